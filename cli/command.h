@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a command is. To add one, write a file that ends in `const cli_command cli_command_NAME` and give
+ * it a row in commands.def; help, man page, completion and dispatch follow.
+ */
+#ifndef KFE_CLI_COMMAND_H
+#define KFE_CLI_COMMAND_H
+
+#include "flags.h"
+#include "kfe.h"
+
+typedef struct cli_session {
+    kfe_context *ctx;
+    const struct cli_command *command;
+    cli_arguments arguments;
+    int quiet, json;
+    cli_text problem; /* why the command failed, where the library does not know */
+} cli_session;
+
+enum {
+    CLI_USES_READING = 1u << 0, /* takes the flags of reading data */
+    CLI_USES_FITTING = 1u << 1  /* takes the flags of fitting */
+};
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;  /* one line */
+    const char *operands; /* what follows the name in the usage line */
+    const char *description;
+    const char *examples; /* whole lines, or NULL */
+    const cli_flag *flags;
+    unsigned uses;
+    const cli_family *family; /* its members' parameters are flags as well; may be NULL */
+    const char *family_flag;  /* the flag that names the member; NULL: the first operand does */
+    kfe_status (*run)(cli_session *session);
+} cli_command;
+
+extern const cli_flag cli_common_flags[];
+
+/* NULL past the end. */
+const cli_command *cli_command_at(int index);
+/* NULL if there is none by that name. */
+const cli_command *cli_command_find(const char *name);
+
+#define CLI_COMMAND(name) extern const cli_command cli_command_##name;
+#include "commands.def"
+#undef CLI_COMMAND
+
+/* Rows of flag tables. */
+#define CLI_SWITCH(name, help)                                                                               \
+    {                                                                                                        \
+        {name, KFE_PARAM_FLAG, "no", 0, 0, NULL, help}, NULL, 0, 0                                           \
+    }
+#define CLI_TEXT(name, letter, metavar, help)                                                                \
+    {                                                                                                        \
+        {name, KFE_PARAM_TEXT, "", 0, 0, NULL, help}, metavar, letter, 0                                     \
+    }
+#define CLI_JSON CLI_SWITCH("json", "print the result as JSON on standard output")
+#define CLI_VIEW CLI_TEXT("view", 0, "NAME=FILE", "one more view of the same examples; may be repeated")
+#define CLI_FLAGS_END                                                                                        \
+    {                                                                                                        \
+        {NULL, KFE_PARAM_FLAG, NULL, 0, 0, NULL, NULL}, NULL, 0, 0                                           \
+    }
+
+/* In functions with `kfe_status status` and a `cleanup:` label. */
+#define CLI_TRY(call)                                                                                        \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != KFE_OK)                                                                                \
+            goto cleanup;                                                                                    \
+    } while (0)
+
+/* Records why and returns KFE_EINVAL. */
+kfe_status cli_fail(cli_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Fails unless there are between `min` and `max` operands; `what` names them. */
+kfe_status cli_check_operands(cli_session *session, int min, int max, const char *what);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion scripts for shells, from the same tables as the help. */
+#include <string.h>
+
+#include "help.h"
+
+static void print_names(FILE *out, const cli_family *family)
+{
+    kfe_entry_info entry;
+
+    for (int i = 0; family->entry(i, &entry); i++)
+        fprintf(out, "%s%s", i ? " " : "", entry.name);
+}
+
+static void print_command_names(FILE *out)
+{
+    const cli_command *command;
+
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        fprintf(out, "%s%s", i ? " " : "", command->name);
+}
+
+static void print_words(FILE *out, const char *words)
+{
+    for (const char *c = words; *c; c++)
+        fputc(*c == '|' ? ' ' : *c, out);
+}
+
+static void print_flag_names(FILE *out, const cli_command *command, cli_source source, int entry)
+{
+    cli_flag flag;
+    char name[64];
+
+    for (int row = 0; cli_flag_at(command, source, entry, row, &flag); row++) {
+        if (flag.hidden)
+            continue;
+        cli_flag_name(&flag, name, sizeof name);
+        fprintf(out, " --%s", name);
+        if (flag.letter)
+            fprintf(out, " -%c", flag.letter);
+    }
+}
+
+/* "--scale) words='none standard …' ;;" for each flag of a group whose values are words. */
+static void print_bash_values(FILE *out, const cli_command *command, cli_source source, int entry)
+{
+    cli_flag flag;
+    char name[64];
+
+    for (int row = 0; cli_flag_at(command, source, entry, row, &flag); row++) {
+        if (!flag.info.words)
+            continue;
+        cli_flag_name(&flag, name, sizeof name);
+        fprintf(out, "            %s:--%s) words='", command->name, name);
+        print_words(out, flag.info.words);
+        fputs("' ;;\n", out);
+    }
+}
+
+static void print_bash_command(FILE *out, const cli_command *command)
+{
+    kfe_entry_info entry;
+
+    fprintf(out, "        %s)\n            flags='", command->name);
+    for (int s = 0; s < CLI_FAMILY; s++)
+        print_flag_names(out, command, (cli_source)s, -1);
+    fputs("'\n", out);
+    if (command->family) {
+        fputs("            case $member in\n", out);
+        for (int i = 0; command->family->entry(i, &entry); i++) {
+            fprintf(out, "                %s) flags+='", entry.name);
+            print_flag_names(out, command, CLI_FAMILY, i);
+            fputs("' ;;\n", out);
+        }
+        fputs("            esac\n", out);
+    }
+    fputs("            ;;\n", out);
+}
+
+static void print_bash_all_values(FILE *out)
+{
+    const cli_command *command;
+    kfe_entry_info entry;
+
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++) {
+        for (int s = 0; s < CLI_FAMILY; s++)
+            print_bash_values(out, command, (cli_source)s, -1);
+        for (int e = 0; command->family && command->family->entry(e, &entry); e++)
+            print_bash_values(out, command, CLI_FAMILY, e);
+    }
+}
+
+static void print_bash(FILE *out)
+{
+    const cli_command *command;
+
+    fputs("# bash completion for kfe; made by 'kfe help --completion bash' from the tables of the program.\n"
+          "_kfe()\n{\n"
+          "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local command=${COMP_WORDS[1]} member='' flags='' words='' i\n"
+          "    COMPREPLY=()\n"
+          "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '",
+          out);
+    print_command_names(out);
+    fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
+          "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+          "        case ${COMP_WORDS[i]} in\n"
+          "            -m | --method) member=${COMP_WORDS[i+1]} ;;\n"
+          "        esac\n"
+          "    done\n"
+          "    [[ $command == generate ]] && member=${COMP_WORDS[2]}\n"
+          "    case $previous in\n        -m | --method) words='",
+          out);
+    print_names(out, &cli_methods);
+    fputs("' ;;\n        -k | --kernel) words='", out);
+    print_names(out, &cli_kernels);
+    fputs("' ;;\n    esac\n    if [[ -z $words ]]; then\n        case $command:$previous in\n", out);
+    print_bash_all_values(out);
+    fputs("        esac\n    fi\n    case $command in\n", out);
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        print_bash_command(out, command);
+    fputs("    esac\n    if [[ -z $words ]] && ((COMP_CWORD == 2)); then\n        case $command in\n"
+          "            generate) words='",
+          out);
+    print_names(out, &cli_generators);
+    fputs("' ;;\n            methods) words='", out);
+    print_names(out, &cli_methods);
+    fputs("' ;;\n            kernels) words='", out);
+    print_names(out, &cli_kernels);
+    fputs("' ;;\n            help) words='", out);
+    print_command_names(out);
+    fputs("' ;;\n        esac\n    fi\n"
+          "    if [[ $current == -* ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
+          "    elif [[ -n $words ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+          "    fi\n}\n"
+          "complete -o default -F _kfe kfe\n",
+          out);
+}
+
+int cli_completion(FILE *out, const char *shell)
+{
+    if (strcmp(shell, "bash") != 0)
+        return 0;
+    print_bash(out);
+    return 1;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "command.h"
+#include "input.h"
+#include "list.h"
+#include "progress.h"
+
+static kfe_status make_spec(cli_session *session, kfe_spec **out)
+{
+    const cli_arguments *arguments = &session->arguments;
+    cli_text params = {0};
+    const char *kernel;
+    kfe_status status;
+
+    cli_options_of(arguments, CLI_FAMILY, &params);
+    cli_options_of(arguments, CLI_FITTING, &params);
+    status = kfe_spec_parse(session->ctx, cli_value(arguments, "method"), cli_text_string(&params),
+                            cli_value_at(arguments, "kernel", 0), out);
+    free(params.bytes);
+    for (int i = 1; status == KFE_OK && (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
+        status = kfe_spec_add_kernel(session->ctx, *out, kernel);
+    return status;
+}
+
+static kfe_status print_json(cli_session *session, const kfe_model *model)
+{
+    char *text = NULL;
+    kfe_status status = kfe_model_describe(session->ctx, model, KFE_STYLE_JSON, &text);
+
+    if (status == KFE_OK)
+        cli_print_text(text);
+    kfe_string_free(session->ctx, text);
+    return status;
+}
+
+static void print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
+                          double seconds)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *kernel;
+
+    cli_print_data(session, 0, train);
+    fputs(kfe_model_method(model), stderr);
+    for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
+        fprintf(stderr, "%s%s", i ? " + " : " with ", kernel);
+    fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
+            kfe_model_dim(model) == 1 ? "" : "s");
+    if (kfe_model_support_size(model) > 0)
+        fprintf(stderr, " from %lld support points", (long long)kfe_model_support_size(model));
+    fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_value(arguments, "output"));
+}
+
+static kfe_status check_flags(cli_session *session)
+{
+    if (session->arguments.entry < 0)
+        return cli_fail(session, "fit needs a method: -m METHOD; 'kfe methods' lists them");
+    if (!cli_value(&session->arguments, "output"))
+        return cli_fail(session, "fit needs to know where the model goes: -o MODEL, such as -o model.kfe");
+    return KFE_OK;
+}
+
+static kfe_status run(cli_session *session)
+{
+    kfe_data *train = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    cli_text options = {0};
+    double start = cli_clock();
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(check_flags(session));
+    CLI_TRY(make_spec(session, &spec));
+    cli_add_content(session, &options);
+    CLI_TRY(cli_read_data(session, 0, cli_text_string(&options), &train));
+    CLI_TRY(kfe_fit(session->ctx, spec, train, &model));
+    CLI_TRY(kfe_model_save(session->ctx, model, cli_value(&session->arguments, "output")));
+    cli_progress_erase();
+    if (session->json)
+        CLI_TRY(print_json(session, model));
+    if (!session->quiet)
+        print_summary(session, train, model, cli_clock() - start);
+cleanup:
+    kfe_model_free(model);
+    kfe_data_free(train);
+    kfe_spec_free(spec);
+    free(options.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
+    CLI_TEXT(
+        "kernel", 'k', "KERNEL",
+        "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; repeated, their weighted sum"),
+    CLI_TEXT("output", 'o', "MODEL", "the model file to write; '-' is standard output"),
+    CLI_VIEW,
+    CLI_JSON,
+    CLI_FLAGS_END};
+
+const cli_command cli_command_fit = {
+    .name = "fit",
+    .summary = "learn features from data and save them as a model",
+    .operands = "-m METHOD [-k KERNEL]... [--dim K] [FLAGS] TRAIN... -o MODEL",
+    .description =
+        "Learns features from the examples in TRAIN and writes the model to MODEL. Several files, or --view, "
+        "are several views of the same examples, row by row. 'kfe fit -m koc --help' shows the flags of koc "
+        "as well.",
+    .examples =
+        "  kfe fit -m koc -k rbf:gamma=0.2 train.csv -o model.kfe\n"
+        "  kfe fit -m kpca --dim 5 -k poly:degree=2 --label none --scale standard table.tsv -o model.kfe\n",
+    .flags = flags,
+    .uses = CLI_USES_READING | CLI_USES_FITTING,
+    .family = &cli_methods,
+    .family_flag = "method",
+    .run = run,
+};

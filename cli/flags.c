@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flags.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+enum { NAME_SIZE = 64 };
+
+const cli_family cli_methods = {"method", kfe_method, kfe_method_param};
+const cli_family cli_kernels = {"kernel", kfe_kernel, kfe_kernel_param};
+const cli_family cli_generators = {"generator", kfe_generator, kfe_generator_param};
+
+int cli_family_find(const cli_family *family, const char *name)
+{
+    kfe_entry_info info;
+    size_t length = strcspn(name, ":");
+
+    for (int i = 0; family->entry(i, &info); i++)
+        if (strlen(info.name) == length && strncmp(info.name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+const char *cli_family_suggest(const cli_family *family, const char *name, char *out, size_t size)
+{
+    kfe_entry_info info;
+    cli_suggestion suggestion = {NULL, 0};
+
+    for (int i = 0; family->entry(i, &info); i++)
+        cli_suggest(&suggestion, name, info.name);
+    out[0] = '\0';
+    if (suggestion.best)
+        snprintf(out, size, " (did you mean %s?)", suggestion.best);
+    return out;
+}
+
+/* ---- one flag ---- */
+
+static int table_row(const cli_flag *table, int row, cli_flag *out)
+{
+    if (!table || !table[row].info.name)
+        return 0;
+    *out = table[row];
+    return 1;
+}
+
+int cli_flag_at(const cli_command *command, cli_source source, int entry, int row, cli_flag *out)
+{
+    const kfe_param_info *info = NULL;
+
+    switch (source) {
+    case CLI_OWN:
+        return table_row(command->flags, row, out);
+    case CLI_COMMON:
+        return table_row(cli_common_flags, row, out);
+    case CLI_READING:
+        info = command->uses & CLI_USES_READING ? kfe_read_option(row) : NULL;
+        break;
+    case CLI_FITTING:
+        info = command->uses & CLI_USES_FITTING ? kfe_fit_option(row) : NULL;
+        break;
+    case CLI_FAMILY:
+        info = command->family && entry >= 0 ? command->family->param(entry, row) : NULL;
+        break;
+    }
+    if (!info)
+        return 0;
+    *out = (cli_flag){.info = *info};
+    return 1;
+}
+
+void cli_flag_name(const cli_flag *flag, char *out, size_t size)
+{
+    snprintf(out, size, "%s", flag->info.name);
+    for (char *c = out; *c; c++)
+        if (*c == '_')
+            *c = '-';
+}
+
+const char *cli_flag_metavar(const cli_flag *flag)
+{
+    if (flag->info.type == KFE_PARAM_FLAG)
+        return NULL;
+    if (flag->metavar)
+        return flag->metavar;
+    return flag->info.type == KFE_PARAM_INT      ? "N"
+           : flag->info.type == KFE_PARAM_REAL   ? "X"
+           : flag->info.type == KFE_PARAM_CHOICE ? "WORD"
+                                                 : "TEXT";
+}
+
+static void add_range(const kfe_param_info *info, cli_text *out)
+{
+    const double unbounded = 9007199254740992.0; /* 2^53: what a table writes for "no bound" */
+    int low = info->min > -unbounded;
+    int high = info->max < unbounded;
+
+    cli_text_add(out, info->type == KFE_PARAM_INT ? "integer" : "number");
+    if (low && info->min > 0 && info->min <= DBL_MIN)
+        cli_text_add(out, " above 0");
+    else if (low)
+        cli_text_printf(out, " from %.10g", info->min);
+    if (high)
+        cli_text_printf(out, " to %.10g", info->max);
+    else if (low && info->min != DBL_MIN)
+        cli_text_add(out, " up");
+}
+
+static void add_words(const char *words, cli_text *out)
+{
+    for (const char *c = words; *c; c++)
+        cli_text_printf(out, *c == '|' ? ", " : "%c", *c);
+}
+
+void cli_flag_text(const cli_flag *flag, cli_text *out)
+{
+    const kfe_param_info *info = &flag->info;
+    int number = info->type == KFE_PARAM_INT || info->type == KFE_PARAM_REAL;
+    int has_default = info->initial && info->initial[0] && info->type != KFE_PARAM_FLAG;
+    int default_yes = info->type == KFE_PARAM_FLAG && info->initial && strcmp(info->initial, "yes") == 0;
+    const char *separator = " (";
+
+    cli_text_add(out, info->help ? info->help : "");
+    if (number) {
+        cli_text_add(out, separator);
+        add_range(info, out);
+        separator = "; ";
+    }
+    if (info->words && info->type != KFE_PARAM_TEXT) {
+        cli_text_printf(out, "%s%s", separator, number ? "or " : "");
+        add_words(info->words, out);
+        separator = "; ";
+    }
+    if (has_default || default_yes) {
+        cli_text_printf(out, "%sdefault %s", separator, info->initial);
+        separator = "; ";
+    }
+    if (separator[0] == ';')
+        cli_text_add(out, ")");
+}
+
+/* ---- the command line ---- */
+
+typedef struct parser {
+    const cli_command *command;
+    int argc, next;
+    char **argv;
+    cli_arguments *out;
+    cli_text *problem;
+} parser;
+
+static int same_name(const char *row_name, const char *typed, size_t length)
+{
+    if (strlen(row_name) != length)
+        return 0;
+    for (size_t i = 0; i < length; i++)
+        if (row_name[i] != typed[i] && !(row_name[i] == '_' && typed[i] == '-'))
+            return 0;
+    return 1;
+}
+
+static int find_in(const cli_command *command, cli_source source, int entry, const char *typed, size_t length,
+                   cli_flag *out)
+{
+    for (int row = 0; cli_flag_at(command, source, entry, row, out); row++)
+        if (length == 0 ? out->letter != 0 && out->letter == *typed
+                        : same_name(out->info.name, typed, length))
+            return 1;
+    return 0;
+}
+
+/* Looks a flag up; length 0 means by letter. A flag of a method may stand before the method is named, so
+ * that all members of the family are searched when none is chosen yet. */
+static int find_flag(const parser *p, const char *typed, size_t length, cli_source *source, cli_flag *out)
+{
+    kfe_entry_info info;
+
+    for (int s = 0; s < CLI_SOURCE_COUNT; s++) {
+        *source = (cli_source)s;
+        if (find_in(p->command, *source, p->out->entry, typed, length, out))
+            return 1;
+    }
+    for (int i = 0; p->command->family && p->command->family->entry(i, &info); i++)
+        if (find_in(p->command, CLI_FAMILY, i, typed, length, out))
+            return 1;
+    return 0;
+}
+
+typedef struct near_flag {
+    char name[NAME_SIZE];
+    cli_suggestion suggestion;
+} near_flag;
+
+static void consider_flags(const parser *p, cli_source source, int entry, const char *typed,
+                           near_flag *nearest)
+{
+    cli_flag flag;
+
+    for (int row = 0; cli_flag_at(p->command, source, entry, row, &flag); row++) {
+        char name[NAME_SIZE];
+        cli_flag_name(&flag, name, sizeof name);
+        cli_suggest(&nearest->suggestion, typed, name);
+        if (nearest->suggestion.best == name) {
+            memcpy(nearest->name, name, sizeof name);
+            nearest->suggestion.best = nearest->name;
+        }
+    }
+}
+
+static void suggest_flag(const parser *p, const char *typed)
+{
+    near_flag nearest = {0};
+    kfe_entry_info info;
+
+    for (int s = 0; s < CLI_SOURCE_COUNT; s++)
+        consider_flags(p, (cli_source)s, p->out->entry, typed, &nearest);
+    for (int i = 0; p->out->entry < 0 && p->command->family && p->command->family->entry(i, &info); i++)
+        consider_flags(p, CLI_FAMILY, i, typed, &nearest);
+    if (nearest.suggestion.best)
+        cli_text_printf(p->problem, " (did you mean --%s?)", nearest.name);
+}
+
+static int unknown_flag(const parser *p, const char *argument, size_t length)
+{
+    char typed[NAME_SIZE];
+
+    cli_text_printf(p->problem, "%s has no flag '%.*s'", p->command->name, (int)length, argument);
+    if (argument[1] == '-') {
+        snprintf(typed, sizeof typed, "%.*s", (int)length - 2, argument + 2);
+        suggest_flag(p, typed);
+    }
+    cli_text_printf(p->problem, "; 'kfe %s%s --help' lists its flags", p->command->name,
+                    p->command->uses & CLI_USES_FITTING ? " -m METHOD" : "");
+    return 0;
+}
+
+static int unknown_entry(const parser *p, const char *name)
+{
+    const cli_family *family = p->command->family;
+    char suggestion[NAME_SIZE + 32];
+
+    cli_text_printf(p->problem, "there is no %s '%s'%s; 'kfe %s' lists them", family->noun, name,
+                    cli_family_suggest(family, name, suggestion, sizeof suggestion),
+                    family == &cli_generators ? "generate --list" : "methods");
+    return 0;
+}
+
+static int choose_entry(parser *p, const char *name)
+{
+    p->out->entry = cli_family_find(p->command->family, name);
+    return p->out->entry >= 0 || unknown_entry(p, name);
+}
+
+/* The library checks the values of its own parameters; those of the command line are checked here. */
+static int check_value(const parser *p, const cli_flag *flag, const char *value)
+{
+    const kfe_param_info *info = &flag->info;
+    char *end = NULL;
+
+    if (info->type == KFE_PARAM_FLAG && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
+        cli_text_printf(p->problem, "--%s takes yes or no, not '%s'", info->name, value);
+        return 0;
+    }
+    if (info->type != KFE_PARAM_INT)
+        return 1;
+    double number = strtod(value, &end);
+    if (end == value || *end || !(number >= info->min && number <= info->max) || strpbrk(value, ".eExX")) {
+        cli_text_printf(p->problem, "--%s takes an ", info->name);
+        add_range(info, p->problem);
+        cli_text_printf(p->problem, ", not '%s'", value);
+        return 0;
+    }
+    return 1;
+}
+
+static int record(parser *p, cli_source source, const cli_flag *flag, const char *value)
+{
+    cli_arguments *out = p->out;
+    const char *chooser = p->command->family_flag;
+
+    if ((source == CLI_OWN || source == CLI_COMMON) && !check_value(p, flag, value))
+        return 0;
+    out->flags = cli_resize(out->flags, (size_t)out->flag_count + 1, sizeof *out->flags);
+    out->flags[out->flag_count++] = (cli_occurrence){source, flag->info.name, value};
+    if (source == CLI_OWN && chooser && strcmp(flag->info.name, chooser) == 0)
+        return choose_entry(p, value);
+    return 1;
+}
+
+/* The value that follows as its own word: "yes" and "no" only, for a flag that can stand alone. */
+static const char *following_value(parser *p, const cli_flag *flag)
+{
+    const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
+
+    if (flag->info.type == KFE_PARAM_FLAG && !(next && (strcmp(next, "yes") == 0 || strcmp(next, "no") == 0)))
+        return "yes";
+    if (next)
+        p->next++;
+    return next;
+}
+
+static int take_flag(parser *p, cli_source source, const cli_flag *flag, const char *value)
+{
+    if (!value)
+        value = following_value(p, flag);
+    if (value)
+        return record(p, source, flag, value);
+    cli_text_printf(p->problem, "--%s needs a value: %s", flag->info.name, flag->info.help);
+    return 0;
+}
+
+static int parse_long(parser *p, const char *argument)
+{
+    cli_source source;
+    cli_flag flag;
+    size_t length = strcspn(argument + 2, "=");
+    const char *value = argument[2 + length] == '=' ? argument + 2 + length + 1 : NULL;
+
+    if (length == 0 || !find_flag(p, argument + 2, length, &source, &flag))
+        return unknown_flag(p, argument, 2 + length);
+    return take_flag(p, source, &flag, value);
+}
+
+/* "-m koc", "-mkoc", "-qv". */
+static int parse_short(parser *p, const char *argument)
+{
+    for (const char *letter = argument + 1; *letter; letter++) {
+        cli_source source;
+        cli_flag flag;
+        if (!find_flag(p, letter, 0, &source, &flag)) {
+            char typed[3] = {'-', *letter, '\0'};
+            return unknown_flag(p, typed, 2);
+        }
+        if (flag.info.type != KFE_PARAM_FLAG)
+            return take_flag(p, source, &flag, letter[1] ? letter + 1 : NULL);
+        if (!record(p, source, &flag, "yes"))
+            return 0;
+    }
+    return 1;
+}
+
+static int add_operand(parser *p, const char *operand)
+{
+    cli_arguments *out = p->out;
+    int chooses = p->command->family && !p->command->family_flag && out->operand_count == 0;
+
+    out->operands = cli_resize(out->operands, (size_t)out->operand_count + 1, sizeof *out->operands);
+    out->operands[out->operand_count++] = operand;
+    return !chooses || choose_entry(p, operand);
+}
+
+/* Flags given before the method was named belong to the method that was named in the end. */
+static int check_family_flags(const parser *p)
+{
+    const cli_arguments *out = p->out;
+    kfe_entry_info info;
+    cli_flag flag;
+
+    if (out->entry < 0 || !p->command->family->entry(out->entry, &info))
+        return 1;
+    for (int i = 0; i < out->flag_count; i++) {
+        const char *name = out->flags[i].name;
+        if (out->flags[i].source != CLI_FAMILY ||
+            find_in(p->command, CLI_FAMILY, out->entry, name, strlen(name), &flag))
+            continue;
+        cli_text_printf(p->problem, "%s %s has no flag --%s", p->command->family->noun, info.name, name);
+        suggest_flag(p, name);
+        return 0;
+    }
+    return 1;
+}
+
+int cli_arguments_parse(const cli_command *command, int argc, char **argv, cli_arguments *out,
+                        cli_text *problem)
+{
+    parser p = {command, argc, 0, argv, out, problem};
+    int flags_ended = 0;
+
+    *out = (cli_arguments){.entry = -1};
+    while (p.next < argc) {
+        const char *argument = argv[p.next++];
+        int fine = 1;
+        if (flags_ended || argument[0] != '-' || argument[1] == '\0')
+            fine = add_operand(&p, argument);
+        else if (strcmp(argument, "--") == 0)
+            flags_ended = 1;
+        else
+            fine = argument[1] == '-' ? parse_long(&p, argument) : parse_short(&p, argument);
+        if (!fine)
+            return 0;
+    }
+    return check_family_flags(&p);
+}
+
+void cli_arguments_free(cli_arguments *arguments)
+{
+    free(arguments->flags);
+    free(arguments->operands);
+    *arguments = (cli_arguments){.entry = -1};
+}
+
+/* ---- what was given ---- */
+
+const char *cli_value_at(const cli_arguments *arguments, const char *name, int index)
+{
+    for (int i = 0; i < arguments->flag_count; i++) {
+        const cli_occurrence *flag = &arguments->flags[i];
+        int ours = flag->source == CLI_OWN || flag->source == CLI_COMMON;
+        if (ours && strcmp(flag->name, name) == 0 && index-- == 0)
+            return flag->value;
+    }
+    return NULL;
+}
+
+const char *cli_value(const cli_arguments *arguments, const char *name)
+{
+    const char *value = NULL;
+    const char *next;
+
+    for (int i = 0; (next = cli_value_at(arguments, name, i)) != NULL; i++)
+        value = next;
+    return value;
+}
+
+int cli_is_set(const cli_arguments *arguments, const char *name)
+{
+    const char *value = cli_value(arguments, name);
+    return value && strcmp(value, "yes") == 0;
+}
+
+void cli_options_of(const cli_arguments *arguments, cli_source source, cli_text *out)
+{
+    for (int i = 0; i < arguments->flag_count; i++)
+        if (arguments->flags[i].source == source)
+            cli_text_option(out, arguments->flags[i].name, arguments->flags[i].value);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flags, made from parameter tables. A command line is read against groups of flags: the command's own,
+ * those common to all commands, and the library's tables (reading, fitting, the chosen method or
+ * generator). Help, man pages and completion walk the same groups.
+ */
+#ifndef KFE_CLI_FLAGS_H
+#define KFE_CLI_FLAGS_H
+
+#include "kfe.h"
+#include "text.h"
+
+typedef struct cli_flag {
+    kfe_param_info info;
+    const char *metavar; /* what the value is called in help; NULL: by the type */
+    char letter;         /* the short form; 0: none */
+    int hidden;          /* left out of help */
+} cli_flag;
+
+/* A table of the library whose entries have parameters. */
+typedef struct cli_family {
+    const char *noun; /* "method" */
+    int (*entry)(int index, kfe_entry_info *out);
+    const kfe_param_info *(*param)(int index, int param);
+} cli_family;
+
+extern const cli_family cli_methods, cli_kernels, cli_generators;
+
+/* The entry of that name (up to a ':'), or -1. */
+int cli_family_find(const cli_family *family, const char *name);
+/* " (did you mean X?)" after an unknown name; "" if nothing is near. `out` holds it. */
+const char *cli_family_suggest(const cli_family *family, const char *name, char *out, size_t size);
+
+typedef enum cli_source { CLI_OWN, CLI_COMMON, CLI_READING, CLI_FITTING, CLI_FAMILY } cli_source;
+enum { CLI_SOURCE_COUNT = CLI_FAMILY + 1 };
+
+struct cli_command;
+
+/* Row `row` of the flags that `command` takes from `source`; `entry` picks the member of the command's
+ * family. Returns 0 past the end. */
+int cli_flag_at(const struct cli_command *command, cli_source source, int entry, int row, cli_flag *out);
+/* As it is typed, without the dashes: underscores become dashes. */
+void cli_flag_name(const cli_flag *flag, char *out, size_t size);
+/* "METHOD", "N", …; NULL when the flag takes no value. */
+const char *cli_flag_metavar(const cli_flag *flag);
+/* Help, range, words and default in one line. */
+void cli_flag_text(const cli_flag *flag, cli_text *out);
+
+typedef struct cli_occurrence {
+    cli_source source;
+    const char *name, *value;
+} cli_occurrence;
+
+typedef struct cli_arguments {
+    int entry; /* the member of the command's family that was named; -1: none */
+    cli_occurrence *flags;
+    int flag_count;
+    const char **operands;
+    int operand_count;
+} cli_arguments;
+
+/* 0 if the line is wrong; then `problem` says why. */
+int cli_arguments_parse(const struct cli_command *command, int argc, char **argv, cli_arguments *out,
+                        cli_text *problem);
+void cli_arguments_free(cli_arguments *arguments);
+
+/* The last value given for a flag of the command or a common one; NULL if there is none. */
+const char *cli_value(const cli_arguments *arguments, const char *name);
+/* The index-th value of a flag that may be repeated; NULL past the end. */
+const char *cli_value_at(const cli_arguments *arguments, const char *name, int index);
+int cli_is_set(const cli_arguments *arguments, const char *name);
+/* Appends what was given for one source, as options of the library. */
+void cli_options_of(const cli_arguments *arguments, cli_source source, cli_text *out);
+
+#endif

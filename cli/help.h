@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help, man pages and completion, all made from the tables of commands and parameters. */
+#ifndef KFE_CLI_HELP_H
+#define KFE_CLI_HELP_H
+
+#include "command.h"
+
+void cli_help_overview(FILE *out);
+/* `entry`: the member of the command's family whose flags are shown as well; -1: none. */
+void cli_help_command(FILE *out, const cli_command *command, int entry);
+/* The parameters of one entry of a family, as in help. */
+void cli_help_params(FILE *out, const cli_family *family, int entry);
+
+/* The title of a group of flags; "" for the command's own. */
+const char *cli_group_title(cli_source source);
+
+/* In roff; NULL is the page of kfe itself. */
+void cli_manual(FILE *out, const cli_command *command);
+/* 0 if that shell is not known. */
+int cli_completion(FILE *out, const char *shell);
+
+#endif

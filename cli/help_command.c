@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "help.h"
+
+static kfe_status run(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *shell = cli_value(arguments, "completion");
+    const char *name = arguments->operand_count ? arguments->operands[0] : NULL;
+    const cli_command *command = name ? cli_command_find(name) : NULL;
+    kfe_status status = cli_check_operands(session, 0, 1, "at most one command");
+
+    if (status != KFE_OK)
+        return status;
+    if (name && !command)
+        return cli_fail(session, "there is no command '%s'; 'kfe help' lists them", name);
+    if (shell)
+        return cli_completion(stdout, shell)
+                   ? KFE_OK
+                   : cli_fail(session, "there is completion for bash, not for '%s'", shell);
+    if (cli_is_set(arguments, "man"))
+        cli_manual(stdout, command);
+    else if (command)
+        cli_help_command(stdout, command, -1);
+    else
+        cli_help_overview(stdout);
+    return KFE_OK;
+}
+
+static const cli_flag flags[] = {
+    {{"man", KFE_PARAM_FLAG, "no", 0, 0, NULL, "print the man page"}, NULL, 0, 1},
+    {{"completion", KFE_PARAM_TEXT, "", 0, 0, NULL, "print the completion script"}, "SHELL", 0, 1},
+    CLI_FLAGS_END};
+
+const cli_command cli_command_help = {
+    .name = "help",
+    .summary = "show help on a command",
+    .operands = "[COMMAND]",
+    .description = "Shows what there is, or what one command does and which flags it takes.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the data that a command line names: operands and --view, with the flags of reading. */
+#ifndef KFE_CLI_INPUT_H
+#define KFE_CLI_INPUT_H
+
+#include "command.h"
+
+/* Reads the operands from `first` on and every --view as views of the same examples. `options` are those
+ * that the command adds; what the user gave wins over them. */
+kfe_status cli_read_data(cli_session *session, int first, const char *options, kfe_data **out);
+/* How many files that is. */
+int cli_count_views(const cli_session *session, int first);
+/* Appends content=strings if one of the kernels given with -k works on strings. */
+void cli_add_content(const cli_session *session, cli_text *options);
+/* "train.csv: 600 examples × 2 columns, 3 classes" on standard error. */
+void cli_print_data(const cli_session *session, int first, const kfe_data *data);
+
+#endif

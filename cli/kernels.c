@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+#include "list.h"
+
+static kfe_status run(cli_session *session)
+{
+    return cli_run_list(session, &cli_kernels, kfe_list_kernels);
+}
+
+static const cli_flag flags[] = {CLI_JSON, CLI_FLAGS_END};
+
+const cli_command cli_command_kernels = {
+    .name = "kernels",
+    .summary = "list the kernels, or show one in full",
+    .operands = "[NAME] [--json]",
+    .description = "Lists the kernels that -k takes; with a NAME, shows its formula and parameters.",
+    .examples = "  kfe kernels\n  kfe kernels rbf\n",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of kfe: finds the command, sets the library up, runs, and turns the end into an exit
+ * status. Everything that prints or handles signals is in this folder; the library does neither. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "help.h"
+#include "progress.h"
+#include "signals.h"
+
+enum { EXIT_FAILED = 1, EXIT_WRONG_USE = 2 };
+
+static const cli_command *const commands[] = {
+#define CLI_COMMAND(name) &cli_command_##name,
+#include "commands.def"
+#undef CLI_COMMAND
+};
+
+const cli_flag cli_common_flags[] = {
+    {{"threads", KFE_PARAM_INT, "0", 0, 4096, NULL, "threads to use; 0 is one per core"}, NULL, 0, 0},
+    {{"seed", KFE_PARAM_INT, "0", 0, 9007199254740992.0, NULL, "seed of everything random"}, NULL, 0, 0},
+    CLI_TEXT(
+        "memory", 0, "LIMIT",
+        "memory that may be planned for, such as 500M, 1.5GB or 8GiB (K, M, G, T and KiB … count in 1024, "
+        "KB … in 1000); by default 70 % of what is free"),
+    {{"quiet", KFE_PARAM_FLAG, "no", 0, 0, NULL, "no summary, no progress; warnings and errors only"},
+     NULL,
+     'q',
+     0},
+    {{"verbose", KFE_PARAM_FLAG, "no", 0, 0, NULL, "tell what is being done"}, NULL, 'v', 0},
+    {{"help", KFE_PARAM_FLAG, "no", 0, 0, NULL, "show this help"}, NULL, 'h', 0},
+    CLI_SWITCH("version", "show the version"),
+    CLI_FLAGS_END};
+
+const cli_command *cli_command_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof commands / sizeof *commands ? commands[index] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    const cli_command *command;
+
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+kfe_status cli_fail(cli_session *session, const char *format, ...)
+{
+    char reason[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    cli_text_add(&session->problem, reason);
+    return KFE_EINVAL;
+}
+
+kfe_status cli_check_operands(cli_session *session, int min, int max, const char *what)
+{
+    const cli_arguments *arguments = &session->arguments;
+
+    if (arguments->operand_count < min)
+        return cli_fail(session, "%s needs %s; usage: kfe %s %s", session->command->name, what,
+                        session->command->name, session->command->operands);
+    if (arguments->operand_count > max)
+        return cli_fail(session, "%s does not take '%s'; usage: kfe %s %s", session->command->name,
+                        arguments->operands[max], session->command->name, session->command->operands);
+    return KFE_OK;
+}
+
+static void print_log(void *user, kfe_level level, const char *text)
+{
+    int verbose = *(const int *)user;
+
+    if (level > KFE_LOG_WARNING && !(verbose && level == KFE_LOG_INFO))
+        return;
+    cli_progress_erase();
+    fprintf(stderr, "kfe: %s%s\n", level == KFE_LOG_WARNING ? "warning: " : "", text);
+}
+
+/* "8GiB" into bytes; 0 if it is not a size. */
+static int64_t parse_size(const char *text)
+{
+    static const char prefixes[] = "KMGT";
+    char *unit;
+    double bytes = strtod(text, &unit);
+    const char *prefix = *unit ? strchr(prefixes, *unit == 'k' ? 'K' : *unit) : NULL;
+    double base = 1024;
+
+    if (unit == text || !(bytes > 0))
+        return 0;
+    if (prefix) {
+        unit++;
+        if (*unit == 'B')
+            base = 1000;
+        else if (unit[0] == 'i' && unit[1] == 'B')
+            unit++;
+        for (long i = prefix - prefixes; i >= 0; i--)
+            bytes *= base;
+    }
+    unit += *unit == 'B';
+    return *unit == '\0' && bytes >= 1 && bytes < 9e18 ? (int64_t)bytes : 0;
+}
+
+static kfe_status apply_common_flags(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *threads = cli_value(arguments, "threads");
+    const char *seed = cli_value(arguments, "seed");
+    const char *memory = cli_value(arguments, "memory");
+    int64_t bytes = memory ? parse_size(memory) : 0;
+
+    if (memory && bytes == 0)
+        return cli_fail(session, "--memory takes a size such as 500M, 1.5GB or 8GiB, not '%s'", memory);
+    if (seed)
+        kfe_context_set_seed(session->ctx, strtoull(seed, NULL, 10));
+    session->quiet = cli_is_set(arguments, "quiet");
+    session->json = cli_is_set(arguments, "json");
+    kfe_status status = kfe_context_set_memory(session->ctx, bytes);
+    if (status == KFE_OK && threads)
+        status = kfe_context_set_threads(session->ctx, atoi(threads));
+    return status;
+}
+
+static kfe_status run_command(cli_session *session)
+{
+    int verbose = cli_is_set(&session->arguments, "verbose");
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(apply_common_flags(session));
+    kfe_context_on_log(session->ctx, print_log, &verbose);
+    kfe_context_on_cancel(session->ctx, cli_signal_cancels, NULL);
+    if (!session->quiet)
+        kfe_context_on_progress(session->ctx, cli_progress_show, NULL);
+    cli_signals_catch();
+    status = session->command->run(session);
+    cli_progress_erase();
+    kfe_context_on_log(session->ctx, NULL, NULL);
+cleanup:
+    return status;
+}
+
+static kfe_status parse_and_run(cli_session *session, int argc, char **argv)
+{
+    if (!cli_arguments_parse(session->command, argc, argv, &session->arguments, &session->problem))
+        return KFE_EINVAL;
+    if (cli_is_set(&session->arguments, "help")) {
+        cli_help_command(stdout, session->command, session->arguments.entry);
+        return KFE_OK;
+    }
+    if (cli_is_set(&session->arguments, "version")) {
+        printf("kfe %s\n", kfe_version());
+        return KFE_OK;
+    }
+    return run_command(session);
+}
+
+static void print_problem(const cli_session *session, kfe_status status)
+{
+    const char *reason = cli_text_string(&session->problem);
+
+    if (!*reason && session->ctx)
+        reason = kfe_error_message(session->ctx);
+    fprintf(stderr, "kfe: %s\n", *reason ? reason : kfe_status_text(status));
+}
+
+static int exit_status_of(kfe_status status)
+{
+    if (status == KFE_OK)
+        return EXIT_SUCCESS;
+    return status == KFE_ENOMEM || status == KFE_ENUMERIC || status == KFE_ECANCEL ? EXIT_FAILED
+                                                                                   : EXIT_WRONG_USE;
+}
+
+/* A full disk shows only when the last bytes go out. */
+static int close_output(int exit_status)
+{
+    int failed = ferror(stdout);
+
+    if (fclose(stdout) == 0 && !failed)
+        return exit_status;
+    if (exit_status == EXIT_SUCCESS)
+        fprintf(stderr, "kfe: standard output: cannot write: %s\n", strerror(errno));
+    return exit_status == EXIT_SUCCESS ? EXIT_WRONG_USE : exit_status;
+}
+
+static int run_session(const cli_command *command, int argc, char **argv)
+{
+    cli_session session = {.command = command, .arguments.entry = -1};
+    kfe_status status = kfe_context_new(&session.ctx);
+
+    if (status == KFE_OK)
+        status = parse_and_run(&session, argc, argv);
+    if (status != KFE_OK && !cli_signal_arrived())
+        print_problem(&session, status);
+    cli_arguments_free(&session.arguments);
+    free(session.problem.bytes);
+    kfe_context_free(session.ctx);
+    cli_signals_finish();
+    return exit_status_of(status);
+}
+
+static int unknown_command(const char *name)
+{
+    const cli_command *command;
+    cli_suggestion suggestion = {NULL, 0};
+
+    if (name[0] == '-') {
+        fprintf(stderr, "kfe: the flag '%s' must follow a command; 'kfe help' lists the commands\n", name);
+        return EXIT_WRONG_USE;
+    }
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        cli_suggest(&suggestion, name, command->name);
+    fprintf(stderr, "kfe: there is no command '%s'", name);
+    if (suggestion.best)
+        fprintf(stderr, " (did you mean %s?)", suggestion.best);
+    fputs("; 'kfe help' lists the commands\n", stderr);
+    return EXIT_WRONG_USE;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    const cli_command *command = name ? cli_command_find(name) : NULL;
+
+    if (!name) {
+        cli_help_overview(stderr);
+        return EXIT_WRONG_USE;
+    }
+    if (command)
+        return close_output(run_session(command, argc - 2, argv + 2));
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        cli_help_overview(stdout);
+    else if (strcmp(name, "--version") == 0)
+        printf("kfe %s\n", kfe_version());
+    else
+        return unknown_command(name);
+    return close_output(EXIT_SUCCESS);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "command.h"
+#include "input.h"
+#include "list.h"
+
+static int list_kernels(const cli_session *session, const char ***out)
+{
+    const char *kernel;
+    int count = 0;
+
+    *out = NULL;
+    while ((kernel = cli_value_at(&session->arguments, "kernel", count)) != NULL) {
+        *out = cli_resize(*out, (size_t)count + 1, sizeof **out);
+        (*out)[count++] = kernel;
+    }
+    return count;
+}
+
+static kfe_status run(cli_session *session)
+{
+    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+    kfe_data *data = NULL;
+    const char **kernels = NULL;
+    cli_text reading = {0};
+    cli_text fitting = {0};
+    char *text = NULL;
+    kfe_status status = KFE_OK;
+    int count = list_kernels(session, &kernels);
+
+    if (count == 0) {
+        status = cli_fail(session, "measure needs a kernel: -k KERNEL; 'kfe kernels' lists them");
+        goto cleanup;
+    }
+    cli_add_content(session, &reading);
+    cli_options_of(&session->arguments, CLI_FITTING, &fitting);
+    CLI_TRY(cli_read_data(session, 0, cli_text_string(&reading), &data));
+    CLI_TRY(kfe_measure(session->ctx, data, count, kernels, cli_text_string(&fitting), style, &text));
+    cli_print_text(text);
+cleanup:
+    kfe_string_free(session->ctx, text);
+    kfe_data_free(data);
+    free(kernels);
+    free(reading.bytes);
+    free(fitting.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT("kernel", 'k', "KERNEL", "the kernel, as name or name:key=value,…; may be repeated"), CLI_VIEW,
+    CLI_JSON, CLI_FLAGS_END};
+
+const cli_command cli_command_measure = {
+    .name = "measure",
+    .summary = "measure how well kernels suit the data",
+    .operands = "TRAIN... -k KERNEL... [FLAGS]",
+    .description = "Prints for every kernel how well it agrees with the labels (kernel-target alignment, "
+                   "HSIC) and how many directions matter (effective rank).",
+    .examples = "  kfe measure train.csv -k linear -k rbf:gamma=median\n",
+    .flags = flags,
+    .uses = CLI_USES_READING | CLI_USES_FITTING,
+    .run = run,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t arrived;
+
+static void note_signal(int number)
+{
+    arrived = number;
+}
+
+void cli_signals_catch(void)
+{
+    /* Without SA_RESTART, so that waiting for standard input ends as well. */
+    struct sigaction note = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+
+    sigemptyset(&note.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(caught[i], &note, NULL); /* one that was ignored, as under nohup, stays so */
+    signal(SIGPIPE, SIG_DFL);                  /* a reader that had enough ends us quietly */
+}
+
+int cli_signal_arrived(void)
+{
+    return arrived != 0;
+}
+
+int cli_signal_cancels(void *user)
+{
+    (void)user;
+    return arrived != 0;
+}
+
+void cli_signals_finish(void)
+{
+    if (!arrived)
+        return;
+    signal(arrived, SIG_DFL);
+    raise(arrived);
+    _exit(128 + arrived);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCREEN_WIDTH = 100 };
+
+void *cli_resize(void *block, size_t count, size_t size)
+{
+    void *grown = count > SIZE_MAX / size ? NULL : realloc(block, count * size + 1);
+
+    if (!grown) {
+        fputs("kfe: out of memory\n", stderr);
+        exit(1);
+    }
+    return grown;
+}
+
+static void add_bytes(cli_text *text, const char *bytes, size_t length)
+{
+    if (text->length + length + 1 > text->capacity) {
+        text->capacity = 2 * (text->length + length + 1);
+        text->bytes = cli_resize(text->bytes, text->capacity, 1);
+    }
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void cli_text_add(cli_text *text, const char *string)
+{
+    add_bytes(text, string, strlen(string));
+}
+
+void cli_text_printf(cli_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_list again;
+
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    size_t length = (size_t)vsnprintf(NULL, 0, format, arguments);
+    char *formatted = cli_resize(NULL, length + 1, 1);
+    vsnprintf(formatted, length + 1, format, again);
+    add_bytes(text, formatted, length);
+    free(formatted);
+    va_end(again);
+    va_end(arguments);
+}
+
+void cli_text_option(cli_text *text, const char *key, const char *value)
+{
+    cli_text_printf(text, "%s%s=", text->length ? "," : "", key);
+    for (const char *c = value; *c; c++) {
+        if (*c == ',' || *c == '\\')
+            add_bytes(text, "\\", 1);
+        add_bytes(text, c, 1);
+    }
+}
+
+const char *cli_text_string(const cli_text *text)
+{
+    return text->bytes ? text->bytes : "";
+}
+
+/* Characters on the screen, not bytes: UTF-8 continuation bytes take no room. */
+static int screen_width(const char *bytes, size_t length)
+{
+    int width = 0;
+
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+    return width;
+}
+
+void cli_print_wrapped(FILE *out, const char *text, int indent, int column)
+{
+    int fresh = 1;
+
+    while (*text) {
+        size_t length = strcspn(text, " \n");
+        int width = screen_width(text, length);
+        if (!fresh && column + 1 + width > SCREEN_WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            fresh = 1;
+        }
+        fprintf(out, "%s%.*s", fresh ? "" : " ", (int)length, text);
+        column += width + !fresh;
+        fresh = 0;
+        text += length;
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            fresh = 1;
+        }
+        text += *text != '\0';
+    }
+    fputc('\n', out);
+}
+
+void cli_print_json_string(FILE *out, const char *string)
+{
+    if (!string) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+static int edit_distance(const char *a, const char *b)
+{
+    enum { LIMIT = 48 };
+    int row[LIMIT + 1];
+    size_t length = strnlen(b, LIMIT);
+
+    for (size_t j = 0; j <= length; j++)
+        row[j] = (int)j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            int edited = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < edited ? replaced : edited;
+        }
+    }
+    return row[length];
+}
+
+void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candidate)
+{
+    int distance = edit_distance(word, candidate);
+    int length = (int)strlen(word);
+    int near_enough = length < 3 ? 1 : length < 9 ? 2 : length / 3;
+
+    if (distance <= near_enough && (!suggestion->best || distance < suggestion->distance)) {
+        suggestion->best = candidate;
+        suggestion->distance = distance;
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and strings of the command line. Running out of memory ends the program: there is nothing to save.
+ */
+#ifndef KFE_CLI_TEXT_H
+#define KFE_CLI_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Grows `block` (NULL: a new one) to count × size bytes. */
+void *cli_resize(void *block, size_t count, size_t size);
+
+typedef struct cli_text {
+    char *bytes; /* NUL-terminated once anything was added; free() it */
+    size_t length, capacity;
+} cli_text;
+
+void cli_text_add(cli_text *text, const char *string);
+void cli_text_printf(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends "key=value", after a comma if there is something before, as the library's options want it. */
+void cli_text_option(cli_text *text, const char *key, const char *value);
+/* What was added; "" if nothing was. */
+const char *cli_text_string(const cli_text *text);
+
+/* Writes paragraphs, wrapped at the width of the screen, every line but the first indented; `column` is
+ * where the cursor stands. */
+void cli_print_wrapped(FILE *out, const char *text, int indent, int column);
+/* Writes `string` quoted as JSON; NULL is null. */
+void cli_print_json_string(FILE *out, const char *string);
+
+/* Keeps in `best` the candidate nearest to `word`, if any is near enough to be what was meant. */
+typedef struct cli_suggestion {
+    const char *best;
+    int distance;
+} cli_suggestion;
+void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candidate);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "command.h"
+#include "input.h"
+
+/* The number of columns tells the reader whether there is a label column, and how wide sparse rows are. */
+static void add_reading(const cli_session *session, const kfe_model *model, cli_text *options)
+{
+    char number[32];
+
+    if (kfe_model_takes_strings(model, 0)) {
+        cli_text_option(options, "content", "strings");
+    } else if (cli_count_views(session, 1) == 1 && kfe_model_views(model) == 1) {
+        snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, 0));
+        cli_text_option(options, "columns", number);
+    }
+}
+
+static kfe_status run(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *output = cli_value(arguments, "output");
+    kfe_model *model = NULL;
+    kfe_data *data = NULL;
+    kfe_matrix features = {0};
+    cli_text options = {0};
+    kfe_status status = KFE_OK;
+
+    if (arguments->operand_count < 1)
+        return cli_check_operands(session, 2, 2, "a model and data");
+    CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
+    add_reading(session, model, &options);
+    CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));
+    CLI_TRY(kfe_transform(session->ctx, model, data, &features));
+    CLI_TRY(kfe_matrix_write(session->ctx, &features, output ? output : "-"));
+cleanup:
+    kfe_matrix_free(&features);
+    kfe_data_free(data);
+    kfe_model_free(model);
+    free(options.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT(
+        "output", 'o', "FEATURES",
+        "the file to write, its format by its extension (.csv .tsv .npy .npz .svm, also .gz); by default "
+        "CSV on standard output"),
+    CLI_VIEW, CLI_FLAGS_END};
+
+const cli_command cli_command_transform = {
+    .name = "transform",
+    .summary = "compute the features of new data",
+    .operands = "MODEL DATA... [-o FEATURES]",
+    .description =
+        "Computes the features of every example in DATA, one row each. DATA has the columns that the model "
+        "was fitted on; the label column may be missing. A model of several views takes as many files.",
+    .examples = "  kfe transform model.kfe test.csv -o features.npy\n"
+                "  zcat test.csv.gz | kfe transform model.kfe - | head\n",
+    .flags = flags,
+    .uses = CLI_USES_READING,
+    .run = run,
+};

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: both libraries, the header, the command, man pages, completion, and
+# what lets other projects find the library with pkg-config and find_package(kfe).
+include(CMakePackageConfigHelpers)
+
+install(TARGETS kfe EXPORT kfe_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kfe_static EXPORT kfe_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kfe_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES include/kfe.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${KFE_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${KFE_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
+# Not by Requires.private: "pkg-config --static" would go on into OpenBLAS's own static needs (gfortran),
+# though OpenBLAS itself stays a shared library.
+list(JOIN OPENBLAS_LDFLAGS " " KFE_PC_OPENBLAS)
+# Relative to the file's own place, so that the tree can be moved (DESTDIR, packages).
+file(RELATIVE_PATH KFE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" KFE_PC_PREFIX "${KFE_PC_PREFIX}")
+configure_file(cmake/kfe.pc.in kfe.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(KFE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/kfe)
+set_target_properties(kfe_static PROPERTIES EXPORT_NAME static)
+# Two export sets, so that a user of the shared library needs none of the libraries behind it.
+install(EXPORT kfe_shared FILE kfe-shared.cmake NAMESPACE kfe:: DESTINATION ${KFE_PACKAGE_DIR})
+install(EXPORT kfe_static FILE kfe-static.cmake NAMESPACE kfe:: DESTINATION ${KFE_PACKAGE_DIR})
+configure_package_config_file(cmake/kfe-config.cmake.in kfe-config.cmake INSTALL_DESTINATION ${KFE_PACKAGE_DIR})
+write_basic_package_version_file(kfe-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kfe-config-version.cmake
+        DESTINATION ${KFE_PACKAGE_DIR})

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# The shared and the static library, from the same objects.
+add_library(kfe SHARED $<TARGET_OBJECTS:kfe_objects>)
+add_library(kfe_static STATIC $<TARGET_OBJECTS:kfe_objects>)
+foreach(target kfe kfe_static)
+  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C PkgConfig::OPENBLAS ${LAPACKE_LIBRARY}
+                        PkgConfig::JANSSON ZLIB::ZLIB m)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+if(KFE_SANITIZE)
+  target_link_options(kfe PUBLIC -fsanitize=${KFE_SANITIZE})
+  target_link_options(kfe_static PUBLIC -fsanitize=${KFE_SANITIZE})
+endif()
+set_target_properties(kfe PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set_target_properties(kfe_static PROPERTIES OUTPUT_NAME kfe)

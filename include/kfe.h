@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kfe: kernel feature extraction.
+ *
+ * The one public header. Conventions, true for every function below unless it says otherwise:
+ *
+ *  - A function that can fail returns kfe_status. On failure its outputs are NULL or zero, and the
+ *    context holds the reason (kfe_error_message).
+ *  - kfe_x_free accepts NULL and half-built objects.
+ *  - A context must outlive what was made with it. One thread uses a context at a time; any number of
+ *    threads may use any number of contexts, and may share data and models that nobody changes.
+ *  - Strings are UTF-8 and copied; returned `const char *` belong to the object and live as long as it.
+ *  - Rows are examples. Matrices are row-major doubles.
+ *  - Options are written "key=value,key=value"; a comma or backslash inside a value takes a backslash.
+ */
+#ifndef KFE_H
+#define KFE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KFE_VERSION_MAJOR 0
+#define KFE_VERSION_MINOR 1
+#define KFE_VERSION_PATCH 0
+#define KFE_VERSION "0.1.0"
+
+#if defined(_WIN32)
+#define KFE_API
+#elif defined(__GNUC__)
+#define KFE_API __attribute__((visibility("default")))
+#else
+#define KFE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+#define KFE_STATUS_LIST(X)                                                                                   \
+    X(KFE_OK, "success")                                                                                     \
+    X(KFE_ENOMEM, "out of memory")                                                                           \
+    X(KFE_EINVAL, "invalid argument")                                                                        \
+    X(KFE_EINPUT, "bad input data")                                                                          \
+    X(KFE_EIO, "reading or writing failed")                                                                  \
+    X(KFE_EMODEL, "not a usable model file")                                                                 \
+    X(KFE_ELIMIT, "memory limit too small")                                                                  \
+    X(KFE_ENUMERIC, "numerical failure")                                                                     \
+    X(KFE_EUNSUPPORTED, "not supported")                                                                     \
+    X(KFE_ECANCEL, "cancelled")
+
+#define KFE_STATUS_ENUM_ROW(code, text) code,
+typedef enum kfe_status { KFE_STATUS_LIST(KFE_STATUS_ENUM_ROW) KFE_STATUS_COUNT } kfe_status;
+#undef KFE_STATUS_ENUM_ROW
+
+/* The text of a status, never NULL. */
+KFE_API const char *kfe_status_text(kfe_status status);
+
+/* The version of the library that is running, as "major.minor.patch". */
+KFE_API const char *kfe_version(void);
+
+/* ---- context --------------------------------------------------------------------------------- */
+
+typedef struct kfe_context kfe_context;
+
+typedef enum kfe_level { KFE_LOG_ERROR, KFE_LOG_WARNING, KFE_LOG_INFO, KFE_LOG_DEBUG } kfe_level;
+
+/* size 0 frees `block`; block NULL allocates. May return NULL. Called from one thread at a time. */
+typedef void *(*kfe_reallocate_fn)(void *user, void *block, size_t size);
+typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
+/* `total` is 0 when it is not known. Called from the thread that called the library. */
+typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
+/* Nonzero asks the running call to stop with KFE_ECANCEL. */
+typedef int (*kfe_cancel_fn)(void *user);
+
+KFE_API kfe_status kfe_context_new(kfe_context **out);
+/* The same with every allocation, the context's own included, made by `reallocate` (NULL: realloc). */
+KFE_API kfe_status kfe_context_new_with(kfe_reallocate_fn reallocate, void *user, kfe_context **out);
+KFE_API void kfe_context_free(kfe_context *ctx);
+
+/* 0 (the default) means as many as the machine has. */
+KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
+KFE_API int kfe_context_threads(const kfe_context *ctx);
+KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);
+KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
+/* Bytes the library may plan for; 0 (the default) means 70 % of what is free when asked. */
+KFE_API kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes);
+KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
+/* NULL switches a callback off. */
+KFE_API void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user);
+KFE_API void kfe_context_on_progress(kfe_context *ctx, kfe_progress_fn progress, void *user);
+KFE_API void kfe_context_on_cancel(kfe_context *ctx, kfe_cancel_fn cancel, void *user);
+
+/* The reason of the last failure, "" if there was none; it begins with "file:line:column: " where
+ * there is such a place. Valid until the next failure on this context. */
+KFE_API const char *kfe_error_message(const kfe_context *ctx);
+/* 1-based place of the last input error, 0 where it does not apply. */
+KFE_API int64_t kfe_error_line(const kfe_context *ctx);
+KFE_API int64_t kfe_error_column(const kfe_context *ctx);
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+typedef struct kfe_matrix {
+    int64_t rows, cols, stride; /* element (i, j) is values[i * stride + j] */
+    double *values;
+    kfe_context *owner; /* frees values; NULL for borrowed memory */
+} kfe_matrix;
+
+/* Frees the values if owned and zeroes the struct. */
+KFE_API void kfe_matrix_free(kfe_matrix *matrix);
+
+/* Writes a matrix in the format that the extension of `path` names: .csv .tsv .npy .npz .svm .libsvm,
+ * each also with .gz (except .npz); "-" is standard output, as CSV. The file appears whole or not at all. */
+KFE_API kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path);
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+typedef enum kfe_param_type {
+    KFE_PARAM_INT,
+    KFE_PARAM_REAL,
+    KFE_PARAM_CHOICE, /* one of `words` */
+    KFE_PARAM_FLAG,   /* yes or no */
+    KFE_PARAM_TEXT
+} kfe_param_type;
+
+/* One row of a parameter table. Numbers may also be given by a name listed in `words`. */
+typedef struct kfe_param_info {
+    const char *name;
+    kfe_param_type type;
+    const char *initial; /* the default, as it would be written */
+    double min, max;     /* inclusive; of numbers only */
+    const char *words;   /* "a|b|c" or NULL */
+    const char *help;
+} kfe_param_info;
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+typedef struct kfe_data kfe_data;
+
+typedef enum kfe_task { KFE_TASK_NONE, KFE_TASK_CLASSES, KFE_TASK_REAL } kfe_task;
+
+/* Options of reading (label, delimiter, header, task, ...), row by row; NULL past the end. */
+KFE_API const kfe_param_info *kfe_read_option(int index);
+
+/* Reads one table. `path` "-" is standard input. NULL options are the defaults. */
+KFE_API kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out);
+/* Reads several views of the same examples. Names may be NULL (the file names serve). The label is
+ * looked for in the last file unless the options name a label file. */
+KFE_API kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
+                                       const char *const *names, const char *options, kfe_data **out);
+/* Wraps memory without copying: it must stay as it is for as long as the data is used. */
+KFE_API kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
+                                       const double *values, kfe_data **out);
+/* Compressed sparse rows: 0-based columns, increasing within a row; row_start has rows + 1 entries. */
+KFE_API kfe_status kfe_data_wrap_csr(kfe_context *ctx, int64_t rows, int64_t cols, const int64_t *row_start,
+                                     const int32_t *columns, const double *values, kfe_data **out);
+/* One string per example (copied), for the kernels on strings. */
+KFE_API kfe_status kfe_data_from_text(kfe_context *ctx, int64_t rows, const char *const *strings,
+                                      kfe_data **out);
+/* Generated data; kfe_generator names them. */
+KFE_API kfe_status kfe_data_generate(kfe_context *ctx, const char *name, const char *options, kfe_data **out);
+KFE_API void kfe_data_free(kfe_data *data);
+
+/* Class labels, one string per row (copied), classes in order of first appearance. */
+KFE_API kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const char *const *labels);
+/* Real targets, rows × cols (copied). */
+KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols,
+                                        const double *targets);
+
+KFE_API kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *path);
+
+KFE_API int64_t kfe_data_rows(const kfe_data *data);
+KFE_API int kfe_data_views(const kfe_data *data);
+KFE_API int64_t kfe_data_cols(const kfe_data *data, int view);
+KFE_API int kfe_data_is_sparse(const kfe_data *data, int view);
+KFE_API kfe_task kfe_data_task(const kfe_data *data);
+KFE_API int64_t kfe_data_class_count(const kfe_data *data);
+KFE_API const char *kfe_data_class_name(const kfe_data *data, int64_t index); /* NULL if out of range */
+KFE_API int64_t kfe_data_class_of(const kfe_data *data, int64_t row);         /* -1 if it has none */
+KFE_API const char *kfe_data_column_name(const kfe_data *data, int view, int64_t col); /* or NULL */
+/* Copies one row of one view, dense, into `row` (as many doubles as the view has columns). */
+KFE_API kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view, int64_t index, double *row);
+
+/* ---- what there is: generators, kernels, methods ---------------------------------------------- */
+
+typedef struct kfe_entry_info {
+    const char *name;
+    const char *summary; /* one line */
+    const char *formula; /* kernels: the formula; methods: the paper; generators: the source */
+    unsigned flags;      /* KFE_HAS_... */
+} kfe_entry_info;
+
+enum {
+    KFE_HAS_SUPERVISION = 1u << 0, /* needs labels */
+    KFE_HAS_REGRESSION = 1u << 1,  /* takes real targets */
+    KFE_HAS_KERNELS = 1u << 2,     /* works with every kernel (otherwise: linear only) */
+    KFE_HAS_MULTIVIEW = 1u << 3,   /* takes several views or kernels */
+    KFE_HAS_SPARSE = 1u << 4,      /* keeps sparse data sparse */
+    KFE_HAS_SYNTHETIC = 1u << 5,   /* needs the points: no precomputed kernels, no strings */
+    KFE_HAS_INDEFINITE = 1u << 6,  /* kernels: not positive definite for all parameters */
+    KFE_HAS_NONNEGATIVE = 1u << 7, /* kernels: for data without negative values */
+    KFE_HAS_STRINGS = 1u << 8      /* kernels: on strings */
+};
+
+/* Each returns 0 past the end of its table, 1 otherwise. */
+KFE_API int kfe_generator(int index, kfe_entry_info *out);
+KFE_API int kfe_kernel(int index, kfe_entry_info *out);
+KFE_API int kfe_method(int index, kfe_entry_info *out);
+/* The parameters of one entry, row by row; NULL past the end of either table. */
+KFE_API const kfe_param_info *kfe_generator_param(int index, int param);
+KFE_API const kfe_param_info *kfe_kernel_param(int index, int param);
+KFE_API const kfe_param_info *kfe_method_param(int index, int param);
+/* Options of fitting that no method owns (scale, gram); NULL past the end. */
+KFE_API const kfe_param_info *kfe_fit_option(int index);
+
+/* The kernel matrix between the rows of two data sets of one view each (columns NULL: the first with itself),
+ * into a matrix that the caller frees. Names such as gamma=scale are resolved on the columns' data. */
+KFE_API kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_data *rows,
+                                     const kfe_data *columns, kfe_matrix *out);
+
+/* ---- fitting --------------------------------------------------------------------------------- */
+
+typedef struct kfe_spec kfe_spec;
+typedef struct kfe_model kfe_model;
+
+/* `params`: the method's parameters and fit options; `kernel`: "name:key=value,..."; both may be NULL. */
+KFE_API kfe_status kfe_spec_parse(kfe_context *ctx, const char *method, const char *params,
+                                  const char *kernel, kfe_spec **out);
+KFE_API kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value);
+/* One more kernel: the kernel of a fit is the weighted sum (key `weight`) over kernels and views. */
+KFE_API kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel);
+
+/* κ(x, y) on dense rows of `cols` numbers; called from one thread at a time. */
+typedef double (*kfe_kernel_fn)(void *user, const double *x, const double *y, int64_t cols);
+KFE_API kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name,
+                                            kfe_kernel_fn kernel, void *user);
+KFE_API void kfe_spec_free(kfe_spec *spec);
+
+KFE_API kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out);
+KFE_API void kfe_model_free(kfe_model *model);
+
+/* Features of new data, rows × kfe_model_dim, into a matrix that the caller frees. */
+KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                 kfe_matrix *out);
+
+/* A model fitted with a user kernel and then loaded needs its function again. */
+KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name,
+                                         kfe_kernel_fn kernel, void *user);
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+KFE_API kfe_status kfe_model_save(kfe_context *ctx, const kfe_model *model, const char *path);
+KFE_API kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model **out);
+/* The same from memory. */
+KFE_API kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out);
+
+KFE_API const char *kfe_model_method(const kfe_model *model);
+KFE_API int64_t kfe_model_dim(const kfe_model *model);
+KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear projectors */
+KFE_API int kfe_model_views(const kfe_model *model);
+KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
+/* Nonzero if the view holds strings: read its data with content=strings. */
+KFE_API int kfe_model_takes_strings(const kfe_model *model, int view);
+KFE_API int64_t kfe_model_class_count(const kfe_model *model);
+KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
+/* Numbers that the fit recorded, such as "eigenvalues"; NULL if there are none by that name. */
+KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
+
+/* Strings that the caller frees with kfe_string_free. */
+KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
+/* Kernel-target alignment, HSIC, effective rank, ... of each kernel on the data. */
+KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
+                               const char *const *kernels, const char *options, kfe_style style, char **out);
+KFE_API kfe_status kfe_list_methods(kfe_context *ctx, kfe_style style, char **out);
+KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, kfe_style style, char **out);
+KFE_API void kfe_string_free(kfe_context *ctx, char *string);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

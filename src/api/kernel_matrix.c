@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/data.h"
+#include "kernel/cross.h"
+
+static kfe_status check_view(kfe_context *ctx, const kfe_data *data, int64_t cols)
+{
+    int64_t row = 0;
+    int64_t col = 0;
+
+    if (data->view_count != 1)
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "a kernel matrix is made from one table, but the data has %d views",
+                          data->view_count);
+    if (data->views[0].table.cols != cols)
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s has %lld columns, but the other table has %lld",
+                          data->views[0].name, (long long)data->views[0].table.cols, (long long)cols);
+    if (kfe_i_table_find_nonfinite(&data->views[0].table, &row, &col))
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
+                          data->views[0].name, (long long)row + 1, (long long)col + 1);
+    return KFE_OK;
+}
+
+static kfe_status evaluate(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *rows,
+                           const kfe_i_table *columns, kfe_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_points row_points = {0};
+    kfe_i_points column_points = {0};
+
+    KFE_TRY(kfe_i_points_prepare(ctx, kernel, columns, NULL, &column_points));
+    KFE_TRY(kfe_i_points_prepare(ctx, kernel, rows, &column_points, &row_points));
+    KFE_TRY(kfe_i_cross_block(ctx, kernel, &row_points, 0, out->rows, &column_points, 0, out->cols,
+                              out->values, out->stride));
+    for (int64_t i = 0; kernel->common.weight != 1 && i < out->rows * out->cols; i++)
+        out->values[i] *= kernel->common.weight;
+cleanup:
+    kfe_i_points_free(&row_points);
+    kfe_i_points_free(&column_points);
+    return status;
+}
+
+kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_data *rows,
+                             const kfe_data *columns, kfe_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel parsed = {0};
+    const kfe_data *reference = columns ? columns : rows;
+    int saved_threads = kfe_i_threads_enter(ctx);
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(kfe_i_kernel_parse(ctx, kernel, &parsed));
+    if (parsed.def->base == KFE_BASE_GIVEN || parsed.def->base == KFE_BASE_USER)
+        KFE_FAIL(ctx, KFE_EINVAL, "kernel %s has no values of its own to compute", parsed.def->name);
+    KFE_TRY(check_view(ctx, reference, kfe_data_cols(reference, 0)));
+    KFE_TRY(check_view(ctx, rows, kfe_data_cols(reference, 0)));
+    KFE_TRY(kfe_i_kernel_prepare(ctx, &parsed, &reference->views[0].table));
+    out->rows = kfe_data_rows(rows);
+    out->cols = out->stride = kfe_data_rows(reference);
+    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)out->rows * (double)out->cols, "the kernel matrix",
+                               "raise --memory"));
+    KFE_ALLOC(ctx, out->values, out->rows * out->cols);
+    out->owner = ctx;
+    KFE_TRY(evaluate(ctx, &parsed, &rows->views[0].table, &reference->views[0].table, out));
+cleanup:
+    kfe_i_kernel_free(&parsed);
+    if (status != KFE_OK)
+        kfe_matrix_free(out);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measures of kernels on data: every kernel is taken alone, on all views. */
+#include "select/measure.h"
+
+#include "api/spec.h"
+#include "core/memory.h"
+#include "data/data.h"
+#include "report/measures.h"
+
+/* One kernel: resolved on the (scaled) views, its moments, and its name with the numbers filled in. */
+static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_table *views,
+                                 const char *kernel, kfe_i_gram_storage storage, kfe_i_moments *moments,
+                                 char **name)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list list;
+    kfe_i_kernel parsed = {0};
+    kfe_i_gram *gram = NULL;
+    kfe_i_text text;
+
+    kfe_i_kernel_list_init(ctx, &list);
+    KFE_TRY(kfe_i_kernel_parse(ctx, kernel, &parsed));
+    KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
+    KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count));
+    for (int64_t m = 0; m < list.count; m++)
+        KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
+    KFE_TRY(kfe_i_gram_open(ctx, &list, views, storage, &gram));
+    KFE_TRY(kfe_i_moments_compute(ctx, gram, &data->target, moments));
+    kfe_i_text_init(&text, ctx);
+    kfe_i_kernel_format(&list.items[0], &text);
+    KFE_TRY(kfe_i_text_take(&text, name));
+cleanup:
+    kfe_i_gram_free(gram);
+    kfe_i_kernel_list_free(&list);
+    return status;
+}
+
+static kfe_status scale_views(kfe_context *ctx, const kfe_data *data, int kind, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_scaler scaler = {0};
+
+    for (int v = 0; v < data->view_count; v++) {
+        kfe_i_scaler_free(&scaler);
+        KFE_TRY(kfe_i_scaler_learn(ctx, (kfe_i_scale_kind)kind, &data->views[v].table, &scaler));
+        KFE_TRY(kfe_i_scaler_apply(ctx, &scaler, &data->views[v].table, &out[v]));
+    }
+cleanup:
+    kfe_i_scaler_free(&scaler);
+    return status;
+}
+
+static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
+{
+    int64_t row = 0;
+    int64_t col = 0;
+
+    if (kfe_data_rows(data) < 2)
+        return kfe_i_fail(ctx, KFE_EINPUT, "measuring a kernel needs at least two examples");
+    for (int v = 0; v < data->view_count; v++)
+        if (kfe_i_table_find_nonfinite(&data->views[v].table, &row, &col))
+            return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
+                              data->views[v].name, (long long)row + 1, (long long)col + 1);
+    return KFE_OK;
+}
+
+kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count, const char *const *kernels,
+                       const char *options, kfe_style style, char **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_fit_settings settings = {0};
+    kfe_i_table *views = NULL;
+    kfe_i_moments *moments = NULL;
+    char **names = NULL;
+    int saved_threads = kfe_i_threads_enter(ctx);
+
+    *out = NULL;
+    KFE_TRY(kfe_i_fit_settings_parse(ctx, options, &settings));
+    KFE_TRY(check_data(ctx, data));
+    KFE_ALLOC_ZERO(ctx, views, data->view_count);
+    KFE_ALLOC_ZERO(ctx, moments, kernel_count);
+    KFE_ALLOC_ZERO(ctx, names, kernel_count);
+    KFE_TRY(scale_views(ctx, data, settings.scale, views));
+    for (int m = 0; m < kernel_count; m++)
+        KFE_TRY(measure_kernel(ctx, data, views, kernels[m], (kfe_i_gram_storage)settings.gram, &moments[m],
+                               &names[m]));
+    KFE_TRY(kfe_i_report_measures(ctx, kernel_count, names, moments, style, out));
+cleanup:
+    for (int m = 0; names && m < kernel_count; m++)
+        kfe_i_free(ctx, names[m]);
+    for (int v = 0; views && v < data->view_count; v++)
+        kfe_i_table_free(&views[v]);
+    kfe_i_free(ctx, names);
+    kfe_i_free(ctx, views);
+    kfe_i_free(ctx, moments);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/context.h"
+
+#include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/text.h"
+
+#define KFE_DEFAULT_MEMORY_SHARE 0.7
+
+const char *kfe_version(void)
+{
+    return KFE_VERSION;
+}
+
+const char *kfe_status_text(kfe_status status)
+{
+#define KFE_STATUS_TEXT_ROW(code, text) text,
+    static const char *const texts[] = {KFE_STATUS_LIST(KFE_STATUS_TEXT_ROW)};
+#undef KFE_STATUS_TEXT_ROW
+    return (unsigned)status < KFE_STATUS_COUNT ? texts[status] : "unknown status";
+}
+
+static void *standard_reallocate(void *user, void *block, size_t size)
+{
+    (void)user;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, size);
+}
+
+kfe_status kfe_context_new(kfe_context **out)
+{
+    return kfe_context_new_with(NULL, NULL, out);
+}
+
+kfe_status kfe_context_new_with(kfe_reallocate_fn reallocate, void *user, kfe_context **out)
+{
+    kfe_reallocate_fn allocator = reallocate ? reallocate : standard_reallocate;
+
+    if (!out)
+        return KFE_EINVAL;
+    *out = NULL;
+    kfe_context *ctx = allocator(user, NULL, sizeof *ctx);
+    if (!ctx)
+        return KFE_ENOMEM;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->reallocate = allocator;
+    ctx->reallocate_user = user;
+    *out = ctx;
+    return KFE_OK;
+}
+
+void kfe_context_free(kfe_context *ctx)
+{
+    if (ctx)
+        ctx->reallocate(ctx->reallocate_user, ctx, 0);
+}
+
+kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)
+{
+    if (threads < 0 || threads > 4096)
+        return kfe_i_fail(ctx, KFE_EINVAL, "threads must be between 0 and 4096, not %d", threads);
+    ctx->threads = threads;
+    return KFE_OK;
+}
+
+int kfe_context_threads(const kfe_context *ctx)
+{
+    return ctx->threads > 0 ? ctx->threads : omp_get_num_procs();
+}
+
+void kfe_context_set_seed(kfe_context *ctx, uint64_t seed)
+{
+    ctx->seed = seed;
+}
+
+uint64_t kfe_context_seed(const kfe_context *ctx)
+{
+    return ctx->seed;
+}
+
+kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes)
+{
+    if (bytes < 0)
+        return kfe_i_fail(ctx, KFE_EINVAL, "the memory limit must not be negative");
+    ctx->memory = bytes;
+    return KFE_OK;
+}
+
+/* What the kernel says can be had without swapping; the free pages where it does not say. */
+static int64_t available_memory(void)
+{
+    int64_t kib = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "re");
+
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "MemAvailable:", 13) == 0)
+            kib = strtoll(line + 13, NULL, 10);
+    if (file)
+        fclose(file);
+    if (kib > 0)
+        return kib * 1024;
+    return (int64_t)sysconf(_SC_AVPHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+}
+
+int64_t kfe_context_memory(const kfe_context *ctx)
+{
+    if (ctx->memory > 0)
+        return ctx->memory;
+    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)available_memory());
+}
+
+void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user)
+{
+    ctx->log = log;
+    ctx->log_user = user;
+}
+
+void kfe_context_on_progress(kfe_context *ctx, kfe_progress_fn progress, void *user)
+{
+    ctx->progress = progress;
+    ctx->progress_user = user;
+}
+
+void kfe_context_on_cancel(kfe_context *ctx, kfe_cancel_fn cancel, void *user)
+{
+    ctx->cancel = cancel;
+    ctx->cancel_user = user;
+}
+
+const char *kfe_error_message(const kfe_context *ctx)
+{
+    return ctx->message;
+}
+
+int64_t kfe_error_line(const kfe_context *ctx)
+{
+    return ctx->error_line;
+}
+
+int64_t kfe_error_column(const kfe_context *ctx)
+{
+    return ctx->error_column;
+}
+
+kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...)
+{
+    va_list arguments;
+
+    ctx->error_line = ctx->error_column = 0;
+    va_start(arguments, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, int64_t line, int64_t column,
+                         const char *format, ...)
+{
+    char place[768];
+    char reason[1024];
+    va_list arguments;
+
+    if (line > 0 && column > 0)
+        snprintf(place, sizeof place, "%s:%lld:%lld", file, (long long)line, (long long)column);
+    else if (line > 0)
+        snprintf(place, sizeof place, "%s:%lld", file, (long long)line);
+    else
+        snprintf(place, sizeof place, "%s", file);
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    kfe_i_fail(ctx, code, "%s: %s", place, reason);
+    ctx->error_line = line;
+    ctx->error_column = column;
+    return code;
+}
+
+kfe_status kfe_i_fail_prefix(kfe_context *ctx, kfe_status code, const char *prefix)
+{
+    char reason[sizeof ctx->message];
+    int64_t line = ctx->error_line;
+    int64_t column = ctx->error_column;
+
+    snprintf(reason, sizeof reason, "%s", ctx->message);
+    kfe_i_fail(ctx, code, "%s: %s", prefix, reason);
+    ctx->error_line = line;
+    ctx->error_column = column;
+    return code;
+}
+
+void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    if (!ctx->log)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ctx->log(ctx->log_user, level, text);
+}
+
+kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total)
+{
+    if (ctx->progress)
+        ctx->progress(ctx->progress_user, stage, done, total);
+    if (ctx->cancel && ctx->cancel(ctx->cancel_user))
+        return kfe_i_fail(ctx, KFE_ECANCEL, "cancelled while %s", stage);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy)
+{
+    double limit = (double)kfe_context_memory(ctx);
+    char need[32];
+    char have[32];
+
+    if (bytes <= limit)
+        return KFE_OK;
+    kfe_i_format_bytes(bytes, need, sizeof need);
+    kfe_i_format_bytes(limit, have, sizeof have);
+    return kfe_i_fail(ctx, KFE_ELIMIT, "%s needs %s of memory, but the limit is %s; %s", what, need, have,
+                      remedy);
+}
+
+/* The OpenMP thread count is a property of the calling thread, and the OpenMP build of OpenBLAS obeys
+ * it: so two contexts in two threads do not meet. */
+int kfe_i_threads_enter(const kfe_context *ctx)
+{
+    int saved = omp_get_max_threads();
+    omp_set_num_threads(kfe_context_threads(ctx));
+    return saved;
+}
+
+void kfe_i_threads_leave(int saved)
+{
+    omp_set_num_threads(saved);
+}

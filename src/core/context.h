@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The context: settings, callbacks, the last error; and the macros for error paths. */
+#ifndef KFE_CORE_CONTEXT_H
+#define KFE_CORE_CONTEXT_H
+
+#include "kfe.h"
+
+struct kfe_context {
+    kfe_reallocate_fn reallocate;
+    void *reallocate_user;
+    int threads;
+    uint64_t seed;
+    int64_t memory;
+    kfe_log_fn log;
+    void *log_user;
+    kfe_progress_fn progress;
+    void *progress_user;
+    kfe_cancel_fn cancel;
+    void *cancel_user;
+    int64_t error_line, error_column;
+    char message[2048];
+};
+
+/* In functions with `kfe_status status` and a `cleanup:` label. */
+#define KFE_TRY(call)                                                                                        \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != KFE_OK)                                                                                \
+            goto cleanup;                                                                                    \
+    } while (0)
+
+#define KFE_FAIL(...)                                                                                        \
+    do {                                                                                                     \
+        status = kfe_i_fail(__VA_ARGS__);                                                                    \
+        goto cleanup;                                                                                        \
+    } while (0)
+
+/* Record why and return `code`, so that `return kfe_i_fail(...)` reads well. */
+kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same at a place in a file; line and column are 1-based, 0 leaves them out. */
+kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, int64_t line, int64_t column,
+                         const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Puts "prefix: " before the recorded message; returns `code`. */
+kfe_status kfe_i_fail_prefix(kfe_context *ctx, kfe_status code, const char *prefix);
+
+void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Reports progress and asks whether to go on: KFE_OK or KFE_ECANCEL. Never from a worker thread. */
+kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
+
+/* Refuses work that would not fit: KFE_ELIMIT names `what`, both sizes and the remedy. */
+kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy);
+
+/* Entry and exit of a public call that computes: BLAS gets this context's number of threads. */
+int kfe_i_threads_enter(const kfe_context *ctx);
+void kfe_i_threads_leave(int saved);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parameter tables. A table row names a field of a settings struct, with type, default, range and help;
+ * it is the only place where the parameter is written down. Defaults, parsing, validation, flags, help
+ * texts, man pages and model files are made from it.
+ *
+ * Fields are int64_t (INT), double (REAL), int (CHOICE: index into words; FLAG: 0 or 1) or
+ * char[KFE_PARAM_TEXT_SIZE] (TEXT). A number may have names: words "auto=-1|scale=-2" let `auto` stand
+ * for the value -1, which lies outside the range on purpose.
+ */
+#ifndef KFE_CORE_PARAM_H
+#define KFE_CORE_PARAM_H
+
+#include "core/context.h"
+#include "core/text.h"
+
+enum { KFE_PARAM_TEXT_SIZE = 512 };
+
+typedef struct kfe_i_param {
+    kfe_param_info info;
+    size_t offset;
+    const char *named; /* numbers: "auto=-1|scale=-2" */
+} kfe_i_param;
+
+typedef struct kfe_i_param_table {
+    const kfe_i_param *rows;
+    int count;
+    size_t size; /* of the settings struct */
+} kfe_i_param_table;
+
+#define KFE_INT(type, field, name, initial, min, max, help)                                                  \
+    {                                                                                                        \
+        {name, KFE_PARAM_INT, initial, min, max, NULL, help}, offsetof(type, field), NULL                    \
+    }
+#define KFE_INT_OR(type, field, name, initial, min, max, words, named, help)                                 \
+    {                                                                                                        \
+        {name, KFE_PARAM_INT, initial, min, max, words, help}, offsetof(type, field), named                  \
+    }
+#define KFE_REAL(type, field, name, initial, min, max, help)                                                 \
+    {                                                                                                        \
+        {name, KFE_PARAM_REAL, initial, min, max, NULL, help}, offsetof(type, field), NULL                   \
+    }
+#define KFE_REAL_OR(type, field, name, initial, min, max, words, named, help)                                \
+    {                                                                                                        \
+        {name, KFE_PARAM_REAL, initial, min, max, words, help}, offsetof(type, field), named                 \
+    }
+#define KFE_CHOICE(type, field, name, initial, words, help)                                                  \
+    {                                                                                                        \
+        {name, KFE_PARAM_CHOICE, initial, 0, 0, words, help}, offsetof(type, field), NULL                    \
+    }
+#define KFE_FLAG(type, field, name, initial, help)                                                           \
+    {                                                                                                        \
+        {name, KFE_PARAM_FLAG, initial, 0, 0, NULL, help}, offsetof(type, field), NULL                       \
+    }
+#define KFE_TEXT(type, field, name, initial, help)                                                           \
+    {                                                                                                        \
+        {name, KFE_PARAM_TEXT, initial, 0, 0, NULL, help}, offsetof(type, field), NULL                       \
+    }
+#define KFE_PARAM_TABLE(rows, type)                                                                          \
+    {                                                                                                        \
+        rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof(type)                                             \
+    }
+
+/* The largest integer that min and max, being doubles, can name. */
+#define KFE_INT_MAX 9007199254740992.0
+/* The smallest positive real: a lower bound that excludes zero. */
+#define KFE_REAL_POSITIVE 2.2250738585072014e-308
+#define KFE_REAL_MAX 1.7976931348623157e308
+
+kfe_status kfe_i_params_default(kfe_context *ctx, const kfe_i_param_table *table, void *settings);
+/* `owner` names whose parameter it is in messages ("method koc", "kernel rbf"). */
+kfe_status kfe_i_param_set(kfe_context *ctx, const kfe_i_param_table *table, const char *owner,
+                           void *settings, const char *name, const char *value);
+/* "a=1,b=2"; NULL and "" change nothing. */
+kfe_status kfe_i_params_parse(kfe_context *ctx, const kfe_i_param_table *table, const char *owner,
+                              void *settings, const char *text);
+/* Appends the value of one row as it would be written. */
+void kfe_i_param_format(const kfe_i_param *row, const void *settings, kfe_i_text *out);
+/* Appends "a=1,b=2" with every row. */
+void kfe_i_params_format(const kfe_i_param_table *table, const void *settings, kfe_i_text *out);
+/* NULL if there is none. */
+const kfe_i_param *kfe_i_param_find(const kfe_i_param_table *table, const char *name);
+const kfe_param_info *kfe_i_param_info(const kfe_i_param_table *table, int index);
+
+/* Calls `use` for each "key=value" of an option text, escapes removed. */
+typedef kfe_status (*kfe_i_option_fn)(kfe_context *ctx, void *user, const char *key, const char *value);
+kfe_status kfe_i_options_each(kfe_context *ctx, const char *text, kfe_i_option_fn use, void *user);
+/* Appends `value` with commas and backslashes escaped. */
+void kfe_i_option_escape(kfe_i_text *out, const char *value);
+
+/* " (did you mean X?)" into out, or "" when nothing is near. `name_at` gives NULL past the end. */
+void kfe_i_suggest(const char *word, const char *(*name_at)(const void *, int), const void *list, char *out,
+                   size_t size);
+
+#endif

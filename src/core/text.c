@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strtod_l, uselocale */
+#include "core/text.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/memory.h"
+
+/* ---- growing strings ---- */
+
+void kfe_i_text_init(kfe_i_text *text, kfe_context *ctx)
+{
+    memset(text, 0, sizeof *text);
+    text->ctx = ctx;
+}
+
+void kfe_i_text_free(kfe_i_text *text)
+{
+    if (text->ctx)
+        kfe_i_free(text->ctx, text->bytes);
+    text->bytes = NULL;
+    text->length = text->capacity = 0;
+}
+
+static int make_room(kfe_i_text *text, int64_t more)
+{
+    kfe_status status = text->status;
+
+    if (status != KFE_OK)
+        return 0;
+    KFE_GROW(text->ctx, text->bytes, text->capacity, text->length + more + 1);
+cleanup:
+    text->status = status;
+    return status == KFE_OK;
+}
+
+void kfe_i_text_add(kfe_i_text *text, const char *bytes, int64_t length)
+{
+    if (!make_room(text, length))
+        return;
+    memcpy(text->bytes + text->length, bytes, (size_t)length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void kfe_i_text_puts(kfe_i_text *text, const char *string)
+{
+    kfe_i_text_add(text, string, (int64_t)strlen(string));
+}
+
+void kfe_i_text_printf(kfe_i_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int needed = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (needed < 0 || !make_room(text, needed))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text->bytes + text->length, (size_t)needed + 1, format, arguments);
+    va_end(arguments);
+    text->length += needed;
+}
+
+kfe_status kfe_i_text_take(kfe_i_text *text, char **out)
+{
+    *out = NULL;
+    kfe_i_text_add(text, "", 0);
+    if (text->status == KFE_OK) {
+        *out = text->bytes;
+        text->bytes = NULL;
+    }
+    kfe_i_text_free(text);
+    return text->status;
+}
+
+/* ---- numbers ---- */
+
+/* snprintf writes the decimal point of the locale; ours is always a point. */
+static void restore_decimal_point(char *text)
+{
+    for (char *c = text; *c; c++)
+        if (*c == ',')
+            *c = '.';
+}
+
+void kfe_i_format_number(double value, char out[KFE_NUMBER_TEXT])
+{
+    if (isnan(value)) {
+        strcpy(out, "nan");
+        return;
+    }
+    /* Up to 15 digits survive a double and back, so fewer need no trying, but for subnormal numbers. */
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+        double back = 0;
+        snprintf(out, KFE_NUMBER_TEXT, "%.*g", digits, value);
+        restore_decimal_point(out);
+        if (kfe_i_parse_number(out, out + strlen(out), &back) && back == value)
+            return;
+    }
+}
+
+void kfe_i_format_bytes(double bytes, char *out, size_t size)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    size_t unit = 0;
+
+    while (bytes >= 1000 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(out, size, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+    restore_decimal_point(out);
+}
+
+static const char *skip_blanks(const char *begin, const char *end)
+{
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    return begin;
+}
+
+/* Names of values that are not finite, as NumPy, R and C write them. */
+static int parse_special(const char *begin, const char *end, double *out)
+{
+    size_t length;
+    double sign = 1;
+
+    if (begin < end && (*begin == '+' || *begin == '-'))
+        sign = *begin++ == '-' ? -1 : 1;
+    length = (size_t)(end - begin);
+    if (length == 3 && strncasecmp(begin, "nan", 3) == 0)
+        *out = (double)NAN;
+    else if ((length == 3 && strncasecmp(begin, "inf", 3) == 0) ||
+             (length == 8 && strncasecmp(begin, "infinity", 8) == 0))
+        *out = sign * (double)INFINITY;
+    else
+        return 0;
+    return 1;
+}
+
+/* The rare number that the fast way cannot round: the C library does, in the "C" locale. */
+static int parse_slowly(const char *begin, const char *end, double *out)
+{
+    char buffer[512];
+    size_t length = (size_t)(end - begin);
+    locale_t c_locale;
+    locale_t saved;
+    char *stop = NULL;
+
+    if (length >= sizeof buffer)
+        return 0;
+    memcpy(buffer, begin, length);
+    buffer[length] = '\0';
+    c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    saved = c_locale ? uselocale(c_locale) : (locale_t)0;
+    *out = strtod(buffer, &stop);
+    if (c_locale) {
+        uselocale(saved);
+        freelocale(c_locale);
+    }
+    return stop == buffer + length;
+}
+
+/* mantissa · 10^exponent, if one extended-precision operation decides it. The 64-bit result is off by
+ * at most one unit in its last place; unless its low 11 bits stand at the halfway point of a double,
+ * rounding it once more is correct rounding. */
+static int scale_exactly(uint64_t mantissa, int exponent, double *out)
+{
+#if LDBL_MANT_DIG == 64
+    static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                         1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                         1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+    union {
+        long double value;
+        uint64_t mantissa;
+    } wide = {0};
+    uint64_t low;
+
+    if (exponent < -27 || exponent > 27)
+        return 0;
+    wide.value =
+        exponent < 0 ? (long double)mantissa / powers[-exponent] : (long double)mantissa * powers[exponent];
+    low = wide.mantissa & 0x7ff;
+    if (low >= 0x3ff && low <= 0x401)
+        return 0;
+    *out = (double)wide.value;
+    return 1;
+#else
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (exponent < -22 || exponent > 22 || mantissa > (UINT64_C(1) << 53))
+        return 0;
+    *out = exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
+    return 1;
+#endif
+}
+
+/* digits[.digits][e[+-]digits] into mantissa and exponent; 0 if it is not of that form, -1 if it is
+ * but has more digits than fit. */
+static int scan_decimal(const char *c, const char *end, uint64_t *mantissa, int *exponent)
+{
+    const char *first = c;
+    int seen = 0;
+    int shift = 0;
+    int power = 0;
+
+    *mantissa = 0;
+    for (; c < end && (unsigned)(*c - '0') < 10; c++, seen++)
+        *mantissa = *mantissa * 10 + (unsigned)(*c - '0');
+    if (c < end && *c == '.') {
+        const char *fraction = ++c;
+        for (; c < end && (unsigned)(*c - '0') < 10; c++, seen++)
+            *mantissa = *mantissa * 10 + (unsigned)(*c - '0');
+        shift = (int)(c - fraction < 1000 ? c - fraction : 1000);
+    }
+    if (seen == 0)
+        return 0;
+    if (c < end && (*c == 'e' || *c == 'E')) {
+        int negative = 0;
+        if (++c < end && (*c == '+' || *c == '-'))
+            negative = *c++ == '-';
+        if (c == end)
+            return 0;
+        for (; c < end && (unsigned)(*c - '0') < 10; c++)
+            power = power < 10000 ? power * 10 + (*c - '0') : power;
+        power = negative ? -power : power;
+    }
+    if (c != end)
+        return 0;
+    *exponent = power - shift;
+    if (seen > 19) /* leading zeros do not count, but then the slow way is right as well */
+        return first == end ? 0 : -1;
+    return 1;
+}
+
+int kfe_i_parse_number(const char *begin, const char *end, double *out)
+{
+    const char *digits;
+    uint64_t mantissa = 0;
+    int exponent = 0;
+    int negative;
+    int form;
+
+    begin = skip_blanks(begin, end);
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    if (begin == end)
+        return 0;
+    negative = *begin == '-';
+    digits = begin + (*begin == '-' || *begin == '+');
+    form = scan_decimal(digits, end, &mantissa, &exponent);
+    if (form == 0)
+        return parse_special(begin, end, out);
+    if (form < 0 || !scale_exactly(mantissa, exponent, out))
+        return parse_slowly(begin, end, out);
+    if (negative)
+        *out = -*out;
+    return 1;
+}
+
+/* ---- words ---- */
+
+int kfe_i_word_at(const char *words, int index, char *out, size_t size)
+{
+    const char *word = words;
+    size_t length;
+
+    for (; word && index > 0; index--) {
+        word = strchr(word, '|');
+        word = word ? word + 1 : NULL;
+    }
+    if (!word)
+        return 0;
+    length = strcspn(word, "|");
+    if (length >= size)
+        length = size - 1;
+    memcpy(out, word, length);
+    out[length] = '\0';
+    return 1;
+}
+
+int kfe_i_word_index(const char *words, const char *word)
+{
+    char entry[64];
+
+    for (int i = 0; kfe_i_word_at(words, i, entry, sizeof entry); i++)
+        if (strcmp(entry, word) == 0)
+            return i;
+    return -1;
+}
+
+int kfe_i_edit_distance(const char *a, const char *b)
+{
+    enum { LIMIT = 64 };
+    int row[LIMIT + 1];
+    int length = (int)strnlen(b, LIMIT);
+
+    for (int j = 0; j <= length; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= length; j++) {
+            int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            int edited = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < edited ? replaced : edited;
+        }
+    }
+    return row[length];
+}

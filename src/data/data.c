@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/data.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, data, 1);
+    data->ctx = ctx;
+    KFE_ALLOC_ZERO(ctx, data->views, views);
+    data->view_count = views;
+    *out = data;
+    data = NULL;
+cleanup:
+    kfe_data_free(data);
+    return status;
+}
+
+static void free_view(kfe_context *ctx, kfe_i_view *view)
+{
+    for (int64_t j = 0; view->column_names && j < view->table.cols; j++)
+        kfe_i_free(ctx, view->column_names[j]);
+    kfe_i_free(ctx, view->column_names);
+    kfe_i_free(ctx, view->name);
+    kfe_i_table_free(&view->table);
+}
+
+void kfe_data_free(kfe_data *data)
+{
+    if (!data)
+        return;
+    for (int v = 0; v < data->view_count; v++)
+        free_view(data->ctx, &data->views[v]);
+    kfe_i_target_free(&data->target);
+    kfe_i_free(data->ctx, data->target_name);
+    kfe_i_free(data->ctx, data->views);
+    kfe_i_free(data->ctx, data);
+}
+
+void kfe_matrix_free(kfe_matrix *matrix)
+{
+    if (!matrix)
+        return;
+    if (matrix->owner)
+        kfe_i_free(matrix->owner, matrix->values);
+    memset(matrix, 0, sizeof *matrix);
+}
+
+/* A data set of one view that refers to memory of the caller. The casts drop const from memory that is
+ * never written: tables that are not owned are read only. */
+static kfe_status wrap_table(kfe_context *ctx, const kfe_i_table *table, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_table_check(ctx, table));
+    KFE_TRY(kfe_i_data_new(ctx, 1, out));
+    (*out)->views[0].table = *table;
+    KFE_STRDUP(ctx, (*out)->views[0].name, "data");
+cleanup:
+    if (status != KFE_OK) {
+        kfe_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
+                               const double *values, kfe_data **out)
+{
+    kfe_i_table table = {.ctx = ctx, .kind = KFE_TABLE_DENSE, .rows = rows, .cols = cols, .stride = stride};
+
+    table.values = (double *)(uintptr_t)values;
+    return wrap_table(ctx, &table, out);
+}
+
+kfe_status kfe_data_wrap_csr(kfe_context *ctx, int64_t rows, int64_t cols, const int64_t *row_start,
+                             const int32_t *columns, const double *values, kfe_data **out)
+{
+    kfe_i_table table = {.ctx = ctx, .kind = KFE_TABLE_CSR, .rows = rows, .cols = cols};
+
+    table.values = (double *)(uintptr_t)values;
+    table.row_start = (int64_t *)(uintptr_t)row_start;
+    table.columns = (int32_t *)(uintptr_t)columns;
+    return wrap_table(ctx, &table, out);
+}
+
+static kfe_status copy_strings(kfe_context *ctx, int64_t rows, const char *const *strings, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t total = 0;
+
+    for (int64_t i = 0; i < rows; i++)
+        total += (int64_t)strlen(strings[i]);
+    KFE_TRY(kfe_i_table_new_text(ctx, rows, total, out));
+    for (int64_t i = 0; i < rows; i++) {
+        size_t length = strlen(strings[i]);
+        memcpy(out->bytes + out->row_start[i], strings[i], length);
+        out->row_start[i + 1] = out->row_start[i] + (int64_t)length;
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_data_from_text(kfe_context *ctx, int64_t rows, const char *const *strings, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table table = {0};
+
+    *out = NULL;
+    KFE_TRY(copy_strings(ctx, rows, strings, &table));
+    status = wrap_table(ctx, &table, out);
+    if (status != KFE_OK)
+        kfe_i_table_free(&table);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const char *const *labels)
+{
+    kfe_i_target target = {0};
+    kfe_status status = kfe_i_target_from_labels(ctx, kfe_data_rows(data), labels, &target);
+
+    if (status == KFE_OK) {
+        kfe_i_target_free(&data->target);
+        data->target = target;
+    }
+    return status;
+}
+
+kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols, const double *targets)
+{
+    kfe_i_target target = {0};
+    kfe_status status = kfe_i_target_from_values(ctx, kfe_data_rows(data), cols, targets, &target);
+
+    if (status == KFE_OK) {
+        kfe_i_target_free(&data->target);
+        data->target = target;
+    }
+    return status;
+}
+
+/* ---- asking ---- */
+
+int64_t kfe_data_rows(const kfe_data *data)
+{
+    return data->views[0].table.rows;
+}
+
+int kfe_data_views(const kfe_data *data)
+{
+    return data->view_count;
+}
+
+static const kfe_i_view *view_at(const kfe_data *data, int view)
+{
+    return view >= 0 && view < data->view_count ? &data->views[view] : NULL;
+}
+
+int64_t kfe_data_cols(const kfe_data *data, int view)
+{
+    const kfe_i_view *found = view_at(data, view);
+    return found ? found->table.cols : 0;
+}
+
+int kfe_data_is_sparse(const kfe_data *data, int view)
+{
+    const kfe_i_view *found = view_at(data, view);
+    return found && found->table.kind == KFE_TABLE_CSR;
+}
+
+kfe_task kfe_data_task(const kfe_data *data)
+{
+    return data->target.task;
+}
+
+int64_t kfe_data_class_count(const kfe_data *data)
+{
+    return data->target.task == KFE_TASK_CLASSES ? data->target.class_count : 0;
+}
+
+const char *kfe_data_class_name(const kfe_data *data, int64_t index)
+{
+    return index >= 0 && index < kfe_data_class_count(data) ? data->target.names[index] : NULL;
+}
+
+int64_t kfe_data_class_of(const kfe_data *data, int64_t row)
+{
+    if (data->target.task != KFE_TASK_CLASSES || row < 0 || row >= data->target.rows)
+        return -1;
+    return data->target.codes[row];
+}
+
+const char *kfe_data_column_name(const kfe_data *data, int view, int64_t col)
+{
+    const kfe_i_view *found = view_at(data, view);
+    return found && found->column_names && col >= 0 && col < found->table.cols ? found->column_names[col]
+                                                                               : NULL;
+}
+
+kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view, int64_t index, double *row)
+{
+    const kfe_i_view *found = view_at(data, view);
+
+    if (!found || index < 0 || index >= found->table.rows)
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no row %lld in view %d", (long long)index, view);
+    if (found->table.kind == KFE_TABLE_TEXT)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "rows of strings are not numbers");
+    kfe_i_table_dense_row(&found->table, index, row);
+    return KFE_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A label column as a reader finds it, before it is known whether it holds classes or numbers. */
+#ifndef KFE_DATA_LABELS_H
+#define KFE_DATA_LABELS_H
+
+#include "data/intern.h"
+#include "data/target.h"
+
+/* Numbers with more distinct values are real targets unless the user asks for classes. */
+enum { KFE_MOST_NUMBER_CLASSES = 50 };
+
+typedef struct kfe_i_labels {
+    kfe_context *ctx;
+    int present;
+    char *name;     /* the header of the column, or NULL */
+    int64_t column; /* 1-based in the file, 0 if it has no columns */
+    int64_t rows, capacity;
+    int32_t *codes;  /* of text: number of the word, -1 where it is missing; NULL: see numbers */
+    double *numbers; /* of binary formats, NaN where it is missing */
+    kfe_i_intern words;
+    int64_t *first_line; /* of each word, for messages */
+    int64_t line_capacity;
+} kfe_i_labels;
+
+void kfe_i_labels_init(kfe_i_labels *labels, kfe_context *ctx);
+void kfe_i_labels_free(kfe_i_labels *labels);
+/* Room for `rows` in all, so that the adding below need not grow. */
+kfe_status kfe_i_labels_reserve(kfe_i_labels *labels, int64_t rows);
+/* `line` is only asked for when the word is new: pass a function of the place. */
+typedef int64_t (*kfe_i_line_fn)(void *user, const char *place);
+kfe_status kfe_i_labels_add(kfe_i_labels *labels, const char *word, int64_t length, kfe_i_line_fn line,
+                            void *user, const char *place);
+kfe_status kfe_i_labels_add_missing(kfe_i_labels *labels);
+/* Takes the first row away and makes it the name of the column. */
+kfe_status kfe_i_labels_behead(kfe_i_labels *labels);
+/* Row of the first label that is missing, or -1. */
+int64_t kfe_i_labels_find_missing(const kfe_i_labels *labels);
+/* Keeps the rows listed (increasing). */
+void kfe_i_labels_keep(kfe_i_labels *labels, const int64_t *index, int64_t count);
+/* Decides, by `task` (KFE_TASK_OPTION_...), what the column is. No label may be missing. */
+kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, int task, kfe_i_target *out);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scaling of features, learned on training data and applied to any:
+ *   standard   (x − mean) / sd by column      minmax   (x − min) / (max − min) by column
+ *   unit-norm  (x − mean) / ‖column − mean‖   l2-rows  every row to length 1
+ * Columns that do not vary are left at scale 1. On sparse data nothing is subtracted, so that zeros stay
+ * zeros: standard divides by the sd, minmax by the largest magnitude, unit-norm by the column's norm.
+ */
+#ifndef KFE_DATA_SCALE_H
+#define KFE_DATA_SCALE_H
+
+#include "data/table.h"
+
+typedef enum kfe_i_scale_kind {
+    KFE_SCALE_NONE,
+    KFE_SCALE_STANDARD,
+    KFE_SCALE_MINMAX,
+    KFE_SCALE_UNIT_NORM,
+    KFE_SCALE_L2_ROWS
+} kfe_i_scale_kind;
+#define KFE_SCALE_WORDS "none|standard|minmax|unit-norm|l2-rows"
+
+typedef struct kfe_i_scaler {
+    kfe_context *ctx;
+    kfe_i_scale_kind kind;
+    int64_t cols;
+    double *shift;  /* subtracted from each column; NULL: nothing (none, l2-rows, sparse) */
+    double *factor; /* multiplied into each column; NULL: nothing */
+} kfe_i_scaler;
+
+/* Warns, through the log, when centring is left out because the data is sparse. */
+kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
+                              kfe_i_scaler *out);
+void kfe_i_scaler_free(kfe_i_scaler *scaler);
+/* A scaled copy; with kind none, a borrowed view of `table`. Sparse data and a scaler that shifts: the
+ * copy is dense. */
+kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/table.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+static void begin_table(kfe_context *ctx, kfe_i_table_kind kind, int64_t rows, int64_t cols, kfe_i_table *out)
+{
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->kind = kind;
+    out->owned = 1;
+    out->rows = rows;
+    out->cols = cols;
+}
+
+/* On failure nothing is left behind. */
+static kfe_status finish_table(kfe_i_table *table, kfe_status status)
+{
+    if (status != KFE_OK)
+        kfe_i_table_free(table);
+    return status;
+}
+
+kfe_status kfe_i_table_new_dense(kfe_context *ctx, int64_t rows, int64_t cols, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = 0;
+
+    begin_table(ctx, KFE_TABLE_DENSE, rows, cols, out);
+    out->stride = cols;
+    if (__builtin_mul_overflow(rows, cols, &count))
+        KFE_FAIL(ctx, KFE_ENOMEM, "a table of %lld × %lld values is too large", (long long)rows,
+                 (long long)cols);
+    KFE_ALLOC(ctx, out->values, count);
+cleanup:
+    return finish_table(out, status);
+}
+
+kfe_status kfe_i_table_new_csr(kfe_context *ctx, int64_t rows, int64_t cols, int64_t entries,
+                               kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    begin_table(ctx, KFE_TABLE_CSR, rows, cols, out);
+    KFE_ALLOC_ZERO(ctx, out->row_start, rows + 1);
+    KFE_ALLOC(ctx, out->columns, entries);
+    KFE_ALLOC(ctx, out->values, entries);
+cleanup:
+    return finish_table(out, status);
+}
+
+kfe_status kfe_i_table_new_text(kfe_context *ctx, int64_t rows, int64_t bytes, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    begin_table(ctx, KFE_TABLE_TEXT, rows, 1, out);
+    KFE_ALLOC_ZERO(ctx, out->row_start, rows + 1);
+    KFE_ALLOC(ctx, out->bytes, bytes);
+cleanup:
+    return finish_table(out, status);
+}
+
+void kfe_i_table_free(kfe_i_table *table)
+{
+    if (table->owned && table->ctx) {
+        kfe_i_free(table->ctx, table->values);
+        kfe_i_free(table->ctx, table->row_start);
+        kfe_i_free(table->ctx, table->columns);
+        kfe_i_free(table->ctx, table->bytes);
+    }
+    memset(table, 0, sizeof *table);
+}
+
+kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t count)
+{
+    kfe_i_table slice = *table;
+
+    slice.owned = 0;
+    slice.rows = count;
+    if (table->kind == KFE_TABLE_DENSE)
+        slice.values = table->values + first * table->stride;
+    else
+        slice.row_start = table->row_start + first;
+    return slice;
+}
+
+static kfe_status gather_dense(kfe_context *ctx, const kfe_i_table *table, const int64_t *index,
+                               int64_t count, kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_new_dense(ctx, count, table->cols, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < count; i++)
+        memcpy(out->values + i * out->stride, table->values + index[i] * table->stride,
+               (size_t)table->cols * sizeof(double));
+    return status;
+}
+
+static int64_t gathered_length(const kfe_i_table *table, const int64_t *index, int64_t count)
+{
+    int64_t length = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        length += table->row_start[index[i] + 1] - table->row_start[index[i]];
+    return length;
+}
+
+/* Rows of variable length, csr or text: positions first, then what lies between them. */
+static kfe_status gather_variable(kfe_context *ctx, const kfe_i_table *table, const int64_t *index,
+                                  int64_t count, kfe_i_table *out)
+{
+    int64_t total = gathered_length(table, index, count);
+    kfe_status status = table->kind == KFE_TABLE_CSR
+                            ? kfe_i_table_new_csr(ctx, count, table->cols, total, out)
+                            : kfe_i_table_new_text(ctx, count, total, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < count; i++) {
+        int64_t from = table->row_start[index[i]];
+        size_t length = (size_t)(table->row_start[index[i] + 1] - from);
+        int64_t to = out->row_start[i];
+        out->row_start[i + 1] = to + (int64_t)length;
+        if (table->kind == KFE_TABLE_TEXT) {
+            memcpy(out->bytes + to, table->bytes + from, length);
+        } else {
+            memcpy(out->columns + to, table->columns + from, length * sizeof *out->columns);
+            memcpy(out->values + to, table->values + from, length * sizeof *out->values);
+        }
+    }
+    return status;
+}
+
+kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const int64_t *index, int64_t count,
+                              kfe_i_table *out)
+{
+    if (table->kind == KFE_TABLE_DENSE)
+        return gather_dense(ctx, table, index, count, out);
+    return gather_variable(ctx, table, index, count, out);
+}
+
+kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *all = NULL;
+
+    memset(out, 0, sizeof *out);
+    KFE_ALLOC(ctx, all, table->rows);
+    for (int64_t i = 0; i < table->rows; i++)
+        all[i] = i;
+    KFE_TRY(kfe_i_table_gather(ctx, table, all, table->rows, out));
+cleanup:
+    kfe_i_free(ctx, all);
+    return status;
+}
+
+void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row)
+{
+    if (table->kind == KFE_TABLE_DENSE) {
+        memcpy(row, table->values + i * table->stride, (size_t)table->cols * sizeof *row);
+        return;
+    }
+    memset(row, 0, (size_t)table->cols * sizeof *row);
+    for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
+        row[table->columns[p]] = table->values[p];
+}
+
+static kfe_status check_csr_row(kfe_context *ctx, const kfe_i_table *table, int64_t i)
+{
+    int64_t last = -1;
+
+    for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++) {
+        int32_t column = table->columns[p];
+        if (column < 0 || column >= table->cols)
+            return kfe_i_fail(ctx, KFE_EINVAL, "row %lld: column %d is not within 0 … %lld", (long long)i + 1,
+                              column, (long long)table->cols - 1);
+        if (column <= last)
+            return kfe_i_fail(ctx, KFE_EINVAL, "row %lld: columns do not increase at column %d",
+                              (long long)i + 1, column);
+        last = column;
+    }
+    return KFE_OK;
+}
+
+kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table)
+{
+    if (table->rows < 0 || table->cols < 0)
+        return kfe_i_fail(ctx, KFE_EINVAL, "a table cannot have a negative size");
+    if (table->kind == KFE_TABLE_DENSE)
+        return table->stride >= table->cols ? KFE_OK
+                                            : kfe_i_fail(ctx, KFE_EINVAL, "stride smaller than columns");
+    if (table->cols > INT32_MAX)
+        return kfe_i_fail(ctx, KFE_EINVAL, "sparse tables have at most %d columns", INT32_MAX);
+    for (int64_t i = 0; i < table->rows; i++) {
+        if (table->row_start[i] < 0 || table->row_start[i + 1] < table->row_start[i])
+            return kfe_i_fail(ctx, KFE_EINVAL, "row %lld: row positions must not fall", (long long)i + 1);
+        if (table->kind == KFE_TABLE_CSR) {
+            kfe_status status = check_csr_row(ctx, table, i);
+            if (status != KFE_OK)
+                return status;
+        }
+    }
+    return KFE_OK;
+}
+
+int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col)
+{
+    if (table->kind == KFE_TABLE_TEXT)
+        return 0;
+    for (int64_t i = 0; i < table->rows; i++) {
+        int sparse = table->kind == KFE_TABLE_CSR;
+        int64_t begin = sparse ? table->row_start[i] : i * table->stride;
+        int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
+        for (int64_t p = begin; p < end; p++)
+            if (!isfinite(table->values[p])) {
+                *row = i;
+                *col = sparse ? table->columns[p] : p - begin;
+                return 1;
+            }
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One table of examples: dense rows, compressed sparse rows, or one string per example. */
+#ifndef KFE_DATA_TABLE_H
+#define KFE_DATA_TABLE_H
+
+#include "core/context.h"
+
+typedef enum kfe_i_table_kind { KFE_TABLE_DENSE, KFE_TABLE_CSR, KFE_TABLE_TEXT } kfe_i_table_kind;
+
+typedef struct kfe_i_table {
+    kfe_context *ctx; /* frees what is owned */
+    kfe_i_table_kind kind;
+    int owned; /* 0: the arrays belong to somebody else */
+    int64_t rows, cols;
+    double *values;     /* dense: rows × stride; csr: one per entry */
+    int64_t stride;     /* dense */
+    int64_t *row_start; /* csr: rows + 1 positions in values; text: rows + 1 positions in bytes */
+    int32_t *columns;   /* csr: 0-based, increasing within a row */
+    char *bytes;        /* text: the strings, one after the other, no terminators */
+} kfe_i_table;
+
+/* Owned tables with uninitialised content (row_start zeroed). `entries`: non-zeros, or bytes of text. */
+kfe_status kfe_i_table_new_dense(kfe_context *ctx, int64_t rows, int64_t cols, kfe_i_table *out);
+kfe_status kfe_i_table_new_csr(kfe_context *ctx, int64_t rows, int64_t cols, int64_t entries,
+                               kfe_i_table *out);
+kfe_status kfe_i_table_new_text(kfe_context *ctx, int64_t rows, int64_t bytes, kfe_i_table *out);
+/* Frees what is owned and zeroes the struct. */
+void kfe_i_table_free(kfe_i_table *table);
+
+/* A borrowed view of `count` rows from `first` on; do not free it before its source. */
+kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t count);
+/* An owned copy of the rows listed. */
+kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const int64_t *index, int64_t count,
+                              kfe_i_table *out);
+kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
+/* Row i of a dense or csr table, dense, into row[cols]. */
+void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);
+/* KFE_EINVAL if structure is broken: positions that fall, columns out of range or not increasing. */
+kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table);
+/* Position of the first value that is NaN or infinite; 0 if there is none. */
+int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/target.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/labels.h"
+
+void kfe_i_target_free(kfe_i_target *target)
+{
+    if (target->ctx) {
+        for (int64_t k = 0; target->names && k < target->class_count; k++)
+            kfe_i_free(target->ctx, target->names[k]);
+        kfe_i_free(target->ctx, target->names);
+        kfe_i_free(target->ctx, target->codes);
+        kfe_i_free(target->ctx, target->values);
+    }
+    memset(target, 0, sizeof *target);
+}
+
+static void begin_target(kfe_context *ctx, kfe_task task, int64_t rows, kfe_i_target *out)
+{
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->task = task;
+    out->rows = rows;
+}
+
+static kfe_status copy_names(kfe_i_target *target, const kfe_i_intern *words)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(target->ctx, target->names, words->count);
+    target->class_count = words->count;
+    for (int64_t k = 0; k < words->count; k++)
+        KFE_STRDUP(target->ctx, target->names[k], kfe_i_intern_word(words, k));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_target_from_labels(kfe_context *ctx, int64_t rows, const char *const *labels,
+                                    kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_intern words;
+
+    begin_target(ctx, KFE_TASK_CLASSES, rows, out);
+    kfe_i_intern_init(&words, ctx);
+    KFE_ALLOC(ctx, out->codes, rows);
+    for (int64_t i = 0; i < rows; i++)
+        KFE_TRY(kfe_i_intern_add(&words, labels[i], (int64_t)strlen(labels[i]), &out->codes[i]));
+    KFE_TRY(copy_names(out, &words));
+cleanup:
+    kfe_i_intern_free(&words);
+    if (status != KFE_OK)
+        kfe_i_target_free(out);
+    return status;
+}
+
+kfe_status kfe_i_target_from_values(kfe_context *ctx, int64_t rows, int64_t cols, const double *values,
+                                    kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+
+    begin_target(ctx, KFE_TASK_REAL, rows, out);
+    if (cols < 1)
+        KFE_FAIL(ctx, KFE_EINVAL, "targets need at least one column");
+    for (int64_t p = 0; p < rows * cols; p++)
+        if (!isfinite(values[p]))
+            KFE_FAIL(ctx, KFE_EINPUT, "the target of row %lld is not a finite number; remove that row",
+                     (long long)(p / cols) + 1);
+    out->cols = cols;
+    KFE_ALLOC(ctx, out->values, rows * cols);
+    memcpy(out->values, values, (size_t)(rows * cols) * sizeof *values);
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_target_free(out);
+    return status;
+}
+
+/* Integers with few distinct values are taken for classes unless the user says otherwise. */
+static int look_like_classes(const double *values, int64_t rows)
+{
+    double seen[KFE_MOST_NUMBER_CLASSES];
+    int count = 0;
+
+    for (int64_t i = 0; i < rows; i++) {
+        int k = 0;
+        if (values[i] != floor(values[i]) || isinf(values[i]))
+            return 0;
+        while (k < count && seen[k] != values[i])
+            k++;
+        if (k == KFE_MOST_NUMBER_CLASSES)
+            return 0;
+        if (k == count)
+            seen[count++] = values[i];
+    }
+    return 1;
+}
+
+static kfe_status number_classes(kfe_context *ctx, int64_t rows, const double *values, kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+    char text[KFE_NUMBER_TEXT];
+    kfe_i_intern words;
+
+    begin_target(ctx, KFE_TASK_CLASSES, rows, out);
+    kfe_i_intern_init(&words, ctx);
+    KFE_ALLOC(ctx, out->codes, rows);
+    for (int64_t i = 0; i < rows; i++) {
+        kfe_i_format_number(values[i] + 0.0, text); /* -0 is the class 0 */
+        KFE_TRY(kfe_i_intern_add(&words, text, (int64_t)strlen(text), &out->codes[i]));
+    }
+    KFE_TRY(copy_names(out, &words));
+cleanup:
+    kfe_i_intern_free(&words);
+    if (status != KFE_OK)
+        kfe_i_target_free(out);
+    return status;
+}
+
+kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const double *values, kfe_task wanted,
+                                     kfe_i_target *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int64_t i = 0; i < rows; i++)
+        if (!isfinite(values[i]))
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "the label of row %lld is not a finite number; remove that row",
+                              (long long)i + 1);
+    if (wanted == KFE_TASK_CLASSES || (wanted == KFE_TASK_NONE && look_like_classes(values, rows)))
+        return number_classes(ctx, rows, values, out);
+    return kfe_i_target_from_values(ctx, rows, 1, values, out);
+}
+
+static kfe_status copy_class_names(kfe_context *ctx, const kfe_i_target *from, kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(ctx, out->names, from->class_count);
+    out->class_count = from->class_count;
+    for (int64_t k = 0; k < from->class_count; k++)
+        KFE_STRDUP(ctx, out->names[k], from->names[k]);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, const int64_t *index,
+                               int64_t count, kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+
+    begin_target(ctx, target->task, count, out);
+    if (target->task == KFE_TASK_CLASSES) {
+        KFE_ALLOC(ctx, out->codes, count);
+        for (int64_t i = 0; i < count; i++)
+            out->codes[i] = target->codes[index[i]];
+        KFE_TRY(copy_class_names(ctx, target, out));
+    } else if (target->task == KFE_TASK_REAL) {
+        out->cols = target->cols;
+        KFE_ALLOC(ctx, out->values, count * target->cols);
+        for (int64_t i = 0; i < count; i++)
+            memcpy(out->values + i * out->cols, target->values + index[i] * target->cols,
+                   (size_t)target->cols * sizeof *out->values);
+    }
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_target_free(out);
+    return status;
+}
+
+void kfe_i_target_count(const kfe_i_target *target, int64_t *counts)
+{
+    memset(counts, 0, (size_t)target->class_count * sizeof *counts);
+    for (int64_t i = 0; target->codes && i < target->rows; i++)
+        counts[target->codes[i]]++;
+}

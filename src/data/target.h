@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to be predicted: class labels (names in order of first appearance) or real columns. */
+#ifndef KFE_DATA_TARGET_H
+#define KFE_DATA_TARGET_H
+
+#include "core/context.h"
+
+typedef struct kfe_i_target {
+    kfe_context *ctx;
+    kfe_task task;
+    int64_t rows;
+    /* classes */
+    int32_t *codes; /* one per row, 0 … class_count−1 */
+    int64_t class_count;
+    char **names;
+    /* real */
+    int64_t cols;
+    double *values; /* rows × cols */
+} kfe_i_target;
+
+/* From one string per row. Two spellings of one number ("1", "1.0") are two classes: names are kept. */
+kfe_status kfe_i_target_from_labels(kfe_context *ctx, int64_t rows, const char *const *labels,
+                                    kfe_i_target *out);
+kfe_status kfe_i_target_from_values(kfe_context *ctx, int64_t rows, int64_t cols, const double *values,
+                                    kfe_i_target *out);
+/* From numbers: integers with at most 50 distinct values are classes under task "auto". */
+kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const double *values, kfe_task wanted,
+                                     kfe_i_target *out);
+kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, const int64_t *index,
+                               int64_t count, kfe_i_target *out);
+void kfe_i_target_free(kfe_i_target *target);
+/* Members per class into counts[class_count]. */
+void kfe_i_target_count(const kfe_i_target *target, int64_t *counts);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The linear kernel: G = XXᵀ is multiplied as X(Xᵀv) and never formed; sparse X stays sparse. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/gram.h"
+#include "gram/linalg.h"
+#include "kernel/cross.h"
+#include "kernel/tile.h"
+
+typedef struct factored_state {
+    kfe_i_kernel linear;
+    kfe_i_points points;
+} factored_state;
+
+static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                        double *out, int64_t stride)
+{
+    const factored_state *s = gram->state;
+    return kfe_i_cross_block(gram->ctx, &s->linear, &s->points, row, rows, &s->points, col, cols, out,
+                             stride);
+}
+
+static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    const factored_state *s = gram->state;
+    kfe_i_points chosen = {0};
+
+    KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
+    KFE_TRY(
+        kfe_i_cross_block(gram->ctx, &s->linear, &s->points, 0, gram->size, &chosen, 0, count, out, count));
+cleanup:
+    kfe_i_points_free(&chosen);
+    return status;
+}
+
+static kfe_status diagonal(const kfe_i_gram *gram, double *out)
+{
+    const factored_state *s = gram->state;
+
+    memcpy(out, s->points.norms, (size_t)gram->size * sizeof *out);
+    return KFE_OK;
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    const factored_state *s = gram->state;
+    double *primal = NULL;
+
+    KFE_ALLOC(gram->ctx, primal, s->points.table.cols * k);
+    KFE_TRY(kfe_i_table_transpose_times(gram->ctx, &s->points.table, v, k, primal));
+    KFE_TRY(kfe_i_table_times(gram->ctx, &s->points.table, primal, k, out));
+cleanup:
+    kfe_i_free(gram->ctx, primal);
+    return status;
+}
+
+static void release(kfe_i_gram *gram)
+{
+    factored_state *s = gram->state;
+    kfe_i_points_free(&s->points);
+    kfe_i_kernel_free(&s->linear);
+}
+
+static const kfe_i_gram_form form = {
+    "factored as the data times its transpose", block, columns, diagonal, times, NULL, release, 0,
+};
+
+kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_gram_new(ctx, &form, table->rows, sizeof(factored_state), out));
+    factored_state *s = (*out)->state;
+    KFE_TRY(kfe_i_kernel_parse(ctx, "linear", &s->linear));
+    KFE_TRY(kfe_i_points_prepare(ctx, &s->linear, table, NULL, &s->points));
+cleanup:
+    if (status != KFE_OK) {
+        kfe_i_gram_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram)
+{
+    return gram->form == &form ? &((const factored_state *)gram->state)->points.table : NULL;
+}

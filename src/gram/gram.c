@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every form of the operator has: the calls, and what is made from block and times. */
+#include "gram/gram.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+
+#define KFE_TOO_LARGE_REMEDY "raise --memory, use fewer rows, or a method that does not need the whole matrix"
+
+kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,
+                          kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *gram = NULL;
+    char *state = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, state, state_size);
+    KFE_ALLOC_ZERO(ctx, gram, 1);
+    gram->ctx = ctx;
+    gram->form = form;
+    gram->size = size;
+    gram->state = state;
+    state = NULL;
+    *out = gram;
+cleanup:
+    kfe_i_free(ctx, state);
+    return status;
+}
+
+void kfe_i_gram_free(kfe_i_gram *gram)
+{
+    if (!gram)
+        return;
+    gram->form->release(gram);
+    kfe_i_free(gram->ctx, gram->state);
+    kfe_i_free(gram->ctx, gram);
+}
+
+/* ---- making one ---- */
+
+static kfe_status open_term(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                            kfe_i_gram **out)
+{
+    if (kernel->def->base == KFE_BASE_GIVEN)
+        return kfe_i_gram_precomputed(ctx, table, out);
+    if (kernel->def->base == KFE_BASE_DOT && !kernel->def->map)
+        return kfe_i_gram_factored(ctx, table, out);
+    return kfe_i_gram_tiled(ctx, kernel, table, out);
+}
+
+static kfe_status open_terms(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                             kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram **terms = NULL;
+    double *weights = NULL;
+    int64_t opened = 0;
+
+    KFE_ALLOC_ZERO(ctx, terms, kernels->count);
+    KFE_ALLOC(ctx, weights, kernels->count);
+    for (; opened < kernels->count; opened++) {
+        const kfe_i_kernel *kernel = &kernels->items[opened];
+        weights[opened] = kernel->common.weight;
+        KFE_TRY(open_term(ctx, kernel, &views[kernel->view], &terms[opened]));
+    }
+    if (opened == 1 && weights[0] == 1) {
+        *out = terms[0];
+    } else {
+        status = kfe_i_gram_sum(ctx, terms, weights, opened, out);
+    }
+    opened = 0;
+cleanup:
+    for (int64_t m = 0; m < opened; m++)
+        kfe_i_gram_free(terms[m]);
+    kfe_i_free(ctx, terms);
+    kfe_i_free(ctx, weights);
+    return status;
+}
+
+kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                           kfe_i_gram_storage storage, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *evaluated = NULL;
+
+    *out = NULL;
+    KFE_TRY(open_terms(ctx, kernels, views, &evaluated));
+    if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {
+        KFE_TRY(kfe_i_gram_stored(ctx, evaluated, storage == KFE_GRAM_F32, out));
+    } else {
+        *out = evaluated;
+        evaluated = NULL;
+    }
+    kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)(*out)->size,
+              (*out)->form->name);
+cleanup:
+    kfe_i_gram_free(evaluated);
+    return status;
+}
+
+/* ---- calls that a form answers ---- */
+
+kfe_status kfe_i_gram_block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                            double *out, int64_t stride)
+{
+    return gram->form->block(gram, row, rows, col, cols, out, stride);
+}
+
+kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    return gram->form->columns(gram, index, count, out);
+}
+
+kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out)
+{
+    return gram->form->diagonal(gram, out);
+}
+
+kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    return gram->form->times(gram, v, k, out);
+}
+
+/* ---- calls that are made from those ---- */
+
+static kfe_status group_sums_by_times(const kfe_i_gram *gram, const int32_t *group, int64_t groups,
+                                      double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = gram->ctx;
+    double *indicator = NULL;
+    double *product = NULL;
+
+    KFE_ALLOC_ZERO(ctx, indicator, gram->size * groups);
+    KFE_ALLOC(ctx, product, gram->size * groups);
+    for (int64_t i = 0; i < gram->size; i++)
+        indicator[i * groups + group[i]] = 1;
+    KFE_TRY(kfe_i_gram_times(gram, indicator, groups, product));
+    memset(out, 0, (size_t)(groups * groups) * sizeof *out);
+    for (int64_t i = 0; i < gram->size; i++)
+        for (int64_t h = 0; h < groups; h++)
+            out[group[i] * groups + h] += product[i * groups + h];
+cleanup:
+    kfe_i_free(ctx, indicator);
+    kfe_i_free(ctx, product);
+    return status;
+}
+
+kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+{
+    if (gram->form->group_sums)
+        return gram->form->group_sums(gram, group, groups, out);
+    return group_sums_by_times(gram, group, groups, out);
+}
+
+kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = gram->size;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_check_memory(gram->ctx, 8.0 * (double)n * (double)n, "the kernel matrix",
+                               KFE_TOO_LARGE_REMEDY));
+    KFE_ALLOC(gram->ctx, *out, n * n);
+    KFE_TRY(kfe_i_gram_block(gram, 0, n, 0, n, *out, n));
+cleanup:
+    if (status != KFE_OK) {
+        kfe_i_free(gram->ctx, *out);
+        *out = NULL;
+    }
+    return status;
+}
+
+kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *matrix = NULL;
+    int64_t n = gram->size;
+
+    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
+    for (int64_t i = 0; i < n; i++)
+        matrix[i * n + i] += ridge;
+    if (out != right)
+        memcpy(out, right, (size_t)(n * k) * sizeof *out);
+    KFE_TRY(kfe_i_checkpoint(gram->ctx, "factorising the kernel matrix", 0, 0));
+    KFE_TRY(kfe_i_cholesky_solve(gram->ctx, n, matrix, k, out, "the kernel matrix plus the ridge"));
+cleanup:
+    kfe_i_free(gram->ctx, matrix);
+    return status;
+}
+
+kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+{
+    kfe_status status = KFE_OK;
+    double *matrix = NULL;
+
+    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
+    KFE_TRY(kfe_i_checkpoint(gram->ctx, "computing eigenvectors", 0, 0));
+    KFE_TRY(kfe_i_symmetric_eigen(gram->ctx, gram->size, matrix, k, eigenvalues, vectors));
+cleanup:
+    kfe_i_free(gram->ctx, matrix);
+    return status;
+}
+
+kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out)
+{
+    enum { PANEL = 256 };
+    kfe_status status = KFE_OK;
+    double *panel = NULL;
+    double sum = 0;
+    int64_t n = gram->size;
+
+    KFE_ALLOC(gram->ctx, panel, PANEL * n);
+    for (int64_t row = 0; row < n; row += PANEL) {
+        int64_t rows = n - row < PANEL ? n - row : PANEL;
+        KFE_TRY(kfe_i_gram_block(gram, row, rows, 0, n, panel, n));
+        for (int64_t i = 0; i < rows * n; i++)
+            sum += panel[i] * panel[i];
+    }
+    *out = sum;
+cleanup:
+    kfe_i_free(gram->ctx, panel);
+    return status;
+}
+
+kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out)
+{
+    double bytes = 8.0 * (double)gram->size * (double)gram->size;
+    kfe_status status = KFE_OK;
+
+    *owned = NULL;
+    *out = gram;
+    if (!gram->form->evaluates || bytes > 0.25 * (double)kfe_context_memory(gram->ctx))
+        return KFE_OK;
+    status = kfe_i_gram_stored(gram->ctx, gram, 0, owned);
+    if (status == KFE_OK)
+        *out = *owned;
+    return status;
+}

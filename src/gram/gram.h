@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Gram operator: a symmetric n×n kernel matrix that may or may not exist in memory. This is all that a
+ * method sees of the data. A new way to be a kernel matrix implements kfe_i_gram_form.
+ *
+ * Blocks of vectors are row-major, n × k.
+ */
+#ifndef KFE_GRAM_GRAM_H
+#define KFE_GRAM_GRAM_H
+
+#include "kernel/kernel.h"
+
+typedef struct kfe_i_gram kfe_i_gram;
+
+typedef struct kfe_i_gram_form {
+    const char *name;
+    /* out[i·stride + j] = G[row + i, col + j] */
+    kfe_status (*block)(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                        double *out, int64_t stride);
+    /* out (n × count) = the columns listed */
+    kfe_status (*columns)(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
+    kfe_status (*diagonal)(const kfe_i_gram *gram, double *out);
+    /* out = G v */
+    kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+    /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: made from times. */
+    kfe_status (*group_sums)(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
+    void (*release)(kfe_i_gram *gram);
+    int evaluates; /* every pass evaluates kernels again */
+} kfe_i_gram_form;
+
+struct kfe_i_gram {
+    kfe_context *ctx;
+    const kfe_i_gram_form *form;
+    int64_t size;
+    void *state;
+};
+
+/* ---- making one ---- */
+
+typedef enum kfe_i_gram_storage {
+    KFE_GRAM_AUTO,
+    KFE_GRAM_F64,
+    KFE_GRAM_F32,
+    KFE_GRAM_TILED
+} kfe_i_gram_storage;
+#define KFE_GRAM_STORAGE_WORDS "auto|f64|f32|tiled"
+
+/* The operator of Σ weight·κ over the kernels, each on the table of its view. Kernels and tables must
+ * outlive it. */
+kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                           kfe_i_gram_storage storage, kfe_i_gram **out);
+void kfe_i_gram_free(kfe_i_gram *gram);
+
+/* The forms themselves. */
+kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                            kfe_i_gram **out);
+kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
+/* Borrows a symmetric matrix; KFE_EINPUT, with the cell, if it is not symmetric. */
+kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
+/* Evaluates every entry of `source` once and keeps it, in double or single precision. */
+kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);
+/* Σ weights[m]·terms[m]; takes the terms over, also on failure. */
+kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
+                          kfe_i_gram **out);
+/* PGP with P = I − eeᵀ/n: an implicit correction of rank two. Borrows `inner`. */
+kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out);
+
+/* The row means of the operator inside a centred one (n); their mean is the last argument's. */
+const double *kfe_i_gram_row_means(const kfe_i_gram *centred, double *overall);
+/* The table X of a factored operator XXᵀ, else NULL. */
+const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
+
+/* ---- using one ---- */
+
+kfe_status kfe_i_gram_block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                            double *out, int64_t stride);
+kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
+kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out);
+kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
+/* The whole matrix, n × n, freed by the caller. */
+kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);
+/* (G + ridge·I) out = right, for k right-hand sides. */
+kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                            double *out);
+/* The k largest eigenvalues, falling, and unit eigenvectors as the columns of vectors (n × k). */
+kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors);
+/* Σ G[i, j]², in one pass. */
+kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
+
+/* For loops of many passes: `gram` itself, or a stored copy of it in *owned (freed by the caller) when passes
+ * evaluate kernels and the matrix fits in a quarter of the memory limit. */
+kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out);
+
+/* For form files: a zeroed operator with `state_size` bytes of state. */
+kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,
+                          kfe_i_gram **out);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LAPACK is called in its own column-major order with workspace of ours, so that nothing is transposed or
+ * allocated behind our back. A full symmetric matrix reads the same in both orders. */
+#include "gram/linalg.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+static kfe_status check_order(kfe_context *ctx, int64_t n)
+{
+    if (n > INT_MAX / 2)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "a matrix of order %lld is beyond LAPACK's integers",
+                          (long long)n);
+    return KFE_OK;
+}
+
+static kfe_status lapack_failure(kfe_context *ctx, const char *routine, lapack_int info)
+{
+    return kfe_i_fail(ctx, KFE_ENUMERIC,
+                      "%s did not converge (%d); the data may hold extreme values: try --scale", routine,
+                      (int)info);
+}
+
+/* ---- Cholesky ---- */
+
+static kfe_status not_definite(kfe_context *ctx, const char *what)
+{
+    return kfe_i_fail(
+        ctx, KFE_ENUMERIC,
+        "%s is not positive definite to rounding; increase the ridge, or use a positive definite kernel",
+        what);
+}
+
+kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *what)
+{
+    kfe_status status = check_order(ctx, n);
+
+    if (status != KFE_OK)
+        return status;
+    /* column-major "upper" is row-major lower */
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) != 0)
+        return not_definite(ctx, what);
+    for (int64_t i = 0; i < n; i++)
+        memset(a + i * n + i + 1, 0, (size_t)(n - i - 1) * sizeof *a);
+    return KFE_OK;
+}
+
+/* Right-hand sides are row-major n × k: L y = b and Lᵀ x = y by BLAS, which knows row-major. */
+kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t k, double *b,
+                                const char *what)
+{
+    kfe_status status = check_order(ctx, n);
+
+    if (status != KFE_OK)
+        return status;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) != 0)
+        return not_definite(ctx, what);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,
+                a, (blasint)n, b, (blasint)k);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (blasint)n, (blasint)k, 1, a,
+                (blasint)n, b, (blasint)k);
+    return KFE_OK;
+}
+
+void kfe_i_solve_lower_transposed(int64_t rows, int64_t n, const double *lower, double *b)
+{
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rows, (blasint)n, 1,
+                lower, (blasint)n, b, (blasint)n);
+}
+
+static int compare_index(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double largest_diagonal(int64_t n, const double *a)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, a[i * n + i]);
+    return largest;
+}
+
+kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, double tolerance, int64_t *kept,
+                             int64_t *rank)
+{
+    kfe_status status = check_order(ctx, n);
+    double *copy = NULL;
+    double *work = NULL;
+    lapack_int *pivots = NULL;
+    lapack_int found = 0;
+    double threshold = tolerance * largest_diagonal(n, a);
+
+    *rank = 0;
+    if (status != KFE_OK || threshold <= 0)
+        return status;
+    KFE_ALLOC(ctx, copy, n * n);
+    KFE_ALLOC(ctx, work, 2 * n);
+    KFE_ALLOC(ctx, pivots, n);
+    memcpy(copy, a, (size_t)(n * n) * sizeof *copy);
+    LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, copy, (lapack_int)n, pivots, &found, threshold,
+                        work);
+    for (lapack_int i = 0; i < found; i++)
+        kept[i] = pivots[i] - 1;
+    qsort(kept, (size_t)found, sizeof *kept, compare_index);
+    *rank = found;
+cleanup:
+    kfe_i_free(ctx, copy);
+    kfe_i_free(ctx, work);
+    kfe_i_free(ctx, pivots);
+    return status;
+}
+
+/* ---- eigenvectors ---- */
+
+/* LAPACK gives columns one after the other, rising; we want rows of k, falling. */
+static void reverse_into_rows(int64_t n, int64_t k, const double *columns, const double *rising,
+                              double *values, double *vectors)
+{
+    for (int64_t j = 0; j < k; j++) {
+        const double *column = columns + (k - 1 - j) * n;
+        values[j] = rising[k - 1 - j];
+        for (int64_t i = 0; i < n; i++)
+            vectors[i * k + j] = column[i];
+    }
+}
+
+kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
+                                 double *vectors)
+{
+    kfe_status status = check_order(ctx, n);
+    lapack_int order = (lapack_int)n;
+    lapack_int found = 0;
+    lapack_int info;
+    double best_size = 0;
+    lapack_int best_integers = 0;
+    double *columns = NULL;
+    double *rising = NULL;
+    double *work = NULL;
+    lapack_int *support = NULL;
+    lapack_int *integers = NULL;
+
+    if (status != KFE_OK || n == 0 || k == 0)
+        return status;
+    KFE_ALLOC(ctx, columns, n * k);
+    KFE_ALLOC(ctx, rising, n);
+    KFE_ALLOC(ctx, support, 2 * n);
+    LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0, (lapack_int)(n - k + 1),
+                        order, 0, &found, rising, columns, order, support, &best_size, -1, &best_integers,
+                        -1);
+    KFE_ALLOC(ctx, work, (int64_t)best_size);
+    KFE_ALLOC(ctx, integers, best_integers);
+    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0,
+                               (lapack_int)(n - k + 1), order, 0, &found, rising, columns, order, support,
+                               work, (lapack_int)best_size, integers, best_integers);
+    if (info != 0 || found != k) {
+        status = lapack_failure(ctx, "the eigenvalue computation", info);
+        goto cleanup;
+    }
+    reverse_into_rows(n, k, columns, rising, eigenvalues, vectors);
+cleanup:
+    kfe_i_free(ctx, columns);
+    kfe_i_free(ctx, rising);
+    kfe_i_free(ctx, work);
+    kfe_i_free(ctx, support);
+    kfe_i_free(ctx, integers);
+    return status;
+}
+
+kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,
+                                   double *vectors)
+{
+    kfe_status status = check_order(ctx, n);
+    lapack_int order = (lapack_int)n;
+    lapack_int info;
+    double best_size = 0;
+    double *rising = NULL;
+    double *work = NULL;
+
+    if (status != KFE_OK || n == 0)
+        return status;
+    KFE_ALLOC(ctx, rising, n);
+    LAPACKE_dsygv_work(LAPACK_COL_MAJOR, 1, 'V', 'U', order, a, order, b, order, rising, &best_size, -1);
+    KFE_ALLOC(ctx, work, (int64_t)best_size);
+    info = LAPACKE_dsygv_work(LAPACK_COL_MAJOR, 1, 'V', 'U', order, a, order, b, order, rising, work,
+                              (lapack_int)best_size);
+    if (info != 0) {
+        status = lapack_failure(ctx, "the generalized eigenvalue computation", info);
+        goto cleanup;
+    }
+    reverse_into_rows(n, n, a, rising, eigenvalues, vectors);
+cleanup:
+    kfe_i_free(ctx, rising);
+    kfe_i_free(ctx, work);
+    return status;
+}
+
+/* ---- QR ---- */
+
+static void transpose(int64_t rows, int64_t cols, const double *a, double *out)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            out[j * rows + i] = a[i * cols + j];
+}
+
+/* Pivoted QR of a copy (column-major): which columns are independent. */
+static kfe_status independent_columns(kfe_context *ctx, int64_t rows, int64_t n, double *columns,
+                                      double tolerance, int64_t *kept, int64_t *rank)
+{
+    kfe_status status = KFE_OK;
+    lapack_int *pivots = NULL;
+    double *factors = NULL;
+    double *work = NULL;
+    lapack_int length = (lapack_int)(3 * n + 1);
+    int64_t steps = rows < n ? rows : n;
+
+    *rank = 0;
+    KFE_ALLOC_ZERO(ctx, pivots, n);
+    KFE_ALLOC(ctx, factors, n);
+    KFE_ALLOC(ctx, work, length);
+    LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)n, columns, (lapack_int)rows, pivots,
+                        factors, work, length);
+    for (int64_t j = 0; j < steps; j++)
+        if (fabs(columns[j * rows + j]) > tolerance * fabs(columns[0]))
+            kept[(*rank)++] = pivots[j] - 1;
+    qsort(kept, (size_t)*rank, sizeof *kept, compare_index);
+cleanup:
+    kfe_i_free(ctx, pivots);
+    kfe_i_free(ctx, factors);
+    kfe_i_free(ctx, work);
+    return status;
+}
+
+/* QR of independent columns (column-major, in place), R's diagonal made positive. */
+static kfe_status orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, double *columns)
+{
+    kfe_status status = KFE_OK;
+    double *factors = NULL;
+    double *work = NULL;
+    double *signs = NULL;
+    lapack_int length = (lapack_int)(32 * n + 1);
+    lapack_int r = (lapack_int)rows;
+    lapack_int c = (lapack_int)n;
+
+    KFE_ALLOC(ctx, factors, n + 1);
+    KFE_ALLOC(ctx, signs, n + 1);
+    KFE_ALLOC(ctx, work, length);
+    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, c, columns, r, factors, work, length);
+    for (int64_t j = 0; j < n; j++)
+        signs[j] = columns[j * rows + j] < 0 ? -1 : 1;
+    LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, r, c, c, columns, r, factors, work, length);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < rows; i++)
+            columns[j * rows + i] *= signs[j];
+cleanup:
+    kfe_i_free(ctx, factors);
+    kfe_i_free(ctx, signs);
+    kfe_i_free(ctx, work);
+    return status;
+}
+
+kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, const double *a,
+                                     double tolerance, double *q, int64_t *kept, int64_t *rank)
+{
+    kfe_status status = check_order(ctx, rows > n ? rows : n);
+    double *columns = NULL;
+
+    *rank = 0;
+    if (status != KFE_OK)
+        return status;
+    KFE_ALLOC(ctx, columns, rows * n);
+    transpose(rows, n, a, columns);
+    KFE_TRY(independent_columns(ctx, rows, n, columns, tolerance, kept, rank));
+    for (int64_t j = 0; j < *rank; j++)
+        for (int64_t i = 0; i < rows; i++)
+            columns[j * rows + i] = a[i * n + kept[j]];
+    if (*rank > 0)
+        KFE_TRY(orthonormalise(ctx, rows, *rank, columns));
+    transpose(*rank, rows, columns, q);
+cleanup:
+    kfe_i_free(ctx, columns);
+    return status;
+}
+
+/* ---- tables times blocks ---- */
+
+static void sparse_row_times(const kfe_i_table *table, int64_t i, const double *w, int64_t k, double *out)
+{
+    memset(out, 0, (size_t)k * sizeof *out);
+    for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++) {
+        const double *row = w + table->columns[p] * k;
+        for (int64_t j = 0; j < k; j++)
+            out[j] += table->values[p] * row[j];
+    }
+}
+
+kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,
+                             double *out)
+{
+    if (table->kind == KFE_TABLE_DENSE) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)table->rows, (blasint)k,
+                    (blasint)table->cols, 1, table->values, (blasint)table->stride, w, (blasint)k, 0, out,
+                    (blasint)k);
+        return KFE_OK;
+    }
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) schedule(static)
+    for (int64_t i = 0; i < table->rows; i++)
+        sparse_row_times(table, i, w, k, out + i * k);
+    return KFE_OK;
+}
+
+/* Serial for sparse tables: threads would write to the same rows. */
+kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *table, const double *v, int64_t k,
+                                       double *out)
+{
+    if (table->kind == KFE_TABLE_DENSE) {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)table->cols, (blasint)k,
+                    (blasint)table->rows, 1, table->values, (blasint)table->stride, v, (blasint)k, 0, out,
+                    (blasint)k);
+        return KFE_OK;
+    }
+    memset(out, 0, (size_t)(table->cols * k) * sizeof *out);
+    for (int64_t i = 0; i < table->rows; i++) {
+        for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++) {
+            double *row = out + table->columns[p] * k;
+            for (int64_t j = 0; j < k; j++)
+                row[j] += table->values[p] * v[i * k + j];
+        }
+    }
+    return kfe_i_checkpoint(ctx, "multiplying with the data", 0, 0);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dense linear algebra: LAPACK with checked sizes, our own workspace and our own error texts. Symmetric
+ * matrices are full and row-major; `n` must fit LAPACK's integer. */
+#ifndef KFE_GRAM_LINALG_H
+#define KFE_GRAM_LINALG_H
+
+#include "core/context.h"
+#include "data/table.h"
+
+/* Overwrites a (n × n) and solves a·x = b in place for the k columns of b (n × k). KFE_ENUMERIC if a is not
+ * positive definite; `what` names it in the message. */
+kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t k, double *b,
+                                const char *what);
+/* Lower Cholesky factor in place, upper triangle zeroed; KFE_ENUMERIC as above. */
+kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *what);
+/* Pivoted Cholesky of a copy: how many rows are independent up to `tolerance` times the largest diagonal
+ * entry, and which (kept[rank], increasing). */
+kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, double tolerance, int64_t *kept,
+                             int64_t *rank);
+/* b (rows × n) ← b·L⁻ᵀ for a lower triangle L (n × n). */
+void kfe_i_solve_lower_transposed(int64_t rows, int64_t n, const double *lower, double *b);
+/* The k largest eigenvalues, falling; vectors (n × k) row-major. Overwrites a. */
+kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
+                                 double *vectors);
+/* All of a·v = λ·b·v, λ falling, vᵀbv = 1, b positive definite; vectors in columns (n × n). Overwrites both.
+ */
+kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,
+                                   double *vectors);
+/* An orthonormal basis of the columns of a (rows × n, row-major), those kept in the order of `a`, with a
+ * positive diagonal of R, into q (rows × rank); a column dependent on those before it is left out. */
+kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, const double *a,
+                                     double tolerance, double *q, int64_t *kept, int64_t *rank);
+
+/* out (rows × k) = X·w for w (cols × k), and out (cols × k) = Xᵀ·v for v (rows × k). */
+kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,
+                             double *out);
+kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *table, const double *v, int64_t k,
+                                       double *out);
+
+/* Relative size below which a direction is taken for rounding error: eigenvalues against the largest, pivots
+ * against the largest diagonal entry. */
+#define KFE_RANK_TOLERANCE 1e-11
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel matrix in memory: evaluated once, in double or single precision, or given by the user. Single
+ * precision is widened panel by panel; sums are always in double. */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/gram.h"
+
+typedef struct stored_state {
+    const double *wide; /* n × stride, or NULL */
+    float *narrow;      /* n × n, or NULL */
+    double *owned;      /* what `wide` points to, if it is ours */
+    int64_t stride;
+} stored_state;
+
+enum { PANEL_ROWS = 256 };
+
+static void copy_row(const stored_state *s, int64_t i, int64_t col, int64_t cols, double *out)
+{
+    if (s->wide) {
+        memcpy(out, s->wide + i * s->stride + col, (size_t)cols * sizeof *out);
+        return;
+    }
+    for (int64_t j = 0; j < cols; j++)
+        out[j] = (double)s->narrow[i * s->stride + col + j];
+}
+
+static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                        double *out, int64_t stride)
+{
+    for (int64_t i = 0; i < rows; i++)
+        copy_row(gram->state, row + i, col, cols, out + i * stride);
+    return KFE_OK;
+}
+
+static double entry(const stored_state *s, int64_t i, int64_t j)
+{
+    return s->wide ? s->wide[i * s->stride + j] : (double)s->narrow[i * s->stride + j];
+}
+
+static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < gram->size; i++)
+        for (int64_t j = 0; j < count; j++)
+            out[i * count + j] = entry(gram->state, i, index[j]);
+    return KFE_OK;
+}
+
+static kfe_status diagonal(const kfe_i_gram *gram, double *out)
+{
+    for (int64_t i = 0; i < gram->size; i++)
+        out[i] = entry(gram->state, i, i);
+    return KFE_OK;
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    const stored_state *s = gram->state;
+    int64_t n = gram->size;
+    double *panel = NULL;
+
+    if (s->wide) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)k, (blasint)n, 1, s->wide,
+                    (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
+        return KFE_OK;
+    }
+    KFE_ALLOC(gram->ctx, panel, PANEL_ROWS * n);
+    for (int64_t row = 0; row < n; row += PANEL_ROWS) {
+        int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;
+        block(gram, row, rows, 0, n, panel, n);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)n, 1,
+                    panel, (blasint)n, v, (blasint)k, 0, out + row * k, (blasint)k);
+    }
+cleanup:
+    kfe_i_free(gram->ctx, panel);
+    return status;
+}
+
+static void release(kfe_i_gram *gram)
+{
+    stored_state *s = gram->state;
+    kfe_i_free(gram->ctx, s->owned);
+    kfe_i_free(gram->ctx, s->narrow);
+}
+
+static const kfe_i_gram_form form_f64 = {
+    "stored in double precision", block, columns, diagonal, times, NULL, release, 0,
+};
+static const kfe_i_gram_form form_f32 = {
+    "stored in single precision", block, columns, diagonal, times, NULL, release, 0,
+};
+static const kfe_i_gram_form form_precomputed = {
+    "as given", block, columns, diagonal, times, NULL, release, 0,
+};
+
+/* ---- evaluated once ---- */
+
+static kfe_status fill_narrow(const kfe_i_gram *source, float *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = source->size;
+    double *panel = NULL;
+
+    KFE_ALLOC(source->ctx, panel, PANEL_ROWS * n);
+    for (int64_t row = 0; row < n; row += PANEL_ROWS) {
+        int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;
+        KFE_TRY(kfe_i_gram_block(source, row, rows, 0, n, panel, n));
+        for (int64_t i = 0; i < rows * n; i++)
+            out[row * n + i] = (float)panel[i];
+    }
+cleanup:
+    kfe_i_free(source->ctx, panel);
+    return status;
+}
+
+kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = source->size;
+    double bytes = (single ? 4.0 : 8.0) * (double)n * (double)n;
+
+    KFE_TRY(kfe_i_gram_new(ctx, single ? &form_f32 : &form_f64, n, sizeof(stored_state), out));
+    stored_state *s = (*out)->state;
+    s->stride = n;
+    KFE_TRY(kfe_i_check_memory(ctx, bytes, "the stored kernel matrix",
+                               "raise --memory, or let --gram be f32, tiled or auto"));
+    if (single) {
+        KFE_ALLOC(ctx, s->narrow, n * n);
+        KFE_TRY(fill_narrow(source, s->narrow));
+    } else {
+        KFE_TRY(kfe_i_gram_materialise(source, &s->owned));
+        s->wide = s->owned;
+    }
+cleanup:
+    if (status != KFE_OK) {
+        kfe_i_gram_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- given ---- */
+
+/* A kernel matrix that went through a file in decimal may differ from its transpose in the last digits. */
+#define KFE_SYMMETRY_TOLERANCE 1e-8
+
+static kfe_status check_symmetric(kfe_context *ctx, const kfe_i_table *table)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < table->rows; i++)
+        largest = fmax(largest, fabs(table->values[i * table->stride + i]));
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double lower = table->values[i * table->stride + j];
+            double upper = table->values[j * table->stride + i];
+            if (fabs(lower - upper) > KFE_SYMMETRY_TOLERANCE * (largest + fabs(lower)))
+                return kfe_i_fail(
+                    ctx, KFE_EINPUT,
+                    "a precomputed kernel must be symmetric, but row %lld, column %lld is %g and row "
+                    "%lld, column %lld is %g",
+                    (long long)i + 1, (long long)j + 1, lower, (long long)j + 1, (long long)i + 1, upper);
+        }
+    return KFE_OK;
+}
+
+kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    KFE_TRY(check_symmetric(ctx, table));
+    KFE_TRY(kfe_i_gram_new(ctx, &form_precomputed, table->rows, sizeof(stored_state), out));
+    stored_state *s = (*out)->state;
+    s->wide = table->values;
+    s->stride = table->stride;
+cleanup:
+    return status;
+}

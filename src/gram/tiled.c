@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel on points, evaluated tile by tile whenever it is asked for: O(nd) memory. */
+#include <omp.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/gram.h"
+#include "kernel/cross.h"
+#include "kernel/tile.h"
+
+typedef struct tiled_state {
+    const kfe_i_kernel *kernel;
+    kfe_i_points points;
+} tiled_state;
+
+static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                        double *out, int64_t stride)
+{
+    const tiled_state *s = gram->state;
+    return kfe_i_cross_block(gram->ctx, s->kernel, &s->points, row, rows, &s->points, col, cols, out, stride);
+}
+
+static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    const tiled_state *s = gram->state;
+    kfe_i_points chosen = {0};
+
+    KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
+    KFE_TRY(
+        kfe_i_cross_block(gram->ctx, s->kernel, &s->points, 0, gram->size, &chosen, 0, count, out, count));
+cleanup:
+    kfe_i_points_free(&chosen);
+    return status;
+}
+
+static kfe_status diagonal(const kfe_i_gram *gram, double *out)
+{
+    kfe_status status = KFE_OK;
+    const tiled_state *s = gram->state;
+    double *scratch = NULL;
+
+    KFE_ALLOC(gram->ctx, scratch, kfe_i_tile_scratch(&s->points, &s->points));
+    for (int64_t i = 0; i < gram->size; i++)
+        kfe_i_tile_eval(s->kernel, &s->points, i, 1, &s->points, i, 1, out + i, 1, scratch);
+cleanup:
+    kfe_i_free(gram->ctx, scratch);
+    return status;
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    const tiled_state *s = gram->state;
+
+    memset(out, 0, (size_t)(gram->size * k) * sizeof *out);
+    return kfe_i_cross_times(gram->ctx, s->kernel, &s->points, &s->points, 1, v, k, out);
+}
+
+/* ---- sums over groups ----
+ * With the points sorted by group, a tile falls into a few rectangles of one group by another, and its part
+ * of the sums is one number for each. Only tiles on and below the diagonal are evaluated. Every thread has
+ * sums of its own, over a fixed choice of tiles, so the result does not depend on who was faster. */
+
+typedef struct group_job {
+    const kfe_i_kernel *kernel;
+    kfe_i_points sorted;
+    int32_t *group; /* of the sorted points */
+    int64_t groups;
+} group_job;
+
+static kfe_status sort_by_group(const kfe_i_gram *gram, const int32_t *group, int64_t groups, group_job *job)
+{
+    kfe_status status = KFE_OK;
+    const tiled_state *s = gram->state;
+    kfe_context *ctx = gram->ctx;
+    int64_t *order = NULL;
+    int64_t *next = NULL;
+
+    job->kernel = s->kernel;
+    job->groups = groups;
+    KFE_ALLOC(ctx, job->group, gram->size);
+    KFE_ALLOC(ctx, order, gram->size);
+    KFE_ALLOC_ZERO(ctx, next, groups + 1);
+    for (int64_t i = 0; i < gram->size; i++)
+        next[group[i] + 1]++;
+    for (int64_t g = 0; g < groups; g++)
+        next[g + 1] += next[g];
+    for (int64_t i = 0; i < gram->size; i++) {
+        job->group[next[group[i]]] = group[i];
+        order[next[group[i]]++] = i;
+    }
+    KFE_TRY(kfe_i_points_gather(ctx, &s->points, order, gram->size, &job->sorted));
+cleanup:
+    kfe_i_free(ctx, order);
+    kfe_i_free(ctx, next);
+    return status;
+}
+
+static double sum_of(const double *values, int64_t count)
+{
+    double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < count; j++)
+        sum += values[j];
+    return sum;
+}
+
+/* Adds one tile; with `mirrored`, also the tile that it is the transpose of. */
+static void add_tile(const group_job *job, const double *tile, int64_t row, int64_t rows, int64_t col,
+                     int64_t cols, int mirrored, double *sums)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t g = job->group[row + i];
+        for (int64_t j = 0; j < cols;) {
+            int64_t h = job->group[col + j];
+            int64_t end = j + 1;
+            while (end < cols && job->group[col + end] == h)
+                end++;
+            double part = sum_of(tile + i * KFE_TILE_COLS + j, end - j);
+            sums[g * job->groups + h] += part;
+            if (mirrored)
+                sums[h * job->groups + g] += part;
+            j = end;
+        }
+    }
+}
+
+/* The columns of the sorted matrix up to the diagonal, for one panel of rows. */
+static void add_panel(const group_job *job, int64_t row, double *sums, double *tile)
+{
+    int64_t n = job->sorted.table.rows;
+    int64_t rows = n - row < KFE_TILE_ROWS ? n - row : KFE_TILE_ROWS;
+    double *scratch = tile + KFE_TILE_ROWS * KFE_TILE_COLS;
+
+    for (int64_t col = 0; col < row + rows; col += KFE_TILE_COLS) {
+        int64_t cols = n - col < KFE_TILE_COLS ? n - col : KFE_TILE_COLS;
+        int64_t before = row - col < cols ? row - col : cols; /* strictly left of the diagonal block */
+        if (col + cols > row + rows)
+            cols = row + rows - col;
+        kfe_i_tile_eval(job->kernel, &job->sorted, row, rows, &job->sorted, col, cols, tile, KFE_TILE_COLS,
+                        scratch);
+        if (before > 0)
+            add_tile(job, tile, row, rows, col, before, 1, sums);
+        if (before < cols) {
+            int64_t skip = before > 0 ? before : 0;
+            add_tile(job, tile + skip, row, rows, col + skip, cols - skip, 0, sums);
+        }
+    }
+}
+
+static kfe_status run_group_job(kfe_context *ctx, const group_job *job, double *out)
+{
+    kfe_status status = KFE_OK;
+    int threads = kfe_i_tile_threads(ctx, job->kernel);
+    int64_t cells = job->groups * job->groups;
+    int64_t own = cells + KFE_TILE_ROWS * KFE_TILE_COLS + kfe_i_tile_scratch(&job->sorted, &job->sorted);
+    int64_t panels = (job->sorted.table.rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
+    int64_t round = 16 * (int64_t)threads;
+    double *work = NULL;
+
+    KFE_ALLOC_ZERO(ctx, work, own * threads);
+    for (int64_t first = 0; first < panels; first += round) {
+        int64_t last = first + round < panels ? first + round : panels;
+        KFE_TRY(kfe_i_checkpoint(ctx, "summing the kernel over classes", first, panels));
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+        for (int64_t panel = first; panel < last; panel++) {
+            double *mine = work + own * omp_get_thread_num();
+            add_panel(job, panel * KFE_TILE_ROWS, mine, mine + cells);
+        }
+    }
+    memset(out, 0, (size_t)cells * sizeof *out);
+    for (int t = 0; t < threads; t++)
+        for (int64_t c = 0; c < cells; c++)
+            out[c] += work[own * t + c];
+cleanup:
+    kfe_i_free(ctx, work);
+    return status;
+}
+
+static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+{
+    kfe_status status = KFE_OK;
+    group_job job = {0};
+
+    KFE_TRY(sort_by_group(gram, group, groups, &job));
+    KFE_TRY(run_group_job(gram->ctx, &job, out));
+cleanup:
+    kfe_i_points_free(&job.sorted);
+    kfe_i_free(gram->ctx, job.group);
+    return status;
+}
+
+static void release(kfe_i_gram *gram)
+{
+    kfe_i_points_free(&((tiled_state *)gram->state)->points);
+}
+
+static const kfe_i_gram_form form = {
+    "computed tile by tile, not stored", block, columns, diagonal, times, group_sums, release, 1,
+};
+
+kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                            kfe_i_gram **out)
+{
+    kfe_status status = kfe_i_gram_new(ctx, &form, table->rows, sizeof(tiled_state), out);
+
+    if (status != KFE_OK)
+        return status;
+    tiled_state *s = (*out)->state;
+    s->kernel = kernel;
+    status = kfe_i_points_prepare(ctx, kernel, table, NULL, &s->points);
+    if (status != KFE_OK) {
+        kfe_i_gram_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

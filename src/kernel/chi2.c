@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* κ(x, y) = exp(−gamma·Σ (x_j − y_j)² / (x_j + y_j)) for histograms; 0/0 counts as 0. */
+#include "kernel/gamma.h"
+#include "kernel/kernel.h"
+#include "kernel/vexp.h"
+
+typedef struct chi2_settings {
+    double gamma;
+} chi2_settings;
+
+static const kfe_i_param rows[] = {KFE_GAMMA_ROW(chi2_settings, gamma, "1")};
+
+static double chi_square(const double *x, const double *y, int64_t count)
+{
+    double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < count; j++) {
+        double b = y ? y[j] : 0;
+        double total = x[j] + b;
+        sum += total > 0 ? (x[j] - b) * (x[j] - b) / total : 0;
+    }
+    return sum;
+}
+
+static void map(const void *settings, kfe_i_tile *tile)
+{
+    const chi2_settings *s = settings;
+
+    for (int64_t i = 0; i < tile->rows; i++)
+        kfe_i_vexp_scaled(tile->values + i * tile->stride, tile->cols, -s->gamma);
+}
+
+static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
+{
+    return kfe_i_gamma_resolve(ctx, &((chi2_settings *)settings)->gamma, train);
+}
+
+const kfe_i_kernel_def kfe_i_kernel_chi2 = {
+    .name = "chi2",
+    .summary = "exponential chi-square, for histograms",
+    .formula = "exp(-gamma sum_j (x_j-y_j)^2/(x_j+y_j))",
+    .flags = KFE_HAS_NONNEGATIVE,
+    .base = KFE_BASE_COORDINATE,
+    .params = KFE_PARAM_TABLE(rows, chi2_settings),
+    .map = map,
+    .pair_sum = chi_square,
+    .resolve = resolve,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/gamma.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+
+enum { GAMMA_AUTO = -1, GAMMA_SCALE = -2, GAMMA_MEDIAN = -3 };
+
+/* The median is over all pairs of at most this many examples, drawn by the seed. */
+#define KFE_MEDIAN_SAMPLE 1000
+
+/* Variance over all entries of the table, zeros of sparse rows included. */
+static double entry_variance(const kfe_i_table *table)
+{
+    double count = (double)table->rows * (double)table->cols;
+    double mean = 0;
+    double sum = 0;
+    double present = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < table->rows; i++) {
+            int sparse = table->kind == KFE_TABLE_CSR;
+            int64_t begin = sparse ? table->row_start[i] : i * table->stride;
+            int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
+            for (int64_t p = begin; p < end; p++) {
+                if (pass == 0)
+                    mean += table->values[p] / count;
+                else
+                    sum += (table->values[p] - mean) * (table->values[p] - mean);
+            }
+            present += pass ? (double)(end - begin) : 0;
+        }
+    }
+    return (sum + (count - present) * mean * mean) / count;
+}
+
+static double squared_distance(const double *x, const double *y, int64_t count)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < count; j++)
+        sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static kfe_status median_squared_distance(kfe_context *ctx, const kfe_i_table *train, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *index = NULL;
+    double *rows = NULL;
+    double *distances = NULL;
+    int64_t sample = train->rows < KFE_MEDIAN_SAMPLE ? train->rows : KFE_MEDIAN_SAMPLE;
+    int64_t pairs = 0;
+    kfe_i_rng rng;
+
+    KFE_ALLOC(ctx, index, train->rows);
+    KFE_ALLOC(ctx, rows, 2 * train->cols);
+    KFE_ALLOC(ctx, distances, sample * (sample - 1) / 2 + 1);
+    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_MEDIAN);
+    kfe_i_rng_choose(&rng, train->rows, sample, index);
+    for (int64_t i = 0; i < sample; i++) {
+        kfe_i_table_dense_row(train, index[i], rows);
+        for (int64_t j = 0; j < i; j++) {
+            kfe_i_table_dense_row(train, index[j], rows + train->cols);
+            distances[pairs++] = squared_distance(rows, rows + train->cols, train->cols);
+        }
+        KFE_TRY(kfe_i_checkpoint(ctx, "measuring distances", i, sample));
+    }
+    qsort(distances, (size_t)pairs, sizeof *distances, compare_doubles);
+    *out = pairs == 0 ? 0 : (distances[(pairs - 1) / 2] + distances[pairs / 2]) / 2;
+cleanup:
+    kfe_i_free(ctx, index);
+    kfe_i_free(ctx, rows);
+    kfe_i_free(ctx, distances);
+    return status;
+}
+
+kfe_status kfe_i_gamma_resolve(kfe_context *ctx, double *gamma, const kfe_i_table *train)
+{
+    double spread = 0;
+    const char *what = "variance";
+
+    if (*gamma > 0)
+        return KFE_OK;
+    if (*gamma == GAMMA_AUTO) {
+        *gamma = 1 / (double)(train->cols > 0 ? train->cols : 1);
+        return KFE_OK;
+    }
+    if (*gamma == GAMMA_SCALE) {
+        spread = (double)train->cols * entry_variance(train);
+    } else {
+        kfe_status status = median_squared_distance(ctx, train, &spread);
+        what = "median distance";
+        if (status != KFE_OK)
+            return status;
+    }
+    if (!(spread > 0) || !isfinite(1 / spread))
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "gamma cannot be taken from the data: its %s is %g; give gamma a number", what,
+                          spread);
+    *gamma = 1 / spread;
+    kfe_i_log(ctx, KFE_LOG_INFO, "gamma = %g", *gamma);
+    return KFE_OK;
+}

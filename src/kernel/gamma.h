@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The width parameter that half of the kernels share, and the names its value may be given by. */
+#ifndef KFE_KERNEL_GAMMA_H
+#define KFE_KERNEL_GAMMA_H
+
+#include "core/param.h"
+#include "data/table.h"
+
+#define KFE_GAMMA_ROW(type, field, initial)                                                                  \
+    KFE_REAL_OR(type, field, "gamma", initial, KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto|scale|median",         \
+                "auto=-1|scale=-2|median=-3",                                                                \
+                "width: a number, auto (1/d), scale (1/(d·variance)) or median (1/median squared distance)")
+
+/* Turns a name into its number on this data; leaves numbers alone. */
+kfe_status kfe_i_gamma_resolve(kfe_context *ctx, double *gamma, const kfe_i_table *train);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+#define KFE_KERNEL(name) extern const kfe_i_kernel_def kfe_i_kernel_##name;
+#include "kernel/kernels.def"
+#undef KFE_KERNEL
+
+#define KFE_KERNEL(name) &kfe_i_kernel_##name,
+static const kfe_i_kernel_def *const kernels[] = {
+#include "kernel/kernels.def"
+};
+#undef KFE_KERNEL
+
+static const kfe_i_param common_rows[] = {
+    KFE_REAL(kfe_i_kernel_common, weight, "weight", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
+             "factor of this kernel in a sum of several"),
+};
+static const kfe_i_param_table common_params = KFE_PARAM_TABLE(common_rows, kfe_i_kernel_common);
+
+const kfe_i_kernel_def *kfe_i_kernel_def_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof kernels / sizeof *kernels ? kernels[index] : NULL;
+}
+
+int kfe_kernel(int index, kfe_entry_info *out)
+{
+    const kfe_i_kernel_def *def = kfe_i_kernel_def_at(index);
+
+    memset(out, 0, sizeof *out);
+    if (!def)
+        return 0;
+    out->name = def->name;
+    out->summary = def->summary;
+    out->formula = def->formula;
+    out->flags = def->flags;
+    return 1;
+}
+
+const kfe_param_info *kfe_kernel_param(int index, int param)
+{
+    const kfe_i_kernel_def *def = kfe_i_kernel_def_at(index);
+
+    if (!def || param < 0)
+        return NULL;
+    return param < def->params.count ? kfe_i_param_info(&def->params, param)
+                                     : kfe_i_param_info(&common_params, param - def->params.count);
+}
+
+/* ---- one kernel ---- */
+
+static const char *kernel_name_at(const void *list, int index)
+{
+    const kfe_i_kernel_def *def = kfe_i_kernel_def_at(index);
+    (void)list;
+    return def ? def->name : NULL;
+}
+
+static kfe_status find_def(kfe_context *ctx, const char *text, const kfe_i_kernel_def **out)
+{
+    char name[64];
+    char suggestion[96];
+    size_t length = strcspn(text, ":");
+
+    snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), text);
+    for (int i = 0; (*out = kfe_i_kernel_def_at(i)); i++)
+        if (strcmp((*out)->name, name) == 0)
+            return KFE_OK;
+    kfe_i_suggest(name, kernel_name_at, NULL, suggestion, sizeof suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "there is no kernel '%s'%s; `kfe kernels` lists them", name,
+                      suggestion);
+}
+
+static kfe_status begin_kernel(kfe_context *ctx, const kfe_i_kernel_def *def, kfe_i_kernel *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->def = def;
+    KFE_ALLOC_ZERO(ctx, out->settings, 1 + (int64_t)def->params.size);
+    KFE_TRY(kfe_i_params_default(ctx, &def->params, out->settings));
+    KFE_TRY(kfe_i_params_default(ctx, &common_params, &out->common));
+cleanup:
+    return status;
+}
+
+static kfe_status set_option(kfe_context *ctx, void *user, const char *key, const char *value)
+{
+    kfe_i_kernel *kernel = user;
+    char owner[80];
+
+    if (kfe_i_param_find(&common_params, key))
+        return kfe_i_param_set(ctx, &common_params, "kernel", &kernel->common, key, value);
+    snprintf(owner, sizeof owner, "kernel %s", kernel->def->name);
+    return kfe_i_param_set(ctx, &kernel->def->params, owner, kernel->settings, key, value);
+}
+
+/* "user:name" stands in models; the function must be bound again. */
+static kfe_status parse_user_kernel(kfe_context *ctx, const char *name, kfe_i_kernel *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(begin_kernel(ctx, &kfe_i_kernel_user, out));
+    KFE_STRDUP(ctx, out->user_name, name);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_kernel_parse(kfe_context *ctx, const char *text, kfe_i_kernel *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_kernel_def *def = NULL;
+    const char *options = strchr(text, ':');
+
+    memset(out, 0, sizeof *out);
+    if (strncmp(text, "user:", 5) == 0) {
+        KFE_TRY(parse_user_kernel(ctx, text + 5, out));
+    } else {
+        KFE_TRY(find_def(ctx, text, &def));
+        KFE_TRY(begin_kernel(ctx, def, out));
+        KFE_TRY(kfe_i_options_each(ctx, options ? options + 1 : NULL, set_option, out));
+    }
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_kernel_free(out);
+    return status;
+}
+
+kfe_status kfe_i_kernel_copy(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_kernel *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(begin_kernel(ctx, kernel->def, out));
+    memcpy(out->settings, kernel->settings, kernel->def->params.size);
+    out->common = kernel->common;
+    out->view = kernel->view;
+    out->user_function = kernel->user_function;
+    out->user_data = kernel->user_data;
+    if (kernel->user_name)
+        KFE_STRDUP(ctx, out->user_name, kernel->user_name);
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_kernel_free(out);
+    return status;
+}
+
+void kfe_i_kernel_free(kfe_i_kernel *kernel)
+{
+    if (kernel->ctx) {
+        kfe_i_free(kernel->ctx, kernel->settings);
+        kfe_i_free(kernel->ctx, kernel->user_name);
+    }
+    memset(kernel, 0, sizeof *kernel);
+}
+
+void kfe_i_kernel_format(const kfe_i_kernel *kernel, kfe_i_text *out)
+{
+    const kfe_i_param_table *params = &kernel->def->params;
+
+    kfe_i_text_puts(out, kernel->def->name);
+    if (kernel->user_name)
+        kfe_i_text_printf(out, ":%s", kernel->user_name);
+    else if (params->count > 0)
+        kfe_i_text_puts(out, ":");
+    kfe_i_params_format(params, kernel->settings, out);
+    if (kernel->common.weight != 1) {
+        kfe_i_text_puts(out, params->count > 0 ? "," : ":");
+        kfe_i_params_format(&common_params, &kernel->common, out);
+    }
+}
+
+/* ---- lists ---- */
+
+void kfe_i_kernel_list_init(kfe_context *ctx, kfe_i_kernel_list *list)
+{
+    memset(list, 0, sizeof *list);
+    list->ctx = ctx;
+}
+
+void kfe_i_kernel_list_free(kfe_i_kernel_list *list)
+{
+    for (int64_t i = 0; i < list->count; i++)
+        kfe_i_kernel_free(&list->items[i]);
+    if (list->ctx)
+        kfe_i_free(list->ctx, list->items);
+    memset(list, 0, sizeof *list);
+}
+
+kfe_status kfe_i_kernel_list_add(kfe_i_kernel_list *list, kfe_i_kernel *kernel)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_GROW(list->ctx, list->items, list->capacity, list->count + 1);
+    list->items[list->count++] = *kernel;
+    memset(kernel, 0, sizeof *kernel);
+cleanup:
+    kfe_i_kernel_free(kernel);
+    return status;
+}
+
+kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views)
+{
+    kfe_status status = KFE_OK;
+
+    if (list->count != 1 && views != 1 && list->count != views)
+        KFE_FAIL(list->ctx, KFE_EINVAL,
+                 "%lld kernels do not fit %d views; give one kernel for all views or one for each",
+                 (long long)list->count, views);
+    while (list->count < views) {
+        kfe_i_kernel copy = {0};
+        KFE_TRY(kfe_i_kernel_copy(list->ctx, &list->items[0], &copy));
+        KFE_TRY(kfe_i_kernel_list_add(list, &copy));
+    }
+    for (int64_t i = 0; i < list->count; i++)
+        list->items[i].view = views == 1 ? 0 : (int)i;
+    for (int v = 0; v < views; v++)
+        if (kfe_i_kernel_list_given(list, v) < 0)
+            KFE_FAIL(list->ctx, KFE_EINVAL,
+                     "a precomputed kernel cannot share a view with others; give the matrix and the table as "
+                     "two files");
+cleanup:
+    return status;
+}
+
+int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view)
+{
+    int given = 0;
+    int others = 0;
+
+    for (int64_t m = 0; m < list->count; m++) {
+        int is_given = list->items[m].def->base == KFE_BASE_GIVEN;
+        given |= list->items[m].view == view && is_given;
+        others |= list->items[m].view == view && !is_given;
+    }
+    return given && others ? -1 : given;
+}
+
+/* ---- fitness for data ---- */
+
+static kfe_status check_kind(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *train)
+{
+    int strings = (kernel->def->flags & KFE_HAS_STRINGS) != 0;
+
+    if (strings != (train->kind == KFE_TABLE_TEXT))
+        return kfe_i_fail(ctx, KFE_EINPUT, "kernel %s works on %s, but the data holds %s", kernel->def->name,
+                          strings ? "strings" : "numbers", strings ? "numbers" : "strings");
+    if (kernel->def->base == KFE_BASE_GIVEN && train->kind != KFE_TABLE_DENSE)
+        return kfe_i_fail(ctx, KFE_EINPUT, "a precomputed kernel must be a dense matrix, not sparse");
+    if (kernel->def->base == KFE_BASE_GIVEN && train->rows != train->cols)
+        return kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "a precomputed kernel must be square to fit, but this one has %lld rows and %lld columns; "
+            "if the label is not in the last column, say --label",
+            (long long)train->rows, (long long)train->cols);
+    if (kernel->def->base == KFE_BASE_USER && !kernel->user_function)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "kernel '%s' is a user function that was not bound; call kfe_model_bind_kernel",
+                          kernel->user_name);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_kernel_prepare(kfe_context *ctx, kfe_i_kernel *kernel, const kfe_i_table *train)
+{
+    kfe_status status = check_kind(ctx, kernel, train);
+
+    if (status == KFE_OK && kernel->def->resolve)
+        status = kernel->def->resolve(ctx, kernel->settings, train);
+    if (status == KFE_OK && kernel->def->flags & KFE_HAS_INDEFINITE)
+        kfe_i_log(
+            ctx, KFE_LOG_WARNING,
+            "kernel %s is not positive definite in general: directions of negative length are left out; "
+            "prefer rbf or poly",
+            kernel->def->name);
+    return status;
+}

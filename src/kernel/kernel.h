@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels. A kernel is one file that ends in one const kfe_i_kernel_def, and one line in kernels.def. Its
+ * formula is a map on a tile of dot products or of squared distances, computed by tile.c; or a sum over
+ * coordinates; kernels on strings, given matrices and user functions have bases of their own.
+ */
+#ifndef KFE_KERNEL_KERNEL_H
+#define KFE_KERNEL_KERNEL_H
+
+#include "core/param.h"
+#include "data/table.h"
+
+typedef enum kfe_i_kernel_base {
+    KFE_BASE_DOT,        /* ⟨x, y⟩ */
+    KFE_BASE_DISTANCE,   /* ‖x − y‖² */
+    KFE_BASE_COORDINATE, /* Σ f(x_j, y_j), by pair_sum */
+    KFE_BASE_STRING,     /* dot product of k-mer counts */
+    KFE_BASE_GIVEN,      /* entry of a given matrix */
+    KFE_BASE_USER        /* a function of the user */
+} kfe_i_kernel_base;
+
+/* What `map` works on: base values in, kernel values out. */
+typedef struct kfe_i_tile {
+    double *values;
+    int64_t rows, cols, stride;
+    const double *row_norms, *col_norms; /* ⟨x, x⟩ and ⟨y, y⟩; not for COORDINATE, GIVEN, USER */
+} kfe_i_tile;
+
+typedef struct kfe_i_kernel_def {
+    const char *name;
+    const char *summary;
+    const char *formula;
+    unsigned flags; /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS */
+    kfe_i_kernel_base base;
+    kfe_i_param_table params;
+    /* NULL: the base value is the kernel. */
+    void (*map)(const void *settings, kfe_i_tile *tile);
+    /* COORDINATE: Σ f(x_j, y_j), where f(0, 0) = 0; y NULL stands for zeros. */
+    double (*pair_sum)(const double *x, const double *y, int64_t count);
+    /* STRING: length of the substrings counted. */
+    int64_t (*substring)(const void *settings);
+    /* Replaces names such as `scale` by the number they stand for on this training data; may be NULL. */
+    kfe_status (*resolve)(kfe_context *ctx, void *settings, const kfe_i_table *train);
+} kfe_i_kernel_def;
+
+/* Keys that every kernel has. */
+typedef struct kfe_i_kernel_common {
+    double weight;
+} kfe_i_kernel_common;
+
+typedef struct kfe_i_kernel {
+    kfe_context *ctx;
+    const kfe_i_kernel_def *def;
+    void *settings; /* as def->params says */
+    kfe_i_kernel_common common;
+    int view; /* of the data it is evaluated on */
+    /* USER only */
+    char *user_name;
+    kfe_kernel_fn user_function;
+    void *user_data;
+} kfe_i_kernel;
+
+typedef struct kfe_i_kernel_list {
+    kfe_context *ctx;
+    kfe_i_kernel *items;
+    int64_t count, capacity;
+} kfe_i_kernel_list;
+
+extern const kfe_i_kernel_def kfe_i_kernel_user;
+
+/* NULL past the end. */
+const kfe_i_kernel_def *kfe_i_kernel_def_at(int index);
+
+/* "name:key=value,..." */
+kfe_status kfe_i_kernel_parse(kfe_context *ctx, const char *text, kfe_i_kernel *out);
+kfe_status kfe_i_kernel_copy(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_kernel *out);
+void kfe_i_kernel_free(kfe_i_kernel *kernel);
+/* Appends what kfe_i_kernel_parse reads ("user:NAME" for user kernels). */
+void kfe_i_kernel_format(const kfe_i_kernel *kernel, kfe_i_text *out);
+
+void kfe_i_kernel_list_init(kfe_context *ctx, kfe_i_kernel_list *list);
+void kfe_i_kernel_list_free(kfe_i_kernel_list *list);
+/* Takes the kernel over; frees it on failure. */
+kfe_status kfe_i_kernel_list_add(kfe_i_kernel_list *list, kfe_i_kernel *kernel);
+
+/* Which view each kernel is evaluated on, for `views` views: one kernel serves all views (copies are
+ * added), as many kernels as views pair up, several kernels share a single view. */
+kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views);
+
+/* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which cannot be. */
+int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);
+
+/* Fits the kernel to its training data: resolves names, refuses data it cannot take, and warns when the
+ * kernel is not positive definite. */
+kfe_status kfe_i_kernel_prepare(kfe_context *ctx, kfe_i_kernel *kernel, const kfe_i_table *train);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/points.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+static kfe_status check_nonnegative(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table)
+{
+    for (int64_t i = 0; i < table->rows; i++) {
+        int sparse = table->kind == KFE_TABLE_CSR;
+        int64_t begin = sparse ? table->row_start[i] : i * table->stride;
+        int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
+        for (int64_t p = begin; p < end; p++)
+            if (table->values[p] < 0)
+                return kfe_i_fail(
+                    ctx, KFE_EINPUT,
+                    "kernel %s is for values that are not negative, but row %lld, column %lld is %g; "
+                    "try --scale minmax or another kernel",
+                    kernel->def->name, (long long)i + 1,
+                    (long long)(sparse ? table->columns[p] : p - begin) + 1, table->values[p]);
+    }
+    return KFE_OK;
+}
+
+/* ---- centring ---- */
+
+static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(ctx, *out, table->cols);
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < table->cols; j++)
+            (*out)[j] += table->values[i * table->stride + j] / (double)table->rows;
+cleanup:
+    return status;
+}
+
+/* A dense copy with the centre subtracted, whatever the source is. */
+static kfe_status subtract_centre(kfe_context *ctx, const kfe_i_table *table, const double *centre,
+                                  kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_new_dense(ctx, table->rows, table->cols, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < table->rows; i++) {
+        double *row = out->values + i * out->stride;
+        kfe_i_table_dense_row(table, i, row);
+        for (int64_t j = 0; j < table->cols; j++)
+            row[j] -= centre[j];
+    }
+    return status;
+}
+
+static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, const kfe_i_points *reference)
+{
+    kfe_status status = KFE_OK;
+
+    if (!reference && table->kind == KFE_TABLE_DENSE) {
+        KFE_TRY(column_means(points->ctx, table, &points->centre));
+    } else if (reference && reference->centre) {
+        KFE_ALLOC(points->ctx, points->centre, table->cols);
+        memcpy(points->centre, reference->centre, (size_t)table->cols * sizeof *points->centre);
+    }
+    if (points->centre)
+        KFE_TRY(subtract_centre(points->ctx, table, points->centre, &points->table));
+cleanup:
+    return status;
+}
+
+static kfe_status measure_norms(kfe_i_points *points)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = &points->table;
+
+    KFE_ALLOC(points->ctx, points->norms, table->rows);
+    for (int64_t i = 0; i < table->rows; i++) {
+        int sparse = table->kind == KFE_TABLE_CSR;
+        int64_t begin = sparse ? table->row_start[i] : i * table->stride;
+        int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
+        double sum = 0;
+        for (int64_t p = begin; p < end; p++)
+            sum += table->values[p] * table->values[p];
+        points->norms[i] = sum;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- strings ---- */
+
+static int compare_codes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The substrings of one string as sorted numbers, equal ones merged with their count. */
+static int64_t count_substrings(const char *text, int64_t size, int64_t length, uint64_t *codes,
+                                double *counts)
+{
+    int64_t found = size >= length ? size - length + 1 : 0;
+    int64_t distinct = 0;
+
+    for (int64_t i = 0; i < found; i++) {
+        codes[i] = 0;
+        for (int64_t k = 0; k < length; k++)
+            codes[i] = codes[i] << 8 | (unsigned char)text[i + k];
+    }
+    qsort(codes, (size_t)found, sizeof *codes, compare_codes);
+    for (int64_t i = 0; i < found; i++) {
+        if (distinct > 0 && codes[distinct - 1] == codes[i]) {
+            counts[distinct - 1] += 1;
+        } else {
+            codes[distinct] = codes[i];
+            counts[distinct++] = 1;
+        }
+    }
+    return distinct;
+}
+
+static kfe_status count_strings(kfe_i_points *points, int64_t length)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = &points->table;
+    const int64_t *start = table->row_start;
+    int64_t bytes = start[table->rows] - start[0];
+
+    KFE_ALLOC_ZERO(points->ctx, points->code_start, table->rows + 1);
+    KFE_ALLOC(points->ctx, points->codes, bytes);
+    KFE_ALLOC(points->ctx, points->counts, bytes);
+    KFE_ALLOC(points->ctx, points->norms, table->rows);
+    for (int64_t i = 0; i < table->rows; i++) {
+        int64_t from = points->code_start[i];
+        int64_t distinct = count_substrings(table->bytes + start[i], start[i + 1] - start[i], length,
+                                            points->codes + from, points->counts + from);
+        points->code_start[i + 1] = from + distinct;
+        points->norms[i] = 0;
+        for (int64_t p = from; p < from + distinct; p++)
+            points->norms[i] += points->counts[p] * points->counts[p];
+    }
+cleanup:
+    return status;
+}
+
+/* ---- all together ---- */
+
+kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                                const kfe_i_points *reference, kfe_i_points *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_kernel_def *def = kernel->def;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->table = kfe_i_table_slice(table, 0, table->rows);
+    if (table->cols > INT_MAX)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "tables have at most %d columns", INT_MAX);
+    if (def->flags & KFE_HAS_NONNEGATIVE)
+        KFE_TRY(check_nonnegative(ctx, kernel, table));
+    if (def->base == KFE_BASE_DISTANCE)
+        KFE_TRY(centre_points(out, table, reference));
+    if (def->base == KFE_BASE_DISTANCE || def->base == KFE_BASE_DOT)
+        KFE_TRY(measure_norms(out));
+    if (def->base == KFE_BASE_STRING)
+        KFE_TRY(count_strings(out, def->substring(kernel->settings)));
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_points_free(out);
+    return status;
+}
+
+static kfe_status gather_counts(const kfe_i_points *points, const int64_t *index, int64_t count,
+                                kfe_i_points *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t total = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        total += points->code_start[index[i] + 1] - points->code_start[index[i]];
+    KFE_ALLOC_ZERO(out->ctx, out->code_start, count + 1);
+    KFE_ALLOC(out->ctx, out->codes, total);
+    KFE_ALLOC(out->ctx, out->counts, total);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t from = points->code_start[index[i]];
+        int64_t length = points->code_start[index[i] + 1] - from;
+        int64_t to = out->code_start[i];
+        memcpy(out->codes + to, points->codes + from, (size_t)length * sizeof *out->codes);
+        memcpy(out->counts + to, points->counts + from, (size_t)length * sizeof *out->counts);
+        out->code_start[i + 1] = to + length;
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, const int64_t *index,
+                               int64_t count, kfe_i_points *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    KFE_TRY(kfe_i_table_gather(ctx, &points->table, index, count, &out->table));
+    if (points->norms) {
+        KFE_ALLOC(ctx, out->norms, count);
+        for (int64_t i = 0; i < count; i++)
+            out->norms[i] = points->norms[index[i]];
+    }
+    if (points->codes)
+        KFE_TRY(gather_counts(points, index, count, out));
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_points_free(out);
+    return status;
+}
+
+void kfe_i_points_free(kfe_i_points *points)
+{
+    if (points->ctx) {
+        kfe_i_table_free(&points->table);
+        kfe_i_free(points->ctx, points->centre);
+        kfe_i_free(points->ctx, points->norms);
+        kfe_i_free(points->ctx, points->code_start);
+        kfe_i_free(points->ctx, points->codes);
+        kfe_i_free(points->ctx, points->counts);
+    }
+    memset(points, 0, sizeof *points);
+}

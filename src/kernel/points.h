@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table made ready for one kernel: centred for distances, squared norms, substring counts. */
+#ifndef KFE_KERNEL_POINTS_H
+#define KFE_KERNEL_POINTS_H
+
+#include "kernel/kernel.h"
+
+typedef struct kfe_i_points {
+    kfe_context *ctx;
+    kfe_i_table table; /* borrowed from the source, or an owned copy with the centre subtracted */
+    double *centre;    /* the column means; NULL where nothing is subtracted */
+    double *norms;     /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
+    /* STRING: per row the substrings, as numbers in increasing order, and how often each occurs */
+    int64_t *code_start;
+    uint64_t *codes;
+    double *counts;
+} kfe_i_points;
+
+/*
+ * Squared distances by ‖x‖² + ‖y‖² − 2⟨x, y⟩ cancel when the points lie far from the origin, so dense
+ * points are centred first. Points that meet in one tile need the same centre: the first set (reference
+ * NULL) makes it, the others take it from there. The table must outlive the points.
+ */
+kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                                const kfe_i_points *reference, kfe_i_points *out);
+/* An owned copy of the points listed, still prepared. */
+kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, const int64_t *index,
+                               int64_t count, kfe_i_points *out);
+void kfe_i_points_free(kfe_i_points *points);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* κ(x, y) = (gamma·⟨x, y⟩ + coef0)^degree. Positive definite for coef0 ≥ 0. */
+#include "kernel/gamma.h"
+#include "kernel/kernel.h"
+
+typedef struct poly_settings {
+    int64_t degree;
+    double gamma, coef0;
+} poly_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_INT(poly_settings, degree, "degree", "3", 1, 100, "exponent"),
+    KFE_GAMMA_ROW(poly_settings, gamma, "1"),
+    KFE_REAL(poly_settings, coef0, "coef0", "1", 0, KFE_REAL_MAX, "constant added to the dot product"),
+};
+
+/* Integer powers by squaring: exact for small integers, and faster than pow. */
+static double power(double base, int64_t exponent)
+{
+    double result = 1;
+
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1)
+            result *= base;
+        base *= base;
+    }
+    return result;
+}
+
+static void map(const void *settings, kfe_i_tile *tile)
+{
+    const poly_settings *s = settings;
+
+    for (int64_t i = 0; i < tile->rows; i++) {
+        double *row = tile->values + i * tile->stride;
+        for (int64_t j = 0; j < tile->cols; j++)
+            row[j] = power(s->gamma * row[j] + s->coef0, s->degree);
+    }
+}
+
+static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
+{
+    return kfe_i_gamma_resolve(ctx, &((poly_settings *)settings)->gamma, train);
+}
+
+const kfe_i_kernel_def kfe_i_kernel_poly = {
+    .name = "poly",
+    .summary = "polynomial",
+    .formula = "(gamma <x,y> + coef0)^degree",
+    .base = KFE_BASE_DOT,
+    .params = KFE_PARAM_TABLE(rows, poly_settings),
+    .map = map,
+    .resolve = resolve,
+};

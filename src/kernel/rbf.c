@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* κ(x, y) = exp(−gamma·‖x − y‖²), the Gaussian. Papers that write σ: exp(−‖·‖²/σ) is gamma = 1/σ,
+ * exp(−‖·‖²/2σ²) is gamma = 1/(2σ²), exp(−‖·‖²/s²) is gamma = 1/s². */
+#include "kernel/gamma.h"
+#include "kernel/kernel.h"
+#include "kernel/vexp.h"
+
+typedef struct rbf_settings {
+    double gamma;
+} rbf_settings;
+
+static const kfe_i_param rows[] = {KFE_GAMMA_ROW(rbf_settings, gamma, "scale")};
+
+static void map(const void *settings, kfe_i_tile *tile)
+{
+    const rbf_settings *s = settings;
+
+    for (int64_t i = 0; i < tile->rows; i++)
+        kfe_i_vexp_scaled(tile->values + i * tile->stride, tile->cols, -s->gamma);
+}
+
+static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
+{
+    return kfe_i_gamma_resolve(ctx, &((rbf_settings *)settings)->gamma, train);
+}
+
+const kfe_i_kernel_def kfe_i_kernel_rbf = {
+    .name = "rbf",
+    .summary = "Gaussian (radial basis function)",
+    .formula = "exp(-gamma |x-y|^2)",
+    .base = KFE_BASE_DISTANCE,
+    .params = KFE_PARAM_TABLE(rows, rbf_settings),
+    .map = map,
+    .resolve = resolve,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* κ(x, y) = tanh(gamma·⟨x, y⟩ + coef0). Not positive definite in general. */
+#include <math.h>
+
+#include "kernel/gamma.h"
+#include "kernel/kernel.h"
+
+typedef struct sigmoid_settings {
+    double gamma, coef0;
+} sigmoid_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_GAMMA_ROW(sigmoid_settings, gamma, "auto"),
+    KFE_REAL(sigmoid_settings, coef0, "coef0", "0", -KFE_REAL_MAX, KFE_REAL_MAX,
+             "constant added to the dot product"),
+};
+
+static void map(const void *settings, kfe_i_tile *tile)
+{
+    const sigmoid_settings *s = settings;
+
+    for (int64_t i = 0; i < tile->rows; i++) {
+        double *row = tile->values + i * tile->stride;
+        for (int64_t j = 0; j < tile->cols; j++)
+            row[j] = tanh(s->gamma * row[j] + s->coef0);
+    }
+}
+
+static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
+{
+    return kfe_i_gamma_resolve(ctx, &((sigmoid_settings *)settings)->gamma, train);
+}
+
+const kfe_i_kernel_def kfe_i_kernel_sigmoid = {
+    .name = "sigmoid",
+    .summary = "hyperbolic tangent",
+    .formula = "tanh(gamma <x,y> + coef0)",
+    .flags = KFE_HAS_INDEFINITE,
+    .base = KFE_BASE_DOT,
+    .params = KFE_PARAM_TABLE(rows, sigmoid_settings),
+    .map = map,
+    .resolve = resolve,
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tile of base values, then the kernel's map over it.
+ *
+ * Dot products: GEMM for dense × dense; otherwise one row is laid out densely and the sparse rows of the
+ * other side are gathered against it, at a cost of their non-zeros.
+ *
+ * Squared distances: nᵢ + nⱼ − 2⟨x, y⟩ has an absolute error of some ε(nᵢ + nⱼ), so entries that are small
+ * against nᵢ + nⱼ have lost digits. They are computed again from the differences: few of them in ordinary
+ * data, and duplicates (the diagonal among them) come out as exactly zero.
+ */
+#include "kernel/tile.h"
+
+#include <cblas.h>
+#include <string.h>
+
+/* Below this share of nᵢ + nⱼ a squared distance is computed from differences: what is left has a relative
+ * error of at most about ε / 1e-5. */
+#define KFE_CANCELLATION 1e-5
+
+/* One evaluation, for the helpers below. */
+typedef struct tile_job {
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *a, *b;
+    int64_t row, col;
+    kfe_i_tile tile;
+    double *scratch;
+} tile_job;
+
+int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
+{
+    int64_t cols = a->table.cols > b->table.cols ? a->table.cols : b->table.cols;
+    return 2 * cols + 2 * KFE_TILE_COLS;
+}
+
+int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
+{
+    return kernel->def->base == KFE_BASE_USER ? 1 : kfe_context_threads(ctx);
+}
+
+static int is_dense(const kfe_i_points *points)
+{
+    return points->table.kind == KFE_TABLE_DENSE;
+}
+
+static const double *dense_row(const kfe_i_points *points, int64_t i)
+{
+    return points->table.values + i * points->table.stride;
+}
+
+/* Row i laid out densely: in place, or scattered into `scratch`, which is all zeros before and must be
+ * cleared again with clear_row. */
+static const double *lay_out_row(const kfe_i_points *points, int64_t i, double *scratch)
+{
+    const kfe_i_table *table = &points->table;
+
+    if (is_dense(points))
+        return dense_row(points, i);
+    for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
+        scratch[table->columns[p]] = table->values[p];
+    return scratch;
+}
+
+static void clear_row(const kfe_i_points *points, int64_t i, double *scratch)
+{
+    const kfe_i_table *table = &points->table;
+
+    if (is_dense(points))
+        return;
+    for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
+        scratch[table->columns[p]] = 0;
+}
+
+/* ---- dot products ---- */
+
+static double sparse_dot(const double *x, const kfe_i_table *y, int64_t j)
+{
+    double sum = 0;
+
+    for (int64_t p = y->row_start[j]; p < y->row_start[j + 1]; p++)
+        sum += x[y->columns[p]] * y->values[p];
+    return sum;
+}
+
+/* `wide` is laid out row by row, `thin` is sparse; the tile is filled along whichever side that is. */
+static void dot_sparse(tile_job *job)
+{
+    int a_is_thin = is_dense(job->b); /* then b is laid out, in place */
+    const kfe_i_points *wide = a_is_thin ? job->b : job->a;
+    const kfe_i_points *thin = a_is_thin ? job->a : job->b;
+    int64_t wide_first = a_is_thin ? job->col : job->row;
+    int64_t thin_first = a_is_thin ? job->row : job->col;
+    int64_t wide_count = a_is_thin ? job->tile.cols : job->tile.rows;
+    int64_t thin_count = a_is_thin ? job->tile.rows : job->tile.cols;
+    int64_t wide_step = a_is_thin ? 1 : job->tile.stride;
+    int64_t thin_step = a_is_thin ? job->tile.stride : 1;
+
+    for (int64_t i = 0; i < wide_count; i++) {
+        const double *x = lay_out_row(wide, wide_first + i, job->scratch);
+        for (int64_t j = 0; j < thin_count; j++)
+            job->tile.values[i * wide_step + j * thin_step] = sparse_dot(x, &thin->table, thin_first + j);
+        clear_row(wide, wide_first + i, job->scratch);
+    }
+}
+
+static void dot_tile(tile_job *job)
+{
+    const kfe_i_tile *tile = &job->tile;
+
+    if (!is_dense(job->a) || !is_dense(job->b)) {
+        memset(job->scratch, 0, (size_t)job->a->table.cols * sizeof *job->scratch);
+        dot_sparse(job);
+        return;
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols,
+                (blasint)job->a->table.cols, 1, dense_row(job->a, job->row), (blasint)job->a->table.stride,
+                dense_row(job->b, job->col), (blasint)job->b->table.stride, 0, tile->values,
+                (blasint)tile->stride);
+}
+
+/* ---- squared distances ---- */
+
+static double exact_distance(const double *x, const double *y, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j < count; j++)
+        sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+/* Two sparse rows: a walk along both. */
+static double merged_distance(const kfe_i_table *a, int64_t i, const kfe_i_table *b, int64_t j)
+{
+    int64_t p = a->row_start[i];
+    int64_t q = b->row_start[j];
+    double sum = 0;
+
+    while (p < a->row_start[i + 1] || q < b->row_start[j + 1]) {
+        int32_t left = p < a->row_start[i + 1] ? a->columns[p] : INT32_MAX;
+        int32_t right = q < b->row_start[j + 1] ? b->columns[q] : INT32_MAX;
+        double difference = (left <= right ? a->values[p] : 0) - (right <= left ? b->values[q] : 0);
+        sum += difference * difference;
+        p += left <= right;
+        q += right <= left;
+    }
+    return sum;
+}
+
+static double distance_from_differences(tile_job *job, int64_t i, int64_t j)
+{
+    int64_t cols = job->a->table.cols;
+    const double *x;
+    const double *y;
+    double result;
+
+    if (!is_dense(job->a) && !is_dense(job->b))
+        return merged_distance(&job->a->table, i, &job->b->table, j);
+    x = lay_out_row(job->a, i, job->scratch);
+    y = lay_out_row(job->b, j, job->scratch + cols);
+    result = exact_distance(x, y, cols);
+    clear_row(job->a, i, job->scratch);
+    clear_row(job->b, j, job->scratch + cols);
+    return result;
+}
+
+static void recompute_close(tile_job *job, int64_t i)
+{
+    double *row = job->tile.values + i * job->tile.stride;
+
+    for (int64_t j = 0; j < job->tile.cols; j++)
+        if (row[j] < KFE_CANCELLATION * (job->tile.row_norms[i] + job->tile.col_norms[j]))
+            row[j] = distance_from_differences(job, job->row + i, job->col + j);
+}
+
+static void distance_tile(tile_job *job)
+{
+    const kfe_i_tile *tile = &job->tile;
+
+    dot_tile(job);
+    memset(job->scratch, 0, 2 * (size_t)job->a->table.cols * sizeof *job->scratch);
+    for (int64_t i = 0; i < tile->rows; i++) {
+        double *restrict row = tile->values + i * tile->stride;
+        const double *restrict col_norms = tile->col_norms;
+        double row_norm = tile->row_norms[i];
+        double closest = 1;
+#pragma omp simd reduction(min : closest)
+        for (int64_t j = 0; j < tile->cols; j++) {
+            double reach = row_norm + col_norms[j];
+            row[j] = reach - 2 * row[j];
+            double margin = row[j] - KFE_CANCELLATION * reach;
+            closest = margin < closest ? margin : closest;
+        }
+        if (closest < 0)
+            recompute_close(job, i);
+    }
+}
+
+/* ---- sums over coordinates ---- */
+
+/* x laid out densely, y sparse: coordinates where y is zero contribute f(x, 0), whose sum is known. */
+static double sparse_pair_sum(tile_job *job, const double *x, double alone, int64_t j, double *gathered)
+{
+    const kfe_i_table *y = &job->b->table;
+    double (*pair_sum)(const double *, const double *, int64_t) = job->kernel->def->pair_sum;
+    double sum = alone;
+
+    for (int64_t p = y->row_start[j]; p < y->row_start[j + 1]; p += KFE_TILE_COLS) {
+        int64_t left = y->row_start[j + 1] - p;
+        int64_t count = left < KFE_TILE_COLS ? left : KFE_TILE_COLS;
+        for (int64_t q = 0; q < count; q++)
+            gathered[q] = x[y->columns[p + q]];
+        sum += pair_sum(gathered, y->values + p, count) - pair_sum(gathered, NULL, count);
+    }
+    return sum;
+}
+
+static void coordinate_tile(tile_job *job)
+{
+    int64_t cols = job->a->table.cols;
+    double *gathered = job->scratch + 2 * cols;
+    double (*pair_sum)(const double *, const double *, int64_t) = job->kernel->def->pair_sum;
+
+    memset(job->scratch, 0, 2 * (size_t)cols * sizeof *job->scratch);
+    for (int64_t i = 0; i < job->tile.rows; i++) {
+        double *row = job->tile.values + i * job->tile.stride;
+        const double *x = lay_out_row(job->a, job->row + i, job->scratch);
+        double alone = is_dense(job->b) ? 0 : pair_sum(x, NULL, cols);
+        for (int64_t j = 0; j < job->tile.cols; j++)
+            row[j] = is_dense(job->b) ? pair_sum(x, dense_row(job->b, job->col + j), cols)
+                                      : sparse_pair_sum(job, x, alone, job->col + j, gathered);
+        clear_row(job->a, job->row + i, job->scratch);
+    }
+}
+
+/* ---- strings, given matrices, user functions ---- */
+
+static double common_substrings(const kfe_i_points *a, int64_t i, const kfe_i_points *b, int64_t j)
+{
+    int64_t p = a->code_start[i];
+    int64_t q = b->code_start[j];
+    double sum = 0;
+
+    while (p < a->code_start[i + 1] && q < b->code_start[j + 1]) {
+        if (a->codes[p] == b->codes[q])
+            sum += a->counts[p] * b->counts[q];
+        uint64_t x = a->codes[p];
+        p += x <= b->codes[q];
+        q += b->codes[q] <= x;
+    }
+    return sum;
+}
+
+static void string_tile(tile_job *job)
+{
+    for (int64_t i = 0; i < job->tile.rows; i++)
+        for (int64_t j = 0; j < job->tile.cols; j++)
+            job->tile.values[i * job->tile.stride + j] =
+                common_substrings(job->a, job->row + i, job->b, job->col + j);
+}
+
+static void given_tile(tile_job *job)
+{
+    for (int64_t i = 0; i < job->tile.rows; i++) {
+        const double *row = dense_row(job->a, job->row + i);
+        for (int64_t j = 0; j < job->tile.cols; j++)
+            job->tile.values[i * job->tile.stride + j] = row[(int64_t)*dense_row(job->b, job->col + j)];
+    }
+}
+
+static void user_tile(tile_job *job)
+{
+    const kfe_i_kernel *kernel = job->kernel;
+    int64_t cols = job->a->table.cols;
+
+    for (int64_t i = 0; i < job->tile.rows; i++) {
+        kfe_i_table_dense_row(&job->a->table, job->row + i, job->scratch);
+        for (int64_t j = 0; j < job->tile.cols; j++) {
+            kfe_i_table_dense_row(&job->b->table, job->col + j, job->scratch + cols);
+            job->tile.values[i * job->tile.stride + j] =
+                kernel->user_function(kernel->user_data, job->scratch, job->scratch + cols, cols);
+        }
+    }
+}
+
+/* ---- the one entry ---- */
+
+void kfe_i_tile_eval(const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row, int64_t rows,
+                     const kfe_i_points *b, int64_t col, int64_t cols, double *out, int64_t stride,
+                     double *scratch)
+{
+    static void (*const fill[])(tile_job *) = {
+        [KFE_BASE_DOT] = dot_tile,
+        [KFE_BASE_DISTANCE] = distance_tile,
+        [KFE_BASE_COORDINATE] = coordinate_tile,
+        [KFE_BASE_STRING] = string_tile,
+        [KFE_BASE_GIVEN] = given_tile,
+        [KFE_BASE_USER] = user_tile,
+    };
+    tile_job job = {kernel, a, b, row, col, {out, rows, cols, stride, NULL, NULL}, scratch};
+
+    job.tile.row_norms = a->norms ? a->norms + row : NULL;
+    job.tile.col_norms = b->norms ? b->norms + col : NULL;
+    fill[kernel->def->base](&job);
+    if (kernel->def->map)
+        kernel->def->map(kernel->settings, &job.tile);
+}

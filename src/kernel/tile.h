@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel values between a range of rows of one set of points and a range of another. */
+#ifndef KFE_KERNEL_TILE_H
+#define KFE_KERNEL_TILE_H
+
+#include "kernel/points.h"
+
+/* Rows and columns of the tiles that the engines above work with: a tile stays in the second-level
+ * cache while it is mapped and multiplied. */
+enum { KFE_TILE_ROWS = 128, KFE_TILE_COLS = 512 };
+
+/* Doubles of scratch that one thread needs for tiles between points of these tables. */
+int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b);
+
+/* Threads that may evaluate this kernel at once: functions of the user get one. */
+int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel);
+
+/* out[i·stride + j] = κ(a_{row+i}, b_{col+j}). Cannot fail, does not allocate; thread-safe with scratch
+ * of the thread's own. For a GIVEN kernel b holds column numbers of a's table. */
+void kfe_i_tile_eval(const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row, int64_t rows,
+                     const kfe_i_points *b, int64_t col, int64_t cols, double *out, int64_t stride,
+                     double *scratch);
+
+#endif

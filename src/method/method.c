@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "method/method.h"
+
+#include <string.h>
+
+#define KFE_METHOD(name) extern const kfe_i_method kfe_i_method_##name;
+#include "method/methods.def"
+#undef KFE_METHOD
+
+#define KFE_METHOD(name) &kfe_i_method_##name,
+static const kfe_i_method *const methods[] = {
+#include "method/methods.def"
+};
+#undef KFE_METHOD
+
+const kfe_i_method *kfe_i_method_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof methods / sizeof *methods ? methods[index] : NULL;
+}
+
+static const char *method_name_at(const void *list, int index)
+{
+    const kfe_i_method *method = kfe_i_method_at(index);
+    (void)list;
+    return method ? method->name : NULL;
+}
+
+kfe_status kfe_i_method_find(kfe_context *ctx, const char *name, const kfe_i_method **out)
+{
+    char suggestion[96];
+
+    for (int i = 0; (*out = kfe_i_method_at(i)); i++)
+        if (strcmp((*out)->name, name) == 0)
+            return KFE_OK;
+    kfe_i_suggest(name, method_name_at, NULL, suggestion, sizeof suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "there is no method '%s'%s; `kfe methods` lists them", name,
+                      suggestion);
+}
+
+int kfe_method(int index, kfe_entry_info *out)
+{
+    const kfe_i_method *method = kfe_i_method_at(index);
+
+    memset(out, 0, sizeof *out);
+    if (!method)
+        return 0;
+    out->name = method->name;
+    out->summary = method->summary;
+    out->formula = method->reference;
+    out->flags = method->flags;
+    return 1;
+}
+
+const kfe_param_info *kfe_method_param(int index, int param)
+{
+    const kfe_i_method *method = kfe_i_method_at(index);
+    return method ? kfe_i_param_info(&method->params, param) : NULL;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Methods. A method is one file that ends in one const kfe_i_method, and one line in methods.def. It is given
+ * a problem (the Gram operator and the target) and returns a solution: coefficients from which the model
+ * layer builds the projector features(x) = Aᵀκ(S, x) − offset.
+ */
+#ifndef KFE_METHOD_METHOD_H
+#define KFE_METHOD_METHOD_H
+
+#include "core/param.h"
+#include "data/target.h"
+#include "gram/gram.h"
+
+typedef struct kfe_i_problem {
+    const kfe_i_gram *gram;
+    const kfe_i_target *target;
+    /* For the methods flagged KFE_HAS_SYNTHETIC only: the points themselves. */
+    const kfe_i_kernel_list *kernels;
+    const kfe_i_table *views;
+    int view_count;
+} kfe_i_problem;
+
+typedef enum kfe_i_solution_kind {
+    KFE_SOLUTION_DUAL,     /* coefficients on the training examples, n × dim */
+    KFE_SOLUTION_PRIMAL,   /* coefficients on the columns of the one view, d × dim */
+    KFE_SOLUTION_LANDMARKS /* coefficients on synthetic points */
+} kfe_i_solution_kind;
+
+/* Numbers worth keeping with the model, such as eigenvalues. */
+typedef struct kfe_i_record {
+    char *name;
+    int64_t count;
+    double *values;
+} kfe_i_record;
+
+typedef struct kfe_i_solution {
+    kfe_context *ctx;
+    kfe_i_solution_kind kind;
+    int64_t rows, dim;
+    double *coefficients;   /* rows × dim */
+    double *offset;         /* dim, subtracted from the features; NULL: zero */
+    kfe_i_table *landmarks; /* one per view */
+    int landmark_views;
+    kfe_i_record *records;
+    int64_t record_count, record_capacity;
+} kfe_i_solution;
+
+typedef struct kfe_i_method {
+    const char *name;
+    const char *summary;
+    const char *reference;
+    unsigned flags; /* KFE_HAS_SUPERVISION … KFE_HAS_SYNTHETIC */
+    kfe_i_param_table params;
+    kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out);
+} kfe_i_method;
+
+/* NULL past the end. */
+const kfe_i_method *kfe_i_method_at(int index);
+kfe_status kfe_i_method_find(kfe_context *ctx, const char *name, const kfe_i_method **out);
+
+/* The `dim` row that most methods have: a number, or auto (0). */
+#define KFE_DIM_ROW(type, field, help)                                                                       \
+    KFE_INT_OR(type, field, "dim", "auto", 1, KFE_INT_MAX, "auto", "auto=0", help)
+
+/* ---- for method files ---- */
+
+/* Room for the coefficients, zeroed. */
+kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
+                                kfe_i_solution *out);
+void kfe_i_solution_free(kfe_i_solution *solution);
+kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, const double *values,
+                                 int64_t count);
+/* Makes the coefficient of largest magnitude of every feature positive. */
+void kfe_i_solution_fix_signs(kfe_i_solution *solution);
+/* For coefficients found on the centred operator: features of x are Aᵀ P(κ(x) − row means), and so the
+ * coefficients become PA and the offset AᵀP·(row means). */
+kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred);
+/* How many features to make: `asked` (0: all there are), at most `available`, with a warning naming `why`
+ * when that is fewer. */
+int64_t kfe_i_clamp_dim(kfe_context *ctx, const char *method, int64_t asked, int64_t available,
+                        const char *why);
+
+#endif

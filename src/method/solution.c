@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What method files share in making a solution. */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "method/method.h"
+
+kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
+                                kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+
+    out->ctx = ctx;
+    out->kind = kind;
+    out->rows = rows;
+    out->dim = dim;
+    KFE_ALLOC_ZERO(ctx, out->coefficients, rows * dim);
+cleanup:
+    return status;
+}
+
+void kfe_i_solution_free(kfe_i_solution *solution)
+{
+    kfe_context *ctx = solution->ctx;
+
+    if (!ctx)
+        return;
+    for (int64_t i = 0; i < solution->record_count; i++) {
+        kfe_i_free(ctx, solution->records[i].name);
+        kfe_i_free(ctx, solution->records[i].values);
+    }
+    for (int v = 0; v < solution->landmark_views; v++)
+        kfe_i_table_free(&solution->landmarks[v]);
+    kfe_i_free(ctx, solution->landmarks);
+    kfe_i_free(ctx, solution->records);
+    kfe_i_free(ctx, solution->coefficients);
+    kfe_i_free(ctx, solution->offset);
+    memset(solution, 0, sizeof *solution);
+}
+
+kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, const double *values,
+                                 int64_t count)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = solution->ctx;
+
+    KFE_GROW(ctx, solution->records, solution->record_capacity, solution->record_count + 1);
+    kfe_i_record *record = &solution->records[solution->record_count];
+    memset(record, 0, sizeof *record);
+    solution->record_count++;
+    KFE_STRDUP(ctx, record->name, name);
+    KFE_ALLOC(ctx, record->values, count);
+    memcpy(record->values, values, (size_t)count * sizeof *values);
+    record->count = count;
+cleanup:
+    return status;
+}
+
+void kfe_i_solution_fix_signs(kfe_i_solution *solution)
+{
+    int64_t k = solution->dim;
+    double *a = solution->coefficients;
+
+    for (int64_t j = 0; j < k; j++) {
+        double largest = 0;
+        for (int64_t i = 0; i < solution->rows; i++)
+            if (fabs(a[i * k + j]) > fabs(largest))
+                largest = a[i * k + j];
+        for (int64_t i = 0; largest < 0 && i < solution->rows; i++)
+            a[i * k + j] = -a[i * k + j];
+        if (largest < 0 && solution->offset)
+            solution->offset[j] = -solution->offset[j];
+    }
+}
+
+kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = solution->rows;
+    int64_t k = solution->dim;
+    double *a = solution->coefficients;
+    double overall = 0;
+    const double *row_means = kfe_i_gram_row_means(centred, &overall);
+
+    if (!solution->offset)
+        KFE_ALLOC_ZERO(solution->ctx, solution->offset, k);
+    for (int64_t j = 0; j < k; j++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += a[i * k + j];
+        mean /= (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            a[i * k + j] -= mean;
+            solution->offset[j] += a[i * k + j] * row_means[i];
+        }
+    }
+cleanup:
+    return status;
+}
+
+int64_t kfe_i_clamp_dim(kfe_context *ctx, const char *method, int64_t asked, int64_t available,
+                        const char *why)
+{
+    if (asked == 0)
+        return available;
+    if (asked > available) {
+        kfe_i_log(ctx, KFE_LOG_WARNING, "%s: %lld features were asked for, but %s: making %lld", method,
+                  (long long)asked, why, (long long)available);
+        return available;
+    }
+    return asked;
+}

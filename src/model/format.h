@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What saving and loading agree on. */
+#ifndef KFE_MODEL_FORMAT_H
+#define KFE_MODEL_FORMAT_H
+
+#include "core/context.h"
+
+#define KFE_MODEL_FORMAT "kfe-model"
+/* Raised when older versions of kfe would misread the file. */
+enum { KFE_MODEL_FORMAT_VERSION = 1, KFE_MODEL_OLDEST_VERSION = 1 };
+
+/* "none", "classes" or "real" */
+const char *kfe_i_task_name(kfe_task task);
+
+#endif

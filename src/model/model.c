@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/model.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, model, 1);
+    model->ctx = ctx;
+    kfe_i_kernel_list_init(ctx, &model->kernels);
+    KFE_ALLOC_ZERO(ctx, model->views, views);
+    model->view_count = views;
+    *out = model;
+    model = NULL;
+cleanup:
+    kfe_model_free(model);
+    return status;
+}
+
+static void free_records(kfe_model *model)
+{
+    for (int64_t i = 0; i < model->record_count; i++) {
+        kfe_i_free(model->ctx, model->records[i].name);
+        kfe_i_free(model->ctx, model->records[i].values);
+    }
+    kfe_i_free(model->ctx, model->records);
+}
+
+void kfe_model_free(kfe_model *model)
+{
+    if (!model)
+        return;
+    kfe_context *ctx = model->ctx;
+    for (int v = 0; v < model->view_count; v++) {
+        kfe_i_free(ctx, model->views[v].name);
+        kfe_i_scaler_free(&model->views[v].scaler);
+        kfe_i_table_free(&model->views[v].support);
+    }
+    for (int64_t i = 0; model->class_names && i < model->class_count; i++)
+        kfe_i_free(ctx, model->class_names[i]);
+    free_records(model);
+    kfe_i_kernel_list_free(&model->kernels);
+    kfe_i_free(ctx, model->class_names);
+    kfe_i_free(ctx, model->views);
+    kfe_i_free(ctx, model->coefficients);
+    kfe_i_free(ctx, model->offset);
+    kfe_i_free(ctx, model->support_index);
+    kfe_i_free(ctx, model->method);
+    kfe_i_free(ctx, model->params);
+    kfe_i_free(ctx, model->version);
+    kfe_i_free(ctx, model);
+}
+
+/* ---- from a solution ---- */
+
+static int row_is_zero(const kfe_i_solution *solution, int64_t i)
+{
+    for (int64_t j = 0; j < solution->dim; j++)
+        if (solution->coefficients[i * solution->dim + j] != 0)
+            return 0;
+    return 1;
+}
+
+/* Lists the examples with a coefficient that is not zero, and moves their coefficients together. */
+static kfe_status choose_support(kfe_model *model, const kfe_i_solution *solution)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = solution->dim;
+
+    KFE_ALLOC(model->ctx, model->support_index, solution->rows);
+    for (int64_t i = 0; i < solution->rows; i++) {
+        if (row_is_zero(solution, i))
+            continue;
+        memmove(model->coefficients + model->rows * k, solution->coefficients + i * k,
+                (size_t)k * sizeof *model->coefficients);
+        model->support_index[model->rows++] = i;
+    }
+cleanup:
+    return status;
+}
+
+/* The support of a given kernel matrix is the numbers of its columns. */
+static kfe_status column_numbers(kfe_model *model, kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_new_dense(model->ctx, model->rows, 1, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < model->rows; i++)
+        out->values[i] = (double)model->support_index[i];
+    return status;
+}
+
+static kfe_status gather_support(kfe_model *model, const kfe_i_table *train)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; v < model->view_count; v++) {
+        kfe_i_table *support = &model->views[v].support;
+        if (kfe_i_kernel_list_given(&model->kernels, v))
+            KFE_TRY(column_numbers(model, support));
+        else
+            KFE_TRY(kfe_i_table_gather(model->ctx, &train[v], model->support_index, model->rows, support));
+    }
+cleanup:
+    return status;
+}
+
+static void take_landmarks(kfe_model *model, kfe_i_solution *solution)
+{
+    for (int v = 0; v < model->view_count; v++) {
+        model->views[v].support = solution->landmarks[v];
+        memset(&solution->landmarks[v], 0, sizeof solution->landmarks[v]);
+    }
+}
+
+kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
+                             const kfe_i_table *train)
+{
+    kfe_status status = KFE_OK;
+
+    model->dim = solution->dim;
+    model->coefficients = solution->coefficients;
+    model->offset = solution->offset;
+    model->records = solution->records;
+    model->record_count = solution->record_count;
+    solution->coefficients = solution->offset = NULL;
+    solution->records = NULL;
+    solution->record_count = 0;
+    model->linear = solution->kind == KFE_SOLUTION_PRIMAL;
+    if (!model->linear) {
+        model->kernels = *kernels;
+        kfe_i_kernel_list_init(kernels->ctx, kernels);
+    }
+    if (solution->kind == KFE_SOLUTION_DUAL) {
+        kfe_i_solution borrowed = *solution;
+        borrowed.coefficients = model->coefficients;
+        KFE_TRY(choose_support(model, &borrowed));
+        KFE_TRY(gather_support(model, train));
+    } else {
+        model->rows = solution->rows;
+        if (solution->kind == KFE_SOLUTION_LANDMARKS)
+            take_landmarks(model, solution);
+    }
+cleanup:
+    return status;
+}
+
+/* ---- asking ---- */
+
+const char *kfe_model_method(const kfe_model *model)
+{
+    return model->method;
+}
+
+int64_t kfe_model_dim(const kfe_model *model)
+{
+    return model->dim;
+}
+
+int64_t kfe_model_support_size(const kfe_model *model)
+{
+    return model->linear ? 0 : model->rows;
+}
+
+int kfe_model_views(const kfe_model *model)
+{
+    return model->view_count;
+}
+
+int64_t kfe_model_cols(const kfe_model *model, int view)
+{
+    return view >= 0 && view < model->view_count ? model->views[view].cols : 0;
+}
+
+int kfe_model_takes_strings(const kfe_model *model, int view)
+{
+    return view >= 0 && view < model->view_count && model->views[view].strings;
+}
+
+int64_t kfe_model_class_count(const kfe_model *model)
+{
+    return model->class_count;
+}
+
+const char *kfe_model_class_name(const kfe_model *model, int64_t index)
+{
+    return index >= 0 && index < model->class_count ? model->class_names[index] : NULL;
+}
+
+const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count)
+{
+    for (int64_t i = 0; i < model->record_count; i++)
+        if (strcmp(model->records[i].name, name) == 0) {
+            *count = model->records[i].count;
+            return model->records[i].values;
+        }
+    *count = 0;
+    return NULL;
+}
+
+kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name, kfe_kernel_fn kernel,
+                                 void *user)
+{
+    int bound = 0;
+
+    for (int64_t m = 0; m < model->kernels.count; m++) {
+        kfe_i_kernel *item = &model->kernels.items[m];
+        if (!item->user_name || strcmp(item->user_name, name) != 0)
+            continue;
+        item->user_function = kernel;
+        item->user_data = user;
+        bound = 1;
+    }
+    return bound ? KFE_OK : kfe_i_fail(ctx, KFE_EINVAL, "the model has no user kernel named '%s'", name);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fitted model: how to treat new data (scaling), and the projector that turns it into features. */
+#ifndef KFE_MODEL_MODEL_H
+#define KFE_MODEL_MODEL_H
+
+#include "data/data.h"
+#include "data/scale.h"
+#include "method/method.h"
+
+/* What the model knows about one view of its training data. */
+typedef struct kfe_i_model_view {
+    char *name;
+    int64_t cols;
+    int strings;
+    kfe_i_scaler scaler;
+    kfe_i_table support; /* kernel projectors: the support set, scaled; else empty */
+} kfe_i_model_view;
+
+/*
+ * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones. Centring in feature
+ * space is in A and offset already, so there is one transform for all.
+ */
+struct kfe_model {
+    kfe_context *ctx;
+    char *method;
+    char *params;  /* "key=value,..." as fitted */
+    char *version; /* of the kfe that fitted it */
+    int64_t train_rows;
+    kfe_task task;
+    int64_t class_count;
+    char **class_names;
+
+    int view_count;
+    kfe_i_model_view *views;
+
+    int linear; /* 1: coefficients are on columns of the one view, no kernels */
+    kfe_i_kernel_list kernels;
+    int64_t rows, dim;
+    double *coefficients;   /* rows × dim */
+    double *offset;         /* dim; NULL: zero */
+    int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
+
+    kfe_i_record *records;
+    int64_t record_count;
+};
+
+/* A zeroed model with `views` zeroed views. */
+kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out);
+
+/* Takes coefficients, records and landmarks out of the solution and the support set out of the (scaled)
+ * training tables; examples whose coefficients are all zero are not kept. `kernels` is moved into the model.
+ */
+kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
+                             const kfe_i_table *train);
+
+/* out (rows × dim) = features of data that fits the model's views. */
+kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one transform: scale, multiply with the kernel (or the columns), subtract the offset. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "kernel/expansion.h"
+#include "model/model.h"
+
+static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
+{
+    int strings = given->table.kind == KFE_TABLE_TEXT;
+
+    if (strings != expected->strings)
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the model works on %s, but the data holds %s", given->name,
+                          expected->strings ? "strings" : "numbers", strings ? "strings" : "numbers");
+    if (!strings && given->table.cols != expected->cols)
+        return kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "%s: the model was fitted on %lld columns, but the data has %lld; give the same columns in the "
+            "same order (and see --label if one of them is the label)",
+            given->name, (long long)expected->cols, (long long)given->table.cols);
+    return KFE_OK;
+}
+
+static kfe_status check_finite(kfe_context *ctx, const kfe_i_view *view)
+{
+    int64_t row = 0;
+    int64_t col = 0;
+
+    if (!kfe_i_table_find_nonfinite(&view->table, &row, &col))
+        return KFE_OK;
+    return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number", view->name,
+                      (long long)row + 1, (long long)col + 1);
+}
+
+static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+
+    if (data->view_count != model->view_count)
+        KFE_FAIL(ctx, KFE_EINPUT, "the model was fitted on %d views, but the data has %d", model->view_count,
+                 data->view_count);
+    for (int v = 0; v < model->view_count; v++) {
+        KFE_TRY(check_view(ctx, &model->views[v], &data->views[v]));
+        KFE_TRY(check_finite(ctx, &data->views[v]));
+    }
+    for (int64_t m = 0; m < model->kernels.count; m++)
+        if (model->kernels.items[m].def->base == KFE_BASE_USER && !model->kernels.items[m].user_function)
+            KFE_FAIL(ctx, KFE_EINVAL,
+                     "the model's kernel '%s' is a user function; bind it with kfe_model_bind_kernel",
+                     model->kernels.items[m].user_name);
+cleanup:
+    return status;
+}
+
+static void subtract_offset(const kfe_model *model, int64_t rows, double *out)
+{
+    for (int64_t i = 0; model->offset && i < rows; i++)
+        for (int64_t j = 0; j < model->dim; j++)
+            out[i * model->dim + j] -= model->offset[j];
+}
+
+kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table *scaled = NULL;
+    kfe_i_table *supports = NULL;
+    int views = model->view_count;
+
+    KFE_ALLOC_ZERO(ctx, scaled, views);
+    KFE_ALLOC_ZERO(ctx, supports, views);
+    KFE_TRY(check_data(ctx, model, data));
+    for (int v = 0; v < views; v++) {
+        supports[v] = model->views[v].support;
+        KFE_TRY(kfe_i_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table, &scaled[v]));
+    }
+    if (model->linear)
+        KFE_TRY(kfe_i_table_times(ctx, &scaled[0], model->coefficients, model->dim, out));
+    else
+        KFE_TRY(kfe_i_expand(ctx, &model->kernels, scaled, supports, model->coefficients, model->dim, out));
+    subtract_offset(model, kfe_data_rows(data), out);
+cleanup:
+    for (int v = 0; scaled && v < views; v++)
+        kfe_i_table_free(&scaled[v]);
+    kfe_i_free(ctx, scaled);
+    kfe_i_free(ctx, supports);
+    return status;
+}

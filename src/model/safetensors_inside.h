@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two directions of the container share. */
+#ifndef KFE_MODEL_SAFETENSORS_INSIDE_H
+#define KFE_MODEL_SAFETENSORS_INSIDE_H
+
+#include "model/safetensors.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "model files are little-endian, and are read and written as memory"
+#endif
+
+/* The format's own bound on the header. */
+#define KFE_SAFETENSORS_HEADER_MAX 100000000
+#define KFE_SAFETENSORS_METADATA "__metadata__"
+#define KFE_SAFETENSORS_HASH "sha256"
+enum { KFE_SAFETENSORS_PREFIX = 8 };
+
+const char *kfe_i_dtype_name(kfe_i_dtype dtype);
+int64_t kfe_i_dtype_size(kfe_i_dtype dtype);
+/* 0 if there is none by that name. */
+int kfe_i_dtype_find(const char *name, kfe_i_dtype *out);
+
+/* Append without looking for one of the same name: linear in all, however many a file claims. */
+kfe_status kfe_i_safetensors_append(kfe_i_safetensors *file, const char *name, kfe_i_tensor **out);
+kfe_status kfe_i_safetensors_append_metadata(kfe_i_safetensors *file, const char *key, const char *value);
+
+#endif

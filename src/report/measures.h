@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of measures of several kernels on one data set. */
+#ifndef KFE_REPORT_MEASURES_H
+#define KFE_REPORT_MEASURES_H
+
+#include "select/measure.h"
+
+/* `names` and `moments` have one entry for each kernel. */
+kfe_status kfe_i_report_measures(kfe_context *ctx, int64_t count, char *const *names,
+                                 const kfe_i_moments *moments, kfe_style style, char **out);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measures of how well a kernel fits its labels. One row of a table each. */
+#ifndef KFE_SELECT_MEASURE_H
+#define KFE_SELECT_MEASURE_H
+
+#include "data/target.h"
+#include "gram/gram.h"
+
+/* All that the measures are made of, from three passes over the operator. */
+typedef struct kfe_i_moments {
+    double n;
+    double squared_norm;         /* ‖K‖² */
+    double centred_squared_norm; /* ‖PKP‖² */
+    double centred_trace;        /* tr PKP */
+    int has_target;
+    double with_target;         /* ⟨K, T⟩, T the target's own Gram matrix */
+    double centred_with_target; /* ⟨PKP, T⟩ */
+    double target_norm;         /* ‖T‖ */
+    double centred_target_norm; /* ‖PTP‖ */
+} kfe_i_moments;
+
+typedef struct kfe_i_measure {
+    const char *name;
+    const char *summary;
+    int needs_target;
+    double (*value)(const kfe_i_moments *moments);
+} kfe_i_measure;
+
+/* NULL past the end. */
+const kfe_i_measure *kfe_i_measure_at(int index);
+
+/* T is YYᵀ: Y the ±1 target for two classes, the class indicator for more, the target columns if real. */
+kfe_status kfe_i_moments_compute(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
+                                 kfe_i_moments *out);
+
+#endif

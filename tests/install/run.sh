@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: run.sh BUILD_DIR C_COMPILER CMAKE
+set -euo pipefail
+build=$1 compiler=$2 cmake=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+step() { echo "-- $*"; }
+
+step "install into a prefix, and into a DESTDIR"
+"$cmake" --install "$build" --prefix "$prefix" > "$work/log" || { cat "$work/log"; exit 1; }
+DESTDIR=$work/stage "$cmake" --install "$build" --prefix /usr > "$work/log" || { cat "$work/log"; exit 1; }
+test -x "$work/stage/usr/bin/kfe"
+library=$(find "$prefix" -name libkfe.so)
+libdir=$(dirname "$library")
+for file in "$prefix/include/kfe.h" "$libdir/libkfe.a" "$libdir/pkgconfig/kfe.pc" \
+    "$libdir/cmake/kfe/kfe-config.cmake" "$prefix/share/man/man1/kfe.1" "$prefix/share/man/man1/kfe-fit.1" \
+    "$prefix/share/bash-completion/completions/kfe"; do
+    test -s "$file" || { echo "missing: $file"; exit 1; }
+done
+
+step "the shared library has a SONAME and shows nothing but kfe_ symbols"
+objdump -p "$library" | grep -q 'SONAME *libkfe\.so\.[0-9]'
+symbols=$(nm -D --defined-only "$library" | awk '{print $NF}' | sed 's/@.*//')
+echo "$symbols" | grep -q '^kfe_fit$'
+if foreign=$(echo "$symbols" | grep -v '^kfe_' | grep -vxE '_init|_fini|_edata|_end|__bss_start'); then
+    echo "symbols that should be hidden: $foreign"; exit 1
+fi
+if inner=$(echo "$symbols" | grep '^kfe_i_'); then
+    echo "inner symbols that should be hidden: $inner"; exit 1
+fi
+
+step "the header is pedantic C11 and C++"
+echo '#include <kfe.h>' > "$work/header.c"
+cp "$work/header.c" "$work/header.cc"
+"$compiler" -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/header.c"
+for cxx in g++ clang++; do
+    command -v $cxx > /dev/null || continue
+    $cxx -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/header.cc"
+done
+
+step "pkg-config: shared"
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+"$compiler" -std=c11 -Wall -Werror $(pkg-config --cflags kfe) "$here/program.c" -o "$work/shared" \
+    $(pkg-config --libs kfe)
+LD_LIBRARY_PATH=$libdir "$work/shared"
+if readelf -d "$work/shared" | grep -q 'NEEDED.*jansson'; then
+    echo "pkg-config --libs names a library that only a static link needs"; exit 1
+fi
+
+step "pkg-config: static"
+mkdir "$work/static-only"
+cp "$libdir/libkfe.a" "$work/static-only"
+"$compiler" -std=c11 $(pkg-config --cflags kfe) "$here/program.c" -o "$work/static" \
+    -L"$work/static-only" $(pkg-config --static --libs kfe | sed "s|-L$libdir||")
+if readelf -d "$work/static" | grep -q 'NEEDED.*libkfe'; then
+    echo "the static program needs the shared library"; exit 1
+fi
+"$work/static"
+
+step "find_package"
+"$cmake" -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$compiler" > "$work/log" && "$cmake" --build "$work/consumer" >> "$work/log" ||
+    { cat "$work/log"; exit 1; }
+"$work/consumer/with_kfe"
+"$work/consumer/with_static"
+
+step "the installed command"
+"$prefix/bin/kfe" --version
+
+step "man pages without warnings"
+for page in "$prefix"/share/man/man1/*.1; do
+    if command -v groff > /dev/null; then
+        warnings=$(groff -K utf8 -man -T utf8 -ww -z "$page" 2>&1)
+        test -z "$warnings" || { echo "$warnings"; exit 1; }
+    fi
+    if command -v mandoc > /dev/null; then
+        # No date: the same sources give the same page.
+        warnings=$(mandoc -T lint -W warning "$page" | grep -v 'missing date' || true)
+        test -z "$warnings" || { echo "$warnings"; exit 1; }
+    fi
+done
+
+step "completion"
+completions() { # words of the line, the last one being completed
+    bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kfe; printf "%s\n" "${COMPREPLY[@]}"' \
+        "$prefix/share/bash-completion/completions/kfe" "$@"
+}
+completions kfe tr | grep -qx transform
+completions kfe fit -m ko | grep -qx koc
+completions kfe fit -k rb | grep -qx rbf
+completions kfe fit -m kpca --d | grep -qx -- --dim
+completions kfe generate sl | grep -qx slabs
+completions kfe convert --missing m | grep -qx mean
+echo "-- all fine"

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: run.sh SOURCE_DIR C_COMPILER CMAKE
+set -euo pipefail
+source=$1 compiler=$2 cmake=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+copy=$work/kfe
+mkdir "$copy"
+for part in CMakeLists.txt cmake include src cli tests CONTRIBUTING.md; do
+    cp -r "$source/$part" "$copy/$part"
+done
+
+echo "-- what CONTRIBUTING.md says"
+for file in src/method/scratch.c src/method/methods.def; do
+    awk -v file="$file" -f "$here/extract.awk" "$source/CONTRIBUTING.md" > "$work/block" ||
+        { echo "CONTRIBUTING.md has no block after '<!-- recipe: $file -->'"; exit 1; }
+    cat "$work/block" >> "$copy/$file"
+    cat "$work/block"
+done
+
+echo "-- build"
+"$cmake" -S "$copy" -B "$work/build" -G Ninja -DCMAKE_C_COMPILER="$compiler" -DKFE_WERROR=ON \
+    -DCMAKE_BUILD_TYPE=Release > "$work/log" || { cat "$work/log"; exit 1; }
+"$cmake" --build "$work/build" --target kfe_cli test_conformance > "$work/log" || { tail -n 60 "$work/log"; exit 1; }
+kfe=$work/build/cli/kfe
+
+echo "-- the method is listed, has help, and works"
+"$kfe" methods | grep scratch
+"$kfe" fit -m scratch --help | grep 'Flags of method scratch'
+"$kfe" methods scratch
+"$kfe" generate iris -o "$work/iris.csv"
+"$kfe" fit -m scratch "$work/iris.csv" -o "$work/m.kfe"
+"$kfe" transform "$work/m.kfe" "$work/iris.csv" | head -n 3
+
+echo "-- the conformance suite runs it"
+# Kept in a file: grep -q would close the pipe on ctest.
+(cd "$work/build" && ctest -R conformance -V) > "$work/log" 2>&1 || { tail -n 60 "$work/log"; exit 1; }
+grep scratch "$work/log" | head -n 3

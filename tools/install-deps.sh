@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building and testing need, on Debian or Ubuntu. Does nothing when all is there.
+# usage: tools/install-deps.sh [--build]     --build: only what building the library and kfe needs
+set -euo pipefail
+
+packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
+    libjansson-dev zlib1g-dev libcmocka-dev)
+clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
+if [[ ${1-} != --build ]]; then
+    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git
+        python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest groff-base)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || missing+=("$package")
+done
+
+if ((${#missing[@]})); then
+    install=(apt-get install -y --no-install-recommends "${missing[@]}")
+    if [[ $(id -u) == 0 ]]; then
+        as_root=()
+    elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
+        as_root=(sudo)
+    else
+        echo "These packages are missing. As root, run:" >&2
+        echo "    apt-get update && ${install[*]}" >&2
+        exit 1
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    echo "installing: ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" "${install[@]}"
+fi
+
+# Another build of OpenBLAS may be installed beside the OpenMP one and be preferred at run time. It works,
+# but does not obey a context's number of threads.
+chosen=$(readlink -f "/usr/lib/$(gcc -dumpmachine)/libopenblas.so.0" || true)
+if [[ $chosen != *openmp* ]]; then
+    echo "note: programs will use $chosen, not the OpenMP build of OpenBLAS, and --threads will not be" >&2
+    echo "obeyed everywhere. As root: update-alternatives --config libopenblas.so.0-$(gcc -dumpmachine)" >&2
+fi
