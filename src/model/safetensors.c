@@ -2,6 +2,7 @@
 #include "model/safetensors.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -177,4 +178,57 @@ const char *kfe_i_safetensors_get(const kfe_i_safetensors *file, const char *key
 {
     const kfe_i_metadata *entry = find_metadata(file, key);
     return entry ? entry->value : NULL;
+}
+
+/* The format allows no holes, so tensors lie by falling size of their type. */
+kfe_status kfe_i_safetensors_each(const kfe_i_safetensors *file, kfe_i_tensor_fn visit, void *user)
+{
+    static const int64_t sizes[] = {8, 4, 1};
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int64_t i = 0; i < file->tensor_count; i++) {
+            const kfe_i_tensor *tensor = &file->tensors[i];
+            kfe_status status = KFE_OK;
+            if (kfe_i_dtype_size(tensor->dtype) == sizes[s])
+                status = visit(user, tensor);
+            if (status != KFE_OK)
+                return status;
+        }
+    return KFE_OK;
+}
+
+/* With the terminator, so that no two lists of strings look the same. */
+static void hash_text(kfe_i_sha256 *hash, const char *text)
+{
+    kfe_i_sha256_add(hash, text, strlen(text) + 1);
+}
+
+static kfe_status hash_description(void *user, const kfe_i_tensor *tensor)
+{
+    char number[32];
+
+    hash_text(user, tensor->name);
+    hash_text(user, kfe_i_dtype_name(tensor->dtype));
+    for (int d = 0; d < tensor->rank; d++) {
+        snprintf(number, sizeof number, "%lld", (long long)tensor->shape[d]);
+        hash_text(user, number);
+    }
+    return KFE_OK;
+}
+
+void kfe_i_safetensors_header_hash(const kfe_i_safetensors *file, char hex[KFE_SHA256_HEX_SIZE])
+{
+    kfe_i_sha256 hash;
+
+    kfe_i_sha256_init(&hash);
+    for (int64_t i = 0; i < file->metadata_count; i++) {
+        const kfe_i_metadata *entry = &file->metadata[i];
+        if (strcmp(entry->key, KFE_SAFETENSORS_HASH) == 0 ||
+            strcmp(entry->key, KFE_SAFETENSORS_HEADER_HASH) == 0)
+            continue;
+        hash_text(&hash, entry->key);
+        hash_text(&hash, entry->value);
+    }
+    kfe_i_safetensors_each(file, hash_description, &hash);
+    kfe_i_sha256_hex(&hash, hex);
 }

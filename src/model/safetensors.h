@@ -6,7 +6,8 @@
  *
  * Reading trusts nothing: header length, UTF-8 and JSON, types, shapes (overflow), ranges (inside the
  * file, no overlap, no holes, size = product of the shape × size of the type) are checked before anything
- * of the size they claim is allocated. The payload's SHA-256 is kept in the metadata under "sha256".
+ * of the size they claim is allocated. The SHA-256 of the payload and of what the header says are kept in the
+ * metadata under "sha256" and "header_sha256".
  */
 #ifndef KFE_MODEL_SAFETENSORS_H
 #define KFE_MODEL_SAFETENSORS_H
@@ -23,7 +24,7 @@ typedef struct kfe_i_tensor {
     int rank;
     int64_t shape[KFE_TENSOR_MAX_RANK];
     int64_t count;    /* product of the shape */
-    const void *data; /* aligned to 8 bytes */
+    const void *data; /* aligned to the size of its type */
 } kfe_i_tensor;
 
 typedef struct kfe_i_metadata {
@@ -46,7 +47,8 @@ void kfe_i_safetensors_free(kfe_i_safetensors *file);
 kfe_status kfe_i_safetensors_add(kfe_i_safetensors *file, const char *name, kfe_i_dtype dtype, int64_t rows,
                                  int64_t cols, const void *data);
 kfe_status kfe_i_safetensors_set(kfe_i_safetensors *file, const char *key, const char *value);
-/* Tensors in 8-byte alignment, header padded with blanks; the file appears whole or not at all. */
+/* Tensors aligned to the size of their type, header padded with blanks; the file appears whole or not at all.
+ */
 kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *path);
 
 /* `name` stands in messages. KFE_EMODEL with the reason for anything that is not sound. */

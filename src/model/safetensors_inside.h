@@ -3,6 +3,7 @@
 #ifndef KFE_MODEL_SAFETENSORS_INSIDE_H
 #define KFE_MODEL_SAFETENSORS_INSIDE_H
 
+#include "core/sha256.h"
 #include "model/safetensors.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -13,6 +14,7 @@
 #define KFE_SAFETENSORS_HEADER_MAX 100000000
 #define KFE_SAFETENSORS_METADATA "__metadata__"
 #define KFE_SAFETENSORS_HASH "sha256"
+#define KFE_SAFETENSORS_HEADER_HASH "header_sha256"
 enum { KFE_SAFETENSORS_PREFIX = 8 };
 
 const char *kfe_i_dtype_name(kfe_i_dtype dtype);
@@ -23,5 +25,11 @@ int kfe_i_dtype_find(const char *name, kfe_i_dtype *out);
 /* Append without looking for one of the same name: linear in all, however many a file claims. */
 kfe_status kfe_i_safetensors_append(kfe_i_safetensors *file, const char *name, kfe_i_tensor **out);
 kfe_status kfe_i_safetensors_append_metadata(kfe_i_safetensors *file, const char *key, const char *value);
+
+/* Calls `visit` for every tensor in the order of the file, until one fails. */
+typedef kfe_status (*kfe_i_tensor_fn)(void *user, const kfe_i_tensor *tensor);
+kfe_status kfe_i_safetensors_each(const kfe_i_safetensors *file, kfe_i_tensor_fn visit, void *user);
+/* SHA-256 over what the header says: metadata (the hashes left out), names, types and shapes. */
+void kfe_i_safetensors_header_hash(const kfe_i_safetensors *file, char hex[KFE_SHA256_HEX_SIZE]);
 
 #endif

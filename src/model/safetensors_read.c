@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "core/memory.h"
-#include "core/sha256.h"
 #include "model/safetensors_inside.h"
 
 /* What jansson takes, at worst, per byte of text ("0," becomes an integer object and a pointer to it). */
@@ -286,23 +285,36 @@ cleanup:
 
 /* ---- payload ---- */
 
-static kfe_status check_hash(struct reading *reading)
+static kfe_status compare_hash(struct reading *reading, const char *key, const char *found)
 {
     kfe_status status = KFE_OK;
-    const char *expected = kfe_i_safetensors_get(reading->file, KFE_SAFETENSORS_HASH);
+    const char *expected = kfe_i_safetensors_get(reading->file, key);
+
+    if (!expected)
+        REFUSE(reading->source, "it has no %s, so it was not written by kfe", key);
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* a fuzzer cannot guess hashes */
+    if (strcmp(found, expected) != 0)
+        REFUSE(reading->source, "the file was altered or damaged after it was written (its SHA-256 differs); "
+                                "copy it again or fit anew");
+#else
+    (void)found;
+#endif
+cleanup:
+    return status;
+}
+
+static kfe_status check_hashes(struct reading *reading)
+{
+    kfe_status status = KFE_OK;
     kfe_i_sha256 hash;
     char hex[KFE_SHA256_HEX_SIZE];
 
-    if (!expected)
-        REFUSE(reading->source, "it has no sha256, so it was not written by kfe");
     kfe_i_sha256_init(&hash);
     kfe_i_sha256_add(&hash, reading->file->payload, (size_t)reading->payload_size);
     kfe_i_sha256_hex(&hash, hex);
-#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* a fuzzer cannot guess hashes */
-    if (strcmp(hex, expected) != 0)
-        REFUSE(reading->source, "the file was altered or damaged after it was written (its SHA-256 differs); "
-                                "copy it again or fit anew");
-#endif
+    KFE_TRY(compare_hash(reading, KFE_SAFETENSORS_HASH, hex));
+    kfe_i_safetensors_header_hash(reading->file, hex);
+    KFE_TRY(compare_hash(reading, KFE_SAFETENSORS_HEADER_HASH, hex));
 cleanup:
     return status;
 }
@@ -319,7 +331,7 @@ static kfe_status read_payload(struct reading *reading)
     KFE_TRY(take(reading->source, payload, (size_t)reading->payload_size));
     for (int64_t i = 0; i < reading->range_count; i++)
         file->tensors[reading->ranges[i].tensor].data = payload + reading->ranges[i].begin;
-    KFE_TRY(check_hash(reading));
+    KFE_TRY(check_hashes(reading));
 cleanup:
     return status;
 }

@@ -8,26 +8,7 @@
 
 #include "core/file.h"
 #include "core/memory.h"
-#include "core/sha256.h"
 #include "model/safetensors_inside.h"
-
-typedef kfe_status (*visit_fn)(void *user, const kfe_i_tensor *tensor);
-
-static kfe_status visit_in_file_order(const kfe_i_safetensors *file, visit_fn visit, void *user)
-{
-    static const int64_t sizes[] = {8, 4, 1};
-
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int64_t i = 0; i < file->tensor_count; i++) {
-            const kfe_i_tensor *tensor = &file->tensors[i];
-            kfe_status status = KFE_OK;
-            if (kfe_i_dtype_size(tensor->dtype) == sizes[s])
-                status = visit(user, tensor);
-            if (status != KFE_OK)
-                return status;
-        }
-    return KFE_OK;
-}
 
 static size_t tensor_bytes(const kfe_i_tensor *tensor)
 {
@@ -86,12 +67,15 @@ static json_t *metadata_of(const kfe_i_safetensors *file)
     int failed = !metadata;
 
     kfe_i_sha256_init(&hash);
-    visit_in_file_order(file, hash_tensor, &hash);
+    kfe_i_safetensors_each(file, hash_tensor, &hash);
     kfe_i_sha256_hex(&hash, hex);
     for (int64_t i = 0; !failed && i < file->metadata_count; i++)
         failed = json_object_set_new(metadata, file->metadata[i].key, json_string(file->metadata[i].value));
     if (!failed)
         failed = json_object_set_new(metadata, KFE_SAFETENSORS_HASH, json_string(hex));
+    kfe_i_safetensors_header_hash(file, hex);
+    if (!failed)
+        failed = json_object_set_new(metadata, KFE_SAFETENSORS_HEADER_HASH, json_string(hex));
     if (failed) {
         json_decref(metadata);
         metadata = NULL;
@@ -126,7 +110,7 @@ static kfe_status make_header(const kfe_i_safetensors *file, char **out, size_t 
 
     if (!header.root || json_object_set_new(header.root, KFE_SAFETENSORS_METADATA, metadata_of(file)) != 0)
         KFE_FAIL(file->ctx, KFE_ENOMEM, "out of memory");
-    KFE_TRY(visit_in_file_order(file, describe_tensor, &header));
+    KFE_TRY(kfe_i_safetensors_each(file, describe_tensor, &header));
     KFE_TRY(print_header(file->ctx, header.root, out, size));
 cleanup:
     json_decref(header.root);
@@ -147,7 +131,7 @@ kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *pa
     KFE_TRY(kfe_i_outfile_open(file->ctx, path, &out));
     KFE_TRY(kfe_i_outfile_write(&out, prefix, sizeof prefix));
     KFE_TRY(kfe_i_outfile_write(&out, header, size));
-    KFE_TRY(visit_in_file_order(file, write_tensor, &out));
+    KFE_TRY(kfe_i_safetensors_each(file, write_tensor, &out));
     KFE_TRY(kfe_i_outfile_commit(&out));
 cleanup:
     kfe_i_outfile_abandon(&out);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "floor.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "kernel/tile.h"
+#include "kernel/vexp.h"
+
+double bench_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *times, int count)
+{
+    qsort(times, (size_t)count, sizeof *times, compare);
+    return times[count / 2];
+}
+
+static double *filled(int64_t count, double value)
+{
+    double *block = malloc((size_t)count * sizeof *block);
+    for (int64_t i = 0; block && i < count; i++)
+        block[i] = value;
+    return block;
+}
+
+double bench_gemm_seconds(int64_t rows, int64_t cols, int64_t d, int threads)
+{
+    int64_t tiles = (rows * cols + KFE_TILE_ROWS * KFE_TILE_COLS - 1) / (KFE_TILE_ROWS * KFE_TILE_COLS);
+    double start = 0;
+
+#pragma omp parallel num_threads(threads)
+    {
+        double *a = filled(KFE_TILE_ROWS * d, 0.5);
+        double *b = filled(KFE_TILE_COLS * d, 0.25);
+        double *out = filled(KFE_TILE_ROWS * KFE_TILE_COLS, 0);
+#pragma omp barrier
+#pragma omp master
+        start = bench_now();
+#pragma omp for schedule(static)
+        for (int64_t t = 0; t < tiles; t++)
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, KFE_TILE_ROWS, KFE_TILE_COLS, (blasint)d, 1,
+                        a, (blasint)d, b, (blasint)d, 0, out, KFE_TILE_COLS);
+        free(a);
+        free(b);
+        free(out);
+    }
+    return bench_now() - start;
+}
+
+double bench_exp_seconds(int64_t count, int threads)
+{
+    enum { CHUNK = 8192 };
+    double start = 0;
+
+#pragma omp parallel num_threads(threads)
+    {
+        double *values = filled(CHUNK, -0.7);
+#pragma omp barrier
+#pragma omp master
+        start = bench_now();
+        /* arguments stay near -1 from round to round, so that every exp does its full work */
+#pragma omp for schedule(static)
+        for (int64_t c = 0; c < count / CHUNK; c++)
+            kfe_i_vexp_scaled(values, CHUNK, -1.5);
+        free(values);
+    }
+    return bench_now() - start;
+}
+
+double bench_peak_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * (double)usage.ru_maxrss;
+}
