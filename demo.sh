@@ -38,7 +38,7 @@ nearest_centroid() { # FEATURES.csv DATA.csv
         }'
 }
 
-echo "== Fisher's iris: three classes of flowers, told apart by two features"
+echo "== Fisher's iris: three classes of flowers, told apart by three features"
 show kfe generate iris -o iris.csv
 show kfe fit -m koc -k rbf:gamma=100 iris.csv -o iris.kfe
 show kfe transform iris.kfe iris.csv -o iris-features.csv

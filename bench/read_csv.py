@@ -53,6 +53,7 @@ def main():
     path = os.path.join(tempfile.gettempdir(), f"kfe_read_{rows}x{cols}.csv")
     if not os.path.exists(path):
         make_file(path + ".part", rows, cols)
+        os.sync()  # or the disk would be busy with it while we measure
         os.rename(path + ".part", path)
     ours = [time_kfe(program, path) for _ in range(REPEATS)]
     theirs = [time_pandas(path) for _ in range(REPEATS)]

@@ -9,9 +9,9 @@
 
 enum { NAME_SIZE = 64 };
 
-const cli_family cli_methods = {"method", kfe_method, kfe_method_param};
-const cli_family cli_kernels = {"kernel", kfe_kernel, kfe_kernel_param};
-const cli_family cli_generators = {"generator", kfe_generator, kfe_generator_param};
+const cli_family cli_methods = {"method", "reference", kfe_method, kfe_method_param};
+const cli_family cli_kernels = {"kernel", "formula", kfe_kernel, kfe_kernel_param};
+const cli_family cli_generators = {"generator", "source", kfe_generator, kfe_generator_param};
 
 int cli_family_find(const cli_family *family, const char *name)
 {

@@ -19,7 +19,8 @@ typedef struct cli_flag {
 
 /* A table of the library whose entries have parameters. */
 typedef struct cli_family {
-    const char *noun; /* "method" */
+    const char *noun;          /* "method" */
+    const char *formula_title; /* what an entry's `formula` is: "reference", "formula", "source" */
     int (*entry)(int index, kfe_entry_info *out);
     const kfe_param_info *(*param)(int index, int param);
 } cli_family;

@@ -14,11 +14,11 @@ static const flag_word flag_words[] = {
     {KFE_HAS_SUPERVISION, "supervised", "needs labels"},
     {KFE_HAS_REGRESSION, "regression", "takes real targets"},
     {KFE_HAS_KERNELS, "kernels", "works with every kernel"},
-    {KFE_HAS_MULTIVIEW, "multiview", "takes several views or kernels"},
+    {KFE_HAS_MULTIVIEW, "multi-view", "takes several views or kernels"},
     {KFE_HAS_SPARSE, "sparse", "keeps sparse data sparse"},
-    {KFE_HAS_SYNTHETIC, "synthetic", "needs the points themselves: no precomputed kernels, no strings"},
+    {KFE_HAS_SYNTHETIC, "needs points", "needs the points themselves: no precomputed kernels, no strings"},
     {KFE_HAS_INDEFINITE, "indefinite", "not positive definite for all parameters"},
-    {KFE_HAS_NONNEGATIVE, "nonnegative", "for data without negative values"},
+    {KFE_HAS_NONNEGATIVE, "data >= 0", "for data without negative values"},
     {KFE_HAS_STRINGS, "strings", "works on strings"},
 };
 enum { FLAG_WORD_COUNT = sizeof flag_words / sizeof *flag_words };
@@ -66,7 +66,7 @@ static void print_entry_json(const cli_family *family, int index, const kfe_entr
     printf("{\"name\": ");
     cli_print_json_string(stdout, entry->name);
     print_json_field("summary", entry->summary);
-    print_json_field("formula", entry->formula);
+    print_json_field(family->formula_title, entry->formula);
     printf(", \"flags\": [");
     for (int i = 0; i < FLAG_WORD_COUNT; i++)
         if (entry->flags & flag_words[i].flag) {

@@ -16,6 +16,10 @@ list(JOIN OPENBLAS_LDFLAGS " " KFE_PC_OPENBLAS)
 # Relative to the file's own place, so that the tree can be moved (DESTDIR, packages).
 file(RELATIVE_PATH KFE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" KFE_PC_PREFIX "${KFE_PC_PREFIX}")
+set(KFE_PC_SLEEF "")
+if(SLEEF_FOUND)
+  set(KFE_PC_SLEEF sleef)
+endif()
 configure_file(cmake/kfe.pc.in kfe.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -3,8 +3,7 @@
 add_library(kfe SHARED $<TARGET_OBJECTS:kfe_objects>)
 add_library(kfe_static STATIC $<TARGET_OBJECTS:kfe_objects>)
 foreach(target kfe kfe_static)
-  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C PkgConfig::OPENBLAS ${LAPACKE_LIBRARY}
-                        PkgConfig::JANSSON ZLIB::ZLIB m)
+  target_link_libraries(${target} PRIVATE ${KFE_NEEDS})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()

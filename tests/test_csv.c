@@ -28,7 +28,8 @@ static void assert_shape(const kfe_data *data, int64_t rows, int64_t cols)
 #define assert_read_fails(ctx, code, message, text, options)                                                 \
     do {                                                                                                     \
         kfe_data *refused = NULL;                                                                            \
-        assert_fails(ctx, code, message, kfe_data_read(ctx, support_text("t.csv", text), options, &refused)); \
+        assert_fails(ctx, code, message,                                                                     \
+                     kfe_data_read(ctx, support_text("t.csv", text), options, &refused));                    \
         assert_null(refused);                                                                                \
     } while (0)
 
@@ -84,6 +85,8 @@ static void delimiters_are_guessed(void **state)
         assert_string_equal(kfe_data_class_name(data, 1), "b");
         kfe_data_free(data);
     }
+    /* a carriage return in the middle of a line is no line end, and what follows it no new field */
+    assert_read_fails(ctx, KFE_EINPUT, "t.csv:2", "1 2\n3 \r\"4 x\n5 \r\" ", "delimiter=space,header=no");
     kfe_data *data = read_text(ctx, "1:2:3\n4:5:6\n", "delimiter=:,label=none");
     assert_shape(data, 2, 3);
     kfe_data_free(data);
@@ -98,8 +101,8 @@ static void the_label_column_can_be_chosen(void **state)
         const char *options, *name;
         int64_t cols;
         double first;
-    } cases[] = {{"label=first", "id", 2, 2.5}, {"label=x", "x", 2, 1},      {"label=2", "x", 2, 1},
-                 {"label=last", "y", 2, 1},     {"label=none", NULL, 3, 1},  {"columns=3", NULL, 3, 1},
+    } cases[] = {{"label=first", "id", 2, 2.5}, {"label=x", "x", 2, 1},     {"label=2", "x", 2, 1},
+                 {"label=last", "y", 2, 1},     {"label=none", NULL, 3, 1}, {"columns=3", NULL, 3, 1},
                  {"columns=2", "y", 2, 1}};
 
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -142,8 +145,8 @@ static void bad_cells_are_named(void **state)
                       "a,b,c\n1,2,x\n3,4x,y\n", NULL);
     assert_int_equal(kfe_error_line(ctx), 3);
     assert_int_equal(kfe_error_column(ctx), 2);
-    assert_read_fails(ctx, KFE_EINPUT, "t.csv:3:3: field 3 is 'y', which is not a number",
-                      "1,2,3\n\n3,4,y\n", "label=none");
+    assert_read_fails(ctx, KFE_EINPUT, "t.csv:3:3: field 3 is 'y', which is not a number", "1,2,3\n\n3,4,y\n",
+                      "label=none");
 }
 
 static void ragged_rows_and_odd_values(void **state)
@@ -293,6 +296,14 @@ static void views(void **state)
     kfe_data_free(data);
     assert_fails(ctx, KFE_EINPUT, "v3.csv has 3", kfe_data_read_views(ctx, 2, uneven, NULL, NULL, &data));
     assert_non_null(strstr(kfe_error_message(ctx), "v1.csv has 2 rows"));
+    paths[2] = support_text("v3.svm", "a 1:nan\nb 2:5\n");
+    uneven[1] = paths[2];
+    assert_ok(ctx, kfe_data_read_views(ctx, 2, uneven, NULL, "missing=drop", &data));
+    assert_int_equal(kfe_data_rows(data), 1); /* the row that one view misses goes from both */
+    assert_true(value_at(data, 0, 0) == 3);
+    assert_true(data->views[1].table.values[0] == 5);
+    assert_string_equal(kfe_data_class_name(data, 0), "b");
+    kfe_data_free(data);
     assert_fails(ctx, KFE_EINVAL, "at least one", kfe_data_read_views(ctx, 0, paths, NULL, NULL, &data));
 }
 
@@ -327,13 +338,13 @@ static void check_large(const kfe_data *data, int64_t rows, int quoted)
 static void large_files_by_any_number_of_threads(void **state)
 {
     kfe_context *ctx = *state;
-    const int64_t rows = 300000;
+    const int64_t rows = 400000;
 
     for (int quoted = 0; quoted < 2; quoted++) {
         size_t size = 0;
         char *text = make_large(rows, quoted, &size);
         const char *path = support_file("large.csv", text, size);
-        assert_true(size > (9 << 20)); /* more than a block */
+        assert_true(size > (9u << 20)); /* more than a block */
         for (int threads = 1; threads <= 5; threads += 2) {
             kfe_data *data = NULL;
             assert_ok(ctx, kfe_context_set_threads(ctx, threads));
@@ -341,9 +352,6 @@ static void large_files_by_any_number_of_threads(void **state)
             check_large(data, rows, quoted);
             kfe_data_free(data);
         }
-        memcpy(text + size - 20, "bad", 3);
-        assert_true(kfe_data_read(ctx, support_file("large.csv", text, size), NULL, &(kfe_data *){NULL}) ==
-                    KFE_EINPUT);
         free(text);
     }
 }
@@ -352,8 +360,8 @@ static void errors_deep_in_a_file_have_their_line(void **state)
 {
     kfe_context *ctx = *state;
     size_t size = 0;
-    char *text = make_large(300000, 0, &size);
-    char *place = strstr(text, "\n250000,");
+    char *text = make_large(400000, 0, &size);
+    char *place = strstr(text, "\n350000,");
     kfe_data *data = NULL;
     int64_t line = 1;
 

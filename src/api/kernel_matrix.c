@@ -5,7 +5,7 @@
 #include "data/data.h"
 #include "kernel/cross.h"
 
-static kfe_status check_view(kfe_context *ctx, const kfe_data *data, int64_t cols)
+static kfe_status check_view(kfe_context *ctx, const kfe_data *data, const kfe_data *other)
 {
     int64_t row = 0;
     int64_t col = 0;
@@ -14,10 +14,13 @@ static kfe_status check_view(kfe_context *ctx, const kfe_data *data, int64_t col
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "a kernel matrix is made from one table, but the data has %d views",
                           data->view_count);
-    if (data->views[0].table.cols != cols)
+    const kfe_i_table *table = &data->views[0].table;
+    if ((table->kind == KFE_TABLE_TEXT) != (other->views[0].table.kind == KFE_TABLE_TEXT))
+        return kfe_i_fail(ctx, KFE_EINPUT, "one table holds strings and the other numbers");
+    if (table->cols != other->views[0].table.cols)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s has %lld columns, but the other table has %lld",
-                          data->views[0].name, (long long)data->views[0].table.cols, (long long)cols);
-    if (kfe_i_table_find_nonfinite(&data->views[0].table, &row, &col))
+                          data->views[0].name, (long long)table->cols, (long long)other->views[0].table.cols);
+    if (kfe_i_table_find_nonfinite(table, &row, &col))
         return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
                           data->views[0].name, (long long)row + 1, (long long)col + 1);
     return KFE_OK;
@@ -54,8 +57,8 @@ kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_dat
     KFE_TRY(kfe_i_kernel_parse(ctx, kernel, &parsed));
     if (parsed.def->base == KFE_BASE_GIVEN || parsed.def->base == KFE_BASE_USER)
         KFE_FAIL(ctx, KFE_EINVAL, "kernel %s has no values of its own to compute", parsed.def->name);
-    KFE_TRY(check_view(ctx, reference, kfe_data_cols(reference, 0)));
-    KFE_TRY(check_view(ctx, rows, kfe_data_cols(reference, 0)));
+    KFE_TRY(check_view(ctx, reference, reference));
+    KFE_TRY(check_view(ctx, rows, reference));
     KFE_TRY(kfe_i_kernel_prepare(ctx, &parsed, &reference->views[0].table));
     out->rows = kfe_data_rows(rows);
     out->cols = out->stride = kfe_data_rows(reference);

@@ -180,7 +180,7 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
             break;
         count++;
     }
-    if (count != csv->fields)
+    if (count != csv->fields || part->fault.kind == FAULT_NONE)
         report(part, FAULT_RAGGED, count, &first);
     return NULL;
 }

@@ -57,23 +57,21 @@ const char *kfe_i_csv_next_field(char delimiter, const kfe_i_field *field)
     c++;
     if (delimiter != ' ')
         return c;
-    while (*c == ' ' || *c == '\r')
+    while (*c == ' ')
         c++;
-    return *c == '\n' ? NULL : c;
+    return *c == '\n' || (*c == '\r' && c[1] == '\n') ? NULL : c;
 }
 
 const char *kfe_i_csv_record_end(char delimiter, const char *c, const char *block_end, int quotes)
 {
-    kfe_i_field field;
+    kfe_i_field field = {c, c, c, 0};
 
     if (!quotes)
         return memchr(c, '\n', (size_t)(block_end - c));
-    do {
+    for (c = kfe_i_csv_row_begin(delimiter, c); c; c = kfe_i_csv_next_field(delimiter, &field))
         if (!kfe_i_csv_field(delimiter, c, block_end, &field))
             return NULL;
-        c = field.next + 1;
-    } while (*field.next != '\n');
-    return field.next;
+    return memchr(field.next, '\n', (size_t)(block_end - field.next));
 }
 
 int kfe_i_csv_is_blank(char delimiter, const char *c)

@@ -107,37 +107,54 @@ static int row_is_complete(const kfe_i_draft *draft, int64_t row)
 
     if (labels->present && (labels->codes ? labels->codes[row] < 0 : isnan(labels->numbers[row])))
         return 0;
-    if (table->kind != KFE_TABLE_DENSE)
+    if (table->kind == KFE_TABLE_TEXT)
         return 1;
-    for (int64_t j = 0; j < table->cols; j++)
-        if (isnan(table->values[row * table->stride + j]))
+    int sparse = table->kind == KFE_TABLE_CSR;
+    int64_t begin = sparse ? table->row_start[row] : row * table->stride;
+    int64_t end = sparse ? table->row_start[row + 1] : begin + table->cols;
+    for (int64_t p = begin; p < end; p++)
+        if (isnan(table->values[p]))
             return 0;
     return 1;
 }
 
-static kfe_status drop_rows(kfe_i_draft *draft, const char *file)
+static kfe_status keep_rows(kfe_i_draft *draft, const int64_t *kept, int64_t count)
 {
-    kfe_status status = KFE_OK;
     kfe_i_table whole = {0};
-    int64_t *kept = NULL;
-    int64_t count = 0;
-    int64_t rows = draft->table.rows;
+    kfe_status status = kfe_i_table_gather(draft->ctx, &draft->table, kept, count, &whole);
 
-    KFE_ALLOC(draft->ctx, kept, rows);
-    for (int64_t i = 0; i < rows; i++)
-        if (row_is_complete(draft, i))
-            kept[count++] = i;
-    if (count == 0)
-        KFE_FAIL(draft->ctx, KFE_EINPUT, "%s: every row misses some value; use --missing mean", file);
-    KFE_TRY(kfe_i_table_gather(draft->ctx, &draft->table, kept, count, &whole));
+    if (status != KFE_OK)
+        return status;
     kfe_i_table_free(&draft->table);
     draft->table = whole;
     if (draft->labels.present)
         kfe_i_labels_keep(&draft->labels, kept, count);
-    kfe_i_log(draft->ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
+    return KFE_OK;
+}
+
+static kfe_status drop_rows(kfe_context *ctx, kfe_i_draft *drafts, int views, const char *file)
+{
+    kfe_status status = KFE_OK;
+    int64_t *kept = NULL;
+    int64_t count = 0;
+    int64_t rows = drafts[0].table.rows;
+
+    KFE_ALLOC(ctx, kept, rows);
+    for (int64_t i = 0; i < rows; i++) {
+        int complete = 1;
+        for (int v = 0; v < views; v++)
+            complete &= row_is_complete(&drafts[v], i);
+        if (complete)
+            kept[count++] = i;
+    }
+    if (count == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: every row misses some value; use --missing mean", file);
+    for (int v = 0; v < views; v++)
+        KFE_TRY(keep_rows(&drafts[v], kept, count));
+    kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
               (long long)(rows - count), (long long)rows);
 cleanup:
-    kfe_i_free(draft->ctx, kept);
+    kfe_i_free(ctx, kept);
     return status;
 }
 
@@ -204,19 +221,33 @@ static kfe_status refuse_missing_label(kfe_i_draft *draft, const char *file)
                       (long long)row + 1);
 }
 
-kfe_status kfe_i_draft_complete(kfe_i_draft *draft, const char *file, const kfe_i_read_settings *settings)
+static kfe_status complete_one(kfe_i_draft *draft, const char *file, int missing)
 {
     kfe_status status = KFE_OK;
 
     if (!draft->has_missing)
         return KFE_OK;
-    if (settings->missing == KFE_MISSING_DROP)
-        return drop_rows(draft, file);
     KFE_TRY(refuse_missing_label(draft, file));
-    if (settings->missing == KFE_MISSING_MEAN)
+    if (missing == KFE_MISSING_MEAN)
         KFE_TRY(fill_means(draft, file));
     else
         KFE_TRY(refuse_missing(draft, file));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_drafts_complete(kfe_context *ctx, kfe_i_draft *drafts, int count, const char *const *paths,
+                                 const kfe_i_read_settings *settings)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; v < count; v++) {
+        const char *file = kfe_i_shown_path(paths[v]);
+        if (settings->missing != KFE_MISSING_DROP)
+            KFE_TRY(complete_one(&drafts[v], file, settings->missing));
+        else if (drafts[v].has_missing)
+            return drop_rows(ctx, drafts, count, file);
+    }
 cleanup:
     return status;
 }

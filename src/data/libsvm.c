@@ -26,8 +26,7 @@ typedef struct libsvm {
     double *values;
     int64_t cols;
     int64_t last_index; /* in the row at hand */
-    int skip_row;       /* a value is missing, and such rows are to be dropped */
-    int64_t skipped;
+    int has_missing;
     int warned;
 } libsvm;
 
@@ -90,8 +89,8 @@ static kfe_status take_label(libsvm *reader, token word)
     if (kfe_i_is_missing_text(word.begin, word.end)) {
         if (reader->settings->missing != KFE_MISSING_DROP)
             return fail_at(reader, word, "the label is missing; fill it in, or use --missing drop");
-        reader->skip_row = 1;
-        return KFE_OK;
+        reader->has_missing = 1;
+        return kfe_i_labels_add_missing(reader->labels);
     }
     return kfe_i_labels_add(reader->labels, word.begin, word.end - word.begin, line_of, reader, word.begin);
 }
@@ -139,8 +138,8 @@ static kfe_status parse_value(libsvm *reader, token word, const char *colon, dou
     int missing = kfe_i_is_missing_text(colon + 1, word.end);
 
     if (missing && reader->settings->missing == KFE_MISSING_DROP) {
-        reader->skip_row = 1;
-        *value = 0;
+        reader->has_missing = 1;
+        *value = (double)NAN; /* the row goes later, when all files are there */
         return KFE_OK;
     }
     if (missing || (kfe_i_parse_number(colon + 1, word.end, value) && isnan(*value)))
@@ -196,35 +195,22 @@ cleanup:
 
 /* ---- rows ---- */
 
-static void forget_row(libsvm *reader, int64_t labels_before)
-{
-    reader->entries = reader->row_start[reader->rows];
-    reader->labels->rows = labels_before;
-    reader->skipped++;
-}
-
 static kfe_status take_line(libsvm *reader, const char *begin, const char *end)
 {
     kfe_status status = KFE_OK;
     const char *c = begin;
     token word = next_token(&c, end);
-    int64_t labels_before = reader->labels->rows;
     int is_label = 0;
 
     if (word.begin == word.end)
         return KFE_OK;
     reader->text = begin;
     reader->last_index = 0;
-    reader->skip_row = 0;
     KFE_TRY(begin_row(reader, word, &is_label));
     if (is_label)
         word = next_token(&c, end);
     for (; word.begin < word.end; word = next_token(&c, end))
         KFE_TRY(take_entry(reader, word));
-    if (reader->skip_row) {
-        forget_row(reader, labels_before);
-        return KFE_OK;
-    }
     KFE_GROW(reader->ctx, reader->row_start, reader->row_capacity, reader->rows + 2);
     reader->row_start[++reader->rows] = reader->entries;
 cleanup:
@@ -303,10 +289,7 @@ static void take_result(libsvm *reader, kfe_i_draft *out)
     reader->values = NULL;
     out->labels.present = reader->take_labels && reader->labelled == 1;
     out->labels.column = 1;
-    if (reader->skipped > 0)
-        kfe_i_log(reader->ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values",
-                  reader->block.source->name, (long long)reader->skipped,
-                  (long long)(reader->rows + reader->skipped));
+    out->has_missing = reader->has_missing;
 }
 
 static kfe_status check_result(const libsvm *reader)

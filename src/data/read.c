@@ -108,11 +108,6 @@ cleanup:
     return status;
 }
 
-static const char *shown_name(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 /* Labels from a file of their own, one column of it. */
 static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings *settings, const char *file,
                                     kfe_i_draft *draft)
@@ -216,7 +211,7 @@ static kfe_status finish_one(kfe_context *ctx, kfe_i_draft *draft, const char *f
 
     if (settings->label_file[0])
         KFE_TRY(attach_label_file(ctx, settings, file, draft));
-    KFE_TRY(kfe_i_draft_complete(draft, file, settings));
+    KFE_TRY(kfe_i_drafts_complete(ctx, draft, 1, &file, settings));
     KFE_TRY(kfe_i_data_new(ctx, 1, &data));
     KFE_TRY(move_view(ctx, draft, file, &data->views[0]));
     KFE_TRY(move_target(draft, file, settings, data));
@@ -280,8 +275,8 @@ static kfe_status check_row_counts(kfe_context *ctx, int count, const char *cons
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "%s has %lld rows, but %s has %lld; views must describe the same examples in "
                               "the same order",
-                              shown_name(paths[0]), (long long)drafts[0].table.rows, shown_name(paths[v]),
-                              (long long)drafts[v].table.rows);
+                              kfe_i_shown_path(paths[0]), (long long)drafts[0].table.rows,
+                              kfe_i_shown_path(paths[v]), (long long)drafts[v].table.rows);
     return KFE_OK;
 }
 
@@ -297,16 +292,8 @@ static kfe_status read_drafts(kfe_context *ctx, int count, const char *const *pa
         KFE_TRY(read_file(ctx, paths[v], v + 1 < count ? &unlabelled : settings, &drafts[v]));
     KFE_TRY(check_row_counts(ctx, count, paths, drafts));
     if (settings->label_file[0])
-        KFE_TRY(attach_label_file(ctx, settings, shown_name(paths[count - 1]), &drafts[count - 1]));
-    for (int v = 0; v < count; v++) {
-        /* Dropping a row of one view would have to drop it in all: too surprising to do silently. */
-        if (drafts[v].has_missing && settings->missing == KFE_MISSING_DROP)
-            KFE_FAIL(ctx, KFE_EINPUT,
-                     "%s: values are missing, and rows cannot be dropped from one view alone; use --missing "
-                     "mean, or remove the rows from all files",
-                     shown_name(paths[v]));
-        KFE_TRY(kfe_i_draft_complete(&drafts[v], shown_name(paths[v]), settings));
-    }
+        KFE_TRY(attach_label_file(ctx, settings, kfe_i_shown_path(paths[count - 1]), &drafts[count - 1]));
+    KFE_TRY(kfe_i_drafts_complete(ctx, drafts, count, paths, settings));
 cleanup:
     return status;
 }
@@ -338,10 +325,10 @@ kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *p
     KFE_TRY(read_drafts(ctx, count, paths, &settings, drafts));
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
     for (int v = 0; v < count; v++)
-        KFE_TRY(
-            move_view(ctx, &drafts[v], names && names[v] ? names[v] : shown_name(paths[v]), &data->views[v]));
-    KFE_TRY(move_target(&drafts[count - 1], shown_name(paths[count - 1]), &settings, data));
-    log_summary(data, shown_name(paths[count - 1]), &settings);
+        KFE_TRY(move_view(ctx, &drafts[v], names && names[v] ? names[v] : kfe_i_shown_path(paths[v]),
+                          &data->views[v]));
+    KFE_TRY(move_target(&drafts[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
+    log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     *out = data;
     data = NULL;
 cleanup:

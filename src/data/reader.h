@@ -10,7 +10,7 @@
 /* Besides the contents that users can ask for: a file with one column, which holds labels. */
 enum { KFE_CONTENT_LABELS = KFE_CONTENT_STRINGS + 1 };
 
-/* One table as a file has it. Missing values of dense tables are NaN; nothing is infinite. */
+/* One table as a file has it. Missing values are NaN; nothing is infinite. */
 typedef struct kfe_i_draft {
     kfe_context *ctx;
     kfe_i_table table;
@@ -33,8 +33,10 @@ extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reade
 
 void kfe_i_draft_init(kfe_i_draft *draft, kfe_context *ctx);
 void kfe_i_draft_free(kfe_i_draft *draft);
-/* Fills or drops what is missing, as the settings say; refuses it where they do not. */
-kfe_status kfe_i_draft_complete(kfe_i_draft *draft, const char *file, const kfe_i_read_settings *settings);
+/* Fills or drops what is missing, as the settings say; refuses it where they do not. The drafts are views of
+ * the same rows: a row that one of them misses goes from all. */
+kfe_status kfe_i_drafts_complete(kfe_context *ctx, kfe_i_draft *drafts, int count, const char *const *paths,
+                                 const kfe_i_read_settings *settings);
 
 /* Which column of `count` holds the label: 0-based, or -1 for none. `names` may be NULL. */
 kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,

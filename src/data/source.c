@@ -104,9 +104,14 @@ static kfe_status take_raw(kfe_i_source *source, void *buffer, int64_t size, int
         source->taken += *got;
         return KFE_OK;
     }
-    do
-        count = read(source->descriptor, buffer, (size_t)(size < LARGEST_READ ? size : LARGEST_READ));
-    while (count < 0 && errno == EINTR);
+    while ((count = read(source->descriptor, buffer, (size_t)(size < LARGEST_READ ? size : LARGEST_READ))) <
+               0 &&
+           errno == EINTR) {
+        /* a signal may be the user's wish to stop waiting */
+        kfe_status status = kfe_i_checkpoint(source->ctx, "reading", source->taken, source->total);
+        if (status != KFE_OK)
+            return status;
+    }
     if (count < 0)
         return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot read: %s", strerror(errno));
     source->taken += count;
@@ -148,7 +153,7 @@ kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *o
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(begin_source(ctx, strcmp(path, "-") == 0 ? "standard input" : path, out));
+    KFE_TRY(begin_source(ctx, kfe_i_shown_path(path), out));
     KFE_TRY(open_file(out, path));
     KFE_TRY(look_for_gzip(out));
 cleanup:
@@ -360,6 +365,11 @@ cleanup:
 kfe_status kfe_i_source_checkpoint(kfe_i_source *source)
 {
     return kfe_i_checkpoint(source->ctx, source->stage, source->taken, source->total);
+}
+
+const char *kfe_i_shown_path(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 int kfe_i_path_extension(const char *path, char *out, size_t size)

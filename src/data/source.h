@@ -47,6 +47,8 @@ int64_t kfe_i_source_remaining(const kfe_i_source *source);
 /* Progress, and whether to go on. */
 kfe_status kfe_i_source_checkpoint(kfe_i_source *source);
 
+/* How messages call a path: "-" is "standard input". */
+const char *kfe_i_shown_path(const char *path);
 /* The extension of a path without its dot and without ".gz", in lower case; "" if there is none. Returns
  * whether there was a ".gz". */
 int kfe_i_path_extension(const char *path, char *out, size_t size);

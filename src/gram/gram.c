@@ -2,6 +2,7 @@
 /* What every form of the operator has: the calls, and what is made from block and times. */
 #include "gram/gram.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -203,6 +204,31 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalu
     KFE_TRY(kfe_i_symmetric_eigen(gram->ctx, gram->size, matrix, k, eigenvalues, vectors));
 cleanup:
     kfe_i_free(gram->ctx, matrix);
+    return status;
+}
+
+double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram)
+{
+    return kfe_i_gram_is_single(gram) ? KFE_SINGLE_RANK_TOLERANCE : KFE_RANK_TOLERANCE;
+}
+
+/* Entries are at most the largest of the diagonal. In double precision every one may be off the same way, by
+ * the order of operations; to single precision each is rounded for itself. */
+kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out)
+{
+    kfe_status status = KFE_OK;
+    double n = (double)gram->size;
+    double relative = kfe_i_gram_is_single(gram) ? sqrt(n) * (double)FLT_EPSILON : n * DBL_EPSILON;
+    double *diagonal = NULL;
+    double largest = 0;
+
+    KFE_ALLOC(gram->ctx, diagonal, gram->size);
+    KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
+    for (int64_t i = 0; i < gram->size; i++)
+        largest = fmax(largest, fabs(diagonal[i]));
+    *out = 4 * relative * largest;
+cleanup:
+    kfe_i_free(gram->ctx, diagonal);
     return status;
 }
 

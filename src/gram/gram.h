@@ -67,6 +67,8 @@ kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_g
 
 /* The row means of the operator inside a centred one (n); their mean is the last argument's. */
 const double *kfe_i_gram_row_means(const kfe_i_gram *centred, double *overall);
+/* Whether entries are kept in single precision. */
+int kfe_i_gram_is_single(const kfe_i_gram *gram);
 /* The table X of a factored operator XXᵀ, else NULL. */
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
 
@@ -85,6 +87,10 @@ kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *
                             double *out);
 /* The k largest eigenvalues, falling, and unit eigenvectors as the columns of vectors (n × k). */
 kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors);
+/* Relative size, against the largest, below which a direction that the operator gives is rounding error. */
+double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram);
+/* What the rounding of its entries may make of an eigenvalue that is zero. */
+kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
 /* Σ G[i, j]², in one pass. */
 kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
 

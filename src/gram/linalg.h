@@ -40,5 +40,7 @@ kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *tabl
 /* Relative size below which a direction is taken for rounding error: eigenvalues against the largest, pivots
  * against the largest diagonal entry. */
 #define KFE_RANK_TOLERANCE 1e-11
+/* The same for matrices kept in single precision. */
+#define KFE_SINGLE_RANK_TOLERANCE 1e-6
 
 #endif

@@ -96,6 +96,11 @@ static const kfe_i_gram_form form_precomputed = {
     "as given", block, columns, diagonal, times, NULL, release, 0,
 };
 
+int kfe_i_gram_is_single(const kfe_i_gram *gram)
+{
+    return gram->form == &form_f32;
+}
+
 /* ---- evaluated once ---- */
 
 static kfe_status fill_narrow(const kfe_i_gram *source, float *out)

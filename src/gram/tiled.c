@@ -40,7 +40,7 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     const tiled_state *s = gram->state;
     double *scratch = NULL;
 
-    KFE_ALLOC(gram->ctx, scratch, kfe_i_tile_scratch(&s->points, &s->points));
+    KFE_ALLOC_ZERO(gram->ctx, scratch, kfe_i_tile_scratch(&s->points, &s->points));
     for (int64_t i = 0; i < gram->size; i++)
         kfe_i_tile_eval(s->kernel, &s->points, i, 1, &s->points, i, 1, out + i, 1, scratch);
 cleanup:

@@ -41,7 +41,7 @@ kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const
     int64_t panels = (a->table.rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
     double *work = NULL;
 
-    KFE_ALLOC(ctx, work, own * threads);
+    KFE_ALLOC_ZERO(ctx, work, own * threads);
     for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
         int64_t last = least(panels, first + panels_per_round(threads));
         KFE_TRY(kfe_i_checkpoint(ctx, "multiplying with the kernel", first, panels));
@@ -67,7 +67,7 @@ kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const
     int64_t panels = (rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
     double *work = NULL;
 
-    KFE_ALLOC(ctx, work, own * threads);
+    KFE_ALLOC_ZERO(ctx, work, own * threads);
     for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
         int64_t last = least(panels, first + panels_per_round(threads));
         KFE_TRY(kfe_i_checkpoint(ctx, "computing the kernel", first, panels));

@@ -156,7 +156,8 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    out->table = kfe_i_table_slice(table, 0, table->rows);
+    out->source = kfe_i_table_slice(table, 0, table->rows);
+    out->table = out->source;
     if (table->cols > INT_MAX)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "tables have at most %d columns", INT_MAX);
     if (def->flags & KFE_HAS_NONNEGATIVE)
@@ -203,7 +204,10 @@ kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, con
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    KFE_TRY(kfe_i_table_gather(ctx, &points->table, index, count, &out->table));
+    KFE_TRY(kfe_i_table_gather(ctx, &points->source, index, count, &out->source));
+    out->table = kfe_i_table_slice(&out->source, 0, count);
+    if (points->table.values != points->source.values)
+        KFE_TRY(kfe_i_table_gather(ctx, &points->table, index, count, &out->table));
     if (points->norms) {
         KFE_ALLOC(ctx, out->norms, count);
         for (int64_t i = 0; i < count; i++)
@@ -221,6 +225,7 @@ void kfe_i_points_free(kfe_i_points *points)
 {
     if (points->ctx) {
         kfe_i_table_free(&points->table);
+        kfe_i_table_free(&points->source);
         kfe_i_free(points->ctx, points->centre);
         kfe_i_free(points->ctx, points->norms);
         kfe_i_free(points->ctx, points->code_start);

@@ -7,9 +7,10 @@
 
 typedef struct kfe_i_points {
     kfe_context *ctx;
-    kfe_i_table table; /* borrowed from the source, or an owned copy with the centre subtracted */
-    double *centre;    /* the column means; NULL where nothing is subtracted */
-    double *norms;     /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
+    kfe_i_table source; /* as it was given; borrowed, or owned by what kfe_i_points_gather made */
+    kfe_i_table table;  /* the source, or an owned copy with the centre subtracted */
+    double *centre;     /* the column means; NULL where nothing is subtracted */
+    double *norms;      /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
     /* STRING: per row the substrings, as numbers in increasing order, and how often each occurs */
     int64_t *code_start;
     uint64_t *codes;

@@ -7,15 +7,16 @@
  *
  * Squared distances: nᵢ + nⱼ − 2⟨x, y⟩ has an absolute error of some ε(nᵢ + nⱼ), so entries that are small
  * against nᵢ + nⱼ have lost digits. They are computed again from the differences: few of them in ordinary
- * data, and duplicates (the diagonal among them) come out as exactly zero.
+ * data, and duplicates (the diagonal among them) come out as exactly zero. The differences are of the points
+ * as they were given: centring may have rounded away what tells close points apart. Sums over coordinates
+ * of sparse rows have the same trouble and the same remedy.
  */
 #include "kernel/tile.h"
 
 #include <cblas.h>
-#include <string.h>
 
-/* Below this share of nᵢ + nⱼ a squared distance is computed from differences: what is left has a relative
- * error of at most about ε / 1e-5. */
+/* Below this share of its summands a squared distance (of nᵢ + nⱼ) or a sum over sparse coordinates is
+ * computed from differences: what is left has a relative error of at most about ε / 1e-5. */
 #define KFE_CANCELLATION 1e-5
 
 /* One evaluation, for the helpers below. */
@@ -38,34 +39,30 @@ int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
     return kernel->def->base == KFE_BASE_USER ? 1 : kfe_context_threads(ctx);
 }
 
-static int is_dense(const kfe_i_points *points)
+static int is_dense(const kfe_i_table *table)
 {
-    return points->table.kind == KFE_TABLE_DENSE;
+    return table->kind == KFE_TABLE_DENSE;
 }
 
-static const double *dense_row(const kfe_i_points *points, int64_t i)
+static const double *dense_row(const kfe_i_table *table, int64_t i)
 {
-    return points->table.values + i * points->table.stride;
+    return table->values + i * table->stride;
 }
 
 /* Row i laid out densely: in place, or scattered into `scratch`, which is all zeros before and must be
  * cleared again with clear_row. */
-static const double *lay_out_row(const kfe_i_points *points, int64_t i, double *scratch)
+static const double *lay_out_row(const kfe_i_table *table, int64_t i, double *scratch)
 {
-    const kfe_i_table *table = &points->table;
-
-    if (is_dense(points))
-        return dense_row(points, i);
+    if (is_dense(table))
+        return dense_row(table, i);
     for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
         scratch[table->columns[p]] = table->values[p];
     return scratch;
 }
 
-static void clear_row(const kfe_i_points *points, int64_t i, double *scratch)
+static void clear_row(const kfe_i_table *table, int64_t i, double *scratch)
 {
-    const kfe_i_table *table = &points->table;
-
-    if (is_dense(points))
+    if (is_dense(table))
         return;
     for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
         scratch[table->columns[p]] = 0;
@@ -85,9 +82,9 @@ static double sparse_dot(const double *x, const kfe_i_table *y, int64_t j)
 /* `wide` is laid out row by row, `thin` is sparse; the tile is filled along whichever side that is. */
 static void dot_sparse(tile_job *job)
 {
-    int a_is_thin = is_dense(job->b); /* then b is laid out, in place */
-    const kfe_i_points *wide = a_is_thin ? job->b : job->a;
-    const kfe_i_points *thin = a_is_thin ? job->a : job->b;
+    int a_is_thin = is_dense(&job->b->table); /* then b is laid out, in place */
+    const kfe_i_table *wide = a_is_thin ? &job->b->table : &job->a->table;
+    const kfe_i_table *thin = a_is_thin ? &job->a->table : &job->b->table;
     int64_t wide_first = a_is_thin ? job->col : job->row;
     int64_t thin_first = a_is_thin ? job->row : job->col;
     int64_t wide_count = a_is_thin ? job->tile.cols : job->tile.rows;
@@ -98,7 +95,7 @@ static void dot_sparse(tile_job *job)
     for (int64_t i = 0; i < wide_count; i++) {
         const double *x = lay_out_row(wide, wide_first + i, job->scratch);
         for (int64_t j = 0; j < thin_count; j++)
-            job->tile.values[i * wide_step + j * thin_step] = sparse_dot(x, &thin->table, thin_first + j);
+            job->tile.values[i * wide_step + j * thin_step] = sparse_dot(x, thin, thin_first + j);
         clear_row(wide, wide_first + i, job->scratch);
     }
 }
@@ -106,16 +103,16 @@ static void dot_sparse(tile_job *job)
 static void dot_tile(tile_job *job)
 {
     const kfe_i_tile *tile = &job->tile;
+    const kfe_i_table *a = &job->a->table;
+    const kfe_i_table *b = &job->b->table;
 
-    if (!is_dense(job->a) || !is_dense(job->b)) {
-        memset(job->scratch, 0, (size_t)job->a->table.cols * sizeof *job->scratch);
+    if (!is_dense(a) || !is_dense(b)) {
         dot_sparse(job);
         return;
     }
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols,
-                (blasint)job->a->table.cols, 1, dense_row(job->a, job->row), (blasint)job->a->table.stride,
-                dense_row(job->b, job->col), (blasint)job->b->table.stride, 0, tile->values,
-                (blasint)tile->stride);
+                (blasint)a->cols, 1, dense_row(a, job->row), (blasint)a->stride, dense_row(b, job->col),
+                (blasint)b->stride, 0, tile->values, (blasint)tile->stride);
 }
 
 /* ---- squared distances ---- */
@@ -149,27 +146,29 @@ static double merged_distance(const kfe_i_table *a, int64_t i, const kfe_i_table
 
 static double distance_from_differences(tile_job *job, int64_t i, int64_t j)
 {
-    int64_t cols = job->a->table.cols;
+    const kfe_i_table *a = &job->a->source;
+    const kfe_i_table *b = &job->b->source;
     const double *x;
     const double *y;
     double result;
 
-    if (!is_dense(job->a) && !is_dense(job->b))
-        return merged_distance(&job->a->table, i, &job->b->table, j);
-    x = lay_out_row(job->a, i, job->scratch);
-    y = lay_out_row(job->b, j, job->scratch + cols);
-    result = exact_distance(x, y, cols);
-    clear_row(job->a, i, job->scratch);
-    clear_row(job->b, j, job->scratch + cols);
+    if (!is_dense(a) && !is_dense(b))
+        return merged_distance(a, i, b, j);
+    x = lay_out_row(a, i, job->scratch);
+    y = lay_out_row(b, j, job->scratch + a->cols);
+    result = exact_distance(x, y, a->cols);
+    clear_row(a, i, job->scratch);
+    clear_row(b, j, job->scratch + a->cols);
     return result;
 }
 
+/* Not "less than": where the norms overflow, the entry is no number, and the differences know better. */
 static void recompute_close(tile_job *job, int64_t i)
 {
     double *row = job->tile.values + i * job->tile.stride;
 
     for (int64_t j = 0; j < job->tile.cols; j++)
-        if (row[j] < KFE_CANCELLATION * (job->tile.row_norms[i] + job->tile.col_norms[j]))
+        if (!(row[j] >= KFE_CANCELLATION * (job->tile.row_norms[i] + job->tile.col_norms[j])))
             row[j] = distance_from_differences(job, job->row + i, job->col + j);
 }
 
@@ -178,20 +177,18 @@ static void distance_tile(tile_job *job)
     const kfe_i_tile *tile = &job->tile;
 
     dot_tile(job);
-    memset(job->scratch, 0, 2 * (size_t)job->a->table.cols * sizeof *job->scratch);
     for (int64_t i = 0; i < tile->rows; i++) {
         double *restrict row = tile->values + i * tile->stride;
         const double *restrict col_norms = tile->col_norms;
         double row_norm = tile->row_norms[i];
-        double closest = 1;
-#pragma omp simd reduction(min : closest)
+        int close = 0;
+#pragma omp simd reduction(| : close)
         for (int64_t j = 0; j < tile->cols; j++) {
             double reach = row_norm + col_norms[j];
             row[j] = reach - 2 * row[j];
-            double margin = row[j] - KFE_CANCELLATION * reach;
-            closest = margin < closest ? margin : closest;
+            close |= !(row[j] >= KFE_CANCELLATION * reach);
         }
-        if (closest < 0)
+        if (close)
             recompute_close(job, i);
     }
 }
@@ -199,10 +196,12 @@ static void distance_tile(tile_job *job)
 /* ---- sums over coordinates ---- */
 
 /* x laid out densely, y sparse: coordinates where y is zero contribute f(x, 0), whose sum is known. */
-static double sparse_pair_sum(tile_job *job, const double *x, double alone, int64_t j, double *gathered)
+static double sparse_pair_sum(tile_job *job, const double *x, double alone, int64_t j)
 {
     const kfe_i_table *y = &job->b->table;
     double (*pair_sum)(const double *, const double *, int64_t) = job->kernel->def->pair_sum;
+    double *dense_y = job->scratch + y->cols;
+    double *gathered = dense_y + y->cols;
     double sum = alone;
 
     for (int64_t p = y->row_start[j]; p < y->row_start[j + 1]; p += KFE_TILE_COLS) {
@@ -212,24 +211,27 @@ static double sparse_pair_sum(tile_job *job, const double *x, double alone, int6
             gathered[q] = x[y->columns[p + q]];
         sum += pair_sum(gathered, y->values + p, count) - pair_sum(gathered, NULL, count);
     }
+    if (!(sum >= KFE_CANCELLATION * alone)) {
+        sum = pair_sum(x, lay_out_row(y, j, dense_y), y->cols);
+        clear_row(y, j, dense_y);
+    }
     return sum;
 }
 
 static void coordinate_tile(tile_job *job)
 {
-    int64_t cols = job->a->table.cols;
-    double *gathered = job->scratch + 2 * cols;
+    const kfe_i_table *a = &job->a->table;
+    const kfe_i_table *b = &job->b->table;
     double (*pair_sum)(const double *, const double *, int64_t) = job->kernel->def->pair_sum;
 
-    memset(job->scratch, 0, 2 * (size_t)cols * sizeof *job->scratch);
     for (int64_t i = 0; i < job->tile.rows; i++) {
         double *row = job->tile.values + i * job->tile.stride;
-        const double *x = lay_out_row(job->a, job->row + i, job->scratch);
-        double alone = is_dense(job->b) ? 0 : pair_sum(x, NULL, cols);
+        const double *x = lay_out_row(a, job->row + i, job->scratch);
+        double alone = is_dense(b) ? 0 : pair_sum(x, NULL, a->cols);
         for (int64_t j = 0; j < job->tile.cols; j++)
-            row[j] = is_dense(job->b) ? pair_sum(x, dense_row(job->b, job->col + j), cols)
-                                      : sparse_pair_sum(job, x, alone, job->col + j, gathered);
-        clear_row(job->a, job->row + i, job->scratch);
+            row[j] = is_dense(b) ? pair_sum(x, dense_row(b, job->col + j), a->cols)
+                                 : sparse_pair_sum(job, x, alone, job->col + j);
+        clear_row(a, job->row + i, job->scratch);
     }
 }
 
@@ -262,9 +264,10 @@ static void string_tile(tile_job *job)
 static void given_tile(tile_job *job)
 {
     for (int64_t i = 0; i < job->tile.rows; i++) {
-        const double *row = dense_row(job->a, job->row + i);
+        const double *row = dense_row(&job->a->table, job->row + i);
         for (int64_t j = 0; j < job->tile.cols; j++)
-            job->tile.values[i * job->tile.stride + j] = row[(int64_t)*dense_row(job->b, job->col + j)];
+            job->tile.values[i * job->tile.stride + j] =
+                row[(int64_t)*dense_row(&job->b->table, job->col + j)];
     }
 }
 

@@ -9,7 +9,8 @@
  * cache while it is mapped and multiplied. */
 enum { KFE_TILE_ROWS = 128, KFE_TILE_COLS = 512 };
 
-/* Doubles of scratch that one thread needs for tiles between points of these tables. */
+/* Doubles of scratch that one thread needs for tiles between points of these tables. They are zeros at first;
+ * each tile leaves them so that the next one of the same kernel can use them. */
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b);
 
 /* Threads that may evaluate this kernel at once: functions of the user get one. */

@@ -11,6 +11,7 @@
 #include <cblas.h>
 
 #include "core/memory.h"
+#include "gram/linalg.h"
 #include "kernel/expansion.h"
 #include "method/centroid.h"
 
@@ -72,7 +73,7 @@ static kfe_status landmark_basis(kfe_context *ctx, const kfe_i_problem *problem,
     for (int64_t g = 0; g < c; g++)
         identity[g * c + g] = 1;
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, landmarks, landmarks, identity, c, inner));
-    KFE_TRY(kfe_i_centroids_keep(ctx, "akda-qr", c, inner, kept, rank));
+    KFE_TRY(kfe_i_centroids_keep(ctx, "akda-qr", c, inner, KFE_RANK_TOLERANCE, kept, rank));
     KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, *rank, basis));
 cleanup:
     kfe_i_free(ctx, identity);
@@ -88,6 +89,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     const akda_qr_settings *s = settings;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
+    int64_t useful = 0;
     kfe_i_groups groups = {0};
     double *basis = NULL;
     double *z = NULL;
@@ -103,8 +105,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(landmark_basis(ctx, problem, out->landmarks, c, basis, &rank));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
     KFE_TRY(kfe_i_discriminate(ctx, &groups, z, rank, directions, ratios));
-    int64_t dim = kfe_i_clamp_dim(ctx, "akda-qr", s->dim, rank < c ? rank : c - 1,
-                                  "there are no more directions between the classes");
+    KFE_TRY(kfe_i_discriminant_rank(ctx, "akda-qr", &groups, ratios, rank, &useful));
+    int64_t dim =
+        kfe_i_clamp_dim(ctx, "akda-qr", s->dim, useful, "there are no more directions between the classes");
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LANDMARKS, c, dim, out));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)c, (blasint)dim, (blasint)rank, 1, basis,
                 (blasint)rank, directions, (blasint)rank, 0, out->coefficients, (blasint)dim);

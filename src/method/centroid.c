@@ -2,6 +2,7 @@
 #include "method/centroid.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,9 +65,9 @@ kfe_status kfe_i_centroid_products(kfe_context *ctx, const kfe_i_gram *gram, con
 }
 
 kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t count, const double *inner,
-                                int64_t *kept, int64_t *rank)
+                                double tolerance, int64_t *kept, int64_t *rank)
 {
-    kfe_status status = kfe_i_independent(ctx, count, inner, KFE_RANK_TOLERANCE, kept, rank);
+    kfe_status status = kfe_i_independent(ctx, count, inner, tolerance, kept, rank);
 
     if (status == KFE_OK && *rank == 0)
         return kfe_i_fail(ctx, KFE_ENUMERIC, "%s: all class centroids are zero in the kernel's feature space",
@@ -184,4 +185,20 @@ cleanup:
     kfe_i_free(ctx, within);
     kfe_i_free(ctx, kept);
     return status;
+}
+
+kfe_status kfe_i_discriminant_rank(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
+                                   const double *ratios, int64_t q, int64_t *rank)
+{
+    int64_t most = q < groups->count - 1 ? q : groups->count - 1;
+    /* the second term: what rounding of the between-class scatter is worth where the ridge is all there is */
+    double smallest = fmax(KFE_RANK_TOLERANCE, 100 * DBL_EPSILON * ratios[0]);
+
+    *rank = 0;
+    while (*rank < most && ratios[*rank] > smallest)
+        (*rank)++;
+    if (*rank == 0)
+        return kfe_i_fail(ctx, KFE_ENUMERIC,
+                          "%s: the classes have the same centroid; there is nothing to discriminate", method);
+    return KFE_OK;
 }

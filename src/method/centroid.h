@@ -24,9 +24,10 @@ void kfe_i_groups_free(kfe_i_groups *groups);
 kfe_status kfe_i_centroid_products(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_groups *groups,
                                    double *inner);
 
-/* Which centroids are linearly independent; warns, under the method's name, about those that are not. */
+/* Which centroids are linearly independent up to a relative `tolerance`; warns, under the method's name,
+ * about those that are not. */
 kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t count, const double *inner,
-                                int64_t *kept, int64_t *rank);
+                                double tolerance, int64_t *kept, int64_t *rank);
 
 /* basis (count × rank): the coefficients on centroids of the orthonormal vectors that the Cholesky factor of
  * the kept part of `inner` gives: RᵀR = CᵀC, Q = CR⁻¹. Zero rows for centroids left out. */
@@ -37,5 +38,8 @@ kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *i
  * to within-class scatter, with unit within-class scatter; `ratios` (q). At most count − 1 are of use. */
 kfe_status kfe_i_discriminate(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
                               double *directions, double *ratios);
+/* How many of q falling ratios are above rounding, and at most count − 1; KFE_ENUMERIC if there are none. */
+kfe_status kfe_i_discriminant_rank(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
+                                   const double *ratios, int64_t q, int64_t *rank);
 
 #endif

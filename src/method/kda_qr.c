@@ -44,7 +44,8 @@ static kfe_status koc_coefficients(kfe_context *ctx, const kfe_i_problem *proble
     KFE_ALLOC(ctx, basis, c * c);
     KFE_ALLOC(ctx, kept, c);
     KFE_TRY(kfe_i_centroid_products(ctx, problem->gram, groups, inner));
-    KFE_TRY(kfe_i_centroids_keep(ctx, "kda-qr", c, inner, kept, rank));
+    KFE_TRY(
+        kfe_i_centroids_keep(ctx, "kda-qr", c, inner, kfe_i_gram_rank_tolerance(problem->gram), kept, rank));
     KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, *rank, basis));
     spread_over_members(groups, basis, *rank, coefficients);
 cleanup:
@@ -62,6 +63,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     int64_t n = problem->gram->size;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
+    int64_t useful = 0;
     kfe_i_groups groups = {0};
     double *koc = NULL;
     double *z = NULL;
@@ -76,8 +78,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(koc_coefficients(ctx, problem, &groups, koc, &rank));
     KFE_TRY(kfe_i_gram_times(problem->gram, koc, rank, z));
     KFE_TRY(kfe_i_discriminate(ctx, &groups, z, rank, directions, ratios));
-    int64_t dim = kfe_i_clamp_dim(ctx, "kda-qr", s->dim, rank < c ? rank : c - 1,
-                                  "there are no more directions between the classes");
+    KFE_TRY(kfe_i_discriminant_rank(ctx, "kda-qr", &groups, ratios, rank, &useful));
+    int64_t dim =
+        kfe_i_clamp_dim(ctx, "kda-qr", s->dim, useful, "there are no more directions between the classes");
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)dim, (blasint)rank, 1, koc,
                 (blasint)rank, directions, (blasint)rank, 0, out->coefficients, (blasint)dim);

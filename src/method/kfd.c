@@ -26,6 +26,10 @@
 
 enum { RIDGE_ON_NORM, RIDGE_ON_COEFFICIENTS };
 
+/* Rounding over a tiny ridge may exceed everything; no direction of a larger criterion is taken for rounding.
+ */
+#define KFE_WORST_ROUNDING 1e-2
+
 /* The default ridge, as a share of the mean diagonal of what it is added to. */
 #define KFE_RIDGE_SHARE 1e-3
 
@@ -61,9 +65,9 @@ static void small_product(int64_t n, int64_t c, const double *a, const double *b
                 b, (blasint)c, 0, h, (blasint)c);
 }
 
-/* Coefficients BVΛ^(−1/2) from H = VΛVᵀ, as many as have a positive λ. */
+/* Coefficients BVΛ^(−1/2) from H = VΛVᵀ, as many as have a λ above the rounding error of H. */
 static kfe_status directions_from(kfe_context *ctx, int64_t n, int64_t c, const double *b, double *h,
-                                  int64_t asked, kfe_i_solution *out)
+                                  double rounding, int64_t asked, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double *values = NULL;
@@ -73,7 +77,8 @@ static kfe_status directions_from(kfe_context *ctx, int64_t n, int64_t c, const 
     KFE_ALLOC(ctx, values, c);
     KFE_ALLOC(ctx, vectors, c * c);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, c, h, c, values, vectors));
-    while (rank < c - 1 && values[rank] > 0 && values[rank] > KFE_RANK_TOLERANCE * values[0])
+    double smallest = fmax(fmin(rounding, KFE_WORST_ROUNDING), KFE_RANK_TOLERANCE * values[0]);
+    while (rank < c - 1 && values[rank] > smallest)
         rank++;
     if (rank == 0)
         KFE_FAIL(ctx, KFE_ENUMERIC,
@@ -129,6 +134,7 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
     double *image = NULL;
     double *h = NULL;
     double ridge = 0;
+    double rounding = 0;
 
     KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
     KFE_ALLOC(ctx, l, n * c);
@@ -140,7 +146,8 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
     KFE_TRY(kfe_i_gram_solve(centred, ridge, l, c, b));
     KFE_TRY(kfe_i_gram_times(centred, b, c, image));
     small_product(n, c, l, image, h);
-    KFE_TRY(directions_from(ctx, n, c, b, h, s->dim, out));
+    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    KFE_TRY(directions_from(ctx, n, c, b, h, rounding / ridge, s->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
     KFE_TRY(kfe_i_solution_centre(out, centred));
 cleanup:
@@ -229,6 +236,7 @@ static kfe_status fit_coefficients(kfe_context *ctx, const kfe_i_problem *proble
     double *h = NULL;
     double *scatter = NULL;
     double ridge = 0;
+    double rounding = 0;
 
     KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)n * (double)n, "kfd with a ridge on coefficients",
                                "raise --memory or use --ridge-on norm, which needs half"));
@@ -243,7 +251,8 @@ static kfe_status fit_coefficients(kfe_context *ctx, const kfe_i_problem *proble
     memcpy(b, image, (size_t)(n * c) * sizeof *b);
     KFE_TRY(kfe_i_cholesky_solve(ctx, n, scatter, c, b, "the within-class scatter plus the ridge"));
     small_product(n, c, image, b, h);
-    KFE_TRY(directions_from(ctx, n, c, b, h, s->dim, out));
+    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    KFE_TRY(directions_from(ctx, n, c, b, h, rounding * rounding / ridge, s->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
     KFE_TRY(centre_features(ctx, problem->gram, out));
 cleanup:

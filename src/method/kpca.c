@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
 #include "method/method.h"
 #include "method/principal.h"
 
@@ -26,6 +25,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_gram *centred = NULL;
     double *values = NULL;
     double *vectors = NULL;
+    double rounding = 0;
     int64_t dim = 0;
 
     if (s->center)
@@ -34,7 +34,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, values, wanted);
     KFE_ALLOC(ctx, vectors, n * wanted);
     KFE_TRY(kfe_i_gram_eigen(centred ? centred : problem->gram, wanted, values, vectors));
-    KFE_TRY(kfe_i_principal_dim(ctx, "kpca", s, wanted, values, &dim));
+    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    KFE_TRY(kfe_i_principal_dim(ctx, "kpca", s, wanted, values, rounding,
+                                kfe_i_gram_rank_tolerance(problem->gram), &dim));
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < dim; j++)

@@ -58,7 +58,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, basis, d * c);
     KFE_ALLOC(ctx, kept, c);
     KFE_TRY(class_centroids(ctx, table, &groups, centroids));
-    /* lengths here, squared lengths in koc: the root, so that both leave out the same centroids */
+    /* lengths here, squared lengths in koc: the root, so that both find the same rank */
     KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, sqrt(KFE_RANK_TOLERANCE), basis, kept, &rank));
     if (rank == 0)
         KFE_FAIL(ctx, KFE_ENUMERIC, "oc: all class centroids are zero");

@@ -9,6 +9,7 @@
  * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.1. Time O(nd·min(n,d) + min(n,d)³).
  */
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +21,18 @@ enum { PANEL_ROWS = 512 };
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 
+/* A sum over many rows is off by more than the last digit; the mean of what is left corrects it, so that
+ * columns that do not vary have no variance. */
+static void correct_means(const kfe_i_table *table, double *means)
+{
+    for (int64_t j = 0; j < table->cols; j++) {
+        double left = 0;
+        for (int64_t i = 0; i < table->rows; i++)
+            left += table->values[i * table->stride + j] - means[j];
+        means[j] += left / (double)table->rows;
+    }
+}
+
 static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double *means)
 {
     kfe_status status = KFE_OK;
@@ -29,6 +42,8 @@ static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, doubl
     for (int64_t i = 0; i < table->rows; i++)
         uniform[i] = 1 / (double)table->rows;
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, uniform, 1, means));
+    if (table->kind == KFE_TABLE_DENSE)
+        correct_means(table, means);
 cleanup:
     kfe_i_free(ctx, uniform);
     return status;
@@ -159,6 +174,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     double *means = NULL;
     double *values = NULL;
     double *directions = NULL;
+    double rounding = 0;
     int64_t dim = 0;
 
     KFE_ALLOC_ZERO(ctx, means, d);
@@ -170,7 +186,10 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         KFE_TRY(primal_side(ctx, table, means, wanted, values, directions));
     else
         KFE_TRY(dual_side(ctx, problem->gram, means, s->center, wanted, values, directions));
-    KFE_TRY(kfe_i_principal_dim(ctx, "pca", s, wanted, values, &dim));
+    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    if (d <= table->rows && table->kind == KFE_TABLE_DENSE)
+        rounding *= 4 * DBL_EPSILON; /* the points are centred first: what is off is squared */
+    KFE_TRY(kfe_i_principal_dim(ctx, "pca", s, wanted, values, rounding, KFE_RANK_TOLERANCE, &dim));
     KFE_TRY(make_solution(ctx, means, d, directions, wanted, dim, out));
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
 cleanup:

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "method/principal.h"
 
-#include "gram/linalg.h"
-
 enum { AUTO_DIM = 10 };
 
 int64_t kfe_i_principal_wanted(const kfe_i_principal_settings *settings, int64_t most)
@@ -12,11 +10,12 @@ int64_t kfe_i_principal_wanted(const kfe_i_principal_settings *settings, int64_t
 }
 
 kfe_status kfe_i_principal_dim(kfe_context *ctx, const char *method, const kfe_i_principal_settings *settings,
-                               int64_t wanted, const double *eigenvalues, int64_t *dim)
+                               int64_t wanted, const double *eigenvalues, double rounding, double tolerance,
+                               int64_t *dim)
 {
     int64_t rank = 0;
 
-    while (rank < wanted && eigenvalues[rank] > 0 && eigenvalues[rank] > KFE_RANK_TOLERANCE * eigenvalues[0])
+    while (rank < wanted && eigenvalues[rank] > rounding && eigenvalues[rank] > tolerance * eigenvalues[0])
         rank++;
     if (rank == 0)
         return kfe_i_fail(ctx, KFE_ENUMERIC,

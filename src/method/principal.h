@@ -16,9 +16,10 @@ typedef struct kfe_i_principal_settings {
 
 /* Components to compute for a problem that can have `most`. */
 int64_t kfe_i_principal_wanted(const kfe_i_principal_settings *settings, int64_t most);
-/* Of `wanted` falling eigenvalues, how many are above rounding: the features to make, with a warning if more
- * were asked for; KFE_ENUMERIC if there are none. */
+/* Of `wanted` falling eigenvalues, how many are above `rounding` and a relative `tolerance`: the features to
+ * make, with a warning if more were asked for; KFE_ENUMERIC if there are none. */
 kfe_status kfe_i_principal_dim(kfe_context *ctx, const char *method, const kfe_i_principal_settings *settings,
-                               int64_t wanted, const double *eigenvalues, int64_t *dim);
+                               int64_t wanted, const double *eigenvalues, double rounding, double tolerance,
+                               int64_t *dim);
 
 #endif

@@ -6,6 +6,9 @@
 #include "core/memory.h"
 #include "method/method.h"
 
+/* Coefficients that differ by less, relatively, are taken as equal: above rounding, below what data shows. */
+#define KFE_TIE 1e-8
+
 kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
                                 kfe_i_solution *out)
 {
@@ -57,19 +60,32 @@ cleanup:
     return status;
 }
 
+/* The coefficient that decides a feature's sign. Where several are as large up to rounding, as in symmetric
+ * data, the first, so that rounding does not decide. */
+static double leading_coefficient(const kfe_i_solution *solution, int64_t feature)
+{
+    const double *a = solution->coefficients + feature;
+    double largest = 0;
+    int64_t i = 0;
+
+    for (int64_t l = 0; l < solution->rows; l++)
+        largest = fmax(largest, fabs(a[l * solution->dim]));
+    while (i + 1 < solution->rows && fabs(a[i * solution->dim]) < (1 - KFE_TIE) * largest)
+        i++;
+    return a[i * solution->dim];
+}
+
 void kfe_i_solution_fix_signs(kfe_i_solution *solution)
 {
     int64_t k = solution->dim;
     double *a = solution->coefficients;
 
     for (int64_t j = 0; j < k; j++) {
-        double largest = 0;
+        if (leading_coefficient(solution, j) >= 0)
+            continue;
         for (int64_t i = 0; i < solution->rows; i++)
-            if (fabs(a[i * k + j]) > fabs(largest))
-                largest = a[i * k + j];
-        for (int64_t i = 0; largest < 0 && i < solution->rows; i++)
             a[i * k + j] = -a[i * k + j];
-        if (largest < 0 && solution->offset)
+        if (solution->offset)
             solution->offset[j] = -solution->offset[j];
     }
 }

@@ -155,6 +155,21 @@ cleanup:
     return status;
 }
 
+/* Names such as `scale` are numbers in a fitted model; there is no training data to take them from. */
+static int has_names_left(const kfe_i_kernel *kernel)
+{
+    for (int i = 0; i < kernel->def->params.count; i++) {
+        const kfe_i_param *row = &kernel->def->params.rows[i];
+        double value = 0;
+        if (row->info.type != KFE_PARAM_REAL || !row->named)
+            continue;
+        memcpy(&value, (const char *)kernel->settings + row->offset, sizeof value);
+        if (!(value >= row->info.min && value <= row->info.max))
+            return 1;
+    }
+    return 0;
+}
+
 static kfe_status load_kernel(load_job *job, const json_t *entry)
 {
     kfe_i_kernel kernel = {0};
@@ -169,6 +184,10 @@ static kfe_status load_kernel(load_job *job, const json_t *entry)
         return status;
     if (status != KFE_OK)
         return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name);
+    if (has_names_left(&kernel)) {
+        kfe_i_kernel_free(&kernel);
+        return damaged(job, "kernels");
+    }
     kernel.view = (int)view;
     return kfe_i_kernel_list_add(&job->model->kernels, &kernel);
 }
@@ -179,7 +198,9 @@ static kfe_status check_kernels(load_job *job)
     kfe_model *model = job->model;
 
     if (model->linear)
-        return model->kernels.count == 0 && model->view_count == 1 ? KFE_OK : damaged(job, "kernels");
+        return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings
+                   ? KFE_OK
+                   : damaged(job, "kernels");
     for (int v = 0; v < model->view_count; v++) {
         int found = 0;
         for (int64_t m = 0; m < model->kernels.count; m++) {

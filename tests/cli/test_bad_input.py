@@ -169,8 +169,9 @@ def hostile_models(blob):
     version_key = next((key for key in metadata if "version" in key), None)
     if version_key:
         yield "newer version", pack({**header, "__metadata__": {**metadata, version_key: "999"}}, payload)
-    method_key = next(key for key, value in metadata.items() if value == "koc")
-    yield "unknown method", pack({**header, "__metadata__": {**metadata, method_key: "nosuch"}}, payload)
+    kernel_key = next(key for key, value in metadata.items() if "rbf:gamma=0.5" in value)
+    unknown = metadata[kernel_key].replace("rbf", "nosuch")
+    yield "unknown kernel", pack({**header, "__metadata__": {**metadata, kernel_key: unknown}}, payload)
 
 
 def test_model_files_that_are_not_sound(kfe):

@@ -46,8 +46,11 @@ def test_interrupted_while_waiting_for_input(kfe):
     process = start(kfe, "fit", "-m", "koc", "-", "-o", "m.kfe", stdin=subprocess.PIPE)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == -signal.SIGINT
-    process.communicate()
+    try:
+        assert process.wait(timeout=20) == -signal.SIGINT
+    finally:
+        process.kill()
+        process.communicate()
     assert kfe.files() == []
 
 

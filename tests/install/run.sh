@@ -55,7 +55,7 @@ step "pkg-config: static"
 mkdir "$work/static-only"
 cp "$libdir/libkfe.a" "$work/static-only"
 "$compiler" -std=c11 $(pkg-config --cflags kfe) "$here/program.c" -o "$work/static" \
-    -L"$work/static-only" $(pkg-config --static --libs kfe | sed "s|-L$libdir||")
+    -L"$work/static-only" $(pkg-config --static --libs kfe | sed 's|-L[^ ]*/pkgconfig/[^ ]*||')
 if readelf -d "$work/static" | grep -q 'NEEDED.*libkfe'; then
     echo "the static program needs the shared library"; exit 1
 fi

@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 copy=$work/kfe
 mkdir "$copy"
-for part in CMakeLists.txt cmake include src cli tests CONTRIBUTING.md; do
+for part in CMakeLists.txt cmake include src cli tests examples CONTRIBUTING.md; do
     cp -r "$source/$part" "$copy/$part"
 done
 
@@ -33,7 +33,8 @@ echo "-- the method is listed, has help, and works"
 "$kfe" methods scratch
 "$kfe" generate iris -o "$work/iris.csv"
 "$kfe" fit -m scratch "$work/iris.csv" -o "$work/m.kfe"
-"$kfe" transform "$work/m.kfe" "$work/iris.csv" | head -n 3
+"$kfe" transform "$work/m.kfe" "$work/iris.csv" -o "$work/features.csv"
+head -n 3 "$work/features.csv"
 
 echo "-- the conformance suite runs it"
 # Kept in a file: grep -q would close the pipe on ctest.

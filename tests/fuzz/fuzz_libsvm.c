@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz_reader.h"
+
+FUZZ_READER("libsvm", "", "missing=drop", "label=none", "columns=10", "task=regress", "task=classify",
+            "missing=mean", "label=first")

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz_reader.h"
+
+FUZZ_READER("npy", "", "label=none", "missing=drop", "missing=mean,label=none", "label=first", "columns=2",
+            "task=regress", "task=classify")
