@@ -21,8 +21,8 @@ static void check_limit(kfe_context *ctx, const gram_opened *opened, double *val
     assert_ok(ctx, kfe_context_set_memory(ctx, 100000));
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_materialise(gram, &whole));
     assert_null(whole);
-    assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_solve(gram, 1, vectors, 1, values));
-    assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_eigen(gram, 1, values, vectors));
+    assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_solve(gram, 1, vectors, 1, KFE_TOLERANCE, values, NULL));
+    assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_eigen(gram, 1, KFE_TOLERANCE, values, vectors));
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_stored(ctx, gram, 0, &stored));
     assert_non_null(strstr(kfe_error_message(ctx), "--memory"));
     assert_fails(ctx, KFE_ELIMIT, "needs 360 kB of memory, but the limit is 100 kB",
@@ -74,8 +74,10 @@ static void test_cancel(void **state)
         gram_opened opened;
         assert_ok(ctx, gram_case_open(ctx, one, &data, 0, &opened));
         kfe_context_on_cancel(ctx, cancel_always, &asked);
-        assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_solve(opened.plain, 1, vectors, 1, values));
-        assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_eigen(opened.plain, 1, values, vectors));
+        assert_fails(ctx, KFE_ECANCEL, "cancelled",
+                     kfe_i_gram_solve(opened.plain, 1, vectors, 1, KFE_TOLERANCE, values, NULL));
+        assert_fails(ctx, KFE_ECANCEL, "cancelled",
+                     kfe_i_gram_eigen(opened.plain, 1, KFE_TOLERANCE, values, vectors));
         if (opened.plain->form->evaluates) {
             assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_times(opened.plain, vectors, 1, values));
             assert_fails(ctx, KFE_ECANCEL, "cancelled",
@@ -146,8 +148,9 @@ static void test_solve_of_indefinite(void **state)
     kfe_i_table table = {.kind = KFE_TABLE_DENSE, .rows = 2, .cols = 2, .stride = 2, .values = values};
 
     assert_ok(ctx, kfe_i_gram_precomputed(ctx, &table, &gram));
-    assert_fails(ctx, KFE_ENUMERIC, "not positive definite", kfe_i_gram_solve(gram, 0.5, right, 1, solution));
-    assert_ok(ctx, kfe_i_gram_solve(gram, 2, right, 1, solution));
+    assert_fails(ctx, KFE_ENUMERIC, "not positive definite",
+                 kfe_i_gram_solve(gram, 0.5, right, 1, KFE_TOLERANCE, solution, NULL));
+    assert_ok(ctx, kfe_i_gram_solve(gram, 2, right, 1, KFE_TOLERANCE, solution, NULL));
     assert_true(fabs(solution[0] - 0.2) < 1e-15 && fabs(solution[1] - 0.2) < 1e-15);
     kfe_i_gram_free(gram);
 }
@@ -183,8 +186,8 @@ static kfe_status use(kfe_context *ctx, const kfe_i_gram *gram, results *r)
     TRY(kfe_i_gram_times(gram, r->vectors, 2, r->block));
     TRY(kfe_i_gram_group_sums(gram, group, 2, r->block));
     TRY(kfe_i_gram_squared_norm(gram, r->values));
-    TRY(kfe_i_gram_solve(gram, 1, r->vectors, 2, r->block));
-    TRY(kfe_i_gram_eigen(gram, 3, r->values, r->vectors));
+    TRY(kfe_i_gram_solve(gram, 1, r->vectors, 2, KFE_TOLERANCE, r->block, NULL));
+    TRY(kfe_i_gram_eigen(gram, 3, KFE_TOLERANCE, r->values, r->vectors));
     TRY(kfe_i_gram_materialise(gram, &whole));
     kfe_i_free(ctx, whole);
     TRY(kfe_i_gram_for_many_passes(gram, &owned, &used));

@@ -49,32 +49,48 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     return status;
 }
 
-/* out = v minus its column means; in place is fine. */
+/* out = v minus its column means; in place is fine. Columns in groups, so that rows are read in order and the
+ * means need no memory. */
 static void subtract_means(int64_t n, int64_t k, const double *v, double *out)
 {
-    for (int64_t j = 0; j < k; j++) {
-        double mean = 0;
+    enum { GROUP = 16 };
+
+    for (int64_t first = 0; first < k; first += GROUP) {
+        int64_t count = k - first < GROUP ? k - first : GROUP;
+        double means[GROUP] = {0};
         for (int64_t i = 0; i < n; i++)
-            mean += v[i * k + j];
-        mean /= (double)n;
+            for (int64_t j = 0; j < count; j++)
+                means[j] += v[i * k + first + j] / (double)n;
         for (int64_t i = 0; i < n; i++)
-            out[i * k + j] = v[i * k + j] - mean;
+            for (int64_t j = 0; j < count; j++)
+                out[i * k + first + j] = v[i * k + first + j] - means[j];
     }
+}
+
+static kfe_status times_with(const kfe_i_gram *gram, const double *v, int64_t k, double *out,
+                             kfe_status (*inner_times)(const kfe_i_gram *, const double *, int64_t, double *))
+{
+    const centred_state *s = gram->state;
+    double *shifted = kfe_i_gram_workspace(gram, gram->size * k);
+    kfe_status status = KFE_ENOMEM;
+
+    if (shifted) {
+        subtract_means(gram->size, k, v, shifted);
+        status = inner_times(s->inner, shifted, k, out);
+    }
+    if (status == KFE_OK)
+        subtract_means(gram->size, k, out, out);
+    return status;
 }
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
-    kfe_status status = KFE_OK;
-    const centred_state *s = gram->state;
-    double *shifted = NULL;
+    return times_with(gram, v, k, out, kfe_i_gram_times);
+}
 
-    KFE_ALLOC(gram->ctx, shifted, gram->size * k);
-    subtract_means(gram->size, k, v, shifted);
-    KFE_TRY(kfe_i_gram_times(s->inner, shifted, k, out));
-    subtract_means(gram->size, k, out, out);
-cleanup:
-    kfe_i_free(gram->ctx, shifted);
-    return status;
+static kfe_status times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    return times_with(gram, v, k, out, kfe_i_gram_times_fast);
 }
 
 static void release(kfe_i_gram *gram)
@@ -82,7 +98,15 @@ static void release(kfe_i_gram *gram)
     kfe_i_free(gram->ctx, ((centred_state *)gram->state)->row_means);
 }
 
-static const kfe_i_gram_form form = {"centred", block, columns, diagonal, times, NULL, release, 0};
+static const kfe_i_gram_form form = {
+    .name = "centred",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times,
+    .times_fast = times_fast,
+    .release = release,
+};
 
 static kfe_status measure_means(centred_state *s)
 {
@@ -127,4 +151,9 @@ const double *kfe_i_gram_row_means(const kfe_i_gram *centred, double *overall)
         return NULL;
     *overall = s->overall;
     return s->row_means;
+}
+
+const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram)
+{
+    return gram->form == &form ? ((const centred_state *)gram->state)->inner : NULL;
 }

@@ -11,6 +11,7 @@
 typedef struct factored_state {
     kfe_i_kernel linear;
     kfe_i_points points;
+    kfe_i_table transposed; /* of sparse data: both products then go along rows, in parallel */
 } factored_state;
 
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
@@ -47,13 +48,17 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
 {
     kfe_status status = KFE_OK;
     const factored_state *s = gram->state;
-    double *primal = NULL;
+    const kfe_i_table *table = &s->points.table;
+    double *primal = kfe_i_gram_workspace(gram, table->cols * k);
 
-    KFE_ALLOC(gram->ctx, primal, s->points.table.cols * k);
-    KFE_TRY(kfe_i_table_transpose_times(gram->ctx, &s->points.table, v, k, primal));
-    KFE_TRY(kfe_i_table_times(gram->ctx, &s->points.table, primal, k, out));
+    if (!primal)
+        return KFE_ENOMEM;
+    if (table->kind == KFE_TABLE_CSR)
+        KFE_TRY(kfe_i_table_times(gram->ctx, &s->transposed, v, k, primal));
+    else
+        KFE_TRY(kfe_i_table_transpose_times(gram->ctx, table, v, k, primal));
+    KFE_TRY(kfe_i_table_times(gram->ctx, table, primal, k, out));
 cleanup:
-    kfe_i_free(gram->ctx, primal);
     return status;
 }
 
@@ -61,11 +66,17 @@ static void release(kfe_i_gram *gram)
 {
     factored_state *s = gram->state;
     kfe_i_points_free(&s->points);
+    kfe_i_table_free(&s->transposed);
     kfe_i_kernel_free(&s->linear);
 }
 
 static const kfe_i_gram_form form = {
-    "factored as the data times its transpose", block, columns, diagonal, times, NULL, release, 0,
+    .name = "factored as the data times its transpose",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times,
+    .release = release,
 };
 
 kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out)
@@ -76,6 +87,8 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
     factored_state *s = (*out)->state;
     KFE_TRY(kfe_i_kernel_parse(ctx, "linear", &s->linear));
     KFE_TRY(kfe_i_points_prepare(ctx, &s->linear, table, NULL, &s->points));
+    if (table->kind == KFE_TABLE_CSR)
+        KFE_TRY(kfe_i_table_transpose(ctx, table, &s->transposed));
 cleanup:
     if (status != KFE_OK) {
         kfe_i_gram_free(*out);

@@ -18,17 +18,23 @@ kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t
     kfe_i_gram *gram = NULL;
     char *state = NULL;
 
+    kfe_i_workspace *work = NULL;
+
     *out = NULL;
     KFE_ALLOC_ZERO(ctx, state, state_size);
+    KFE_ALLOC_ZERO(ctx, work, 1);
     KFE_ALLOC_ZERO(ctx, gram, 1);
     gram->ctx = ctx;
     gram->form = form;
     gram->size = size;
     gram->state = state;
+    gram->work = work;
     state = NULL;
+    work = NULL;
     *out = gram;
 cleanup:
     kfe_i_free(ctx, state);
+    kfe_i_free(ctx, work);
     return status;
 }
 
@@ -37,8 +43,23 @@ void kfe_i_gram_free(kfe_i_gram *gram)
     if (!gram)
         return;
     gram->form->release(gram);
+    kfe_i_free(gram->ctx, gram->work->values);
+    kfe_i_free(gram->ctx, gram->work);
     kfe_i_free(gram->ctx, gram->state);
     kfe_i_free(gram->ctx, gram);
+}
+
+double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count)
+{
+    kfe_i_workspace *work = gram->work;
+
+    if (work->count < count) {
+        kfe_i_free(gram->ctx, work->values);
+        work->count = 0;
+        work->values = kfe_i_alloc(gram->ctx, count, sizeof *work->values);
+        work->count = work->values ? count : 0;
+    }
+    return work->values;
 }
 
 /* ---- making one ---- */
@@ -126,6 +147,18 @@ kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, 
     return gram->form->times(gram, v, k, out);
 }
 
+kfe_status kfe_i_gram_times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    return gram->form->times_fast ? gram->form->times_fast(gram, v, k, out)
+                                  : gram->form->times(gram, v, k, out);
+}
+
+int kfe_i_gram_is_single(const kfe_i_gram *gram)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    return inner ? kfe_i_gram_is_single(inner) : gram->form->single;
+}
+
 /* ---- calls that are made from those ---- */
 
 static kfe_status group_sums_by_times(const kfe_i_gram *gram, const int32_t *group, int64_t groups,
@@ -176,37 +209,6 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k, double *out)
-{
-    kfe_status status = KFE_OK;
-    double *matrix = NULL;
-    int64_t n = gram->size;
-
-    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
-    for (int64_t i = 0; i < n; i++)
-        matrix[i * n + i] += ridge;
-    if (out != right)
-        memcpy(out, right, (size_t)(n * k) * sizeof *out);
-    KFE_TRY(kfe_i_checkpoint(gram->ctx, "factorising the kernel matrix", 0, 0));
-    KFE_TRY(kfe_i_cholesky_solve(gram->ctx, n, matrix, k, out, "the kernel matrix plus the ridge"));
-cleanup:
-    kfe_i_free(gram->ctx, matrix);
-    return status;
-}
-
-kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
-{
-    kfe_status status = KFE_OK;
-    double *matrix = NULL;
-
-    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
-    KFE_TRY(kfe_i_checkpoint(gram->ctx, "computing eigenvectors", 0, 0));
-    KFE_TRY(kfe_i_symmetric_eigen(gram->ctx, gram->size, matrix, k, eigenvalues, vectors));
-cleanup:
-    kfe_i_free(gram->ctx, matrix);
-    return status;
-}
-
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram)
 {
     return kfe_i_gram_is_single(gram) ? KFE_SINGLE_RANK_TOLERANCE : KFE_RANK_TOLERANCE;
@@ -250,20 +252,5 @@ kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out)
     *out = sum;
 cleanup:
     kfe_i_free(gram->ctx, panel);
-    return status;
-}
-
-kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out)
-{
-    double bytes = 8.0 * (double)gram->size * (double)gram->size;
-    kfe_status status = KFE_OK;
-
-    *owned = NULL;
-    *out = gram;
-    if (!gram->form->evaluates || bytes > 0.25 * (double)kfe_context_memory(gram->ctx))
-        return KFE_OK;
-    status = kfe_i_gram_stored(gram->ctx, gram, 0, owned);
-    if (status == KFE_OK)
-        *out = *owned;
     return status;
 }

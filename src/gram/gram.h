@@ -8,7 +8,7 @@
 #ifndef KFE_GRAM_GRAM_H
 #define KFE_GRAM_GRAM_H
 
-#include "kernel/kernel.h"
+#include "kernel/points.h"
 
 typedef struct kfe_i_gram kfe_i_gram;
 
@@ -20,19 +20,29 @@ typedef struct kfe_i_gram_form {
     /* out (n × count) = the columns listed */
     kfe_status (*columns)(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
     kfe_status (*diagonal)(const kfe_i_gram *gram, double *out);
-    /* out = G v */
+    /* out = G v. Uses the operator's workspace, so that iterations do not allocate. */
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+    /* The same to single precision, if that is faster; NULL: times. */
+    kfe_status (*times_fast)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: made from times. */
     kfe_status (*group_sums)(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
     void (*release)(kfe_i_gram *gram);
     int evaluates; /* every pass evaluates kernels again */
+    int single;    /* entries are in single precision */
 } kfe_i_gram_form;
+
+/* Memory that an operator keeps between calls. */
+typedef struct kfe_i_workspace {
+    double *values;
+    int64_t count;
+} kfe_i_workspace;
 
 struct kfe_i_gram {
     kfe_context *ctx;
     const kfe_i_gram_form *form;
     int64_t size;
     void *state;
+    kfe_i_workspace *work; /* one call at a time */
 };
 
 /* ---- making one ---- */
@@ -59,16 +69,23 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
 kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
 /* Evaluates every entry of `source` once and keeps it, in double or single precision. */
 kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);
+/* Keeps the first `rows` rows of a tiled operator in single precision and evaluates the rest each time. Since
+ * the matrix is symmetric, that covers 1 − (1 − rows/n)² of it. Borrows `source`. */
+kfe_status kfe_i_gram_partial(kfe_context *ctx, const kfe_i_gram *source, int64_t rows, kfe_i_gram **out);
 /* Σ weights[m]·terms[m]; takes the terms over, also on failure. */
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
                           kfe_i_gram **out);
 /* PGP with P = I − eeᵀ/n: an implicit correction of rank two. Borrows `inner`. */
 kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out);
+/* What a centred operator centres; NULL for others. */
+const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram);
+/* Whether entries are in single precision, also behind centring. */
+int kfe_i_gram_is_single(const kfe_i_gram *gram);
+/* The kernel and points of a tiled operator; 0 for others. */
+int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
 
 /* The row means of the operator inside a centred one (n); their mean is the last argument's. */
 const double *kfe_i_gram_row_means(const kfe_i_gram *centred, double *overall);
-/* Whether entries are kept in single precision. */
-int kfe_i_gram_is_single(const kfe_i_gram *gram);
 /* The table X of a factored operator XXᵀ, else NULL. */
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
 
@@ -82,11 +99,15 @@ kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, 
 kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
 /* The whole matrix, n × n, freed by the caller. */
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);
-/* (G + ridge·I) out = right, for k right-hand sides. */
+/* (G + ridge·I) out = right, for k right-hand sides, to a relative residual of `tolerance` in each (solve.c).
+ * What was reached is in *residual, if that is not NULL; KFE_ENUMERIC if it is not good enough. */
 kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
-                            double *out);
-/* The k largest eigenvalues, falling, and unit eigenvectors as the columns of vectors (n × k). */
-kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors);
+                            double tolerance, double *out, double *residual);
+/* The k largest eigenvalues, falling, and unit eigenvectors as the columns of vectors (n × k), with residuals
+ * ‖Gv − λv‖ ≤ tolerance·‖G‖ (eigen.c). A warning tells when that was not reached. */
+kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                            double *vectors);
+#define KFE_TOLERANCE 1e-10
 /* Relative size, against the largest, below which a direction that the operator gives is rounding error. */
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram);
 /* What the rounding of its entries may make of an eigenvalue that is zero. */
@@ -94,12 +115,19 @@ kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
 /* Σ G[i, j]², in one pass. */
 kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
 
-/* For loops of many passes: `gram` itself, or a stored copy of it in *owned (freed by the caller) when passes
- * evaluate kernels and the matrix fits in a quarter of the memory limit. */
+/*
+ * For loops of many passes: `gram` itself where a pass is cheap; else, in *owned (freed by the caller), the
+ * same operator kept in memory: in double precision if that fits, in single precision if that does, else
+ * partly. The choice is logged.
+ */
 kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out);
 
 /* For form files: a zeroed operator with `state_size` bytes of state. */
 kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,
                           kfe_i_gram **out);
+
+/* At least `count` doubles that last until the next call for more; NULL when memory is out. */
+double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count);
+kfe_status kfe_i_gram_times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 
 #endif

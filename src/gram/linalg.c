@@ -52,6 +52,14 @@ kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *wh
 }
 
 /* Right-hand sides are row-major n × k: L y = b and Lᵀ x = y by BLAS, which knows row-major. */
+void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b)
+{
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,
+                lower, (blasint)n, b, (blasint)k);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,
+                lower, (blasint)n, b, (blasint)k);
+}
+
 kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t k, double *b,
                                 const char *what)
 {
@@ -61,10 +69,7 @@ kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t 
         return status;
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) != 0)
         return not_definite(ctx, what);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,
-                a, (blasint)n, b, (blasint)k);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (blasint)n, (blasint)k, 1, a,
-                (blasint)n, b, (blasint)k);
+    kfe_i_solve_cholesky(n, a, k, b);
     return KFE_OK;
 }
 
@@ -134,45 +139,87 @@ static void reverse_into_rows(int64_t n, int64_t k, const double *columns, const
     }
 }
 
+struct kfe_i_eigen_work {
+    kfe_context *ctx;
+    double *columns, *rising, *work;
+    lapack_int *support, *integers;
+    lapack_int work_size, integer_count;
+};
+
+void kfe_i_eigen_work_free(kfe_i_eigen_work *work)
+{
+    if (!work)
+        return;
+    kfe_i_free(work->ctx, work->columns);
+    kfe_i_free(work->ctx, work->rising);
+    kfe_i_free(work->ctx, work->work);
+    kfe_i_free(work->ctx, work->support);
+    kfe_i_free(work->ctx, work->integers);
+    kfe_i_free(work->ctx, work);
+}
+
+static kfe_status new_eigen_work(kfe_context *ctx, int64_t n, int64_t k, kfe_i_eigen_work **out)
+{
+    kfe_status status = check_order(ctx, n);
+    kfe_i_eigen_work *work = NULL;
+    lapack_int order = (lapack_int)n;
+    lapack_int found = 0;
+    double size = 0;
+
+    *out = NULL;
+    if (status != KFE_OK)
+        return status;
+    KFE_ALLOC_ZERO(ctx, work, 1);
+    work->ctx = ctx;
+    KFE_ALLOC(ctx, work->columns, n * k);
+    KFE_ALLOC(ctx, work->rising, n);
+    KFE_ALLOC(ctx, work->support, 2 * n);
+    LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, NULL, order, 0, 0, (lapack_int)(n - k + 1),
+                        order, 0, &found, work->rising, work->columns, order, work->support, &size, -1,
+                        &work->integer_count, -1);
+    work->work_size = (lapack_int)size;
+    KFE_ALLOC(ctx, work->work, work->work_size);
+    KFE_ALLOC(ctx, work->integers, work->integer_count);
+    *out = work;
+    work = NULL;
+cleanup:
+    kfe_i_eigen_work_free(work);
+    return status;
+}
+
+kfe_status kfe_i_eigen_work_new(kfe_context *ctx, int64_t most, kfe_i_eigen_work **out)
+{
+    return new_eigen_work(ctx, most, most, out);
+}
+
+kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
+                                      double *vectors, kfe_i_eigen_work *work)
+{
+    lapack_int order = (lapack_int)n;
+    lapack_int found = 0;
+    lapack_int info =
+        LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0, (lapack_int)(n - k + 1),
+                            order, 0, &found, work->rising, work->columns, order, work->support, work->work,
+                            work->work_size, work->integers, work->integer_count);
+
+    if (info != 0 || found != k)
+        return lapack_failure(ctx, "the eigenvalue computation", info);
+    reverse_into_rows(n, k, work->columns, work->rising, eigenvalues, vectors);
+    return KFE_OK;
+}
+
 kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
                                  double *vectors)
 {
-    kfe_status status = check_order(ctx, n);
-    lapack_int order = (lapack_int)n;
-    lapack_int found = 0;
-    lapack_int info;
-    double best_size = 0;
-    lapack_int best_integers = 0;
-    double *columns = NULL;
-    double *rising = NULL;
-    double *work = NULL;
-    lapack_int *support = NULL;
-    lapack_int *integers = NULL;
+    kfe_status status = KFE_OK;
+    kfe_i_eigen_work *work = NULL;
 
-    if (status != KFE_OK || n == 0 || k == 0)
-        return status;
-    KFE_ALLOC(ctx, columns, n * k);
-    KFE_ALLOC(ctx, rising, n);
-    KFE_ALLOC(ctx, support, 2 * n);
-    LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0, (lapack_int)(n - k + 1),
-                        order, 0, &found, rising, columns, order, support, &best_size, -1, &best_integers,
-                        -1);
-    KFE_ALLOC(ctx, work, (int64_t)best_size);
-    KFE_ALLOC(ctx, integers, best_integers);
-    info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0,
-                               (lapack_int)(n - k + 1), order, 0, &found, rising, columns, order, support,
-                               work, (lapack_int)best_size, integers, best_integers);
-    if (info != 0 || found != k) {
-        status = lapack_failure(ctx, "the eigenvalue computation", info);
-        goto cleanup;
-    }
-    reverse_into_rows(n, k, columns, rising, eigenvalues, vectors);
+    if (n == 0 || k == 0)
+        return KFE_OK;
+    KFE_TRY(new_eigen_work(ctx, n, k, &work));
+    KFE_TRY(kfe_i_symmetric_eigen_with(ctx, n, a, k, eigenvalues, vectors, work));
 cleanup:
-    kfe_i_free(ctx, columns);
-    kfe_i_free(ctx, rising);
-    kfe_i_free(ctx, work);
-    kfe_i_free(ctx, support);
-    kfe_i_free(ctx, integers);
+    kfe_i_eigen_work_free(work);
     return status;
 }
 
@@ -338,4 +385,34 @@ kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *tabl
         }
     }
     return kfe_i_checkpoint(ctx, "multiplying with the data", 0, 0);
+}
+
+kfe_status kfe_i_table_transpose(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t base = table->row_start[0];
+    int64_t entries = table->row_start[table->rows] - base;
+    int64_t *next = NULL;
+
+    memset(out, 0, sizeof *out);
+    if (table->rows > INT32_MAX)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "sparse tables have at most %d rows", INT32_MAX);
+    KFE_TRY(kfe_i_table_new_csr(ctx, table->cols, table->rows, entries, out));
+    KFE_ALLOC_ZERO(ctx, next, table->cols + 1);
+    for (int64_t p = base; p < base + entries; p++)
+        next[table->columns[p] + 1]++;
+    for (int64_t j = 0; j < table->cols; j++)
+        next[j + 1] += next[j];
+    memcpy(out->row_start, next, (size_t)(table->cols + 1) * sizeof *next);
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++) {
+            int64_t place = next[table->columns[p]]++;
+            out->columns[place] = (int32_t)i;
+            out->values[place] = table->values[p];
+        }
+cleanup:
+    kfe_i_free(ctx, next);
+    if (status != KFE_OK)
+        kfe_i_table_free(out);
+    return status;
 }

@@ -13,6 +13,8 @@ kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t 
                                 const char *what);
 /* Lower Cholesky factor in place, upper triangle zeroed; KFE_ENUMERIC as above. */
 kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *what);
+/* b (n × k) ← (LLᵀ)⁻¹b for the lower factor L. */
+void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b);
 /* Pivoted Cholesky of a copy: how many rows are independent up to `tolerance` times the largest diagonal
  * entry, and which (kept[rank], increasing). */
 kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, double tolerance, int64_t *kept,
@@ -22,6 +24,12 @@ void kfe_i_solve_lower_transposed(int64_t rows, int64_t n, const double *lower, 
 /* The k largest eigenvalues, falling; vectors (n × k) row-major. Overwrites a. */
 kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
                                  double *vectors);
+/* The same, all n of them or fewer, without allocating: for iterations. */
+typedef struct kfe_i_eigen_work kfe_i_eigen_work;
+kfe_status kfe_i_eigen_work_new(kfe_context *ctx, int64_t most, kfe_i_eigen_work **out);
+void kfe_i_eigen_work_free(kfe_i_eigen_work *work);
+kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
+                                      double *vectors, kfe_i_eigen_work *work);
 /* All of a·v = λ·b·v, λ falling, vᵀbv = 1, b positive definite; vectors in columns (n × n). Overwrites both.
  */
 kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,
@@ -36,6 +44,9 @@ kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const d
                              double *out);
 kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *table, const double *v, int64_t k,
                                        double *out);
+
+/* The transpose of a csr table. */
+kfe_status kfe_i_table_transpose(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
 
 /* Relative size below which a direction is taken for rounding error: eigenvalues against the largest, pivots
  * against the largest diagonal entry. */

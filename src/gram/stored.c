@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
+#include "kernel/cross.h"
 
 typedef struct stored_state {
     const double *wide; /* n × stride, or NULL */
@@ -55,28 +56,46 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     return KFE_OK;
 }
 
-static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+static kfe_status times_wide(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
-    kfe_status status = KFE_OK;
     const stored_state *s = gram->state;
-    int64_t n = gram->size;
-    double *panel = NULL;
 
-    if (s->wide) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)k, (blasint)n, 1, s->wide,
-                    (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
-        return KFE_OK;
-    }
-    KFE_ALLOC(gram->ctx, panel, PANEL_ROWS * n);
-    for (int64_t row = 0; row < n; row += PANEL_ROWS) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)gram->size, (blasint)k,
+                (blasint)gram->size, 1, s->wide, (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
+    return KFE_OK;
+}
+
+/* Widened panel by panel, so that sums are in double. */
+static kfe_status times_narrow(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    int64_t n = gram->size;
+    double *panel = kfe_i_gram_workspace(gram, PANEL_ROWS * n);
+
+    for (int64_t row = 0; panel && row < n; row += PANEL_ROWS) {
         int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;
         block(gram, row, rows, 0, n, panel, n);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)n, 1,
                     panel, (blasint)n, v, (blasint)k, 0, out + row * k, (blasint)k);
     }
-cleanup:
-    kfe_i_free(gram->ctx, panel);
-    return status;
+    return panel ? KFE_OK : KFE_ENOMEM;
+}
+
+static kfe_status times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    const stored_state *s = gram->state;
+    int64_t n = gram->size;
+    float *narrow_v = (float *)kfe_i_gram_workspace(gram, n * k);
+    float *narrow_out = narrow_v + n * k;
+
+    if (!narrow_v)
+        return KFE_ENOMEM;
+    for (int64_t i = 0; i < n * k; i++)
+        narrow_v[i] = (float)v[i];
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)k, (blasint)n, 1, s->narrow,
+                (blasint)n, narrow_v, (blasint)k, 0, narrow_out, (blasint)k);
+    for (int64_t i = 0; i < n * k; i++)
+        out[i] = (double)narrow_out[i];
+    return KFE_OK;
 }
 
 static void release(kfe_i_gram *gram)
@@ -87,28 +106,57 @@ static void release(kfe_i_gram *gram)
 }
 
 static const kfe_i_gram_form form_f64 = {
-    "stored in double precision", block, columns, diagonal, times, NULL, release, 0,
+    .name = "stored in double precision",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times_wide,
+    .release = release,
 };
 static const kfe_i_gram_form form_f32 = {
-    "stored in single precision", block, columns, diagonal, times, NULL, release, 0,
+    .name = "stored in single precision",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times_narrow,
+    .times_fast = times_fast,
+    .release = release,
+    .single = 1,
 };
 static const kfe_i_gram_form form_precomputed = {
-    "as given", block, columns, diagonal, times, NULL, release, 0,
+    .name = "as given",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times_wide,
+    .release = release,
 };
 
-int kfe_i_gram_is_single(const kfe_i_gram *gram)
-{
-    return gram->form == &form_f32;
-}
-
 /* ---- evaluated once ---- */
+
+/* From tiles in single precision. */
+static kfe_status fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points *points, float *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_points narrowed = *points; /* borrows everything but the narrow copy */
+
+    KFE_TRY(kfe_i_points_narrow(kernel, &narrowed));
+    KFE_TRY(kfe_i_self_matrix(points->ctx, kernel, &narrowed, NULL, out));
+cleanup:
+    kfe_i_free(points->ctx, narrowed.narrow);
+    return status;
+}
 
 static kfe_status fill_narrow(const kfe_i_gram *source, float *out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
     int64_t n = source->size;
     double *panel = NULL;
 
+    if (kfe_i_gram_tiles(source, &kernel, &points))
+        return fill_from_tiles(kernel, points, out);
     KFE_ALLOC(source->ctx, panel, PANEL_ROWS * n);
     for (int64_t row = 0; row < n; row += PANEL_ROWS) {
         int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;

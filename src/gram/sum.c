@@ -117,7 +117,14 @@ static void release(kfe_i_gram *gram)
 }
 
 static const kfe_i_gram_form form = {
-    "a weighted sum of kernels", block, columns, diagonal, times, group_sums, release, 1,
+    .name = "a weighted sum of kernels",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times,
+    .group_sums = group_sums,
+    .release = release,
+    .evaluates = 1,
 };
 
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,

@@ -17,6 +17,8 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
                         double *out, int64_t stride)
 {
     const tiled_state *s = gram->state;
+    if (rows == gram->size && cols == gram->size && stride == gram->size)
+        return kfe_i_self_matrix(gram->ctx, s->kernel, &s->points, out, NULL);
     return kfe_i_cross_block(gram->ctx, s->kernel, &s->points, row, rows, &s->points, col, cols, out, stride);
 }
 
@@ -48,12 +50,36 @@ cleanup:
     return status;
 }
 
+/* Many vectors go through in groups, so that the threads' own sums stay small beside the data. */
+enum { GROUP = 64 };
+
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     const tiled_state *s = gram->state;
+    int64_t n = gram->size;
+    int64_t most = k < GROUP ? k : GROUP;
+    int64_t engine = kfe_i_self_times_work(gram->ctx, s->kernel, &s->points, 0, most);
+    double *work = kfe_i_gram_workspace(gram, engine + (k > GROUP ? 2 * n * most : 0));
 
-    memset(out, 0, (size_t)(gram->size * k) * sizeof *out);
-    return kfe_i_cross_times(gram->ctx, s->kernel, &s->points, &s->points, 1, v, k, out);
+    if (!work)
+        return KFE_ENOMEM;
+    memset(out, 0, (size_t)(n * k) * sizeof *out);
+    if (k <= GROUP)
+        return kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, v, k, out, work);
+    for (int64_t first = 0; first < k; first += GROUP) {
+        int64_t count = k - first < GROUP ? k - first : GROUP;
+        double *part = work + engine;
+        double *product = part + n * most;
+        for (int64_t i = 0; i < n; i++)
+            memcpy(part + i * count, v + i * k + first, (size_t)count * sizeof *part);
+        memset(product, 0, (size_t)(n * count) * sizeof *product);
+        kfe_status status = kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, part, count, product, work);
+        if (status != KFE_OK)
+            return status;
+        for (int64_t i = 0; i < n; i++)
+            memcpy(out + i * k + first, product + i * count, (size_t)count * sizeof *out);
+    }
+    return KFE_OK;
 }
 
 /* ---- sums over groups ----
@@ -117,7 +143,7 @@ static void add_tile(const group_job *job, const double *tile, int64_t row, int6
             int64_t end = j + 1;
             while (end < cols && job->group[col + end] == h)
                 end++;
-            double part = sum_of(tile + i * KFE_TILE_COLS + j, end - j);
+            double part = sum_of(tile + i * KFE_TILE_STRIDE + j, end - j);
             sums[g * job->groups + h] += part;
             if (mirrored)
                 sums[h * job->groups + g] += part;
@@ -131,14 +157,14 @@ static void add_panel(const group_job *job, int64_t row, double *sums, double *t
 {
     int64_t n = job->sorted.table.rows;
     int64_t rows = n - row < KFE_TILE_ROWS ? n - row : KFE_TILE_ROWS;
-    double *scratch = tile + KFE_TILE_ROWS * KFE_TILE_COLS;
+    double *scratch = tile + KFE_TILE_SIZE;
 
     for (int64_t col = 0; col < row + rows; col += KFE_TILE_COLS) {
         int64_t cols = n - col < KFE_TILE_COLS ? n - col : KFE_TILE_COLS;
         int64_t before = row - col < cols ? row - col : cols; /* strictly left of the diagonal block */
         if (col + cols > row + rows)
             cols = row + rows - col;
-        kfe_i_tile_eval(job->kernel, &job->sorted, row, rows, &job->sorted, col, cols, tile, KFE_TILE_COLS,
+        kfe_i_tile_eval(job->kernel, &job->sorted, row, rows, &job->sorted, col, cols, tile, KFE_TILE_STRIDE,
                         scratch);
         if (before > 0)
             add_tile(job, tile, row, rows, col, before, 1, sums);
@@ -154,7 +180,7 @@ static kfe_status run_group_job(kfe_context *ctx, const group_job *job, double *
     kfe_status status = KFE_OK;
     int threads = kfe_i_tile_threads(ctx, job->kernel);
     int64_t cells = job->groups * job->groups;
-    int64_t own = cells + KFE_TILE_ROWS * KFE_TILE_COLS + kfe_i_tile_scratch(&job->sorted, &job->sorted);
+    int64_t own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(&job->sorted, &job->sorted);
     int64_t panels = (job->sorted.table.rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
     int64_t round = 16 * (int64_t)threads;
     double *work = NULL;
@@ -197,7 +223,14 @@ static void release(kfe_i_gram *gram)
 }
 
 static const kfe_i_gram_form form = {
-    "computed tile by tile, not stored", block, columns, diagonal, times, group_sums, release, 1,
+    .name = "computed tile by tile, not stored",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times,
+    .group_sums = group_sums,
+    .release = release,
+    .evaluates = 1,
 };
 
 kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
@@ -215,4 +248,15 @@ kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const 
         *out = NULL;
     }
     return status;
+}
+
+int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
+{
+    const tiled_state *s = gram->state;
+
+    if (gram->form != &form)
+        return 0;
+    *kernel = s->kernel;
+    *points = &s->points;
+    return 1;
 }

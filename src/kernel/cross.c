@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 #include <omp.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "kernel/tile.h"
@@ -12,49 +13,195 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t panel_count(int64_t rows)
+{
+    return (rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
+}
+
 /* Panels of rows between two looks at the cancel callback: a fraction of a second of work. */
 static int64_t panels_per_round(int threads)
 {
     return 16 * (int64_t)threads;
 }
 
-/* One panel of rows against all of b; `own` is this thread's tile and scratch. */
-static void panel_times(const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row, int64_t rows,
-                        const kfe_i_points *b, double weight, const double *v, int64_t k, double *out,
-                        double *own)
+/* A tile and what is needed to evaluate it. */
+static int64_t tile_work(const kfe_i_points *a, const kfe_i_points *b)
 {
-    for (int64_t col = 0; col < b->table.rows; col += KFE_TILE_COLS) {
-        int64_t cols = least(KFE_TILE_COLS, b->table.rows - col);
-        kfe_i_tile_eval(kernel, a, row, rows, b, col, cols, own, KFE_TILE_COLS,
-                        own + KFE_TILE_ROWS * KFE_TILE_COLS);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)cols,
-                    weight, own, KFE_TILE_COLS, v + col * k, (blasint)k, 1, out + row * k, (blasint)k);
+    return KFE_TILE_SIZE + kfe_i_tile_scratch(a, b);
+}
+
+/* Tiles want their scratch zeroed at first; the workspace comes as the last call left it. */
+static void clear_scratch(const kfe_i_points *a, const kfe_i_points *b, double *work, int64_t own,
+                          int64_t before, int threads)
+{
+    for (int t = 0; t < threads; t++)
+        memset(work + own * t + before, 0, (size_t)kfe_i_tile_scratch(a, b) * sizeof *work);
+}
+
+typedef void (*panel_fn)(const void *job, int64_t row, int thread);
+
+/* Who does which panel: fixed where threads sum on their own, so that the same number of them gives the same
+ * bits; whoever is free where every panel has an output of its own, which then depends on nothing. */
+typedef enum sharing { SHARE_FIXED, SHARE_FREE } sharing;
+
+static void run_panels(int64_t first, int64_t last, int threads, sharing share, panel_fn run, const void *job)
+{
+    if (share == SHARE_FREE) { /* NOLINT(bugprone-branch-clone): the pragmas differ */
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+        for (int64_t panel = first; panel < last; panel++)
+            run(job, panel * KFE_TILE_ROWS, omp_get_thread_num());
+    } else {
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+        for (int64_t panel = first; panel < last; panel++)
+            run(job, panel * KFE_TILE_ROWS, omp_get_thread_num());
     }
 }
 
-kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
-                             const kfe_i_points *b, double weight, const double *v, int64_t k, double *out)
+/* Runs all panels of `rows` rows, looking up between rounds. */
+static kfe_status each_panel(kfe_context *ctx, const char *stage, int threads, int64_t rows, sharing share,
+                             panel_fn run, const void *job)
 {
-    kfe_status status = KFE_OK;
-    int threads = kfe_i_tile_threads(ctx, kernel);
-    int64_t own = KFE_TILE_ROWS * KFE_TILE_COLS + kfe_i_tile_scratch(a, b);
-    int64_t panels = (a->table.rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
-    double *work = NULL;
+    int64_t panels = panel_count(rows);
 
-    KFE_ALLOC_ZERO(ctx, work, own * threads);
     for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
-        int64_t last = least(panels, first + panels_per_round(threads));
-        KFE_TRY(kfe_i_checkpoint(ctx, "multiplying with the kernel", first, panels));
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-        for (int64_t panel = first; panel < last; panel++) {
-            int64_t row = panel * KFE_TILE_ROWS;
-            panel_times(kernel, a, row, least(KFE_TILE_ROWS, a->table.rows - row), b, weight, v, k, out,
-                        work + own * omp_get_thread_num());
-        }
+        kfe_status status = kfe_i_checkpoint(ctx, stage, first, panels);
+        if (status != KFE_OK)
+            return status;
+        run_panels(first, least(panels, first + panels_per_round(threads)), threads, share, run, job);
     }
-cleanup:
-    kfe_i_free(ctx, work);
+    return KFE_OK;
+}
+
+/* out (rows × k) += scale · op(tile) · v */
+static void multiply_tile(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int64_t k, double scale,
+                          const double *tile, const double *v, double *out)
+{
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)cols, scale, tile,
+                KFE_TILE_STRIDE, v, (blasint)k, 1, out, (blasint)k);
+}
+
+/* ---- κ(a, b)·v ---- */
+
+typedef struct cross_job {
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *a, *b;
+    double weight;
+    const double *v;
+    int64_t k;
+    double *out, *work;
+    int64_t own; /* doubles of work per thread */
+} cross_job;
+
+static void cross_panel(const void *user, int64_t row, int thread)
+{
+    const cross_job *job = user;
+    double *tile = job->work + job->own * thread;
+    int64_t rows = least(KFE_TILE_ROWS, job->a->table.rows - row);
+
+    for (int64_t col = 0; col < job->b->table.rows; col += KFE_TILE_COLS) {
+        int64_t cols = least(KFE_TILE_COLS, job->b->table.rows - col);
+        kfe_i_tile_eval(job->kernel, job->a, row, rows, job->b, col, cols, tile, KFE_TILE_STRIDE,
+                        tile + KFE_TILE_SIZE);
+        multiply_tile(CblasNoTrans, rows, cols, job->k, job->weight, tile, job->v + col * job->k,
+                      job->out + row * job->k);
+    }
+}
+
+int64_t kfe_i_cross_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
+                               const kfe_i_points *b)
+{
+    return tile_work(a, b) * kfe_i_tile_threads(ctx, kernel);
+}
+
+kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
+                             const kfe_i_points *b, double weight, const double *v, int64_t k, double *out,
+                             double *work)
+{
+    cross_job job = {kernel, a, b, weight, v, k, out, work, tile_work(a, b)};
+
+    clear_scratch(a, b, work, job.own, KFE_TILE_SIZE, kfe_i_tile_threads(ctx, kernel));
+    return each_panel(ctx, "multiplying with the kernel", kfe_i_tile_threads(ctx, kernel), a->table.rows,
+                      SHARE_FREE, cross_panel, &job);
+}
+
+/* ---- the symmetric case ---- */
+
+typedef struct self_job {
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *points;
+    int64_t first, size; /* the points from `first` on */
+    const double *v;
+    int64_t k;
+    double *work;
+    int64_t own;
+} self_job;
+
+/* Panel `row` against everything up to its own end. Left of the diagonal block a tile serves twice; the
+ * diagonal block itself is evaluated whole. Sums go to the thread's own out, at the start of its work. */
+static void self_panel(const void *user, int64_t row, int thread)
+{
+    const self_job *job = user;
+    int64_t k = job->k;
+    double *out = job->work + job->own * thread;
+    double *tile = out + job->size * k;
+    int64_t rows = least(KFE_TILE_ROWS, job->size - row);
+    int64_t end = row + rows;
+
+    for (int64_t col = 0; col < end; col += KFE_TILE_COLS) {
+        int64_t cols = least(KFE_TILE_COLS, end - col);
+        int64_t mirrored = col < row ? least(cols, row - col) : 0;
+        kfe_i_tile_eval(job->kernel, job->points, job->first + row, rows, job->points, job->first + col, cols,
+                        tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
+        multiply_tile(CblasNoTrans, rows, cols, k, 1, tile, job->v + col * k, out + row * k);
+        if (mirrored > 0)
+            multiply_tile(CblasTrans, mirrored, rows, k, 1, tile, job->v + row * k, out + col * k);
+    }
+}
+
+int64_t kfe_i_self_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
+                              int64_t first, int64_t k)
+{
+    return ((points->table.rows - first) * k + tile_work(points, points)) * kfe_i_tile_threads(ctx, kernel);
+}
+
+kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
+                            int64_t first, const double *v, int64_t k, double *out, double *work)
+{
+    int threads = kfe_i_tile_threads(ctx, kernel);
+    int64_t size = points->table.rows - first;
+    self_job job = {kernel, points, first, size, v, k, work, size * k + tile_work(points, points)};
+
+    for (int t = 0; t < threads; t++)
+        memset(work + job.own * t, 0, (size_t)(size * k) * sizeof *work);
+    clear_scratch(points, points, work, job.own, size * k + KFE_TILE_SIZE, threads);
+    kfe_status status =
+        each_panel(ctx, "multiplying with the kernel", threads, size, SHARE_FIXED, self_panel, &job);
+    for (int t = 0; status == KFE_OK && t < threads; t++)
+        for (int64_t i = 0; i < size * k; i++)
+            out[i] += work[job.own * t + i];
     return status;
+}
+
+/* ---- entries ---- */
+
+typedef struct block_job {
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *a, *b;
+    int64_t row, rows, col, cols;
+    double *out;
+    int64_t stride;
+    double *work;
+    int64_t own;
+} block_job;
+
+static void block_panel(const void *user, int64_t i, int thread)
+{
+    const block_job *job = user;
+
+    for (int64_t j = 0; j < job->cols; j += KFE_TILE_COLS)
+        kfe_i_tile_eval(job->kernel, job->a, job->row + i, least(KFE_TILE_ROWS, job->rows - i), job->b,
+                        job->col + j, least(KFE_TILE_COLS, job->cols - j), job->out + i * job->stride + j,
+                        job->stride, job->work + job->own * thread);
 }
 
 kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row,
@@ -63,24 +210,81 @@ kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const
 {
     kfe_status status = KFE_OK;
     int threads = kfe_i_tile_threads(ctx, kernel);
-    int64_t own = kfe_i_tile_scratch(a, b);
-    int64_t panels = (rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
-    double *work = NULL;
+    block_job job = {kernel, a, b, row, rows, col, cols, out, stride, NULL, kfe_i_tile_scratch(a, b)};
 
-    KFE_ALLOC_ZERO(ctx, work, own * threads);
-    for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
-        int64_t last = least(panels, first + panels_per_round(threads));
-        KFE_TRY(kfe_i_checkpoint(ctx, "computing the kernel", first, panels));
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-        for (int64_t panel = first; panel < last; panel++) {
-            int64_t i = panel * KFE_TILE_ROWS;
-            for (int64_t j = 0; j < cols; j += KFE_TILE_COLS)
-                kfe_i_tile_eval(kernel, a, row + i, least(KFE_TILE_ROWS, rows - i), b, col + j,
-                                least(KFE_TILE_COLS, cols - j), out + i * stride + j, stride,
-                                work + own * omp_get_thread_num());
-        }
-    }
+    KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
+    KFE_TRY(each_panel(ctx, "computing the kernel", threads, rows, SHARE_FREE, block_panel, &job));
 cleanup:
-    kfe_i_free(ctx, work);
+    kfe_i_free(ctx, job.work);
+    return status;
+}
+
+/* ---- the whole symmetric matrix ---- */
+
+typedef struct matrix_job {
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *points;
+    double *wide;
+    float *narrow;
+    double *work;
+    int64_t own;
+} matrix_job;
+
+enum { MIRROR = 8 }; /* columns of a tile that are mirrored together: a cache line of each row */
+
+/* Writes a tile to its place and, transposed, to its mirror image: whole rows of the image at a time. */
+static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
+                       double *out)
+{
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(out + (row + i) * n + col, tile + i * KFE_TILE_STRIDE, (size_t)cols * sizeof *out);
+    for (int64_t first = 0; first < cols; first += MIRROR)
+        for (int64_t j = first; j < least(cols, first + MIRROR); j++)
+            for (int64_t i = 0; i < rows; i++)
+                out[(col + j) * n + row + i] = tile[i * KFE_TILE_STRIDE + j];
+}
+
+static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
+                         float *out)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            out[(row + i) * n + col + j] = (float)tile[i * KFE_TILE_STRIDE + j];
+    for (int64_t first = 0; first < cols; first += MIRROR)
+        for (int64_t j = first; j < least(cols, first + MIRROR); j++)
+            for (int64_t i = 0; i < rows; i++)
+                out[(col + j) * n + row + i] = (float)tile[i * KFE_TILE_STRIDE + j];
+}
+
+static void matrix_panel(const void *user, int64_t row, int thread)
+{
+    const matrix_job *job = user;
+    double *tile = job->work + job->own * thread;
+    int64_t n = job->points->table.rows;
+    int64_t rows = least(KFE_TILE_ROWS, n - row);
+
+    for (int64_t col = 0; col < row + rows; col += KFE_TILE_COLS) {
+        int64_t cols = least(KFE_TILE_COLS, row + rows - col);
+        kfe_i_tile_eval(job->kernel, job->points, row, rows, job->points, col, cols, tile, KFE_TILE_STRIDE,
+                        tile + KFE_TILE_SIZE);
+        if (job->wide)
+            place_wide(tile, row, rows, col, cols, n, job->wide);
+        else
+            place_narrow(tile, row, rows, col, cols, n, job->narrow);
+    }
+}
+
+kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
+                             double *wide, float *narrow)
+{
+    kfe_status status = KFE_OK;
+    int threads = kfe_i_tile_threads(ctx, kernel);
+    matrix_job job = {kernel, points, wide, narrow, NULL, tile_work(points, points)};
+
+    KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
+    KFE_TRY(
+        each_panel(ctx, "computing the kernel", threads, points->table.rows, SHARE_FREE, matrix_panel, &job));
+cleanup:
+    kfe_i_free(ctx, job.work);
     return status;
 }

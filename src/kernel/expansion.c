@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernel/cross.h"
 
 enum { CHUNK_ROWS = 16384 };
@@ -13,6 +14,7 @@ static kfe_status expand_one(kfe_context *ctx, const kfe_i_kernel *kernel, const
     kfe_status status = KFE_OK;
     kfe_i_points support_points = {0};
     kfe_i_points points = {0};
+    double *work = NULL;
 
     KFE_TRY(kfe_i_points_prepare(ctx, kernel, support, NULL, &support_points));
     for (int64_t first = 0; first < view->rows; first += CHUNK_ROWS) {
@@ -20,10 +22,13 @@ static kfe_status expand_one(kfe_context *ctx, const kfe_i_kernel *kernel, const
         kfe_i_table chunk = kfe_i_table_slice(view, first, rows);
         kfe_i_points_free(&points);
         KFE_TRY(kfe_i_points_prepare(ctx, kernel, &chunk, &support_points, &points));
+        if (!work)
+            KFE_ALLOC(ctx, work, kfe_i_cross_times_work(ctx, kernel, &points, &support_points));
         KFE_TRY(kfe_i_cross_times(ctx, kernel, &points, &support_points, kernel->common.weight, v, k,
-                                  out + first * k));
+                                  out + first * k, work));
     }
 cleanup:
+    kfe_i_free(ctx, work);
     kfe_i_points_free(&points);
     kfe_i_points_free(&support_points);
     return status;

@@ -221,9 +221,26 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = &points->table;
+    int by_gemm = kernel->def->base == KFE_BASE_DOT || kernel->def->base == KFE_BASE_DISTANCE;
+
+    if (!by_gemm || table->kind != KFE_TABLE_DENSE)
+        return KFE_OK;
+    KFE_ALLOC(points->ctx, points->narrow, table->rows * table->cols);
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < table->cols; j++)
+            points->narrow[i * table->cols + j] = (float)table->values[i * table->stride + j];
+cleanup:
+    return status;
+}
+
 void kfe_i_points_free(kfe_i_points *points)
 {
     if (points->ctx) {
+        kfe_i_free(points->ctx, points->narrow);
         kfe_i_table_free(&points->table);
         kfe_i_table_free(&points->source);
         kfe_i_free(points->ctx, points->centre);

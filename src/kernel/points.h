@@ -11,6 +11,7 @@ typedef struct kfe_i_points {
     kfe_i_table table;  /* the source, or an owned copy with the centre subtracted */
     double *centre;     /* the column means; NULL where nothing is subtracted */
     double *norms;      /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
+    float *narrow;      /* the table in single precision, rows × cols, if tiles are to use it */
     /* STRING: per row the substrings, as numbers in increasing order, and how often each occurs */
     int64_t *code_start;
     uint64_t *codes;
@@ -24,6 +25,9 @@ typedef struct kfe_i_points {
  */
 kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                                 const kfe_i_points *reference, kfe_i_points *out);
+/* Lets dense dot products of these points be computed in single precision; nothing happens for other kernels.
+ * Both sides of a tile must have it. */
+kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points);
 /* An owned copy of the points listed, still prepared. */
 kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, const int64_t *index,
                                int64_t count, kfe_i_points *out);

@@ -31,7 +31,7 @@ typedef struct tile_job {
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
 {
     int64_t cols = a->table.cols > b->table.cols ? a->table.cols : b->table.cols;
-    return 2 * cols + 2 * KFE_TILE_COLS;
+    return 2 * cols + 2 * KFE_TILE_COLS + (a->narrow ? KFE_TILE_ROWS * KFE_TILE_COLS / 2 : 0);
 }
 
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
@@ -100,12 +100,31 @@ static void dot_sparse(tile_job *job)
     }
 }
 
+/* Products in single precision, by a GEMM twice as fast; the map that follows is in double. */
+static void dot_narrow(tile_job *job)
+{
+    const kfe_i_tile *tile = &job->tile;
+    blasint d = (blasint)job->a->table.cols;
+    float *products = (float *)(job->scratch + 2 * (job->a->table.cols + KFE_TILE_COLS));
+
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols, d, 1,
+                job->a->narrow + job->row * d, d, job->b->narrow + job->col * d, d, 0, products,
+                (blasint)tile->cols);
+    for (int64_t i = 0; i < tile->rows; i++)
+        for (int64_t j = 0; j < tile->cols; j++)
+            tile->values[i * tile->stride + j] = (double)products[i * tile->cols + j];
+}
+
 static void dot_tile(tile_job *job)
 {
     const kfe_i_tile *tile = &job->tile;
     const kfe_i_table *a = &job->a->table;
     const kfe_i_table *b = &job->b->table;
 
+    if (job->a->narrow && job->b->narrow) {
+        dot_narrow(job);
+        return;
+    }
     if (!is_dense(a) || !is_dense(b)) {
         dot_sparse(job);
         return;

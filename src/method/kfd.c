@@ -143,7 +143,7 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
     KFE_ALLOC(ctx, h, c * c);
     scaled_indicator(groups, l);
     KFE_TRY(mean_diagonal_ridge(ctx, centred, s->ridge, &ridge));
-    KFE_TRY(kfe_i_gram_solve(centred, ridge, l, c, b));
+    KFE_TRY(kfe_i_gram_solve(centred, ridge, l, c, KFE_TOLERANCE, b, NULL));
     KFE_TRY(kfe_i_gram_times(centred, b, c, image));
     small_product(n, c, l, image, h);
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));

@@ -6,7 +6,8 @@
  * examples are VΛ^(1/2). Without centring, K takes the place of G.
  *
  * Schölkopf, Smola & Müller (1998); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.1.
- * Time O(n³), memory 8n² bytes.
+ * Time: the kernel matrix and some ten products of it with blocks of vectors; memory 8n² bytes if that fits,
+ * else less.
  */
 #include <math.h>
 
@@ -33,7 +34,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     int64_t wanted = kfe_i_principal_wanted(s, n);
     KFE_ALLOC(ctx, values, wanted);
     KFE_ALLOC(ctx, vectors, n * wanted);
-    KFE_TRY(kfe_i_gram_eigen(centred ? centred : problem->gram, wanted, values, vectors));
+    KFE_TRY(kfe_i_gram_eigen(centred ? centred : problem->gram, wanted, s->tolerance, values, vectors));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
     KFE_TRY(kfe_i_principal_dim(ctx, "kpca", s, wanted, values, rounding,
                                 kfe_i_gram_rank_tolerance(problem->gram), &dim));

@@ -3,8 +3,9 @@
  * Principal component analysis, primal: features(x) = Wᵀ(x − mean) with W (d×k) the leading unit eigenvectors
  * of the scatter (X − 1·meanᵀ)ᵀ(X − 1·meanᵀ).
  *
- * The smaller side is decomposed: the d×d scatter when d ≤ n; otherwise the n×n matrix of dot products, whose
- * eigenvectors V give W = (X − 1·meanᵀ)ᵀVΛ^(−1/2). The recorded eigenvalues are those of the scatter.
+ * With few columns the d×d scatter is decomposed; otherwise the operator of dot products, of which only
+ * products X(Xᵀv) are taken (sparse data stays sparse), and its eigenvectors V give W = (X −
+ * 1·meanᵀ)ᵀVΛ^(−1/2). The recorded eigenvalues are those of the scatter.
  *
  * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.1. Time O(nd·min(n,d) + min(n,d)³).
  */
@@ -17,20 +18,26 @@
 #include "gram/linalg.h"
 #include "method/principal.h"
 
-enum { PANEL_ROWS = 512 };
+enum { PANEL_ROWS = 512, SCATTER_COLUMNS = 3000 };
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 
 /* A sum over many rows is off by more than the last digit; the mean of what is left corrects it, so that
  * columns that do not vary have no variance. */
-static void correct_means(const kfe_i_table *table, double *means)
+static kfe_status correct_means(kfe_context *ctx, const kfe_i_table *table, double *means)
 {
-    for (int64_t j = 0; j < table->cols; j++) {
-        double left = 0;
-        for (int64_t i = 0; i < table->rows; i++)
-            left += table->values[i * table->stride + j] - means[j];
-        means[j] += left / (double)table->rows;
-    }
+    kfe_status status = KFE_OK;
+    double *left = NULL;
+
+    KFE_ALLOC_ZERO(ctx, left, table->cols);
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < table->cols; j++)
+            left[j] += table->values[i * table->stride + j] - means[j];
+    for (int64_t j = 0; j < table->cols; j++)
+        means[j] += left[j] / (double)table->rows;
+cleanup:
+    kfe_i_free(ctx, left);
+    return status;
 }
 
 static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double *means)
@@ -43,7 +50,7 @@ static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, doubl
         uniform[i] = 1 / (double)table->rows;
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, uniform, 1, means));
     if (table->kind == KFE_TABLE_DENSE)
-        correct_means(table, means);
+        KFE_TRY(correct_means(ctx, table, means));
 cleanup:
     kfe_i_free(ctx, uniform);
     return status;
@@ -122,7 +129,7 @@ static void subtract_mean_part(int64_t n, int64_t d, int64_t k, const double *me
 }
 
 static kfe_status dual_side(kfe_context *ctx, const kfe_i_gram *gram, const double *means, int center,
-                            int64_t wanted, double *values, double *directions)
+                            double tolerance, int64_t wanted, double *values, double *directions)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table *table = kfe_i_gram_factor(gram);
@@ -132,7 +139,7 @@ static kfe_status dual_side(kfe_context *ctx, const kfe_i_gram *gram, const doub
     if (center)
         KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
     KFE_ALLOC(ctx, vectors, gram->size * wanted);
-    KFE_TRY(kfe_i_gram_eigen(centred ? centred : gram, wanted, values, vectors));
+    KFE_TRY(kfe_i_gram_eigen(centred ? centred : gram, wanted, tolerance, values, vectors));
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, vectors, wanted, directions));
     subtract_mean_part(gram->size, table->cols, wanted, means, vectors, directions);
     for (int64_t l = 0; l < table->cols; l++)
@@ -182,10 +189,10 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, directions, d * wanted);
     if (s->center)
         KFE_TRY(column_means(ctx, table, means));
-    if (d <= table->rows)
+    if (d <= table->rows && d <= SCATTER_COLUMNS)
         KFE_TRY(primal_side(ctx, table, means, wanted, values, directions));
     else
-        KFE_TRY(dual_side(ctx, problem->gram, means, s->center, wanted, values, directions));
+        KFE_TRY(dual_side(ctx, problem->gram, means, s->center, s->tolerance, wanted, values, directions));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
     if (d <= table->rows && table->kind == KFE_TABLE_DENSE)
         rounding *= 4 * DBL_EPSILON; /* the points are centred first: what is off is squared */

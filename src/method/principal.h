@@ -8,11 +8,14 @@
 typedef struct kfe_i_principal_settings {
     int64_t dim;
     int center;
+    double tolerance;
 } kfe_i_principal_settings;
 
 #define KFE_PRINCIPAL_ROWS                                                                                   \
     KFE_DIM_ROW(kfe_i_principal_settings, dim, "number of features; auto: 10, or as many as there are"),     \
-        KFE_FLAG(kfe_i_principal_settings, center, "center", "yes", "subtract the mean in feature space")
+        KFE_FLAG(kfe_i_principal_settings, center, "center", "yes", "subtract the mean in feature space"),   \
+        KFE_REAL(kfe_i_principal_settings, tolerance, "tolerance", "1e-10", 1e-14, 1,                        \
+                 "residual of the eigenvectors, relative to the largest eigenvalue")
 
 /* Components to compute for a problem that can have `most`. */
 int64_t kfe_i_principal_wanted(const kfe_i_principal_settings *settings, int64_t most);

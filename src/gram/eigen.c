@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Leading eigenpairs of an operator.
+ *
+ * Small problems, and those that want a large part of the spectrum, go to LAPACK. The others are solved by a
+ * block Krylov method with thick restarts: V (n × m) is an orthonormal basis, W = GV is kept beside it, and
+ * the eigenvectors of VᵀW (Rayleigh-Ritz) give Ritz vectors Vs with residuals Ws − θVs, at no further
+ * product. A round adds the block W_last, made orthogonal to V, and multiplies it. When V is full it is
+ * replaced by its leading Ritz vectors, and W with it. Because blocks are multiplied at once, a round is one
+ * GEMM-speed pass over the operator; ARPACK's single vectors move the same bytes for a fraction of the work.
+ *
+ * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002),
+ * which also tells what of them is nothing but rounding; twice, because once is not enough.
+ *
+ * Cost: (rounds)·(product with b vectors) + O(n m²), memory 2nm doubles; m is some ten blocks. No allocation
+ * in rounds.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "gram/basis.h"
+#include "gram/gram.h"
+#include "gram/linalg.h"
+
+enum {
+    DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */
+    DENSE_SHARE = 5,   /* more than a fifth of the spectrum: LAPACK */
+    BLOCK_EXTRA = 6,   /* vectors beyond k in a block: they speed up the last wanted ones */
+    BLOCK_LEAST = 16,
+    BLOCK_MOST = 64,
+    BASIS_BLOCKS = 10,
+    MAX_PRODUCTS = 200
+};
+
+typedef struct eigen_state {
+    kfe_context *ctx;
+    const kfe_i_gram *gram;
+    int64_t n, k, block, capacity; /* capacity: columns of basis and image */
+    int64_t size;                  /* columns in use */
+    double *basis, *image;         /* V and W = GV, n × capacity */
+    double *candidate, *product;   /* n × block, contiguous: what is being added, and its image */
+    double *swap;                  /* n × (k + block) */
+    double *projected;             /* VᵀGV, capacity × capacity, in use size × size */
+    double *ritz_values, *ritz;    /* its eigenvalues and vectors */
+    double *small;                 /* capacity × capacity */
+    double *residuals;             /* k */
+    kfe_i_eigen_work *work;
+} eigen_state;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- dense ---- */
+
+static kfe_status dense_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+{
+    kfe_status status = KFE_OK;
+    double *matrix = NULL;
+
+    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
+    KFE_TRY(kfe_i_checkpoint(gram->ctx, "computing eigenvectors", 0, 0));
+    KFE_TRY(kfe_i_symmetric_eigen(gram->ctx, gram->size, matrix, k, eigenvalues, vectors));
+cleanup:
+    kfe_i_free(gram->ctx, matrix);
+    return status;
+}
+
+/* ---- the basis ---- */
+
+/* candidate (n × count) ← its part orthogonal to the basis. */
+static void project_out(eigen_state *s, int64_t count)
+{
+    if (s->size == 0)
+        return;
+    kfe_i_inner_products(s->n, s->size, s->basis, s->capacity, count, s->candidate, count, s->small);
+    kfe_i_combine(s->n, s->size, count, -1, s->basis, s->capacity, s->small, count, 1, s->candidate, count);
+}
+
+/* candidate (n × count) ← an orthonormal basis of its columns, as many as are independent. The columns are
+ * first brought to unit length, so that small directions are not mistaken for rounding. */
+static kfe_status orthonormalise(eigen_state *s, int64_t *count)
+{
+    int64_t c = *count;
+    int64_t kept = 0;
+    double *inner = s->small;
+    double *values = s->ritz_values;
+    double *vectors = s->small + c * c;
+    kfe_status status;
+
+    kfe_i_inner_products(s->n, c, s->candidate, c, c, s->candidate, c, inner);
+    for (int64_t j = 0; j < c; j++) /* lengths, kept in the swap area */
+        s->swap[j] = inner[j * c + j] > 0 ? 1 / sqrt(inner[j * c + j]) : 0;
+    for (int64_t i = 0; i < c; i++)
+        for (int64_t j = 0; j < c; j++)
+            inner[i * c + j] *= s->swap[i] * s->swap[j];
+    status = kfe_i_symmetric_eigen_with(s->ctx, c, inner, c, values, vectors, s->work);
+    if (status != KFE_OK)
+        return status;
+    while (kept < c && values[kept] > (double)c * 1e-14 * values[0] && values[kept] > 0)
+        kept++;
+    for (int64_t i = 0; i < c; i++)
+        for (int64_t j = 0; j < kept; j++)
+            vectors[i * c + j] *= s->swap[i] / sqrt(values[j]);
+    kfe_i_combine(s->n, c, kept, 1, s->candidate, c, vectors, c, 0, s->swap, kept);
+    memcpy(s->candidate, s->swap, (size_t)(s->n * kept) * sizeof *s->swap);
+    *count = kept;
+    return KFE_OK;
+}
+
+/* Takes the candidates that are new into the basis, with their image under G; how many there were in *count.
+ */
+static kfe_status extend(eigen_state *s, int64_t *count)
+{
+    kfe_status status = KFE_OK;
+
+    for (int pass = 0; pass < 2 && *count > 0; pass++) {
+        project_out(s, *count);
+        KFE_TRY(orthonormalise(s, count));
+    }
+    *count = least(*count, s->capacity - s->size);
+    if (*count == 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_times(s->gram, s->candidate, *count, s->product));
+    kfe_i_copy_block(s->n, *count, s->candidate, *count, s->basis + s->size, s->capacity);
+    kfe_i_copy_block(s->n, *count, s->product, *count, s->image + s->size, s->capacity);
+    s->size += *count;
+cleanup:
+    return status;
+}
+
+/* ---- Rayleigh-Ritz ---- */
+
+static kfe_status rayleigh_ritz(eigen_state *s)
+{
+    int64_t m = s->size;
+
+    kfe_i_inner_products(s->n, m, s->basis, s->capacity, m, s->image, s->capacity, s->projected);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double mean = (s->projected[i * m + j] + s->projected[j * m + i]) / 2;
+            s->projected[i * m + j] = s->projected[j * m + i] = mean;
+        }
+    return kfe_i_symmetric_eigen_with(s->ctx, m, s->projected, m, s->ritz_values, s->ritz, s->work);
+}
+
+/* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs, and their lengths. */
+static double largest_residual(eigen_state *s, int64_t count)
+{
+    int64_t m = s->size;
+    double largest = 0;
+
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < count; j++)
+            s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * m + j];
+    kfe_i_combine(s->n, m, count, 1, s->image, s->capacity, s->ritz, m, 0, s->swap, count);
+    kfe_i_combine(s->n, m, count, 1, s->basis, s->capacity, s->small, count, 1, s->swap, count);
+    memset(s->residuals, 0, (size_t)s->k * sizeof *s->residuals);
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j < least(s->k, count); j++)
+            s->residuals[j] += s->swap[i * count + j] * s->swap[i * count + j];
+    for (int64_t j = 0; j < least(s->k, count); j++)
+        largest = fmax(largest, sqrt(s->residuals[j]));
+    return largest;
+}
+
+/* Basis and image are replaced by the leading Ritz vectors and theirs: both by the same combination, row by
+ * row in place. */
+static void restart(eigen_state *s, int64_t keep)
+{
+    int64_t m = s->size;
+
+    kfe_i_combine(s->n, m, keep, 1, s->basis, s->capacity, s->ritz, m, 0, s->swap, keep);
+    kfe_i_copy_block(s->n, keep, s->swap, keep, s->basis, s->capacity);
+    kfe_i_combine(s->n, m, keep, 1, s->image, s->capacity, s->ritz, m, 0, s->swap, keep);
+    kfe_i_copy_block(s->n, keep, s->swap, keep, s->image, s->capacity);
+    s->size = keep;
+}
+
+/* ---- all together ---- */
+
+static void random_block(eigen_state *s)
+{
+    kfe_i_rng rng;
+
+    kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_EIGEN);
+    for (int64_t i = 0; i < s->n * s->block; i++)
+        s->candidate[i] = kfe_i_rng_normal(&rng);
+}
+
+/* The next block: what the last round's image adds; after a restart, the residuals of the leading pairs. */
+static void next_block(eigen_state *s, int64_t last, int64_t *count)
+{
+    if (s->size + s->block > s->capacity) {
+        int64_t keep = least(s->k + s->block, s->size - s->block);
+        largest_residual(s, least(s->block, s->size));
+        *count = least(s->block, s->size);
+        memcpy(s->candidate, s->swap, (size_t)(s->n * *count) * sizeof *s->swap);
+        restart(s, keep);
+        return;
+    }
+    memcpy(s->candidate, s->product, (size_t)(s->n * last) * sizeof *s->product);
+    *count = last;
+}
+
+static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = s->block;
+    int products = 0;
+
+    random_block(s);
+    for (; products < MAX_PRODUCTS; products++) {
+        int64_t added = count;
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", products, 0));
+        KFE_TRY(extend(s, &added));
+        KFE_TRY(rayleigh_ritz(s));
+        *reached = s->size < s->k ? INFINITY : largest_residual(s, s->k);
+        double norm = fmax(fabs(s->ritz_values[0]), fabs(s->ritz_values[s->size - 1]));
+        *reached = norm > 0 ? *reached / norm : 0;
+        if (*reached <= tolerance || added == 0)
+            break;
+        next_block(s, added, &count);
+    }
+    kfe_i_log(s->ctx, KFE_LOG_INFO, "eigenvectors: %d products with blocks of %lld, relative residual %.1e",
+              products + 1, (long long)s->block, *reached);
+cleanup:
+    return status;
+}
+
+static kfe_status allocate(eigen_state *s)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = s->ctx;
+    double bytes = 8.0 * (double)s->n * (2.0 * (double)s->capacity + 3.0 * (double)(s->block + s->k));
+
+    KFE_TRY(kfe_i_check_memory(ctx, bytes, "the block of eigenvectors",
+                               "raise --memory or ask for fewer features"));
+    KFE_ALLOC(ctx, s->basis, s->n * s->capacity);
+    KFE_ALLOC(ctx, s->image, s->n * s->capacity);
+    KFE_ALLOC(ctx, s->candidate, s->n * s->block);
+    KFE_ALLOC(ctx, s->product, s->n * s->block);
+    KFE_ALLOC(ctx, s->swap, s->n * (s->k + s->block));
+    KFE_ALLOC(ctx, s->projected, s->capacity * s->capacity);
+    KFE_ALLOC(ctx, s->ritz, s->capacity * s->capacity);
+    KFE_ALLOC(ctx, s->small, 2 * s->capacity * s->capacity);
+    KFE_ALLOC(ctx, s->ritz_values, s->capacity);
+    KFE_ALLOC(ctx, s->residuals, s->k);
+    KFE_TRY(kfe_i_eigen_work_new(ctx, s->capacity, &s->work));
+cleanup:
+    return status;
+}
+
+static void release(eigen_state *s)
+{
+    double *blocks[] = {s->basis,     s->image, s->candidate, s->product,     s->swap,
+                        s->projected, s->ritz,  s->small,     s->ritz_values, s->residuals};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        kfe_i_free(s->ctx, blocks[i]);
+    kfe_i_eigen_work_free(s->work);
+}
+
+static kfe_status krylov_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                               double *vectors)
+{
+    kfe_status status = KFE_OK;
+    eigen_state s = {.ctx = gram->ctx, .gram = gram, .n = gram->size, .k = k};
+    double reached = 0;
+
+    s.block = k + BLOCK_EXTRA > BLOCK_LEAST ? least(k + BLOCK_EXTRA, BLOCK_MOST) : BLOCK_LEAST;
+    s.capacity = least(gram->size, k + BASIS_BLOCKS * s.block);
+    KFE_TRY(allocate(&s));
+    KFE_TRY(iterate(&s, tolerance, &reached));
+    if (reached > tolerance)
+        kfe_i_log(s.ctx, KFE_LOG_WARNING,
+                  "eigenvectors: the relative residual is %.1e after %d products, not %.1e; the last "
+                  "features are less exact",
+                  reached, MAX_PRODUCTS, tolerance);
+    memcpy(eigenvalues, s.ritz_values, (size_t)k * sizeof *eigenvalues);
+    kfe_i_combine(s.n, s.size, k, 1, s.basis, s.capacity, s.ritz, s.size, 0, vectors, k);
+cleanup:
+    release(&s);
+    return status;
+}
+
+/* Eigenvectors found on a copy in single precision are put right as far as they span the space: Rayleigh-Ritz
+ * once more, with the operator itself. What was only rounding gets its true eigenvalue, next to nothing. */
+static kfe_status refine(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = gram->ctx;
+    double *image = NULL;
+    double *projected = NULL;
+    double *rotation = NULL;
+
+    KFE_ALLOC(ctx, image, gram->size * k);
+    KFE_ALLOC(ctx, projected, k * k);
+    KFE_ALLOC(ctx, rotation, k * k);
+    KFE_TRY(kfe_i_gram_times(gram, vectors, k, image));
+    kfe_i_inner_products(gram->size, k, vectors, k, k, image, k, projected);
+    KFE_TRY(kfe_i_symmetric_eigen(ctx, k, projected, k, eigenvalues, rotation));
+    kfe_i_combine(gram->size, k, k, 1, vectors, k, rotation, k, 0, image, k);
+    memcpy(vectors, image, (size_t)(gram->size * k) * sizeof *vectors);
+cleanup:
+    kfe_i_free(ctx, image);
+    kfe_i_free(ctx, projected);
+    kfe_i_free(ctx, rotation);
+    return status;
+}
+
+kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                            double *vectors)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *owned = NULL;
+    kfe_i_gram *centred = NULL;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    const kfe_i_gram *kept = NULL;
+
+    if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
+        return dense_eigen(gram, k, eigenvalues, vectors);
+    KFE_TRY(kfe_i_gram_for_many_passes(inner ? inner : gram, &owned, &kept));
+    if (inner && owned) {
+        KFE_TRY(kfe_i_gram_centred(gram->ctx, kept, &centred));
+        kept = centred;
+    } else if (inner) {
+        kept = gram;
+    }
+    KFE_TRY(krylov_eigen(kept, k, tolerance, eigenvalues, vectors));
+    if (owned && kfe_i_gram_is_single(owned))
+        KFE_TRY(refine(gram, k, eigenvalues, vectors));
+cleanup:
+    kfe_i_gram_free(centred);
+    kfe_i_gram_free(owned);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A low-rank factor of the operator, F Fᵀ ≈ G, from a few of its columns. */
+#ifndef KFE_GRAM_PIVOT_H
+#define KFE_GRAM_PIVOT_H
+
+#include "gram/gram.h"
+
+typedef struct kfe_i_low_rank {
+    kfe_context *ctx;
+    int64_t rows, rank, capacity;
+    double *factor;   /* rows × capacity, `rank` columns in use */
+    double *diagonal; /* of what is left: G − FFᵀ */
+    double trace;     /* the sum of that */
+} kfe_i_low_rank;
+
+/*
+ * Randomly pivoted Cholesky (Chen, Epperly, Tropp & Webber, 2023), in blocks: pivots are drawn with
+ * probability proportional to the diagonal of the residual. Stops at `most` columns, or when the trace of the
+ * residual is below `enough`. Time O(n·most²) beyond the columns, memory O(n·most).
+ */
+kfe_status kfe_i_pivoted_cholesky(const kfe_i_gram *gram, int64_t most, double enough, kfe_i_low_rank *out);
+void kfe_i_low_rank_free(kfe_i_low_rank *low_rank);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an operator that evaluates kernels is best kept for many passes, within the memory limit. */
+#include "core/memory.h"
+#include "gram/gram.h"
+
+/* Of the limit, what the matrix itself may take: blocks of vectors and the data need the rest. */
+#define KFE_MATRIX_SHARE 0.75
+
+static void log_choice(const kfe_i_gram *gram, const char *choice)
+{
+    char wide[32];
+    char limit[32];
+
+    kfe_i_format_bytes(8 * (double)gram->size * (double)gram->size, wide, sizeof wide);
+    kfe_i_format_bytes((double)kfe_context_memory(gram->ctx), limit, sizeof limit);
+    kfe_i_log(gram->ctx, KFE_LOG_INFO,
+              "kernel matrix of %lld examples: %s (%s in double precision, limit %s)", (long long)gram->size,
+              choice, wide, limit);
+}
+
+/* Nothing of it fits whole: as many rows as do, if that is worth it. */
+static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **owned)
+{
+    enum { WORTH_IT = 20 }; /* at least a twentieth of the rows, a tenth of the matrix */
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
+    int64_t rows = (int64_t)(budget / (4 * (double)gram->size));
+
+    if (!kfe_i_gram_tiles(gram, &kernel, &points) || rows < gram->size / WORTH_IT) {
+        log_choice(gram, gram->form->name);
+        return KFE_OK;
+    }
+    kfe_status status = kfe_i_gram_partial(gram->ctx, gram, rows, owned);
+    if (status == KFE_OK)
+        log_choice(gram, (*owned)->form->name);
+    return status;
+}
+
+static kfe_status keep(const kfe_i_gram *gram, kfe_i_gram **owned)
+{
+    double entries = (double)gram->size * (double)gram->size;
+    double budget = KFE_MATRIX_SHARE * (double)kfe_context_memory(gram->ctx);
+    int wide = 8 * entries <= budget;
+    kfe_status status;
+
+    if (!wide && 4 * entries > budget)
+        return keep_part(gram, budget, owned);
+    status = kfe_i_gram_stored(gram->ctx, gram, !wide, owned);
+    if (status == KFE_OK)
+        log_choice(gram, (*owned)->form->name);
+    return status;
+}
+
+kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+
+    *owned = NULL;
+    *out = gram;
+    if (gram->form->evaluates)
+        status = keep(gram, owned);
+    if (*owned)
+        *out = *owned;
+    return status;
+}

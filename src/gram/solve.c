@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (G + λI) B = R for a block of right-hand sides.
+ *
+ * Up to some thousands of examples: Cholesky, if the matrix fits. Beyond: conjugate gradients on all
+ * right-hand sides at once, one product with the block a round, preconditioned by FFᵀ + λI with F from
+ * randomly pivoted Cholesky. By Woodbury, (FFᵀ + λI)⁻¹x = (x − F(FᵀF + λI)⁻¹Fᵀx)/λ: O(nr) a round. The rank r
+ * grows until what F leaves of the trace is below λ (the preconditioner is then nearly exact) or memory or
+ * time says stop.
+ *
+ * Rounds may use products in single precision; then an outer loop takes the true residual in double precision
+ * and solves for the correction until it is small enough (iterative refinement). The residual that is
+ * reported is always the true one.
+ *
+ * Cost: rounds·(one product + 4nrk), memory n(r + 4k) doubles. No allocation in rounds.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/basis.h"
+#include "gram/gram.h"
+#include "gram/linalg.h"
+#include "gram/pivot.h"
+
+enum {
+    DIRECT_SIZE = 3000, /* below this Cholesky wins */
+    MAX_RANK = 1000,
+    MAX_ROUNDS = 300,
+    MAX_REFINEMENTS = 12
+};
+/* What one solution in single precision can hope for. */
+#define KFE_INNER_TOLERANCE 1e-5
+
+typedef struct solve_state {
+    kfe_context *ctx;
+    const kfe_i_gram *exact; /* true residuals */
+    const kfe_i_gram *fast;  /* rounds */
+    int refined;             /* rounds are in single precision */
+    double ridge;
+    int64_t n, k;
+    kfe_i_low_rank low_rank;
+    double *core;                        /* Cholesky factor of FᵀF + λI, r × r */
+    double *residual, *step, *image, *z; /* n × k */
+    double *correction;                  /* n × k */
+    double *small;                       /* r × k */
+    double *rho, *alpha, *goal, *length; /* k */
+    int rounds;
+} solve_state;
+
+/* ---- direct ---- */
+
+static kfe_status direct_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                               double *out)
+{
+    kfe_status status = KFE_OK;
+    double *matrix = NULL;
+    int64_t n = gram->size;
+
+    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
+    for (int64_t i = 0; i < n; i++)
+        matrix[i * n + i] += ridge;
+    if (out != right)
+        memcpy(out, right, (size_t)(n * k) * sizeof *out);
+    KFE_TRY(kfe_i_checkpoint(gram->ctx, "factorising the kernel matrix", 0, 0));
+    KFE_TRY(kfe_i_cholesky_solve(gram->ctx, n, matrix, k, out, "the kernel matrix plus the ridge"));
+cleanup:
+    kfe_i_free(gram->ctx, matrix);
+    return status;
+}
+
+/* ---- blocks of columns ---- */
+
+/* sums[j] = Σ_i a_ij b_ij */
+static void column_products(int64_t n, int64_t k, const double *a, const double *b, double *sums)
+{
+    memset(sums, 0, (size_t)k * sizeof *sums);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++)
+            sums[j] += a[i * k + j] * b[i * k + j];
+}
+
+/* out = (G + λI) v by `gram`. */
+static kfe_status apply(const solve_state *s, const kfe_i_gram *gram, int fast, const double *v, double *out)
+{
+    kfe_status status =
+        fast ? kfe_i_gram_times_fast(gram, v, s->k, out) : kfe_i_gram_times(gram, v, s->k, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < s->n * s->k; i++)
+        out[i] += s->ridge * v[i];
+    return status;
+}
+
+/* ---- the preconditioner ---- */
+
+static int64_t affordable_rank(const kfe_i_gram *gram)
+{
+    double tenth = 0.1 * (double)kfe_context_memory(gram->ctx);
+    int64_t fits = (int64_t)(tenth / (8 * (double)gram->size));
+    int64_t most = gram->size / 4 < MAX_RANK ? gram->size / 4 : MAX_RANK;
+
+    return fits < 1 ? 1 : fits < most ? fits : most;
+}
+
+static kfe_status make_preconditioner(solve_state *s)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_pivoted_cholesky(s->fast, affordable_rank(s->fast), s->ridge, &s->low_rank));
+    int64_t r = s->low_rank.rank;
+    KFE_ALLOC(s->ctx, s->core, r * r + 1);
+    KFE_ALLOC(s->ctx, s->small, r * s->k + 1);
+    if (r == 0)
+        return KFE_OK;
+    kfe_i_inner_products(s->n, r, s->low_rank.factor, s->low_rank.capacity, r, s->low_rank.factor,
+                         s->low_rank.capacity, s->core);
+    for (int64_t i = 0; i < r; i++)
+        s->core[i * r + i] += s->ridge;
+    KFE_TRY(kfe_i_cholesky(s->ctx, r, s->core, "the preconditioner"));
+cleanup:
+    return status;
+}
+
+/* z = λ(FFᵀ + λI)⁻¹ x; the factor λ changes nothing and keeps z of the size of x. */
+static void precondition(const solve_state *s, const double *x, double *z)
+{
+    int64_t r = s->low_rank.rank;
+
+    memcpy(z, x, (size_t)(s->n * s->k) * sizeof *z);
+    if (r == 0)
+        return;
+    kfe_i_inner_products(s->n, r, s->low_rank.factor, s->low_rank.capacity, s->k, x, s->k, s->small);
+    kfe_i_solve_cholesky(r, s->core, s->k, s->small);
+    kfe_i_combine(s->n, r, s->k, -1, s->low_rank.factor, s->low_rank.capacity, s->small, s->k, 1, z, s->k);
+}
+
+/* ---- conjugate gradients ---- */
+
+/* Per column: α_j = ρ_j / ⟨p_j, (G + λI)p_j⟩, 0 once a column is done or breaks down. */
+static void choose_steps(solve_state *s)
+{
+    column_products(s->n, s->k, s->step, s->image, s->alpha);
+    for (int64_t j = 0; j < s->k; j++)
+        s->alpha[j] = s->length[j] > s->goal[j] && s->alpha[j] > 0 ? s->rho[j] / s->alpha[j] : 0;
+}
+
+static void advance(solve_state *s)
+{
+    int64_t k = s->k;
+
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j < k; j++) {
+            s->correction[i * k + j] += s->alpha[j] * s->step[i * k + j];
+            s->residual[i * k + j] -= s->alpha[j] * s->image[i * k + j];
+        }
+}
+
+/* New directions: step = z + β step with β_j = ρ_j(new)/ρ_j. */
+static void turn(solve_state *s)
+{
+    int64_t k = s->k;
+
+    precondition(s, s->residual, s->z);
+    column_products(s->n, k, s->residual, s->z, s->alpha);
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j < k; j++) {
+            double beta = s->rho[j] > 0 ? s->alpha[j] / s->rho[j] : 0;
+            s->step[i * k + j] = s->z[i * k + j] + beta * s->step[i * k + j];
+        }
+    memcpy(s->rho, s->alpha, (size_t)k * sizeof *s->rho);
+}
+
+static int measure(solve_state *s)
+{
+    int unfinished = 0;
+
+    column_products(s->n, s->k, s->residual, s->residual, s->length);
+    for (int64_t j = 0; j < s->k; j++) {
+        s->length[j] = sqrt(s->length[j]);
+        unfinished += s->length[j] > s->goal[j];
+    }
+    return unfinished;
+}
+
+/* correction ≈ (G + λI)⁻¹ residual, until every column of the residual is below its goal; spoils the
+ * residual. */
+static kfe_status conjugate_gradients(solve_state *s, int most)
+{
+    kfe_status status = KFE_OK;
+
+    memset(s->correction, 0, (size_t)(s->n * s->k) * sizeof *s->correction);
+    memset(s->step, 0, (size_t)(s->n * s->k) * sizeof *s->step);
+    memset(s->rho, 0, (size_t)s->k * sizeof *s->rho);
+    for (int round = 0; measure(s) > 0 && round < most; round++) {
+        turn(s);
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->rounds++, 0));
+        KFE_TRY(apply(s, s->fast, s->refined, s->step, s->image));
+        choose_steps(s);
+        advance(s);
+    }
+cleanup:
+    return status;
+}
+
+/* ---- refinement ---- */
+
+/* residual = right − (G + λI)·out, and the largest of its columns relative to those of right. */
+static kfe_status true_residual(solve_state *s, const double *right, const double *out, double *largest)
+{
+    kfe_status status = apply(s, s->exact, 0, out, s->image);
+
+    *largest = 0;
+    for (int64_t i = 0; status == KFE_OK && i < s->n * s->k; i++)
+        s->residual[i] = right[i] - s->image[i];
+    if (status != KFE_OK)
+        return status;
+    column_products(s->n, s->k, s->residual, s->residual, s->length);
+    column_products(s->n, s->k, right, right, s->alpha);
+    for (int64_t j = 0; j < s->k; j++)
+        if (s->alpha[j] > 0)
+            *largest = fmax(*largest, sqrt(s->length[j] / s->alpha[j]));
+    return KFE_OK;
+}
+
+static void set_goals(solve_state *s, const double *right, double tolerance)
+{
+    column_products(s->n, s->k, right, right, s->goal);
+    column_products(s->n, s->k, s->residual, s->residual, s->length);
+    for (int64_t j = 0; j < s->k; j++) {
+        double wanted = 0.5 * tolerance * sqrt(s->goal[j]);
+        double possible = s->refined ? KFE_INNER_TOLERANCE * sqrt(s->length[j]) : 0;
+        s->goal[j] = fmax(wanted, possible);
+    }
+}
+
+static kfe_status refine(solve_state *s, const double *right, double tolerance, double *out, double *reached)
+{
+    kfe_status status = KFE_OK;
+    double before = INFINITY;
+
+    memset(out, 0, (size_t)(s->n * s->k) * sizeof *out);
+    memcpy(s->residual, right, (size_t)(s->n * s->k) * sizeof *out);
+    *reached = 1;
+    for (int turns = 0; turns<MAX_REFINEMENTS && * reached> tolerance && *reached < 0.5 * before; turns++) {
+        before = *reached;
+        set_goals(s, right, tolerance);
+        KFE_TRY(conjugate_gradients(s, MAX_ROUNDS));
+        for (int64_t i = 0; i < s->n * s->k; i++)
+            out[i] += s->correction[i];
+        KFE_TRY(true_residual(s, right, out, reached));
+    }
+cleanup:
+    return status;
+}
+
+/* ---- all together ---- */
+
+static kfe_status allocate(solve_state *s)
+{
+    kfe_status status = KFE_OK;
+    double **blocks[] = {&s->residual, &s->step, &s->image, &s->z, &s->correction};
+    double **rows[] = {&s->rho, &s->alpha, &s->goal, &s->length};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        KFE_ALLOC(s->ctx, *blocks[i], s->n * s->k);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        KFE_ALLOC(s->ctx, *rows[i], s->k);
+cleanup:
+    return status;
+}
+
+static void release(solve_state *s)
+{
+    double *blocks[] = {s->residual, s->step, s->image, s->z,    s->correction, s->core,
+                        s->small,    s->rho,  s->alpha, s->goal, s->length};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        kfe_i_free(s->ctx, blocks[i]);
+    kfe_i_low_rank_free(&s->low_rank);
+}
+
+static kfe_status iterative_solve(const kfe_i_gram *exact, const kfe_i_gram *fast, double ridge,
+                                  const double *right, int64_t k, double tolerance, double *out,
+                                  double *reached)
+{
+    kfe_status status = KFE_OK;
+    solve_state s = {
+        .ctx = exact->ctx, .exact = exact, .fast = fast, .ridge = ridge, .n = exact->size, .k = k};
+
+    s.refined = kfe_i_gram_is_single(fast);
+    KFE_TRY(allocate(&s));
+    KFE_TRY(make_preconditioner(&s));
+    KFE_TRY(refine(&s, right, tolerance, out, reached));
+    kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: %d rounds, preconditioner of rank %lld, relative residual %.1e",
+              s.rounds, (long long)s.low_rank.rank, *reached);
+cleanup:
+    release(&s);
+    return status;
+}
+
+/* The operator that rounds use: kept in memory as far as that goes, and centred again if the original is. */
+static kfe_status keep_for_rounds(const kfe_i_gram *gram, kfe_i_gram **owned, kfe_i_gram **centred,
+                                  const kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+
+    KFE_TRY(kfe_i_gram_for_many_passes(inner ? inner : gram, owned, out));
+    if (!inner)
+        return KFE_OK;
+    *out = gram;
+    if (*owned) {
+        KFE_TRY(kfe_i_gram_centred(gram->ctx, *owned, centred));
+        *out = *centred;
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                            double tolerance, double *out, double *residual)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *owned = NULL;
+    kfe_i_gram *centred = NULL;
+    const kfe_i_gram *fast = NULL;
+    double reached = 0;
+
+    if (gram->size <= DIRECT_SIZE)
+        return direct_solve(gram, ridge, right, k, out);
+    KFE_TRY(keep_for_rounds(gram, &owned, &centred, &fast));
+    KFE_TRY(iterative_solve(kfe_i_gram_is_single(fast) ? gram : fast, fast, ridge, right, k, tolerance, out,
+                            &reached));
+    if (residual)
+        *residual = reached;
+    if (reached > tolerance)
+        status = kfe_i_fail(gram->ctx, KFE_ENUMERIC,
+                            "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
+                            reached, tolerance);
+cleanup:
+    kfe_i_gram_free(centred);
+    kfe_i_gram_free(owned);
+    return status;
+}
