@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "input.h"
@@ -57,6 +58,9 @@ static kfe_status check_flags(cli_session *session)
         return cli_fail(session, "fit needs a method: -m METHOD; 'kfe methods' lists them");
     if (!cli_value(&session->arguments, "output"))
         return cli_fail(session, "fit needs to know where the model goes: -o MODEL, such as -o model.kfe");
+    if (session->json && strcmp(cli_value(&session->arguments, "output"), "-") == 0)
+        return cli_fail(session,
+                        "--json and -o - would both write to standard output; give the model a file");
     return KFE_OK;
 }
 

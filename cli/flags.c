@@ -9,9 +9,9 @@
 
 enum { NAME_SIZE = 64 };
 
-const cli_family cli_methods = {"method", "reference", kfe_method, kfe_method_param};
-const cli_family cli_kernels = {"kernel", "formula", kfe_kernel, kfe_kernel_param};
-const cli_family cli_generators = {"generator", "source", kfe_generator, kfe_generator_param};
+const cli_family cli_methods = {"method", kfe_method, kfe_method_param, kfe_list_methods};
+const cli_family cli_kernels = {"kernel", kfe_kernel, kfe_kernel_param, kfe_list_kernels};
+const cli_family cli_generators = {"generator", kfe_generator, kfe_generator_param, kfe_list_generators};
 
 int cli_family_find(const cli_family *family, const char *name)
 {
@@ -429,6 +429,14 @@ int cli_is_set(const cli_arguments *arguments, const char *name)
 {
     const char *value = cli_value(arguments, name);
     return value && strcmp(value, "yes") == 0;
+}
+
+int cli_option_given(const cli_arguments *arguments, cli_source source, const char *name)
+{
+    for (int i = 0; i < arguments->flag_count; i++)
+        if (arguments->flags[i].source == source && strcmp(arguments->flags[i].name, name) == 0)
+            return 1;
+    return 0;
 }
 
 void cli_options_of(const cli_arguments *arguments, cli_source source, cli_text *out)

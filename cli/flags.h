@@ -19,10 +19,10 @@ typedef struct cli_flag {
 
 /* A table of the library whose entries have parameters. */
 typedef struct cli_family {
-    const char *noun;          /* "method" */
-    const char *formula_title; /* what an entry's `formula` is: "reference", "formula", "source" */
+    const char *noun; /* "method" */
     int (*entry)(int index, kfe_entry_info *out);
     const kfe_param_info *(*param)(int index, int param);
+    kfe_status (*as_json)(kfe_context *ctx, const char *name, char **out);
 } cli_family;
 
 extern const cli_family cli_methods, cli_kernels, cli_generators;
@@ -70,6 +70,7 @@ const char *cli_value(const cli_arguments *arguments, const char *name);
 /* The index-th value of a flag that may be repeated; NULL past the end. */
 const char *cli_value_at(const cli_arguments *arguments, const char *name, int index);
 int cli_is_set(const cli_arguments *arguments, const char *name);
+int cli_option_given(const cli_arguments *arguments, cli_source source, const char *name);
 /* Appends what was given for one source, as options of the library. */
 void cli_options_of(const cli_arguments *arguments, cli_source source, cli_text *out);
 

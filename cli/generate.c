@@ -12,10 +12,8 @@ static kfe_status run(cli_session *session)
     cli_text options = {0};
     kfe_status status = KFE_OK;
 
-    if (cli_is_set(arguments, "list")) {
-        cli_print_entries(session, &cli_generators);
-        return KFE_OK;
-    }
+    if (cli_is_set(arguments, "list"))
+        return cli_print_list(session, &cli_generators, NULL);
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a generator ('kfe generate --list' shows them)"));
     cli_options_of(arguments, CLI_FAMILY, &options);
     CLI_TRY(kfe_data_generate(session->ctx, arguments->operands[0], cli_text_string(&options), &data));

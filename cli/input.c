@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASS_NAMES_SHOWN = 5 };
+enum { CLASS_NAMES_SHOWN = 5, CLASS_NAME_SHOWN = 40 };
 
 typedef struct view_list {
     int count, named;
@@ -99,6 +99,19 @@ void cli_add_content(const cli_session *session, cli_text *options)
         }
 }
 
+/* A label may be a whole text, or hold what a terminal would obey. */
+static void print_class_name(const char *name)
+{
+    int i = 0;
+
+    for (; name[i] && i < CLASS_NAME_SHOWN; i++)
+        fputc((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i], stderr);
+    while (((unsigned char)name[i] & 0xC0) == 0x80) /* the rest of a character */
+        fputc(name[i++], stderr);
+    if (name[i])
+        fputs("…", stderr);
+}
+
 static void print_target(const kfe_data *data)
 {
     int64_t classes = kfe_data_class_count(data);
@@ -109,8 +122,10 @@ static void print_target(const kfe_data *data)
         fputs(", a real target\n", stderr);
     else {
         fprintf(stderr, ", %lld class%s (", (long long)classes, classes == 1 ? "" : "es");
-        for (int64_t i = 0; i < classes && i < CLASS_NAMES_SHOWN; i++)
-            fprintf(stderr, "%s%s", i ? ", " : "", kfe_data_class_name(data, i));
+        for (int64_t i = 0; i < classes && i < CLASS_NAMES_SHOWN; i++) {
+            fputs(i ? ", " : "", stderr);
+            print_class_name(kfe_data_class_name(data, i));
+        }
         fputs(classes > CLASS_NAMES_SHOWN ? ", …)\n" : ")\n", stderr);
     }
 }

@@ -4,7 +4,7 @@
 
 static kfe_status run(cli_session *session)
 {
-    return cli_run_list(session, &cli_kernels, kfe_list_kernels);
+    return cli_run_list(session, &cli_kernels);
 }
 
 static const cli_flag flags[] = {CLI_JSON, CLI_FLAGS_END};
@@ -13,7 +13,9 @@ const cli_command cli_command_kernels = {
     .name = "kernels",
     .summary = "list the kernels, or show one in full",
     .operands = "[NAME] [--json]",
-    .description = "Lists the kernels that -k takes; with a NAME, shows its formula and parameters.",
+    .description = "Lists the kernels that -k takes, each with its formula and the defaults of its "
+                   "parameters; with a NAME, "
+                   "shows one of them in full.",
     .examples = "  kfe kernels\n  kfe kernels rbf\n",
     .flags = flags,
     .run = run,

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "list.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
 
-typedef struct flag_word {
-    unsigned flag;
-    const char *key, *text;
-} flag_word;
+enum { NAME_WIDTH = 14 };
 
-static const flag_word flag_words[] = {
-    {KFE_HAS_SUPERVISION, "supervised", "needs labels"},
-    {KFE_HAS_REGRESSION, "regression", "takes real targets"},
-    {KFE_HAS_KERNELS, "kernels", "works with every kernel"},
-    {KFE_HAS_MULTIVIEW, "multi-view", "takes several views or kernels"},
-    {KFE_HAS_SPARSE, "sparse", "keeps sparse data sparse"},
-    {KFE_HAS_SYNTHETIC, "needs points", "needs the points themselves: no precomputed kernels, no strings"},
-    {KFE_HAS_INDEFINITE, "indefinite", "not positive definite for all parameters"},
-    {KFE_HAS_NONNEGATIVE, "data >= 0", "for data without negative values"},
-    {KFE_HAS_STRINGS, "strings", "works on strings"},
+static const struct {
+    unsigned flag;
+    const char *text;
+} traits[] = {
+    {KFE_HAS_SUPERVISION, "needs labels"},
+    {KFE_HAS_REGRESSION, "takes real targets"},
+    {KFE_HAS_KERNELS, "works with every kernel"},
+    {KFE_HAS_MULTIVIEW, "takes several views or kernels"},
+    {KFE_HAS_SPARSE, "keeps sparse data sparse"},
+    {KFE_HAS_SYNTHETIC, "needs the points themselves: no precomputed kernels, no strings"},
+    {KFE_HAS_INDEFINITE, "not positive definite for all parameters"},
+    {KFE_HAS_NONNEGATIVE, "for data without negative values"},
+    {KFE_HAS_STRINGS, "works on strings"},
 };
-enum { FLAG_WORD_COUNT = sizeof flag_words / sizeof *flag_words };
+enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 
 void cli_print_text(const char *text)
 {
@@ -32,113 +33,83 @@ void cli_print_text(const char *text)
         putchar('\n');
 }
 
-static const char *type_name(kfe_param_type type)
+static void print_in_full(const cli_family *family, int index, const kfe_entry_info *entry)
 {
-    static const char *const names[] = {"integer", "real", "choice", "flag", "text"};
-    return names[type];
-}
+    cli_text title = {0};
 
-static void print_json_field(const char *key, const char *value)
-{
-    printf(", \"%s\": ", key);
-    cli_print_json_string(stdout, value);
-}
-
-static void print_param_json(const kfe_param_info *info)
-{
-    printf("{\"name\": ");
-    cli_print_json_string(stdout, info->name);
-    print_json_field("type", type_name(info->type));
-    print_json_field("default", info->initial);
-    if (info->type == KFE_PARAM_INT || info->type == KFE_PARAM_REAL)
-        printf(", \"min\": %.17g, \"max\": %.17g", info->min, info->max);
-    if (info->words)
-        print_json_field("words", info->words);
-    print_json_field("help", info->help);
-    putchar('}');
-}
-
-static void print_entry_json(const cli_family *family, int index, const kfe_entry_info *entry)
-{
-    const kfe_param_info *info;
-    int first = 1;
-
-    printf("{\"name\": ");
-    cli_print_json_string(stdout, entry->name);
-    print_json_field("summary", entry->summary);
-    print_json_field(family->formula_title, entry->formula);
-    printf(", \"flags\": [");
-    for (int i = 0; i < FLAG_WORD_COUNT; i++)
-        if (entry->flags & flag_words[i].flag) {
-            printf("%s\"%s\"", first ? "" : ", ", flag_words[i].key);
-            first = 0;
-        }
-    printf("], \"parameters\": [");
-    for (int row = 0; (info = family->param(index, row)) != NULL; row++) {
-        printf("%s", row ? ", " : "");
-        print_param_json(info);
-    }
-    printf("]}");
-}
-
-static void print_entry_text(const cli_family *family, int index, const kfe_entry_info *entry)
-{
-    printf("%s: %s\n", entry->name, entry->summary);
-    if (entry->formula)
-        printf("  %s\n", entry->formula);
-    for (int i = 0; i < FLAG_WORD_COUNT; i++)
-        if (entry->flags & flag_words[i].flag)
-            printf("  - %s\n", flag_words[i].text);
+    cli_text_printf(&title, "%s: %s", entry->name, entry->summary);
+    cli_print_wrapped(stdout, title.bytes, 2, 0);
+    free(title.bytes);
+    printf("  %s\n", entry->formula);
+    for (int i = 0; i < TRAIT_COUNT; i++)
+        if (entry->flags & traits[i].flag)
+            printf("  - %s\n", traits[i].text);
     if (family->param(index, 0))
         printf("\nParameters:\n");
     cli_help_params(stdout, family, index);
 }
 
-kfe_status cli_print_entry(cli_session *session, const cli_family *family, const char *name)
+static void print_briefly(const cli_family *family, int index, const kfe_entry_info *entry)
 {
-    int index = cli_family_find(family, name);
-    char suggestion[96];
-    kfe_entry_info entry;
+    const kfe_param_info *info;
+    cli_text params = {0};
 
-    if (index < 0 || !family->entry(index, &entry))
-        return cli_fail(session, "there is no %s '%s'%s", family->noun, name,
-                        cli_family_suggest(family, name, suggestion, sizeof suggestion));
-    if (session->json) {
-        print_entry_json(family, index, &entry);
-        putchar('\n');
-    } else {
-        print_entry_text(family, index, &entry);
+    printf("%s%-*s", index ? "\n" : "", NAME_WIDTH, entry->name);
+    cli_print_wrapped(stdout, entry->summary, NAME_WIDTH, NAME_WIDTH);
+    printf("%*s", NAME_WIDTH, "");
+    cli_print_wrapped(stdout, entry->formula, NAME_WIDTH, NAME_WIDTH);
+    for (int row = 0; (info = family->param(index, row)) != NULL; row++)
+        cli_text_printf(&params, "%s%s=%s", row ? ", " : "", info->name, info->initial);
+    if (params.length) {
+        printf("%*s", NAME_WIDTH, "");
+        cli_print_wrapped(stdout, params.bytes, NAME_WIDTH, NAME_WIDTH);
     }
-    return KFE_OK;
+    free(params.bytes);
 }
 
-void cli_print_entries(const cli_session *session, const cli_family *family)
+static void print_entries(const cli_family *family)
 {
     kfe_entry_info entry;
 
     for (int i = 0; family->entry(i, &entry); i++)
-        if (session->json) {
-            printf(i ? ",\n " : "[");
-            print_entry_json(family, i, &entry);
-        } else {
-            printf("%-16s%s\n", entry.name, entry.summary);
-        }
-    if (session->json)
-        puts("]");
+        print_briefly(family, i, &entry);
 }
 
-kfe_status cli_run_list(cli_session *session, const cli_family *family, cli_list_fn list)
+static kfe_status print_json(cli_session *session, const cli_family *family, const char *name)
 {
     char *text = NULL;
-    kfe_status status = cli_check_operands(session, 0, 1, "at most one name");
+    kfe_status status = family->as_json(session->ctx, name, &text);
 
-    if (status != KFE_OK)
-        return status;
-    if (session->arguments.operand_count == 1)
-        return cli_print_entry(session, family, session->arguments.operands[0]);
-    status = list(session->ctx, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT, &text);
     if (status == KFE_OK)
         cli_print_text(text);
     kfe_string_free(session->ctx, text);
     return status;
+}
+
+kfe_status cli_print_list(cli_session *session, const cli_family *family, const char *name)
+{
+    int index = name ? cli_family_find(family, name) : -1;
+    char suggestion[96];
+    kfe_entry_info entry;
+
+    if (name && (index < 0 || !family->entry(index, &entry)))
+        return cli_fail(session, "there is no %s '%s'%s", family->noun, name,
+                        cli_family_suggest(family, name, suggestion, sizeof suggestion));
+    if (session->json)
+        return print_json(session, family, name ? entry.name : NULL);
+    if (name)
+        print_in_full(family, index, &entry);
+    else
+        print_entries(family);
+    return KFE_OK;
+}
+
+kfe_status cli_run_list(cli_session *session, const cli_family *family)
+{
+    const cli_arguments *arguments = &session->arguments;
+    kfe_status status = cli_check_operands(session, 0, 1, "at most one name");
+
+    if (status != KFE_OK)
+        return status;
+    return cli_print_list(session, family, arguments->operand_count == 1 ? arguments->operands[0] : NULL);
 }

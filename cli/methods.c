@@ -4,7 +4,7 @@
 
 static kfe_status run(cli_session *session)
 {
-    return cli_run_list(session, &cli_methods, kfe_list_methods);
+    return cli_run_list(session, &cli_methods);
 }
 
 static const cli_flag flags[] = {CLI_JSON, CLI_FLAGS_END};
@@ -13,7 +13,8 @@ const cli_command cli_command_methods = {
     .name = "methods",
     .summary = "list the methods, or show one in full",
     .operands = "[NAME] [--json]",
-    .description = "Lists the methods that 'kfe fit -m' takes; with a NAME, shows its paper and parameters.",
+    .description = "Lists the methods that 'kfe fit -m' takes, each with its paper and the defaults of its "
+                   "parameters; with a NAME, shows one of them in full.",
     .examples = "  kfe methods\n  kfe methods koc\n",
     .flags = flags,
     .run = run,

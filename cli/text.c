@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCREEN_WIDTH = 100 };
+enum { SCREEN_WIDTH = 80 };
 
 void *cli_resize(void *block, size_t count, size_t size)
 {
@@ -100,24 +100,6 @@ void cli_print_wrapped(FILE *out, const char *text, int indent, int column)
         text += *text != '\0';
     }
     fputc('\n', out);
-}
-
-void cli_print_json_string(FILE *out, const char *string)
-{
-    if (!string) {
-        fputs("null", out);
-        return;
-    }
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20)
-            fprintf(out, "\\u%04x", *c);
-        else
-            fputc(*c, out);
-    }
-    fputc('"', out);
 }
 
 static int edit_distance(const char *a, const char *b)

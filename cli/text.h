@@ -25,8 +25,6 @@ const char *cli_text_string(const cli_text *text);
 /* Writes paragraphs, wrapped at the width of the screen, every line but the first indented; `column` is
  * where the cursor stands. */
 void cli_print_wrapped(FILE *out, const char *text, int indent, int column);
-/* Writes `string` quoted as JSON; NULL is null. */
-void cli_print_json_string(FILE *out, const char *string);
 
 /* Keeps in `best` the candidate nearest to `word`, if any is near enough to be what was meant. */
 typedef struct cli_suggestion {

@@ -167,6 +167,8 @@ KFE_API kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const c
 /* Real targets, rows × cols (copied). */
 KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols,
                                         const double *targets);
+/* Gives `to` the labels or targets of `from`, which has as many rows (copied). */
+KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 
 KFE_API kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *path);
 
@@ -276,8 +278,10 @@ KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, 
 /* Kernel-target alignment, HSIC, effective rank, ... of each kernel on the data. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_style style, char **out);
-KFE_API kfe_status kfe_list_methods(kfe_context *ctx, kfe_style style, char **out);
-KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, kfe_style style, char **out);
+/* What there is, as JSON: the entry called `name` with its parameters, or an array of all (NULL). */
+KFE_API kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out);
+KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out);
+KFE_API kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out);
 KFE_API void kfe_string_free(kfe_context *ctx, char *string);
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -66,9 +67,11 @@ const char *support_file(const char *name, const void *bytes, size_t size)
 void *support_reallocate(void *user, void *block, size_t size)
 {
     support_allocator *allocator = user;
+    int64_t before = (int64_t)malloc_usable_size(block);
 
     if (size == 0) {
         allocator->live -= block != NULL;
+        allocator->bytes -= before;
         free(block);
         return NULL;
     }
@@ -76,6 +79,8 @@ void *support_reallocate(void *user, void *block, size_t size)
         return NULL;
     void *resized = realloc(block, size);
     allocator->live += resized && !block;
+    allocator->bytes += resized ? (int64_t)malloc_usable_size(resized) - before : 0;
+    allocator->peak = allocator->bytes > allocator->peak ? allocator->bytes : allocator->peak;
     return resized;
 }
 

@@ -43,9 +43,11 @@ const char *support_path(const char *name);
 const char *support_file(const char *name, const void *bytes, size_t size);
 #define support_text(name, text) support_file(name, text, strlen(text))
 
-/* An allocator whose k-th allocation fails (k from 1; 0: none), and that counts what is not freed. */
+/* An allocator whose k-th allocation fails (k from 1; 0: none), and that counts what is not freed: blocks,
+ * and bytes, of these also the most there ever were. */
 typedef struct support_allocator {
     int64_t fail_at, calls, live;
+    int64_t bytes, peak;
 } support_allocator;
 void *support_reallocate(void *user, void *block, size_t size);
 

@@ -355,19 +355,23 @@ static void test_many_passes(void **state)
         int tiled = strcmp(one->form, "tile by tile") == 0;
         int sum = strcmp(one->form, "sum") == 0;
         assert_ok(ctx, gram_case_open(ctx, one, &data, 0, &opened));
+        opened.plain->pinned = 0;
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-            kfe_i_gram *owned = NULL;
-            const kfe_i_gram *used = NULL;
+            kfe_i_kept kept;
             assert_ok(ctx, kfe_context_set_memory(ctx, cases[c].limit));
-            assert_ok(ctx, kfe_i_gram_for_many_passes(opened.plain, &owned, &used));
-            assert_ptr_equal(used, owned ? owned : opened.plain);
+            assert_ok(ctx, kfe_i_gram_keep(opened.plain, 0, &kept));
+            assert_ptr_equal(kept.gram, kept.stored ? kept.stored : opened.plain);
             if (tiled || sum)
-                assert_non_null(strstr(used->form->name, tiled ? cases[c].tiles : cases[c].sums));
+                assert_non_null(strstr(kept.gram->form->name, tiled ? cases[c].tiles : cases[c].sums));
             else
-                assert_null(owned);
-            kfe_i_gram_free(owned);
+                assert_null(kept.stored);
+            kfe_i_gram_keep_free(&kept);
         }
         assert_ok(ctx, kfe_context_set_memory(ctx, 0));
+        opened.plain->pinned = 1; /* --gram tiled */
+        kfe_i_kept as_it_is;
+        assert_ok(ctx, kfe_i_gram_keep(opened.plain, 0, &as_it_is));
+        assert_ptr_equal(as_it_is.gram, opened.plain);
         gram_case_close(&opened);
     }
     gram_data_free(&data);

@@ -175,8 +175,7 @@ static kfe_status use(kfe_context *ctx, const kfe_i_gram *gram, results *r)
     static const int64_t index[] = {3, 1};
     int32_t group[SMALL] = {1};
     double *whole = NULL;
-    kfe_i_gram *owned = NULL;
-    const kfe_i_gram *used = NULL;
+    kfe_i_kept kept = {0};
 
     for (int i = 0; i < SMALL * SMALL; i++)
         r->vectors[i] = i;
@@ -190,9 +189,9 @@ static kfe_status use(kfe_context *ctx, const kfe_i_gram *gram, results *r)
     TRY(kfe_i_gram_eigen(gram, 3, KFE_TOLERANCE, r->values, r->vectors));
     TRY(kfe_i_gram_materialise(gram, &whole));
     kfe_i_free(ctx, whole);
-    TRY(kfe_i_gram_for_many_passes(gram, &owned, &used));
-    kfe_i_gram_free(owned);
-    return KFE_OK;
+    kfe_status status = kfe_i_gram_keep(gram, 0, &kept);
+    kfe_i_gram_keep_free(&kept);
+    return status;
 }
 
 static kfe_status open_and_use(support_allocator *allocator, const gram_case *one, const gram_data *data,

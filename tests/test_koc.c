@@ -476,7 +476,7 @@ static void test_zero_centroids_are_an_error(void **state)
         kfe_spec *spec = NULL;
         kfe_model *model = NULL;
         assert_ok(ctx, kfe_spec_parse(ctx, methods[m][0], NULL, methods[m][1], &spec));
-        assert_fails(ctx, KFE_ENUMERIC, "centroids are zero", kfe_fit(ctx, spec, data, &model));
+        assert_fails(ctx, KFE_EINPUT, "centroids are zero", kfe_fit(ctx, spec, data, &model));
         assert_null(model);
         kfe_spec_free(spec);
     }

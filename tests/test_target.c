@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "data/utf8.h"
 #include "support.h"
 
 static void names_keep_order_of_appearance(void **state)
@@ -102,6 +103,75 @@ static void gathering_keeps_the_classes(void **state)
     kfe_i_target_free(&whole);
 }
 
+static void copy_with_failing_allocator(int64_t fail_at, int *done)
+{
+    static const double values[] = {1, 2, 3};
+    static const char *const labels[] = {"b", "a", "b"};
+    support_allocator allocator = {.fail_at = 0};
+    kfe_context *ctx = NULL;
+    kfe_data *from = NULL;
+    kfe_data *to = NULL;
+    int64_t before;
+    kfe_status status;
+
+    assert_true(kfe_context_new_with(support_reallocate, &allocator, &ctx) == KFE_OK);
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 3, 1, 1, values, &from));
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 3, 1, 1, values, &to));
+    assert_ok(ctx, kfe_data_set_labels(ctx, from, labels));
+    before = allocator.calls;
+    allocator.fail_at = before + fail_at;
+    status = kfe_data_copy_target(ctx, from, to);
+    *done = allocator.calls < before + fail_at;
+    assert_true(status == (*done ? KFE_OK : KFE_ENOMEM));
+    kfe_data_free(from);
+    assert_int_equal(kfe_data_class_count(to), *done ? 2 : 0);
+    if (*done)
+        assert_string_equal(kfe_data_class_name(to, kfe_data_class_of(to, 1)), "a");
+    kfe_data_free(to);
+    kfe_context_free(ctx);
+    assert_int_equal(allocator.live, 0);
+}
+
+static void copies_stand_on_their_own_and_may_run_out_of_memory(void **state)
+{
+    int done = 0;
+    (void)state;
+
+    for (int64_t fail_at = 1; !done; fail_at++)
+        copy_with_failing_allocator(fail_at, &done);
+}
+
+static void copying_wants_as_many_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double values[] = {1, 2, 3};
+    kfe_data *three = NULL;
+    kfe_data *two = NULL;
+
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 3, 1, 1, values, &three));
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 2, 1, 1, values, &two));
+    assert_ok(ctx, kfe_data_set_targets(ctx, three, 1, values));
+    assert_fails(ctx, KFE_EINVAL, "3 rows", kfe_data_copy_target(ctx, three, two));
+    kfe_data_free(two);
+    kfe_data_free(three);
+}
+
+static void labels_are_utf8(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char *const good[] = {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+    static const char *const bad[] = {
+        "\xE4", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF", "a\x80"};
+    kfe_i_target target;
+
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++)
+        assert_true(kfe_i_is_utf8(good[k]));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_false(kfe_i_is_utf8(bad[k]));
+        assert_fails(ctx, KFE_EINPUT, "row 1", kfe_i_target_from_labels(ctx, 1, &bad[k], &target));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +185,10 @@ int main(void)
                                         support_context_teardown),
         cmocka_unit_test_setup_teardown(gathering_keeps_the_classes, support_context_setup,
                                         support_context_teardown),
+        cmocka_unit_test_setup_teardown(copying_wants_as_many_rows, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(labels_are_utf8, support_context_setup, support_context_teardown),
+        cmocka_unit_test(copies_stand_on_their_own_and_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The road, walked once: check the data, scale it, open the Gram operator, run the method, build the model.
  */
+#include <math.h>
 #include <string.h>
 
 #include "api/spec.h"
 #include "core/memory.h"
+#include "data/utf8.h"
 #include "model/model.h"
 
 /* What a fit holds on the way. */
@@ -147,6 +149,7 @@ static kfe_status describe_views(fit_job *job)
     for (int v = 0; v < job->train->view_count; v++) {
         const kfe_i_view *view = &job->train->views[v];
         KFE_STRDUP(job->ctx, job->model->views[v].name, view->name);
+        kfe_i_force_utf8(job->model->views[v].name); /* file names may be any bytes */
         job->model->views[v].cols = view->table.cols;
         job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
     }
@@ -188,6 +191,22 @@ cleanup:
     return status;
 }
 
+/* Kernels square the values; beyond this, what overflows would look like data that does not vary. */
+static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, const kfe_i_table *scaled)
+{
+    const double largest = 1e150;
+    int64_t row = 0;
+    int64_t col = 0;
+
+    if (!kfe_i_table_find_beyond(scaled, largest, &row, &col))
+        return KFE_OK;
+    return kfe_i_fail(
+        ctx, KFE_EINPUT,
+        "%s: row %lld, column %lld is too large to compute with (beyond %g); write the column in "
+        "another unit, or remove it",
+        view->name, (long long)row + 1, (long long)col + 1, largest);
+}
+
 static kfe_status scale_views(fit_job *job)
 {
     kfe_status status = KFE_OK;
@@ -201,6 +220,7 @@ static kfe_status scale_views(fit_job *job)
                      job->train->views[v].name);
         KFE_TRY(kfe_i_scaler_learn(job->ctx, (kfe_i_scale_kind)job->spec->fit.scale, table, scaler));
         KFE_TRY(kfe_i_scaler_apply(job->ctx, scaler, table, &job->scaled[v]));
+        KFE_TRY(check_magnitude(job->ctx, &job->train->views[v], &job->scaled[v]));
     }
 cleanup:
     return status;
@@ -261,6 +281,17 @@ cleanup:
     return status;
 }
 
+/* Training data that overflows is refused; new data may still hold larger values. */
+static kfe_status check_features(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features)
+{
+    for (int64_t p = 0; p < features->rows * features->cols; p++)
+        if (!isfinite(features->values[p]))
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "%s: row %lld has values too large to compute with; correct or remove it",
+                              data->views[0].name, (long long)(p / features->cols) + 1);
+    return KFE_OK;
+}
+
 kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_matrix *out)
 {
     kfe_status status = KFE_OK;
@@ -272,6 +303,7 @@ kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_dat
     out->rows = kfe_data_rows(data);
     out->cols = out->stride = model->dim;
     KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
+    KFE_TRY(check_features(ctx, data, out));
 cleanup:
     if (status != KFE_OK)
         kfe_matrix_free(out);

@@ -71,14 +71,12 @@ static kfe_status bad_value(kfe_context *ctx, const kfe_i_param *row, const char
         return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes yes or no, not '%s'", owner, info->name, value);
     kfe_i_format_number(info->min, low);
     kfe_i_format_number(info->max, high);
-    if (info->min == KFE_REAL_POSITIVE)
-        snprintf(low, sizeof low, "above 0");
-    return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes %s %s%s%s%s%s, not '%s'", owner, info->name,
-                      info->type == KFE_PARAM_INT ? "an integer" : "a number",
-                      info->min == KFE_REAL_POSITIVE ? low : "from ",
-                      info->min == KFE_REAL_POSITIVE ? "" : low,
-                      info->max >= KFE_INT_MAX ? (info->min == KFE_REAL_POSITIVE ? "" : " up") : " to ",
-                      info->max >= KFE_INT_MAX ? "" : high, words ? " or a name in the help" : "", value);
+    int positive = info->min == KFE_REAL_POSITIVE;
+    int unbounded = info->max >= KFE_INT_MAX;
+    return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes %s %s%s%s%s%s%s, not '%s'", owner, info->name,
+                      info->type == KFE_PARAM_INT ? "an integer" : "a number", positive ? "above " : "from ",
+                      positive ? "0" : low, unbounded ? (positive ? "" : " up") : " to ",
+                      unbounded ? "" : high, words ? " or one of " : "", words ? words : "", value);
 }
 
 static kfe_status set_number(kfe_context *ctx, const kfe_i_param *row, const char *owner, void *target,

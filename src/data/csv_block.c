@@ -225,6 +225,21 @@ static void describe_column(const kfe_i_csv *csv, int64_t number, kfe_i_text *ou
         kfe_i_text_printf(out, " ('%.100s')", csv->names[number]);
 }
 
+/* As spreadsheets write numbers in much of the world. */
+static int has_decimal_comma(const kfe_i_field *at)
+{
+    char text[64];
+    double number = 0;
+    size_t length = (size_t)(at->end - at->begin);
+    const char *comma = memchr(at->begin, ',', length);
+
+    if (!comma || length >= sizeof text)
+        return 0;
+    memcpy(text, at->begin, length);
+    text[comma - at->begin] = '.';
+    return kfe_i_parse_number(text, text + length, &number);
+}
+
 static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text *out)
 {
     int length = (int)(found->at.end - found->at.begin < 60 ? found->at.end - found->at.begin : 60);
@@ -239,10 +254,10 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
     describe_column(csv, found->field, out);
     switch (found->kind) {
     case FAULT_TEXT:
-        kfe_i_text_printf(out,
-                          " is '%.*s', which is not a number; correct it, remove the column, or name the "
-                          "label column with --label",
-                          length, found->at.begin);
+        kfe_i_text_printf(out, " is '%.*s', which is not a number; %s", length, found->at.begin,
+                          has_decimal_comma(&found->at)
+                              ? "write decimals with a point, not a comma"
+                              : "correct it, remove the column, or name the label column with --label");
         break;
     case FAULT_MISSING:
         kfe_i_text_puts(out, " is missing; fill it in, or use --missing mean or --missing drop");

@@ -279,6 +279,25 @@ static int has_header(const kfe_i_csv *csv, int64_t label)
     return 0;
 }
 
+/* A slip of the pen in the first row must not make it a header unnoticed. */
+static void warn_of_doubtful_header(const kfe_i_csv *csv)
+{
+    double value;
+
+    if (csv->settings->header != KFE_HEADER_AUTO || csv->settings->content != KFE_CONTENT_NUMBERS)
+        return;
+    for (int64_t j = 0; j < csv->fields; j++)
+        if (j != csv->label &&
+            kfe_i_parse_number(csv->names[j], csv->names[j] + strlen(csv->names[j]), &value)) {
+            kfe_i_log(
+                csv->ctx, KFE_LOG_WARNING,
+                "%s:%lld: taken for a header, though field %lld is a number; if it is data, say --header "
+                "no, otherwise --header yes",
+                csv->block.source->name, (long long)csv->first_line, (long long)j + 1);
+            return;
+        }
+}
+
 static void forget_names(kfe_i_csv *csv)
 {
     for (int64_t j = 0; j < csv->fields; j++)
@@ -301,10 +320,12 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     KFE_TRY(read_names(csv, end));
     KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->fields,
                                settings->header == KFE_HEADER_NO ? NULL : csv->names, &csv->label));
-    if (has_header(csv, csv->label))
+    if (has_header(csv, csv->label)) {
+        warn_of_doubtful_header(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);
-    else
+    } else {
         forget_names(csv);
+    }
     csv->string = settings->content == KFE_CONTENT_STRINGS ? csv->label == 0 : -1;
 cleanup:
     return status;

@@ -146,6 +146,34 @@ kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols, 
     return status;
 }
 
+kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(from);
+    int64_t *every_row = NULL;
+    char *name = NULL;
+    kfe_i_target target = {0};
+
+    if (rows != kfe_data_rows(to))
+        KFE_FAIL(ctx, KFE_EINVAL, "the labels of %lld rows do not fit %lld rows", (long long)rows,
+                 (long long)kfe_data_rows(to));
+    KFE_ALLOC(ctx, every_row, rows);
+    for (int64_t i = 0; i < rows; i++)
+        every_row[i] = i;
+    if (from->target_name)
+        KFE_STRDUP(ctx, name, from->target_name);
+    KFE_TRY(kfe_i_target_gather(ctx, &from->target, every_row, rows, &target));
+    kfe_i_target_free(&to->target);
+    kfe_i_free(to->ctx, to->target_name);
+    to->target = target;
+    to->target_name = name;
+    name = NULL;
+cleanup:
+    kfe_i_free(ctx, name);
+    kfe_i_free(ctx, every_row);
+    return status;
+}
+
 /* ---- asking ---- */
 
 int64_t kfe_data_rows(const kfe_data *data)

@@ -48,11 +48,18 @@ static kfe_status named_column(kfe_context *ctx, const char *file, const char *l
                              "from 1 to %lld with --label",
                              label, (long long)count, (long long)count);
     }
-    for (int64_t j = 0; names && j < count; j++)
-        if (strcmp(names[j], label) == 0) {
-            *column = j;
-            return KFE_OK;
-        }
+    for (int64_t j = 0; names && j < count; j++) {
+        if (strcmp(names[j], label) != 0)
+            continue;
+        if (*column >= 0)
+            return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
+                                 "columns %lld and %lld are both named '%s'; give the number of the label "
+                                 "column with --label",
+                                 (long long)*column + 1, (long long)j + 1, label);
+        *column = j;
+    }
+    if (*column >= 0)
+        return KFE_OK;
     if (names) /* the caller's list ends in NULL */
         kfe_i_suggest(label, name_at, names, suggestion, sizeof suggestion);
     return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,

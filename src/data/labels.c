@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "data/read.h"
+#include "data/utf8.h"
 
 void kfe_i_labels_init(kfe_i_labels *labels, kfe_context *ctx)
 {
@@ -149,6 +150,16 @@ static kfe_status not_a_number(const kfe_i_labels *labels, const char *file, int
                          kfe_i_intern_word(&labels->words, word));
 }
 
+static kfe_status check_encoding(const kfe_i_labels *labels, const char *file)
+{
+    for (int64_t k = 0; k < labels->words.count; k++)
+        if (!kfe_i_is_utf8(kfe_i_intern_word(&labels->words, k)))
+            return kfe_i_fail_at(labels->ctx, KFE_EINPUT, file, labels->first_line[k], labels->column,
+                                 "the label is not UTF-8 text; convert the file first, for example with "
+                                 "'iconv -f latin1 -t utf8'");
+    return KFE_OK;
+}
+
 /* The number that each word stands for, NaN for text; returns whether they look like classes. */
 static int read_words(const kfe_i_labels *labels, double *number)
 {
@@ -195,6 +206,7 @@ static kfe_status words_to_target(kfe_i_labels *labels, const char *file, int ta
     KFE_ALLOC(labels->ctx, number, labels->words.count);
     classes = read_words(labels, number);
     if (task == KFE_TASK_OPTION_CLASSIFY || (task == KFE_TASK_OPTION_AUTO && classes)) {
+        KFE_TRY(check_encoding(labels, file));
         KFE_TRY(renumber(labels, out));
         out->task = KFE_TASK_CLASSES;
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/table.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -206,6 +207,11 @@ kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table)
 
 int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col)
 {
+    return kfe_i_table_find_beyond(table, DBL_MAX, row, col);
+}
+
+int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col)
+{
     if (table->kind == KFE_TABLE_TEXT)
         return 0;
     for (int64_t i = 0; i < table->rows; i++) {
@@ -213,7 +219,7 @@ int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *
         int64_t begin = sparse ? table->row_start[i] : i * table->stride;
         int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
         for (int64_t p = begin; p < end; p++)
-            if (!isfinite(table->values[p])) {
+            if (!(fabs(table->values[p]) <= largest)) {
                 *row = i;
                 *col = sparse ? table->columns[p] : p - begin;
                 return 1;

@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "data/labels.h"
+#include "data/utf8.h"
 
 void kfe_i_target_free(kfe_i_target *target)
 {
@@ -48,8 +49,11 @@ kfe_status kfe_i_target_from_labels(kfe_context *ctx, int64_t rows, const char *
     begin_target(ctx, KFE_TASK_CLASSES, rows, out);
     kfe_i_intern_init(&words, ctx);
     KFE_ALLOC(ctx, out->codes, rows);
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < rows; i++) {
+        if (!kfe_i_is_utf8(labels[i]))
+            KFE_FAIL(ctx, KFE_EINPUT, "the label of row %lld is not UTF-8 text", (long long)i + 1);
         KFE_TRY(kfe_i_intern_add(&words, labels[i], (int64_t)strlen(labels[i]), &out->codes[i]));
+    }
     KFE_TRY(copy_names(out, &words));
 cleanup:
     kfe_i_intern_free(&words);

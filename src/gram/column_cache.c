@@ -6,12 +6,14 @@
 
 #include "core/memory.h"
 
+enum { ABSENT = -1, LISTED = -2 };
+
 struct kfe_i_column_cache {
     const kfe_i_gram *gram;
     int64_t slots;
     double *columns;  /* slots × n */
     double *fetched;  /* n × slots, as the operator gives them */
-    int64_t *slot_of; /* per column of the operator: its slot, or -1 */
+    int64_t *slot_of; /* per column of the operator: its slot, or ABSENT, or LISTED among the missing */
     int64_t *holds;   /* per slot: its column, or -1 */
     int64_t *used;    /* per slot */
     int64_t *missing; /* columns to evaluate */
@@ -37,7 +39,7 @@ kfe_status kfe_i_column_cache_new(const kfe_i_gram *gram, int64_t most, kfe_i_co
     KFE_ALLOC_ZERO(ctx, cache->used, cache->slots);
     KFE_ALLOC(ctx, cache->missing, cache->slots);
     for (int64_t i = 0; i < gram->size; i++)
-        cache->slot_of[i] = -1;
+        cache->slot_of[i] = ABSENT;
     for (int64_t s = 0; s < cache->slots; s++)
         cache->holds[s] = -1;
     *out = cache;
@@ -78,7 +80,7 @@ static void place(kfe_i_column_cache *cache, int64_t j, int64_t count)
     int64_t slot = oldest_slot(cache);
 
     if (cache->holds[slot] >= 0)
-        cache->slot_of[cache->holds[slot]] = -1;
+        cache->slot_of[cache->holds[slot]] = ABSENT;
     cache->holds[slot] = cache->missing[j];
     cache->slot_of[cache->missing[j]] = slot;
     cache->used[slot] = ++cache->clock;
@@ -98,16 +100,20 @@ kfe_status kfe_i_column_cache_fetch(kfe_i_column_cache *cache, const int64_t *in
         int64_t slot = cache->slot_of[index[j]];
         if (slot >= 0)
             cache->used[slot] = ++cache->clock; /* so that it is not given away below */
-        else
-            cache->missing[absent++] = index[j];
+        if (slot != ABSENT)
+            continue;
+        cache->slot_of[index[j]] = LISTED;
+        cache->missing[absent++] = index[j];
     }
     if (absent == 0)
         return KFE_OK;
     status = kfe_i_gram_columns(cache->gram, cache->missing, absent, cache->fetched);
-    for (int64_t j = 0; status == KFE_OK && j < absent; j++)
-        if (cache->slot_of[cache->missing[j]] < 0) /* unless it was listed twice */
+    for (int64_t j = 0; j < absent; j++)
+        if (status == KFE_OK)
             place(cache, j, absent);
-    cache->evaluated += absent;
+        else
+            cache->slot_of[cache->missing[j]] = ABSENT;
+    cache->evaluated += status == KFE_OK ? absent : 0;
     return status;
 }
 

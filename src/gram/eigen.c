@@ -12,8 +12,8 @@
  * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002),
  * which also tells what of them is nothing but rounding; twice, because once is not enough.
  *
- * Cost: (rounds)·(product with b vectors) + O(n m²), memory 2nm doubles; m is some ten blocks. No allocation
- * in rounds.
+ * Cost: (rounds)·(product with b vectors) + O(n m²), memory 2nm doubles; m is four to ten blocks. No
+ * allocation in rounds.
  */
 #include <math.h>
 #include <string.h>
@@ -29,8 +29,9 @@ enum {
     DENSE_SHARE = 5,   /* more than a fifth of the spectrum: LAPACK */
     BLOCK_EXTRA = 6,   /* vectors beyond k in a block: they speed up the last wanted ones */
     BLOCK_LEAST = 16,
-    BLOCK_MOST = 64,
     BASIS_BLOCKS = 10,
+    BASIS_MOST = 640, /* more than this beyond k only if a few blocks need it */
+    BASIS_BLOCKS_LEAST = 4,
     MAX_PRODUCTS = 200
 };
 
@@ -46,6 +47,7 @@ typedef struct eigen_state {
     double *ritz_values, *ritz;    /* its eigenvalues and vectors */
     double *small;                 /* capacity × capacity */
     double *residuals;             /* k */
+    double rounding;               /* residuals below this are rounding of the operator's entries */
     kfe_i_eigen_work *work;
 } eigen_state;
 
@@ -211,33 +213,48 @@ static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
     kfe_status status = KFE_OK;
     int64_t count = s->block;
     int products = 0;
+    int converged = 0;
 
     random_block(s);
-    for (; products < MAX_PRODUCTS; products++) {
+    for (;;) {
         int64_t added = count;
         KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", products, 0));
         KFE_TRY(extend(s, &added));
+        products++;
         KFE_TRY(rayleigh_ritz(s));
-        *reached = s->size < s->k ? INFINITY : largest_residual(s, s->k);
+        double residual = s->size < s->k ? INFINITY : largest_residual(s, s->k);
         double norm = fmax(fabs(s->ritz_values[0]), fabs(s->ritz_values[s->size - 1]));
-        *reached = norm > 0 ? *reached / norm : 0;
-        if (*reached <= tolerance || added == 0)
-            break;
+        *reached = norm > 0 ? residual / norm : 0;
+        converged = *reached <= tolerance || residual <= s->rounding;
+        if (converged || added == 0 || products == MAX_PRODUCTS)
+            break; /* before a restart, which the Ritz vectors at hand would not fit */
         next_block(s, added, &count);
     }
     kfe_i_log(s->ctx, KFE_LOG_INFO, "eigenvectors: %d products with blocks of %lld, relative residual %.1e",
-              products + 1, (long long)s->block, *reached);
+              products, (long long)s->block, *reached);
+    if (!converged)
+        kfe_i_log(
+            s->ctx, KFE_LOG_WARNING,
+            "eigenvectors: the relative residual is %.1e after %d products, not %.1e; the last features are "
+            "less exact",
+            *reached, products, tolerance);
 cleanup:
     return status;
+}
+
+/* Of basis, image and blocks; the operator's own workspace is about another block for each thread. */
+static double bytes_needed(const eigen_state *s)
+{
+    double blocks = (3.0 + kfe_context_threads(s->ctx)) * (double)(s->block + s->k);
+    return 8.0 * (double)s->n * (2.0 * (double)s->capacity + blocks);
 }
 
 static kfe_status allocate(eigen_state *s)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = s->ctx;
-    double bytes = 8.0 * (double)s->n * (2.0 * (double)s->capacity + 3.0 * (double)(s->block + s->k));
 
-    KFE_TRY(kfe_i_check_memory(ctx, bytes, "the block of eigenvectors",
+    KFE_TRY(kfe_i_check_memory(ctx, bytes_needed(s), "the block of eigenvectors",
                                "raise --memory or ask for fewer features"));
     KFE_ALLOC(ctx, s->basis, s->n * s->capacity);
     KFE_ALLOC(ctx, s->image, s->n * s->capacity);
@@ -264,49 +281,84 @@ static void release(eigen_state *s)
     kfe_i_eigen_work_free(s->work);
 }
 
-static kfe_status krylov_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
-                               double *vectors)
+static int64_t basis_beyond(int64_t block)
+{
+    int64_t wanted = least(BASIS_BLOCKS * block, BASIS_MOST);
+    return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
+}
+
+/* A block is never narrower than k: a Krylov space holds no more copies of an eigenvalue than its first block
+ * has vectors. */
+static void choose_sizes(eigen_state *s)
+{
+    s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
+    s->capacity = least(s->n, s->k + basis_beyond(s->block));
+}
+
+static kfe_status krylov_eigen(eigen_state *s, double tolerance, double *eigenvalues, double *vectors)
 {
     kfe_status status = KFE_OK;
-    eigen_state s = {.ctx = gram->ctx, .gram = gram, .n = gram->size, .k = k};
     double reached = 0;
 
-    s.block = k + BLOCK_EXTRA > BLOCK_LEAST ? least(k + BLOCK_EXTRA, BLOCK_MOST) : BLOCK_LEAST;
-    s.capacity = least(gram->size, k + BASIS_BLOCKS * s.block);
-    KFE_TRY(allocate(&s));
-    KFE_TRY(iterate(&s, tolerance, &reached));
-    if (reached > tolerance)
-        kfe_i_log(s.ctx, KFE_LOG_WARNING,
-                  "eigenvectors: the relative residual is %.1e after %d products, not %.1e; the last "
-                  "features are less exact",
-                  reached, MAX_PRODUCTS, tolerance);
-    memcpy(eigenvalues, s.ritz_values, (size_t)k * sizeof *eigenvalues);
-    kfe_i_combine(s.n, s.size, k, 1, s.basis, s.capacity, s.ritz, s.size, 0, vectors, k);
+    KFE_TRY(allocate(s));
+    KFE_TRY(kfe_i_gram_rounding(
+        kfe_i_gram_centred_inner(s->gram) ? kfe_i_gram_centred_inner(s->gram) : s->gram, &s->rounding));
+    KFE_TRY(iterate(s, tolerance, &reached));
+    memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
+    kfe_i_combine(s->n, s->size, s->k, 1, s->basis, s->capacity, s->ritz, s->size, 0, vectors, s->k);
 cleanup:
-    release(&s);
     return status;
+}
+
+/* The largest of ‖image_j − value_j·vector_j‖, relative to the largest value. */
+static double relative_residual(int64_t n, int64_t k, const double *values, const double *vectors,
+                                const double *image)
+{
+    double largest = 0;
+    double norm = 0;
+
+    for (int64_t j = 0; j < k; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double difference = image[i * k + j] - values[j] * vectors[i * k + j];
+            sum += difference * difference;
+        }
+        largest = fmax(largest, sqrt(sum));
+        norm = fmax(norm, fabs(values[j]));
+    }
+    return norm > 0 ? largest / norm : 0;
 }
 
 /* Eigenvectors found on a copy in single precision are put right as far as they span the space: Rayleigh-Ritz
  * once more, with the operator itself. What was only rounding gets its true eigenvalue, next to nothing. */
-static kfe_status refine(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+static kfe_status refine(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                         double *vectors)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = gram->ctx;
     double *image = NULL;
+    double *rotated = NULL;
     double *projected = NULL;
     double *rotation = NULL;
 
     KFE_ALLOC(ctx, image, gram->size * k);
+    KFE_ALLOC(ctx, rotated, gram->size * k);
     KFE_ALLOC(ctx, projected, k * k);
     KFE_ALLOC(ctx, rotation, k * k);
     KFE_TRY(kfe_i_gram_times(gram, vectors, k, image));
     kfe_i_inner_products(gram->size, k, vectors, k, k, image, k, projected);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, k, projected, k, eigenvalues, rotation));
-    kfe_i_combine(gram->size, k, k, 1, vectors, k, rotation, k, 0, image, k);
-    memcpy(vectors, image, (size_t)(gram->size * k) * sizeof *vectors);
+    kfe_i_combine(gram->size, k, k, 1, vectors, k, rotation, k, 0, rotated, k);
+    memcpy(vectors, rotated, (size_t)(gram->size * k) * sizeof *vectors);
+    kfe_i_combine(gram->size, k, k, 1, image, k, rotation, k, 0, rotated, k);
+    double reached = relative_residual(gram->size, k, eigenvalues, vectors, rotated);
+    kfe_i_log(ctx, reached > tolerance ? KFE_LOG_WARNING : KFE_LOG_INFO,
+              "eigenvectors: found on a copy in single precision, for want of memory; the relative residual "
+              "is %.1e",
+              reached);
 cleanup:
     kfe_i_free(ctx, image);
+    kfe_i_free(ctx, rotated);
     kfe_i_free(ctx, projected);
     kfe_i_free(ctx, rotation);
     return status;
@@ -316,25 +368,19 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
                             double *vectors)
 {
     kfe_status status = KFE_OK;
-    kfe_i_gram *owned = NULL;
-    kfe_i_gram *centred = NULL;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    const kfe_i_gram *kept = NULL;
+    kfe_i_kept kept = {0};
+    eigen_state s = {.ctx = gram->ctx, .n = gram->size, .k = k};
 
     if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
         return dense_eigen(gram, k, eigenvalues, vectors);
-    KFE_TRY(kfe_i_gram_for_many_passes(inner ? inner : gram, &owned, &kept));
-    if (inner && owned) {
-        KFE_TRY(kfe_i_gram_centred(gram->ctx, kept, &centred));
-        kept = centred;
-    } else if (inner) {
-        kept = gram;
-    }
-    KFE_TRY(krylov_eigen(kept, k, tolerance, eigenvalues, vectors));
-    if (owned && kfe_i_gram_is_single(owned))
-        KFE_TRY(refine(gram, k, eigenvalues, vectors));
+    choose_sizes(&s);
+    KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&s), &kept));
+    s.gram = kept.gram;
+    KFE_TRY(krylov_eigen(&s, tolerance, eigenvalues, vectors));
+    if (kept.stored && kfe_i_gram_is_single(kept.stored))
+        KFE_TRY(refine(gram, k, tolerance, eigenvalues, vectors));
 cleanup:
-    kfe_i_gram_free(centred);
-    kfe_i_gram_free(owned);
+    release(&s);
+    kfe_i_gram_keep_free(&kept);
     return status;
 }

@@ -116,6 +116,7 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
     } else {
         *out = evaluated;
         evaluated = NULL;
+        (*out)->pinned = storage == KFE_GRAM_TILED;
     }
     kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)(*out)->size,
               (*out)->form->name);

@@ -43,6 +43,7 @@ struct kfe_i_gram {
     int64_t size;
     void *state;
     kfe_i_workspace *work; /* one call at a time */
+    int pinned;            /* to be used as it is: the user asked for this form */
 };
 
 /* ---- making one ---- */
@@ -100,7 +101,8 @@ kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, i
 /* The whole matrix, n × n, freed by the caller. */
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);
 /* (G + ridge·I) out = right, for k right-hand sides, to a relative residual of `tolerance` in each (solve.c).
- * What was reached is in *residual, if that is not NULL; KFE_ENUMERIC if it is not good enough. */
+ * What was reached is in *residual, if that is not NULL; KFE_ENUMERIC if neither that is good
+ * enough nor rounding allows no better. */
 kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
                             double tolerance, double *out, double *residual);
 /* The k largest eigenvalues, falling, and unit eigenvectors as the columns of vectors (n × k), with residuals
@@ -115,12 +117,20 @@ kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
 /* Σ G[i, j]², in one pass. */
 kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
 
+/* An operator as it is best used for many passes. */
+typedef struct kfe_i_kept {
+    const kfe_i_gram *gram;       /* what to use */
+    kfe_i_gram *stored, *centred; /* what that is made of, if it is not the original */
+} kfe_i_kept;
+
 /*
- * For loops of many passes: `gram` itself where a pass is cheap; else, in *owned (freed by the caller), the
- * same operator kept in memory: in double precision if that fits, in single precision if that does, else
- * partly. The choice is logged.
+ * For loops of many passes: `gram` itself where a pass is cheap or the user wants it tiled; else the same
+ * operator kept in memory: in double precision if that fits beside `reserve` bytes that the caller needs, in
+ * single precision if that does, else partly. Centring stays implicit. The choice is logged. Free it also
+ * after a failure.
  */
-kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out);
+kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out);
+void kfe_i_gram_keep_free(kfe_i_kept *kept);
 
 /* For form files: a zeroed operator with `state_size` bytes of state. */
 kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,

@@ -7,6 +7,7 @@
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,23 @@ static kfe_status check_order(kfe_context *ctx, int64_t n)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "a matrix of order %lld is beyond LAPACK's integers",
                           (long long)n);
     return KFE_OK;
+}
+
+/* Small problems on one thread: with more, waiting for each other takes longer than the work, and far longer
+ * on a machine that is busy otherwise. */
+enum { SERIAL_ORDER = 512 };
+
+static int enter_order(int64_t n)
+{
+    int saved = omp_get_max_threads();
+    if (n <= SERIAL_ORDER)
+        omp_set_num_threads(1);
+    return saved;
+}
+
+static void leave_order(int saved)
+{
+    omp_set_num_threads(saved);
 }
 
 static kfe_status lapack_failure(kfe_context *ctx, const char *routine, lapack_int info)
@@ -43,8 +61,11 @@ kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *wh
 
     if (status != KFE_OK)
         return status;
+    int saved = enter_order(n);
     /* column-major "upper" is row-major lower */
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) != 0)
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n);
+    leave_order(saved);
+    if (info != 0)
         return not_definite(ctx, what);
     for (int64_t i = 0; i < n; i++)
         memset(a + i * n + i + 1, 0, (size_t)(n - i - 1) * sizeof *a);
@@ -197,11 +218,13 @@ kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, in
 {
     lapack_int order = (lapack_int)n;
     lapack_int found = 0;
+    int saved = enter_order(n);
     lapack_int info =
         LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0, (lapack_int)(n - k + 1),
                             order, 0, &found, work->rising, work->columns, order, work->support, work->work,
                             work->work_size, work->integers, work->integer_count);
 
+    leave_order(saved);
     if (info != 0 || found != k)
         return lapack_failure(ctx, "the eigenvalue computation", info);
     reverse_into_rows(n, k, work->columns, work->rising, eigenvalues, vectors);

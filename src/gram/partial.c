@@ -14,7 +14,7 @@
 #include "gram/gram.h"
 #include "kernel/cross.h"
 
-enum { PANEL_ROWS = 256 };
+enum { PANEL_ROWS = 64 };
 
 typedef struct partial_state {
     const kfe_i_gram *source; /* tiled */

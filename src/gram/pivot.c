@@ -101,6 +101,7 @@ static kfe_status begin(const kfe_i_gram *gram, int64_t most, kfe_i_low_rank *ou
         out->diagonal[i] = fmax(0, out->diagonal[i]);
         out->trace += out->diagonal[i];
     }
+    out->whole = out->trace;
 cleanup:
     return status;
 }

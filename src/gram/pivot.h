@@ -11,6 +11,7 @@ typedef struct kfe_i_low_rank {
     double *factor;   /* rows × capacity, `rank` columns in use */
     double *diagonal; /* of what is left: G − FFᵀ */
     double trace;     /* the sum of that */
+    double whole;     /* the trace of G */
 } kfe_i_low_rank;
 
 /*

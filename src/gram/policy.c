@@ -3,8 +3,8 @@
 #include "core/memory.h"
 #include "gram/gram.h"
 
-/* Of the limit, what the matrix itself may take: blocks of vectors and the data need the rest. */
-#define KFE_MATRIX_SHARE 0.75
+/* Of the limit, what the matrix and the caller's vectors may take together: the data needs the rest. */
+#define KFE_MATRIX_SHARE 0.9
 
 static void log_choice(const kfe_i_gram *gram, const char *choice)
 {
@@ -36,10 +36,10 @@ static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **
     return status;
 }
 
-static kfe_status keep(const kfe_i_gram *gram, kfe_i_gram **owned)
+static kfe_status store(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
 {
     double entries = (double)gram->size * (double)gram->size;
-    double budget = KFE_MATRIX_SHARE * (double)kfe_context_memory(gram->ctx);
+    double budget = KFE_MATRIX_SHARE * (double)kfe_context_memory(gram->ctx) - reserve;
     int wide = 8 * entries <= budget;
     kfe_status status;
 
@@ -51,15 +51,27 @@ static kfe_status keep(const kfe_i_gram *gram, kfe_i_gram **owned)
     return status;
 }
 
-kfe_status kfe_i_gram_for_many_passes(const kfe_i_gram *gram, kfe_i_gram **owned, const kfe_i_gram **out)
+kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    const kfe_i_gram *evaluated = inner ? inner : gram;
 
-    *owned = NULL;
-    *out = gram;
-    if (gram->form->evaluates)
-        status = keep(gram, owned);
-    if (*owned)
-        *out = *owned;
+    *out = (kfe_i_kept){.gram = gram};
+    if (!evaluated->form->evaluates || evaluated->pinned)
+        return KFE_OK;
+    KFE_TRY(store(evaluated, reserve, &out->stored));
+    if (out->stored && inner)
+        KFE_TRY(kfe_i_gram_centred(gram->ctx, out->stored, &out->centred));
+    if (out->stored)
+        out->gram = inner ? out->centred : out->stored;
+cleanup:
     return status;
+}
+
+void kfe_i_gram_keep_free(kfe_i_kept *kept)
+{
+    kfe_i_gram_free(kept->centred);
+    kfe_i_gram_free(kept->stored);
+    *kept = (kfe_i_kept){0};
 }

@@ -2,7 +2,7 @@
 /*
  * (G + λI) B = R for a block of right-hand sides.
  *
- * Up to some thousands of examples: Cholesky, if the matrix fits. Beyond: conjugate gradients on all
+ * Up to some thousands of examples: Cholesky. Beyond: conjugate gradients on all
  * right-hand sides at once, one product with the block a round, preconditioned by FFᵀ + λI with F from
  * randomly pivoted Cholesky. By Woodbury, (FFᵀ + λI)⁻¹x = (x − F(FᵀF + λI)⁻¹Fᵀx)/λ: O(nr) a round. The rank r
  * grows until what F leaves of the trace is below λ (the preconditioner is then nearly exact) or memory or
@@ -14,6 +14,7 @@
  *
  * Cost: rounds·(one product + 4nrk), memory n(r + 4k) doubles. No allocation in rounds.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ enum {
     MAX_ROUNDS = 300,
     MAX_REFINEMENTS = 12
 };
+/* A residual above this is never excused by rounding. */
+#define KFE_WORST_RESIDUAL 1e-6
 /* What one solution in single precision can hope for. */
 #define KFE_INNER_TOLERANCE 1e-5
 
@@ -46,6 +49,7 @@ typedef struct solve_state {
     double *small;                       /* r × k */
     double *rho, *alpha, *goal, *length; /* k */
     int rounds;
+    double rounding; /* the relative residual that rounding alone may leave */
 } solve_state;
 
 /* ---- direct ---- */
@@ -204,21 +208,27 @@ cleanup:
 
 /* ---- refinement ---- */
 
-/* residual = right − (G + λI)·out, and the largest of its columns relative to those of right. */
+/* residual = right − (G + λI)·out, and the largest of its columns relative to those of right. Rounding alone
+ * leaves some ε‖G‖‖x‖ of it, and ‖G‖ is at most the trace. */
 static kfe_status true_residual(solve_state *s, const double *right, const double *out, double *largest)
 {
     kfe_status status = apply(s, s->exact, 0, out, s->image);
 
-    *largest = 0;
-    for (int64_t i = 0; status == KFE_OK && i < s->n * s->k; i++)
-        s->residual[i] = right[i] - s->image[i];
     if (status != KFE_OK)
         return status;
+    for (int64_t i = 0; i < s->n * s->k; i++)
+        s->residual[i] = right[i] - s->image[i];
     column_products(s->n, s->k, s->residual, s->residual, s->length);
     column_products(s->n, s->k, right, right, s->alpha);
+    column_products(s->n, s->k, out, out, s->rho);
+    *largest = s->rounding = 0;
     for (int64_t j = 0; j < s->k; j++)
-        if (s->alpha[j] > 0)
+        if (s->alpha[j] > 0) {
             *largest = fmax(*largest, sqrt(s->length[j] / s->alpha[j]));
+            s->rounding = fmax(s->rounding, 4 * DBL_EPSILON * (s->low_rank.whole + s->ridge) *
+                                                sqrt(s->rho[j] / s->alpha[j]));
+        }
+    s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
     return KFE_OK;
 }
 
@@ -279,66 +289,69 @@ static void release(solve_state *s)
     kfe_i_low_rank_free(&s->low_rank);
 }
 
-static kfe_status iterative_solve(const kfe_i_gram *exact, const kfe_i_gram *fast, double ridge,
-                                  const double *right, int64_t k, double tolerance, double *out,
+static kfe_status iterative_solve(solve_state *s, const double *right, double tolerance, double *out,
                                   double *reached)
 {
     kfe_status status = KFE_OK;
-    solve_state s = {
-        .ctx = exact->ctx, .exact = exact, .fast = fast, .ridge = ridge, .n = exact->size, .k = k};
 
-    s.refined = kfe_i_gram_is_single(fast);
+    s->refined = kfe_i_gram_is_single(s->fast);
+    KFE_TRY(allocate(s));
+    KFE_TRY(make_preconditioner(s));
+    KFE_TRY(refine(s, right, tolerance, out, reached));
+    kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: %d rounds, preconditioner of rank %lld, relative residual %.1e",
+              s->rounds, (long long)s->low_rank.rank, *reached);
+cleanup:
+    return status;
+}
+
+/* The residual of a solution that Cholesky gave, for those who ask. */
+static kfe_status measure_direct(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                                 const double *out, double *residual)
+{
+    kfe_status status = KFE_OK;
+    solve_state s = {.ctx = gram->ctx, .exact = gram, .ridge = ridge, .n = gram->size, .k = k};
+
     KFE_TRY(allocate(&s));
-    KFE_TRY(make_preconditioner(&s));
-    KFE_TRY(refine(&s, right, tolerance, out, reached));
-    kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: %d rounds, preconditioner of rank %lld, relative residual %.1e",
-              s.rounds, (long long)s.low_rank.rank, *reached);
+    KFE_TRY(true_residual(&s, right, out, residual));
 cleanup:
     release(&s);
     return status;
 }
 
-/* The operator that rounds use: kept in memory as far as that goes, and centred again if the original is. */
-static kfe_status keep_for_rounds(const kfe_i_gram *gram, kfe_i_gram **owned, kfe_i_gram **centred,
-                                  const kfe_i_gram **out)
+/* Preconditioner, its working columns, and blocks of right-hand sides; the operator's own workspace is about
+ * another block for each thread. */
+static double bytes_needed(const kfe_i_gram *gram, int64_t k)
 {
-    kfe_status status = KFE_OK;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-
-    KFE_TRY(kfe_i_gram_for_many_passes(inner ? inner : gram, owned, out));
-    if (!inner)
-        return KFE_OK;
-    *out = gram;
-    if (*owned) {
-        KFE_TRY(kfe_i_gram_centred(gram->ctx, *owned, centred));
-        *out = *centred;
-    }
-cleanup:
-    return status;
+    double columns = (double)affordable_rank(gram) + 64 + (6.0 + kfe_context_threads(gram->ctx)) * (double)k;
+    return 8.0 * (double)gram->size * columns;
 }
 
 kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
                             double tolerance, double *out, double *residual)
 {
     kfe_status status = KFE_OK;
-    kfe_i_gram *owned = NULL;
-    kfe_i_gram *centred = NULL;
-    const kfe_i_gram *fast = NULL;
+    kfe_i_kept kept = {0};
+    solve_state s = {.ctx = gram->ctx, .ridge = ridge, .n = gram->size, .k = k};
     double reached = 0;
 
-    if (gram->size <= DIRECT_SIZE)
-        return direct_solve(gram, ridge, right, k, out);
-    KFE_TRY(keep_for_rounds(gram, &owned, &centred, &fast));
-    KFE_TRY(iterative_solve(kfe_i_gram_is_single(fast) ? gram : fast, fast, ridge, right, k, tolerance, out,
-                            &reached));
+    if (gram->size <= DIRECT_SIZE) {
+        status = direct_solve(gram, ridge, right, k, out);
+        return status == KFE_OK && residual ? measure_direct(gram, ridge, right, k, out, residual) : status;
+    }
+    KFE_TRY(kfe_i_check_memory(gram->ctx, bytes_needed(gram, k), "solving for so many right-hand sides",
+                               "raise --memory"));
+    KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(gram, k), &kept));
+    s.fast = kept.gram;
+    s.exact = kfe_i_gram_is_single(kept.gram) ? gram : kept.gram;
+    KFE_TRY(iterative_solve(&s, right, tolerance, out, &reached));
     if (residual)
         *residual = reached;
-    if (reached > tolerance)
+    if (reached > fmax(tolerance, s.rounding))
         status = kfe_i_fail(gram->ctx, KFE_ENUMERIC,
                             "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
                             reached, tolerance);
 cleanup:
-    kfe_i_gram_free(centred);
-    kfe_i_gram_free(owned);
+    release(&s);
+    kfe_i_gram_keep_free(&kept);
     return status;
 }

@@ -16,7 +16,7 @@ typedef struct stored_state {
     int64_t stride;
 } stored_state;
 
-enum { PANEL_ROWS = 256 };
+enum { PANEL_ROWS = 64 };
 
 static void copy_row(const stored_state *s, int64_t i, int64_t col, int64_t cols, double *out)
 {

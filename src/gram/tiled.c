@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "gram/gram.h"
 #include "kernel/cross.h"
+#include "kernel/rows.h"
 #include "kernel/tile.h"
 
 typedef struct tiled_state {
@@ -122,16 +123,6 @@ cleanup:
     return status;
 }
 
-static double sum_of(const double *values, int64_t count)
-{
-    double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < count; j++)
-        sum += values[j];
-    return sum;
-}
-
 /* Adds one tile; with `mirrored`, also the tile that it is the transpose of. */
 static void add_tile(const group_job *job, const double *tile, int64_t row, int64_t rows, int64_t col,
                      int64_t cols, int mirrored, double *sums)
@@ -143,7 +134,7 @@ static void add_tile(const group_job *job, const double *tile, int64_t row, int6
             int64_t end = j + 1;
             while (end < cols && job->group[col + end] == h)
                 end++;
-            double part = sum_of(tile + i * KFE_TILE_STRIDE + j, end - j);
+            double part = kfe_i_row_sum(tile + i * KFE_TILE_STRIDE + j, end - j);
             sums[g * job->groups + h] += part;
             if (mirrored)
                 sums[h * job->groups + g] += part;

@@ -230,18 +230,34 @@ typedef struct matrix_job {
     int64_t own;
 } matrix_job;
 
-enum { MIRROR = 8 }; /* columns of a tile that are mirrored together: a cache line of each row */
+enum { MIRROR = 8 }; /* a cache line of doubles */
 
-/* Writes a tile to its place and, transposed, to its mirror image: whole rows of the image at a time. */
+/* out (cols × rows, stride n) = tileᵀ, in squares of whole cache lines on both sides. */
+static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t n, double *out)
+{
+    for (int64_t j = 0; j < cols; j += MIRROR)
+        for (int64_t i = 0; i < rows; i += MIRROR) {
+            const double *from = tile + i * KFE_TILE_STRIDE + j;
+            double *to = out + j * n + i;
+            if (j + MIRROR <= cols && i + MIRROR <= rows) {
+                for (int q = 0; q < MIRROR; q++)
+                    for (int p = 0; p < MIRROR; p++)
+                        to[q * n + p] = from[p * KFE_TILE_STRIDE + q];
+                continue;
+            }
+            for (int64_t q = 0; q < least(MIRROR, cols - j); q++)
+                for (int64_t p = 0; p < least(MIRROR, rows - i); p++)
+                    to[q * n + p] = from[p * KFE_TILE_STRIDE + q];
+        }
+}
+
+/* Writes a tile to its place and to its mirror image. */
 static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
                        double *out)
 {
     for (int64_t i = 0; i < rows; i++)
         memcpy(out + (row + i) * n + col, tile + i * KFE_TILE_STRIDE, (size_t)cols * sizeof *out);
-    for (int64_t first = 0; first < cols; first += MIRROR)
-        for (int64_t j = first; j < least(cols, first + MIRROR); j++)
-            for (int64_t i = 0; i < rows; i++)
-                out[(col + j) * n + row + i] = tile[i * KFE_TILE_STRIDE + j];
+    mirror_wide(tile, rows, cols, n, out + col * n + row);
 }
 
 static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,

@@ -160,6 +160,10 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
     out->table = out->source;
     if (table->cols > INT_MAX)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "tables have at most %d columns", INT_MAX);
+    if (table->kind == KFE_TABLE_CSR) /* every thread lays out two rows */
+        KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)table->cols * kfe_context_threads(ctx),
+                                   "laying out rows of so many columns",
+                                   "number the columns without gaps, or raise --memory"));
     if (def->flags & KFE_HAS_NONNEGATIVE)
         KFE_TRY(check_nonnegative(ctx, kernel, table));
     if (def->base == KFE_BASE_DISTANCE)

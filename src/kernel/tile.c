@@ -15,6 +15,8 @@
 
 #include <cblas.h>
 
+#include "kernel/rows.h"
+
 /* Below this share of its summands a squared distance (of nᵢ + nⱼ) or a sum over sparse coordinates is
  * computed from differences: what is left has a relative error of at most about ε / 1e-5. */
 #define KFE_CANCELLATION 1e-5
@@ -196,20 +198,10 @@ static void distance_tile(tile_job *job)
     const kfe_i_tile *tile = &job->tile;
 
     dot_tile(job);
-    for (int64_t i = 0; i < tile->rows; i++) {
-        double *restrict row = tile->values + i * tile->stride;
-        const double *restrict col_norms = tile->col_norms;
-        double row_norm = tile->row_norms[i];
-        int close = 0;
-#pragma omp simd reduction(| : close)
-        for (int64_t j = 0; j < tile->cols; j++) {
-            double reach = row_norm + col_norms[j];
-            row[j] = reach - 2 * row[j];
-            close |= !(row[j] >= KFE_CANCELLATION * reach);
-        }
-        if (close)
+    for (int64_t i = 0; i < tile->rows; i++)
+        if (kfe_i_row_distances(tile->values + i * tile->stride, tile->cols, tile->row_norms[i],
+                                tile->col_norms, KFE_CANCELLATION))
             recompute_close(job, i);
-    }
 }
 
 /* ---- sums over coordinates ---- */

@@ -70,7 +70,7 @@ kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t co
     kfe_status status = kfe_i_independent(ctx, count, inner, tolerance, kept, rank);
 
     if (status == KFE_OK && *rank == 0)
-        return kfe_i_fail(ctx, KFE_ENUMERIC, "%s: all class centroids are zero in the kernel's feature space",
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: all class centroids are zero in the kernel's feature space",
                           method);
     if (status == KFE_OK && *rank < count)
         kfe_i_log(ctx, KFE_LOG_WARNING,
@@ -198,7 +198,7 @@ kfe_status kfe_i_discriminant_rank(kfe_context *ctx, const char *method, const k
     while (*rank < most && ratios[*rank] > smallest)
         (*rank)++;
     if (*rank == 0)
-        return kfe_i_fail(ctx, KFE_ENUMERIC,
+        return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: the classes have the same centroid; there is nothing to discriminate", method);
     return KFE_OK;
 }

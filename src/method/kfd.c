@@ -14,7 +14,7 @@
  * In both, A = BVΛ^(−1/2) from H = VΛVᵀ gives unit denominators.
  *
  * Mika, Rätsch, Weston, Schölkopf & Müller (1999); Baudat & Anouar (2000) for c classes.
- * Time O(n³/3) (norm) or O(n³) (coefficients), memory 8n² or 16n² bytes.
+ * Time: one block solve of the operator (norm), or O(n³) and 16n² bytes (coefficients).
  */
 #include <cblas.h>
 #include <math.h>
@@ -81,7 +81,7 @@ static kfe_status directions_from(kfe_context *ctx, int64_t n, int64_t c, const 
     while (rank < c - 1 && values[rank] > smallest)
         rank++;
     if (rank == 0)
-        KFE_FAIL(ctx, KFE_ENUMERIC,
+        KFE_FAIL(ctx, KFE_EINPUT,
                  "kfd: the classes have the same centroid; there is nothing to discriminate");
     int64_t dim = kfe_i_clamp_dim(ctx, "kfd", asked, rank, "classes differ in no more directions");
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));

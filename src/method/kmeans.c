@@ -184,7 +184,7 @@ kfe_status kfe_i_groups_by_kmeans(kfe_context *ctx, const kfe_i_gram *gram, cons
                                   int64_t clusters, kfe_i_groups *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_gram *stored = NULL;
+    kfe_i_kept kept = {0};
     kmeans_state s = {.target = target, .clusters = clusters, .groups = out};
     int64_t most =
         target->rows < clusters * target->class_count ? target->rows : clusters * target->class_count;
@@ -192,7 +192,8 @@ kfe_status kfe_i_groups_by_kmeans(kfe_context *ctx, const kfe_i_gram *gram, cons
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->rows = target->rows;
-    KFE_TRY(kfe_i_gram_for_many_passes(gram, &stored, &s.gram));
+    KFE_TRY(kfe_i_gram_keep(gram, 24.0 * (double)target->rows * (double)most, &kept));
+    s.gram = kept.gram;
     KFE_ALLOC(ctx, out->of, target->rows);
     KFE_ALLOC(ctx, out->sizes, most);
     KFE_ALLOC(ctx, s.class_of, most);
@@ -213,6 +214,6 @@ cleanup:
     kfe_i_free(ctx, s.diagonal);
     kfe_i_free(ctx, s.nearest);
     kfe_i_free(ctx, s.column);
-    kfe_i_gram_free(stored);
+    kfe_i_gram_keep_free(&kept);
     return status;
 }

@@ -61,7 +61,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     /* lengths here, squared lengths in koc: the root, so that both find the same rank */
     KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, sqrt(KFE_RANK_TOLERANCE), basis, kept, &rank));
     if (rank == 0)
-        KFE_FAIL(ctx, KFE_ENUMERIC, "oc: all class centroids are zero");
+        KFE_FAIL(ctx, KFE_EINPUT, "oc: all class centroids are zero");
     if (rank < c)
         kfe_i_log(ctx, KFE_LOG_WARNING,
                   "oc: %lld of %lld centroids are linearly dependent on the others and were left out",

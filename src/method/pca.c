@@ -184,6 +184,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     double rounding = 0;
     int64_t dim = 0;
 
+    KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)d * (double)(wanted + 1), "the principal directions",
+                               "ask for fewer features, or raise --memory"));
     KFE_ALLOC_ZERO(ctx, means, d);
     KFE_ALLOC(ctx, values, wanted);
     KFE_ALLOC(ctx, directions, d * wanted);

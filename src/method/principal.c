@@ -18,8 +18,8 @@ kfe_status kfe_i_principal_dim(kfe_context *ctx, const char *method, const kfe_i
     while (rank < wanted && eigenvalues[rank] > rounding && eigenvalues[rank] > tolerance * eigenvalues[0])
         rank++;
     if (rank == 0)
-        return kfe_i_fail(ctx, KFE_ENUMERIC,
-                          "%s: the examples do not vary; there are no principal components", method);
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the examples do not vary; there are no principal components",
+                          method);
     *dim = kfe_i_clamp_dim(ctx, method, settings->dim, rank, "the data varies in no more directions");
     return KFE_OK;
 }

@@ -370,9 +370,14 @@ static kfe_status open_source(struct source *source)
 {
     struct stat info;
 
+    if (strcmp(source->name, "-") == 0)
+        return kfe_i_fail(
+            source->ctx, KFE_EIO,
+            "models are read from plain files only, not from standard input; save it to one first");
     source->descriptor = open(source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (source->descriptor < 0 || fstat(source->descriptor, &info) != 0)
-        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot open: %s", strerror(errno));
+        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot open: %s; check the name",
+                             strerror(errno));
     if (S_ISDIR(info.st_mode))
         return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0,
                              "it is a directory; name a model file");

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is, from the tables: methods and kernels with their parameters. */
-#include <stdio.h>
+/* What there is, from the tables: generators, kernels and methods with their parameters. */
+#include <string.h>
 
-#include "core/text.h"
 #include "report/json.h"
 
 /* A table of entries: how to walk it and what its columns are called. */
 typedef struct listing {
     int (*entry)(int index, kfe_entry_info *out);
     const kfe_param_info *(*param)(int index, int param);
-    const char *formula_title;
+    const char *noun, *formula_title;
 } listing;
 
-static const listing methods = {kfe_method, kfe_method_param, "reference"};
-static const listing kernels = {kfe_kernel, kfe_kernel_param, "formula"};
+static const listing generators = {kfe_generator, kfe_generator_param, "generator", "source"};
+static const listing kernels = {kfe_kernel, kfe_kernel_param, "kernel", "formula"};
+static const listing methods = {kfe_method, kfe_method_param, "method", "reference"};
 
 static const struct {
     unsigned flag;
@@ -63,59 +63,33 @@ static json_t *entry_object(const listing *list, int index, const kfe_entry_info
     return object;
 }
 
-static kfe_status list_as_json(kfe_context *ctx, const listing *list, char **out)
+static kfe_status write_list(kfe_context *ctx, const listing *list, const char *name, char **out)
 {
-    json_t *all = json_array();
+    json_t *all = name ? NULL : json_array();
     kfe_entry_info entry;
 
+    *out = NULL;
     for (int i = 0; list->entry(i, &entry); i++)
-        json_array_append_new(all, entry_object(list, i, &entry));
+        if (!name)
+            json_array_append_new(all, entry_object(list, i, &entry));
+        else if (strcmp(name, entry.name) == 0)
+            return kfe_i_json_take(ctx, entry_object(list, i, &entry), out);
+    if (name)
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no %s '%s'", list->noun, name);
     return kfe_i_json_take(ctx, all, out);
 }
 
-static void add_text_entry(kfe_i_text *text, const listing *list, int index, const kfe_entry_info *entry)
+kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out)
 {
-    const char *separator = "";
-
-    kfe_i_text_printf(text, "%-13s %s\n%-13s %s\n", entry->name, entry->summary, "", entry->formula);
-    if (entry->flags) {
-        kfe_i_text_printf(text, "%-13s [", "");
-        for (size_t f = 0; f < sizeof flag_names / sizeof *flag_names; f++)
-            if (entry->flags & flag_names[f].flag) {
-                kfe_i_text_printf(text, "%s%s", separator, flag_names[f].name);
-                separator = ", ";
-            }
-        kfe_i_text_puts(text, "]\n");
-    }
-    for (int p = 0; list->param(index, p); p++) {
-        const kfe_param_info *info = list->param(index, p);
-        kfe_i_text_printf(text, "%-13s   %s=%s: %s\n", "", info->name, info->initial, info->help);
-    }
+    return write_list(ctx, &generators, name, out);
 }
 
-static kfe_status list_as_text(kfe_context *ctx, const listing *list, char **out)
+kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out)
 {
-    kfe_i_text text;
-    kfe_entry_info entry;
-
-    kfe_i_text_init(&text, ctx);
-    for (int i = 0; list->entry(i, &entry); i++)
-        add_text_entry(&text, list, i, &entry);
-    return kfe_i_text_take(&text, out);
+    return write_list(ctx, &kernels, name, out);
 }
 
-static kfe_status write_list(kfe_context *ctx, const listing *list, kfe_style style, char **out)
+kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out)
 {
-    *out = NULL;
-    return style == KFE_STYLE_JSON ? list_as_json(ctx, list, out) : list_as_text(ctx, list, out);
-}
-
-kfe_status kfe_list_methods(kfe_context *ctx, kfe_style style, char **out)
-{
-    return write_list(ctx, &methods, style, out);
-}
-
-kfe_status kfe_list_kernels(kfe_context *ctx, kfe_style style, char **out)
-{
-    return write_list(ctx, &kernels, style, out);
+    return write_list(ctx, &methods, name, out);
 }

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Measures everything in one run and writes bench/RESULTS.md. Installs the peers (scikit-learn, pandas, R kernlab) from
+# Debian. Takes about half an hour on 2 cores; --quick leaves out what takes minutes. Let nothing else run meanwhile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+quick=${1-}
+[[ -z $quick || $quick == --quick ]] || { echo "usage: bench/run.sh [--quick]" >&2; exit 2; }
+
+tools/install-deps.sh
+peers=(r-cran-kernlab python3-sklearn python3-pandas)
+dpkg -s "${peers[@]}" > /dev/null 2>&1 || { [[ $(id -u) == 0 ]] || exec sudo "$0" "$@"; apt-get install -y --no-install-recommends "${peers[@]}"; }
+
+cmake -S . -B build-bench -G Ninja -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_BENCH=ON > /dev/null
+cmake --build build-bench > /dev/null
+bench=build-bench/bench
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+{
+    echo "# Measurements"
+    echo
+    echo "Made by \`bench/run.sh${quick:+ $quick}\` on $(date +%F), commit $(git rev-parse --short HEAD)."
+    echo "$(nproc) cores of $(lscpu | sed -n 's/^Model name: *//p'), $(free -g | awk '/Mem/ {print $2}') GB; $(gcc --version | head -n 1); OpenBLAS $(pkg-config --modversion openblas);"
+    echo "$(/usr/bin/python3 -c 'import numpy, scipy, sklearn, pandas; print("NumPy", numpy.__version__ + ", SciPy", scipy.__version__ + ", scikit-learn", sklearn.__version__ + ", pandas", pandas.__version__)'); $(Rscript -e 'cat("R", as.character(getRversion()), "kernlab", as.character(packageVersion("kernlab")))')."
+    echo "Times are medians of 3 to 5 runs, except where one run takes minutes; peers use all cores too. Ratios are of"
+    echo "times from the same run."
+    echo
+    echo "## The road: koc and transform against bare GEMM + exp"
+    echo
+    "$bench/bench_road"
+    echo
+    echo "## The Gram engine against its floors"
+    echo
+    echo "| what | seconds | floor, seconds | ratio | target |"
+    echo "|---|---|---|---|---|"
+    "$bench/bench_engine" gram times
+    if [[ -z $quick ]]; then
+        "$bench/bench_engine" solve
+        "$bench/bench_engine" solve-large
+    fi
+    echo
+    echo "## Against other libraries"
+    echo
+    /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick
+    echo
+    echo "## Reading a 1,000,000 x 50 CSV, against pandas' C reader"
+    echo
+    /usr/bin/python3 bench/read_csv.py "$bench/bench_read_csv" || true
+} > "$out"
+[[ -f bench/NOTES.md ]] && { echo; cat bench/NOTES.md; } >> "$out"
+cp "$out" bench/RESULTS.md
+cat bench/RESULTS.md

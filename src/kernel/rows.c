@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/rows.h"
+
+/* Written once; inlined into one function for each instruction set. */
+#define KFE_BODY static inline __attribute__((always_inline))
+
+KFE_BODY int distances(double *restrict values, int64_t count, double norm, const double *restrict norms,
+                       double share)
+{
+    int64_t close = 0;
+
+    for (int64_t j = 0; j < count; j++) {
+        double reach = norm + norms[j];
+        values[j] = reach - 2 * values[j];
+        close += !(values[j] >= share * reach);
+    }
+    return close > 0;
+}
+
+KFE_BODY double sum(const double *values, int64_t count)
+{
+    double total = 0;
+
+#pragma omp simd reduction(+ : total)
+    for (int64_t j = 0; j < count; j++)
+        total += values[j];
+    return total;
+}
+
+#if defined(__x86_64__)
+
+#define KFE_AVX512 __attribute__((target("avx512f,avx512dq,prefer-vector-width=512")))
+#define KFE_AVX2 __attribute__((target("avx2,fma")))
+
+KFE_AVX512 static int distances_avx512(double *values, int64_t count, double norm, const double *norms,
+                                       double share)
+{
+    return distances(values, count, norm, norms, share);
+}
+
+KFE_AVX2 static int distances_avx2(double *values, int64_t count, double norm, const double *norms,
+                                   double share)
+{
+    return distances(values, count, norm, norms, share);
+}
+
+KFE_AVX512 static double sum_avx512(const double *values, int64_t count)
+{
+    return sum(values, count);
+}
+
+KFE_AVX2 static double sum_avx2(const double *values, int64_t count)
+{
+    return sum(values, count);
+}
+
+static int has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+}
+
+static int has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+int kfe_i_row_distances(double *values, int64_t count, double norm, const double *norms, double share)
+{
+    if (has_avx512())
+        return distances_avx512(values, count, norm, norms, share);
+    if (has_avx2())
+        return distances_avx2(values, count, norm, norms, share);
+    return distances(values, count, norm, norms, share);
+}
+
+double kfe_i_row_sum(const double *values, int64_t count)
+{
+    if (has_avx512())
+        return sum_avx512(values, count);
+    if (has_avx2())
+        return sum_avx2(values, count);
+    return sum(values, count);
+}
+
+#else
+
+int kfe_i_row_distances(double *values, int64_t count, double norm, const double *norms, double share)
+{
+    return distances(values, count, norm, norms, share);
+}
+
+double kfe_i_row_sum(const double *values, int64_t count)
+{
+    return sum(values, count);
+}
+
+#endif

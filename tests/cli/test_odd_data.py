@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people really have on their disks. One test for each thing that once went wrong."""
+import json
+import os
+
+import pytest
+
+
+def test_labels_that_are_not_utf8_are_refused_with_their_place(kfe):
+    kfe.write("latin1.csv", b"1,2,b\n3,4,\xe4\n5,6,b\n0,1,\xe4\n")
+    kfe.refused("fit", "-m", "koc", "latin1.csv", "-o", "m.kfe", says=["latin1.csv:2:", "UTF-8", "iconv"])
+    kfe.write("half.csv", b"1,2,b\n3,4,\xc3\n")
+    kfe.refused("fit", "-m", "koc", "half.csv", "-o", "m.kfe", says="half.csv:2:")
+
+
+def test_a_file_name_that_is_not_utf8_gives_a_model_that_loads(kfe):
+    name = os.fsdecode(b"n\xe4me.csv")
+    kfe.path(name).write_text("1,2,a\n3,4,b\n5,1,a\n")
+    kfe.ok("fit", "-q", "-m", "koc", name, "-o", "m.kfe")
+    assert json.loads(kfe.ok("info", "--json", "m.kfe").out)["views"][0]["name"] == "n?me.csv"
+
+
+def test_a_label_name_that_two_columns_have_is_refused(kfe):
+    kfe.write("twice.csv", "x,y,x\n1,2,a\n3,4,b\n")
+    kfe.refused("fit", "-m", "koc", "--label", "x", "twice.csv", "-o", "m.kfe", says=["columns 1 and 3", "--label"])
+    kfe.ok("fit", "-q", "-m", "koc", "--label", "3", "twice.csv", "-o", "m.kfe")
+
+
+def test_decimal_commas_are_recognised(kfe):
+    kfe.write("german.csv", "x;y;c\n1;2;a\n1,5;2,5;b\n")
+    kfe.refused("fit", "-m", "koc", "german.csv", "-o", "m.kfe", says=["german.csv:3:1", "'1,5'", "point"])
+
+
+def test_long_and_hostile_labels_are_shown_short(kfe):
+    kfe.write("long.csv", "1,2," + "ä" * 100000 + "\n3,4,\x1b[2J\n")
+    summary = kfe.ok("fit", "-m", "koc", "long.csv", "-o", "m.kfe").err
+    assert len(summary) < 500 and "\x1b" not in summary and "�" not in summary
+
+
+@pytest.mark.parametrize("method", ["oc", "koc", "kfd", "kda-qr", "akda-qr", "pca", "kpca"])
+def test_values_whose_squares_overflow_are_refused(kfe, method):
+    kfe.write("huge.csv", "1,2,a\n3,-4e200,b\n5,6,a\n0,1,b\n")
+    kfe.refused("fit", "-m", method, "huge.csv", "-o", "m.kfe", says=["huge.csv", "row 2, column 2", "too large"])
+
+
+@pytest.mark.parametrize("method", ["kfd", "kda-qr", "akda-qr", "pca", "kpca"])
+def test_data_without_any_difference_is_bad_input(kfe, method):
+    kfe.write("same.csv", "7,7,a\n7,7,b\n7,7,a\n")
+    assert method in kfe.refused("fit", "-m", method, "same.csv", "-o", "m.kfe")
+
+
+def test_a_model_cannot_come_from_standard_input(kfe):
+    kfe.refused("info", "-", stdin=b"", says="standard input")
+
+
+def test_features_are_never_infinite(kfe):
+    model = kfe.model()
+    kfe.ok("fit", "-q", "-m", "koc", "-k", "poly", "small.csv", "-o", model)
+    kfe.write("huge.csv", "1,2,3\n1e200,0,1\n")
+    kfe.refused("transform", model, "huge.csv", "-o", "z.csv", says=["huge.csv", "row 2", "too large"])
+
+
+def test_model_and_json_do_not_mix_on_standard_output(kfe):
+    kfe.model()
+    kfe.refused("fit", "-m", "koc", "--json", "small.csv", "-o", "-", says="standard output")
+
+
+def test_a_first_row_with_a_typing_error_does_not_vanish_unnoticed(kfe):
+    kfe.write("slip.csv", "1,2x,a\n3,4,b\n5,6,a\n")
+    assert "slip.csv:1: taken for a header, though field 1" in kfe.ok("convert", "slip.csv", "-").err
+    kfe.refused("convert", "--header", "no", "slip.csv", "out.csv", says=["slip.csv:1:2", "'2x'"])
+    kfe.write("fine.csv", "x,y,class\n3,4,b\n5,6,a\n")
+    assert kfe.ok("convert", "fine.csv", "-").err == kfe.ok("convert", "--header", "yes", "slip.csv", "-").err == ""
