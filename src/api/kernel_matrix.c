@@ -34,9 +34,13 @@ static kfe_status evaluate(kfe_context *ctx, const kfe_i_kernel *kernel, const k
     kfe_i_points column_points = {0};
 
     KFE_TRY(kfe_i_points_prepare(ctx, kernel, columns, NULL, &column_points));
-    KFE_TRY(kfe_i_points_prepare(ctx, kernel, rows, &column_points, &row_points));
-    KFE_TRY(kfe_i_cross_block(ctx, kernel, &row_points, 0, out->rows, &column_points, 0, out->cols,
-                              out->values, out->stride));
+    if (rows == columns) {
+        KFE_TRY(kfe_i_self_matrix(ctx, kernel, &column_points, out->values, NULL));
+    } else {
+        KFE_TRY(kfe_i_points_prepare(ctx, kernel, rows, &column_points, &row_points));
+        KFE_TRY(kfe_i_cross_block(ctx, kernel, &row_points, 0, out->rows, &column_points, 0, out->cols,
+                                  out->values, out->stride));
+    }
     for (int64_t i = 0; kernel->common.weight != 1 && i < out->rows * out->cols; i++)
         out->values[i] *= kernel->common.weight;
 cleanup:

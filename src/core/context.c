@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* madvise */
 #include "core/context.h"
 
 #include <omp.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/text.h"
@@ -25,6 +27,24 @@ const char *kfe_status_text(kfe_status status)
     return (unsigned)status < KFE_STATUS_COUNT ? texts[status] : "unknown status";
 }
 
+/* Matrices of gigabytes in pages of 4 kB cost as much to touch first as to fill. */
+#define HUGE_BLOCK ((size_t)64 << 20)
+
+static void ask_for_large_pages(void *block, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = (uintptr_t)2 << 20;
+    uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)block + size) / page * page;
+
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* advice: no harm if it is not taken */
+#else
+    (void)block;
+    (void)size;
+#endif
+}
+
 static void *standard_reallocate(void *user, void *block, size_t size)
 {
     (void)user;
@@ -32,7 +52,10 @@ static void *standard_reallocate(void *user, void *block, size_t size)
         free(block);
         return NULL;
     }
-    return realloc(block, size);
+    void *resized = realloc(block, size);
+    if (resized && size >= HUGE_BLOCK)
+        ask_for_large_pages(resized, size);
+    return resized;
 }
 
 kfe_status kfe_context_new(kfe_context **out)

@@ -10,15 +10,44 @@
 
 typedef struct centred_state {
     const kfe_i_gram *inner;
-    double *row_means;
+    double *row_means; /* NULL until somebody needs them: a pass over the operator */
     double overall;
 } centred_state;
+
+static kfe_status measure_means(centred_state *s)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = s->inner->ctx;
+    int64_t n = s->inner->size;
+    double *uniform = NULL;
+    double *means = NULL;
+
+    if (s->row_means)
+        return KFE_OK;
+    KFE_ALLOC(ctx, means, n);
+    KFE_ALLOC(ctx, uniform, n);
+    for (int64_t i = 0; i < n; i++)
+        uniform[i] = 1 / (double)n;
+    KFE_TRY(kfe_i_gram_times(s->inner, uniform, 1, means));
+    s->overall = 0;
+    for (int64_t i = 0; i < n; i++)
+        s->overall += means[i] / (double)n;
+    s->row_means = means;
+    means = NULL;
+cleanup:
+    kfe_i_free(ctx, means);
+    kfe_i_free(ctx, uniform);
+    return status;
+}
 
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
                         double *out, int64_t stride)
 {
-    const centred_state *s = gram->state;
-    kfe_status status = kfe_i_gram_block(s->inner, row, rows, col, cols, out, stride);
+    centred_state *s = gram->state;
+    kfe_status status = measure_means(s);
+
+    if (status == KFE_OK)
+        status = kfe_i_gram_block(s->inner, row, rows, col, cols, out, stride);
 
     for (int64_t i = 0; status == KFE_OK && i < rows; i++) {
         double shift = s->overall - s->row_means[row + i];
@@ -30,8 +59,11 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
 
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
-    const centred_state *s = gram->state;
-    kfe_status status = kfe_i_gram_columns(s->inner, index, count, out);
+    centred_state *s = gram->state;
+    kfe_status status = measure_means(s);
+
+    if (status == KFE_OK)
+        status = kfe_i_gram_columns(s->inner, index, count, out);
 
     for (int64_t i = 0; status == KFE_OK && i < gram->size; i++)
         for (int64_t j = 0; j < count; j++)
@@ -41,8 +73,11 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
 
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
-    const centred_state *s = gram->state;
-    kfe_status status = kfe_i_gram_diagonal(s->inner, out);
+    centred_state *s = gram->state;
+    kfe_status status = measure_means(s);
+
+    if (status == KFE_OK)
+        status = kfe_i_gram_diagonal(s->inner, out);
 
     for (int64_t i = 0; status == KFE_OK && i < gram->size; i++)
         out[i] += s->overall - 2 * s->row_means[i];
@@ -108,25 +143,6 @@ static const kfe_i_gram_form form = {
     .release = release,
 };
 
-static kfe_status measure_means(centred_state *s)
-{
-    kfe_status status = KFE_OK;
-    kfe_context *ctx = s->inner->ctx;
-    int64_t n = s->inner->size;
-    double *uniform = NULL;
-
-    KFE_ALLOC(ctx, s->row_means, n);
-    KFE_ALLOC(ctx, uniform, n);
-    for (int64_t i = 0; i < n; i++)
-        uniform[i] = 1 / (double)n;
-    KFE_TRY(kfe_i_gram_times(s->inner, uniform, 1, s->row_means));
-    for (int64_t i = 0; i < n; i++)
-        s->overall += s->row_means[i] / (double)n;
-cleanup:
-    kfe_i_free(ctx, uniform);
-    return status;
-}
-
 kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
@@ -134,7 +150,6 @@ kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_g
     KFE_TRY(kfe_i_gram_new(ctx, &form, inner->size, sizeof(centred_state), out));
     centred_state *s = (*out)->state;
     s->inner = inner;
-    KFE_TRY(measure_means(s));
 cleanup:
     if (status != KFE_OK) {
         kfe_i_gram_free(*out);
@@ -143,14 +158,30 @@ cleanup:
     return status;
 }
 
-const double *kfe_i_gram_row_means(const kfe_i_gram *centred, double *overall)
+kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall)
 {
-    const centred_state *s = centred->state;
+    centred_state *s = centred->state;
+    kfe_status status = measure_means(s);
 
-    if (centred->form != &form)
-        return NULL;
+    *means = s->row_means;
     *overall = s->overall;
-    return s->row_means;
+    return status;
+}
+
+kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to)
+{
+    kfe_status status = KFE_OK;
+    centred_state *source = from->state;
+    centred_state *target = to->state;
+
+    if (target->row_means)
+        return KFE_OK;
+    KFE_TRY(measure_means(source));
+    KFE_ALLOC(to->ctx, target->row_means, to->size);
+    memcpy(target->row_means, source->row_means, (size_t)to->size * sizeof *target->row_means);
+    target->overall = source->overall;
+cleanup:
+    return status;
 }
 
 const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram)

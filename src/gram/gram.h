@@ -85,8 +85,11 @@ int kfe_i_gram_is_single(const kfe_i_gram *gram);
 /* The kernel and points of a tiled operator; 0 for others. */
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
 
-/* The row means of the operator inside a centred one (n); their mean is the last argument's. */
-const double *kfe_i_gram_row_means(const kfe_i_gram *centred, double *overall);
+/* The row means of the operator inside a centred one (n), and their mean; measured when first asked for. */
+kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall);
+/* Spares a centred operator the pass for its row means: another one, over the same matrix, has them or gets
+ * them more cheaply. */
+kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to);
 /* The table X of a factored operator XXᵀ, else NULL. */
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
 

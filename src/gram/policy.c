@@ -63,6 +63,8 @@ kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *o
     KFE_TRY(store(evaluated, reserve, &out->stored));
     if (out->stored && inner)
         KFE_TRY(kfe_i_gram_centred(gram->ctx, out->stored, &out->centred));
+    if (out->centred && !kfe_i_gram_is_single(out->stored))
+        KFE_TRY(kfe_i_gram_share_means(out->centred, gram));
     if (out->stored)
         out->gram = inner ? out->centred : out->stored;
 cleanup:

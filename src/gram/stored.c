@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel matrix in memory: evaluated once, in double or single precision, or given by the user. Single
- * precision is widened panel by panel; sums are always in double. */
+/* A kernel matrix in memory: evaluated once, in double or single precision, or given by the user. Sums are
+ * always in double. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "gram/gram.h"
+#include "gram/thin.h"
 #include "kernel/cross.h"
 
 typedef struct stored_state {
@@ -56,45 +57,30 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     return KFE_OK;
 }
 
-static kfe_status times_wide(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+/* Beyond this many vectors GEMM is faster than reading the matrix once for each sixteen of them. */
+enum { MANY_VECTORS = 96 };
+
+static kfe_status times_thin(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     const stored_state *s = gram->state;
+    int64_t n = gram->size;
+    double *work = kfe_i_gram_workspace(gram, kfe_i_thin_work(n, n));
 
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)gram->size, (blasint)k,
-                (blasint)gram->size, 1, s->wide, (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
+    if (!work)
+        return KFE_ENOMEM;
+    memset(out, 0, (size_t)(n * k) * sizeof *out);
+    kfe_i_thin_times(gram->ctx, n, n, s->wide, s->narrow, s->stride, v, k, out, work);
     return KFE_OK;
 }
 
-/* Widened panel by panel, so that sums are in double. */
-static kfe_status times_narrow(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
-{
-    int64_t n = gram->size;
-    double *panel = kfe_i_gram_workspace(gram, PANEL_ROWS * n);
-
-    for (int64_t row = 0; panel && row < n; row += PANEL_ROWS) {
-        int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;
-        block(gram, row, rows, 0, n, panel, n);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)n, 1,
-                    panel, (blasint)n, v, (blasint)k, 0, out + row * k, (blasint)k);
-    }
-    return panel ? KFE_OK : KFE_ENOMEM;
-}
-
-static kfe_status times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     const stored_state *s = gram->state;
-    int64_t n = gram->size;
-    float *narrow_v = (float *)kfe_i_gram_workspace(gram, n * k);
-    float *narrow_out = narrow_v + n * k;
 
-    if (!narrow_v)
-        return KFE_ENOMEM;
-    for (int64_t i = 0; i < n * k; i++)
-        narrow_v[i] = (float)v[i];
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)k, (blasint)n, 1, s->narrow,
-                (blasint)n, narrow_v, (blasint)k, 0, narrow_out, (blasint)k);
-    for (int64_t i = 0; i < n * k; i++)
-        out[i] = (double)narrow_out[i];
+    if (!s->wide || k <= MANY_VECTORS)
+        return times_thin(gram, v, k, out);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)gram->size, (blasint)k,
+                (blasint)gram->size, 1, s->wide, (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
     return KFE_OK;
 }
 
@@ -110,7 +96,7 @@ static const kfe_i_gram_form form_f64 = {
     .block = block,
     .columns = columns,
     .diagonal = diagonal,
-    .times = times_wide,
+    .times = times,
     .release = release,
 };
 static const kfe_i_gram_form form_f32 = {
@@ -118,8 +104,7 @@ static const kfe_i_gram_form form_f32 = {
     .block = block,
     .columns = columns,
     .diagonal = diagonal,
-    .times = times_narrow,
-    .times_fast = times_fast,
+    .times = times,
     .release = release,
     .single = 1,
 };
@@ -128,7 +113,7 @@ static const kfe_i_gram_form form_precomputed = {
     .block = block,
     .columns = columns,
     .diagonal = diagonal,
-    .times = times_wide,
+    .times = times,
     .release = release,
 };
 

@@ -13,11 +13,6 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t panel_count(int64_t rows)
-{
-    return (rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
-}
-
 /* Panels of rows between two looks at the cancel callback: a fraction of a second of work. */
 static int64_t panels_per_round(int threads)
 {
@@ -44,30 +39,31 @@ typedef void (*panel_fn)(const void *job, int64_t row, int thread);
  * bits; whoever is free where every panel has an output of its own, which then depends on nothing. */
 typedef enum sharing { SHARE_FIXED, SHARE_FREE } sharing;
 
-static void run_panels(int64_t first, int64_t last, int threads, sharing share, panel_fn run, const void *job)
+static void run_panels(int64_t first, int64_t last, int64_t side, int threads, sharing share, panel_fn run,
+                       const void *job)
 {
-    if (share == SHARE_FREE) { /* NOLINT(bugprone-branch-clone): the pragmas differ */
+    if (share == SHARE_FREE) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-        for (int64_t panel = first; panel < last; panel++)
-            run(job, panel * KFE_TILE_ROWS, omp_get_thread_num());
+        for (int64_t panel = last - 1; panel >= first; panel--) /* of a triangle, the long ones first */
+            run(job, panel * side, omp_get_thread_num());
     } else {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
         for (int64_t panel = first; panel < last; panel++)
-            run(job, panel * KFE_TILE_ROWS, omp_get_thread_num());
+            run(job, panel * side, omp_get_thread_num());
     }
 }
 
-/* Runs all panels of `rows` rows, looking up between rounds. */
-static kfe_status each_panel(kfe_context *ctx, const char *stage, int threads, int64_t rows, sharing share,
-                             panel_fn run, const void *job)
+/* Runs all panels, of `side` rows each, looking up between rounds. */
+static kfe_status each_panel(kfe_context *ctx, const char *stage, int threads, int64_t rows, int64_t side,
+                             sharing share, panel_fn run, const void *job)
 {
-    int64_t panels = panel_count(rows);
+    int64_t panels = (rows + side - 1) / side;
 
     for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
         kfe_status status = kfe_i_checkpoint(ctx, stage, first, panels);
         if (status != KFE_OK)
             return status;
-        run_panels(first, least(panels, first + panels_per_round(threads)), threads, share, run, job);
+        run_panels(first, least(panels, first + panels_per_round(threads)), side, threads, share, run, job);
     }
     return KFE_OK;
 }
@@ -121,7 +117,7 @@ kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const
 
     clear_scratch(a, b, work, job.own, KFE_TILE_SIZE, kfe_i_tile_threads(ctx, kernel));
     return each_panel(ctx, "multiplying with the kernel", kfe_i_tile_threads(ctx, kernel), a->table.rows,
-                      SHARE_FREE, cross_panel, &job);
+                      KFE_TILE_ROWS, SHARE_FREE, cross_panel, &job);
 }
 
 /* ---- the symmetric case ---- */
@@ -174,8 +170,8 @@ kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const 
     for (int t = 0; t < threads; t++)
         memset(work + job.own * t, 0, (size_t)(size * k) * sizeof *work);
     clear_scratch(points, points, work, job.own, size * k + KFE_TILE_SIZE, threads);
-    kfe_status status =
-        each_panel(ctx, "multiplying with the kernel", threads, size, SHARE_FIXED, self_panel, &job);
+    kfe_status status = each_panel(ctx, "multiplying with the kernel", threads, size, KFE_TILE_ROWS,
+                                   SHARE_FIXED, self_panel, &job);
     for (int t = 0; status == KFE_OK && t < threads; t++)
         for (int64_t i = 0; i < size * k; i++)
             out[i] += work[job.own * t + i];
@@ -213,7 +209,8 @@ kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const
     block_job job = {kernel, a, b, row, rows, col, cols, out, stride, NULL, kfe_i_tile_scratch(a, b)};
 
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(each_panel(ctx, "computing the kernel", threads, rows, SHARE_FREE, block_panel, &job));
+    KFE_TRY(
+        each_panel(ctx, "computing the kernel", threads, rows, KFE_TILE_ROWS, SHARE_FREE, block_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;
@@ -230,6 +227,7 @@ typedef struct matrix_job {
     int64_t own;
 } matrix_job;
 
+enum { MATRIX_STRIDE = KFE_TILE_LARGEST + 8 };
 enum { MIRROR = 8 }; /* a cache line of doubles */
 
 /* out (cols × rows, stride n) = tileᵀ, in squares of whole cache lines on both sides. */
@@ -237,17 +235,17 @@ static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t 
 {
     for (int64_t j = 0; j < cols; j += MIRROR)
         for (int64_t i = 0; i < rows; i += MIRROR) {
-            const double *from = tile + i * KFE_TILE_STRIDE + j;
+            const double *from = tile + i * MATRIX_STRIDE + j;
             double *to = out + j * n + i;
             if (j + MIRROR <= cols && i + MIRROR <= rows) {
                 for (int q = 0; q < MIRROR; q++)
                     for (int p = 0; p < MIRROR; p++)
-                        to[q * n + p] = from[p * KFE_TILE_STRIDE + q];
+                        to[q * n + p] = from[p * MATRIX_STRIDE + q];
                 continue;
             }
             for (int64_t q = 0; q < least(MIRROR, cols - j); q++)
                 for (int64_t p = 0; p < least(MIRROR, rows - i); p++)
-                    to[q * n + p] = from[p * KFE_TILE_STRIDE + q];
+                    to[q * n + p] = from[p * MATRIX_STRIDE + q];
         }
 }
 
@@ -256,7 +254,7 @@ static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t co
                        double *out)
 {
     for (int64_t i = 0; i < rows; i++)
-        memcpy(out + (row + i) * n + col, tile + i * KFE_TILE_STRIDE, (size_t)cols * sizeof *out);
+        memcpy(out + (row + i) * n + col, tile + i * MATRIX_STRIDE, (size_t)cols * sizeof *out);
     mirror_wide(tile, rows, cols, n, out + col * n + row);
 }
 
@@ -265,11 +263,11 @@ static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t 
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
-            out[(row + i) * n + col + j] = (float)tile[i * KFE_TILE_STRIDE + j];
+            out[(row + i) * n + col + j] = (float)tile[i * MATRIX_STRIDE + j];
     for (int64_t first = 0; first < cols; first += MIRROR)
         for (int64_t j = first; j < least(cols, first + MIRROR); j++)
             for (int64_t i = 0; i < rows; i++)
-                out[(col + j) * n + row + i] = (float)tile[i * KFE_TILE_STRIDE + j];
+                out[(col + j) * n + row + i] = (float)tile[i * MATRIX_STRIDE + j];
 }
 
 static void matrix_panel(const void *user, int64_t row, int thread)
@@ -277,12 +275,12 @@ static void matrix_panel(const void *user, int64_t row, int thread)
     const matrix_job *job = user;
     double *tile = job->work + job->own * thread;
     int64_t n = job->points->table.rows;
-    int64_t rows = least(KFE_TILE_ROWS, n - row);
+    int64_t rows = least(KFE_TILE_LARGEST, n - row);
 
-    for (int64_t col = 0; col < row + rows; col += KFE_TILE_COLS) {
-        int64_t cols = least(KFE_TILE_COLS, row + rows - col);
-        kfe_i_tile_eval(job->kernel, job->points, row, rows, job->points, col, cols, tile, KFE_TILE_STRIDE,
-                        tile + KFE_TILE_SIZE);
+    for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
+        int64_t cols = least(KFE_TILE_LARGEST, row + rows - col);
+        kfe_i_tile_eval(job->kernel, job->points, row, rows, job->points, col, cols, tile, MATRIX_STRIDE,
+                        tile + KFE_TILE_LARGEST * MATRIX_STRIDE);
         if (job->wide)
             place_wide(tile, row, rows, col, cols, n, job->wide);
         else
@@ -295,11 +293,12 @@ kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const
 {
     kfe_status status = KFE_OK;
     int threads = kfe_i_tile_threads(ctx, kernel);
-    matrix_job job = {kernel, points, wide, narrow, NULL, tile_work(points, points)};
+    matrix_job job = {kernel, points, wide,
+                      narrow, NULL,   KFE_TILE_LARGEST * MATRIX_STRIDE + kfe_i_tile_scratch(points, points)};
 
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(
-        each_panel(ctx, "computing the kernel", threads, points->table.rows, SHARE_FREE, matrix_panel, &job));
+    KFE_TRY(each_panel(ctx, "computing the kernel", threads, points->table.rows, KFE_TILE_LARGEST, SHARE_FREE,
+                       matrix_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;

@@ -33,7 +33,7 @@ typedef struct tile_job {
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
 {
     int64_t cols = a->table.cols > b->table.cols ? a->table.cols : b->table.cols;
-    return 2 * cols + 2 * KFE_TILE_COLS + (a->narrow ? KFE_TILE_ROWS * KFE_TILE_COLS / 2 : 0);
+    return 2 * cols + 2 * KFE_TILE_COLS + (a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0);
 }
 
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)

@@ -5,9 +5,9 @@
 
 #include "kernel/points.h"
 
-/* Rows and columns of the tiles that the engines above work with: a tile stays in the second-level
- * cache while it is mapped and multiplied. */
-enum { KFE_TILE_ROWS = 256, KFE_TILE_COLS = 256 };
+/* Rows and columns of tiles that are multiplied while they are in the second-level cache; and the largest
+ * tiles there are, for whole matrices: their GEMM packs less, and they are only mapped and written. */
+enum { KFE_TILE_ROWS = 256, KFE_TILE_COLS = 256, KFE_TILE_LARGEST = 512 };
 /* Between rows of a tile in memory: not a power of two, so that walking down a column does not meet the same
  * cache set again and again. */
 enum { KFE_TILE_STRIDE = KFE_TILE_COLS + 8, KFE_TILE_SIZE = KFE_TILE_ROWS * KFE_TILE_STRIDE };

@@ -97,8 +97,9 @@ kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *cen
     int64_t k = solution->dim;
     double *a = solution->coefficients;
     double overall = 0;
-    const double *row_means = kfe_i_gram_row_means(centred, &overall);
+    const double *row_means = NULL;
 
+    KFE_TRY(kfe_i_gram_row_means(centred, &row_means, &overall));
     if (!solution->offset)
         KFE_ALLOC_ZERO(solution->ctx, solution->offset, k);
     for (int64_t j = 0; j < k; j++) {

@@ -134,6 +134,7 @@ static kfe_status kernel_moments(kfe_context *ctx, const kfe_i_gram *gram, kfe_i
     kfe_status status = KFE_OK;
     kfe_i_gram *centred = NULL;
     double *diagonal = NULL;
+    const double *means = NULL;
     double overall = 0;
     int64_t n = gram->size;
 
@@ -143,7 +144,7 @@ static kfe_status kernel_moments(kfe_context *ctx, const kfe_i_gram *gram, kfe_i
     KFE_TRY(kfe_i_gram_diagonal(centred, diagonal));
     for (int64_t i = 0; i < n; i++)
         out->centred_trace += diagonal[i];
-    const double *means = kfe_i_gram_row_means(centred, &overall);
+    KFE_TRY(kfe_i_gram_row_means(centred, &means, &overall));
     out->centred_squared_norm =
         out->squared_norm - 2 * (double)n * dot(n, means, means) + (double)n * (double)n * overall * overall;
 cleanup:

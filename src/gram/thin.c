@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GEMM copies the large matrix into its own order before it multiplies, which for sixteen vectors takes as
+ * long as the multiplication. Here the matrix is read once, in place: four rows against a block of vectors
+ * that stays in cache, the sums in registers. Blocks of columns are such that their vectors fill a quarter of
+ * the second-level cache.
+ */
+#include "gram/thin.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { ROWS = 4, PANEL = 64, BLOCK = 2048 };
+
+/* Half of the vectors: one register of AVX-512, two of AVX2. */
+typedef double half __attribute__((vector_size(64)));
+
+#define KFE_BODY static inline __attribute__((always_inline))
+
+/* out (count × 16) += rows·v for `count` ≤ 4 rows, each `cols` long; entries by wide or narrow. */
+KFE_BODY void multiply_rows(int count, int64_t cols, const double *wide, const float *narrow, int64_t lda,
+                            const double *v, double *out)
+{
+    half sums[ROWS][2];
+
+    for (int r = 0; r < count; r++)
+        memcpy(sums[r], out + r * KFE_THIN, sizeof sums[r]);
+    for (int64_t j = 0; j < cols; j++) {
+        half left;
+        half right;
+        memcpy(&left, v + j * KFE_THIN, sizeof left);
+        memcpy(&right, v + j * KFE_THIN + 8, sizeof right);
+        for (int r = 0; r < count; r++) {
+            double entry = wide ? wide[r * lda + j] : (double)narrow[r * lda + j];
+            sums[r][0] += entry * left;
+            sums[r][1] += entry * right;
+        }
+    }
+    for (int r = 0; r < count; r++)
+        memcpy(out + r * KFE_THIN, sums[r], sizeof sums[r]);
+}
+
+/* A panel of rows against one block of columns. */
+KFE_BODY void multiply_panel(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
+                             const double *v, double *out)
+{
+    int64_t r = 0;
+
+    for (; r + ROWS <= rows; r += ROWS) {
+        if (wide)
+            multiply_rows(ROWS, cols, wide + r * lda, NULL, lda, v, out + r * KFE_THIN);
+        else
+            multiply_rows(ROWS, cols, NULL, narrow + r * lda, lda, v, out + r * KFE_THIN);
+    }
+    for (; r < rows; r++)
+        multiply_rows(1, cols, wide ? wide + r * lda : NULL, wide ? NULL : narrow + r * lda, lda, v,
+                      out + r * KFE_THIN);
+}
+
+typedef void (*panel_fn)(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
+                         const double *v, double *out);
+
+static void panel_plain(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
+                        const double *v, double *out)
+{
+    multiply_panel(rows, cols, wide, narrow, lda, v, out);
+}
+
+#if defined(__x86_64__)
+
+__attribute__((target("avx512f,avx512vl,fma"))) static void panel_avx512(int64_t rows, int64_t cols,
+                                                                         const double *wide,
+                                                                         const float *narrow, int64_t lda,
+                                                                         const double *v, double *out)
+{
+    multiply_panel(rows, cols, wide, narrow, lda, v, out);
+}
+
+__attribute__((target("avx2,fma"))) static void panel_avx2(int64_t rows, int64_t cols, const double *wide,
+                                                           const float *narrow, int64_t lda, const double *v,
+                                                           double *out)
+{
+    multiply_panel(rows, cols, wide, narrow, lda, v, out);
+}
+
+static panel_fn best_panel(void)
+{
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        return panel_avx512;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? panel_avx2 : panel_plain;
+}
+
+#else
+
+static panel_fn best_panel(void)
+{
+    return panel_plain;
+}
+
+#endif
+
+int64_t kfe_i_thin_work(int64_t rows, int64_t cols)
+{
+    return KFE_THIN * (rows + cols);
+}
+
+/* Copies `count` of the k columns from `first` on to or from a block of 16, the rest of which is zero. */
+static void gather(int64_t n, int64_t k, int64_t first, int64_t count, const double *from, double *block)
+{
+    memset(block, 0, (size_t)(n * KFE_THIN) * sizeof *block);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(block + i * KFE_THIN, from + i * k + first, (size_t)count * sizeof *block);
+}
+
+static void scatter(int64_t n, int64_t k, int64_t first, int64_t count, const double *block, double *to)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * k + first, block + i * KFE_THIN, (size_t)count * sizeof *block);
+}
+
+void kfe_i_thin_times(const kfe_context *ctx, int64_t rows, int64_t cols, const double *wide,
+                      const float *narrow, int64_t lda, const double *v, int64_t k, double *out, double *work)
+{
+    panel_fn multiply = best_panel();
+    double *block_v = work;
+    double *block_out = work + KFE_THIN * cols;
+
+    for (int64_t first = 0; first < k; first += KFE_THIN) {
+        int64_t count = k - first < KFE_THIN ? k - first : KFE_THIN;
+        gather(cols, k, first, count, v, block_v);
+        gather(rows, k, first, count, out, block_out);
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) schedule(dynamic, 1)
+        for (int64_t row = 0; row < rows; row += PANEL)
+            for (int64_t col = 0; col < cols; col += BLOCK)
+                multiply(rows - row < PANEL ? rows - row : PANEL, cols - col < BLOCK ? cols - col : BLOCK,
+                         wide ? wide + row * lda + col : NULL, narrow ? narrow + row * lda + col : NULL, lda,
+                         block_v + col * KFE_THIN, block_out + row * KFE_THIN);
+        scatter(rows, k, first, count, block_out, out);
+    }
+}
