@@ -270,6 +270,14 @@ static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t 
                 out[(col + j) * n + row + i] = (float)tile[i * MATRIX_STRIDE + j];
 }
 
+/* The upper triangle of a tile on the diagonal from its lower: symmetric to the last bit. */
+static void symmetrise(double *tile, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < i; j++)
+            tile[j * MATRIX_STRIDE + i] = tile[i * MATRIX_STRIDE + j];
+}
+
 static void matrix_panel(const void *user, int64_t row, int thread)
 {
     const matrix_job *job = user;
@@ -281,6 +289,8 @@ static void matrix_panel(const void *user, int64_t row, int thread)
         int64_t cols = least(KFE_TILE_LARGEST, row + rows - col);
         kfe_i_tile_eval(job->kernel, job->points, row, rows, job->points, col, cols, tile, MATRIX_STRIDE,
                         tile + KFE_TILE_LARGEST * MATRIX_STRIDE);
+        if (col == row)
+            symmetrise(tile, rows);
         if (job->wide)
             place_wide(tile, row, rows, col, cols, n, job->wide);
         else
