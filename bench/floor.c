@@ -41,21 +41,21 @@ static double *filled(int64_t count, double value)
 
 double bench_gemm_seconds(int64_t rows, int64_t cols, int64_t d, int threads)
 {
-    int64_t tiles = (rows * cols + KFE_TILE_ROWS * KFE_TILE_COLS - 1) / (KFE_TILE_ROWS * KFE_TILE_COLS);
+    int64_t tiles = (rows * cols + KFE_TILE_SIDE * KFE_TILE_SIDE - 1) / (KFE_TILE_SIDE * KFE_TILE_SIDE);
     double start = 0;
 
 #pragma omp parallel num_threads(threads)
     {
-        double *a = filled(KFE_TILE_ROWS * d, 0.5);
-        double *b = filled(KFE_TILE_COLS * d, 0.25);
-        double *out = filled(KFE_TILE_ROWS * KFE_TILE_COLS, 0);
+        double *a = filled(KFE_TILE_SIDE * d, 0.5);
+        double *b = filled(KFE_TILE_SIDE * d, 0.25);
+        double *out = filled(KFE_TILE_SIDE * KFE_TILE_SIDE, 0);
 #pragma omp barrier
 #pragma omp master
         start = bench_now();
 #pragma omp for schedule(static)
         for (int64_t t = 0; t < tiles; t++)
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, KFE_TILE_ROWS, KFE_TILE_COLS, (blasint)d, 1,
-                        a, (blasint)d, b, (blasint)d, 0, out, KFE_TILE_COLS);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, KFE_TILE_SIDE, KFE_TILE_SIDE, (blasint)d, 1,
+                        a, (blasint)d, b, (blasint)d, 0, out, KFE_TILE_SIDE);
         free(a);
         free(b);
         free(out);

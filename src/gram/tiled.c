@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel on points, evaluated tile by tile whenever it is asked for: O(nd) memory. */
-#include <omp.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "gram/gram.h"
 #include "kernel/cross.h"
+#include "kernel/panels.h"
 #include "kernel/rows.h"
 #include "kernel/tile.h"
 
@@ -93,6 +93,8 @@ typedef struct group_job {
     kfe_i_points sorted;
     int32_t *group; /* of the sorted points */
     int64_t groups;
+    double *work; /* per thread: sums (groups × groups), a tile, scratch */
+    int64_t own;
 } group_job;
 
 static kfe_status sort_by_group(const kfe_i_gram *gram, const int32_t *group, int64_t groups, group_job *job)
@@ -144,54 +146,38 @@ static void add_tile(const group_job *job, const double *tile, int64_t row, int6
 }
 
 /* The columns of the sorted matrix up to the diagonal, for one panel of rows. */
-static void add_panel(const group_job *job, int64_t row, double *sums, double *tile)
+static void add_panel(const void *user, int64_t row, int thread)
 {
+    const group_job *job = user;
+    double *sums = job->work + job->own * thread;
+    double *tile = sums + job->groups * job->groups;
     int64_t n = job->sorted.table.rows;
-    int64_t rows = n - row < KFE_TILE_ROWS ? n - row : KFE_TILE_ROWS;
-    double *scratch = tile + KFE_TILE_SIZE;
+    int64_t rows = n - row < KFE_TILE_SIDE ? n - row : KFE_TILE_SIDE;
 
-    for (int64_t col = 0; col < row + rows; col += KFE_TILE_COLS) {
-        int64_t cols = n - col < KFE_TILE_COLS ? n - col : KFE_TILE_COLS;
-        int64_t before = row - col < cols ? row - col : cols; /* strictly left of the diagonal block */
-        if (col + cols > row + rows)
-            cols = row + rows - col;
+    for (int64_t col = 0; col <= row; col += KFE_TILE_SIDE) {
+        int64_t cols = n - col < KFE_TILE_SIDE ? n - col : KFE_TILE_SIDE;
         kfe_i_tile_eval(job->kernel, &job->sorted, row, rows, &job->sorted, col, cols, tile, KFE_TILE_STRIDE,
-                        scratch);
-        if (before > 0)
-            add_tile(job, tile, row, rows, col, before, 1, sums);
-        if (before < cols) {
-            int64_t skip = before > 0 ? before : 0;
-            add_tile(job, tile + skip, row, rows, col + skip, cols - skip, 0, sums);
-        }
+                        tile + KFE_TILE_SIZE);
+        add_tile(job, tile, row, rows, col, cols, col < row, sums);
     }
 }
 
-static kfe_status run_group_job(kfe_context *ctx, const group_job *job, double *out)
+static kfe_status run_group_job(kfe_context *ctx, group_job *job, double *out)
 {
     kfe_status status = KFE_OK;
     int threads = kfe_i_tile_threads(ctx, job->kernel);
     int64_t cells = job->groups * job->groups;
-    int64_t own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(&job->sorted, &job->sorted);
-    int64_t panels = (job->sorted.table.rows + KFE_TILE_ROWS - 1) / KFE_TILE_ROWS;
-    int64_t round = 16 * (int64_t)threads;
-    double *work = NULL;
 
-    KFE_ALLOC_ZERO(ctx, work, own * threads);
-    for (int64_t first = 0; first < panels; first += round) {
-        int64_t last = first + round < panels ? first + round : panels;
-        KFE_TRY(kfe_i_checkpoint(ctx, "summing the kernel over classes", first, panels));
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-        for (int64_t panel = first; panel < last; panel++) {
-            double *mine = work + own * omp_get_thread_num();
-            add_panel(job, panel * KFE_TILE_ROWS, mine, mine + cells);
-        }
-    }
+    job->own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(&job->sorted, &job->sorted);
+    KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
+    KFE_TRY(kfe_i_each_panel(ctx, "summing the kernel over classes", threads, job->sorted.table.rows,
+                             KFE_TILE_SIDE, KFE_SHARE_FIXED, add_panel, job));
     memset(out, 0, (size_t)cells * sizeof *out);
     for (int t = 0; t < threads; t++)
         for (int64_t c = 0; c < cells; c++)
-            out[c] += work[own * t + c];
+            out[c] += job->work[job->own * t + c];
 cleanup:
-    kfe_i_free(ctx, work);
+    kfe_i_free(ctx, job->work);
     return status;
 }
 

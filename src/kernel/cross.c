@@ -2,21 +2,15 @@
 #include "kernel/cross.h"
 
 #include <cblas.h>
-#include <omp.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "kernel/panels.h"
 #include "kernel/tile.h"
 
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* Panels of rows between two looks at the cancel callback: a fraction of a second of work. */
-static int64_t panels_per_round(int threads)
-{
-    return 16 * (int64_t)threads;
 }
 
 /* A tile and what is needed to evaluate it. */
@@ -31,41 +25,6 @@ static void clear_scratch(const kfe_i_points *a, const kfe_i_points *b, double *
 {
     for (int t = 0; t < threads; t++)
         memset(work + own * t + before, 0, (size_t)kfe_i_tile_scratch(a, b) * sizeof *work);
-}
-
-typedef void (*panel_fn)(const void *job, int64_t row, int thread);
-
-/* Who does which panel: fixed where threads sum on their own, so that the same number of them gives the same
- * bits; whoever is free where every panel has an output of its own, which then depends on nothing. */
-typedef enum sharing { SHARE_FIXED, SHARE_FREE } sharing;
-
-static void run_panels(int64_t first, int64_t last, int64_t side, int threads, sharing share, panel_fn run,
-                       const void *job)
-{
-    if (share == SHARE_FREE) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-        for (int64_t panel = last - 1; panel >= first; panel--) /* of a triangle, the long ones first */
-            run(job, panel * side, omp_get_thread_num());
-    } else {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-        for (int64_t panel = first; panel < last; panel++)
-            run(job, panel * side, omp_get_thread_num());
-    }
-}
-
-/* Runs all panels, of `side` rows each, looking up between rounds. */
-static kfe_status each_panel(kfe_context *ctx, const char *stage, int threads, int64_t rows, int64_t side,
-                             sharing share, panel_fn run, const void *job)
-{
-    int64_t panels = (rows + side - 1) / side;
-
-    for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
-        kfe_status status = kfe_i_checkpoint(ctx, stage, first, panels);
-        if (status != KFE_OK)
-            return status;
-        run_panels(first, least(panels, first + panels_per_round(threads)), side, threads, share, run, job);
-    }
-    return KFE_OK;
 }
 
 /* out (rows × k) += scale · op(tile) · v */
@@ -92,10 +51,10 @@ static void cross_panel(const void *user, int64_t row, int thread)
 {
     const cross_job *job = user;
     double *tile = job->work + job->own * thread;
-    int64_t rows = least(KFE_TILE_ROWS, job->a->table.rows - row);
+    int64_t rows = least(KFE_TILE_SIDE, job->a->table.rows - row);
 
-    for (int64_t col = 0; col < job->b->table.rows; col += KFE_TILE_COLS) {
-        int64_t cols = least(KFE_TILE_COLS, job->b->table.rows - col);
+    for (int64_t col = 0; col < job->b->table.rows; col += KFE_TILE_SIDE) {
+        int64_t cols = least(KFE_TILE_SIDE, job->b->table.rows - col);
         kfe_i_tile_eval(job->kernel, job->a, row, rows, job->b, col, cols, tile, KFE_TILE_STRIDE,
                         tile + KFE_TILE_SIZE);
         multiply_tile(CblasNoTrans, rows, cols, job->k, job->weight, tile, job->v + col * job->k,
@@ -116,8 +75,8 @@ kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const
     cross_job job = {kernel, a, b, weight, v, k, out, work, tile_work(a, b)};
 
     clear_scratch(a, b, work, job.own, KFE_TILE_SIZE, kfe_i_tile_threads(ctx, kernel));
-    return each_panel(ctx, "multiplying with the kernel", kfe_i_tile_threads(ctx, kernel), a->table.rows,
-                      KFE_TILE_ROWS, SHARE_FREE, cross_panel, &job);
+    return kfe_i_each_panel(ctx, "multiplying with the kernel", kfe_i_tile_threads(ctx, kernel),
+                            a->table.rows, KFE_TILE_SIDE, KFE_SHARE_FREE, cross_panel, &job);
 }
 
 /* ---- the symmetric case ---- */
@@ -132,25 +91,24 @@ typedef struct self_job {
     int64_t own;
 } self_job;
 
-/* Panel `row` against everything up to its own end. Left of the diagonal block a tile serves twice; the
- * diagonal block itself is evaluated whole. Sums go to the thread's own out, at the start of its work. */
+/* Panel `row` against everything up to its own end. Left of the diagonal a tile serves twice; the one on it
+ * is evaluated whole. Sums go to the thread's own out, at the start of its work. */
 static void self_panel(const void *user, int64_t row, int thread)
 {
     const self_job *job = user;
     int64_t k = job->k;
     double *out = job->work + job->own * thread;
     double *tile = out + job->size * k;
-    int64_t rows = least(KFE_TILE_ROWS, job->size - row);
+    int64_t rows = least(KFE_TILE_SIDE, job->size - row);
     int64_t end = row + rows;
 
-    for (int64_t col = 0; col < end; col += KFE_TILE_COLS) {
-        int64_t cols = least(KFE_TILE_COLS, end - col);
-        int64_t mirrored = col < row ? least(cols, row - col) : 0;
+    for (int64_t col = 0; col < end; col += KFE_TILE_SIDE) {
+        int64_t cols = least(KFE_TILE_SIDE, end - col);
         kfe_i_tile_eval(job->kernel, job->points, job->first + row, rows, job->points, job->first + col, cols,
                         tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
         multiply_tile(CblasNoTrans, rows, cols, k, 1, tile, job->v + col * k, out + row * k);
-        if (mirrored > 0)
-            multiply_tile(CblasTrans, mirrored, rows, k, 1, tile, job->v + row * k, out + col * k);
+        if (col < row)
+            multiply_tile(CblasTrans, cols, rows, k, 1, tile, job->v + row * k, out + col * k);
     }
 }
 
@@ -170,8 +128,8 @@ kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const 
     for (int t = 0; t < threads; t++)
         memset(work + job.own * t, 0, (size_t)(size * k) * sizeof *work);
     clear_scratch(points, points, work, job.own, size * k + KFE_TILE_SIZE, threads);
-    kfe_status status = each_panel(ctx, "multiplying with the kernel", threads, size, KFE_TILE_ROWS,
-                                   SHARE_FIXED, self_panel, &job);
+    kfe_status status = kfe_i_each_panel(ctx, "multiplying with the kernel", threads, size, KFE_TILE_SIDE,
+                                         KFE_SHARE_FIXED, self_panel, &job);
     for (int t = 0; status == KFE_OK && t < threads; t++)
         for (int64_t i = 0; i < size * k; i++)
             out[i] += work[job.own * t + i];
@@ -194,9 +152,9 @@ static void block_panel(const void *user, int64_t i, int thread)
 {
     const block_job *job = user;
 
-    for (int64_t j = 0; j < job->cols; j += KFE_TILE_COLS)
-        kfe_i_tile_eval(job->kernel, job->a, job->row + i, least(KFE_TILE_ROWS, job->rows - i), job->b,
-                        job->col + j, least(KFE_TILE_COLS, job->cols - j), job->out + i * job->stride + j,
+    for (int64_t j = 0; j < job->cols; j += KFE_TILE_SIDE)
+        kfe_i_tile_eval(job->kernel, job->a, job->row + i, least(KFE_TILE_SIDE, job->rows - i), job->b,
+                        job->col + j, least(KFE_TILE_SIDE, job->cols - j), job->out + i * job->stride + j,
                         job->stride, job->work + job->own * thread);
 }
 
@@ -209,8 +167,8 @@ kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const
     block_job job = {kernel, a, b, row, rows, col, cols, out, stride, NULL, kfe_i_tile_scratch(a, b)};
 
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(
-        each_panel(ctx, "computing the kernel", threads, rows, KFE_TILE_ROWS, SHARE_FREE, block_panel, &job));
+    KFE_TRY(kfe_i_each_panel(ctx, "computing the kernel", threads, rows, KFE_TILE_SIDE, KFE_SHARE_FREE,
+                             block_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;
@@ -307,8 +265,8 @@ kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const
                       narrow, NULL,   KFE_TILE_LARGEST * MATRIX_STRIDE + kfe_i_tile_scratch(points, points)};
 
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(each_panel(ctx, "computing the kernel", threads, points->table.rows, KFE_TILE_LARGEST, SHARE_FREE,
-                       matrix_panel, &job));
+    KFE_TRY(kfe_i_each_panel(ctx, "computing the kernel", threads, points->table.rows, KFE_TILE_LARGEST,
+                             KFE_SHARE_FREE, matrix_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;

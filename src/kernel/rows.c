@@ -29,7 +29,7 @@ KFE_BODY double sum(const double *values, int64_t count)
 
 #if defined(__x86_64__)
 
-#define KFE_AVX512 __attribute__((target("avx512f,avx512dq,prefer-vector-width=512")))
+#define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
 #define KFE_AVX2 __attribute__((target("avx2,fma")))
 
 KFE_AVX512 static int distances_avx512(double *values, int64_t count, double norm, const double *norms,

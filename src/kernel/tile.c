@@ -33,7 +33,7 @@ typedef struct tile_job {
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
 {
     int64_t cols = a->table.cols > b->table.cols ? a->table.cols : b->table.cols;
-    return 2 * cols + 2 * KFE_TILE_COLS + (a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0);
+    return 2 * cols + 2 * KFE_TILE_SIDE + (a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0);
 }
 
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
@@ -107,7 +107,7 @@ static void dot_narrow(tile_job *job)
 {
     const kfe_i_tile *tile = &job->tile;
     blasint d = (blasint)job->a->table.cols;
-    float *products = (float *)(job->scratch + 2 * (job->a->table.cols + KFE_TILE_COLS));
+    float *products = (float *)(job->scratch + 2 * (job->a->table.cols + KFE_TILE_SIDE));
 
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols, d, 1,
                 job->a->narrow + job->row * d, d, job->b->narrow + job->col * d, d, 0, products,
@@ -215,9 +215,9 @@ static double sparse_pair_sum(tile_job *job, const double *x, double alone, int6
     double *gathered = dense_y + y->cols;
     double sum = alone;
 
-    for (int64_t p = y->row_start[j]; p < y->row_start[j + 1]; p += KFE_TILE_COLS) {
+    for (int64_t p = y->row_start[j]; p < y->row_start[j + 1]; p += KFE_TILE_SIDE) {
         int64_t left = y->row_start[j + 1] - p;
-        int64_t count = left < KFE_TILE_COLS ? left : KFE_TILE_COLS;
+        int64_t count = left < KFE_TILE_SIDE ? left : KFE_TILE_SIDE;
         for (int64_t q = 0; q < count; q++)
             gathered[q] = x[y->columns[p + q]];
         sum += pair_sum(gathered, y->values + p, count) - pair_sum(gathered, NULL, count);

@@ -7,10 +7,10 @@
 
 /* Rows and columns of tiles that are multiplied while they are in the second-level cache; and the largest
  * tiles there are, for whole matrices: their GEMM packs less, and they are only mapped and written. */
-enum { KFE_TILE_ROWS = 256, KFE_TILE_COLS = 256, KFE_TILE_LARGEST = 512 };
+enum { KFE_TILE_SIDE = 256, KFE_TILE_LARGEST = 512 };
 /* Between rows of a tile in memory: not a power of two, so that walking down a column does not meet the same
  * cache set again and again. */
-enum { KFE_TILE_STRIDE = KFE_TILE_COLS + 8, KFE_TILE_SIZE = KFE_TILE_ROWS * KFE_TILE_STRIDE };
+enum { KFE_TILE_STRIDE = KFE_TILE_SIDE + 8, KFE_TILE_SIZE = KFE_TILE_SIDE * KFE_TILE_STRIDE };
 
 /* Doubles of scratch that one thread needs for tiles between points of these tables. They are zeros at first;
  * each tile leaves them so that the next one of the same kernel can use them. */

@@ -89,36 +89,22 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     const akda_qr_settings *s = settings;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
-    int64_t useful = 0;
     kfe_i_groups groups = {0};
     double *basis = NULL;
     double *z = NULL;
-    double *directions = NULL;
-    double *ratios = NULL;
 
     KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
     KFE_ALLOC(ctx, basis, c * c);
     KFE_ALLOC(ctx, z, groups.rows * c);
-    KFE_ALLOC(ctx, directions, c * c);
-    KFE_ALLOC(ctx, ratios, c);
     KFE_TRY(make_landmarks(ctx, problem, &groups, out));
     KFE_TRY(landmark_basis(ctx, problem, out->landmarks, c, basis, &rank));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
-    KFE_TRY(kfe_i_discriminate(ctx, &groups, z, rank, directions, ratios));
-    KFE_TRY(kfe_i_discriminant_rank(ctx, "akda-qr", &groups, ratios, rank, &useful));
-    int64_t dim =
-        kfe_i_clamp_dim(ctx, "akda-qr", s->dim, useful, "there are no more directions between the classes");
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LANDMARKS, c, dim, out));
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)c, (blasint)dim, (blasint)rank, 1, basis,
-                (blasint)rank, directions, (blasint)rank, 0, out->coefficients, (blasint)dim);
-    KFE_TRY(kfe_i_solution_record(out, "scatter_ratios", ratios, dim));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(
+        kfe_i_discriminants(ctx, "akda-qr", &groups, z, rank, KFE_SOLUTION_LANDMARKS, c, basis, s->dim, out));
 cleanup:
     kfe_i_groups_free(&groups);
     kfe_i_free(ctx, basis);
     kfe_i_free(ctx, z);
-    kfe_i_free(ctx, directions);
-    kfe_i_free(ctx, ratios);
     return status;
 }
 

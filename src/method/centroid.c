@@ -160,8 +160,9 @@ static double trace(int64_t q, const double *a)
     return sum;
 }
 
-kfe_status kfe_i_discriminate(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
-                              double *directions, double *ratios)
+/* All q directions (q × q), by falling ratio. */
+static kfe_status discriminate(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
+                               double *directions, double *ratios)
 {
     kfe_status status = KFE_OK;
     double *between = NULL;
@@ -187,8 +188,9 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_discriminant_rank(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
-                                   const double *ratios, int64_t q, int64_t *rank)
+/* How many of q falling ratios are above rounding, and at most count − 1. */
+static kfe_status discriminant_rank(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
+                                    const double *ratios, int64_t q, int64_t *rank)
 {
     int64_t most = q < groups->count - 1 ? q : groups->count - 1;
     /* the second term: what rounding of the between-class scatter is worth where the ridge is all there is */
@@ -201,4 +203,30 @@ kfe_status kfe_i_discriminant_rank(kfe_context *ctx, const char *method, const k
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: the classes have the same centroid; there is nothing to discriminate", method);
     return KFE_OK;
+}
+
+kfe_status kfe_i_discriminants(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
+                               const double *z, int64_t q, kfe_i_solution_kind kind, int64_t rows,
+                               const double *basis, int64_t asked, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double *directions = NULL;
+    double *ratios = NULL;
+    int64_t useful = 0;
+
+    KFE_ALLOC(ctx, directions, q * q);
+    KFE_ALLOC(ctx, ratios, q);
+    KFE_TRY(discriminate(ctx, groups, z, q, directions, ratios));
+    KFE_TRY(discriminant_rank(ctx, method, groups, ratios, q, &useful));
+    int64_t dim =
+        kfe_i_clamp_dim(ctx, method, asked, useful, "there are no more directions between the classes");
+    KFE_TRY(kfe_i_solution_begin(ctx, kind, rows, dim, out));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)dim, (blasint)q, 1, basis,
+                (blasint)q, directions, (blasint)q, 0, out->coefficients, (blasint)dim);
+    KFE_TRY(kfe_i_solution_record(out, "scatter_ratios", ratios, dim));
+    kfe_i_solution_fix_signs(out);
+cleanup:
+    kfe_i_free(ctx, directions);
+    kfe_i_free(ctx, ratios);
+    return status;
 }

@@ -34,12 +34,13 @@ kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t co
 kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *inner, const int64_t *kept,
                                 int64_t rank, double *basis);
 
-/* Discriminant analysis of z (n × q) with groups as classes: directions (q × q) by falling ratio of between-
- * to within-class scatter, with unit within-class scatter; `ratios` (q). At most count − 1 are of use. */
-kfe_status kfe_i_discriminate(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
-                              double *directions, double *ratios);
-/* How many of q falling ratios are above rounding, and at most count − 1; KFE_ENUMERIC if there are none. */
-kfe_status kfe_i_discriminant_rank(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
-                                   const double *ratios, int64_t q, int64_t *rank);
+/*
+ * Discriminant analysis of z (n × q), the features that `basis` (rows × q coefficients) gives the examples:
+ * the directions of largest ratio of between- to within-class scatter, with unit within-class scatter, become
+ * a solution of this kind. At most count − 1 are of use; `asked` 0 means all of them.
+ */
+kfe_status kfe_i_discriminants(kfe_context *ctx, const char *method, const kfe_i_groups *groups,
+                               const double *z, int64_t q, kfe_i_solution_kind kind, int64_t rows,
+                               const double *basis, int64_t asked, kfe_i_solution *out);
 
 #endif

@@ -9,8 +9,6 @@
  * Xiong, Ye & Cherkassky (2006), as cited by Wu & Farquhar (2007), section 1.
  * Time: the kernel matrix twice (centroid products; features of the examples), memory O(nd + nc).
  */
-#include <cblas.h>
-
 #include "core/memory.h"
 #include "method/centroid.h"
 
@@ -63,35 +61,20 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     int64_t n = problem->gram->size;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
-    int64_t useful = 0;
     kfe_i_groups groups = {0};
     double *koc = NULL;
     double *z = NULL;
-    double *directions = NULL;
-    double *ratios = NULL;
 
     KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
     KFE_ALLOC(ctx, koc, n * c);
     KFE_ALLOC(ctx, z, n * c);
-    KFE_ALLOC(ctx, directions, c * c);
-    KFE_ALLOC(ctx, ratios, c);
     KFE_TRY(koc_coefficients(ctx, problem, &groups, koc, &rank));
     KFE_TRY(kfe_i_gram_times(problem->gram, koc, rank, z));
-    KFE_TRY(kfe_i_discriminate(ctx, &groups, z, rank, directions, ratios));
-    KFE_TRY(kfe_i_discriminant_rank(ctx, "kda-qr", &groups, ratios, rank, &useful));
-    int64_t dim =
-        kfe_i_clamp_dim(ctx, "kda-qr", s->dim, useful, "there are no more directions between the classes");
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)dim, (blasint)rank, 1, koc,
-                (blasint)rank, directions, (blasint)rank, 0, out->coefficients, (blasint)dim);
-    KFE_TRY(kfe_i_solution_record(out, "scatter_ratios", ratios, dim));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_discriminants(ctx, "kda-qr", &groups, z, rank, KFE_SOLUTION_DUAL, n, koc, s->dim, out));
 cleanup:
     kfe_i_groups_free(&groups);
     kfe_i_free(ctx, koc);
     kfe_i_free(ctx, z);
-    kfe_i_free(ctx, directions);
-    kfe_i_free(ctx, ratios);
     return status;
 }
 
