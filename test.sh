@@ -10,6 +10,8 @@ quick=0
 [[ ${1-} == --quick ]] && quick=1
 [[ ${1-} == "" || $quick == 1 ]] || { echo "usage: ./test.sh [--quick]" >&2; exit 2; }
 jobs=$(nproc)
+# Tests run several at a time, each with several threads: those that wait must not spin.
+export OMP_WAIT_POLICY=passive
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 passed=0 failed=0 skipped=0 stage=0
