@@ -102,8 +102,7 @@ static void subtract_means(int64_t n, int64_t k, const double *v, double *out)
     }
 }
 
-static kfe_status times_with(const kfe_i_gram *gram, const double *v, int64_t k, double *out,
-                             kfe_status (*inner_times)(const kfe_i_gram *, const double *, int64_t, double *))
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     const centred_state *s = gram->state;
     double *shifted = kfe_i_gram_workspace(gram, gram->size * k);
@@ -111,21 +110,11 @@ static kfe_status times_with(const kfe_i_gram *gram, const double *v, int64_t k,
 
     if (shifted) {
         subtract_means(gram->size, k, v, shifted);
-        status = inner_times(s->inner, shifted, k, out);
+        status = kfe_i_gram_times(s->inner, shifted, k, out);
     }
     if (status == KFE_OK)
         subtract_means(gram->size, k, out, out);
     return status;
-}
-
-static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
-{
-    return times_with(gram, v, k, out, kfe_i_gram_times);
-}
-
-static kfe_status times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
-{
-    return times_with(gram, v, k, out, kfe_i_gram_times_fast);
 }
 
 static void release(kfe_i_gram *gram)
@@ -139,7 +128,6 @@ static const kfe_i_gram_form form = {
     .columns = columns,
     .diagonal = diagonal,
     .times = times,
-    .times_fast = times_fast,
     .release = release,
 };
 

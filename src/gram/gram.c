@@ -148,12 +148,6 @@ kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, 
     return gram->form->times(gram, v, k, out);
 }
 
-kfe_status kfe_i_gram_times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
-{
-    return gram->form->times_fast ? gram->form->times_fast(gram, v, k, out)
-                                  : gram->form->times(gram, v, k, out);
-}
-
 int kfe_i_gram_is_single(const kfe_i_gram *gram)
 {
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);

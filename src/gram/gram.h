@@ -22,8 +22,6 @@ typedef struct kfe_i_gram_form {
     kfe_status (*diagonal)(const kfe_i_gram *gram, double *out);
     /* out = G v. Uses the operator's workspace, so that iterations do not allocate. */
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
-    /* The same to single precision, if that is faster; NULL: times. */
-    kfe_status (*times_fast)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: made from times. */
     kfe_status (*group_sums)(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
     void (*release)(kfe_i_gram *gram);
@@ -141,6 +139,5 @@ kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t
 
 /* At least `count` doubles that last until the next call for more; NULL when memory is out. */
 double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count);
-kfe_status kfe_i_gram_times_fast(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 
 #endif

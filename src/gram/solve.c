@@ -8,9 +8,9 @@
  * grows until what F leaves of the trace is below λ (the preconditioner is then nearly exact) or memory or
  * time says stop.
  *
- * Rounds may use products in single precision; then an outer loop takes the true residual in double precision
- * and solves for the correction until it is small enough (iterative refinement). The residual that is
- * reported is always the true one.
+ * Rounds may use a copy of the operator in single precision; then an outer loop takes the true residual in
+ * double precision and solves for the correction until it is small enough (iterative refinement). The
+ * residual that is reported is always the true one.
  *
  * Cost: rounds·(one product + 4nrk), memory n(r + 4k) doubles. No allocation in rounds.
  */
@@ -85,10 +85,9 @@ static void column_products(int64_t n, int64_t k, const double *a, const double 
 }
 
 /* out = (G + λI) v by `gram`. */
-static kfe_status apply(const solve_state *s, const kfe_i_gram *gram, int fast, const double *v, double *out)
+static kfe_status apply(const solve_state *s, const kfe_i_gram *gram, const double *v, double *out)
 {
-    kfe_status status =
-        fast ? kfe_i_gram_times_fast(gram, v, s->k, out) : kfe_i_gram_times(gram, v, s->k, out);
+    kfe_status status = kfe_i_gram_times(gram, v, s->k, out);
 
     for (int64_t i = 0; status == KFE_OK && i < s->n * s->k; i++)
         out[i] += s->ridge * v[i];
@@ -198,7 +197,7 @@ static kfe_status conjugate_gradients(solve_state *s, int most)
     for (int round = 0; measure(s) > 0 && round < most; round++) {
         turn(s);
         KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->rounds++, 0));
-        KFE_TRY(apply(s, s->fast, s->refined, s->step, s->image));
+        KFE_TRY(apply(s, s->fast, s->step, s->image));
         choose_steps(s);
         advance(s);
     }
@@ -212,7 +211,7 @@ cleanup:
  * leaves some ε‖G‖‖x‖ of it, and ‖G‖ is at most the trace. */
 static kfe_status true_residual(solve_state *s, const double *right, const double *out, double *largest)
 {
-    kfe_status status = apply(s, s->exact, 0, out, s->image);
+    kfe_status status = apply(s, s->exact, out, s->image);
 
     if (status != KFE_OK)
         return status;
