@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and tests everything; stops at the first failure.
 # usage: ./test.sh [--quick]     --quick: only the gcc build and its tests
+# KFE_DATA names a folder of published data sets for the tests that want them.
 # FUZZ_SECONDS (default 60) is how long each fuzzing harness runs; 0 leaves fuzzing out.
 set -uo pipefail
 cd "$(dirname "$0")"
@@ -12,6 +13,8 @@ quick=0
 jobs=$(nproc)
 # Tests run several at a time, each with several threads: those that wait must not spin.
 export OMP_WAIT_POLICY=passive
+# Published data sets, if they are at hand; tests that want them say so when they are not.
+[[ -n ${KFE_DATA-} || ! -d ../shared/data ]] || export KFE_DATA=$PWD/../shared/data
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 passed=0 failed=0 skipped=0 stage=0
