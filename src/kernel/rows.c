@@ -27,6 +27,20 @@ KFE_BODY double sum(const double *values, int64_t count)
     return total;
 }
 
+KFE_BODY void times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
+                          const double *panel, double *restrict sums)
+{
+    for (int64_t p = 0; p < count; p++) {
+        int64_t row = place[columns[p]];
+        if (row == 0)
+            continue;
+        const double *lanes = panel + (row - 1) * KFE_LANES;
+        double value = values[p];
+        for (int l = 0; l < KFE_LANES; l++)
+            sums[l] += value * lanes[l];
+    }
+}
+
 #if defined(__x86_64__)
 
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
@@ -52,6 +66,18 @@ KFE_AVX512 static double sum_avx512(const double *values, int64_t count)
 KFE_AVX2 static double sum_avx2(const double *values, int64_t count)
 {
     return sum(values, count);
+}
+
+KFE_AVX512 static void times_panel_avx512(const int32_t *columns, const double *values, int64_t count,
+                                          const int32_t *place, const double *panel, double *sums)
+{
+    times_panel(columns, values, count, place, panel, sums);
+}
+
+KFE_AVX2 static void times_panel_avx2(const int32_t *columns, const double *values, int64_t count,
+                                      const int32_t *place, const double *panel, double *sums)
+{
+    times_panel(columns, values, count, place, panel, sums);
 }
 
 static int has_avx512(void)
@@ -82,7 +108,24 @@ double kfe_i_row_sum(const double *values, int64_t count)
     return sum(values, count);
 }
 
+void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
+                           const double *panel, double *sums)
+{
+    if (has_avx512())
+        times_panel_avx512(columns, values, count, place, panel, sums);
+    else if (has_avx2())
+        times_panel_avx2(columns, values, count, place, panel, sums);
+    else
+        times_panel(columns, values, count, place, panel, sums);
+}
+
 #else
+
+void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
+                           const double *panel, double *sums)
+{
+    times_panel(columns, values, count, place, panel, sums);
+}
 
 int kfe_i_row_distances(double *values, int64_t count, double norm, const double *norms, double share)
 {

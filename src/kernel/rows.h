@@ -11,4 +11,10 @@ int kfe_i_row_distances(double *values, int64_t count, double norm, const double
 /* The sum of the values. */
 double kfe_i_row_sum(const double *values, int64_t count);
 
+/* Rows of a panel of sparse rows laid side by side. */
+enum { KFE_LANES = 16 };
+/* sums[KFE_LANES] += Σ values[p]·panel[place[columns[p]] − 1], a place of 0 standing for a row of zeros. */
+void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
+                           const double *panel, double *sums);
+
 #endif

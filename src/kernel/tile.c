@@ -2,8 +2,9 @@
 /*
  * A tile of base values, then the kernel's map over it.
  *
- * Dot products: GEMM for dense × dense; otherwise one row is laid out densely and the sparse rows of the
- * other side are gathered against it, at a cost of their non-zeros.
+ * Dot products: GEMM for dense × dense. Sparse × sparse: sixteen rows of one side are laid side by side, over
+ * the columns that they have, and every entry of the other side is one multiplication of sixteen lanes.
+ * Otherwise one row is laid out densely and the sparse rows of the other side are gathered against it.
  *
  * Squared distances: nᵢ + nⱼ − 2⟨x, y⟩ has an absolute error of some ε(nᵢ + nⱼ), so entries that are small
  * against nᵢ + nⱼ have lost digits. They are computed again from the differences: few of them in ordinary
@@ -14,12 +15,16 @@
 #include "kernel/tile.h"
 
 #include <cblas.h>
+#include <string.h>
 
 #include "kernel/rows.h"
 
 /* Below this share of its summands a squared distance (of nᵢ + nⱼ) or a sum over sparse coordinates is
  * computed from differences: what is left has a relative error of at most about ε / 1e-5. */
 #define KFE_CANCELLATION 1e-5
+
+/* Sixteen sparse rows side by side, if they have no more entries than this: half a megabyte. */
+enum { PANEL_ENTRIES = 4096 };
 
 /* One evaluation, for the helpers below. */
 typedef struct tile_job {
@@ -33,7 +38,10 @@ typedef struct tile_job {
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
 {
     int64_t cols = a->table.cols > b->table.cols ? a->table.cols : b->table.cols;
-    return 2 * cols + 2 * KFE_TILE_SIDE + (a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0);
+    int64_t panel =
+        a->table.kind == KFE_TABLE_CSR && b->table.kind == KFE_TABLE_CSR ? PANEL_ENTRIES * KFE_LANES : 0;
+    int64_t narrow = a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0;
+    return 2 * cols + 2 * KFE_TILE_SIDE + panel + narrow;
 }
 
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
@@ -117,6 +125,63 @@ static void dot_narrow(tile_job *job)
             tile->values[i * tile->stride + j] = (double)products[i * tile->cols + j];
 }
 
+/* Rows of b from `first` on, up to KFE_LANES, side by side: for every column that any of them has, one row of
+ * the panel; `place` says which, from 1. */
+static void fill_panel(const kfe_i_table *b, int64_t first, int64_t lanes, int32_t *place, double *panel)
+{
+    int32_t used = 0;
+
+    for (int64_t l = 0; l < lanes; l++)
+        for (int64_t p = b->row_start[first + l]; p < b->row_start[first + l + 1]; p++) {
+            int32_t *mine = &place[b->columns[p]];
+            if (*mine == 0) {
+                *mine = ++used;
+                memset(panel + (*mine - 1) * KFE_LANES, 0, KFE_LANES * sizeof *panel);
+            }
+            panel[(*mine - 1) * KFE_LANES + l] = b->values[p];
+        }
+}
+
+/* Columns first … first + lanes of the tile, sparse by sparse, by a panel; 0 if they have too many entries
+ * for one. */
+static int dot_panel(tile_job *job, int64_t first, int64_t lanes)
+{
+    const kfe_i_table *a = &job->a->table;
+    const kfe_i_table *b = &job->b->table;
+    int64_t row = job->col + first;
+    int32_t *place = (int32_t *)(job->scratch + a->cols); /* zeros, as all of the scratch */
+    double *panel = job->scratch + 2 * (a->cols + KFE_TILE_SIDE);
+
+    if (b->row_start[row + lanes] - b->row_start[row] > PANEL_ENTRIES)
+        return 0;
+    fill_panel(b, row, lanes, place, panel);
+    for (int64_t i = 0; i < job->tile.rows; i++) {
+        double sums[KFE_LANES] = {0};
+        int64_t begin = a->row_start[job->row + i];
+        int64_t end = a->row_start[job->row + i + 1];
+        kfe_i_row_times_panel(a->columns + begin, a->values + begin, end - begin, place, panel, sums);
+        memcpy(job->tile.values + i * job->tile.stride + first, sums, (size_t)lanes * sizeof *sums);
+    }
+    for (int64_t p = b->row_start[row]; p < b->row_start[row + lanes]; p++)
+        place[b->columns[p]] = 0;
+    return 1;
+}
+
+static void dot_both_sparse(tile_job *job)
+{
+    for (int64_t first = 0; first < job->tile.cols; first += KFE_LANES) {
+        int64_t left = job->tile.cols - first;
+        int64_t lanes = left < KFE_LANES ? left : KFE_LANES;
+        if (dot_panel(job, first, lanes))
+            continue;
+        tile_job part = *job;
+        part.col += first;
+        part.tile.values += first;
+        part.tile.cols = lanes;
+        dot_sparse(&part);
+    }
+}
+
 static void dot_tile(tile_job *job)
 {
     const kfe_i_tile *tile = &job->tile;
@@ -125,6 +190,10 @@ static void dot_tile(tile_job *job)
 
     if (job->a->narrow && job->b->narrow) {
         dot_narrow(job);
+        return;
+    }
+    if (!is_dense(a) && !is_dense(b)) {
+        dot_both_sparse(job);
         return;
     }
     if (!is_dense(a) || !is_dense(b)) {
