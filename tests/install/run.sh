@@ -23,9 +23,9 @@ for file in "$prefix/include/kfe.h" "$libdir/libkfe.a" "$libdir/pkgconfig/kfe.pc
 done
 
 step "the shared library has a SONAME and shows nothing but kfe_ symbols"
-objdump -p "$library" | grep -q 'SONAME *libkfe\.so\.[0-9]'
+objdump -p "$library" | grep 'SONAME *libkfe\.so\.[0-9]' > /dev/null
 symbols=$(nm -D --defined-only "$library" | awk '{print $NF}' | sed 's/@.*//')
-echo "$symbols" | grep -q '^kfe_fit$'
+echo "$symbols" | grep '^kfe_fit$' > /dev/null
 if foreign=$(echo "$symbols" | grep -v '^kfe_' | grep -vxE '_init|_fini|_edata|_end|__bss_start'); then
     echo "symbols that should be hidden: $foreign"; exit 1
 fi
@@ -47,7 +47,7 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 "$compiler" -std=c11 -Wall -Werror $(pkg-config --cflags kfe) "$here/program.c" -o "$work/shared" \
     $(pkg-config --libs kfe)
 LD_LIBRARY_PATH=$libdir "$work/shared"
-if readelf -d "$work/shared" | grep -q 'NEEDED.*jansson'; then
+if readelf -d "$work/shared" | grep 'NEEDED.*jansson' > /dev/null; then
     echo "pkg-config --libs names a library that only a static link needs"; exit 1
 fi
 
@@ -56,7 +56,7 @@ mkdir "$work/static-only"
 cp "$libdir/libkfe.a" "$work/static-only"
 "$compiler" -std=c11 $(pkg-config --cflags kfe) "$here/program.c" -o "$work/static" \
     -L"$work/static-only" $(pkg-config --static --libs kfe | sed 's|-L[^ ]*/pkgconfig/[^ ]*||')
-if readelf -d "$work/static" | grep -q 'NEEDED.*libkfe'; then
+if readelf -d "$work/static" | grep 'NEEDED.*libkfe' > /dev/null; then
     echo "the static program needs the shared library"; exit 1
 fi
 "$work/static"
@@ -89,10 +89,10 @@ completions() { # words of the line, the last one being completed
     bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kfe; printf "%s\n" "${COMPREPLY[@]}"' \
         "$prefix/share/bash-completion/completions/kfe" "$@"
 }
-completions kfe tr | grep -qx transform
-completions kfe fit -m ko | grep -qx koc
-completions kfe fit -k rb | grep -qx rbf
-completions kfe fit -m kpca --d | grep -qx -- --dim
-completions kfe generate sl | grep -qx slabs
-completions kfe convert --missing m | grep -qx mean
+completions kfe tr | grep -x transform > /dev/null
+completions kfe fit -m ko | grep -x koc > /dev/null
+completions kfe fit -k rb | grep -x rbf > /dev/null
+completions kfe fit -m kpca --d | grep -x -- --dim > /dev/null
+completions kfe generate sl | grep -x slabs > /dev/null
+completions kfe convert --missing m | grep -x mean > /dev/null
 echo "-- all fine"
