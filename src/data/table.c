@@ -193,14 +193,14 @@ kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table)
                                             : kfe_i_fail(ctx, KFE_EINVAL, "stride smaller than columns");
     if (table->cols > INT32_MAX)
         return kfe_i_fail(ctx, KFE_EINVAL, "sparse tables have at most %d columns", INT32_MAX);
-    for (int64_t i = 0; i < table->rows; i++) {
+    /* all positions before any entry: only then is the last one a bound for the others */
+    for (int64_t i = 0; i < table->rows; i++)
         if (table->row_start[i] < 0 || table->row_start[i + 1] < table->row_start[i])
             return kfe_i_fail(ctx, KFE_EINVAL, "row %lld: row positions must not fall", (long long)i + 1);
-        if (table->kind == KFE_TABLE_CSR) {
-            kfe_status status = check_csr_row(ctx, table, i);
-            if (status != KFE_OK)
-                return status;
-        }
+    for (int64_t i = 0; table->kind == KFE_TABLE_CSR && i < table->rows; i++) {
+        kfe_status status = check_csr_row(ctx, table, i);
+        if (status != KFE_OK)
+            return status;
     }
     return KFE_OK;
 }
