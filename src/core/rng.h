@@ -10,7 +10,14 @@ typedef struct kfe_i_rng {
 } kfe_i_rng;
 
 /* Every purpose that draws has a stream of its own, so that one more draw here changes nothing there. */
-enum { KFE_STREAM_GENERATE = 1, KFE_STREAM_KMEANS, KFE_STREAM_MEDIAN, KFE_STREAM_EIGEN, KFE_STREAM_PIVOT };
+enum {
+    KFE_STREAM_GENERATE = 1,
+    KFE_STREAM_KMEANS,
+    KFE_STREAM_MEDIAN,
+    KFE_STREAM_EIGEN,
+    KFE_STREAM_PIVOT,
+    KFE_STREAM_SPLITS
+};
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);
 uint64_t kfe_i_rng_bits(kfe_i_rng *rng);

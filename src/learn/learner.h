@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Learners. A learner is one file that ends in one const kfe_i_learner, and one line in learners.def. It is
+ * given features (or, with KFE_HAS_KERNELS, a Gram operator) and targets, and returns a machine.
+ */
+#ifndef KFE_LEARN_LEARNER_H
+#define KFE_LEARN_LEARNER_H
+
+#include "core/param.h"
+#include "gram/gram.h"
+#include "learn/machine.h"
+
+typedef struct kfe_i_learner {
+    const char *name;
+    const char *summary;
+    const char *reference;
+    unsigned flags; /* KFE_HAS_REGRESSION: takes real targets too; KFE_HAS_KERNELS: has fit_gram */
+    kfe_i_param_table params;
+    /* Features are dense (any stride) or csr. Targets: at least two classes, each with a member, or real. */
+    kfe_status (*fit)(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                      const void *settings, kfe_i_machine *out);
+    /* The same from inner products alone: a direct machine whose weights (n × outputs) are on the examples.
+     */
+    kfe_status (*fit_gram)(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
+                           const void *settings, kfe_i_machine *out);
+} kfe_i_learner;
+
+/* NULL past the end. */
+const kfe_i_learner *kfe_i_learner_at(int index);
+kfe_status kfe_i_learner_find(kfe_context *ctx, const char *name, const kfe_i_learner **out);
+
+/* Refuses targets that this learner cannot take (none, one class, real for a classifier), and sees to it that
+ * features are finite. */
+kfe_status kfe_i_learner_check(kfe_context *ctx, const kfe_i_learner *learner, const kfe_i_target *target);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What learning on features ends as. A machine turns features z into outputs (decision values), and outputs
+ * into a class or a value. There are four kinds, so that there is one prediction and one way to save:
+ *   linear       outputs = Wᵀz − offset
+ *   expansion    outputs = Wᵀκ(S, z) − offset, S being the rows of `support`
+ *   neighbours   outputs = votes of the nearest rows of `support`
+ *   direct       outputs = z: the projector computes the decision values itself (machines fitted on a Gram
+ *                operator, whose coefficients became the projector's)
+ */
+#ifndef KFE_LEARN_MACHINE_H
+#define KFE_LEARN_MACHINE_H
+
+#include "data/table.h"
+#include "data/target.h"
+#include "kernel/kernel.h"
+
+typedef enum kfe_i_machine_kind {
+    KFE_MACHINE_LINEAR,
+    KFE_MACHINE_EXPANSION,
+    KFE_MACHINE_NEIGHBOURS,
+    KFE_MACHINE_DIRECT
+} kfe_i_machine_kind;
+#define KFE_MACHINE_WORDS "linear|expansion|neighbours|direct"
+
+/* How outputs become an answer. */
+typedef enum kfe_i_decision {
+    KFE_DECIDE_VALUE,   /* they are it: one per target column */
+    KFE_DECIDE_LARGEST, /* one per class; the largest wins, the first of equals */
+    KFE_DECIDE_PAIRS, /* one per pair (0,1) (0,2) … (c−2,c−1), above 0 a vote for the first; most votes win,
+                         the first of equals */
+    KFE_DECIDE_CHAIN /* c − 1 of them: class g if output g is the first above 0, else the last class */
+} kfe_i_decision;
+#define KFE_DECISION_WORDS "value|largest|pairs|chain"
+
+typedef struct kfe_i_machine {
+    kfe_context *ctx;
+    kfe_i_machine_kind kind;
+    kfe_i_decision decision;
+    int64_t dim;         /* features in */
+    int64_t outputs;     /* decision values out */
+    int64_t classes;     /* 0: real targets */
+    int64_t rows;        /* linear: dim; expansion, neighbours: support rows; direct: examples (fit) or 0 */
+    double *weights;     /* rows × outputs; NULL for neighbours */
+    double *offset;      /* outputs; NULL: zeros */
+    kfe_i_kernel kernel; /* expansion */
+    kfe_i_table support; /* expansion, neighbours */
+    double *answers;     /* neighbours: class of each support row, or its rows × outputs values */
+    int64_t neighbours;  /* neighbours: how many are asked */
+    int by_distance;     /* neighbours: votes weigh 1/distance */
+    int64_t support_vectors; /* examples that the machine rests on; -1 where the word has no meaning */
+} kfe_i_machine;
+
+void kfe_i_machine_free(kfe_i_machine *machine);
+
+/* For learners: a zeroed machine with room for rows × outputs weights and the offset, zeroed
+ * (rows 0: neither). */
+kfe_status kfe_i_machine_begin(kfe_context *ctx, kfe_i_machine_kind kind, kfe_i_decision decision,
+                               int64_t dim, int64_t outputs, int64_t rows, kfe_i_machine *out);
+
+/* out (rows × outputs) = decision values of features (dense or csr, as many columns as dim). */
+kfe_status kfe_i_machine_outputs(kfe_context *ctx, const kfe_i_machine *machine, const kfe_i_table *features,
+                                 double *out);
+/* How many outputs a decision over `classes` classes has. */
+int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes);
+/* The class that one row of outputs means. */
+int32_t kfe_i_machine_decide(const kfe_i_machine *machine, const double *outputs);
+/* scores[classes]: larger is more so, for curves and areas. largest: the outputs; chain: the smallest margin
+ * on the way to the class; pairs: votes plus a share below one of the summed margins, which orders equal
+ * votes. */
+void kfe_i_machine_class_scores(const kfe_i_machine *machine, const double *outputs, double *scores);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How good predictions are. One row of a table each. */
+#ifndef KFE_SELECT_METRIC_H
+#define KFE_SELECT_METRIC_H
+
+#include "core/context.h"
+
+/* Predictions beside the truth. */
+typedef struct kfe_i_outcome {
+    kfe_task task;
+    int64_t rows;
+    /* classes: numbers in one common list of `classes` names */
+    int64_t classes;
+    int64_t positive; /* of two classes, the one that is looked for; -1 with more */
+    const int32_t *truth, *predicted;
+    const double *scores; /* rows × classes, larger is more so; NULL: none */
+    /* real: rows × cols */
+    int64_t cols;
+    const double *truth_values, *predicted_values;
+} kfe_i_outcome;
+
+typedef struct kfe_i_metric {
+    const char *name;
+    const char *summary;
+    kfe_task task; /* which targets it is for */
+    int larger_is_better;
+    int needs_scores;
+    /* NaN where it is not defined (one class in the truth, no variation). */
+    kfe_status (*value)(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
+} kfe_i_metric;
+
+/* NULL past the end. */
+const kfe_i_metric *kfe_i_metric_at(int index);
+/* The metric by that name, which must be for this task; the message suggests the nearest. */
+kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, const kfe_i_metric **out);
+/* What is optimised when the user does not say: accuracy, or rmse. */
+const kfe_i_metric *kfe_i_metric_default(kfe_task task);
+
+/* confusion[classes × classes], row: truth, column: prediction. */
+void kfe_i_confusion(const kfe_i_outcome *outcome, int64_t *confusion);
+
+/* One point for each distinct score, thresholds falling: what is caught when all rows with a score of at
+ * least `threshold` are called positive. */
+typedef struct kfe_i_curve_point {
+    double threshold;
+    int64_t true_positives, false_positives;
+} kfe_i_curve_point;
+
+/* The points for one class against the rest, and how many rows are of the class; freed by the caller. */
+kfe_status kfe_i_curve(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index,
+                       kfe_i_curve_point **out, int64_t *count, int64_t *positives);
+
+#endif

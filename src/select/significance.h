@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether two methods, measured on the same splits, differ. */
+#ifndef KFE_SELECT_SIGNIFICANCE_H
+#define KFE_SELECT_SIGNIFICANCE_H
+
+#include "core/context.h"
+
+typedef struct kfe_i_test_result {
+    double mean_difference;
+    double
+        statistic; /* Student's t; ±infinity if all differences are equal but not zero, 0 if all are zero */
+    double degrees;
+    double p; /* two-sided; NaN with fewer than two pairs */
+} kfe_i_test_result;
+
+/* P(|T| ≥ |t|) for Student's t with this many degrees of freedom. */
+double kfe_i_student_two_sided(double t, double degrees);
+
+/* Paired t-test of a[i] − b[i]. */
+kfe_i_test_result kfe_i_paired_t(int64_t count, const double *a, const double *b);
+/* Nadeau & Bengio's corrected resampled t-test: the variance of the mean is s²(1/count + test_share), where
+ * test_share is test rows / training rows, because training sets of different splits overlap. */
+kfe_i_test_result kfe_i_corrected_t(int64_t count, const double *a, const double *b, double test_share);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which rows are for training and which for testing. */
+#ifndef KFE_SELECT_SPLITS_H
+#define KFE_SELECT_SPLITS_H
+
+#include "core/param.h"
+#include "data/target.h"
+
+typedef struct kfe_i_split {
+    int64_t *train, *test; /* row numbers, increasing */
+    int64_t train_count, test_count;
+    int64_t repeat, fold; /* 0-based */
+} kfe_i_split;
+
+typedef struct kfe_i_splits {
+    kfe_context *ctx;
+    kfe_i_split *items;
+    int64_t count, capacity;
+} kfe_i_splits;
+
+typedef enum kfe_i_split_kind { KFE_SPLIT_FOLDS, KFE_SPLIT_RANDOM, KFE_SPLIT_FILE } kfe_i_split_kind;
+
+/* How the data is divided: rows of the parameter table that `cv`, `compare` and reproductions share. */
+typedef struct kfe_i_protocol {
+    int kind;        /* kfe_i_split_kind; "split": folds | random | file */
+    int64_t folds;   /* "folds", from 2: of kind folds */
+    int64_t repeats; /* "repeats", from 1: of kinds folds and random */
+    double
+        train_size; /* "train-size": of kind random; below 1 a share of the rows, from 1 a number of them */
+    int stratified; /* "stratified": classes in the same proportions everywhere; real targets: not used */
+    char file[KFE_PARAM_TEXT_SIZE]; /* "split-file" */
+} kfe_i_protocol;
+
+/* The rows for KFE_PARAM tables of structs that begin with a kfe_i_protocol. */
+extern const kfe_i_param_table kfe_i_protocol_params;
+
+/* All splits of the rows listed (NULL: 0 … rows−1, of as many as the target has) by this protocol. `purpose`
+ * separates random streams: the same seed, protocol and purpose give the same splits, on every machine.
+ * Warns once about classes with fewer members than folds. KFE_EINPUT when there are fewer rows than folds. */
+kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
+                             int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
+                             kfe_i_splits *out);
+void kfe_i_splits_free(kfe_i_splits *splits);
+
+#endif
