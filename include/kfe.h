@@ -202,7 +202,8 @@ enum {
     KFE_HAS_SYNTHETIC = 1u << 5,   /* needs the points: no precomputed kernels, no strings */
     KFE_HAS_INDEFINITE = 1u << 6,  /* kernels: not positive definite for all parameters */
     KFE_HAS_NONNEGATIVE = 1u << 7, /* kernels: for data without negative values */
-    KFE_HAS_STRINGS = 1u << 8      /* kernels: on strings */
+    KFE_HAS_STRINGS = 1u << 8,     /* kernels: on strings */
+    KFE_HAS_NESTING = 1u << 9      /* methods: fewer features are the first of more, so one fit answers all */
 };
 
 /* Each returns 0 past the end of its table, 1 otherwise. */
@@ -213,6 +214,8 @@ KFE_API int kfe_method(int index, kfe_entry_info *out);
 KFE_API const kfe_param_info *kfe_generator_param(int index, int param);
 KFE_API const kfe_param_info *kfe_kernel_param(int index, int param);
 KFE_API const kfe_param_info *kfe_method_param(int index, int param);
+KFE_API int kfe_learner(int index, kfe_entry_info *out);
+KFE_API const kfe_param_info *kfe_learner_param(int index, int param);
 /* Options of fitting that no method owns (scale, gram); NULL past the end. */
 KFE_API const kfe_param_info *kfe_fit_option(int index);
 
@@ -229,6 +232,10 @@ typedef struct kfe_model kfe_model;
 /* `params`: the method's parameters and fit options; `kernel`: "name:key=value,..."; both may be NULL. */
 KFE_API kfe_status kfe_spec_parse(kfe_context *ctx, const char *method, const char *params,
                                   const char *kernel, kfe_spec **out);
+/* What learns on the features, so that the model can predict; NULL: nothing. kfe_spec_set reaches its
+ * parameters as well. */
+KFE_API kfe_status kfe_spec_set_learner(kfe_context *ctx, kfe_spec *spec, const char *learner,
+                                        const char *params);
 KFE_API kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value);
 /* One more kernel: the kernel of a fit is the weighted sum (key `weight`) over kernels and views. */
 KFE_API kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel);
@@ -246,6 +253,15 @@ KFE_API void kfe_model_free(kfe_model *model);
 KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                  kfe_matrix *out);
 
+/*
+ * What a model with a learner says of new data. `predictions` is rows × 1, the index of a class
+ * (kfe_model_class_name), or rows × targets for real targets. `scores`, if not NULL, are the decision values,
+ * rows × kfe_model_outputs: one per class, or one per pair or link of the chain of classes, above zero for
+ * the first of the two. The caller frees both.
+ */
+KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                               kfe_matrix *predictions, kfe_matrix *scores);
+
 /* A model fitted with a user kernel and then loaded needs its function again. */
 KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name,
                                          kfe_kernel_fn kernel, void *user);
@@ -258,6 +274,9 @@ KFE_API kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model 
 KFE_API kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out);
 
 KFE_API const char *kfe_model_method(const kfe_model *model);
+KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: the model gives features only */
+KFE_API int64_t kfe_model_outputs(const kfe_model *model);     /* decision values; 0 without a learner */
+KFE_API kfe_task kfe_model_task(const kfe_model *model);
 KFE_API int64_t kfe_model_dim(const kfe_model *model);
 KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear projectors */
 KFE_API int kfe_model_views(const kfe_model *model);
@@ -269,6 +288,27 @@ KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 /* Numbers that the fit recorded, such as "eigenvalues"; NULL if there are none by that name. */
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+/* What there is to measure predictions by; 0 past the end. `flags`: KFE_HAS_REGRESSION for real targets;
+ * `formula`: "larger is better" or "smaller is better". */
+KFE_API int kfe_metric(int index, kfe_entry_info *out);
+/* One metric of predictions of classes, given as numbers 0 … classes−1. Scores (rows × classes, larger is
+ * more so) may be NULL for metrics that need none, and `predicted` for those that need scores; `positive` is
+ * the class looked for of two. NaN where the metric is undefined: with one class in the truth for auc and
+ * average-precision. */
+KFE_API kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
+                                      int64_t positive, const int32_t *truth, const int32_t *predicted,
+                                      const double *scores, double *out);
+/* The same for real targets, rows × cols. NaN for r2 if a column of the truth does not vary. */
+KFE_API kfe_status kfe_metric_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
+                                     const double *truth, const double *predicted, double *out);
+/* Whether a and b, measured on the same `count` splits, differ: Student's t of a[i] − b[i] with count − 1
+ * degrees of freedom, and P(|T| ≥ |t|). test_share 0 is the plain paired test; test rows / training rows is
+ * Nadeau & Bengio's correction for splits whose training rows overlap. Both NaN with fewer than two pairs. */
+KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double *a, const double *b,
+                                   double test_share, double *t, double *p);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
@@ -278,10 +318,47 @@ KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, 
 /* Kernel-target alignment, HSIC, effective rank, ... of each kernel on the data. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_style style, char **out);
+/* Metrics of a model's predictions on data with labels; as JSON also the confusion matrix and the points of
+ * the ROC and precision-recall curves. Options: kfe_evaluate_option. */
+KFE_API kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                const char *options, kfe_style style, char **out);
+KFE_API const kfe_param_info *kfe_evaluate_option(int index); /* NULL past the end */
+/* Writes predictions, one row per example: the label (by name) or values first, then the scores (NULL: none).
+ */
+KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model,
+                                         const kfe_matrix *predictions, const kfe_matrix *scores,
+                                         const char *path);
+
+/*
+ * Cross-validation of a specification with a learner. A grid is "NAME=a,b,c", "NAME=lo:hi:logN" or
+ * "NAME=lo:hi:linN" over a parameter of the kernels, the method, the learner or the fit. Settings are
+ * compared on inner folds and assessed on outer ones; `best`, if not NULL, becomes a model of the best
+ * setting, fitted on all the data.
+ */
+KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
+                                      const char *const *grids, const kfe_data *data, const char *options,
+                                      kfe_style style, kfe_model **best, char **out);
+KFE_API const kfe_param_info *kfe_cv_option(int index); /* NULL past the end */
+/* The same for several specifications under the same splits, with tests of which differ. A grid is used by
+ * those that have its parameter; one at least must. */
+KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+                               const char *const *grids, const kfe_data *data, const char *options,
+                               kfe_style style, char **out);
+KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the end */
+
+/* The published tables and figures that can be computed again; 0 past the end. */
+KFE_API int kfe_reproduction(int index, kfe_entry_info *out);
+/* Computes one again and puts the paper's numbers beside ours. `name` is one of kfe_reproduction's or the
+ * path of a specification (see docs/reproduction.md). */
+KFE_API kfe_status kfe_reproduce(kfe_context *ctx, const char *name, const char *options, kfe_style style,
+                                 char **out);
+KFE_API const kfe_param_info *kfe_reproduce_option(int index); /* NULL past the end */
+
 /* What there is, as JSON: the entry called `name` with its parameters, or an array of all (NULL). */
 KFE_API kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out);
+KFE_API kfe_status kfe_list_learners(kfe_context *ctx, const char *name, char **out);
 KFE_API void kfe_string_free(kfe_context *ctx, char *string);
 
 #ifdef __cplusplus

@@ -2,9 +2,9 @@
 /* Measures of kernels on data: every kernel is taken alone, on all views. */
 #include "select/measure.h"
 
-#include "api/spec.h"
 #include "core/memory.h"
 #include "data/data.h"
+#include "model/spec.h"
 #include "report/measures.h"
 
 /* One kernel: resolved on the (scaled) views, its moments, and its name with the numbers filled in. */

@@ -243,3 +243,23 @@ kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view, int64_
     kfe_i_table_dense_row(&found->table, index, row);
     return KFE_OK;
 }
+
+kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
+                             kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *part = NULL;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_data_new(ctx, data->view_count, &part));
+    for (int v = 0; v < data->view_count; v++) {
+        KFE_STRDUP(ctx, part->views[v].name, data->views[v].name);
+        KFE_TRY(kfe_i_table_gather(ctx, &data->views[v].table, index, count, &part->views[v].table));
+    }
+    KFE_TRY(kfe_i_target_gather(ctx, &data->target, index, count, &part->target));
+    *out = part;
+    part = NULL;
+cleanup:
+    kfe_data_free(part);
+    return status;
+}

@@ -23,4 +23,8 @@ struct kfe_data {
 /* An empty data set with `views` zeroed views, for readers and generators to fill. */
 kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out);
 
+/* The rows listed, in all views, with their targets; classes without a member in them stay in the list. */
+kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
+                             kfe_data **out);
+
 #endif

@@ -174,6 +174,28 @@ cleanup:
     return status;
 }
 
+void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code)
+{
+    int64_t kept = 0;
+
+    for (int64_t k = 0; k < target->class_count; k++) {
+        int present = 0;
+        for (int64_t i = 0; i < target->rows; i++)
+            present |= target->codes[i] == k;
+        if (!present) {
+            kfe_i_free(target->ctx, target->names[k]);
+            continue;
+        }
+        /* kept <= k, and codes below k are final already */
+        for (int64_t i = 0; i < target->rows; i++)
+            if (target->codes[i] == k)
+                target->codes[i] = (int32_t)kept;
+        old_code[kept] = (int32_t)k;
+        target->names[kept++] = target->names[k];
+    }
+    target->class_count = kept;
+}
+
 void kfe_i_target_count(const kfe_i_target *target, int64_t *counts)
 {
     memset(counts, 0, (size_t)target->class_count * sizeof *counts);

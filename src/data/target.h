@@ -28,6 +28,9 @@ kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const doubl
                                      kfe_i_target *out);
 kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, const int64_t *index,
                                int64_t count, kfe_i_target *out);
+/* Forgets the classes that have no member; old_code[class_count] receives the former number of each that
+ * stays. */
+void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code);
 void kfe_i_target_free(kfe_i_target *target);
 /* Members per class into counts[class_count]. */
 void kfe_i_target_count(const kfe_i_target *target, int64_t *counts);

@@ -71,6 +71,11 @@ kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int sin
 /* Keeps the first `rows` rows of a tiled operator in single precision and evaluates the rest each time. Since
  * the matrix is symmetric, that covers 1 − (1 − rows/n)² of it. Borrows `source`. */
 kfe_status kfe_i_gram_partial(kfe_context *ctx, const kfe_i_gram *source, int64_t rows, kfe_i_gram **out);
+/* The rows and columns listed of a symmetric matrix in memory (all × all); both are borrowed. */
+kfe_status kfe_i_gram_subset(kfe_context *ctx, int64_t all, const double *matrix, const int64_t *index,
+                             int64_t count, kfe_i_gram **out);
+/* For such a subset only: out (all × k) = matrix[:, index]·v, also in the rows that are not in the subset. */
+kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, int64_t k, double *out);
 /* Σ weights[m]·terms[m]; takes the terms over, also on failure. */
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
                           kfe_i_gram **out);
@@ -90,6 +95,9 @@ kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means,
 kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to);
 /* The table X of a factored operator XXᵀ, else NULL. */
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
+/* Row `index` of an operator that has it in memory in double precision, n numbers that live as long as the
+ * operator; NULL for others. */
+const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index);
 
 /* ---- using one ---- */
 

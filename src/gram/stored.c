@@ -117,6 +117,15 @@ static const kfe_i_gram_form form_precomputed = {
     .release = release,
 };
 
+const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index)
+{
+    const stored_state *s = gram->state;
+
+    if (gram->form != &form_f64 && gram->form != &form_precomputed)
+        return NULL;
+    return s->wide + index * s->stride;
+}
+
 /* ---- evaluated once ---- */
 
 /* From tiles in single precision. */

@@ -203,6 +203,19 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_kernel_list_copy(kfe_context *ctx, const kfe_i_kernel_list *from, kfe_i_kernel_list *list)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < from->count; m++) {
+        kfe_i_kernel copy = {0};
+        KFE_TRY(kfe_i_kernel_copy(ctx, &from->items[m], &copy));
+        KFE_TRY(kfe_i_kernel_list_add(list, &copy));
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views)
 {
     kfe_status status = KFE_OK;
@@ -262,6 +275,20 @@ static kfe_status check_kind(kfe_context *ctx, const kfe_i_kernel *kernel, const
                           "kernel '%s' is a user function that was not bound; call kfe_model_bind_kernel",
                           kernel->user_name);
     return KFE_OK;
+}
+
+int kfe_i_kernel_is_resolved(const kfe_i_kernel *kernel)
+{
+    for (int i = 0; i < kernel->def->params.count; i++) {
+        const kfe_i_param *row = &kernel->def->params.rows[i];
+        double value = 0;
+        if (row->info.type != KFE_PARAM_REAL || !row->named)
+            continue;
+        memcpy(&value, (const char *)kernel->settings + row->offset, sizeof value);
+        if (!(value >= row->info.min && value <= row->info.max))
+            return 0;
+    }
+    return 1;
 }
 
 kfe_status kfe_i_kernel_prepare(kfe_context *ctx, kfe_i_kernel *kernel, const kfe_i_table *train)

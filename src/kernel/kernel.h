@@ -83,12 +83,18 @@ void kfe_i_kernel_list_free(kfe_i_kernel_list *list);
 /* Takes the kernel over; frees it on failure. */
 kfe_status kfe_i_kernel_list_add(kfe_i_kernel_list *list, kfe_i_kernel *kernel);
 
+/* Appends copies of all kernels of `from`. */
+kfe_status kfe_i_kernel_list_copy(kfe_context *ctx, const kfe_i_kernel_list *from, kfe_i_kernel_list *list);
+
 /* Which view each kernel is evaluated on, for `views` views: one kernel serves all views (copies are
  * added), as many kernels as views pair up, several kernels share a single view. */
 kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views);
 
 /* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which cannot be. */
 int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);
+
+/* Whether no name such as `scale`, which stands for a number that the training data gives, is left. */
+int kfe_i_kernel_is_resolved(const kfe_i_kernel *kernel);
 
 /* Fits the kernel to its training data: resolves names, refuses data it cannot take, and warns when the
  * kernel is not positive definite. */

@@ -29,8 +29,10 @@ typedef struct kfe_i_learner {
 const kfe_i_learner *kfe_i_learner_at(int index);
 kfe_status kfe_i_learner_find(kfe_context *ctx, const char *name, const kfe_i_learner **out);
 
-/* Refuses targets that this learner cannot take (none, one class, real for a classifier), and sees to it that
- * features are finite. */
+/* Refuses targets that this learner cannot take (none, one class, a class without members, real for a
+ * classifier). */
 kfe_status kfe_i_learner_check(kfe_context *ctx, const kfe_i_learner *learner, const kfe_i_target *target);
+/* Refuses features that are not finite or of which there are none; warns when all of them are constant. */
+kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *features);
 
 #endif

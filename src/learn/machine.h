@@ -6,7 +6,7 @@
  *   expansion    outputs = Wᵀκ(S, z) − offset, S being the rows of `support`
  *   neighbours   outputs = votes of the nearest rows of `support`
  *   direct       outputs = z: the projector computes the decision values itself (machines fitted on a Gram
- *                operator, whose coefficients became the projector's)
+ *                operator, whose coefficients and offset became the projector's)
  */
 #ifndef KFE_LEARN_MACHINE_H
 #define KFE_LEARN_MACHINE_H
@@ -63,7 +63,7 @@ kfe_status kfe_i_machine_outputs(kfe_context *ctx, const kfe_i_machine *machine,
                                  double *out);
 /* How many outputs a decision over `classes` classes has. */
 int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes);
-/* The class that one row of outputs means. */
+/* The class that one row of outputs means; -1 where targets are real. */
 int32_t kfe_i_machine_decide(const kfe_i_machine *machine, const double *outputs);
 /* scores[classes]: larger is more so, for curves and areas. largest: the outputs; chain: the smallest margin
  * on the way to the class; pairs: votes plus a share below one of the summed margins, which orders equal

@@ -23,17 +23,18 @@ typedef struct kfe_i_smo_options {
 } kfe_i_smo_options;
 
 typedef struct kfe_i_smo_result {
-    double objective; /* of the dual, as above */
-    double offset;    /* decision(x) = Σ αᵢyᵢκ(xᵢ, x) − offset */
-    double gap;       /* largest violation, over all examples, with the gradient at the end */
-    int64_t iterations;
-    int64_t row_touches; /* rows of G read, those for the gradient at the start included */
+    double objective;    /* of the dual, as above */
+    double offset;       /* decision(x) = Σ αᵢyᵢκ(xᵢ, x) − offset */
+    double gap;          /* largest violation, over all examples, with the gradient at the end */
+    int64_t iterations;  /* pairs moved */
+    int64_t row_touches; /* rows of G read, wholly or in part, those for gradients from scratch included */
     int converged;
 } kfe_i_smo_result;
 
 /* `alpha` (n) is the start, zeros for a cold one, and the answer. A start from a neighbouring problem is
- * clipped to the box and, where yᵀα ≠ 0, repaired by the smallest change. Warns, with the gap, when the
- * iterations ran out. */
+ * clipped to the box and, where yᵀα ≠ 0, repaired by the smallest change; when C has changed, multiply the
+ * start by the same factor, so that what was at a bound still is. Warns, with the gap, when the iterations
+ * ran out or rounding allowed no more. On failure *out is zero, and alpha is no answer. */
 kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
                            const kfe_i_smo_options *options, double *alpha, kfe_i_smo_result *out);
 

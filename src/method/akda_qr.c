@@ -112,7 +112,8 @@ const kfe_i_method kfe_i_method_akda_qr = {
     .name = "akda-qr",
     .summary = "kda-qr on the images of input-space centroids: c kernel evaluations per projection",
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC |
+             KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, akda_qr_settings),
     .fit = fit,
 };

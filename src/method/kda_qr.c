@@ -82,7 +82,7 @@ const kfe_i_method kfe_i_method_kda_qr = {
     .name = "kda-qr",
     .summary = "discriminant analysis inside the span of the feature-space centroids",
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, kda_qr_settings),
     .fit = fit,
 };

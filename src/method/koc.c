@@ -109,7 +109,7 @@ const kfe_i_method kfe_i_method_koc = {
     .name = "koc",
     .summary = "Kernel Orthogonal Centroid: coordinates in the span of feature-space centroids",
     .reference = "Park & Park 2002, algorithms 2 and 3",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, koc_settings),
     .fit = fit,
 };

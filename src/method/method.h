@@ -21,9 +21,10 @@ typedef struct kfe_i_problem {
 } kfe_i_problem;
 
 typedef enum kfe_i_solution_kind {
-    KFE_SOLUTION_DUAL,     /* coefficients on the training examples, n × dim */
-    KFE_SOLUTION_PRIMAL,   /* coefficients on the columns of the one view, d × dim */
-    KFE_SOLUTION_LANDMARKS /* coefficients on synthetic points */
+    KFE_SOLUTION_DUAL,      /* coefficients on the training examples, n × dim */
+    KFE_SOLUTION_PRIMAL,    /* coefficients on the columns of the one view, d × dim */
+    KFE_SOLUTION_LANDMARKS, /* coefficients on synthetic points */
+    KFE_SOLUTION_IDENTITY   /* the columns are the features: no coefficients */
 } kfe_i_solution_kind;
 
 /* Numbers worth keeping with the model, such as eigenvalues. */
@@ -54,6 +55,9 @@ typedef struct kfe_i_method {
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);
 } kfe_i_method;
+
+/* Known by name to the layers above: with it, a learner that is given a kernel learns from the kernel. */
+extern const kfe_i_method kfe_i_method_none;
 
 /* NULL past the end. */
 const kfe_i_method *kfe_i_method_at(int index);

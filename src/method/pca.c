@@ -212,7 +212,7 @@ const kfe_i_method kfe_i_method_pca = {
     .name = "pca",
     .summary = "principal component analysis",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.1",
-    .flags = KFE_HAS_SPARSE,
+    .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,
 };

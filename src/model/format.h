@@ -3,7 +3,7 @@
 #ifndef KFE_MODEL_FORMAT_H
 #define KFE_MODEL_FORMAT_H
 
-#include "core/context.h"
+#include "model/model.h"
 
 #define KFE_MODEL_FORMAT "kfe-model"
 /* Raised when older versions of kfe would misread the file. */
@@ -11,5 +11,7 @@ enum { KFE_MODEL_FORMAT_VERSION = 1, KFE_MODEL_OLDEST_VERSION = 1 };
 
 /* "none", "classes" or "real" */
 const char *kfe_i_task_name(kfe_task task);
+/* "kernel", "linear" or "identity" */
+const char *kfe_i_projector_name(kfe_i_projector projector);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model out of a safetensors container. The container is sound when we get it; here everything that a model
  * means is checked, so that a file that loads can be used without fear. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,26 +9,11 @@
 
 #include "core/memory.h"
 #include "model/format.h"
-#include "model/model.h"
-#include "model/safetensors.h"
-
-/* One loading: the container, the model it becomes, and the name for messages. */
-typedef struct load_job {
-    kfe_context *ctx;
-    const char *name;
-    kfe_i_safetensors file;
-    kfe_model *model;
-} load_job;
-
-static kfe_status damaged(const load_job *job, const char *what)
-{
-    return kfe_i_fail(job->ctx, KFE_EMODEL, "%s: the model file is damaged or was not written by kfe: %s",
-                      job->name, what);
-}
+#include "model/loading.h"
 
 /* ---- the version comes first ---- */
 
-static kfe_status check_version(const load_job *job)
+static kfe_status check_version(const kfe_i_loading *job)
 {
     const char *format = kfe_i_safetensors_get(&job->file, "format");
     const char *version = kfe_i_safetensors_get(&job->file, "format_version");
@@ -40,7 +24,7 @@ static kfe_status check_version(const load_job *job)
     if (!format || strcmp(format, KFE_MODEL_FORMAT) != 0)
         return kfe_i_fail(job->ctx, KFE_EMODEL, "%s: a safetensors file, but not a kfe model", job->name);
     if (!version || end == version || *end)
-        return damaged(job, "it has no format version");
+        return kfe_i_damaged(job, "it has no format version");
     if (number > KFE_MODEL_FORMAT_VERSION)
         return kfe_i_fail(
             job->ctx, KFE_EMODEL,
@@ -57,59 +41,27 @@ static kfe_status check_version(const load_job *job)
 
 /* ---- pieces ---- */
 
-static kfe_status take_text(const load_job *job, const char *key, char **out)
+static kfe_status take_text(const kfe_i_loading *job, const char *key, char **out)
 {
     const char *text = kfe_i_safetensors_get(&job->file, key);
 
     if (!text)
-        return damaged(job, key);
+        return kfe_i_damaged(job, key);
     *out = kfe_i_strdup(job->ctx, text);
     return *out ? KFE_OK : KFE_ENOMEM;
 }
 
-static kfe_status take_json(const load_job *job, const char *key, json_t **out)
+static kfe_status take_json(const kfe_i_loading *job, const char *key, json_t **out)
 {
     const char *text = kfe_i_safetensors_get(&job->file, key);
 
     *out = text ? json_loads(text, 0, NULL) : NULL;
-    return *out && json_is_array(*out) ? KFE_OK : damaged(job, key);
-}
-
-/* A copy of a tensor that must have this type and count; *out stays NULL if an optional one is not there. */
-static kfe_status take_tensor(const load_job *job, const char *name, kfe_i_dtype dtype, int64_t count,
-                              int optional, void **out)
-{
-    static const size_t sizes[] = {
-        [KFE_DTYPE_F64] = 8, [KFE_DTYPE_I64] = 8, [KFE_DTYPE_I32] = 4, [KFE_DTYPE_U8] = 1};
-    const kfe_i_tensor *tensor = kfe_i_safetensors_find(&job->file, name);
-
-    *out = NULL;
-    if (!tensor)
-        return optional ? KFE_OK : damaged(job, name);
-    if (tensor->dtype != dtype || tensor->count != count)
-        return damaged(job, name);
-    *out = kfe_i_alloc(job->ctx, count, sizes[dtype]);
-    if (!*out)
-        return KFE_ENOMEM;
-    memcpy(*out, tensor->data, (size_t)count * sizes[dtype]);
-    return KFE_OK;
-}
-
-static kfe_status take_reals(const load_job *job, const char *name, int64_t count, int optional, double **out)
-{
-    void *taken = NULL;
-    kfe_status status = take_tensor(job, name, KFE_DTYPE_F64, count, optional, &taken);
-
-    *out = taken;
-    for (int64_t i = 0; status == KFE_OK && *out && i < count; i++)
-        if (!isfinite((*out)[i]))
-            return damaged(job, name);
-    return status;
+    return *out && json_is_array(*out) ? KFE_OK : kfe_i_damaged(job, key);
 }
 
 /* ---- metadata ---- */
 
-static kfe_status load_texts(load_job *job)
+static kfe_status load_texts(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
@@ -120,20 +72,20 @@ static kfe_status load_texts(load_job *job)
     KFE_TRY(take_text(job, "method", &model->method));
     KFE_TRY(take_text(job, "parameters", &model->params));
     KFE_TRY(take_text(job, "kfe_version", &model->version));
-    if (!projector || kfe_i_word_index("linear|kernel", projector) < 0)
-        return damaged(job, "projector");
-    model->linear = strcmp(projector, "linear") == 0;
+    if (!projector || kfe_i_word_index(KFE_PROJECTOR_WORDS, projector) < 0)
+        return kfe_i_damaged(job, "projector");
+    model->projector = (kfe_i_projector)kfe_i_word_index(KFE_PROJECTOR_WORDS, projector);
     if (!task || kfe_i_word_index("none|classes|real", task) < 0)
-        return damaged(job, "task");
+        return kfe_i_damaged(job, "task");
     model->task = (kfe_task)kfe_i_word_index("none|classes|real", task);
     model->train_rows = rows ? strtoll(rows, NULL, 10) : 0;
     if (model->train_rows < 1)
-        return damaged(job, "train_rows");
+        return kfe_i_damaged(job, "train_rows");
 cleanup:
     return status;
 }
 
-static kfe_status load_classes(load_job *job)
+static kfe_status load_classes(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
@@ -144,7 +96,7 @@ static kfe_status load_classes(load_job *job)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
         if (!name) {
-            status = damaged(job, "classes");
+            status = kfe_i_damaged(job, "classes");
             goto cleanup;
         }
         KFE_STRDUP(job->ctx, model->class_names[i], name);
@@ -155,22 +107,7 @@ cleanup:
     return status;
 }
 
-/* Names such as `scale` are numbers in a fitted model; there is no training data to take them from. */
-static int has_names_left(const kfe_i_kernel *kernel)
-{
-    for (int i = 0; i < kernel->def->params.count; i++) {
-        const kfe_i_param *row = &kernel->def->params.rows[i];
-        double value = 0;
-        if (row->info.type != KFE_PARAM_REAL || !row->named)
-            continue;
-        memcpy(&value, (const char *)kernel->settings + row->offset, sizeof value);
-        if (!(value >= row->info.min && value <= row->info.max))
-            return 1;
-    }
-    return 0;
-}
-
-static kfe_status load_kernel(load_job *job, const json_t *entry)
+static kfe_status load_kernel(kfe_i_loading *job, const json_t *entry)
 {
     kfe_i_kernel kernel = {0};
     const char *text = json_string_value(json_object_get(entry, "kernel"));
@@ -178,45 +115,39 @@ static kfe_status load_kernel(load_job *job, const json_t *entry)
     kfe_status status;
 
     if (!text || view < 0 || view >= job->model->view_count)
-        return damaged(job, "kernels");
-    status = kfe_i_kernel_parse(job->ctx, text, &kernel);
-    if (status == KFE_ENOMEM)
-        return status;
+        return kfe_i_damaged(job, "kernels");
+    status = kfe_i_take_kernel(job, text, "kernels", &kernel);
     if (status != KFE_OK)
-        return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name);
-    if (has_names_left(&kernel)) {
-        kfe_i_kernel_free(&kernel);
-        return damaged(job, "kernels");
-    }
+        return status;
     kernel.view = (int)view;
     return kfe_i_kernel_list_add(&job->model->kernels, &kernel);
 }
 
 /* Every view needs a kernel that reads it, and the kernel must suit what the view holds. */
-static kfe_status check_kernels(load_job *job)
+static kfe_status check_kernels(kfe_i_loading *job)
 {
     kfe_model *model = job->model;
 
-    if (model->linear)
+    if (model->projector != KFE_PROJECT_KERNEL)
         return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings
                    ? KFE_OK
-                   : damaged(job, "kernels");
+                   : kfe_i_damaged(job, "kernels");
     for (int v = 0; v < model->view_count; v++) {
         int found = 0;
         for (int64_t m = 0; m < model->kernels.count; m++) {
             const kfe_i_kernel *kernel = &model->kernels.items[m];
             int strings = (kernel->def->flags & KFE_HAS_STRINGS) != 0;
             if (kernel->view == v && strings != model->views[v].strings)
-                return damaged(job, "kernels");
+                return kfe_i_damaged(job, "kernels");
             found |= kernel->view == v;
         }
         if (!found || kfe_i_kernel_list_given(&model->kernels, v) < 0)
-            return damaged(job, "kernels");
+            return kfe_i_damaged(job, "kernels");
     }
     return KFE_OK;
 }
 
-static kfe_status load_kernels(load_job *job)
+static kfe_status load_kernels(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     json_t *list = NULL;
@@ -232,7 +163,7 @@ cleanup:
 
 /* ---- views ---- */
 
-static kfe_status load_scaler(load_job *job, int v, int kind)
+static kfe_status load_scaler(kfe_i_loading *job, int v, int kind)
 {
     kfe_status status = KFE_OK;
     kfe_i_model_view *view = &job->model->views[v];
@@ -240,22 +171,22 @@ static kfe_status load_scaler(load_job *job, int v, int kind)
     char name[64];
 
     if (kind < 0)
-        return damaged(job, "views");
+        return kfe_i_damaged(job, "views");
     scaler->ctx = job->ctx;
     scaler->kind = (kfe_i_scale_kind)kind;
     scaler->cols = view->cols;
     snprintf(name, sizeof name, "view%d.scale.shift", v);
-    KFE_TRY(take_reals(job, name, view->cols, 1, &scaler->shift));
+    KFE_TRY(kfe_i_take_reals(job, name, view->cols, 1, &scaler->shift));
     snprintf(name, sizeof name, "view%d.scale.factor", v);
-    KFE_TRY(take_reals(job, name, view->cols, 1, &scaler->factor));
+    KFE_TRY(kfe_i_take_reals(job, name, view->cols, 1, &scaler->factor));
     if ((kind == KFE_SCALE_STANDARD || kind == KFE_SCALE_MINMAX || kind == KFE_SCALE_UNIT_NORM) &&
         !scaler->factor)
-        return damaged(job, name);
+        return kfe_i_damaged(job, name);
 cleanup:
     return status;
 }
 
-static kfe_status load_view(load_job *job, int v, const json_t *entry)
+static kfe_status load_view(kfe_i_loading *job, int v, const json_t *entry)
 {
     kfe_status status = KFE_OK;
     kfe_i_model_view *view = &job->model->views[v];
@@ -265,7 +196,7 @@ static kfe_status load_view(load_job *job, int v, const json_t *entry)
 
     if (!name || !scale || !json_is_integer(columns) || json_integer_value(columns) < 1 ||
         json_integer_value(columns) > INT32_MAX)
-        return damaged(job, "views");
+        return kfe_i_damaged(job, "views");
     KFE_STRDUP(job->ctx, view->name, name);
     view->cols = json_integer_value(columns);
     view->strings = json_is_true(json_object_get(entry, "strings"));
@@ -274,14 +205,14 @@ cleanup:
     return status;
 }
 
-static kfe_status load_views(load_job *job)
+static kfe_status load_views(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     json_t *list = NULL;
 
     KFE_TRY(take_json(job, "views", &list));
     if (json_array_size(list) < 1 || json_array_size(list) > 10000) {
-        status = damaged(job, "views");
+        status = kfe_i_damaged(job, "views");
         goto cleanup;
     }
     KFE_TRY(kfe_i_model_new(job->ctx, (int)json_array_size(list), &job->model));
@@ -294,124 +225,60 @@ cleanup:
 
 /* ---- support sets ---- */
 
-static kfe_status check_column_numbers(const load_job *job, const kfe_i_table *support, int64_t cols)
+static kfe_status check_column_numbers(const kfe_i_loading *job, const kfe_i_table *support, int64_t cols)
 {
     for (int64_t i = 0; i < support->rows; i++)
         if (!(support->values[i] >= 0 && support->values[i] < (double)cols))
-            return damaged(job, "support");
+            return kfe_i_damaged(job, "support");
     return KFE_OK;
 }
 
-static kfe_status load_dense_support(load_job *job, int v, kfe_i_table *support)
+static kfe_status load_support(kfe_i_loading *job, int v)
 {
     kfe_status status = KFE_OK;
-    char name[64];
+    kfe_i_model_view *view = &job->model->views[v];
+    int given = kfe_i_kernel_list_given(&job->model->kernels, v);
+    char prefix[32];
 
-    support->kind = KFE_TABLE_DENSE;
-    if (kfe_i_kernel_list_given(&job->model->kernels, v))
-        support->cols = 1;
-    support->stride = support->cols;
-    snprintf(name, sizeof name, "view%d.support", v);
-    KFE_TRY(take_reals(job, name, support->rows * support->cols, 0, &support->values));
-    if (kfe_i_kernel_list_given(&job->model->kernels, v))
-        KFE_TRY(check_column_numbers(job, support, job->model->views[v].cols));
-cleanup:
-    return status;
-}
-
-static kfe_status load_row_start(load_job *job, int v, kfe_i_table *support)
-{
-    char name[64];
-    void *taken = NULL;
-    kfe_status status;
-
-    snprintf(name, sizeof name, "view%d.support.row_start", v);
-    status = take_tensor(job, name, KFE_DTYPE_I64, support->rows + 1, 0, &taken);
-    support->row_start = taken;
-    if (status == KFE_OK && support->row_start[0] != 0)
-        return damaged(job, name);
-    return status;
-}
-
-static kfe_status load_text_support(load_job *job, int v, kfe_i_table *support)
-{
-    kfe_status status = KFE_OK;
-    char name[64];
-    void *taken = NULL;
-
-    support->kind = KFE_TABLE_TEXT;
-    KFE_TRY(load_row_start(job, v, support));
-    snprintf(name, sizeof name, "view%d.support.bytes", v);
-    KFE_TRY(take_tensor(job, name, KFE_DTYPE_U8, support->row_start[support->rows], 0, &taken));
-    support->bytes = taken;
-cleanup:
-    return status;
-}
-
-static kfe_status load_sparse_support(load_job *job, int v, kfe_i_table *support)
-{
-    kfe_status status = KFE_OK;
-    char name[64];
-    void *taken = NULL;
-
-    support->kind = KFE_TABLE_CSR;
-    KFE_TRY(load_row_start(job, v, support));
-    snprintf(name, sizeof name, "view%d.support.columns", v);
-    KFE_TRY(take_tensor(job, name, KFE_DTYPE_I32, support->row_start[support->rows], 0, &taken));
-    support->columns = taken;
-    snprintf(name, sizeof name, "view%d.support.values", v);
-    KFE_TRY(take_reals(job, name, support->row_start[support->rows], 0, &support->values));
-cleanup:
-    return status;
-}
-
-static kfe_status load_support(load_job *job, int v)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_table *support = &job->model->views[v].support;
-    char name[64];
-
-    support->ctx = job->ctx;
-    support->owned = 1;
-    support->rows = job->model->rows;
-    support->cols = job->model->views[v].cols;
-    snprintf(name, sizeof name, "view%d.support", v);
-    if (job->model->views[v].strings)
-        KFE_TRY(load_text_support(job, v, support));
-    else if (kfe_i_safetensors_find(&job->file, name))
-        KFE_TRY(load_dense_support(job, v, support));
-    else
-        KFE_TRY(load_sparse_support(job, v, support));
-    if (kfe_i_table_check(job->ctx, support) != KFE_OK)
-        status = damaged(job, "support");
+    snprintf(prefix, sizeof prefix, "view%d", v);
+    KFE_TRY(kfe_i_take_support(job, prefix, view->strings, job->model->rows, given ? 1 : view->cols,
+                               &view->support));
+    if (given && view->support.kind != KFE_TABLE_DENSE)
+        status = kfe_i_damaged(job, "support");
+    else if (given)
+        KFE_TRY(check_column_numbers(job, &view->support, view->cols));
 cleanup:
     return status;
 }
 
 /* ---- numbers ---- */
 
-static kfe_status load_coefficients(load_job *job)
+static kfe_status load_coefficients(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
     const kfe_i_tensor *tensor = kfe_i_safetensors_find(&job->file, "coefficients");
     void *index = NULL;
 
+    if (model->projector == KFE_PROJECT_IDENTITY) {
+        model->rows = model->dim = model->views[0].cols;
+        return KFE_OK;
+    }
     if (!tensor || tensor->rank != 2 || tensor->shape[0] < 1 || tensor->shape[1] < 1)
-        return damaged(job, "coefficients");
+        return kfe_i_damaged(job, "coefficients");
     model->rows = tensor->shape[0];
     model->dim = tensor->shape[1];
-    if (model->linear && model->rows != model->views[0].cols)
-        return damaged(job, "coefficients");
-    KFE_TRY(take_reals(job, "coefficients", model->rows * model->dim, 0, &model->coefficients));
-    KFE_TRY(take_reals(job, "offset", model->dim, 1, &model->offset));
-    KFE_TRY(take_tensor(job, "support.index", KFE_DTYPE_I64, model->rows, 1, &index));
+    if (model->projector == KFE_PROJECT_LINEAR && model->rows != model->views[0].cols)
+        return kfe_i_damaged(job, "coefficients");
+    KFE_TRY(kfe_i_take_reals(job, "coefficients", model->rows * model->dim, 0, &model->coefficients));
+    KFE_TRY(kfe_i_take_reals(job, "offset", model->dim, 1, &model->offset));
+    KFE_TRY(kfe_i_take_tensor(job, "support.index", KFE_DTYPE_I64, model->rows, 1, &index));
     model->support_index = index;
 cleanup:
     return status;
 }
 
-static kfe_status load_records(load_job *job)
+static kfe_status load_records(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
@@ -423,7 +290,7 @@ static kfe_status load_records(load_job *job)
             continue;
         kfe_i_record *record = &model->records[model->record_count++];
         KFE_STRDUP(job->ctx, record->name, tensor->name + 7);
-        KFE_TRY(take_reals(job, tensor->name, tensor->count, 0, &record->values));
+        KFE_TRY(kfe_i_take_reals(job, tensor->name, tensor->count, 0, &record->values));
         record->count = tensor->count;
     }
 cleanup:
@@ -431,7 +298,7 @@ cleanup:
 }
 
 /* Consumes the container in `job->file`, whatever happens. */
-static kfe_status build_model(load_job *job, kfe_model **out)
+static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
 {
     kfe_status status = KFE_OK;
 
@@ -441,8 +308,9 @@ static kfe_status build_model(load_job *job, kfe_model **out)
     KFE_TRY(load_classes(job));
     KFE_TRY(load_kernels(job));
     KFE_TRY(load_coefficients(job));
-    for (int v = 0; !job->model->linear && v < job->model->view_count; v++)
+    for (int v = 0; job->model->projector == KFE_PROJECT_KERNEL && v < job->model->view_count; v++)
         KFE_TRY(load_support(job, v));
+    KFE_TRY(kfe_i_load_machine(job));
     KFE_TRY(load_records(job));
     *out = job->model;
     job->model = NULL;
@@ -454,7 +322,7 @@ cleanup:
 
 kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model **out)
 {
-    load_job job = {.ctx = ctx, .name = path};
+    kfe_i_loading job = {.ctx = ctx, .name = path};
     kfe_status status;
 
     *out = NULL;
@@ -464,7 +332,7 @@ kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model **out)
 
 kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out)
 {
-    load_job job = {.ctx = ctx, .name = "model"};
+    kfe_i_loading job = {.ctx = ctx, .name = "model"};
     kfe_status status;
 
     *out = NULL;

@@ -54,6 +54,9 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->method);
     kfe_i_free(ctx, model->params);
     kfe_i_free(ctx, model->version);
+    kfe_i_free(ctx, model->learner);
+    kfe_i_free(ctx, model->learner_params);
+    kfe_i_machine_free(&model->machine);
     kfe_i_free(ctx, model);
 }
 
@@ -131,8 +134,10 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
     solution->coefficients = solution->offset = NULL;
     solution->records = NULL;
     solution->record_count = 0;
-    model->linear = solution->kind == KFE_SOLUTION_PRIMAL;
-    if (!model->linear) {
+    model->projector = solution->kind == KFE_SOLUTION_PRIMAL     ? KFE_PROJECT_LINEAR
+                       : solution->kind == KFE_SOLUTION_IDENTITY ? KFE_PROJECT_IDENTITY
+                                                                 : KFE_PROJECT_KERNEL;
+    if (model->projector == KFE_PROJECT_KERNEL) {
         model->kernels = *kernels;
         kfe_i_kernel_list_init(kernels->ctx, kernels);
     }
@@ -164,7 +169,7 @@ int64_t kfe_model_dim(const kfe_model *model)
 
 int64_t kfe_model_support_size(const kfe_model *model)
 {
-    return model->linear ? 0 : model->rows;
+    return model->projector == KFE_PROJECT_KERNEL ? model->rows : 0;
 }
 
 int kfe_model_views(const kfe_model *model)
@@ -190,6 +195,21 @@ int64_t kfe_model_class_count(const kfe_model *model)
 const char *kfe_model_class_name(const kfe_model *model, int64_t index)
 {
     return index >= 0 && index < model->class_count ? model->class_names[index] : NULL;
+}
+
+const char *kfe_model_learner(const kfe_model *model)
+{
+    return model->learner;
+}
+
+kfe_task kfe_model_task(const kfe_model *model)
+{
+    return model->task;
+}
+
+int64_t kfe_model_outputs(const kfe_model *model)
+{
+    return model->learner ? model->machine.outputs : 0;
 }
 
 const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count)

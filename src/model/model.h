@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "data/scale.h"
+#include "learn/learner.h"
 #include "method/method.h"
 
 /* What the model knows about one view of its training data. */
@@ -16,9 +17,13 @@ typedef struct kfe_i_model_view {
     kfe_i_table support; /* kernel projectors: the support set, scaled; else empty */
 } kfe_i_model_view;
 
+typedef enum kfe_i_projector { KFE_PROJECT_KERNEL, KFE_PROJECT_LINEAR, KFE_PROJECT_IDENTITY } kfe_i_projector;
+#define KFE_PROJECTOR_WORDS "kernel|linear|identity"
+
 /*
- * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones. Centring in feature
- * space is in A and offset already, so there is one transform for all.
+ * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity.
+ * Centring in feature space is in A and offset already, so there is one transform for all. A machine, if
+ * there is one, turns features into predictions.
  */
 struct kfe_model {
     kfe_context *ctx;
@@ -33,15 +38,19 @@ struct kfe_model {
     int view_count;
     kfe_i_model_view *views;
 
-    int linear; /* 1: coefficients are on columns of the one view, no kernels */
+    kfe_i_projector projector; /* linear: coefficients are on columns of the one view; kernels: none */
     kfe_i_kernel_list kernels;
     int64_t rows, dim;
-    double *coefficients;   /* rows × dim */
+    double *coefficients;   /* rows × dim; NULL for the identity */
     double *offset;         /* dim; NULL: zero */
     int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
 
     kfe_i_record *records;
     int64_t record_count;
+
+    char *learner;        /* NULL: features only */
+    char *learner_params; /* "key=value,..." as fitted */
+    kfe_i_machine machine;
 };
 
 /* A zeroed model with `views` zeroed views. */
@@ -55,5 +64,10 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
 
 /* out (rows × dim) = features of data that fits the model's views. */
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
+/* The same as a table, which the identity keeps sparse; freed by the caller, before the data. */
+kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                kfe_i_table *out);
+/* Decision values (rows × machine.outputs) of data. */
+kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
 
 #endif

@@ -61,6 +61,18 @@ static void subtract_offset(const kfe_model *model, int64_t rows, double *out)
             out[i * model->dim + j] -= model->offset[j];
 }
 
+static kfe_status scale_views(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                              kfe_i_table *scaled)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(check_data(ctx, model, data));
+    for (int v = 0; v < model->view_count; v++)
+        KFE_TRY(kfe_i_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table, &scaled[v]));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
@@ -70,20 +82,45 @@ kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const k
 
     KFE_ALLOC_ZERO(ctx, scaled, views);
     KFE_ALLOC_ZERO(ctx, supports, views);
-    KFE_TRY(check_data(ctx, model, data));
-    for (int v = 0; v < views; v++) {
+    KFE_TRY(scale_views(ctx, model, data, scaled));
+    for (int v = 0; v < views; v++)
         supports[v] = model->views[v].support;
-        KFE_TRY(kfe_i_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table, &scaled[v]));
-    }
-    if (model->linear)
+    if (model->projector == KFE_PROJECT_LINEAR)
         KFE_TRY(kfe_i_table_times(ctx, &scaled[0], model->coefficients, model->dim, out));
-    else
+    else if (model->projector == KFE_PROJECT_KERNEL)
         KFE_TRY(kfe_i_expand(ctx, &model->kernels, scaled, supports, model->coefficients, model->dim, out));
+    for (int64_t i = 0; model->projector == KFE_PROJECT_IDENTITY && i < scaled[0].rows; i++)
+        kfe_i_table_dense_row(&scaled[0], i, out + i * model->dim);
     subtract_offset(model, kfe_data_rows(data), out);
 cleanup:
     for (int v = 0; scaled && v < views; v++)
         kfe_i_table_free(&scaled[v]);
     kfe_i_free(ctx, scaled);
     kfe_i_free(ctx, supports);
+    return status;
+}
+
+kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (model->projector == KFE_PROJECT_IDENTITY)
+        return scale_views(ctx, model, data, out);
+    KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->dim, out));
+    KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table features = {0};
+
+    KFE_TRY(kfe_i_model_features(ctx, model, data, &features));
+    KFE_TRY(kfe_i_machine_outputs(ctx, &model->machine, &features, out));
+cleanup:
+    kfe_i_table_free(&features);
     return status;
 }

@@ -10,27 +10,27 @@
 #include "model/model.h"
 #include "model/safetensors.h"
 
-static kfe_status add_view_tensor(kfe_i_safetensors *file, int view, const char *part, kfe_i_dtype dtype,
-                                  int64_t rows, int64_t cols, const void *data)
+static kfe_status add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,
+                           int64_t rows, int64_t cols, const void *data)
 {
     char name[64];
-    snprintf(name, sizeof name, "view%d.%s", view, part);
+    snprintf(name, sizeof name, "%s.%s", prefix, part);
     return kfe_i_safetensors_add(file, name, dtype, rows, cols, data);
 }
 
-static kfe_status add_support(kfe_i_safetensors *file, int view, const kfe_i_table *table)
+static kfe_status add_support(kfe_i_safetensors *file, const char *prefix, const kfe_i_table *table)
 {
     kfe_status status = KFE_OK;
     int64_t entries = table->kind == KFE_TABLE_DENSE ? 0 : table->row_start[table->rows];
 
     if (table->kind == KFE_TABLE_DENSE)
-        return add_view_tensor(file, view, "support", KFE_DTYPE_F64, table->rows, table->cols, table->values);
-    KFE_TRY(add_view_tensor(file, view, "support.row_start", KFE_DTYPE_I64, table->rows + 1, -1,
-                            table->row_start));
+        return add_part(file, prefix, "support", KFE_DTYPE_F64, table->rows, table->cols, table->values);
+    KFE_TRY(
+        add_part(file, prefix, "support.row_start", KFE_DTYPE_I64, table->rows + 1, -1, table->row_start));
     if (table->kind == KFE_TABLE_TEXT)
-        return add_view_tensor(file, view, "support.bytes", KFE_DTYPE_U8, entries, -1, table->bytes);
-    KFE_TRY(add_view_tensor(file, view, "support.columns", KFE_DTYPE_I32, entries, -1, table->columns));
-    KFE_TRY(add_view_tensor(file, view, "support.values", KFE_DTYPE_F64, entries, -1, table->values));
+        return add_part(file, prefix, "support.bytes", KFE_DTYPE_U8, entries, -1, table->bytes);
+    KFE_TRY(add_part(file, prefix, "support.columns", KFE_DTYPE_I32, entries, -1, table->columns));
+    KFE_TRY(add_part(file, prefix, "support.values", KFE_DTYPE_F64, entries, -1, table->values));
 cleanup:
     return status;
 }
@@ -39,13 +39,33 @@ static kfe_status add_view(kfe_i_safetensors *file, int view, const kfe_i_model_
 {
     kfe_status status = KFE_OK;
     const kfe_i_scaler *scaler = &model_view->scaler;
+    char prefix[32];
 
+    snprintf(prefix, sizeof prefix, "view%d", view);
     if (model_view->support.ctx)
-        KFE_TRY(add_support(file, view, &model_view->support));
+        KFE_TRY(add_support(file, prefix, &model_view->support));
     if (scaler->shift)
-        KFE_TRY(add_view_tensor(file, view, "scale.shift", KFE_DTYPE_F64, scaler->cols, -1, scaler->shift));
+        KFE_TRY(add_part(file, prefix, "scale.shift", KFE_DTYPE_F64, scaler->cols, -1, scaler->shift));
     if (scaler->factor)
-        KFE_TRY(add_view_tensor(file, view, "scale.factor", KFE_DTYPE_F64, scaler->cols, -1, scaler->factor));
+        KFE_TRY(add_part(file, prefix, "scale.factor", KFE_DTYPE_F64, scaler->cols, -1, scaler->factor));
+cleanup:
+    return status;
+}
+
+static kfe_status add_machine(kfe_i_safetensors *file, const kfe_i_machine *machine)
+{
+    kfe_status status = KFE_OK;
+
+    if (machine->weights)
+        KFE_TRY(add_part(file, "learner", "weights", KFE_DTYPE_F64, machine->rows, machine->outputs,
+                         machine->weights));
+    if (machine->offset)
+        KFE_TRY(add_part(file, "learner", "offset", KFE_DTYPE_F64, machine->outputs, -1, machine->offset));
+    if (machine->answers)
+        KFE_TRY(add_part(file, "learner", "answers", KFE_DTYPE_F64, machine->rows,
+                         machine->classes ? 1 : machine->outputs, machine->answers));
+    if (machine->support.ctx)
+        KFE_TRY(add_support(file, "learner", &machine->support));
 cleanup:
     return status;
 }
@@ -55,8 +75,9 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
     kfe_status status = KFE_OK;
     char name[128];
 
-    KFE_TRY(kfe_i_safetensors_add(file, "coefficients", KFE_DTYPE_F64, model->rows, model->dim,
-                                  model->coefficients));
+    if (model->coefficients)
+        KFE_TRY(kfe_i_safetensors_add(file, "coefficients", KFE_DTYPE_F64, model->rows, model->dim,
+                                      model->coefficients));
     if (model->offset)
         KFE_TRY(kfe_i_safetensors_add(file, "offset", KFE_DTYPE_F64, model->dim, -1, model->offset));
     if (model->support_index)
@@ -64,6 +85,8 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
                                       model->support_index));
     for (int v = 0; v < model->view_count; v++)
         KFE_TRY(add_view(file, v, &model->views[v]));
+    if (model->learner)
+        KFE_TRY(add_machine(file, &model->machine));
     for (int64_t i = 0; i < model->record_count; i++) {
         snprintf(name, sizeof name, "record.%s", model->records[i].name);
         KFE_TRY(kfe_i_safetensors_add(file, name, KFE_DTYPE_F64, model->records[i].count, -1,
@@ -119,17 +142,23 @@ static json_t *class_list(const kfe_model *model)
     return list;
 }
 
+static kfe_status kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_kernel_format(kernel, &text);
+    return kfe_i_text_take(&text, out);
+}
+
 static kfe_status kernel_list(const kfe_model *model, json_t **out)
 {
     kfe_status status = KFE_OK;
 
     *out = json_array();
     for (int64_t m = 0; m < model->kernels.count; m++) {
-        kfe_i_text text;
         char *written = NULL;
-        kfe_i_text_init(&text, model->ctx);
-        kfe_i_kernel_format(&model->kernels.items[m], &text);
-        KFE_TRY(kfe_i_text_take(&text, &written));
+        KFE_TRY(kernel_text(model->ctx, &model->kernels.items[m], &written));
         json_array_append_new(
             *out, json_pack("{s:s, s:i}", "kernel", written, "view", model->kernels.items[m].view));
         kfe_i_free(model->ctx, written);
@@ -139,6 +168,30 @@ cleanup:
         json_decref(*out);
         *out = NULL;
     }
+    return status;
+}
+
+static kfe_status set_machine(kfe_i_safetensors *file, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_machine *machine = &model->machine;
+    char *kernel = NULL;
+    char kind[32] = "";
+    char decision[32] = "";
+
+    if (machine->kind == KFE_MACHINE_EXPANSION)
+        KFE_TRY(kernel_text(model->ctx, &machine->kernel, &kernel));
+    kfe_i_word_at(KFE_MACHINE_WORDS, (int)machine->kind, kind, sizeof kind);
+    kfe_i_word_at(KFE_DECISION_WORDS, (int)machine->decision, decision, sizeof decision);
+    KFE_TRY(set_json(file, "learner",
+                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}", "name", model->learner,
+                               "parameters", model->learner_params, "machine", kind, "decision", decision,
+                               "kernel", kernel ? kernel : "", "outputs", (json_int_t)machine->outputs,
+                               "rows", (json_int_t)machine->rows, "neighbours",
+                               (json_int_t)machine->neighbours, "by_distance", machine->by_distance,
+                               "support_vectors", (json_int_t)machine->support_vectors)));
+cleanup:
+    kfe_i_free(model->ctx, kernel);
     return status;
 }
 
@@ -152,13 +205,15 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kfe_i_safetensors_set(file, "kfe_version", model->version));
     KFE_TRY(kfe_i_safetensors_set(file, "method", model->method));
     KFE_TRY(kfe_i_safetensors_set(file, "parameters", model->params));
-    KFE_TRY(kfe_i_safetensors_set(file, "projector", model->linear ? "linear" : "kernel"));
+    KFE_TRY(kfe_i_safetensors_set(file, "projector", kfe_i_projector_name(model->projector)));
     KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
     KFE_TRY(set_number(file, "train_rows", model->train_rows));
     KFE_TRY(set_json(file, "views", view_list(model)));
     KFE_TRY(set_json(file, "classes", class_list(model)));
     KFE_TRY(kernel_list(model, &kernels));
     KFE_TRY(set_json(file, "kernels", kernels));
+    if (model->learner)
+        KFE_TRY(set_machine(file, model));
 cleanup:
     return status;
 }
@@ -167,6 +222,12 @@ const char *kfe_i_task_name(kfe_task task)
 {
     static const char *const names[] = {"none", "classes", "real"};
     return names[task];
+}
+
+const char *kfe_i_projector_name(kfe_i_projector projector)
+{
+    static const char *const names[] = {"kernel", "linear", "identity"};
+    return names[projector];
 }
 
 kfe_status kfe_model_save(kfe_context *ctx, const kfe_model *model, const char *path)

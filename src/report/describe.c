@@ -76,8 +76,8 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
         kernel = NULL;
     }
     kfe_i_text_printf(&text, "features    %lld\n", (long long)model->dim);
-    if (model->linear)
-        kfe_i_text_puts(&text, "projector   linear\n");
+    if (model->projector != KFE_PROJECT_KERNEL)
+        kfe_i_text_printf(&text, "projector   %s\n", kfe_i_projector_name(model->projector));
     else
         kfe_i_text_printf(&text, "projector   kernel, %lld support %s of %lld training examples\n",
                           (long long)model->rows, model->support_index ? "examples" : "points",
@@ -170,7 +170,7 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     KFE_TRY(kfe_i_options_each(ctx, model->params, add_parameter, params));
     KFE_TRY(kernel_array(ctx, model, kernels));
     json_object_set_new(object, "features", json_integer((json_int_t)model->dim));
-    json_object_set_new(object, "projector", json_string(model->linear ? "linear" : "kernel"));
+    json_object_set_new(object, "projector", json_string(kfe_i_projector_name(model->projector)));
     json_object_set_new(object, "support_size", json_integer((json_int_t)kfe_model_support_size(model)));
     json_object_set_new(object, "train_rows", json_integer((json_int_t)model->train_rows));
     json_object_set_new(object, "task", json_string(kfe_i_task_name(model->task)));

@@ -14,6 +14,7 @@ typedef struct listing {
 static const listing generators = {kfe_generator, kfe_generator_param, "generator", "source"};
 static const listing kernels = {kfe_kernel, kfe_kernel_param, "kernel", "formula"};
 static const listing methods = {kfe_method, kfe_method_param, "method", "reference"};
+static const listing learners = {kfe_learner, kfe_learner_param, "learner", "reference"};
 
 static const struct {
     unsigned flag;
@@ -23,7 +24,7 @@ static const struct {
     {KFE_HAS_KERNELS, "kernels"},        {KFE_HAS_MULTIVIEW, "multi-view"},
     {KFE_HAS_SPARSE, "sparse"},          {KFE_HAS_SYNTHETIC, "needs points"},
     {KFE_HAS_INDEFINITE, "indefinite"},  {KFE_HAS_NONNEGATIVE, "data >= 0"},
-    {KFE_HAS_STRINGS, "strings"},
+    {KFE_HAS_STRINGS, "strings"},        {KFE_HAS_NESTING, "nested"},
 };
 
 static json_t *param_object(const kfe_param_info *info)
@@ -92,4 +93,9 @@ kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out)
 kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out)
 {
     return write_list(ctx, &methods, name, out);
+}
+
+kfe_status kfe_list_learners(kfe_context *ctx, const char *name, char **out)
+{
+    return write_list(ctx, &learners, name, out);
 }

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The road, walked once: check the data, scale it, open the Gram operator, run the method, build the model.
- */
-#include <math.h>
+/* The road, walked once: check the data, scale it, open the Gram operator, run the method, build the model,
+ * train the learner. */
+#include "model/fit.h"
+
 #include <string.h>
 
-#include "api/spec.h"
 #include "core/memory.h"
 #include "data/utf8.h"
-#include "model/model.h"
-
-/* What a fit holds on the way. */
-typedef struct fit_job {
-    kfe_context *ctx;
-    const kfe_spec *spec;
-    const kfe_data *train;
-    kfe_model *model;
-    kfe_i_table *scaled; /* one per view */
-    kfe_i_kernel_list kernels;
-    kfe_i_gram *gram;
-    kfe_i_solution solution;
-} fit_job;
+#include "gram/linalg.h"
+#include "kernel/expansion.h"
 
 /* ---- is this data for this method? ---- */
 
@@ -61,7 +50,7 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_view *view)
     return KFE_OK;
 }
 
-static kfe_status check_data(const fit_job *job)
+static kfe_status check_data(const kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = job->ctx;
@@ -69,19 +58,22 @@ static kfe_status check_data(const fit_job *job)
 
     if (kfe_data_rows(job->train) < 1)
         KFE_FAIL(ctx, KFE_EINPUT, "there are no examples to fit on");
-    if (job->train->view_count > 1 && !(method->flags & KFE_HAS_MULTIVIEW))
+    if (job->train->view_count > 1 && !(method->flags & KFE_HAS_MULTIVIEW) &&
+        !kfe_i_spec_learns_from_kernel(job->spec))
         KFE_FAIL(ctx, KFE_EINPUT, "method %s takes one table, but %d were given", method->name,
                  job->train->view_count);
     for (int v = 0; v < job->train->view_count; v++)
         KFE_TRY(check_view(ctx, &job->train->views[v]));
     KFE_TRY(check_target(ctx, method, job->train));
+    if (job->spec->learner)
+        KFE_TRY(kfe_i_learner_check(ctx, job->spec->learner, &job->train->target));
 cleanup:
     return status;
 }
 
 /* ---- kernels ---- */
 
-static kfe_status add_default_kernel(fit_job *job)
+static kfe_status add_default_kernel(kfe_i_fit *job)
 {
     kfe_i_kernel kernel = {0};
     const char *text = job->spec->method->flags & KFE_HAS_KERNELS ? "rbf" : "linear";
@@ -90,34 +82,58 @@ static kfe_status add_default_kernel(fit_job *job)
     return status == KFE_OK ? kfe_i_kernel_list_add(&job->kernels, &kernel) : status;
 }
 
-static kfe_status check_kernel_for_method(const fit_job *job, const kfe_i_kernel *kernel)
+static kfe_status check_given_is_not_scaled(const kfe_i_fit *job, const kfe_i_kernel *kernel)
 {
-    const kfe_i_method *method = job->spec->method;
-    int plain = strcmp(kernel->def->name, "linear") == 0 && kernel->common.weight == 1;
-    int has_points = kernel->def->base != KFE_BASE_GIVEN && kernel->def->base != KFE_BASE_STRING;
-
-    if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->kernels.count > 1))
-        return kfe_i_fail(job->ctx, KFE_EINVAL,
-                          "method %s is linear and takes no kernel; with kernels, use k%s", method->name,
-                          method->name);
-    if (method->flags & KFE_HAS_SYNTHETIC && !has_points)
-        return kfe_i_fail(job->ctx, KFE_EINVAL,
-                          "method %s needs the points themselves and cannot use kernel %s; use kda-qr",
-                          method->name, kernel->def->name);
     if (kernel->def->base == KFE_BASE_GIVEN && job->spec->fit.scale != KFE_SCALE_NONE)
         return kfe_i_fail(job->ctx, KFE_EINVAL, "a precomputed kernel cannot be scaled; leave out --scale");
     return KFE_OK;
 }
 
-static kfe_status choose_kernels(fit_job *job)
+static kfe_status refuse_kernel(const kfe_i_fit *job)
+{
+    const char *name = job->spec->method->name;
+
+    if (job->spec->method == &kfe_i_method_none)
+        return kfe_i_fail(job->ctx, KFE_EINVAL,
+                          "without a method, a kernel is for a learner to learn from: add --learner svm, or "
+                          "choose a method");
+    return kfe_i_fail(job->ctx, KFE_EINVAL, "method %s is linear and takes no kernel; with kernels, use k%s",
+                      name, name);
+}
+
+static kfe_status check_kernel_for_learner(const kfe_i_fit *job, const kfe_i_kernel *kernel)
+{
+    if (!job->spec->learner->fit_gram)
+        return kfe_i_fail(
+            job->ctx, KFE_EINVAL,
+            "learner %s works on features and cannot learn from a kernel alone; choose a method, such "
+            "as -m kpca, or --learner svm",
+            job->spec->learner->name);
+    return check_given_is_not_scaled(job, kernel);
+}
+
+static kfe_status check_kernel_for_method(const kfe_i_fit *job, const kfe_i_kernel *kernel)
+{
+    const kfe_i_method *method = job->spec->method;
+    int plain = strcmp(kernel->def->name, "linear") == 0 && kernel->common.weight == 1;
+    int has_points = kernel->def->base != KFE_BASE_GIVEN && kernel->def->base != KFE_BASE_STRING;
+
+    if (kfe_i_spec_learns_from_kernel(job->spec))
+        return check_kernel_for_learner(job, kernel);
+    if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->kernels.count > 1))
+        return refuse_kernel(job);
+    if (method->flags & KFE_HAS_SYNTHETIC && !has_points)
+        return kfe_i_fail(job->ctx, KFE_EINVAL,
+                          "method %s needs the points themselves and cannot use kernel %s; use kda-qr",
+                          method->name, kernel->def->name);
+    return check_given_is_not_scaled(job, kernel);
+}
+
+static kfe_status choose_kernels(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
-    for (int64_t m = 0; m < job->spec->kernels.count; m++) {
-        kfe_i_kernel copy = {0};
-        KFE_TRY(kfe_i_kernel_copy(job->ctx, &job->spec->kernels.items[m], &copy));
-        KFE_TRY(kfe_i_kernel_list_add(&job->kernels, &copy));
-    }
+    KFE_TRY(kfe_i_kernel_list_copy(job->ctx, &job->spec->kernels, &job->kernels));
     if (job->kernels.count == 0)
         KFE_TRY(add_default_kernel(job));
     for (int64_t m = 0; m < job->kernels.count; m++)
@@ -127,7 +143,7 @@ cleanup:
     return status;
 }
 
-static kfe_status prepare_kernels(fit_job *job)
+static kfe_status prepare_kernels(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
@@ -142,7 +158,7 @@ static kfe_status prepare_kernels(fit_job *job)
 
 /* ---- the model ---- */
 
-static kfe_status describe_views(fit_job *job)
+static kfe_status describe_views(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
@@ -157,7 +173,7 @@ cleanup:
     return status;
 }
 
-static kfe_status describe_target(fit_job *job)
+static kfe_status describe_target(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
@@ -173,7 +189,23 @@ cleanup:
     return status;
 }
 
-static kfe_status begin_model(fit_job *job)
+static kfe_status describe_learner(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_learner *learner = job->spec->learner;
+    kfe_i_text params;
+
+    if (!learner)
+        return KFE_OK;
+    KFE_STRDUP(job->ctx, job->model->learner, learner->name);
+    kfe_i_text_init(&params, job->ctx);
+    kfe_i_params_format(&learner->params, job->spec->learner_settings, &params);
+    KFE_TRY(kfe_i_text_take(&params, &job->model->learner_params));
+cleanup:
+    return status;
+}
+
+static kfe_status begin_model(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
     kfe_i_text params;
@@ -184,6 +216,7 @@ static kfe_status begin_model(fit_job *job)
     kfe_i_text_init(&params, job->ctx);
     kfe_i_params_format(&job->spec->method->params, job->spec->settings, &params);
     KFE_TRY(kfe_i_text_take(&params, &job->model->params));
+    KFE_TRY(describe_learner(job));
     job->model->train_rows = kfe_data_rows(job->train);
     KFE_TRY(describe_views(job));
     KFE_TRY(describe_target(job));
@@ -207,7 +240,7 @@ static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, cons
         view->name, (long long)row + 1, (long long)col + 1, largest);
 }
 
-static kfe_status scale_views(fit_job *job)
+static kfe_status scale_views(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
@@ -226,31 +259,115 @@ cleanup:
     return status;
 }
 
-/* ---- all together ---- */
+/* ---- the stages ---- */
 
-static kfe_status run_method(fit_job *job)
+kfe_status kfe_i_fit_begin(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_method *method = job->spec->method;
+
+    kfe_i_kernel_list_init(job->ctx, &job->kernels);
+    KFE_TRY(check_data(job));
+    KFE_TRY(choose_kernels(job));
+    KFE_TRY(begin_model(job));
+    KFE_TRY(scale_views(job));
+    KFE_TRY(prepare_kernels(job));
+cleanup:
+    return status;
+}
+
+static kfe_status open_gram(kfe_i_fit *job)
+{
+    int takes_kernels =
+        job->spec->method->flags & KFE_HAS_KERNELS || kfe_i_spec_learns_from_kernel(job->spec);
     /* linear methods work on the factor of the operator, so it must stay factored */
-    kfe_i_gram_storage storage =
-        method->flags & KFE_HAS_KERNELS ? (kfe_i_gram_storage)job->spec->fit.gram : KFE_GRAM_AUTO;
+    kfe_i_gram_storage storage = takes_kernels ? (kfe_i_gram_storage)job->spec->fit.gram : KFE_GRAM_AUTO;
+    kfe_status status = kfe_i_gram_open(job->ctx, &job->kernels, job->scaled, storage, &job->own_gram);
+
+    job->gram = job->own_gram;
+    return status;
+}
+
+/* A machine on the kernel is a projector onto its decision values. */
+static kfe_status learn_from_kernel(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_learner *learner = job->spec->learner;
+    kfe_i_machine *machine = &job->model->machine;
+    kfe_i_solution *solution = &job->solution;
+
+    KFE_TRY(
+        learner->fit_gram(job->ctx, job->gram, &job->train->target, job->spec->learner_settings, machine));
+    KFE_TRY(kfe_i_solution_begin(job->ctx, KFE_SOLUTION_DUAL, job->gram->size, machine->outputs, solution));
+    memcpy(solution->coefficients, machine->weights,
+           (size_t)(machine->rows * machine->outputs) * sizeof *machine->weights);
+    solution->offset = machine->offset;
+    machine->offset = NULL;
+    kfe_i_free(job->ctx, machine->weights);
+    machine->weights = NULL;
+    machine->rows = 0;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
+{
+    kfe_status status = KFE_OK;
     kfe_i_problem problem = {.target = &job->train->target,
                              .kernels = &job->kernels,
                              .views = job->scaled,
                              .view_count = job->train->view_count};
 
-    KFE_TRY(kfe_i_gram_open(job->ctx, &job->kernels, job->scaled, storage, &job->gram));
+    job->gram = gram;
+    if (!gram)
+        KFE_TRY(open_gram(job));
     problem.gram = job->gram;
-    KFE_TRY(method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
+    if (kfe_i_spec_learns_from_kernel(job->spec))
+        KFE_TRY(learn_from_kernel(job));
+    else
+        KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
 cleanup:
     return status;
 }
 
-static void free_job(fit_job *job)
+static void subtract_offset(const kfe_i_solution *solution, kfe_i_table *features)
+{
+    for (int64_t i = 0; solution->offset && i < features->rows; i++)
+        for (int64_t j = 0; j < solution->dim; j++)
+            features->values[i * features->stride + j] -= solution->offset[j];
+}
+
+kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_solution *solution = &job->solution;
+
+    if (solution->kind == KFE_SOLUTION_IDENTITY) {
+        *out = kfe_i_table_slice(&job->scaled[0], 0, job->scaled[0].rows);
+        return KFE_OK;
+    }
+    KFE_TRY(kfe_i_table_new_dense(job->ctx, kfe_data_rows(job->train), solution->dim, out));
+    if (solution->kind == KFE_SOLUTION_DUAL)
+        KFE_TRY(kfe_i_gram_times(job->gram, solution->coefficients, solution->dim, out->values));
+    else if (solution->kind == KFE_SOLUTION_PRIMAL)
+        KFE_TRY(
+            kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
+    else
+        KFE_TRY(kfe_i_expand(job->ctx, &job->kernels, job->scaled, solution->landmarks,
+                             solution->coefficients, solution->dim, out->values));
+    subtract_offset(solution, out);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_fit_adopt(kfe_i_fit *job)
+{
+    return kfe_i_model_adopt(job->model, &job->solution, &job->kernels, job->scaled);
+}
+
+void kfe_i_fit_free(kfe_i_fit *job)
 {
     kfe_i_solution_free(&job->solution);
-    kfe_i_gram_free(job->gram);
+    kfe_i_gram_free(job->own_gram);
     kfe_i_kernel_list_free(&job->kernels);
     for (int v = 0; job->scaled && v < job->train->view_count; v++)
         kfe_i_table_free(&job->scaled[v]);
@@ -258,55 +375,39 @@ static void free_job(fit_job *job)
     kfe_model_free(job->model);
 }
 
-kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
+/* ---- all together ---- */
+
+static kfe_status train_learner(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    fit_job job = {.ctx = ctx, .spec = spec, .train = train};
-    int saved_threads = kfe_i_threads_enter(ctx);
+    const kfe_i_learner *learner = job->spec->learner;
+    kfe_i_table features = {0};
 
-    *out = NULL;
-    kfe_i_kernel_list_init(ctx, &job.kernels);
-    KFE_TRY(check_data(&job));
-    KFE_TRY(choose_kernels(&job));
-    KFE_TRY(begin_model(&job));
-    KFE_TRY(scale_views(&job));
-    KFE_TRY(prepare_kernels(&job));
-    KFE_TRY(run_method(&job));
-    KFE_TRY(kfe_i_model_adopt(job.model, &job.solution, &job.kernels, job.scaled));
-    *out = job.model;
-    job.model = NULL;
+    if (!learner || kfe_i_spec_learns_from_kernel(job->spec))
+        return KFE_OK;
+    KFE_TRY(kfe_i_fit_train_features(job, &features));
+    KFE_TRY(learner->fit(job->ctx, &features, &job->train->target, job->spec->learner_settings,
+                         &job->model->machine));
 cleanup:
-    free_job(&job);
-    kfe_i_threads_leave(saved_threads);
+    kfe_i_table_free(&features);
     return status;
 }
 
-/* Training data that overflows is refused; new data may still hold larger values. */
-static kfe_status check_features(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features)
-{
-    for (int64_t p = 0; p < features->rows * features->cols; p++)
-        if (!isfinite(features->values[p]))
-            return kfe_i_fail(ctx, KFE_EINPUT,
-                              "%s: row %lld has values too large to compute with; correct or remove it",
-                              data->views[0].name, (long long)(p / features->cols) + 1);
-    return KFE_OK;
-}
-
-kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_matrix *out)
+kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
+    kfe_i_fit job = {.ctx = ctx, .spec = spec, .train = train};
     int saved_threads = kfe_i_threads_enter(ctx);
 
-    memset(out, 0, sizeof *out);
-    KFE_ALLOC(ctx, out->values, kfe_data_rows(data) * model->dim);
-    out->owner = ctx;
-    out->rows = kfe_data_rows(data);
-    out->cols = out->stride = model->dim;
-    KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
-    KFE_TRY(check_features(ctx, data, out));
+    *out = NULL;
+    KFE_TRY(kfe_i_fit_begin(&job));
+    KFE_TRY(kfe_i_fit_extract(&job, NULL));
+    KFE_TRY(train_learner(&job));
+    KFE_TRY(kfe_i_fit_adopt(&job));
+    *out = job.model;
+    job.model = NULL;
 cleanup:
-    if (status != KFE_OK)
-        kfe_matrix_free(out);
+    kfe_i_fit_free(&job);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* New data through a model: features, and what the machine on them says. */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/model.h"
+
+/* Training data that overflows is refused; new data may still hold larger values. */
+static kfe_status check_features(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features)
+{
+    for (int64_t p = 0; p < features->rows * features->cols; p++)
+        if (!isfinite(features->values[p]))
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "%s: row %lld has values too large to compute with; correct or remove it",
+                              data->views[0].name, (long long)(p / features->cols) + 1);
+    return KFE_OK;
+}
+
+static kfe_status new_matrix(kfe_context *ctx, int64_t rows, int64_t cols, kfe_matrix *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, out->values, rows * cols);
+    out->owner = ctx;
+    out->rows = rows;
+    out->cols = out->stride = cols;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    int saved_threads = kfe_i_threads_enter(ctx);
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(new_matrix(ctx, kfe_data_rows(data), model->dim, out));
+    KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
+    KFE_TRY(check_features(ctx, data, out));
+cleanup:
+    if (status != KFE_OK)
+        kfe_matrix_free(out);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}
+
+static kfe_status check_learner(kfe_context *ctx, const kfe_model *model)
+{
+    if (model->learner)
+        return KFE_OK;
+    return kfe_i_fail(
+        ctx, KFE_EINVAL,
+        "the model gives features only and cannot predict; fit it with --learner, such as --learner "
+        "knn");
+}
+
+/* The answers that rows of outputs mean: class numbers, or the outputs themselves. */
+static void decide(const kfe_model *model, const kfe_matrix *outputs, kfe_matrix *predictions)
+{
+    const kfe_i_machine *machine = &model->machine;
+
+    for (int64_t i = 0; i < outputs->rows; i++) {
+        const double *row = outputs->values + i * outputs->cols;
+        if (machine->classes)
+            predictions->values[i] = (double)kfe_i_machine_decide(machine, row);
+        else
+            memcpy(predictions->values + i * outputs->cols, row, (size_t)outputs->cols * sizeof *row);
+    }
+}
+
+kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                       kfe_matrix *predictions, kfe_matrix *scores)
+{
+    kfe_status status = KFE_OK;
+    kfe_matrix outputs = {0};
+    int64_t rows = kfe_data_rows(data);
+    int saved_threads = kfe_i_threads_enter(ctx);
+
+    memset(predictions, 0, sizeof *predictions);
+    if (scores)
+        memset(scores, 0, sizeof *scores);
+    KFE_TRY(check_learner(ctx, model));
+    KFE_TRY(new_matrix(ctx, rows, model->machine.outputs, &outputs));
+    KFE_TRY(new_matrix(ctx, rows, model->machine.classes ? 1 : model->machine.outputs, predictions));
+    KFE_TRY(kfe_i_model_outputs(ctx, model, data, outputs.values));
+    KFE_TRY(check_features(ctx, data, &outputs));
+    decide(model, &outputs, predictions);
+    if (scores) {
+        *scores = outputs;
+        memset(&outputs, 0, sizeof outputs);
+    }
+cleanup:
+    kfe_matrix_free(&outputs);
+    if (status != KFE_OK)
+        kfe_matrix_free(predictions);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nearest class mean. With the class means c_g and the mean m of all examples,
+ *   ½‖z − m‖² − ½‖z − c_g‖² = (c_g − m)ᵀz − ((c_g − m)ᵀm + ½‖c_g − m‖²)
+ * is linear in z and largest for the nearest c_g. Measuring from m, and not from the origin, keeps the terms
+ * small.
+ *
+ * Time and memory O(n·(d + c)).
+ */
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "learn/learner.h"
+
+/* Column g averages over class g. */
+static void fill_averages(const kfe_i_target *target, const int64_t *counts, double *averages)
+{
+    for (int64_t i = 0; i < target->rows; i++)
+        averages[i * target->class_count + target->codes[i]] = 1 / (double)counts[target->codes[i]];
+}
+
+/* The weights hold the class means; they become directions from the mean of all, with their offsets. */
+static void measure_from_mean(const kfe_i_target *target, const int64_t *counts, kfe_i_machine *machine)
+{
+    int64_t c = machine->outputs;
+
+    for (int64_t j = 0; j < machine->dim; j++) {
+        double *means = machine->weights + j * c;
+        double overall = 0;
+        for (int64_t g = 0; g < c; g++)
+            overall += means[g] * (double)counts[g] / (double)target->rows;
+        for (int64_t g = 0; g < c; g++) {
+            means[g] -= overall;
+            machine->offset[g] += means[g] * (overall + means[g] / 2);
+        }
+    }
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                      const void *settings, kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t c = target->class_count;
+    int64_t *counts = NULL;
+    double *averages = NULL;
+
+    (void)settings;
+    KFE_TRY(kfe_i_machine_begin(ctx, KFE_MACHINE_LINEAR, KFE_DECIDE_LARGEST, features->cols, c,
+                                features->cols, out));
+    out->classes = c;
+    KFE_ALLOC(ctx, counts, c);
+    KFE_ALLOC_ZERO(ctx, averages, features->rows * c);
+    kfe_i_target_count(target, counts);
+    fill_averages(target, counts, averages);
+    KFE_TRY(kfe_i_table_transpose_times(ctx, features, averages, c, out->weights));
+    measure_from_mean(target, counts, out);
+cleanup:
+    kfe_i_free(ctx, counts);
+    kfe_i_free(ctx, averages);
+    if (status != KFE_OK)
+        kfe_i_machine_free(out);
+    return status;
+}
+
+const kfe_i_learner kfe_i_learner_centroid = {
+    .name = "centroid",
+    .summary = "nearest class mean",
+    .reference = "Park & Park (2002)",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE,
+    .fit = fit,
+};

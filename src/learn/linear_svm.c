@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linear support vector machines with squared loss, by LIBLINEAR:
+ *   classes   minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i·wᵀx_i)²,   y_i = ±1, C_i = C · weight of the class
+ *   real      minimise ½‖w‖² + C·Σ max(0, |y_i − wᵀx_i| − epsilon)²
+ * With bias=yes every x has one more coordinate, 1, whose weight is the intercept; it is part of ‖w‖, as in
+ * LIBLINEAR. The solver is the trust-region Newton method on the primal: LIBLINEAR's coordinate descent on
+ * the dual calls rand(), which belongs to the program and not to a library. LIBLINEAR allocates by itself.
+ *
+ * Lin, Weng & Keerthi, "Trust region Newton method for large-scale logistic regression" (2008); Fan et al.,
+ * "LIBLINEAR" (2008). Time O(entries · conjugate gradient steps) per problem; memory 16 bytes an entry,
+ * shared by all problems of a fit.
+ */
+#include <linear.h>
+#include <math.h>
+
+#include "core/memory.h"
+#include "learn/learner.h"
+#include "learn/multiclass.h"
+#include "learn/nodes.h"
+
+_Static_assert(sizeof(kfe_i_node) == sizeof(struct feature_node) &&
+                   offsetof(kfe_i_node, value) == offsetof(struct feature_node, value),
+               "nodes are laid out like LIBLINEAR's");
+
+typedef struct linear_settings {
+    double c, epsilon, stop;
+    char class_weights[KFE_PARAM_TEXT_SIZE];
+    int multiclass, bias;
+} linear_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_REAL(linear_settings, c, "C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
+             "weight of the loss against the norm"),
+    KFE_REAL(linear_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
+             "real targets: errors up to this cost nothing"),
+    KFE_CLASS_WEIGHTS_ROW(linear_settings, class_weights),
+    KFE_CHOICE(linear_settings, multiclass, "multiclass", "ovr", KFE_MULTICLASS_WORDS,
+               "several classes: one against one, one against the rest, or a chain"),
+    KFE_REAL(linear_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, 1,
+             "gradient at the end, relative to that at the start"),
+    KFE_FLAG(linear_settings, bias, "bias", "yes", "an intercept, which is part of the norm"),
+};
+
+typedef struct linear_job {
+    const linear_settings *settings;
+    kfe_i_nodes nodes;
+    struct problem problem;
+    kfe_i_machine *machine;
+    double worst_gradient; /* relative to where the solver was to stop */
+} linear_job;
+
+/* LIBLINEAR prints to standard output unless the whole process is told otherwise. */
+static void print_nothing(const char *text)
+{
+    (void)text;
+}
+
+/* ---- did it converge? ---- */
+
+static double output_of(const double *w, const struct feature_node *node)
+{
+    double sum = 0;
+
+    for (; node->index > 0; node++)
+        sum += w[node->index - 1] * node->value;
+    return sum;
+}
+
+/* Half the derivative of the loss of one example by its output. */
+static double loss_slope(const linear_job *job, double y, double output)
+{
+    if (job->machine->classes > 0)
+        return y * output < 1 ? output - y : 0;
+    double error = output - y;
+    double beyond = fmax(0, fabs(error) - job->settings->epsilon);
+    return error > 0 ? beyond : -beyond;
+}
+
+/* ‖∇‖ at w, squared. */
+static double squared_gradient(const linear_job *job, const double *cost, const double *w, double *gradient)
+{
+    double sum = 0;
+
+    for (int j = 0; j < job->problem.n; j++)
+        gradient[j] = w[j];
+    for (int i = 0; i < job->problem.l; i++) {
+        const struct feature_node *node = job->problem.x[i];
+        double y = job->problem.y[i];
+        double slope = 2 * cost[y < 0] * loss_slope(job, y, output_of(w, node));
+        for (; slope != 0 && node->index > 0; node++)
+            gradient[node->index - 1] += slope * node->value;
+    }
+    for (int j = 0; j < job->problem.n; j++)
+        sum += gradient[j] * gradient[j];
+    return sum;
+}
+
+/* LIBLINEAR scales its criterion by the share of the rarer class. */
+static double rarer_share(const linear_job *job)
+{
+    double positive = 0;
+
+    if (job->machine->classes == 0)
+        return 1;
+    for (int i = 0; i < job->problem.l; i++)
+        positive += job->problem.y[i] > 0;
+    return fmax(1, fmin(positive, job->problem.l - positive)) / job->problem.l;
+}
+
+/* LIBLINEAR does not say whether it stopped at its limit, so the gradient is measured here. */
+static kfe_status measure_gradient(kfe_context *ctx, linear_job *job, const double *cost, const double *w)
+{
+    kfe_status status = KFE_OK;
+    double *work = NULL;
+
+    KFE_ALLOC_ZERO(ctx, work, 2 * (int64_t)job->problem.n);
+    double start = squared_gradient(job, cost, work, work + job->problem.n);
+    double end = squared_gradient(job, cost, w, work);
+    double bound = job->settings->stop * rarer_share(job) * sqrt(start);
+    if (bound > 0)
+        job->worst_gradient = fmax(job->worst_gradient, sqrt(end) / bound);
+cleanup:
+    kfe_i_free(ctx, work);
+    return status;
+}
+
+/* Near the accuracy of the arithmetic the solver gives up a little above what it was asked for. */
+#define ACCEPTED_EXCESS 10
+
+static void warn_of_gradient(kfe_context *ctx, const linear_job *job)
+{
+    if (job->worst_gradient > ACCEPTED_EXCESS)
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "linear-svm: the solver stopped with a gradient %.3g times as large as stop=%g asks for; "
+                  "scale the "
+                  "features or use a smaller C",
+                  job->worst_gradient, job->settings->stop);
+}
+
+/* ---- training ---- */
+
+static void take_weights(linear_job *job, int64_t output, double sign, const double *w)
+{
+    kfe_i_machine *machine = job->machine;
+
+    for (int64_t j = 0; j < machine->dim; j++)
+        machine->weights[j * machine->outputs + output] = sign * w[j];
+    if (job->settings->bias)
+        machine->offset[output] = -sign * w[machine->dim];
+}
+
+/* job->problem holds the examples. The sign is that of the class which LIBLINEAR put first; real: 1. */
+static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_weight, double negative_weight,
+                            int64_t output)
+{
+    kfe_status status = KFE_OK;
+    int classes = job->machine->classes > 0;
+    int labels[2] = {1, -1};
+    double weights[2] = {positive_weight, negative_weight};
+    double cost[2] = {job->settings->c * positive_weight, job->settings->c * negative_weight};
+    struct parameter parameter = {
+        .solver_type = classes ? L2R_L2LOSS_SVC : L2R_L2LOSS_SVR,
+        .eps = job->settings->stop,
+        .C = job->settings->c,
+        .nr_weight = classes ? 2 : 0,
+        .weight_label = labels,
+        .weight = weights,
+        .p = job->settings->epsilon,
+    };
+    const char *complaint = check_parameter(&job->problem, &parameter);
+
+    if (complaint)
+        return kfe_i_fail(ctx, KFE_EINVAL, "linear-svm: LIBLINEAR refuses the problem: %s", complaint);
+    struct model *model = train(&job->problem, &parameter);
+    double sign = classes && model->label[0] < 0 ? -1 : 1;
+    take_weights(job, output, sign, model->w);
+    for (int j = 0; j < job->problem.n; j++)
+        model->w[j] *= sign;
+    KFE_TRY(measure_gradient(ctx, job, cost, model->w));
+cleanup:
+    free_and_destroy_model(&model);
+    return status;
+}
+
+static kfe_status train_binary(kfe_context *ctx, void *user, const kfe_i_binary *binary)
+{
+    linear_job *job = user;
+
+    job->problem.l = (int)binary->count;
+    for (int64_t i = 0; i < binary->count; i++) {
+        job->problem.y[i] = binary->sign[i];
+        job->problem.x[i] = (struct feature_node *)job->nodes.rows[binary->rows[i]];
+    }
+    return train_one(ctx, job, binary->positive_weight, binary->negative_weight, binary->output);
+}
+
+static kfe_status train_classes(kfe_context *ctx, linear_job *job, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    double *weights = NULL;
+
+    KFE_ALLOC(ctx, weights, target->class_count);
+    KFE_TRY(kfe_i_class_weights(ctx, job->settings->class_weights, target, weights));
+    KFE_TRY(kfe_i_multiclass_each(ctx, target, job->machine->decision, weights, train_binary, job));
+cleanup:
+    kfe_i_free(ctx, weights);
+    return status;
+}
+
+static kfe_status train_real(kfe_context *ctx, linear_job *job, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_class_weights(ctx, job->settings->class_weights, target, NULL));
+    job->problem.l = (int)target->rows;
+    for (int64_t j = 0; j < target->cols; j++) {
+        for (int64_t i = 0; i < target->rows; i++) {
+            job->problem.y[i] = target->values[i * target->cols + j];
+            job->problem.x[i] = (struct feature_node *)job->nodes.rows[i];
+        }
+        KFE_TRY(train_one(ctx, job, 1, 1, j));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status begin_machine(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                                const linear_settings *s, kfe_i_machine *out)
+{
+    int64_t classes = target->task == KFE_TASK_CLASSES ? target->class_count : 0;
+    kfe_i_decision decision =
+        classes ? kfe_i_multiclass_decision((kfe_i_multiclass)s->multiclass, classes) : KFE_DECIDE_VALUE;
+    int64_t outputs = classes ? kfe_i_decision_outputs(decision, classes) : target->cols;
+    kfe_status status =
+        kfe_i_machine_begin(ctx, KFE_MACHINE_LINEAR, decision, features->cols, outputs, features->cols, out);
+
+    if (status == KFE_OK)
+        out->classes = classes;
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                      const void *settings, kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+    const linear_settings *s = settings;
+    linear_job job = {.settings = s, .machine = out};
+
+    set_print_string_function(print_nothing);
+    KFE_TRY(begin_machine(ctx, features, target, s, out));
+    KFE_TRY(kfe_i_nodes_from_table(ctx, features, s->bias, &job.nodes));
+    KFE_ALLOC(ctx, job.problem.x, features->rows);
+    KFE_ALLOC(ctx, job.problem.y, features->rows);
+    job.problem.n = (int)features->cols + (s->bias ? 1 : 0);
+    job.problem.bias = s->bias ? 1 : -1;
+    if (out->classes > 0)
+        KFE_TRY(train_classes(ctx, &job, target));
+    else
+        KFE_TRY(train_real(ctx, &job, target));
+    warn_of_gradient(ctx, &job);
+cleanup:
+    kfe_i_nodes_free(&job.nodes);
+    kfe_i_free(ctx, job.problem.x);
+    kfe_i_free(ctx, job.problem.y);
+    if (status != KFE_OK)
+        kfe_i_machine_free(out);
+    return status;
+}
+
+const kfe_i_learner kfe_i_learner_linear_svm = {
+    .name = "linear-svm",
+    .summary = "linear support vector machine with squared loss, by LIBLINEAR",
+    .reference = "Fan, Chang, Hsieh, Wang & Lin, LIBLINEAR (2008)",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE,
+    .params = KFE_PARAM_TABLE(rows, linear_settings),
+    .fit = fit,
+};

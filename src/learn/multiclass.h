@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From machines for two classes to machines for several. A trainer is given rows and a sign for each, and
+ * fills one column of outputs, above zero for +1. ovo     every pair of classes, the first one +1 ovr every
+ * class (+1) against all others chain   class 0 against all others, then among those class 1 against the
+ * rest, and so on (Park & Park 2002, 4.3) Two classes are one problem, whatever the choice: class 0 is +1.
+ */
+#ifndef KFE_LEARN_MULTICLASS_H
+#define KFE_LEARN_MULTICLASS_H
+
+#include "learn/machine.h"
+
+typedef enum kfe_i_multiclass {
+    KFE_MULTICLASS_OVO,
+    KFE_MULTICLASS_OVR,
+    KFE_MULTICLASS_CHAIN
+} kfe_i_multiclass;
+#define KFE_MULTICLASS_WORDS "ovo|ovr|chain"
+
+/* One problem of two classes. */
+typedef struct kfe_i_binary {
+    int64_t output;      /* the column of outputs that it fills */
+    int64_t count;       /* examples in it */
+    const int64_t *rows; /* which, increasing */
+    const double *sign;  /* +1 or −1 for each of them */
+    /* Of +1 and of −1: the mean weight of the examples on that side, so that a side of several classes counts
+     * as much as its classes do. */
+    double positive_weight, negative_weight;
+} kfe_i_binary;
+
+typedef kfe_status (*kfe_i_binary_fn)(kfe_context *ctx, void *user, const kfe_i_binary *binary);
+
+kfe_i_decision kfe_i_multiclass_decision(kfe_i_multiclass choice, int64_t classes);
+
+/* Calls `train` for the problem of every output of this decision. class_weights NULL: ones. */
+kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, kfe_i_decision decision,
+                                 const double *class_weights, kfe_i_binary_fn train, void *user);
+
+/* ---- class weights ---- */
+
+#define KFE_CLASS_WEIGHTS_ROW(type, field)                                                                   \
+    KFE_TEXT(type, field, "class-weights", "none",                                                           \
+             "factor of C for each class: none, balanced (n/(classes·members)), or NAME:WEIGHT;NAME:WEIGHT")
+
+/* out[class_count] from such a text. Classes that are not named weigh 1. Real targets: KFE_EINVAL unless the
+ * text is "none", and nothing is written. */
+kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting from the answer to a neighbouring problem.
+ *
+ * Feasible: the nearest point of {0 ≤ α ≤ upper, yᵀα = 0} to a start a is clip(a − λy) for the λ at which
+ * yᵀclip(a − λy), which falls with λ, is zero: bisection, O(n) per step.
+ *
+ * Settled: after a small change the coefficients at bounds mostly stay there, and those inside have to find a
+ * new balance, which takes pairs many iterations. So the subproblem of those inside, m of them, is solved
+ * first, on a copy of its part of G; examples that violate its answer join in, a few times over. Each round
+ * reads the rows of new members and of those that moved; iterations in between cost O(m), and m² numbers are
+ * kept.
+ */
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+
+#include "core/memory.h"
+#include "learn/smo_inside.h"
+
+/* ---- a feasible start ---- */
+
+/* yᵀ of the start moved by −multiplier·y and clipped: falls with the multiplier. */
+static double balance(const kfe_i_smo_state *s, double multiplier)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < s->n; i++)
+        sum += s->sign[i] * kfe_i_smo_clip(s->alpha[i] - multiplier * s->sign[i], s->upper[i]);
+    return sum;
+}
+
+/* The multiplier of the projection on the box and yᵀα = 0, from the side where yᵀα ≤ 0. */
+static double projection_multiplier(const kfe_i_smo_state *s)
+{
+    double high = 0;
+
+    for (int64_t i = 0; i < s->n; i++)
+        high = fmax(high, s->upper[i]);
+    double low = -high;
+    for (;;) {
+        double middle = low / 2 + high / 2;
+        if (middle <= low || middle >= high)
+            return high;
+        if (balance(s, middle) > 0)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+/* What rounding left of yᵀα goes to the first examples that have room for it. */
+static void absorb_imbalance(kfe_i_smo_state *s)
+{
+    double left = balance(s, 0);
+
+    for (int64_t i = 0; i < s->n && left != 0; i++) {
+        double before = s->alpha[i];
+        s->alpha[i] = kfe_i_smo_clip(before - s->sign[i] * left, s->upper[i]);
+        left += s->sign[i] * (s->alpha[i] - before);
+    }
+}
+
+void kfe_i_smo_make_feasible(kfe_i_smo_state *s)
+{
+    double total = 0;
+
+    for (int64_t i = 0; i < s->n; i++) {
+        s->alpha[i] = kfe_i_smo_clip(s->alpha[i], s->upper[i]);
+        total += s->alpha[i];
+    }
+    /* what an answer of ours may be off by, so that it stays as it is */
+    if (fabs(balance(s, 0)) <= (double)s->n * DBL_EPSILON * total)
+        return;
+    double multiplier = projection_multiplier(s);
+    for (int64_t i = 0; i < s->n; i++)
+        s->alpha[i] = kfe_i_smo_clip(s->alpha[i] - multiplier * s->sign[i], s->upper[i]);
+    absorb_imbalance(s);
+}
+
+/* ---- settling ---- */
+
+enum { MOST_ROUNDS = 10, SPARE_PLACES = 64 };
+/* Of the tolerance: what is left to the examples outside of the subproblem. */
+#define SUBPROBLEM_SHARE 0.1
+/* Of --memory: what the copy may take. */
+#define BLOCK_SHARE 0.25
+
+typedef struct subproblem {
+    kfe_i_smo_state s;
+    int64_t capacity;
+    int64_t *index;        /* which example each member is */
+    unsigned char *member; /* per example */
+    double *numbers;       /* holds all those below and the coefficients */
+    double *sign, *upper, *before, *block;
+} subproblem;
+
+static kfe_status subproblem_open(const kfe_i_smo_state *whole, int64_t capacity, subproblem *sub)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = whole->ctx;
+
+    sub->s.ctx = ctx;
+    sub->s.stride = sub->capacity = capacity;
+    KFE_TRY(kfe_i_smo_allocate(&sub->s, capacity));
+    KFE_ALLOC_ZERO(ctx, sub->member, whole->n);
+    KFE_ALLOC(ctx, sub->index, capacity);
+    KFE_ALLOC(ctx, sub->numbers, (capacity + 4) * capacity);
+    sub->s.sign = sub->sign = sub->numbers;
+    sub->s.upper = sub->upper = sub->sign + capacity;
+    sub->before = sub->upper + capacity;
+    sub->s.alpha = sub->before + capacity;
+    sub->s.block = sub->block = sub->s.alpha + capacity;
+cleanup:
+    return status;
+}
+
+static void subproblem_close(const kfe_i_smo_state *whole, subproblem *sub)
+{
+    kfe_i_smo_free(&sub->s);
+    kfe_i_free(whole->ctx, sub->member);
+    kfe_i_free(whole->ctx, sub->index);
+    kfe_i_free(whole->ctx, sub->numbers);
+}
+
+/* Those inside their box, and those whose residual is on the wrong side of what these have in common. */
+static void add_members(const kfe_i_smo_state *whole, subproblem *sub, double common, double slack)
+{
+    for (int64_t t = 0; t < whole->n && sub->s.n < sub->capacity; t++) {
+        double beyond = whole->residual[t] - common;
+        int violates = ((whole->moves[t] & MAY_GO_UP) && beyond > slack) ||
+                       ((whole->moves[t] & MAY_GO_DOWN) && beyond < -slack);
+        int inside = whole->moves[t] == (MAY_GO_UP | MAY_GO_DOWN);
+        if (sub->member[t] || !(violates || inside))
+            continue;
+        sub->member[t] = 1;
+        sub->index[sub->s.n++] = t;
+    }
+}
+
+static kfe_status read_block(kfe_i_smo_state *whole, subproblem *sub, int64_t first)
+{
+    kfe_status status = KFE_OK;
+    const double *row = NULL;
+
+    for (int64_t k = first; k < sub->s.n; k++) {
+        int64_t t = sub->index[k];
+        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->row_of_i, &row));
+        for (int64_t l = 0; l < sub->s.n; l++)
+            sub->block[k * sub->capacity + l] = sub->block[l * sub->capacity + k] = row[sub->index[l]];
+        sub->sign[k] = whole->sign[t];
+        sub->upper[k] = whole->upper[t];
+        sub->s.diagonal[k] = whole->diagonal[t];
+    }
+cleanup:
+    return status;
+}
+
+/* Takes the coefficients of the members over and brings all residuals up to date. */
+static kfe_status take_over(kfe_i_smo_state *whole, const subproblem *sub)
+{
+    kfe_status status = KFE_OK;
+    const double *row = NULL;
+
+    for (int64_t k = 0; k < sub->s.n; k++) {
+        int64_t t = sub->index[k];
+        double change = sub->s.alpha[k] - sub->before[k];
+        if (change == 0)
+            continue;
+        whole->alpha[t] = sub->s.alpha[k];
+        kfe_i_smo_note_moves(whole, t);
+        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->row_of_i, &row));
+        cblas_daxpy((blasint)whole->n, -whole->sign[t] * change, row, 1, whole->residual, 1);
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status solve_subproblem(kfe_i_smo_state *whole, subproblem *sub, const kfe_i_smo_options *options,
+                                   int64_t limit)
+{
+    kfe_status status = KFE_OK;
+    double gap = 0;
+    kfe_i_smo_options inner = {.tolerance = SUBPROBLEM_SHARE * options->tolerance};
+
+    for (int64_t k = 0; k < sub->s.n; k++) {
+        sub->s.alpha[k] = sub->before[k] = whole->alpha[sub->index[k]];
+        sub->s.residual[k] = whole->residual[sub->index[k]];
+        kfe_i_smo_note_moves(&sub->s, k);
+    }
+    kfe_i_smo_activate_all(&sub->s);
+    KFE_TRY(kfe_i_smo_iterate(&sub->s, &inner, limit, &gap));
+    KFE_TRY(take_over(whole, sub));
+cleanup:
+    return status;
+}
+
+static kfe_status settle_in_rounds(kfe_i_smo_state *whole, subproblem *sub, const kfe_i_smo_options *options,
+                                   int64_t limit)
+{
+    kfe_status status = KFE_OK;
+
+    for (int round = 0; round < MOST_ROUNDS && kfe_i_smo_gap(whole) > options->tolerance; round++) {
+        int64_t first = sub->s.n;
+        if (round == 0)
+            add_members(whole, sub, 0, INFINITY);
+        else
+            add_members(whole, sub, -kfe_i_smo_offset(&sub->s), options->tolerance / 2);
+        if (sub->s.n == first)
+            break;
+        KFE_TRY(read_block(whole, sub, first));
+        KFE_TRY(solve_subproblem(whole, sub, options, limit));
+    }
+    whole->iterations += sub->s.iterations;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_smo_settle(kfe_i_smo_state *whole, const kfe_i_smo_options *options, int64_t limit)
+{
+    kfe_status status = KFE_OK;
+    subproblem sub = {0};
+    int64_t capacity = SPARE_PLACES;
+
+    for (int64_t t = 0; t < whole->n; t++)
+        capacity += whole->moves[t] == (MAY_GO_UP | MAY_GO_DOWN) ? 2 : 0;
+    if (capacity == SPARE_PLACES)
+        return KFE_OK;
+    capacity = capacity < whole->n ? capacity : whole->n;
+    if (8.0 * (double)capacity * (double)capacity > BLOCK_SHARE * (double)kfe_context_memory(whole->ctx))
+        return KFE_OK;
+    KFE_TRY(subproblem_open(whole, capacity, &sub));
+    KFE_TRY(settle_in_rounds(whole, &sub, options, limit));
+cleanup:
+    subproblem_close(whole, &sub);
+    return status;
+}

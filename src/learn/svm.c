@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Support vector machines, by LIBSVM. Classes: C-SVC on problems of two classes (multiclass.h),
+ *   minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i(⟨w, φ(x_i)⟩ − ρ)),   C_i = C · weight of the class;
+ * real targets: ε-SVR, with the loss max(0, |y_i − ⟨w, φ(x_i)⟩ + ρ| − epsilon). The answer is
+ * Σ_i b_i κ(x_i, z) − ρ with few b_i ≠ 0; for the linear kernel w = Σ b_i x_i is formed.
+ *
+ * LIBSVM computes the kernels that it has (linear, poly, rbf, sigmoid; same formulas as ours) from sparse
+ * rows; others, and Gram operators, are handed over as a matrix of 16 bytes an entry. It allocates by itself,
+ * and calls rand() only for probabilities, which are not asked for. It does not say when it stops at its
+ * iteration limit: the gap is measured here, apart from it.
+ *
+ * Cortes & Vapnik (1995); Chang & Lin, "LIBSVM: a library for support vector machines" (2011).
+ * Time between O(n²) and O(n³) kernel values for each problem; memory that of the rows, the cache, n ×
+ * outputs.
+ */
+#include <libsvm/svm.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "learn/learner.h"
+#include "learn/multiclass.h"
+#include "learn/nodes.h"
+#include "learn/svm_dual.h"
+
+_Static_assert(sizeof(kfe_i_node) == sizeof(struct svm_node) &&
+                   offsetof(kfe_i_node, value) == offsetof(struct svm_node, value),
+               "nodes are laid out like LIBSVM's");
+
+enum { SOLVER_LIBSVM, SOLVER_SMO };
+
+typedef struct svm_settings {
+    double c, epsilon, stop, cache;
+    char kernel[KFE_PARAM_TEXT_SIZE];
+    char class_weights[KFE_PARAM_TEXT_SIZE];
+    int multiclass, solver;
+} svm_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_REAL(svm_settings, c, "C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
+             "weight of the loss against the norm"),
+    KFE_REAL(svm_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
+             "real targets: errors up to this cost nothing"),
+    KFE_TEXT(svm_settings, kernel, "learner-kernel", "linear",
+             "kernel on the features, such as rbf:gamma=scale; commas in it take a backslash"),
+    KFE_CLASS_WEIGHTS_ROW(svm_settings, class_weights),
+    KFE_CHOICE(svm_settings, multiclass, "multiclass", "ovo", KFE_MULTICLASS_WORDS,
+               "several classes: one against one, one against the rest, or a chain"),
+    KFE_REAL(svm_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, KFE_REAL_MAX,
+             "violation of the optimality conditions that is accepted"),
+    KFE_REAL(svm_settings, cache, "cache", "200", 1, 1e9, "megabytes for LIBSVM's cache of kernel rows"),
+    KFE_CHOICE(svm_settings, solver, "svm-solver", "libsvm", "libsvm|smo",
+               "LIBSVM, or our own SMO on the kernel matrix (classes only)"),
+};
+
+typedef struct svm_job {
+    const svm_settings *settings;
+    const kfe_i_target *target;
+    kfe_i_decision decision;
+    int64_t n, outputs;
+    double *class_weights;
+    const kfe_i_gram *gram; /* SMO */
+    kfe_i_nodes nodes;      /* LIBSVM */
+    struct svm_problem problem;
+    struct svm_parameter parameter;
+    double *coefficients; /* n × outputs */
+    double *offset;
+    double *part;         /* n: coefficients of one problem */
+    const double *values; /* n × outputs: what the machine says of the examples */
+    double gap;
+} svm_job;
+
+/* LIBSVM prints to standard output unless the whole process is told otherwise. */
+static void print_nothing(const char *text)
+{
+    (void)text;
+}
+
+/* ---- the job ---- */
+
+static void job_free(kfe_context *ctx, svm_job *job)
+{
+    kfe_i_nodes_free(&job->nodes);
+    kfe_i_free(ctx, job->class_weights);
+    kfe_i_free(ctx, job->problem.x);
+    kfe_i_free(ctx, job->problem.y);
+    kfe_i_free(ctx, job->coefficients);
+    kfe_i_free(ctx, job->offset);
+    kfe_i_free(ctx, job->part);
+}
+
+static kfe_status job_begin(kfe_context *ctx, svm_job *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = job->target;
+    int classes = target->task == KFE_TASK_CLASSES;
+
+    if (!classes && job->settings->solver == SOLVER_SMO)
+        KFE_FAIL(ctx, KFE_EINVAL, "svm-solver=smo is for classes, but the target is real; use libsvm");
+    job->n = target->rows;
+    job->decision = !classes ? KFE_DECIDE_VALUE
+                             : kfe_i_multiclass_decision((kfe_i_multiclass)job->settings->multiclass,
+                                                         target->class_count);
+    job->outputs = classes ? kfe_i_decision_outputs(job->decision, target->class_count) : target->cols;
+    KFE_ALLOC(ctx, job->class_weights, target->class_count);
+    KFE_TRY(kfe_i_class_weights(ctx, job->settings->class_weights, target, job->class_weights));
+    KFE_ALLOC(ctx, job->problem.x, job->n);
+    KFE_ALLOC(ctx, job->problem.y, job->n);
+    KFE_ALLOC_ZERO(ctx, job->coefficients, job->n * job->outputs);
+    KFE_ALLOC_ZERO(ctx, job->offset, job->outputs);
+    KFE_ALLOC(ctx, job->part, job->n);
+    job->parameter = (struct svm_parameter){
+        .svm_type = classes ? C_SVC : EPSILON_SVR,
+        .kernel_type = PRECOMPUTED,
+        .cache_size = job->settings->cache,
+        .eps = job->settings->stop,
+        .C = job->settings->c,
+        .p = job->settings->epsilon,
+        .shrinking = 1,
+    };
+cleanup:
+    return status;
+}
+
+/* ---- kernels ---- */
+
+static const void *kernel_setting(const kfe_i_kernel *kernel, const char *name)
+{
+    const kfe_i_param *row = kfe_i_param_find(&kernel->def->params, name);
+    return row ? (const char *)kernel->settings + row->offset : NULL;
+}
+
+/* Returns 0 if LIBSVM has no such kernel. */
+static int use_own_kernel(const kfe_i_kernel *kernel, struct svm_parameter *parameter)
+{
+    static const struct {
+        const char *name;
+        int type;
+    } own[] = {{"linear", LINEAR}, {"poly", POLY}, {"rbf", RBF}, {"sigmoid", SIGMOID}};
+    const double *gamma = kernel_setting(kernel, "gamma");
+    const double *coef0 = kernel_setting(kernel, "coef0");
+    const int64_t *degree = kernel_setting(kernel, "degree");
+
+    for (size_t i = 0; i < sizeof own / sizeof *own && kernel->common.weight == 1; i++)
+        if (strcmp(own[i].name, kernel->def->name) == 0) {
+            parameter->kernel_type = own[i].type;
+            parameter->gamma = gamma ? *gamma : 0;
+            parameter->coef0 = coef0 ? *coef0 : 0;
+            parameter->degree = degree ? (int)*degree : 0;
+            return 1;
+        }
+    return 0;
+}
+
+static kfe_status choose_kernel(kfe_context *ctx, const char *text, const kfe_i_table *features,
+                                kfe_i_kernel *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (strncmp(text, "user:", 5) == 0)
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "learner-kernel cannot be a function; use a kernel that `kfe kernels` lists");
+    KFE_TRY(kfe_i_kernel_parse(ctx, text, out));
+    if (out->def->base == KFE_BASE_GIVEN || out->def->base == KFE_BASE_STRING)
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "learner-kernel is a kernel on features, which %s is not; use linear or rbf",
+                 out->def->name);
+    KFE_TRY(kfe_i_kernel_prepare(ctx, out, features));
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_kernel_free(out);
+    return status;
+}
+
+/* ---- one problem ---- */
+
+/* Row r of job->problem is example[r] (NULL: r). */
+static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *example, int64_t output)
+{
+    const char *complaint = svm_check_parameter(&job->problem, &job->parameter);
+
+    if (complaint)
+        return kfe_i_fail(ctx, KFE_EINVAL, "svm: LIBSVM refuses the problem: %s", complaint);
+    struct svm_model *model = svm_train(&job->problem, &job->parameter);
+    double sign = job->parameter.svm_type == C_SVC && model->label[0] < 0 ? -1 : 1;
+    for (int r = 0; r < model->l; r++) {
+        int64_t row = model->sv_indices[r] - 1;
+        int64_t i = example ? example[row] : row;
+        job->coefficients[i * job->outputs + output] = sign * model->sv_coef[0][r];
+    }
+    job->offset[output] = sign * model->rho[0];
+    svm_free_and_destroy_model(&model);
+    return KFE_OK;
+}
+
+static kfe_status train_smo(kfe_context *ctx, svm_job *job, const kfe_i_binary *binary)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_svm_solve_smo(ctx, job->gram, binary, job->settings->c, job->settings->stop, job->part,
+                                &job->offset[binary->output]));
+    for (int64_t r = 0; r < binary->count; r++)
+        job->coefficients[binary->rows[r] * job->outputs + binary->output] = job->part[r];
+cleanup:
+    return status;
+}
+
+static kfe_status train_binary(kfe_context *ctx, void *user, const kfe_i_binary *binary)
+{
+    svm_job *job = user;
+    int labels[2] = {1, -1};
+    double weights[2] = {binary->positive_weight, binary->negative_weight};
+
+    if (job->settings->solver == SOLVER_SMO)
+        return train_smo(ctx, job, binary);
+    job->problem.l = (int)binary->count;
+    for (int64_t r = 0; r < binary->count; r++) {
+        job->problem.y[r] = binary->sign[r];
+        job->problem.x[r] = (struct svm_node *)job->nodes.rows[binary->rows[r]];
+    }
+    job->parameter.nr_weight = 2;
+    job->parameter.weight_label = labels;
+    job->parameter.weight = weights;
+    return train_libsvm(ctx, job, binary->rows, binary->output);
+}
+
+static kfe_status train_real(kfe_context *ctx, svm_job *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = job->target;
+
+    job->problem.l = (int)job->n;
+    for (int64_t j = 0; j < target->cols; j++) {
+        KFE_TRY(kfe_i_checkpoint(ctx, "learning", j, target->cols));
+        for (int64_t i = 0; i < job->n; i++) {
+            job->problem.y[i] = target->values[i * target->cols + j];
+            job->problem.x[i] = (struct svm_node *)job->nodes.rows[i];
+        }
+        KFE_TRY(train_libsvm(ctx, job, NULL, j));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status train_all(kfe_context *ctx, svm_job *job)
+{
+    svm_set_print_string_function(print_nothing);
+    if (job->decision == KFE_DECIDE_VALUE)
+        return train_real(ctx, job);
+    return kfe_i_multiclass_each(ctx, job->target, job->decision, job->class_weights, train_binary, job);
+}
+
+/* ---- how good the solutions are ---- */
+
+static kfe_status measure_binary(kfe_context *ctx, void *user, const kfe_i_binary *binary)
+{
+    svm_job *job = user;
+    double gap = kfe_i_svm_gap_classes(binary, job->settings->c, job->coefficients + binary->output,
+                                       job->values + binary->output, job->outputs);
+
+    (void)ctx;
+    job->gap = fmax(job->gap, gap);
+    return KFE_OK;
+}
+
+/* Solvers measure on kernel values rounded otherwise than ours, LIBSVM on a cache in single precision. */
+#define ACCEPTED_EXCESS 10
+
+static kfe_status check_gap(kfe_context *ctx, svm_job *job, const double *values)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = job->target;
+
+    job->values = values;
+    if (job->decision != KFE_DECIDE_VALUE)
+        KFE_TRY(kfe_i_multiclass_each(ctx, target, job->decision, job->class_weights, measure_binary, job));
+    for (int64_t j = 0; job->decision == KFE_DECIDE_VALUE && j < job->outputs; j++)
+        job->gap = fmax(job->gap, kfe_i_svm_gap_real(job->n, job->settings->c, job->settings->epsilon,
+                                                     target->values + j, target->cols, job->coefficients + j,
+                                                     values + j, job->outputs));
+    if (job->gap > ACCEPTED_EXCESS * job->settings->stop)
+        kfe_i_log(
+            ctx, KFE_LOG_WARNING,
+            "svm: the solver stopped, at its limit of iterations or of precision, with a gap of %.3g where "
+            "stop=%g was asked for; scale the features, or use a smaller C or a larger stop",
+            job->gap, job->settings->stop);
+cleanup:
+    return status;
+}
+
+/* Beyond this many kernel values, looking at the answer would take longer than it is worth. */
+#define AFFORDABLE_VALUES 1e8
+
+static kfe_status check_on_features(kfe_context *ctx, svm_job *job, const kfe_i_machine *machine,
+                                    const kfe_i_table *features)
+{
+    kfe_status status = KFE_OK;
+    double *values = NULL;
+
+    if (machine->kind == KFE_MACHINE_EXPANSION && (double)machine->rows * (double)job->n > AFFORDABLE_VALUES)
+        return KFE_OK;
+    KFE_ALLOC(ctx, values, job->n * job->outputs);
+    KFE_TRY(kfe_i_machine_outputs(ctx, machine, features, values));
+    KFE_TRY(check_gap(ctx, job, values));
+cleanup:
+    kfe_i_free(ctx, values);
+    return status;
+}
+
+static kfe_status check_on_gram(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram)
+{
+    kfe_status status = KFE_OK;
+    double *values = NULL;
+
+    KFE_ALLOC(ctx, values, job->n * job->outputs);
+    KFE_TRY(kfe_i_gram_times(gram, job->coefficients, job->outputs, values));
+    KFE_TRY(check_gap(ctx, job, values));
+cleanup:
+    kfe_i_free(ctx, values);
+    return status;
+}
+
+/* ---- machines ---- */
+
+static int supports(const svm_job *job, int64_t i)
+{
+    for (int64_t j = 0; j < job->outputs; j++)
+        if (job->coefficients[i * job->outputs + j] != 0)
+            return 1;
+    return 0;
+}
+
+/* The examples with a coefficient in any problem, in order, into index[n]. */
+static int64_t find_support(const svm_job *job, int64_t *index)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < job->n; i++)
+        if (supports(job, i))
+            index[count++] = i;
+    return count;
+}
+
+static kfe_status begin_machine(kfe_context *ctx, const svm_job *job, kfe_i_machine_kind kind, int64_t dim,
+                                int64_t machine_rows, int64_t support, kfe_i_machine *out)
+{
+    kfe_status status = kfe_i_machine_begin(ctx, kind, job->decision, dim, job->outputs, machine_rows, out);
+
+    if (status != KFE_OK)
+        return status;
+    out->classes = job->target->task == KFE_TASK_CLASSES ? job->target->class_count : 0;
+    out->support_vectors = support;
+    memcpy(out->offset, job->offset, (size_t)job->outputs * sizeof *out->offset);
+    return KFE_OK;
+}
+
+static kfe_status make_linear(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
+                              const kfe_i_kernel *kernel, int64_t support, kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(begin_machine(ctx, job, KFE_MACHINE_LINEAR, features->cols, features->cols, support, out));
+    KFE_TRY(kfe_i_table_transpose_times(ctx, features, job->coefficients, job->outputs, out->weights));
+    for (int64_t i = 0; i < features->cols * job->outputs; i++)
+        out->weights[i] *= kernel->common.weight;
+cleanup:
+    return status;
+}
+
+/* A machine without support vectors, which says the same of everything, keeps one row of no weight. */
+static kfe_status make_expansion(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
+                                 const kfe_i_kernel *kernel, int64_t *index, int64_t support,
+                                 kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t kept = support > 0 ? support : 1;
+    int64_t k = job->outputs;
+
+    if (support == 0)
+        index[0] = 0;
+    KFE_TRY(begin_machine(ctx, job, KFE_MACHINE_EXPANSION, features->cols, kept, support, out));
+    KFE_TRY(kfe_i_kernel_copy(ctx, kernel, &out->kernel));
+    KFE_TRY(kfe_i_table_gather(ctx, features, index, kept, &out->support));
+    for (int64_t r = 0; r < kept; r++)
+        memcpy(out->weights + r * k, job->coefficients + index[r] * k, (size_t)k * sizeof *out->weights);
+cleanup:
+    return status;
+}
+
+static kfe_status make_machine(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
+                               const kfe_i_kernel *kernel, kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *index = NULL;
+
+    KFE_ALLOC(ctx, index, job->n);
+    int64_t support = find_support(job, index);
+    if (strcmp(kernel->def->name, "linear") == 0)
+        KFE_TRY(make_linear(ctx, job, features, kernel, support, out));
+    else
+        KFE_TRY(make_expansion(ctx, job, features, kernel, index, support, out));
+cleanup:
+    kfe_i_free(ctx, index);
+    return status;
+}
+
+/* ---- fitting ---- */
+
+static kfe_status train_on_gram(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram)
+{
+    kfe_status status = KFE_OK;
+
+    job->gram = gram;
+    if (job->settings->solver == SOLVER_LIBSVM)
+        KFE_TRY(kfe_i_nodes_from_gram(ctx, gram, &job->nodes));
+    KFE_TRY(train_all(ctx, job));
+cleanup:
+    return status;
+}
+
+static kfe_status train_on_features(kfe_context *ctx, svm_job *job, const kfe_i_table *features,
+                                    kfe_i_kernel *kernel)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels = {ctx, kernel, 1, 1};
+    kfe_i_gram *gram = NULL;
+
+    if (job->settings->solver == SOLVER_LIBSVM && use_own_kernel(kernel, &job->parameter)) {
+        KFE_TRY(kfe_i_nodes_from_table(ctx, features, 0, &job->nodes));
+        KFE_TRY(train_all(ctx, job));
+    } else {
+        KFE_TRY(kfe_i_gram_open(ctx, &kernels, features, KFE_GRAM_AUTO, &gram));
+        KFE_TRY(train_on_gram(ctx, job, gram));
+    }
+cleanup:
+    kfe_i_gram_free(gram);
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                      const void *settings, kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+    svm_job job = {.settings = settings, .target = target};
+    kfe_i_kernel kernel = {0};
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(choose_kernel(ctx, job.settings->kernel, features, &kernel));
+    KFE_TRY(job_begin(ctx, &job));
+    KFE_TRY(train_on_features(ctx, &job, features, &kernel));
+    KFE_TRY(make_machine(ctx, &job, features, &kernel, out));
+    KFE_TRY(check_on_features(ctx, &job, out, features));
+cleanup:
+    job_free(ctx, &job);
+    kfe_i_kernel_free(&kernel);
+    if (status != KFE_OK)
+        kfe_i_machine_free(out);
+    return status;
+}
+
+static kfe_status fit_gram(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
+                           const void *settings, kfe_i_machine *out)
+{
+    kfe_status status = KFE_OK;
+    svm_job job = {.settings = settings, .target = target};
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(job_begin(ctx, &job));
+    int64_t outputs = job.outputs;
+    KFE_TRY(train_on_gram(ctx, &job, gram));
+    KFE_TRY(check_on_gram(ctx, &job, gram));
+    KFE_TRY(begin_machine(ctx, &job, KFE_MACHINE_DIRECT, outputs, job.n, 0, out));
+    memcpy(out->weights, job.coefficients, (size_t)(job.n * outputs) * sizeof *out->weights);
+    for (int64_t i = 0; i < job.n; i++)
+        out->support_vectors += supports(&job, i);
+cleanup:
+    job_free(ctx, &job);
+    if (status != KFE_OK)
+        kfe_i_machine_free(out);
+    return status;
+}
+
+const kfe_i_learner kfe_i_learner_svm = {
+    .name = "svm",
+    .summary = "support vector machine, by LIBSVM",
+    .reference = "Chang & Lin, LIBSVM (2011)",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SPARSE,
+    .params = KFE_PARAM_TABLE(rows, svm_settings),
+    .fit = fit,
+    .fit_gram = fit_gram,
+};

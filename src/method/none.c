@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * No extraction: the features are the columns themselves, after scaling. A learner then works on the data,
+ * which may be sparse, or, where a kernel is named, on the kernel: baselines for all the other methods. Time
+ * and memory: none.
+ */
+#include "method/method.h"
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    (void)settings;
+    out->ctx = ctx;
+    out->kind = KFE_SOLUTION_IDENTITY;
+    out->rows = out->dim = problem->views[0].cols;
+    return KFE_OK;
+}
+
+const kfe_i_method kfe_i_method_none = {
+    .name = "none",
+    .summary = "No extraction: a learner works on the data itself, or directly on a kernel",
+    .reference = "the baseline of all papers",
+    .flags = KFE_HAS_SPARSE | KFE_HAS_REGRESSION,
+    .params = {NULL, 0, 0},
+    .fit = fit,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The road, walked in stages, so that a search can share the early ones. */
+#ifndef KFE_MODEL_FIT_H
+#define KFE_MODEL_FIT_H
+
+#include "model/model.h"
+#include "model/spec.h"
+
+/* What a fit holds on the way. Zeroed but for the first three; free it also after a failure. */
+typedef struct kfe_i_fit {
+    kfe_context *ctx;
+    const kfe_spec *spec;
+    const kfe_data *train;
+    kfe_model *model;
+    kfe_i_table *scaled; /* one per view */
+    kfe_i_kernel_list kernels;
+    const kfe_i_gram *gram;
+    kfe_i_gram *own_gram;
+    kfe_i_solution solution;
+} kfe_i_fit;
+
+/* Checks the data, scales it, resolves the kernels on it. */
+kfe_status kfe_i_fit_begin(kfe_i_fit *fit);
+/* Runs the method on `gram`, or (NULL) on an operator that is opened for it; fit->solution is the result.
+ * With a learner that learns from the kernel, that learner takes the place of the method. */
+kfe_status kfe_i_fit_extract(kfe_i_fit *fit, const kfe_i_gram *gram);
+/* The features of the training examples, which the solution's own operator gives most cheaply. */
+kfe_status kfe_i_fit_train_features(kfe_i_fit *fit, kfe_i_table *out);
+/* Makes fit->model a whole projector; the solution is used up. */
+kfe_status kfe_i_fit_adopt(kfe_i_fit *fit);
+void kfe_i_fit_free(kfe_i_fit *fit);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The learner's part of a model file. Its numbers are checked against each other and against the projector,
+ * so that predicting needs no checks. */
+#include <string.h>
+
+#include <jansson.h>
+
+#include "core/memory.h"
+#include "model/loading.h"
+
+static int word_of(const json_t *entry, const char *key, const char *words)
+{
+    const char *text = json_string_value(json_object_get(entry, key));
+    return text ? kfe_i_word_index(words, text) : -1;
+}
+
+static kfe_status load_description(kfe_i_loading *job, const json_t *entry)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = job->model;
+    kfe_i_machine *machine = &model->machine;
+    const char *name = json_string_value(json_object_get(entry, "name"));
+    const char *params = json_string_value(json_object_get(entry, "parameters"));
+    int kind = word_of(entry, "machine", KFE_MACHINE_WORDS);
+    int decision = word_of(entry, "decision", KFE_DECISION_WORDS);
+
+    if (!name || !params || kind < 0 || decision < 0)
+        return kfe_i_damaged(job, "learner");
+    KFE_STRDUP(job->ctx, model->learner, name);
+    KFE_STRDUP(job->ctx, model->learner_params, params);
+    machine->ctx = job->ctx;
+    machine->kind = (kfe_i_machine_kind)kind;
+    machine->decision = (kfe_i_decision)decision;
+    machine->dim = model->dim;
+    machine->classes = model->task == KFE_TASK_CLASSES ? model->class_count : 0;
+    machine->outputs = json_integer_value(json_object_get(entry, "outputs"));
+    machine->rows = json_integer_value(json_object_get(entry, "rows"));
+    machine->neighbours = json_integer_value(json_object_get(entry, "neighbours"));
+    machine->by_distance = json_is_true(json_object_get(entry, "by_distance"));
+    machine->support_vectors = json_integer_value(json_object_get(entry, "support_vectors"));
+cleanup:
+    return status;
+}
+
+/* Outputs, classes, dimensions: what must agree. */
+static kfe_status check_shape(const kfe_i_loading *job)
+{
+    const kfe_i_machine *m = &job->model->machine;
+    int real = m->decision == KFE_DECIDE_VALUE;
+    int fits = m->outputs >= 1 && m->outputs <= INT32_MAX && m->rows >= 0 && m->rows <= INT32_MAX;
+
+    fits &= job->model->task != KFE_TASK_NONE && real == (m->classes == 0);
+    fits &= real || (m->classes >= 2 && m->outputs == kfe_i_decision_outputs(m->decision, m->classes));
+    switch (m->kind) {
+    case KFE_MACHINE_LINEAR:
+        fits &= m->rows == m->dim;
+        break;
+    case KFE_MACHINE_EXPANSION:
+        fits &= m->rows >= 1;
+        break;
+    case KFE_MACHINE_NEIGHBOURS:
+        fits &= m->rows >= 1 && m->neighbours >= 1 && m->neighbours <= m->rows &&
+                (real || m->decision == KFE_DECIDE_LARGEST);
+        break;
+    case KFE_MACHINE_DIRECT:
+        fits &= m->outputs == m->dim;
+        break;
+    }
+    return fits ? KFE_OK : kfe_i_damaged(job, "learner");
+}
+
+static kfe_status check_answers(const kfe_i_loading *job)
+{
+    const kfe_i_machine *m = &job->model->machine;
+
+    for (int64_t i = 0; m->classes && i < m->rows; i++)
+        if (!(m->answers[i] >= 0 && m->answers[i] < (double)m->classes &&
+              m->answers[i] == (double)(int64_t)m->answers[i]))
+            return kfe_i_damaged(job, "learner.answers");
+    return KFE_OK;
+}
+
+static kfe_status load_numbers(kfe_i_loading *job, const json_t *entry)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_machine *m = &job->model->machine;
+    const char *kernel = json_string_value(json_object_get(entry, "kernel"));
+    int weighted = m->kind == KFE_MACHINE_LINEAR || m->kind == KFE_MACHINE_EXPANSION;
+
+    if (weighted) {
+        KFE_TRY(kfe_i_take_reals(job, "learner.weights", m->rows * m->outputs, 0, &m->weights));
+        KFE_TRY(kfe_i_take_reals(job, "learner.offset", m->outputs, 1, &m->offset));
+    }
+    if (m->kind == KFE_MACHINE_EXPANSION || m->kind == KFE_MACHINE_NEIGHBOURS)
+        KFE_TRY(kfe_i_take_support(job, "learner", 0, m->rows, m->dim, &m->support));
+    if (m->kind == KFE_MACHINE_EXPANSION) {
+        KFE_TRY(kfe_i_take_kernel(job, kernel ? kernel : "", "learner", &m->kernel));
+        if (m->kernel.def->base != KFE_BASE_DOT && m->kernel.def->base != KFE_BASE_DISTANCE &&
+            m->kernel.def->base != KFE_BASE_COORDINATE)
+            KFE_TRY(kfe_i_damaged(job, "learner"));
+    }
+    if (m->kind == KFE_MACHINE_NEIGHBOURS) {
+        KFE_TRY(kfe_i_take_reals(job, "learner.answers", m->rows * (m->classes ? 1 : m->outputs), 0,
+                                 &m->answers));
+        KFE_TRY(check_answers(job));
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_load_machine(kfe_i_loading *job)
+{
+    kfe_status status = KFE_OK;
+    const char *text = kfe_i_safetensors_get(&job->file, "learner");
+    json_t *entry = text ? json_loads(text, 0, NULL) : NULL;
+
+    if (!text)
+        return KFE_OK;
+    if (!json_is_object(entry)) {
+        json_decref(entry);
+        return kfe_i_damaged(job, "learner");
+    }
+    KFE_TRY(load_description(job, entry));
+    KFE_TRY(check_shape(job));
+    KFE_TRY(load_numbers(job, entry));
+cleanup:
+    json_decref(entry);
+    return status;
+}

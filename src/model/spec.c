@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+static const kfe_i_param fit_rows[] = {
+    KFE_CHOICE(kfe_i_fit_settings, scale, "scale", "none", KFE_SCALE_WORDS,
+               "scaling of the features, learned on the training data; sparse data is not centred"),
+    KFE_CHOICE(kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
+               "how the kernel matrix is kept: double or single precision, computed tile by tile, or chosen"),
+};
+const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
+
+const kfe_param_info *kfe_fit_option(int index)
+{
+    return kfe_i_param_info(&kfe_i_fit_params, index);
+}
+
+kfe_status kfe_i_fit_settings_parse(kfe_context *ctx, const char *options, kfe_i_fit_settings *out)
+{
+    kfe_status status = kfe_i_params_default(ctx, &kfe_i_fit_params, out);
+    return status == KFE_OK ? kfe_i_params_parse(ctx, &kfe_i_fit_params, "options", out, options) : status;
+}
+
+static kfe_status set_learner_param(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value)
+{
+    char owner[64];
+
+    snprintf(owner, sizeof owner, "learner %s", spec->learner->name);
+    return kfe_i_param_set(ctx, &spec->learner->params, owner, spec->learner_settings, name, value);
+}
+
+kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value)
+{
+    char owner[64];
+
+    if (kfe_i_param_find(&kfe_i_fit_params, name))
+        return kfe_i_param_set(ctx, &kfe_i_fit_params, "fit", &spec->fit, name, value);
+    if (spec->learner && kfe_i_param_find(&spec->learner->params, name))
+        return set_learner_param(ctx, spec, name, value);
+    snprintf(owner, sizeof owner, "method %s", spec->method->name);
+    return kfe_i_param_set(ctx, &spec->method->params, owner, spec->settings, name, value);
+}
+
+static kfe_status set_option(kfe_context *ctx, void *user, const char *key, const char *value)
+{
+    return kfe_spec_set(ctx, user, key, value);
+}
+
+/* Settings as the table's defaults have them; one byte more, so that an empty struct has memory too. */
+static kfe_status new_settings(kfe_context *ctx, const kfe_i_param_table *table, void **out)
+{
+    *out = kfe_i_alloc_zero(ctx, 1, table->size + 1);
+    return *out ? kfe_i_params_default(ctx, table, *out) : KFE_ENOMEM;
+}
+
+kfe_status kfe_spec_parse(kfe_context *ctx, const char *method, const char *params, const char *kernel,
+                          kfe_spec **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, spec, 1);
+    spec->ctx = ctx;
+    kfe_i_kernel_list_init(ctx, &spec->kernels);
+    KFE_TRY(kfe_i_method_find(ctx, method, &spec->method));
+    KFE_TRY(new_settings(ctx, &spec->method->params, &spec->settings));
+    KFE_TRY(kfe_i_params_default(ctx, &kfe_i_fit_params, &spec->fit));
+    KFE_TRY(kfe_i_options_each(ctx, params, set_option, spec));
+    if (kernel)
+        KFE_TRY(kfe_spec_add_kernel(ctx, spec, kernel));
+    *out = spec;
+    spec = NULL;
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
+
+static kfe_status set_learner_option(kfe_context *ctx, void *user, const char *key, const char *value)
+{
+    return set_learner_param(ctx, user, key, value);
+}
+
+kfe_status kfe_spec_set_learner(kfe_context *ctx, kfe_spec *spec, const char *learner, const char *params)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_free(spec->ctx, spec->learner_settings);
+    spec->learner_settings = NULL;
+    spec->learner = NULL;
+    if (!learner)
+        return KFE_OK;
+    KFE_TRY(kfe_i_learner_find(ctx, learner, &spec->learner));
+    KFE_TRY(new_settings(ctx, &spec->learner->params, &spec->learner_settings));
+    KFE_TRY(kfe_i_options_each(ctx, params, set_learner_option, spec));
+cleanup:
+    if (status != KFE_OK)
+        spec->learner = NULL;
+    return status;
+}
+
+kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel)
+{
+    kfe_i_kernel parsed = {0};
+    kfe_status status = kfe_i_kernel_parse(ctx, kernel, &parsed);
+
+    if (status == KFE_OK && parsed.user_name) {
+        kfe_i_kernel_free(&parsed);
+        return kfe_i_fail(ctx, KFE_EINVAL, "user kernels are given by kfe_spec_add_user_kernel");
+    }
+    return status == KFE_OK ? kfe_i_kernel_list_add(&spec->kernels, &parsed) : status;
+}
+
+kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name, kfe_kernel_fn kernel,
+                                    void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel made = {0};
+    kfe_i_text text;
+    char *written = NULL;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_text_printf(&text, "user:%s", name);
+    KFE_TRY(kfe_i_text_take(&text, &written));
+    KFE_TRY(kfe_i_kernel_parse(ctx, written, &made));
+    made.user_function = kernel;
+    made.user_data = user;
+    KFE_TRY(kfe_i_kernel_list_add(&spec->kernels, &made));
+cleanup:
+    kfe_i_free(ctx, written);
+    return status;
+}
+
+static kfe_status copy_settings(kfe_context *ctx, const kfe_i_param_table *table, const void *settings,
+                                void **out)
+{
+    *out = kfe_i_alloc_zero(ctx, 1, table->size + 1);
+    if (*out)
+        memcpy(*out, settings, table->size);
+    return *out ? KFE_OK : KFE_ENOMEM;
+}
+
+kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *copy = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, copy, 1);
+    copy->ctx = ctx;
+    copy->method = spec->method;
+    copy->fit = spec->fit;
+    copy->learner = spec->learner;
+    kfe_i_kernel_list_init(ctx, &copy->kernels);
+    KFE_TRY(copy_settings(ctx, &spec->method->params, spec->settings, &copy->settings));
+    if (spec->learner)
+        KFE_TRY(copy_settings(ctx, &spec->learner->params, spec->learner_settings, &copy->learner_settings));
+    KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, &copy->kernels));
+    *out = copy;
+    copy = NULL;
+cleanup:
+    kfe_spec_free(copy);
+    return status;
+}
+
+int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
+{
+    return spec->learner && spec->method == &kfe_i_method_none && spec->kernels.count > 0;
+}
+
+void kfe_spec_free(kfe_spec *spec)
+{
+    if (!spec)
+        return;
+    kfe_i_kernel_list_free(&spec->kernels);
+    kfe_i_free(spec->ctx, spec->settings);
+    kfe_i_free(spec->ctx, spec->learner_settings);
+    kfe_i_free(spec->ctx, spec);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to fit: a method with its parameters, options that no method owns, kernels, a learner. */
+#ifndef KFE_MODEL_SPEC_H
+#define KFE_MODEL_SPEC_H
+
+#include "data/scale.h"
+#include "learn/learner.h"
+#include "method/method.h"
+
+typedef struct kfe_i_fit_settings {
+    int scale; /* kfe_i_scale_kind */
+    int gram;  /* kfe_i_gram_storage */
+} kfe_i_fit_settings;
+
+struct kfe_spec {
+    kfe_context *ctx;
+    const kfe_i_method *method;
+    void *settings; /* as method->params says */
+    kfe_i_fit_settings fit;
+    kfe_i_kernel_list kernels;    /* empty: the default kernel of the method */
+    const kfe_i_learner *learner; /* NULL: features only */
+    void *learner_settings;       /* as learner->params says */
+};
+
+extern const kfe_i_param_table kfe_i_fit_params;
+
+/* The options that no method owns, from "key=value,..." (NULL: defaults). */
+kfe_status kfe_i_fit_settings_parse(kfe_context *ctx, const char *options, kfe_i_fit_settings *out);
+kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **out);
+/* The learner learns from the kernel itself: no method stands between, and a kernel was named. */
+int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
+
+#endif

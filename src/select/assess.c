@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select/assess.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/memory.h"
+
+/* ---- settings ---- */
+
+static const kfe_i_param rows[] = {
+    KFE_INT(kfe_i_assess_settings, inner_folds, "inner-folds", "5", 0, KFE_INT_MAX,
+            "folds of the training part on which the settings of a grid are compared; 0: compare them on the "
+            "test "
+            "parts, which flatters the best"),
+    KFE_INT(kfe_i_assess_settings, tuning_splits, "tuning-splits", "0", 0, KFE_INT_MAX,
+            "one choice of settings for all splits, made on the first N training parts; 0: each split "
+            "chooses for "
+            "itself"),
+    KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",
+             "what to measure, as NAME;NAME;…; the first decides between settings"),
+    KFE_TEXT(kfe_i_assess_settings, positive, "positive", "",
+             "the class that auc and average-precision look for; of two, the larger number or later name by "
+             "default"),
+};
+static const kfe_i_param_table own_params = KFE_PARAM_TABLE(rows, kfe_i_assess_settings);
+
+const kfe_param_info *kfe_i_assess_param(int index)
+{
+    const kfe_param_info *info = kfe_i_param_info(&kfe_i_protocol_params, index);
+    return info ? info : kfe_i_param_info(&own_params, index - kfe_i_protocol_params.count);
+}
+
+static kfe_status set_option(kfe_context *ctx, void *user, const char *key, const char *value)
+{
+    kfe_i_assess_settings *settings = user;
+
+    if (kfe_i_param_find(&kfe_i_protocol_params, key))
+        return kfe_i_param_set(ctx, &kfe_i_protocol_params, "splits", &settings->protocol, key, value);
+    return kfe_i_param_set(ctx, &own_params, "cross-validation", settings, key, value);
+}
+
+static kfe_status settings_check(kfe_context *ctx, const kfe_i_assess_settings *settings)
+{
+    if (settings->inner_folds == 1)
+        return kfe_i_fail(ctx, KFE_EINVAL, "inner-folds takes 0 (none) or at least 2, not 1");
+    if (settings->tuning_splits > 0 && settings->inner_folds == 0)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "tuning-splits needs inner-folds of at least 2 to compare settings on");
+    return KFE_OK;
+}
+
+kfe_status kfe_i_assess_settings_parse(kfe_context *ctx, const char *options, kfe_i_assess_settings *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_params_default(ctx, &kfe_i_protocol_params, &out->protocol));
+    KFE_TRY(kfe_i_params_default(ctx, &own_params, out));
+    KFE_TRY(kfe_i_options_each(ctx, options, set_option, out));
+    KFE_TRY(settings_check(ctx, out));
+cleanup:
+    return status;
+}
+
+/* ---- small things ---- */
+
+void kfe_i_mean_sd(int64_t count, const double *values, int64_t stride, double *mean, double *sd)
+{
+    int64_t known = 0;
+    double sum = 0;
+    double squares = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (!isnan(values[i * stride])) {
+            sum += values[i * stride];
+            known++;
+        }
+    *mean = known > 0 ? sum / (double)known : NAN;
+    for (int64_t i = 0; i < count; i++)
+        if (!isnan(values[i * stride]))
+            squares += (values[i * stride] - *mean) * (values[i * stride] - *mean);
+    *sd = known > 1 ? sqrt(squares / (double)(known - 1)) : NAN;
+}
+
+double kfe_i_test_share(const kfe_i_splits *splits)
+{
+    double train = 0;
+    double test = 0;
+
+    for (int64_t s = 0; s < splits->count; s++) {
+        train += (double)splits->items[s].train_count;
+        test += (double)splits->items[s].test_count;
+    }
+    return train > 0 ? test / train : 0;
+}
+
+static int comes_later(const char *a, const char *b)
+{
+    double x = 0;
+    double y = 0;
+
+    if (kfe_i_parse_number(a, a + strlen(a), &x) && kfe_i_parse_number(b, b + strlen(b), &y))
+        return x > y;
+    return strcmp(a, b) > 0;
+}
+
+kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,
+                               int64_t *out)
+{
+    *out = -1;
+    if (classes == 2)
+        *out = comes_later(names[1], names[0]);
+    if (!*name)
+        return KFE_OK;
+    for (int64_t g = 0; g < classes; g++)
+        if (strcmp(names[g], name) == 0) {
+            *out = g;
+            return KFE_OK;
+        }
+    return kfe_i_fail(ctx, KFE_EINVAL, "positive: there is no class '%s'", name);
+}
+
+static kfe_status add_metric(kfe_i_assessment *a, kfe_task task, const char *name, size_t length)
+{
+    char copy[64];
+
+    if (a->metric_count == KFE_MOST_METRICS || length >= sizeof copy)
+        return kfe_i_fail(a->ctx, KFE_EINVAL, "metrics: at most %d can be measured at once",
+                          KFE_MOST_METRICS);
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    return kfe_i_metric_find(a->ctx, copy, task, &a->metrics[a->metric_count++]);
+}
+
+static kfe_status read_metrics(kfe_i_assessment *a, kfe_task task, const char *names)
+{
+    kfe_status status = KFE_OK;
+
+    if (!*names)
+        a->metrics[a->metric_count++] = kfe_i_metric_default(task);
+    while (*names) {
+        size_t length = strcspn(names, ";");
+        if (length > 0)
+            KFE_TRY(add_metric(a, task, names, length));
+        names += length + (names[length] != '\0');
+    }
+cleanup:
+    return status;
+}
+
+/* ---- choosing ---- */
+
+static int is_better(const kfe_i_metric *metric, double value, double than)
+{
+    if (isnan(value) || isnan(than))
+        return !isnan(value);
+    return metric->larger_is_better ? value > than : value < than;
+}
+
+/* The setting with the best mean of the first metric over some splits: those of `owner`, or all (-1). Of
+ * equals, the first. */
+static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_splits *splits, const double *values,
+                            const int64_t *owner_of, int64_t owner)
+{
+    int64_t best = 0;
+    double best_mean = NAN;
+
+    for (int64_t c = 0; c < a->grid.count; c++) {
+        double sum = 0;
+        int64_t count = 0;
+        for (int64_t s = 0; s < splits->count; s++) {
+            double value = values[(s * a->grid.count + c) * a->metric_count];
+            if ((owner >= 0 && owner_of[s] != owner) || isnan(value))
+                continue;
+            sum += value;
+            count++;
+        }
+        double mean = count > 0 ? sum / (double)count : NAN;
+        if (is_better(a->metrics[0], mean, best_mean)) {
+            best = c;
+            best_mean = mean;
+        }
+    }
+    return best;
+}
+
+static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const double *values)
+{
+    kfe_status status = KFE_OK;
+    int64_t width = a->grid.count * a->metric_count;
+
+    KFE_ALLOC(a->ctx, a->tuning, 2 * width);
+    a->tuning_splits = splits->count;
+    for (int64_t i = 0; i < width; i++)
+        kfe_i_mean_sd(splits->count, values + i, width, &a->tuning[2 * i], &a->tuning[2 * i + 1]);
+cleanup:
+    return status;
+}
+
+/* Inner folds of the first `count` outer training parts, in one list, so that they share what they can. */
+static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *settings, const kfe_data *data,
+                             int64_t count, kfe_i_splits *inner, int64_t **owner_of)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_protocol protocol = settings->protocol;
+    kfe_i_splits part = {0};
+
+    protocol.kind = KFE_SPLIT_FOLDS;
+    protocol.folds = settings->inner_folds;
+    protocol.repeats = 1;
+    inner->ctx = a->ctx;
+    KFE_ALLOC(a->ctx, *owner_of, count * settings->inner_folds);
+    for (int64_t o = 0; o < count; o++) {
+        const kfe_i_split *outer = &a->splits.items[o];
+        KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &data->target, kfe_data_rows(data), outer->train,
+                                  outer->train_count, 1 + (uint64_t)o, &part));
+        KFE_GROW(a->ctx, inner->items, inner->capacity, inner->count + part.count);
+        for (int64_t i = 0; i < part.count; i++) {
+            (*owner_of)[inner->count] = o;
+            inner->items[inner->count++] = part.items[i];
+        }
+        part.count = 0; /* moved */
+        kfe_i_splits_free(&part);
+    }
+cleanup:
+    kfe_i_splits_free(&part);
+    return status;
+}
+
+static kfe_status sweep(kfe_i_assessment *a, const kfe_data *data, const kfe_i_splits *splits,
+                        const unsigned char *wanted, double *values, double *support_vectors)
+{
+    kfe_i_sweep job = {.data = data,
+                       .grid = &a->grid,
+                       .splits = splits,
+                       .metrics = a->metrics,
+                       .metric_count = a->metric_count,
+                       .positive = a->positive,
+                       .wanted = wanted};
+    return kfe_i_sweep_run(a->ctx, &job, values, support_vectors);
+}
+
+/* The settings compared on inner folds; a->chosen and a->best are the result. */
+static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings *settings,
+                                const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    int64_t outer = settings->tuning_splits > 0 && settings->tuning_splits < a->splits.count
+                        ? settings->tuning_splits
+                        : a->splits.count;
+    kfe_i_splits inner = {0};
+    int64_t *owner_of = NULL;
+    double *values = NULL;
+
+    KFE_TRY(make_inner(a, settings, data, outer, &inner, &owner_of));
+    KFE_ALLOC(a->ctx, values, inner.count * a->grid.count * a->metric_count);
+    a->fits += inner.count * a->grid.count;
+    kfe_i_log(a->ctx, KFE_LOG_INFO, "%lld settings on %lld inner folds: %lld fits", (long long)a->grid.count,
+              (long long)inner.count, (long long)(inner.count * a->grid.count));
+    KFE_TRY(sweep(a, data, &inner, NULL, values, NULL));
+    KFE_TRY(keep_tuning(a, &inner, values));
+    a->best = best_setting(a, &inner, values, owner_of, -1);
+    for (int64_t o = 0; o < a->splits.count; o++)
+        a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &inner, values, owner_of, o);
+cleanup:
+    kfe_i_splits_free(&inner);
+    kfe_i_free(a->ctx, owner_of);
+    kfe_i_free(a->ctx, values);
+    return status;
+}
+
+/* The chosen setting of each outer split, on that split. */
+static kfe_status assess_chosen(kfe_i_assessment *a, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    int64_t cells = a->splits.count * a->grid.count;
+    unsigned char *wanted = NULL;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    KFE_ALLOC_ZERO(a->ctx, wanted, cells);
+    KFE_ALLOC(a->ctx, values, cells * a->metric_count);
+    KFE_ALLOC(a->ctx, vectors, cells);
+    a->fits += a->splits.count;
+    for (int64_t o = 0; o < a->splits.count; o++)
+        wanted[o * a->grid.count + a->chosen[o]] = 1;
+    KFE_TRY(sweep(a, data, &a->splits, wanted, values, vectors));
+    for (int64_t o = 0; o < a->splits.count; o++) {
+        int64_t cell = o * a->grid.count + a->chosen[o];
+        memcpy(a->values + o * a->metric_count, values + cell * a->metric_count,
+               (size_t)a->metric_count * sizeof *values);
+        a->support_vectors[o] = vectors[cell];
+    }
+cleanup:
+    kfe_i_free(a->ctx, wanted);
+    kfe_i_free(a->ctx, values);
+    kfe_i_free(a->ctx, vectors);
+    return status;
+}
+
+/* A plain grid search: all settings on the outer splits, and what the best of them got there. */
+static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    int64_t cells = a->splits.count * a->grid.count;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    KFE_ALLOC(a->ctx, values, cells * a->metric_count);
+    KFE_ALLOC(a->ctx, vectors, cells);
+    a->fits += cells;
+    kfe_i_log(a->ctx, KFE_LOG_INFO, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
+              (long long)a->splits.count, (long long)cells);
+    KFE_TRY(sweep(a, data, &a->splits, NULL, values, vectors));
+    KFE_TRY(keep_tuning(a, &a->splits, values));
+    a->best = best_setting(a, &a->splits, values, NULL, -1);
+    for (int64_t o = 0; o < a->splits.count; o++) {
+        int64_t cell = o * a->grid.count + a->best;
+        a->chosen[o] = a->best;
+        memcpy(a->values + o * a->metric_count, values + cell * a->metric_count,
+               (size_t)a->metric_count * sizeof *values);
+        a->support_vectors[o] = vectors[cell];
+    }
+cleanup:
+    kfe_i_free(a->ctx, values);
+    kfe_i_free(a->ctx, vectors);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_assess_settings *settings)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &data->target;
+
+    if (target->task == KFE_TASK_NONE)
+        KFE_FAIL(a->ctx, KFE_EINPUT,
+                 "predictions can only be measured on data with labels; see --label and --label-file");
+    KFE_TRY(read_metrics(a, target->task, settings->metrics));
+    KFE_TRY(
+        kfe_i_find_positive(a->ctx, target->class_count, target->names, settings->positive, &a->positive));
+    KFE_TRY(
+        kfe_i_splits_make(a->ctx, &settings->protocol, target, kfe_data_rows(data), NULL, 0, 0, &a->splits));
+    KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
+    KFE_ALLOC(a->ctx, a->values, a->splits.count * a->metric_count);
+    KFE_ALLOC(a->ctx, a->support_vectors, a->splits.count);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, const char *const *grids,
+                        int optional_grids, int *unused, const kfe_data *data,
+                        const kfe_i_assess_settings *settings, kfe_i_assessment *out)
+{
+    kfe_status status = KFE_OK;
+    double began = clock_seconds();
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    KFE_TRY(kfe_i_grid_make(ctx, spec, grid_count, grids, optional_grids, unused, &out->grid));
+    KFE_TRY(begin(out, data, settings));
+    out->nested = out->grid.count > 1 && settings->inner_folds > 0;
+    if (out->grid.count > 1 && !out->nested) {
+        KFE_TRY(choose_outside(out, data));
+    } else {
+        if (out->nested)
+            KFE_TRY(choose_inside(out, settings, data));
+        KFE_TRY(assess_chosen(out, data));
+    }
+    out->seconds = clock_seconds() - began;
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_assessment_free(out);
+    return status;
+}
+
+void kfe_i_assessment_free(kfe_i_assessment *a)
+{
+    if (!a->ctx)
+        return;
+    kfe_i_grid_free(&a->grid);
+    kfe_i_splits_free(&a->splits);
+    kfe_i_free(a->ctx, a->chosen);
+    kfe_i_free(a->ctx, a->values);
+    kfe_i_free(a->ctx, a->support_vectors);
+    kfe_i_free(a->ctx, a->tuning);
+    memset(a, 0, sizeof *a);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How well a specification does on data it has not seen, parameters chosen included. Outer splits assess; the
+ * settings of the grid are compared on inner folds of outer training parts only, so that the choice does not
+ * see what it is assessed on.
+ */
+#ifndef KFE_SELECT_ASSESS_H
+#define KFE_SELECT_ASSESS_H
+
+#include "select/sweep.h"
+
+/* Begins with the protocol, so that its table serves. */
+typedef struct kfe_i_assess_settings {
+    kfe_i_protocol protocol;
+    int64_t inner_folds; /* 0: settings are compared on the outer splits themselves, as a plain grid search */
+    int64_t tuning_splits; /* 0: every outer split chooses for itself; N: one choice, on the first N training
+                              parts */
+    char metrics[KFE_PARAM_TEXT_SIZE];  /* "accuracy;auc"; the first decides */
+    char positive[KFE_PARAM_TEXT_SIZE]; /* name of the class looked for */
+} kfe_i_assess_settings;
+
+/* NULL past the end. */
+const kfe_param_info *kfe_i_assess_param(int index);
+/* "key=value,..." on top of the defaults. */
+kfe_status kfe_i_assess_settings_parse(kfe_context *ctx, const char *options, kfe_i_assess_settings *out);
+
+enum { KFE_MOST_METRICS = 16 };
+
+typedef struct kfe_i_assessment {
+    kfe_context *ctx;
+    kfe_i_grid grid;
+    kfe_i_splits splits; /* outer */
+    const kfe_i_metric *metrics[KFE_MOST_METRICS];
+    int64_t metric_count;
+    int64_t positive;
+    int nested;              /* the settings were compared on inner folds */
+    int64_t *chosen;         /* setting of each outer split */
+    double *values;          /* outer splits × metrics, of the setting chosen */
+    double *support_vectors; /* outer splits */
+    double *tuning; /* settings × metrics × (mean, sd) over the splits that settings were compared on */
+    int64_t tuning_splits; /* how many these were; 0: there was nothing to choose */
+    int64_t best;          /* the setting best on average over all of these */
+    int64_t fits;          /* settings × splits, all told */
+    double seconds;
+} kfe_i_assessment;
+
+kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, const char *const *grids,
+                        int optional_grids, int *unused, const kfe_data *data,
+                        const kfe_i_assess_settings *settings, kfe_i_assessment *out);
+void kfe_i_assessment_free(kfe_i_assessment *assessment);
+
+/* The class that is looked for: by name; else, of two, the larger number or the later name; -1 with more. */
+kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,
+                               int64_t *out);
+
+/* Mean and standard deviation (n − 1) of what is not NaN; NaN where there is too little. */
+void kfe_i_mean_sd(int64_t count, const double *values, int64_t stride, double *mean, double *sd);
+/* Mean rows of the test parts over mean rows of the training parts, as the corrected t-test wants it. */
+double kfe_i_test_share(const kfe_i_splits *splits);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select/fold.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* ---- rows of the data ---- */
+
+static kfe_status pick_columns(kfe_context *ctx, const int64_t *columns, int64_t count, kfe_i_table *table)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table picked = {0};
+
+    KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, count, &picked));
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < count; j++)
+            picked.values[i * count + j] = table->values[i * table->stride + columns[j]];
+    kfe_i_table_free(table);
+    *table = picked;
+cleanup:
+    return status;
+}
+
+/* Before kernels are bound to views: with several, kernel v is on view v. */
+static int view_is_given(const kfe_spec *spec, int view)
+{
+    int64_t m = spec->kernels.count > 1 ? view : 0;
+    return m < spec->kernels.count && spec->kernels.items[m].def->base == KFE_BASE_GIVEN;
+}
+
+kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec,
+                             const int64_t *rows, int64_t count, const int64_t *columns, int64_t column_count,
+                             kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_data_gather(ctx, data, rows, count, out));
+    for (int v = 0; v < data->view_count; v++)
+        if (view_is_given(spec, v))
+            KFE_TRY(pick_columns(ctx, columns, column_count, &(*out)->views[v].table));
+cleanup:
+    if (status != KFE_OK) {
+        kfe_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- features ---- */
+
+typedef struct extraction {
+    kfe_context *ctx, *owner;
+    const kfe_data *data;
+    const kfe_i_split *split;
+    const kfe_i_shared_matrix *matrix;
+    kfe_i_fit fit;
+} extraction;
+
+/* What outlives the task: a copy if it is borrowed, and freed by `owner`. */
+static kfe_status keep_table(const extraction *job, kfe_i_table *table)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table copy = {0};
+
+    if (!table->owned) {
+        KFE_TRY(kfe_i_table_copy(job->ctx, table, &copy));
+        *table = copy;
+    }
+    table->ctx = job->owner;
+cleanup:
+    return status;
+}
+
+static kfe_status pick_rows(const extraction *job, const double *all, const double *offset, int64_t dim,
+                            const int64_t *rows, int64_t count, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_table_new_dense(job->ctx, count, dim, out));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < dim; j++)
+            out->values[i * dim + j] = all[job->matrix->place[rows[i]] * dim + j] - (offset ? offset[j] : 0);
+    out->ctx = job->owner;
+cleanup:
+    return status;
+}
+
+/* From a kernel matrix of all rows: one product gives the features of training and test rows alike. */
+static kfe_status extract_shared(extraction *job, kfe_i_fold *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_split *split = job->split;
+    const kfe_i_solution *solution = &job->fit.solution;
+    kfe_i_gram *gram = NULL;
+    int64_t *index = NULL;
+    double *all = NULL;
+
+    KFE_ALLOC(job->ctx, index, split->train_count);
+    for (int64_t i = 0; i < split->train_count; i++)
+        index[i] = job->matrix->place[split->train[i]];
+    KFE_TRY(kfe_i_gram_subset(job->ctx, job->matrix->count, job->matrix->values, index, split->train_count,
+                              &gram));
+    KFE_TRY(kfe_i_fit_extract(&job->fit, gram));
+    KFE_ALLOC(job->ctx, all, job->matrix->count * solution->dim);
+    KFE_TRY(kfe_i_gram_subset_expand(gram, solution->coefficients, solution->dim, all));
+    KFE_TRY(
+        pick_rows(job, all, solution->offset, solution->dim, split->train, split->train_count, &out->train));
+    KFE_TRY(pick_rows(job, all, solution->offset, solution->dim, split->test, split->test_count, &out->test));
+cleanup:
+    kfe_i_gram_free(gram);
+    kfe_i_free(job->ctx, index);
+    kfe_i_free(job->ctx, all);
+    return status;
+}
+
+static kfe_status extract_alone(extraction *job, kfe_i_fold *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_split *split = job->split;
+    kfe_data *test = NULL;
+
+    KFE_TRY(kfe_i_fit_extract(&job->fit, NULL));
+    KFE_TRY(kfe_i_fit_train_features(&job->fit, &out->train));
+    KFE_TRY(keep_table(job, &out->train));
+    KFE_TRY(kfe_i_fit_adopt(&job->fit));
+    KFE_TRY(kfe_i_fold_gather(job->ctx, job->data, job->fit.spec, split->test, split->test_count,
+                              split->train, split->train_count, &test));
+    KFE_TRY(kfe_i_model_features(job->ctx, job->fit.model, test, &out->test));
+    KFE_TRY(keep_table(job, &out->test));
+cleanup:
+    kfe_data_free(test);
+    return status;
+}
+
+/* Classes that the training rows do not have cannot be learned. */
+static kfe_status compact_classes(kfe_context *ctx, const kfe_i_split *split, kfe_data *train,
+                                  int32_t **old_code)
+{
+    kfe_status status = KFE_OK;
+
+    if (train->target.task != KFE_TASK_CLASSES)
+        return KFE_OK;
+    KFE_ALLOC(ctx, *old_code, train->target.class_count);
+    kfe_i_target_compact(&train->target, *old_code);
+    if (train->target.class_count < 2)
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "the training part of fold %lld has examples of class '%s' only; take fewer folds, or "
+                 "--stratified yes",
+                 (long long)split->fold + 1, train->target.names[0]);
+cleanup:
+    return status;
+}
+
+static void keep_target(kfe_context *owner, kfe_data *train, kfe_i_target *out)
+{
+    *out = train->target;
+    out->ctx = owner;
+    memset(&train->target, 0, sizeof train->target);
+}
+
+static void keep_machine(kfe_context *owner, kfe_i_fold *out, kfe_model *model)
+{
+    out->direct = model->machine.kind == KFE_MACHINE_DIRECT;
+    out->machine = model->machine;
+    out->machine.ctx = owner;
+    memset(&model->machine, 0, sizeof model->machine);
+}
+
+kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
+                              const kfe_i_split *split, const kfe_spec *spec,
+                              const kfe_i_shared_matrix *matrix, kfe_i_fold *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *train = NULL;
+    extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = matrix};
+
+    memset(out, 0, sizeof *out);
+    out->ctx = owner;
+    KFE_TRY(kfe_i_fold_gather(ctx, data, spec, split->train, split->train_count, split->train,
+                              split->train_count, &train));
+    KFE_TRY(compact_classes(ctx, split, train, &out->old_code));
+    job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
+    KFE_TRY(kfe_i_fit_begin(&job.fit));
+    if (matrix)
+        KFE_TRY(extract_shared(&job, out));
+    else
+        KFE_TRY(extract_alone(&job, out));
+    out->dim = out->train.cols;
+    if (kfe_i_spec_learns_from_kernel(spec))
+        keep_machine(owner, out, job.fit.model);
+    keep_target(owner, train, &out->target);
+cleanup:
+    if (job.fit.ctx)
+        kfe_i_fit_free(&job.fit);
+    kfe_data_free(train);
+    if (status != KFE_OK)
+        kfe_i_fold_free(out);
+    return status;
+}
+
+void kfe_i_fold_free(kfe_i_fold *fold)
+{
+    if (!fold->ctx)
+        return;
+    kfe_i_table_free(&fold->train);
+    kfe_i_table_free(&fold->test);
+    kfe_i_target_free(&fold->target);
+    kfe_i_machine_free(&fold->machine);
+    kfe_i_free(fold->ctx, fold->old_code);
+    memset(fold, 0, sizeof *fold);
+}
+
+/* ---- measuring ---- */
+
+typedef struct answers {
+    int32_t *truth, *predicted;
+    double *scores, *truth_values;
+} answers;
+
+static void free_answers(kfe_context *ctx, answers *a)
+{
+    kfe_i_free(ctx, a->truth);
+    kfe_i_free(ctx, a->predicted);
+    kfe_i_free(ctx, a->scores);
+    kfe_i_free(ctx, a->truth_values);
+}
+
+/* Classes by their numbers in the whole data; one that training did not see is never predicted. */
+static kfe_status decide_classes(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_machine *machine,
+                                 const double *outputs, const kfe_i_trial *trial, answers *a)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_split *split = trial->split;
+    const kfe_i_target *truth = &trial->data->target;
+    int64_t classes = truth->class_count;
+    double *known = NULL;
+
+    KFE_ALLOC(ctx, known, machine->classes);
+    KFE_ALLOC(ctx, a->truth, split->test_count);
+    KFE_ALLOC(ctx, a->predicted, split->test_count);
+    KFE_ALLOC(ctx, a->scores, split->test_count * classes);
+    for (int64_t p = 0; p < split->test_count * classes; p++)
+        a->scores[p] = -INFINITY;
+    for (int64_t i = 0; i < split->test_count; i++) {
+        const double *row = outputs + i * machine->outputs;
+        a->truth[i] = truth->codes[split->test[i]];
+        a->predicted[i] = fold->old_code[kfe_i_machine_decide(machine, row)];
+        kfe_i_machine_class_scores(machine, row, known);
+        for (int64_t g = 0; g < machine->classes; g++)
+            a->scores[i * classes + fold->old_code[g]] = known[g];
+    }
+cleanup:
+    kfe_i_free(ctx, known);
+    return status;
+}
+
+static kfe_status copy_values(kfe_context *ctx, const kfe_i_split *split, const kfe_i_target *truth,
+                              answers *a)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, a->truth_values, split->test_count * truth->cols);
+    for (int64_t i = 0; i < split->test_count; i++)
+        memcpy(a->truth_values + i * truth->cols, truth->values + split->test[i] * truth->cols,
+               (size_t)truth->cols * sizeof *truth->values);
+cleanup:
+    return status;
+}
+
+static kfe_status measure_machine(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_machine *machine,
+                                  const kfe_i_table *features, const kfe_i_trial *trial, double *values)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *truth = &trial->data->target;
+    answers a = {0};
+    double *outputs = NULL;
+    kfe_i_outcome outcome = {.task = truth->task,
+                             .rows = trial->split->test_count,
+                             .classes = truth->class_count,
+                             .positive = trial->positive,
+                             .cols = truth->cols};
+
+    KFE_ALLOC(ctx, outputs, outcome.rows * machine->outputs);
+    KFE_TRY(kfe_i_machine_outputs(ctx, machine, features, outputs));
+    if (truth->task == KFE_TASK_CLASSES)
+        KFE_TRY(decide_classes(ctx, fold, machine, outputs, trial, &a));
+    else
+        KFE_TRY(copy_values(ctx, trial->split, truth, &a));
+    outcome.truth = a.truth;
+    outcome.predicted = a.predicted;
+    outcome.scores = a.scores;
+    outcome.truth_values = a.truth_values;
+    outcome.predicted_values = outputs;
+    for (int64_t m = 0; m < trial->metric_count; m++)
+        KFE_TRY(trial->metrics[m]->value(ctx, &outcome, &values[m]));
+cleanup:
+    free_answers(ctx, &a);
+    kfe_i_free(ctx, outputs);
+    return status;
+}
+
+static kfe_i_table first_columns(const kfe_i_table *features, int64_t dim)
+{
+    kfe_i_table part = kfe_i_table_slice(features, 0, features->rows);
+
+    if (dim > 0 && dim < part.cols)
+        part.cols = dim;
+    return part;
+}
+
+kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
+                              double *values, double *support_vectors)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_machine trained = {0};
+    const kfe_i_machine *machine = fold->direct ? &fold->machine : &trained;
+    kfe_i_table train = first_columns(&fold->train, trial->dim);
+    kfe_i_table test = first_columns(&fold->test, trial->dim);
+
+    if (!fold->direct)
+        KFE_TRY(trial->learner->fit(ctx, &train, &fold->target, trial->settings, &trained));
+    KFE_TRY(measure_machine(ctx, fold, machine, &test, trial, values));
+    if (support_vectors)
+        *support_vectors = machine->support_vectors >= 0 ? (double)machine->support_vectors : NAN;
+cleanup:
+    kfe_i_machine_free(&trained);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One split under one method: features of its training and test rows, and learners measured on them. */
+#ifndef KFE_SELECT_FOLD_H
+#define KFE_SELECT_FOLD_H
+
+#include "data/data.h"
+#include "model/fit.h"
+#include "select/metric.h"
+#include "select/splits.h"
+
+typedef struct kfe_i_fold {
+    kfe_context *ctx;
+    kfe_i_table train, test; /* features */
+    kfe_i_target target;     /* of the training rows, classes without a member left out */
+    int32_t *old_code;       /* class in the whole data of each class of `target` */
+    int64_t dim;
+    int direct;            /* the features are decision values already, of `machine` */
+    kfe_i_machine machine; /* then: without numbers of its own */
+} kfe_i_fold;
+
+/* A kernel matrix over `count` rows of the data (increasing), for splits of these rows. */
+typedef struct kfe_i_shared_matrix {
+    const double *values; /* count × count */
+    int64_t count;
+    const int64_t *place; /* of each data row in it */
+} kfe_i_shared_matrix;
+
+/* Rows of the data with their targets; where a view is a given kernel matrix, only the columns listed. */
+kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec,
+                             const int64_t *rows, int64_t count, const int64_t *columns, int64_t column_count,
+                             kfe_data **out);
+
+/* Fits `spec` on the training rows; `matrix` NULL: by the road of kfe_fit. The result is freed by `owner`,
+ * which may outlive ctx. */
+kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
+                              const kfe_i_split *split, const kfe_spec *spec,
+                              const kfe_i_shared_matrix *matrix, kfe_i_fold *out);
+void kfe_i_fold_free(kfe_i_fold *fold);
+
+/* What to measure on a fold. */
+typedef struct kfe_i_trial {
+    const kfe_data *data;
+    const kfe_i_split *split;
+    const kfe_i_learner *learner;
+    const void *settings;
+    int64_t dim;      /* the first so many features; 0: all */
+    int64_t positive; /* class looked for; see kfe_i_outcome */
+    const kfe_i_metric *const *metrics;
+    int64_t metric_count;
+} kfe_i_trial;
+
+/* Trains the learner on the training rows and measures it on the test rows: values[metric_count], and the
+ * examples that it rests on (NaN where that has no meaning; may be NULL). */
+kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
+                              double *values, double *support_vectors);
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select/grid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* ---- where a name belongs ---- */
+
+static const char *const place_names[] = {"fit", "kernel", "method", "method", "learner"};
+
+static int kernels_have(const kfe_spec *spec, const char *name)
+{
+    for (int64_t m = 0; m < spec->kernels.count; m++)
+        if (kfe_i_param_find(&spec->kernels.items[m].def->params, name))
+            return 1;
+    return 0;
+}
+
+static int place_has(const kfe_spec *spec, kfe_i_axis_place place, const char *name)
+{
+    switch (place) {
+    case KFE_AXIS_FIT:
+        return kfe_i_param_find(&kfe_i_fit_params, name) != NULL;
+    case KFE_AXIS_KERNEL:
+        return kernels_have(spec, name);
+    case KFE_AXIS_METHOD:
+        return kfe_i_param_find(&spec->method->params, name) != NULL;
+    case KFE_AXIS_LEARNER:
+        return spec->learner && kfe_i_param_find(&spec->learner->params, name);
+    case KFE_AXIS_DIM:
+        break;
+    }
+    return 0;
+}
+
+/* Every parameter name there is, for suggestions. */
+static const char *name_at(const void *list, int index)
+{
+    const kfe_spec *spec = list;
+    const kfe_i_param_table *tables[3] = {&kfe_i_fit_params, &spec->method->params,
+                                          spec->learner ? &spec->learner->params : NULL};
+
+    for (int t = 0; t < 3; t++) {
+        if (!tables[t])
+            continue;
+        if (index < tables[t]->count)
+            return tables[t]->rows[index].info.name;
+        index -= tables[t]->count;
+    }
+    for (int64_t m = 0; m < spec->kernels.count; m++) {
+        const kfe_i_param_table *table = &spec->kernels.items[m].def->params;
+        if (index < table->count)
+            return table->rows[index].info.name;
+        index -= table->count;
+    }
+    return NULL;
+}
+
+static kfe_status unknown_name(kfe_context *ctx, const kfe_spec *spec, const char *name)
+{
+    char suggestion[96];
+
+    kfe_i_suggest(name, name_at, spec, suggestion, sizeof suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "--grid: neither method %s nor its kernel%s%s has a parameter '%s'%s",
+                      spec->method->name, spec->learner ? " nor learner " : "",
+                      spec->learner ? spec->learner->name : "", name, suggestion);
+}
+
+/* Sets *found to 0 if there is no such parameter. */
+static kfe_status find_owner(kfe_context *ctx, const kfe_spec *spec, const char *written, const char **name,
+                             kfe_i_axis_place *owner, int *found)
+{
+    const char *dot = strchr(written, '.');
+    int matches = 0;
+
+    *name = dot ? dot + 1 : written;
+    for (int p = 0; p < KFE_AXIS_PLACES; p++) {
+        size_t length = strlen(place_names[p]);
+        int named = dot && (size_t)(dot - written) == length && strncmp(written, place_names[p], length) == 0;
+        if ((dot && !named) || !place_has(spec, (kfe_i_axis_place)p, *name))
+            continue;
+        *owner = (kfe_i_axis_place)p;
+        matches++;
+    }
+    if (matches > 1)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "--grid: more than one part has a parameter '%s'; write kernel.%s, method.%s or "
+                          "learner.%s",
+                          *name, *name, *name, *name);
+    *found = matches == 1;
+    return KFE_OK;
+}
+
+/* ---- values ---- */
+
+static kfe_status add_value(kfe_context *ctx, kfe_i_axis *axis, const char *text, size_t length)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_GROW(ctx, axis->values, axis->capacity, axis->count + 1);
+    KFE_CHECK_ALLOC(axis->values[axis->count], kfe_i_strndup(ctx, text, length));
+    axis->count++;
+cleanup:
+    return status;
+}
+
+/* lo:hi:logN or lo:hi:linN; 0 if the text is not of that form. */
+static int parse_range(const char *text, double *low, double *high, int *logarithmic, long *steps)
+{
+    const char *first = strchr(text, ':');
+    const char *second = first ? strchr(first + 1, ':') : NULL;
+    char *end = NULL;
+
+    if (!second || (strncmp(second + 1, "log", 3) != 0 && strncmp(second + 1, "lin", 3) != 0))
+        return 0;
+    *logarithmic = second[2] == 'o';
+    *steps = strtol(second + 4, &end, 10);
+    return end != second + 4 && !*end && kfe_i_parse_number(text, first, low) &&
+           kfe_i_parse_number(first + 1, second, high);
+}
+
+static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, double high, int logarithmic,
+                            long steps)
+{
+    kfe_status status = KFE_OK;
+    enum { MOST = 100000 };
+
+    if (steps < 1 || steps > MOST || (logarithmic && !(low > 0 && high > 0)))
+        KFE_FAIL(
+            ctx, KFE_EINVAL,
+            "--grid: %s takes lo:hi:logN or lo:hi:linN with N from 1 to %d and, for log, lo and hi above 0",
+            axis->name, MOST);
+    for (long i = 0; i < steps; i++) {
+        double share = steps > 1 ? (double)i / (double)(steps - 1) : 0;
+        double value = logarithmic ? low * pow(high / low, share) : low + (high - low) * share;
+        char text[KFE_NUMBER_TEXT];
+        /* twelve digits: 0.1, not 0.10000000000000002 */
+        snprintf(text, sizeof text, "%.12g", value);
+        KFE_TRY(add_value(ctx, axis, text, strlen(text)));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status parse_values(kfe_context *ctx, kfe_i_axis *axis, const char *text)
+{
+    kfe_status status = KFE_OK;
+    double low = 0;
+    double high = 0;
+    int logarithmic = 0;
+    long steps = 0;
+
+    if (parse_range(text, &low, &high, &logarithmic, &steps))
+        return add_range(ctx, axis, low, high, logarithmic, steps);
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (length == 0)
+            KFE_FAIL(ctx, KFE_EINVAL, "--grid: %s has an empty value; write %s=a,b,c", axis->name,
+                     axis->name);
+        KFE_TRY(add_value(ctx, axis, text, length));
+        if (!text[length])
+            break;
+        text += length + 1;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- setting a value ---- */
+
+static kfe_status set_kernels(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < spec->kernels.count; m++) {
+        kfe_i_kernel *kernel = &spec->kernels.items[m];
+        char owner[64];
+        if (!kfe_i_param_find(&kernel->def->params, name))
+            continue;
+        snprintf(owner, sizeof owner, "kernel %s", kernel->def->name);
+        KFE_TRY(kfe_i_param_set(ctx, &kernel->def->params, owner, kernel->settings, name, value));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status set_axis(kfe_context *ctx, kfe_spec *spec, const kfe_i_axis *axis, const char *value)
+{
+    switch (axis->owner) {
+    case KFE_AXIS_FIT:
+        return kfe_i_param_set(ctx, &kfe_i_fit_params, "fit", &spec->fit, axis->name, value);
+    case KFE_AXIS_KERNEL:
+        return set_kernels(ctx, spec, axis->name, value);
+    case KFE_AXIS_METHOD:
+    case KFE_AXIS_DIM:
+        return kfe_i_param_set(ctx, &spec->method->params, spec->method->name, spec->settings, axis->name,
+                               value);
+    case KFE_AXIS_LEARNER:
+        return kfe_i_param_set(ctx, &spec->learner->params, spec->learner->name, spec->learner_settings,
+                               axis->name, value);
+    }
+    return KFE_EINVAL;
+}
+
+static kfe_status check_values(kfe_context *ctx, const kfe_spec *spec, const kfe_i_axis *axis)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *copy = NULL;
+
+    KFE_TRY(kfe_i_spec_copy(ctx, spec, &copy));
+    for (int64_t i = 0; i < axis->count; i++)
+        if ((status = set_axis(ctx, copy, axis, axis->values[i])) != KFE_OK) {
+            status = kfe_i_fail_prefix(ctx, status, "--grid");
+            goto cleanup;
+        }
+cleanup:
+    kfe_spec_free(copy);
+    return status;
+}
+
+/* ---- axes ---- */
+
+static void free_axis(kfe_context *ctx, kfe_i_axis *axis)
+{
+    for (int64_t i = 0; i < axis->count; i++)
+        kfe_i_free(ctx, axis->values[i]);
+    kfe_i_free(ctx, axis->values);
+    kfe_i_free(ctx, axis->name);
+    memset(axis, 0, sizeof *axis);
+}
+
+/* `auto` is a number of features that only the method knows, so that it has to be fitted for itself. */
+static int has_auto(const kfe_i_axis *axis)
+{
+    for (int64_t i = 0; i < axis->count; i++)
+        if (strcmp(axis->values[i], "auto") == 0)
+            return 1;
+    return 0;
+}
+
+static kfe_i_axis_place place_of(const kfe_spec *spec, const kfe_i_axis *axis)
+{
+    if (axis->owner == KFE_AXIS_LEARNER && kfe_i_spec_learns_from_kernel(spec))
+        return KFE_AXIS_METHOD;
+    if (axis->owner == KFE_AXIS_METHOD && strcmp(axis->name, "dim") == 0 &&
+        spec->method->flags & KFE_HAS_NESTING && !has_auto(axis))
+        return KFE_AXIS_DIM;
+    return axis->owner;
+}
+
+static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char *text, int optional,
+                             kfe_i_axis *axis, int *found)
+{
+    kfe_status status = KFE_OK;
+    char *written = NULL;
+    const char *equals = strchr(text, '=');
+    const char *name = NULL;
+
+    *found = 0;
+    if (!equals || equals == text)
+        KFE_FAIL(ctx, KFE_EINVAL, "--grid takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
+    KFE_CHECK_ALLOC(written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
+    KFE_TRY(find_owner(ctx, spec, written, &name, &axis->owner, found));
+    if (!*found && !optional)
+        KFE_TRY(unknown_name(ctx, spec, written));
+    if (!*found)
+        goto cleanup;
+    KFE_STRDUP(ctx, axis->name, name);
+    KFE_TRY(parse_values(ctx, axis, equals + 1));
+    axis->place = place_of(spec, axis);
+    KFE_TRY(check_values(ctx, spec, axis));
+cleanup:
+    kfe_i_free(ctx, written);
+    return status;
+}
+
+static kfe_status insert_axis(kfe_i_grid *grid, kfe_i_axis *axis)
+{
+    int64_t at = grid->axis_count;
+
+    for (int64_t i = 0; i < grid->axis_count; i++)
+        if (grid->axes[i].owner == axis->owner && strcmp(grid->axes[i].name, axis->name) == 0)
+            return kfe_i_fail(grid->ctx, KFE_EINVAL, "--grid: %s is given twice", axis->name);
+    for (; at > 0 && grid->axes[at - 1].place > axis->place; at--)
+        grid->axes[at] = grid->axes[at - 1];
+    grid->axes[at] = *axis;
+    grid->axis_count++;
+    memset(axis, 0, sizeof *axis);
+    return KFE_OK;
+}
+
+static kfe_status count_settings(kfe_i_grid *grid)
+{
+    double all = 1;
+
+    for (int p = 0; p < KFE_AXIS_PLACES; p++)
+        grid->counts[p] = 1;
+    for (int64_t i = 0; i < grid->axis_count; i++) {
+        grid->counts[grid->axes[i].place] *= grid->axes[i].count;
+        all *= (double)grid->axes[i].count;
+        if (all > 1e9)
+            return kfe_i_fail(grid->ctx, KFE_EINVAL,
+                              "--grid: more than a billion settings; take fewer values");
+    }
+    grid->count = (int64_t)all;
+    return KFE_OK;
+}
+
+/* The kernel that a fit would choose by default, made visible so that its parameters can be varied. */
+static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
+{
+    if (spec->kernels.count > 0 || !(spec->method->flags & KFE_HAS_KERNELS))
+        return KFE_OK;
+    return kfe_spec_add_kernel(ctx, spec, "rbf");
+}
+
+kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *texts,
+                           int optional, int *unused, kfe_i_grid *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_axis axis = {0};
+    int found = 0;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    KFE_TRY(kfe_i_spec_copy(ctx, spec, &out->base));
+    KFE_TRY(name_kernel(ctx, out->base));
+    KFE_ALLOC_ZERO(ctx, out->axes, count);
+    for (int i = 0; i < count; i++) {
+        KFE_TRY(parse_axis(ctx, out->base, texts[i], optional, &axis, &found));
+        if (found)
+            KFE_TRY(insert_axis(out, &axis));
+        else if (unused)
+            unused[i]++;
+    }
+    KFE_TRY(count_settings(out));
+cleanup:
+    free_axis(ctx, &axis);
+    if (status != KFE_OK)
+        kfe_i_grid_free(out);
+    return status;
+}
+
+void kfe_i_grid_free(kfe_i_grid *grid)
+{
+    for (int64_t i = 0; i < grid->axis_count; i++)
+        free_axis(grid->ctx, &grid->axes[i]);
+    if (grid->ctx)
+        kfe_i_free(grid->ctx, grid->axes);
+    kfe_spec_free(grid->base);
+    memset(grid, 0, sizeof *grid);
+}
+
+/* ---- settings by number ---- */
+
+void kfe_i_grid_digits(const kfe_i_grid *grid, int64_t index, int64_t digits[KFE_AXIS_PLACES])
+{
+    for (int p = KFE_AXIS_PLACES - 1; p >= 0; p--) {
+        digits[p] = index % grid->counts[p];
+        index /= grid->counts[p];
+    }
+}
+
+/* The value that axis number `i` has when its place has this digit: axes of a place vary like digits, the
+ * last one fastest. */
+static const char *value_at(const kfe_i_grid *grid, int64_t i, int64_t digit)
+{
+    for (int64_t later = grid->axis_count - 1; later > i; later--)
+        if (grid->axes[later].place == grid->axes[i].place)
+            digit /= grid->axes[later].count;
+    return grid->axes[i].values[digit % grid->axes[i].count];
+}
+
+const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis)
+{
+    int64_t digits[KFE_AXIS_PLACES];
+
+    kfe_i_grid_digits(grid, index, digits);
+    return value_at(grid, axis, digits[grid->axes[axis].place]);
+}
+
+kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t digits[KFE_AXIS_PLACES],
+                            kfe_i_axis_place first, kfe_i_axis_place last, kfe_spec *spec)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t i = 0; i < grid->axis_count; i++) {
+        const kfe_i_axis *axis = &grid->axes[i];
+        if (axis->place >= first && axis->place <= last)
+            KFE_TRY(set_axis(ctx, spec, axis, value_at(grid, i, digits[axis->place])));
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_grid_spec(kfe_context *ctx, const kfe_i_grid *grid, int64_t index, kfe_spec **out)
+{
+    int64_t digits[KFE_AXIS_PLACES];
+    kfe_status status = kfe_i_spec_copy(ctx, grid->base, out);
+
+    kfe_i_grid_digits(grid, index, digits);
+    if (status == KFE_OK)
+        status = kfe_i_grid_apply(ctx, grid, digits, KFE_AXIS_FIT, KFE_AXIS_LEARNER, *out);
+    if (status != KFE_OK) {
+        kfe_spec_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void kfe_i_grid_describe(const kfe_i_grid *grid, int64_t index, kfe_i_text *out)
+{
+    for (int64_t i = 0; i < grid->axis_count; i++)
+        kfe_i_text_printf(out, "%s%s=%s", i ? " " : "", grid->axes[i].name, kfe_i_grid_value(grid, index, i));
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Settings to try: the product of axes, each a parameter of the fit, the kernels, the method or the learner
+ * with a list of values. Settings are numbered so that what costs most to change changes least: fit options
+ * first, then kernels, methods, the number of features, learners.
+ */
+#ifndef KFE_SELECT_GRID_H
+#define KFE_SELECT_GRID_H
+
+#include "model/spec.h"
+
+typedef enum kfe_i_axis_place {
+    KFE_AXIS_FIT,
+    KFE_AXIS_KERNEL,
+    KFE_AXIS_METHOD,
+    KFE_AXIS_DIM, /* `dim` of a method whose features are nested: one fit answers all values */
+    KFE_AXIS_LEARNER
+} kfe_i_axis_place;
+enum { KFE_AXIS_PLACES = KFE_AXIS_LEARNER + 1 };
+
+typedef struct kfe_i_axis {
+    char *name;             /* of the parameter, without prefix */
+    kfe_i_axis_place owner; /* whose parameter it is */
+    kfe_i_axis_place place; /* when it varies: as its owner does, but a learner on the kernel is the method */
+    char **values;
+    int64_t count, capacity;
+} kfe_i_axis;
+
+typedef struct kfe_i_grid {
+    kfe_context *ctx;
+    kfe_spec *base;   /* what is not on an axis */
+    kfe_i_axis *axes; /* ordered by place */
+    int64_t axis_count;
+    int64_t counts[KFE_AXIS_PLACES]; /* settings per place; their product is all */
+    int64_t count;
+} kfe_i_grid;
+
+/* Each text is NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN. NAME may be told apart by "fit.", "kernel.",
+ * "method." or "learner." before it. Every value is checked. `optional`: a name that this specification does
+ * not have is left out (and *unused_text, if not NULL, counts for each text how often that happened). */
+kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *texts,
+                           int optional, int *unused, kfe_i_grid *out);
+void kfe_i_grid_free(kfe_i_grid *grid);
+
+/* The number that setting `index` has within each place. */
+void kfe_i_grid_digits(const kfe_i_grid *grid, int64_t index, int64_t digits[KFE_AXIS_PLACES]);
+/* The specification with the axes of places `first` … `last` set as these numbers say. */
+kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t digits[KFE_AXIS_PLACES],
+                            kfe_i_axis_place first, kfe_i_axis_place last, kfe_spec *spec);
+/* The whole specification of a setting. */
+kfe_status kfe_i_grid_spec(kfe_context *ctx, const kfe_i_grid *grid, int64_t index, kfe_spec **out);
+/* The value of an axis in a setting. */
+const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis);
+/* Appends "gamma=0.1 C=1"; nothing for a grid of one. */
+void kfe_i_grid_describe(const kfe_i_grid *grid, int64_t index, kfe_i_text *out);
+
+#endif

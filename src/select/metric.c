@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * With the confusion matrix C (C_gh: rows of class g called h), its row sums t_g and column sums p_g:
+ *
+ * accuracy            Σ C_gg / n;  error is the rest
+ * balanced-accuracy   the mean of C_gg / t_g over the classes with t_g > 0
+ * f1                  the mean of 2C_gg / (t_g + p_g) over the classes with t_g + p_g > 0 (macro average)
+ *
+ * With the points (TP_i, FP_i) of a class's curve, thresholds falling, P rows in the class and N outside:
+ *
+ * auc                 Σ (FP_i − FP_{i−1})(TP_i + TP_{i−1}) / (2PN): trapezoids, a tie counts one half
+ * average-precision   Σ (TP_i − TP_{i−1})/P · TP_i/(TP_i + FP_i): steps, without interpolation
+ *
+ * rmse, mae           over all values of all target columns
+ * r2                  1 − Σ(y − ŷ)² / Σ(y − ȳ)², the mean over columns
+ */
+#include "select/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/param.h"
+#include "core/text.h"
+
+#define UNDEFINED ((double)NAN)
+
+/* ---- called right or wrong ---- */
+
+void kfe_i_confusion(const kfe_i_outcome *outcome, int64_t *confusion)
+{
+    memset(confusion, 0, (size_t)(outcome->classes * outcome->classes) * sizeof *confusion);
+    for (int64_t i = 0; i < outcome->rows; i++)
+        confusion[outcome->truth[i] * outcome->classes + outcome->predicted[i]]++;
+}
+
+static int64_t count_wrong(const kfe_i_outcome *outcome)
+{
+    int64_t wrong = 0;
+
+    for (int64_t i = 0; i < outcome->rows; i++)
+        wrong += outcome->truth[i] != outcome->predicted[i];
+    return wrong;
+}
+
+static kfe_status accuracy(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    int64_t right = outcome->rows - count_wrong(outcome);
+
+    (void)ctx;
+    *out = outcome->rows > 0 ? (double)right / (double)outcome->rows : UNDEFINED;
+    return KFE_OK;
+}
+
+static kfe_status error_rate(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    (void)ctx;
+    *out = outcome->rows > 0 ? (double)count_wrong(outcome) / (double)outcome->rows : UNDEFINED;
+    return KFE_OK;
+}
+
+/* Of one class: how often it is, is called, and is called rightly. */
+typedef struct class_counts {
+    int64_t truth, predicted, right;
+} class_counts;
+
+static void count_classes(const kfe_i_outcome *outcome, class_counts *counts)
+{
+    for (int64_t i = 0; i < outcome->rows; i++) {
+        counts[outcome->truth[i]].truth++;
+        counts[outcome->predicted[i]].predicted++;
+        counts[outcome->truth[i]].right += outcome->truth[i] == outcome->predicted[i];
+    }
+}
+
+static double recall_of(const class_counts *one)
+{
+    return one->truth > 0 ? (double)one->right / (double)one->truth : UNDEFINED;
+}
+
+static double f1_of(const class_counts *one)
+{
+    int64_t occurs = one->truth + one->predicted;
+    return occurs > 0 ? 2 * (double)one->right / (double)occurs : UNDEFINED;
+}
+
+/* The mean over the classes for which it is defined. */
+static kfe_status mean_over_classes(kfe_context *ctx, const kfe_i_outcome *outcome,
+                                    double (*value_of)(const class_counts *), double *out)
+{
+    kfe_status status = KFE_OK;
+    class_counts *counts = NULL;
+    double sum = 0;
+    int64_t defined = 0;
+
+    KFE_ALLOC_ZERO(ctx, counts, outcome->classes);
+    count_classes(outcome, counts);
+    for (int64_t g = 0; g < outcome->classes; g++) {
+        double value = value_of(&counts[g]);
+        sum += isnan(value) ? 0 : value;
+        defined += !isnan(value);
+    }
+    *out = defined > 0 ? sum / (double)defined : UNDEFINED;
+cleanup:
+    kfe_i_free(ctx, counts);
+    return status;
+}
+
+static kfe_status balanced_accuracy(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    return mean_over_classes(ctx, outcome, recall_of, out);
+}
+
+static kfe_status macro_f1(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    return mean_over_classes(ctx, outcome, f1_of, out);
+}
+
+/* ---- ranked ---- */
+
+static double area_under(const kfe_i_curve_point *points, int64_t count, int64_t positives, int64_t negatives)
+{
+    double twice = 0;
+    kfe_i_curve_point last = {0};
+
+    for (int64_t i = 0; i < count; i++) {
+        twice += (double)(points[i].false_positives - last.false_positives) *
+                 (double)(points[i].true_positives + last.true_positives);
+        last = points[i];
+    }
+    return twice / (2 * (double)positives * (double)negatives);
+}
+
+static double precision_averaged(const kfe_i_curve_point *points, int64_t count, int64_t positives,
+                                 int64_t negatives)
+{
+    double sum = 0;
+    int64_t caught = 0;
+
+    (void)negatives;
+    for (int64_t i = 0; i < count; i++) {
+        sum += (double)(points[i].true_positives - caught) * (double)points[i].true_positives /
+               (double)(points[i].true_positives + points[i].false_positives);
+        caught = points[i].true_positives;
+    }
+    return sum / (double)positives;
+}
+
+typedef double (*curve_value_fn)(const kfe_i_curve_point *points, int64_t count, int64_t positives,
+                                 int64_t negatives);
+
+static kfe_status one_against_rest(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index,
+                                   curve_value_fn value, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_curve_point *points = NULL;
+    int64_t count = 0;
+    int64_t positives = 0;
+
+    KFE_TRY(kfe_i_curve(ctx, outcome, class_index, &points, &count, &positives));
+    if (positives == 0 || positives == outcome->rows)
+        *out = UNDEFINED;
+    else
+        *out = value(points, count, positives, outcome->rows - positives);
+cleanup:
+    kfe_i_free(ctx, points);
+    return status;
+}
+
+static void mark_occurring(const kfe_i_outcome *outcome, char *occurs)
+{
+    for (int64_t i = 0; i < outcome->rows; i++)
+        occurs[outcome->truth[i]] = 1;
+}
+
+static kfe_status ranked(kfe_context *ctx, const kfe_i_outcome *outcome, curve_value_fn value, double *out)
+{
+    kfe_status status = KFE_OK;
+    char *occurs = NULL;
+    double sum = 0;
+    int64_t occurring = 0;
+
+    if (!outcome->scores)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "auc and average-precision need scores; use a learner that gives them, or another "
+                          "metric");
+    if (outcome->classes == 2)
+        return one_against_rest(ctx, outcome, outcome->positive, value, out);
+    KFE_ALLOC_ZERO(ctx, occurs, outcome->classes);
+    mark_occurring(outcome, occurs);
+    for (int64_t g = 0; g < outcome->classes; g++) {
+        double one = 0;
+        if (occurs[g])
+            KFE_TRY(one_against_rest(ctx, outcome, g, value, &one));
+        sum += one;
+        occurring += occurs[g];
+    }
+    *out = occurring > 0 ? sum / (double)occurring : UNDEFINED;
+cleanup:
+    kfe_i_free(ctx, occurs);
+    return status;
+}
+
+static kfe_status auc(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    return ranked(ctx, outcome, area_under, out);
+}
+
+static kfe_status average_precision(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    return ranked(ctx, outcome, precision_averaged, out);
+}
+
+/* ---- real targets ---- */
+
+static double deviation(const kfe_i_outcome *outcome, int64_t p)
+{
+    return outcome->predicted_values[p] - outcome->truth_values[p];
+}
+
+static kfe_status root_mean_square(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    int64_t count = outcome->rows * outcome->cols;
+    double sum = 0;
+
+    (void)ctx;
+    for (int64_t p = 0; p < count; p++)
+        sum += deviation(outcome, p) * deviation(outcome, p);
+    *out = count > 0 ? sqrt(sum / (double)count) : UNDEFINED;
+    return KFE_OK;
+}
+
+static kfe_status mean_absolute(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    int64_t count = outcome->rows * outcome->cols;
+    double sum = 0;
+
+    (void)ctx;
+    for (int64_t p = 0; p < count; p++)
+        sum += fabs(deviation(outcome, p));
+    *out = count > 0 ? sum / (double)count : UNDEFINED;
+    return KFE_OK;
+}
+
+/* Whether all values are the same is asked of the values themselves: their rounded mean need not be one of
+ * them, and then Σ(y − ȳ)² is small but not zero. */
+static int is_constant(const double *values, int64_t rows, int64_t stride)
+{
+    for (int64_t i = 1; i < rows; i++)
+        if (values[i * stride] != values[0])
+            return 0;
+    return 1;
+}
+
+static double explained_share(const kfe_i_outcome *outcome, int64_t col)
+{
+    const double *truth = outcome->truth_values + col;
+    int64_t cols = outcome->cols;
+    double mean = 0;
+    double residual = 0;
+    double total = 0;
+
+    if (is_constant(truth, outcome->rows, cols))
+        return UNDEFINED;
+    for (int64_t i = 0; i < outcome->rows; i++)
+        mean += truth[i * cols] / (double)outcome->rows;
+    for (int64_t i = 0; i < outcome->rows; i++) {
+        double left = deviation(outcome, i * cols + col);
+        residual += left * left;
+        total += (truth[i * cols] - mean) * (truth[i * cols] - mean);
+    }
+    return 1 - residual / total;
+}
+
+static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    double sum = 0;
+
+    (void)ctx;
+    for (int64_t j = 0; j < outcome->cols; j++)
+        sum += explained_share(outcome, j);
+    *out = outcome->cols > 0 ? sum / (double)outcome->cols : UNDEFINED;
+    return KFE_OK;
+}
+
+/* ---- the table ---- */
+
+static const kfe_i_metric metrics[] = {
+    {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy},
+    {"error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0, 0, error_rate},
+    {"balanced-accuracy", "mean over classes of the share that is found", KFE_TASK_CLASSES, 1, 0,
+     balanced_accuracy},
+    {"f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1, 0,
+     macro_f1},
+    {"auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
+     KFE_TASK_CLASSES, 1, 1, auc},
+    {"average-precision",
+     "area under the precision-recall curve; with more than two classes, the mean of one against the rest",
+     KFE_TASK_CLASSES, 1, 1, average_precision},
+    {"rmse", "root of the mean squared error", KFE_TASK_REAL, 0, 0, root_mean_square},
+    {"mae", "mean absolute error", KFE_TASK_REAL, 0, 0, mean_absolute},
+    {"r2", "coefficient of determination", KFE_TASK_REAL, 1, 0, determination},
+};
+
+const kfe_i_metric *kfe_i_metric_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof metrics / sizeof *metrics ? &metrics[index] : NULL;
+}
+
+static const char *metric_name_at(const void *list, int index)
+{
+    const kfe_i_metric *metric = kfe_i_metric_at(index);
+    (void)list;
+    return metric ? metric->name : NULL;
+}
+
+/* "accuracy, error, ...": those for a task. */
+static kfe_status refuse(kfe_context *ctx, const char *reason, kfe_task task)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text names;
+
+    kfe_i_text_init(&names, ctx);
+    for (int i = 0; kfe_i_metric_at(i); i++)
+        if (metrics[i].task == task)
+            kfe_i_text_printf(&names, "%s%s", names.length ? ", " : "", metrics[i].name);
+    KFE_TRY(names.status);
+    KFE_FAIL(ctx, KFE_EINVAL, "%s; for %s there are %s", reason,
+             task == KFE_TASK_REAL ? "real targets" : "classes", names.bytes);
+cleanup:
+    kfe_i_text_free(&names);
+    return status;
+}
+
+kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, const kfe_i_metric **out)
+{
+    char suggestion[96];
+    char reason[256];
+    const kfe_i_metric *found;
+
+    *out = NULL;
+    if (task == KFE_TASK_NONE)
+        return kfe_i_fail(ctx, KFE_EINPUT, "metric %s needs a target; name the label column", name);
+    for (int i = 0; (found = kfe_i_metric_at(i)); i++)
+        if (strcmp(found->name, name) == 0)
+            break;
+    if (found && found->task == task) {
+        *out = found;
+        return KFE_OK;
+    }
+    kfe_i_suggest(name, metric_name_at, NULL, suggestion, sizeof suggestion);
+    if (found)
+        snprintf(reason, sizeof reason, "metric %s is for %s", name,
+                 found->task == KFE_TASK_REAL ? "real targets" : "classes");
+    else
+        snprintf(reason, sizeof reason, "there is no metric '%.100s'%s", name, suggestion);
+    return refuse(ctx, reason, task);
+}
+
+const kfe_i_metric *kfe_i_metric_default(kfe_task task)
+{
+    const char *name = task == KFE_TASK_REAL ? "rmse" : "accuracy";
+    int i = 0;
+
+    while (strcmp(metrics[i].name, name) != 0)
+        i++;
+    return &metrics[i];
+}

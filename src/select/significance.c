@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Paired t-tests. For differences dᵢ = aᵢ − bᵢ with mean m and variance s² (over n − 1), t = m / √(s²·c) with
+ * n − 1 degrees of freedom: c = 1/n for independent pairs; c = 1/n + n_test/n_train for repeated splits of
+ * the same rows (Nadeau & Bengio, "Inference for the generalization error", 2003).
+ *
+ * Student's tail is P(|T| ≥ |t|) = I_x(ν/2, 1/2) at x = ν/(ν + t²), I the regularised incomplete beta
+ * function:
+ *
+ *   I_x(a, b) = x^a y^b / B(a, b) · 1/(β₀ + α₁/(β₁ + α₂/(β₂ + …))),
+ *   y = 1 − x,  λ = (a + b)y − b = a − (a + b)x,
+ *   αₙ = (a + n − 1)(a + b + n − 1)n(b − n)x² / (a + 2n − 1)²,
+ *   βₙ = n + n(b − n)x/(a + 2n − 1) + (a + n)/(a + 2n + 1) · (λ + 1 + n(1 + y))
+ *
+ * (Didonato & Morris, "Algorithm 708", 1992, eq. (9)), which keeps its precision where x or y is tiny if
+ * λ is made from that one. It is evaluated by Lentz's method where it converges fast, x < (a + 1)/(a + b +
+ * 2), and by I_x(a, b) = 1 − I_{1−x}(b, a) elsewhere: less than a hundred steps. 1/B(a, 1/2) = Γ(a +
+ * 1/2)/Γ(a)/√π is computed as a ratio, since the logarithms of the two Γ would cancel to few digits when ν is
+ * large.
+ */
+#include "select/significance.h"
+
+#include <float.h>
+#include <math.h>
+
+#define SQRT_PI 1.7724538509055160273
+#define SQRT_HALF 0.70710678118654752440
+
+/* Beyond, the normal distribution is the same to all digits: they differ by (t² + 1)²/4ν, relatively. */
+#define MOST_DEGREES 1e30
+/* About 65 were needed at most, for degrees from 0.01 to 1e12. */
+enum { MOST_STEPS = 1000 };
+
+/* Γ(a + 1/2)/Γ(a): for large a the asymptotic series (Tricomi & Erdélyi, 1951), whose next term is below
+ * rounding from 40 on; smaller a are moved there by Γ(a + 1) = aΓ(a). */
+static double gamma_ratio(double a)
+{
+    static const double highest_first[] = {
+        39325.0 / 33554432, 869.0 / 4194304, -399.0 / 262144, -21.0 / 32768,
+        5.0 / 1024,         1.0 / 128,       -1.0 / 8,        1};
+    double moved = 1;
+
+    for (; a < 40; a++)
+        moved *= a / (a + 0.5);
+    double u = 1 / a;
+    double series = 0;
+    for (size_t k = 0; k < sizeof highest_first / sizeof *highest_first; k++)
+        series = highest_first[k] + u * series;
+    return moved * sqrt(a) * series;
+}
+
+/* Keeps a denominator of Lentz's method away from zero. */
+static double nonzero(double x)
+{
+    return fabs(x) < DBL_MIN ? DBL_MIN : x;
+}
+
+/* β₀ + α₁/(β₁ + α₂/(β₂ + …)) */
+static double beta_fraction(double a, double b, double x, double y, double lambda)
+{
+    double value = nonzero(a / (a + 1) * (lambda + 1));
+    double c = value;
+    double d = 0;
+    double change = 0;
+
+    for (double n = 1; n <= MOST_STEPS && fabs(change - 1) >= DBL_EPSILON; n++) {
+        double odd = a + 2 * n - 1;
+        double alpha = (a + n - 1) / odd * ((a + b + n - 1) / odd) * n * (b - n) * x * x;
+        double beta = n + n * (b - n) * x / odd + (a + n) / (odd + 2) * (lambda + 1 + n * (1 + y));
+        d = 1 / nonzero(beta + alpha * d);
+        c = nonzero(beta + alpha / c);
+        change = c * d;
+        value *= change;
+    }
+    return value;
+}
+
+double kfe_i_student_two_sided(double t, double degrees)
+{
+    double a = degrees / 2;
+    double ratio = fabs(t) / sqrt(degrees);
+
+    if (isnan(t) || !(degrees > 0))
+        return (double)NAN;
+    if (degrees > MOST_DEGREES)
+        return erfc(fabs(t) * SQRT_HALF);
+    double x = 1 / (1 + ratio * ratio);
+    double rest = 1 / (1 + 1 / (ratio * ratio)); /* 1 − x, without cancellation */
+    double minus_log_x = ratio > 1e100 ? 2 * log(ratio) : log1p(ratio * ratio);
+    double front = exp(-a * minus_log_x) * sqrt(rest) * gamma_ratio(a) / SQRT_PI; /* x^a (1−x)^½ / B(a, ½) */
+    double lambda = (a + 0.5) * rest - 0.5;
+    if (rest > 1.5 / (a + 2.5))
+        return front / beta_fraction(a, 0.5, x, rest, lambda);
+    return 1 - front / beta_fraction(0.5, a, rest, x, -lambda);
+}
+
+/* ---- tests ---- */
+
+static double variance_about(int64_t count, const double *a, const double *b, double mean)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += (a[i] - b[i] - mean) * (a[i] - b[i] - mean);
+    return sum / (double)(count - 1);
+}
+
+static int all_differ_alike(int64_t count, const double *a, const double *b)
+{
+    for (int64_t i = 1; i < count; i++)
+        if (a[i] - b[i] != a[0] - b[0])
+            return 0;
+    return 1;
+}
+
+static kfe_i_test_result paired(int64_t count, const double *a, const double *b, double test_share)
+{
+    kfe_i_test_result result = {0, (double)NAN, (double)(count - 1), (double)NAN};
+
+    for (int64_t i = 0; i < count; i++)
+        result.mean_difference += (a[i] - b[i]) / (double)count;
+    if (count < 2) {
+        result.degrees = 0;
+        return result;
+    }
+    if (all_differ_alike(count, a, b)) {
+        double alike = a[0] - b[0];
+        result.mean_difference = alike;
+        result.statistic = alike == 0 ? 0 : copysign((double)INFINITY, alike);
+    } else {
+        double variance = variance_about(count, a, b, result.mean_difference);
+        result.statistic = result.mean_difference / sqrt(variance * (1 / (double)count + test_share));
+    }
+    result.p = kfe_i_student_two_sided(result.statistic, result.degrees);
+    return result;
+}
+
+kfe_i_test_result kfe_i_paired_t(int64_t count, const double *a, const double *b)
+{
+    return paired(count, a, b, 0);
+}
+
+kfe_i_test_result kfe_i_corrected_t(int64_t count, const double *a, const double *b, double test_share)
+{
+    return paired(count, a, b, test_share);
+}

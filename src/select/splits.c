@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folds: the members of each class, shuffled, are dealt round the folds, each class going on where the last
+ * one stopped. So fold sizes differ by at most one, and so do the members of any class.
+ *
+ * Random: of n rows T are for training. Class g of n_g members gets its share Tn_g/n rounded down, and the
+ * rows that remain go to the largest remainders, so that the total is exact. The shares are first moved to
+ * 1 … n_g − 1 where all classes of two and more can have that: each is then on both sides.
+ *
+ * A repeat has a random stream of its own. Time and memory O(n) for each split, beside the sorting of
+ * classes.
+ */
+#include "select/splits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "data/split_file.h"
+
+static const kfe_i_param protocol_rows[] = {
+    KFE_CHOICE(kfe_i_protocol, kind, "split", "folds", "folds|random|file",
+               "how rows are divided: folds, random parts, or as a file says"),
+    KFE_INT(kfe_i_protocol, folds, "folds", "5", 2, KFE_INT_MAX, "number of folds"),
+    KFE_INT(kfe_i_protocol, repeats, "repeats", "1", 1, KFE_INT_MAX,
+            "how often the rows are divided anew, of folds and random parts"),
+    KFE_REAL(kfe_i_protocol, train_size, "train-size", "0.5", KFE_REAL_POSITIVE, KFE_INT_MAX,
+             "training rows of random parts: a share below 1, or from 1 on a number"),
+    KFE_FLAG(kfe_i_protocol, stratified, "stratified", "yes", "keep the proportions of the classes"),
+    KFE_TEXT(kfe_i_protocol, file, "split-file", "",
+             "file of splits: the words train and test, each before row numbers"),
+};
+
+const kfe_i_param_table kfe_i_protocol_params = KFE_PARAM_TABLE(protocol_rows, kfe_i_protocol);
+
+/* The rows that are divided, by position 0 … count−1 in their increasing order. */
+typedef struct division {
+    kfe_context *ctx;
+    const kfe_i_protocol *protocol;
+    uint64_t purpose;
+    int64_t count;
+    int64_t *rows;    /* row number of each position */
+    int64_t groups;   /* classes, or 1 when they do not matter */
+    int64_t *start;   /* groups + 1: where each group begins in `grouped` */
+    int64_t *grouped; /* positions, group by group */
+    int64_t *dealt;   /* the same, each group shuffled */
+    int64_t *part;    /* of each position: its fold; of random parts 0 for training and 1 for testing */
+} division;
+
+/* ---- the rows and their groups ---- */
+
+static int compare_rows(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a;
+    int64_t second = *(const int64_t *)b;
+    return (first > second) - (first < second);
+}
+
+static void list_rows(division *all, const int64_t *subset)
+{
+    for (int64_t i = 0; i < all->count; i++)
+        all->rows[i] = subset ? subset[i] : i;
+    if (subset)
+        qsort(all->rows, (size_t)all->count, sizeof *all->rows, compare_rows);
+}
+
+static int64_t group_of(const division *all, const kfe_i_target *target, int64_t position)
+{
+    return all->groups > 1 ? target->codes[all->rows[position]] : 0;
+}
+
+/* Counting sort; `start` is shifted by one while it counts where to put the next. */
+static void sort_into_groups(division *all, const kfe_i_target *target)
+{
+    for (int64_t i = 0; i < all->count; i++)
+        all->start[group_of(all, target, i) + 1]++;
+    for (int64_t g = 0; g < all->groups; g++)
+        all->start[g + 1] += all->start[g];
+    for (int64_t i = 0; i < all->count; i++)
+        all->grouped[all->start[group_of(all, target, i)]++] = i;
+    for (int64_t g = all->groups; g > 0; g--)
+        all->start[g] = all->start[g - 1];
+    all->start[0] = 0;
+}
+
+static kfe_status begin_division(division *all, const kfe_i_target *target, int64_t rows,
+                                 const int64_t *subset, int64_t subset_count)
+{
+    kfe_status status = KFE_OK;
+    int by_class = all->protocol->stratified && target && target->task == KFE_TASK_CLASSES;
+
+    all->count = subset ? subset_count : rows;
+    all->groups = by_class && target->class_count > 0 ? target->class_count : 1;
+    KFE_ALLOC(all->ctx, all->rows, all->count);
+    KFE_ALLOC_ZERO(all->ctx, all->start, all->groups + 1);
+    KFE_ALLOC(all->ctx, all->grouped, all->count);
+    KFE_ALLOC(all->ctx, all->dealt, all->count);
+    KFE_ALLOC_ZERO(all->ctx, all->part, all->count);
+    list_rows(all, subset);
+    sort_into_groups(all, target);
+cleanup:
+    return status;
+}
+
+static void end_division(division *all)
+{
+    kfe_i_free(all->ctx, all->rows);
+    kfe_i_free(all->ctx, all->start);
+    kfe_i_free(all->ctx, all->grouped);
+    kfe_i_free(all->ctx, all->dealt);
+    kfe_i_free(all->ctx, all->part);
+}
+
+static int64_t members(const division *all, int64_t group)
+{
+    return all->start[group + 1] - all->start[group];
+}
+
+/* ---- randomness ---- */
+
+/* Purposes and repeats are small numbers: multiplied by odd constants they do not meet each other's streams,
+ * nor those of other uses. */
+static void begin_repeat(const division *all, int64_t repeat, kfe_i_rng *rng)
+{
+    uint64_t stream = KFE_STREAM_SPLITS;
+
+    stream = (stream ^ (all->purpose + 1)) * 0x9e3779b97f4a7c15u + KFE_STREAM_SPLITS;
+    stream = (stream ^ (stream >> 29) ^ ((uint64_t)repeat + 1)) * 0xbf58476d1ce4e5b9u;
+    kfe_i_rng_init(rng, all->ctx->seed, stream ^ (stream >> 32));
+}
+
+static void shuffle(kfe_i_rng *rng, int64_t count, int64_t *items)
+{
+    for (int64_t i = count - 1; i > 0; i--) {
+        int64_t j = kfe_i_rng_below(rng, i + 1);
+        int64_t swapped = items[i];
+        items[i] = items[j];
+        items[j] = swapped;
+    }
+}
+
+/* From the order of the rows each time, so that a repeat does not depend on those before it. */
+static void shuffle_groups(division *all, kfe_i_rng *rng)
+{
+    memcpy(all->dealt, all->grouped, (size_t)all->count * sizeof *all->dealt);
+    for (int64_t g = 0; g < all->groups; g++)
+        shuffle(rng, members(all, g), all->dealt + all->start[g]);
+}
+
+/* ---- results ---- */
+
+/* A further split with room for these many rows, counts still 0. */
+static kfe_status add_split(kfe_i_splits *splits, int64_t train_count, int64_t test_count, kfe_i_split **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split *split = NULL;
+
+    KFE_GROW(splits->ctx, splits->items, splits->capacity, splits->count + 1);
+    split = &splits->items[splits->count++];
+    memset(split, 0, sizeof *split);
+    KFE_ALLOC(splits->ctx, split->train, train_count);
+    KFE_ALLOC(splits->ctx, split->test, test_count);
+    *out = split;
+cleanup:
+    return status;
+}
+
+/* Rows of `test_part` are for testing, all others for training. */
+static kfe_status add_fold(const division *all, int64_t repeat, int64_t fold, int64_t test_part,
+                           kfe_i_splits *splits)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split *split = NULL;
+    int64_t test_count = 0;
+
+    for (int64_t i = 0; i < all->count; i++)
+        test_count += all->part[i] == test_part;
+    KFE_TRY(add_split(splits, all->count - test_count, test_count, &split));
+    split->repeat = repeat;
+    split->fold = fold;
+    for (int64_t i = 0; i < all->count; i++)
+        if (all->part[i] == test_part)
+            split->test[split->test_count++] = all->rows[i];
+        else
+            split->train[split->train_count++] = all->rows[i];
+cleanup:
+    return status;
+}
+
+void kfe_i_splits_free(kfe_i_splits *splits)
+{
+    for (int64_t i = 0; i < splits->count; i++) {
+        kfe_i_free(splits->ctx, splits->items[i].train);
+        kfe_i_free(splits->ctx, splits->items[i].test);
+    }
+    if (splits->ctx)
+        kfe_i_free(splits->ctx, splits->items);
+    memset(splits, 0, sizeof *splits);
+}
+
+static kfe_status check_size(const division *all, double splits)
+{
+    return kfe_i_check_memory(all->ctx, splits * (double)all->count * sizeof(int64_t),
+                              "the list of all splits", "use fewer folds or repeats, or raise --memory");
+}
+
+/* ---- folds ---- */
+
+static void warn_of_small_classes(const division *all, const kfe_i_target *target)
+{
+    int64_t small = 0;
+    int64_t smallest = -1;
+
+    for (int64_t g = 0; all->groups > 1 && g < all->groups; g++)
+        if (members(all, g) > 0 && members(all, g) < all->protocol->folds) {
+            small++;
+            if (smallest < 0 || members(all, g) < members(all, smallest))
+                smallest = g;
+        }
+    if (small == 0)
+        return;
+    kfe_i_log(all->ctx, KFE_LOG_WARNING,
+              "class '%s' has %lld rows, fewer than the %lld folds%s: not every fold has one of it; use "
+              "fewer folds",
+              target->names[smallest], (long long)members(all, smallest), (long long)all->protocol->folds,
+              small > 1 ? ", and so have others" : "");
+}
+
+static kfe_status make_folds(division *all, const kfe_i_target *target, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t folds = all->protocol->folds;
+
+    if (all->count < folds)
+        KFE_FAIL(all->ctx, KFE_EINPUT, "%lld rows cannot be divided into %lld folds; use fewer folds",
+                 (long long)all->count, (long long)folds);
+    KFE_TRY(check_size(all, (double)folds * (double)all->protocol->repeats));
+    warn_of_small_classes(all, target);
+    for (int64_t repeat = 0; repeat < all->protocol->repeats; repeat++) {
+        kfe_i_rng rng;
+        begin_repeat(all, repeat, &rng);
+        shuffle_groups(all, &rng);
+        for (int64_t k = 0; k < all->count; k++)
+            all->part[all->dealt[k]] = k % folds;
+        for (int64_t fold = 0; fold < folds; fold++)
+            KFE_TRY(add_fold(all, repeat, fold, fold, out));
+    }
+cleanup:
+    return status;
+}
+
+/* ---- random parts ---- */
+
+/* How many rows of one class are for training. */
+typedef struct quota {
+    int64_t group;
+    int64_t order; /* random, decides between equals */
+    int64_t low, high;
+    int64_t taken;
+    double missing; /* the exact share less what is taken */
+} quota;
+
+static int compare_missing(const void *a, const void *b)
+{
+    const quota *first = a;
+    const quota *second = b;
+
+    if (first->missing != second->missing)
+        return first->missing < second->missing ? 1 : -1;
+    return (first->order > second->order) - (first->order < second->order);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const quota *first = a;
+    const quota *second = b;
+    return (first->group > second->group) - (first->group < second->group);
+}
+
+/* Classes of two and more have 1 … n_g − 1 if all of them can, otherwise 0 … n_g. */
+static void set_bounds(const division *all, int64_t train_count, quota *quotas)
+{
+    int64_t lowest = 0;
+    int64_t highest = 0;
+
+    for (int64_t g = 0; g < all->groups; g++) {
+        int64_t spare = members(all, g) >= 2;
+        lowest += quotas[g].low = spare;
+        highest += quotas[g].high = members(all, g) - spare;
+    }
+    for (int64_t g = 0; g < all->groups && (train_count < lowest || train_count > highest); g++) {
+        quotas[g].low = 0;
+        quotas[g].high = members(all, g);
+    }
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Returns how many rows are still to be taken (below zero: to be given back). */
+static int64_t take_shares(const division *all, int64_t train_count, kfe_i_rng *rng, quota *quotas)
+{
+    int64_t left = train_count;
+
+    for (int64_t g = 0; g < all->groups; g++) {
+        double share = (double)train_count * (double)members(all, g) / (double)all->count;
+        quotas[g].group = g;
+        quotas[g].order = (int64_t)(kfe_i_rng_bits(rng) >> 1);
+        quotas[g].taken = clamp((int64_t)floor(share), quotas[g].low, quotas[g].high);
+        quotas[g].missing = share - (double)quotas[g].taken;
+        left -= quotas[g].taken;
+    }
+    return left;
+}
+
+static int64_t room_for(const quota *one, int up)
+{
+    return up ? one->high - one->taken : one->taken - one->low;
+}
+
+/* One pass over the classes, those that miss most first (or last, when rows are given back): one row each if
+ * that is enough, else in proportion to the room there is. Returns what is left. */
+static int64_t settle_once(quota *quotas, int64_t groups, int64_t left, int up)
+{
+    double room = 0;
+    int64_t movable = 0;
+    int64_t wanted = left;
+
+    qsort(quotas, (size_t)groups, sizeof *quotas, compare_missing);
+    for (int64_t k = 0; k < groups; k++) {
+        room += (double)room_for(&quotas[k], up);
+        movable += room_for(&quotas[k], up) > 0;
+    }
+    for (int64_t k = 0; k < groups && left > 0; k++) {
+        quota *one = &quotas[up ? k : groups - 1 - k];
+        int64_t most = room_for(one, up) < left ? room_for(one, up) : left;
+        int64_t fair = wanted <= movable ? 1 : (int64_t)((double)wanted * (double)room_for(one, up) / room);
+        int64_t moved = clamp(fair, most > 0, most);
+        one->taken += up ? moved : -moved;
+        one->missing -= up ? (double)moved : -(double)moved;
+        left -= moved;
+    }
+    return left;
+}
+
+static void choose_quotas(const division *all, int64_t train_count, kfe_i_rng *rng, quota *quotas)
+{
+    set_bounds(all, train_count, quotas);
+    int64_t left = take_shares(all, train_count, rng, quotas);
+    int up = left > 0;
+
+    /* The bounds leave room for the total, so every pass moves something. */
+    for (left = up ? left : -left; left > 0;)
+        left = settle_once(quotas, all->groups, left, up);
+    qsort(quotas, (size_t)all->groups, sizeof *quotas, compare_groups);
+}
+
+static kfe_status count_training_rows(const division *all, int64_t *out)
+{
+    double size = all->protocol->train_size;
+
+    if (all->count < 2)
+        return kfe_i_fail(all->ctx, KFE_EINPUT,
+                          "%lld rows cannot be divided into training and test rows; at least two are needed",
+                          (long long)all->count);
+    if (size >= 1 && size != floor(size))
+        return kfe_i_fail(all->ctx, KFE_EINVAL,
+                          "train-size %g is neither a share below 1 nor a whole number of rows", size);
+    if (size >= (double)all->count)
+        return kfe_i_fail(all->ctx, KFE_EINPUT,
+                          "train-size %.0f leaves no row of %lld for testing; make it smaller", size,
+                          (long long)all->count);
+    if (size >= 1)
+        *out = (int64_t)size;
+    else
+        *out = clamp((int64_t)floor(size * (double)all->count + 0.5), 1, all->count - 1);
+    return KFE_OK;
+}
+
+static void assign_parts(division *all, const quota *quotas)
+{
+    for (int64_t g = 0; g < all->groups; g++)
+        for (int64_t k = all->start[g]; k < all->start[g + 1]; k++)
+            all->part[all->dealt[k]] = k - all->start[g] >= quotas[g].taken;
+}
+
+static kfe_status make_random(division *all, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    quota *quotas = NULL;
+    int64_t train_count = 0;
+
+    KFE_TRY(count_training_rows(all, &train_count));
+    KFE_TRY(check_size(all, (double)all->protocol->repeats));
+    KFE_ALLOC(all->ctx, quotas, all->groups);
+    for (int64_t repeat = 0; repeat < all->protocol->repeats; repeat++) {
+        kfe_i_rng rng;
+        begin_repeat(all, repeat, &rng);
+        choose_quotas(all, train_count, &rng, quotas);
+        shuffle_groups(all, &rng);
+        assign_parts(all, quotas);
+        KFE_TRY(add_fold(all, repeat, 0, 1, out));
+    }
+cleanup:
+    kfe_i_free(all->ctx, quotas);
+    return status;
+}
+
+/* ---- as a file says ---- */
+
+static kfe_status take_given(void *user, const int64_t *train, int64_t train_count, const int64_t *test,
+                             int64_t test_count)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_splits *splits = user;
+    kfe_i_split *split = NULL;
+
+    KFE_TRY(add_split(splits, train_count, test_count, &split));
+    split->repeat = splits->count - 1;
+    split->train_count = train_count;
+    split->test_count = test_count;
+    memcpy(split->train, train, (size_t)train_count * sizeof *train);
+    memcpy(split->test, test, (size_t)test_count * sizeof *test);
+    qsort(split->train, (size_t)train_count, sizeof *train, compare_rows);
+    qsort(split->test, (size_t)test_count, sizeof *test, compare_rows);
+cleanup:
+    return status;
+}
+
+static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, int64_t rows,
+                             const int64_t *subset, kfe_i_splits *out)
+{
+    if (subset)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "a file of splits is for the whole data, not for a part of it; use split=folds or "
+                          "split=random here");
+    if (!protocol->file[0])
+        return kfe_i_fail(ctx, KFE_EINVAL, "split=file needs the name of a file in split-file");
+    return kfe_i_split_file_read(ctx, protocol->file, rows, take_given, out);
+}
+
+kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
+                             int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
+                             kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    division all = {.ctx = ctx, .protocol = protocol, .purpose = purpose};
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    if (protocol->kind == KFE_SPLIT_FILE) {
+        KFE_TRY(read_given(ctx, protocol, rows, subset, out));
+    } else {
+        KFE_TRY(begin_division(&all, target, rows, subset, subset_count));
+        KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, target, out) : make_random(&all, out));
+    }
+cleanup:
+    end_division(&all);
+    if (status != KFE_OK)
+        kfe_i_splits_free(out);
+    return status;
+}
