@@ -125,6 +125,9 @@ static int all_rows_equal(const kfe_i_table *table)
     return 1;
 }
 
+/* Learners square the features. */
+#define LARGEST_FEATURE 1e150
+
 kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *features)
 {
     int64_t row = 0;
@@ -133,12 +136,12 @@ kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *fea
     if (features->rows < 1 || features->cols < 1)
         return kfe_i_fail(ctx, KFE_EINPUT, "there is nothing to learn from: %lld examples of %lld features",
                           (long long)features->rows, (long long)features->cols);
-    if (kfe_i_table_find_nonfinite(features, &row, &col))
+    if (kfe_i_table_find_beyond(features, LARGEST_FEATURE, &row, &col))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
-            "feature %lld of example %lld is not a finite number; try --scale, or another kernel "
-            "width",
-            (long long)col + 1, (long long)row + 1);
+            "feature %lld of example %lld is not a number to compute with (beyond %g); say --scale, "
+            "or use another kernel width",
+            (long long)col + 1, (long long)row + 1, LARGEST_FEATURE);
     if (features->rows > 1 && all_rows_equal(features))
         kfe_i_log(
             ctx, KFE_LOG_WARNING,

@@ -32,7 +32,8 @@ kfe_status kfe_i_learner_find(kfe_context *ctx, const char *name, const kfe_i_le
 /* Refuses targets that this learner cannot take (none, one class, a class without members, real for a
  * classifier). */
 kfe_status kfe_i_learner_check(kfe_context *ctx, const kfe_i_learner *learner, const kfe_i_target *target);
-/* Refuses features that are not finite or of which there are none; warns when all of them are constant. */
+/* Refuses features that are not finite or too large to square, or of which there are none; warns when all of
+ * them are constant. */
 kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *features);
 
 #endif

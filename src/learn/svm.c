@@ -7,8 +7,9 @@
  *
  * LIBSVM computes the kernels that it has (linear, poly, rbf, sigmoid; same formulas as ours) from sparse
  * rows; others, and Gram operators, are handed over as a matrix of 16 bytes an entry. It allocates by itself,
- * and calls rand() only for probabilities, which are not asked for. It does not say when it stops at its
- * iteration limit: the gap is measured here, apart from it.
+ * and calls rand() only for probabilities, which are not asked for. When it stops at its iteration limit it
+ * tells standard error and nobody else: the gap is measured here, apart from it. It keeps kernel values in
+ * single precision.
  *
  * Cortes & Vapnik (1995); Chang & Lin, "LIBSVM: a library for support vector machines" (2011).
  * Time between O(n²) and O(n³) kernel values for each problem; memory that of the rows, the cache, n ×
@@ -176,6 +177,14 @@ cleanup:
 
 /* ---- one problem ---- */
 
+static kfe_status overflow(kfe_context *ctx)
+{
+    return kfe_i_fail(
+        ctx, KFE_EINPUT,
+        "svm: the kernel values are too large for single precision, in which LIBSVM keeps them; "
+        "say --scale, or use a smaller gamma or learner-kernel=rbf");
+}
+
 /* Row r of job->problem is example[r] (NULL: r). */
 static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *example, int64_t output)
 {
@@ -184,15 +193,17 @@ static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *ex
     if (complaint)
         return kfe_i_fail(ctx, KFE_EINVAL, "svm: LIBSVM refuses the problem: %s", complaint);
     struct svm_model *model = svm_train(&job->problem, &job->parameter);
+    int finite = isfinite(model->rho[0]);
     double sign = job->parameter.svm_type == C_SVC && model->label[0] < 0 ? -1 : 1;
     for (int r = 0; r < model->l; r++) {
         int64_t row = model->sv_indices[r] - 1;
         int64_t i = example ? example[row] : row;
         job->coefficients[i * job->outputs + output] = sign * model->sv_coef[0][r];
+        finite &= isfinite(model->sv_coef[0][r]);
     }
     job->offset[output] = sign * model->rho[0];
     svm_free_and_destroy_model(&model);
-    return KFE_OK;
+    return finite ? KFE_OK : overflow(ctx);
 }
 
 static kfe_status train_smo(kfe_context *ctx, svm_job *job, const kfe_i_binary *binary)
@@ -274,6 +285,9 @@ static kfe_status check_gap(kfe_context *ctx, svm_job *job, const double *values
     const kfe_i_target *target = job->target;
 
     job->values = values;
+    for (int64_t i = 0; i < job->n * job->outputs; i++)
+        if (!isfinite(values[i]))
+            return overflow(ctx);
     if (job->decision != KFE_DECIDE_VALUE)
         KFE_TRY(kfe_i_multiclass_each(ctx, target, job->decision, job->class_weights, measure_binary, job));
     for (int64_t j = 0; job->decision == KFE_DECIDE_VALUE && j < job->outputs; j++)

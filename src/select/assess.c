@@ -58,6 +58,8 @@ kfe_status kfe_i_assess_settings_parse(kfe_context *ctx, const char *options, kf
     KFE_TRY(kfe_i_params_default(ctx, &kfe_i_protocol_params, &out->protocol));
     KFE_TRY(kfe_i_params_default(ctx, &own_params, out));
     KFE_TRY(kfe_i_options_each(ctx, options, set_option, out));
+    if (out->protocol.file[0]) /* who names a file of splits means it */
+        out->protocol.kind = KFE_SPLIT_FILE;
     KFE_TRY(settings_check(ctx, out));
 cleanup:
     return status;

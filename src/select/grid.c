@@ -138,8 +138,8 @@ static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, doub
         double share = steps > 1 ? (double)i / (double)(steps - 1) : 0;
         double value = logarithmic ? low * pow(high / low, share) : low + (high - low) * share;
         char text[KFE_NUMBER_TEXT];
-        /* twelve digits: 0.1, not 0.10000000000000002 */
-        snprintf(text, sizeof text, "%.12g", value);
+        /* six digits: a grid has no more to say, and tables stay narrow */
+        snprintf(text, sizeof text, "%.6g", value);
         KFE_TRY(add_value(ctx, axis, text, strlen(text)));
     }
 cleanup:

@@ -40,8 +40,10 @@ static double gamma_ratio(double a)
         5.0 / 1024,         1.0 / 128,       -1.0 / 8,        1};
     double moved = 1;
 
-    for (; a < 40; a++)
+    while (a < 40) {
         moved *= a / (a + 0.5);
+        a++;
+    }
     double u = 1 / a;
     double series = 0;
     for (size_t k = 0; k < sizeof highest_first / sizeof *highest_first; k++)
@@ -63,7 +65,8 @@ static double beta_fraction(double a, double b, double x, double y, double lambd
     double d = 0;
     double change = 0;
 
-    for (double n = 1; n <= MOST_STEPS && fabs(change - 1) >= DBL_EPSILON; n++) {
+    for (int step = 1; step <= MOST_STEPS && fabs(change - 1) >= DBL_EPSILON; step++) {
+        double n = step;
         double odd = a + 2 * n - 1;
         double alpha = (a + n - 1) / odd * ((a + b + n - 1) / odd) * n * (b - n) * x * x;
         double beta = n + n * (b - n) * x / odd + (a + n) / (odd + 2) * (lambda + 1 + n * (1 + y));

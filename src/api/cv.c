@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cross-validation and comparison. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "report/scores.h"
+#include "select/assess.h"
+
+const kfe_param_info *kfe_cv_option(int index)
+{
+    return kfe_i_assess_param(index);
+}
+
+/* The best setting, fitted on all the data. */
+static kfe_status fit_best(kfe_context *ctx, const kfe_i_assessment *a, const kfe_data *data, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+
+    KFE_TRY(kfe_i_grid_spec(ctx, &a->grid, a->best, &spec));
+    KFE_TRY(kfe_fit(ctx, spec, data, out));
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
+
+kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
+                              const char *const *grids, const kfe_data *data, const char *options,
+                              kfe_style style, kfe_model **best, char **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_assess_settings settings;
+    kfe_i_assessment assessment = {0};
+    int saved_threads = kfe_i_threads_enter(ctx);
+
+    *out = NULL;
+    if (best)
+        *best = NULL;
+    KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &settings));
+    KFE_TRY(kfe_i_assess(ctx, spec, grid_count, grids, 0, NULL, data, &settings, &assessment));
+    if (best)
+        KFE_TRY(fit_best(ctx, &assessment, data, best));
+    KFE_TRY(kfe_i_report_assessment(ctx, &assessment, style, out));
+cleanup:
+    if (status != KFE_OK && best) {
+        kfe_model_free(*best);
+        *best = NULL;
+    }
+    kfe_i_assessment_free(&assessment);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}
+
+/* ---- comparison ---- */
+
+typedef struct compare_settings {
+    int bold;
+} compare_settings;
+
+static const kfe_i_param compare_rows[] = {
+    KFE_CHOICE(compare_settings, bold, "bold", "stars", KFE_BOLD_WORDS, "how the best of a column is marked"),
+};
+static const kfe_i_param_table compare_params = KFE_PARAM_TABLE(compare_rows, compare_settings);
+
+const kfe_param_info *kfe_compare_option(int index)
+{
+    int shared = 0;
+
+    while (kfe_i_assess_param(shared))
+        shared++;
+    return index < shared ? kfe_i_assess_param(index) : kfe_i_param_info(&compare_params, index - shared);
+}
+
+typedef struct option_halves {
+    compare_settings *own;
+    kfe_i_text rest;
+} option_halves;
+
+static kfe_status sort_option(kfe_context *ctx, void *user, const char *key, const char *value)
+{
+    option_halves *halves = user;
+
+    if (kfe_i_param_find(&compare_params, key))
+        return kfe_i_param_set(ctx, &compare_params, "compare", halves->own, key, value);
+    kfe_i_text_printf(&halves->rest, "%s=", key);
+    kfe_i_option_escape(&halves->rest, value);
+    kfe_i_text_puts(&halves->rest, ",");
+    return KFE_OK;
+}
+
+static kfe_status parse_options(kfe_context *ctx, const char *options, compare_settings *own,
+                                kfe_i_assess_settings *shared)
+{
+    kfe_status status = KFE_OK;
+    option_halves halves = {.own = own};
+    char *rest = NULL;
+
+    kfe_i_text_init(&halves.rest, ctx);
+    KFE_TRY(kfe_i_params_default(ctx, &compare_params, own));
+    KFE_TRY(kfe_i_options_each(ctx, options, sort_option, &halves));
+    kfe_i_text_puts(&halves.rest, ""); /* text that was never written to is NULL */
+    KFE_TRY(kfe_i_text_take(&halves.rest, &rest));
+    KFE_TRY(kfe_i_assess_settings_parse(ctx, rest, shared));
+cleanup:
+    kfe_i_text_free(&halves.rest);
+    kfe_i_free(ctx, rest);
+    return status;
+}
+
+static kfe_status check_grids(kfe_context *ctx, int count, int grid_count, const char *const *grids,
+                              const int *unused)
+{
+    for (int i = 0; i < grid_count; i++)
+        if (unused[i] == count)
+            return kfe_i_fail(ctx, KFE_EINVAL,
+                              "--grid %s: no method, kernel or learner here has this parameter", grids[i]);
+    return KFE_OK;
+}
+
+kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+                       const char *const *grids, const kfe_data *data, const char *options, kfe_style style,
+                       char **out)
+{
+    kfe_status status = KFE_OK;
+    compare_settings own;
+    kfe_i_assess_settings shared;
+    kfe_i_assessment *assessments = NULL;
+    kfe_i_grid grid = {0};
+    int *unused = NULL;
+    int saved_threads = kfe_i_threads_enter(ctx);
+
+    *out = NULL;
+    if (count < 1)
+        KFE_FAIL(ctx, KFE_EINVAL, "there is nothing to compare");
+    KFE_ALLOC_ZERO(ctx, assessments, count);
+    KFE_ALLOC_ZERO(ctx, unused, grid_count);
+    KFE_TRY(parse_options(ctx, options, &own, &shared));
+    for (int i = 0; i < count; i++) { /* mistakes show before the work begins */
+        KFE_TRY(kfe_i_grid_make(ctx, specs[i], grid_count, grids, 1, unused, &grid));
+        kfe_i_grid_free(&grid);
+    }
+    KFE_TRY(check_grids(ctx, count, grid_count, grids, unused));
+    for (int i = 0; i < count; i++)
+        KFE_TRY(kfe_i_assess(ctx, specs[i], grid_count, grids, 1, NULL, data, &shared, &assessments[i]));
+    KFE_TRY(kfe_i_report_comparison(ctx, count, assessments, (kfe_i_bold)own.bold, style, out));
+cleanup:
+    for (int i = 0; assessments && i < count; i++)
+        kfe_i_assessment_free(&assessments[i]);
+    kfe_i_free(ctx, assessments);
+    kfe_i_free(ctx, unused);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several assessments on the same splits: one table, the best in bold, and which differences are significant.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "report/scores.h"
+
+/* Two-sided; below it a difference is called significant. */
+#define KFE_SIGNIFICANCE 0.05
+
+enum { CELL = 20 };
+
+typedef struct comparison {
+    kfe_context *ctx;
+    int64_t count;
+    const kfe_i_assessment *items;
+    kfe_i_bold bold;
+    char **labels;
+    int width; /* of labels */
+    int64_t best;
+} comparison;
+
+static double mean_of(const kfe_i_assessment *a, int64_t metric, double *sd)
+{
+    double mean = 0;
+
+    kfe_i_mean_sd(a->splits.count, a->values + metric, a->metric_count, &mean, sd);
+    return mean;
+}
+
+static int64_t best_in(const comparison *c, int64_t metric)
+{
+    int64_t best = 0;
+    double sd = 0;
+    int larger = c->items[0].metrics[metric]->larger_is_better;
+
+    for (int64_t i = 1; i < c->count; i++) {
+        double mean = mean_of(&c->items[i], metric, &sd);
+        double than = mean_of(&c->items[best], metric, &sd);
+        if (isnan(than) ? !isnan(mean) : larger ? mean > than : mean < than)
+            best = i;
+    }
+    return best;
+}
+
+/* First metric of each split, as the tests want it. */
+static kfe_status column_of(const comparison *c, int64_t i, double **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_assessment *a = &c->items[i];
+
+    KFE_ALLOC(c->ctx, *out, a->splits.count);
+    for (int64_t s = 0; s < a->splits.count; s++)
+        (*out)[s] = a->values[s * a->metric_count];
+cleanup:
+    return status;
+}
+
+static kfe_status test_pair(const comparison *c, int64_t i, int64_t j, kfe_i_test_result *plain,
+                            kfe_i_test_result *corrected)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = c->items[0].splits.count;
+    double *a = NULL;
+    double *b = NULL;
+
+    KFE_TRY(column_of(c, i, &a));
+    KFE_TRY(column_of(c, j, &b));
+    *plain = kfe_i_paired_t(n, a, b);
+    *corrected = kfe_i_corrected_t(n, a, b, kfe_i_test_share(&c->items[0].splits));
+cleanup:
+    kfe_i_free(c->ctx, a);
+    kfe_i_free(c->ctx, b);
+    return status;
+}
+
+/* ---- text ---- */
+
+/* What the eye sees of UTF-8 text: bytes that are not continuations. */
+static int columns_of(const char *text)
+{
+    int columns = 0;
+
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
+static kfe_status add_cell(const comparison *c, kfe_i_text *text, int64_t i, int64_t metric)
+{
+    static const char *const on[] = {"", "**", "\033[1m"};
+    static const char *const off[] = {"", "**", "\033[0m"};
+    kfe_status status = KFE_OK;
+    int bold = best_in(c, metric) == i ? (int)c->bold : KFE_BOLD_NONE;
+    kfe_i_text cell;
+    char *value = NULL;
+    double sd = 0;
+    double mean = mean_of(&c->items[i], metric, &sd);
+
+    kfe_i_text_init(&cell, c->ctx);
+    kfe_i_put_mean_sd(&cell, mean, sd);
+    KFE_TRY(kfe_i_text_take(&cell, &value));
+    int marks = bold == KFE_BOLD_STARS ? 4 : 0;
+    kfe_i_text_printf(text, "%*s%s%s%s", CELL - columns_of(value) - marks, "", on[bold], value, off[bold]);
+cleanup:
+    kfe_i_free(c->ctx, value);
+    return status;
+}
+
+static kfe_status add_table(const comparison *c, kfe_i_text *text)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_assessment *first = &c->items[0];
+
+    kfe_i_text_printf(text, "%-*s", c->width, "method");
+    for (int64_t m = 0; m < first->metric_count; m++)
+        kfe_i_text_printf(text, "%*s", CELL, first->metrics[m]->name);
+    kfe_i_text_printf(text, "%10s\n", "seconds");
+    for (int64_t i = 0; i < c->count; i++) {
+        kfe_i_text_printf(text, "%-*s", c->width, c->labels[i]);
+        for (int64_t m = 0; m < first->metric_count; m++)
+            KFE_TRY(add_cell(c, text, i, m));
+        kfe_i_text_printf(text, "%10.2f", c->items[i].seconds);
+        if (c->items[i].tuning) {
+            kfe_i_text_puts(text, "   ");
+            kfe_i_grid_describe(&c->items[i].grid, c->items[i].best, text);
+        }
+        kfe_i_text_puts(text, "\n");
+    }
+cleanup:
+    return status;
+}
+
+static void add_probability(kfe_i_text *text, double p)
+{
+    if (isnan(p))
+        kfe_i_text_printf(text, "%14s", "-");
+    else
+        kfe_i_text_printf(text, "%12.3g%s", p, p < KFE_SIGNIFICANCE ? " *" : "  ");
+}
+
+static kfe_status add_tests(const comparison *c, kfe_i_text *text)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_test_result plain;
+    kfe_i_test_result corrected;
+
+    kfe_i_text_printf(text, "\ndifference from %s in %s over %lld splits; * is significant at %g\n",
+                      c->labels[c->best], c->items[0].metrics[0]->name, (long long)c->items[0].splits.count,
+                      KFE_SIGNIFICANCE);
+    kfe_i_text_printf(text, "%-*s%12s%14s%14s\n", c->width, "", "difference", "p, paired", "p, corrected");
+    for (int64_t i = 0; i < c->count; i++) {
+        if (i == c->best)
+            continue;
+        KFE_TRY(test_pair(c, i, c->best, &plain, &corrected));
+        kfe_i_text_printf(text, "%-*s%12.4g", c->width, c->labels[i], plain.mean_difference);
+        add_probability(text, plain.p);
+        add_probability(text, corrected.p);
+        kfe_i_text_puts(text, "\n");
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status as_text(const comparison *c, char **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, c->ctx);
+    KFE_TRY(add_table(c, &text));
+    if (c->count > 1)
+        KFE_TRY(add_tests(c, &text));
+    KFE_TRY(kfe_i_text_take(&text, out));
+cleanup:
+    kfe_i_text_free(&text);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static json_t *result_object(const kfe_i_test_result *result)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "t", kfe_i_json_number(result->statistic));
+    json_object_set_new(object, "p", kfe_i_json_number(result->p));
+    json_object_set_new(object, "significant", json_boolean(result->p < KFE_SIGNIFICANCE));
+    return object;
+}
+
+static kfe_status add_pairs(const comparison *c, json_t *list)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t i = 0; i < c->count; i++)
+        for (int64_t j = i + 1; j < c->count; j++) {
+            kfe_i_test_result plain;
+            kfe_i_test_result corrected;
+            json_t *object;
+            KFE_TRY(test_pair(c, i, j, &plain, &corrected));
+            object = json_object();
+            json_object_set_new(object, "a", kfe_i_json_string(c->labels[i]));
+            json_object_set_new(object, "b", kfe_i_json_string(c->labels[j]));
+            json_object_set_new(object, "difference", kfe_i_json_number(plain.mean_difference));
+            json_object_set_new(object, "paired", result_object(&plain));
+            json_object_set_new(object, "corrected", result_object(&corrected));
+            json_array_append_new(list, object);
+        }
+cleanup:
+    return status;
+}
+
+static kfe_status as_json(const comparison *c, char **out)
+{
+    kfe_status status = KFE_OK;
+    json_t *object = json_object();
+    json_t *methods = json_array();
+    json_t *pairs = json_array();
+
+    for (int64_t i = 0; i < c->count; i++) {
+        json_t *entry = kfe_i_assessment_json(c->ctx, &c->items[i]);
+        json_object_set_new(entry, "label", kfe_i_json_string(c->labels[i]));
+        json_array_append_new(methods, entry);
+    }
+    json_object_set_new(object, "metric", json_string(c->items[0].metrics[0]->name));
+    json_object_set_new(object, "best", kfe_i_json_string(c->labels[c->best]));
+    json_object_set_new(object, "methods", methods);
+    json_object_set_new(object, "differences", pairs);
+    KFE_TRY(add_pairs(c, pairs));
+    status = kfe_i_json_take(c->ctx, object, out);
+    object = NULL;
+cleanup:
+    json_decref(object);
+    return status;
+}
+
+/* ---- both ---- */
+
+static kfe_status make_labels(comparison *c)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(c->ctx, c->labels, c->count);
+    c->width = (int)strlen("method");
+    for (int64_t i = 0; i < c->count; i++) {
+        kfe_i_text text;
+        kfe_i_text_init(&text, c->ctx);
+        kfe_i_spec_label(c->items[i].grid.base, &text);
+        KFE_TRY(kfe_i_text_take(&text, &c->labels[i]));
+        c->width = (int)strlen(c->labels[i]) > c->width ? (int)strlen(c->labels[i]) : c->width;
+    }
+    c->width += 2;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_report_comparison(kfe_context *ctx, int64_t count, const kfe_i_assessment *assessments,
+                                   kfe_i_bold bold, kfe_style style, char **out)
+{
+    kfe_status status = KFE_OK;
+    comparison c = {.ctx = ctx, .count = count, .items = assessments, .bold = bold};
+
+    *out = NULL;
+    KFE_TRY(make_labels(&c));
+    c.best = best_in(&c, 0);
+    KFE_TRY(style == KFE_STYLE_JSON ? as_json(&c, out) : as_text(&c, out));
+cleanup:
+    for (int64_t i = 0; c.labels && i < count; i++)
+        kfe_i_free(ctx, c.labels[i]);
+    kfe_i_free(ctx, c.labels);
+    return status;
+}

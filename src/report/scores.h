@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Assessments as text and JSON: of one specification, and of several side by side. */
+#ifndef KFE_REPORT_SCORES_H
+#define KFE_REPORT_SCORES_H
+
+#include "report/json.h"
+#include "select/assess.h"
+#include "select/significance.h"
+
+typedef enum kfe_i_bold { KFE_BOLD_NONE, KFE_BOLD_STARS, KFE_BOLD_ANSI } kfe_i_bold;
+#define KFE_BOLD_WORDS "none|stars|ansi"
+
+kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, kfe_style style, char **out);
+/* The same as an object; NULL when memory is out. */
+json_t *kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a);
+
+kfe_status kfe_i_report_comparison(kfe_context *ctx, int64_t count, const kfe_i_assessment *assessments,
+                                   kfe_i_bold bold, kfe_style style, char **out);
+
+/* Appends the method with the parameters that are not at their defaults, as "koc:clusters-per-class=2". */
+void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);
+/* Appends "0.912 ± 0.004", with as many digits as the deviation deserves. */
+void kfe_i_put_mean_sd(kfe_i_text *out, double mean, double sd);
+
+#endif
