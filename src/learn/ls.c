@@ -9,7 +9,8 @@
  *
  * Time O(n·d·s + s³), memory O(s²) beside the data, s = min(n, d); dense data is copied.
  */
-#include <string.h>
+#include <float.h>
+#include <math.h>
 
 #include "core/memory.h"
 #include "gram/gram.h"
@@ -27,9 +28,9 @@ static const kfe_i_param rows[] = {
 
 typedef struct ls_job {
     kfe_context *ctx;
-    kfe_i_table x;      /* dense: an owned copy less its means; sparse: as given */
-    double *means;      /* d: still to be subtracted from x; zeros for dense */
-    double *full_means; /* d: of the features as given */
+    kfe_i_table x; /* dense: an owned copy less its means; sparse: as given */
+    double *means; /* d */
+    double noise;  /* what rounding of the means may make of an eigenvalue that is zero */
     int64_t k;
     double *y, *y_means; /* n × k less its means, and those */
     double *right;       /* what the system is solved for: XᵀY (d × k) or Y */
@@ -39,13 +40,25 @@ static void job_free(ls_job *job)
 {
     kfe_i_table_free(&job->x);
     kfe_i_free(job->ctx, job->means);
-    kfe_i_free(job->ctx, job->full_means);
     kfe_i_free(job->ctx, job->y);
     kfe_i_free(job->ctx, job->y_means);
     kfe_i_free(job->ctx, job->right);
 }
 
 /* ---- centring ---- */
+
+/* Means are off by up to n·ε of their size. That enters the products squared if it is subtracted from the
+ * features, and as it is if it is subtracted from the products. */
+static double centring_noise(const ls_job *job)
+{
+    double n = (double)job->x.rows;
+    double error = n * DBL_EPSILON;
+    double size = 0;
+
+    for (int64_t j = 0; j < job->x.cols; j++)
+        size += n * job->means[j] * job->means[j];
+    return size * (job->x.kind == KFE_TABLE_CSR ? error : error * error);
+}
 
 static kfe_status centre_features(ls_job *job, const kfe_i_table *features)
 {
@@ -54,20 +67,18 @@ static kfe_status centre_features(ls_job *job, const kfe_i_table *features)
     double *equal = NULL;
 
     KFE_ALLOC(job->ctx, equal, n);
-    KFE_ALLOC(job->ctx, job->full_means, features->cols);
-    KFE_ALLOC_ZERO(job->ctx, job->means, features->cols);
+    KFE_ALLOC(job->ctx, job->means, features->cols);
     for (int64_t i = 0; i < n; i++)
         equal[i] = 1 / (double)n;
-    KFE_TRY(kfe_i_table_transpose_times(job->ctx, features, equal, 1, job->full_means));
+    KFE_TRY(kfe_i_table_transpose_times(job->ctx, features, equal, 1, job->means));
     if (features->kind == KFE_TABLE_CSR) {
         job->x = kfe_i_table_slice(features, 0, n);
-        memcpy(job->means, job->full_means, (size_t)features->cols * sizeof *job->means);
         goto cleanup;
     }
     KFE_TRY(kfe_i_table_copy(job->ctx, features, &job->x));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < features->cols; j++)
-            job->x.values[i * job->x.stride + j] -= job->full_means[j];
+            job->x.values[i * job->x.stride + j] -= job->means[j];
 cleanup:
     kfe_i_free(job->ctx, equal);
     return status;
@@ -165,9 +176,10 @@ static kfe_status solve(ls_job *job, int64_t size, double *product, double l2, c
     KFE_TRY(kfe_i_table_new_dense(job->ctx, size, size, &vectors));
     KFE_TRY(kfe_i_symmetric_eigen(job->ctx, size, product, size, values, vectors.values));
     KFE_TRY(kfe_i_table_transpose_times(job->ctx, &vectors, right, job->k, along));
+    double least = fmax(KFE_RANK_TOLERANCE * values[0], job->noise);
     for (int64_t r = 0; r < size; r++)
         for (int64_t j = 0; j < job->k; j++)
-            along[r * job->k + j] *= values[r] > KFE_RANK_TOLERANCE * values[0] ? 1 / (values[r] + l2) : 0;
+            along[r * job->k + j] *= values[r] > least ? 1 / (values[r] + l2) : 0;
     KFE_TRY(kfe_i_table_times(job->ctx, &vectors, along, job->k, out));
 cleanup:
     kfe_i_free(job->ctx, values);
@@ -191,24 +203,17 @@ cleanup:
     return status;
 }
 
+/* Nor does Xᵀ times the coefficients: they are in the range of the centred product, and sum to zero too. */
 static kfe_status solve_by_rows(ls_job *job, double l2, double *weights)
 {
     kfe_status status = KFE_OK;
     double *product = NULL;
     double *coefficients = NULL;
-    int64_t k = job->k;
 
-    KFE_ALLOC(job->ctx, coefficients, job->x.rows * k);
+    KFE_ALLOC(job->ctx, coefficients, job->x.rows * job->k);
     KFE_TRY(rows_product(job, &product));
     KFE_TRY(solve(job, job->x.rows, product, l2, job->y, coefficients));
-    KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, coefficients, k, weights));
-    for (int64_t h = 0; h < k; h++) {
-        double sum = 0;
-        for (int64_t i = 0; i < job->x.rows; i++)
-            sum += coefficients[i * k + h];
-        for (int64_t j = 0; j < job->x.cols; j++)
-            weights[j * k + h] -= job->means[j] * sum;
-    }
+    KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, coefficients, job->k, weights));
 cleanup:
     kfe_i_free(job->ctx, product);
     kfe_i_free(job->ctx, coefficients);
@@ -220,7 +225,7 @@ static void set_offset(const ls_job *job, kfe_i_machine *machine)
     for (int64_t h = 0; h < job->k; h++) {
         machine->offset[h] = -job->y_means[h];
         for (int64_t j = 0; j < machine->dim; j++)
-            machine->offset[h] += job->full_means[j] * machine->weights[j * job->k + h];
+            machine->offset[h] += job->means[j] * machine->weights[j * job->k + h];
     }
 }
 
@@ -236,6 +241,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
                                 features->cols, job.k, features->cols, out));
     out->classes = classes ? target->class_count : 0;
     KFE_TRY(centre_features(&job, features));
+    job.noise = centring_noise(&job);
     KFE_TRY(centre_targets(&job, target));
     if (features->cols < features->rows)
         KFE_TRY(solve_by_columns(&job, s->l2, out->weights));

@@ -21,11 +21,12 @@ typedef struct conditions {
 
 static const conditions none = {-INFINITY, INFINITY};
 
-static void add_condition(conditions *all, double value, int can_rise, int can_fall)
+/* b is within [lowest, highest]. */
+static void add_condition(conditions *all, double value, double b, double lowest, double highest)
 {
-    if (can_rise)
+    if (b < highest)
         all->highest_rising = fmax(all->highest_rising, value);
-    if (can_fall)
+    if (b > lowest)
         all->lowest_falling = fmin(all->lowest_falling, value);
 }
 
@@ -43,10 +44,9 @@ double kfe_i_svm_gap_classes(const kfe_i_binary *binary, double c, const double 
     for (int64_t i = 0; i < binary->count; i++) {
         double b = coefficients[binary->rows[i] * stride];
         double value = binary->sign[i] - values[binary->rows[i] * stride];
-        if (binary->sign[i] > 0)
-            add_condition(&all, value, b<c * binary->positive_weight, b> 0);
-        else
-            add_condition(&all, value, b<0, b> - c * binary->negative_weight);
+        double highest = binary->sign[i] > 0 ? c * binary->positive_weight : 0;
+        double lowest = binary->sign[i] > 0 ? 0 : -c * binary->negative_weight;
+        add_condition(&all, value, b, lowest, highest);
     }
     return gap_of(&all);
 }
@@ -59,8 +59,8 @@ double kfe_i_svm_gap_real(int64_t n, double c, double epsilon, const double *tar
     for (int64_t i = 0; i < n; i++) {
         double b = coefficients[i * stride];
         double residual = targets[i * target_stride] - values[i * stride];
-        add_condition(&all, residual - epsilon, b<c, b> 0);
-        add_condition(&all, residual + epsilon, b<0, b> - c);
+        add_condition(&all, residual - epsilon, fmax(b, 0), 0, c);
+        add_condition(&all, residual + epsilon, fmin(b, 0), -c, 0);
     }
     return gap_of(&all);
 }

@@ -386,6 +386,7 @@ static kfe_status train_learner(kfe_i_fit *job)
     if (!learner || kfe_i_spec_learns_from_kernel(job->spec))
         return KFE_OK;
     KFE_TRY(kfe_i_fit_train_features(job, &features));
+    KFE_TRY(kfe_i_learner_check_features(job->ctx, &features));
     KFE_TRY(learner->fit(job->ctx, &features, &job->train->target, job->spec->learner_settings,
                          &job->model->machine));
 cleanup:

@@ -319,8 +319,10 @@ kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kf
     kfe_i_table train = first_columns(&fold->train, trial->dim);
     kfe_i_table test = first_columns(&fold->test, trial->dim);
 
-    if (!fold->direct)
+    if (!fold->direct) {
+        KFE_TRY(kfe_i_learner_check_features(ctx, &train));
         KFE_TRY(trial->learner->fit(ctx, &train, &fold->target, trial->settings, &trained));
+    }
     KFE_TRY(measure_machine(ctx, fold, machine, &test, trial, values));
     if (support_vectors)
         *support_vectors = machine->support_vectors >= 0 ? (double)machine->support_vectors : NAN;
