@@ -39,6 +39,7 @@ typedef struct kfe_i_solution {
     kfe_i_solution_kind kind;
     int64_t rows, dim;
     double *coefficients;   /* rows × dim */
+    int64_t *index;         /* dual: the example of each row; NULL: row i is example i */
     double *offset;         /* dim, subtracted from the features; NULL: zero */
     kfe_i_table *landmarks; /* one per view */
     int landmark_views;
@@ -75,6 +76,10 @@ kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int6
 void kfe_i_solution_free(kfe_i_solution *solution);
 kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, const double *values,
                                  int64_t count);
+/* The features of the training examples, out (n × dim), from the operator that the solution was found on. */
+kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out);
+/* A dual solution with a row for every one of n examples, those that were not listed being zero. */
+kfe_status kfe_i_solution_spread(kfe_i_solution *solution, int64_t n);
 /* Makes the coefficient of largest magnitude of every feature positive. */
 void kfe_i_solution_fix_signs(kfe_i_solution *solution);
 /* For coefficients found on the centred operator: features of x are Aᵀ P(κ(x) − row means), and so the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What method files share in making a solution. */
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ void kfe_i_solution_free(kfe_i_solution *solution)
     kfe_i_free(ctx, solution->landmarks);
     kfe_i_free(ctx, solution->records);
     kfe_i_free(ctx, solution->coefficients);
+    kfe_i_free(ctx, solution->index);
     kfe_i_free(ctx, solution->offset);
     memset(solution, 0, sizeof *solution);
 }
@@ -90,15 +92,69 @@ void kfe_i_solution_fix_signs(kfe_i_solution *solution)
     }
 }
 
+kfe_status kfe_i_solution_spread(kfe_i_solution *solution, int64_t n)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = solution->dim;
+    double *spread = NULL;
+
+    if (!solution->index)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(solution->ctx, spread, n * k);
+    for (int64_t i = 0; i < solution->rows; i++)
+        memcpy(spread + solution->index[i] * k, solution->coefficients + i * k, (size_t)k * sizeof *spread);
+    kfe_i_free(solution->ctx, solution->coefficients);
+    kfe_i_free(solution->ctx, solution->index);
+    solution->coefficients = spread;
+    solution->index = NULL;
+    solution->rows = n;
+cleanup:
+    return status;
+}
+
+/* out = K[:, index]·A, some columns at a time. */
+static kfe_status features_of_few(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out)
+{
+    enum { CHUNK = 64 };
+    kfe_status status = KFE_OK;
+    int64_t k = solution->dim;
+    double *columns = NULL;
+
+    KFE_ALLOC(solution->ctx, columns, gram->size * CHUNK);
+    memset(out, 0, (size_t)(gram->size * k) * sizeof *out);
+    for (int64_t first = 0; first < solution->rows; first += CHUNK) {
+        int64_t count = solution->rows - first < CHUNK ? solution->rows - first : CHUNK;
+        KFE_TRY(kfe_i_gram_columns(gram, solution->index + first, count, columns));
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)gram->size, (blasint)k,
+                    (blasint)count, 1, columns, (blasint)count, solution->coefficients + first * k,
+                    (blasint)k, 1, out, (blasint)k);
+    }
+cleanup:
+    kfe_i_free(solution->ctx, columns);
+    return status;
+}
+
+kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out)
+{
+    kfe_status status = solution->index ? features_of_few(solution, gram, out)
+                                        : kfe_i_gram_times(gram, solution->coefficients, solution->dim, out);
+
+    for (int64_t i = 0; status == KFE_OK && solution->offset && i < gram->size; i++)
+        for (int64_t j = 0; j < solution->dim; j++)
+            out[i * solution->dim + j] -= solution->offset[j];
+    return status;
+}
+
 kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred)
 {
     kfe_status status = KFE_OK;
-    int64_t n = solution->rows;
+    int64_t n = centred->size;
     int64_t k = solution->dim;
-    double *a = solution->coefficients;
     double overall = 0;
     const double *row_means = NULL;
 
+    KFE_TRY(kfe_i_solution_spread(solution, n));
+    double *a = solution->coefficients;
     KFE_TRY(kfe_i_gram_row_means(centred, &row_means, &overall));
     if (!solution->offset)
         KFE_ALLOC_ZERO(solution->ctx, solution->offset, k);

@@ -329,6 +329,7 @@ cleanup:
     return status;
 }
 
+/* Of solutions that are not on an operator. */
 static void subtract_offset(const kfe_i_solution *solution, kfe_i_table *features)
 {
     for (int64_t i = 0; solution->offset && i < features->rows; i++)
@@ -347,8 +348,8 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
     }
     KFE_TRY(kfe_i_table_new_dense(job->ctx, kfe_data_rows(job->train), solution->dim, out));
     if (solution->kind == KFE_SOLUTION_DUAL)
-        KFE_TRY(kfe_i_gram_times(job->gram, solution->coefficients, solution->dim, out->values));
-    else if (solution->kind == KFE_SOLUTION_PRIMAL)
+        return kfe_i_solution_features(solution, job->gram, out->values);
+    if (solution->kind == KFE_SOLUTION_PRIMAL)
         KFE_TRY(
             kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
     else

@@ -82,7 +82,7 @@ static kfe_status choose_support(kfe_model *model, const kfe_i_solution *solutio
             continue;
         memmove(model->coefficients + model->rows * k, solution->coefficients + i * k,
                 (size_t)k * sizeof *model->coefficients);
-        model->support_index[model->rows++] = i;
+        model->support_index[model->rows++] = solution->index ? solution->index[i] : i;
     }
 cleanup:
     return status;

@@ -92,7 +92,7 @@ static kfe_status extract_shared(extraction *job, kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_split *split = job->split;
-    const kfe_i_solution *solution = &job->fit.solution;
+    kfe_i_solution *solution = &job->fit.solution;
     kfe_i_gram *gram = NULL;
     int64_t *index = NULL;
     double *all = NULL;
@@ -103,6 +103,7 @@ static kfe_status extract_shared(extraction *job, kfe_i_fold *out)
     KFE_TRY(kfe_i_gram_subset(job->ctx, job->matrix->count, job->matrix->values, index, split->train_count,
                               &gram));
     KFE_TRY(kfe_i_fit_extract(&job->fit, gram));
+    KFE_TRY(kfe_i_solution_spread(solution, split->train_count));
     KFE_ALLOC(job->ctx, all, job->matrix->count * solution->dim);
     KFE_TRY(kfe_i_gram_subset_expand(gram, solution->coefficients, solution->dim, all));
     KFE_TRY(
