@@ -25,7 +25,7 @@ static int needs_targets(const kfe_i_pursuit *p)
 
 static int needs_norms(const kfe_i_pursuit *p)
 {
-    return p->aim != KFE_AIM_COVARIANCE;
+    return p->aim != KFE_AIM_COVARIANCE || p->sparsity > 1; /* to know which columns are explained */
 }
 
 /* ---- memory ---- */

@@ -128,8 +128,10 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, round_work *w
         KFE_TRY(make_product(p, picks, weights, w->columns, q));
         double whole = cblas_dnrm2((blasint)p->n, q, 1);
         double length = orthogonalise(p, q, w->column, w->work);
-        mark_dead(pool, w->places, most);
-        if (!(length > sqrt(DBL_EPSILON) * whole))
+        int explained = !(length > sqrt(DBL_EPSILON) * whole);
+        if (explained || most == 1) /* of several, each may still be of use in other company */
+            mark_dead(pool, w->places, most);
+        if (explained)
             continue;
         cblas_dscal((blasint)p->n, 1 / length, q, 1);
         for (int64_t j = 0; j < p->count; j++)
