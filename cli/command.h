@@ -15,12 +15,20 @@ typedef struct cli_session {
     cli_arguments arguments;
     int quiet, json;
     cli_text problem; /* why the command failed, where the library does not know */
+    cli_text said;    /* the last line of the log: fits that are alike warn alike */
 } cli_session;
 
 enum {
     CLI_USES_READING = 1u << 0, /* takes the flags of reading data */
-    CLI_USES_FITTING = 1u << 1  /* takes the flags of fitting */
+    CLI_USES_FITTING = 1u << 1, /* takes the flags of fitting */
+    CLI_TELLS_FITS = 1u << 2    /* says how many fits are ahead, since they may take days */
 };
+
+/* A member of a family that the command line chooses; its parameters are flags as well. */
+typedef struct cli_choice {
+    const cli_family *family; /* NULL: no choice */
+    const char *flag;         /* names the member; NULL: the first operand does */
+} cli_choice;
 
 typedef struct cli_command {
     const char *name;
@@ -30,8 +38,9 @@ typedef struct cli_command {
     const char *examples; /* whole lines, or NULL */
     const cli_flag *flags;
     unsigned uses;
-    const cli_family *family; /* its members' parameters are flags as well; may be NULL */
-    const char *family_flag;  /* the flag that names the member; NULL: the first operand does */
+    const kfe_param_info *(*option)(int index); /* a table of the library that are flags too; may be NULL */
+    const char *option_title;
+    cli_choice choices[CLI_MOST_CHOICES];
     kfe_status (*run)(cli_session *session);
 } cli_command;
 
@@ -56,6 +65,12 @@ const cli_command *cli_command_find(const char *name);
         {name, KFE_PARAM_TEXT, "", 0, 0, NULL, help}, metavar, letter, 0                                     \
     }
 #define CLI_JSON CLI_SWITCH("json", "print the result as JSON on standard output")
+#define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
+#define CLI_GRID                                                                                             \
+    CLI_TEXT(                                                                                                \
+        "grid", 0, "NAME=VALUES",                                                                            \
+        "values to try for a parameter of the kernel, the method or the learner: a,b,c or lo:hi:logN or "    \
+        "lo:hi:linN; may be repeated")
 #define CLI_VIEW CLI_TEXT("view", 0, "NAME=FILE", "one more view of the same examples; may be repeated")
 #define CLI_FLAGS_END                                                                                        \
     {                                                                                                        \

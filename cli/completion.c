@@ -57,37 +57,60 @@ static void print_bash_values(FILE *out, const cli_command *command, cli_source 
     }
 }
 
+static void print_bash_choice(FILE *out, const cli_command *command, cli_source source)
+{
+    const cli_family *family = command->choices[source - CLI_CHOICE].family;
+    kfe_entry_info entry;
+
+    if (!family)
+        return;
+    fprintf(out, "            case $%s in\n", family->noun);
+    for (int i = 0; family->entry(i, &entry); i++) {
+        fprintf(out, "                %s) flags+='", entry.name);
+        print_flag_names(out, command, source, i);
+        fputs("' ;;\n", out);
+    }
+    fputs("            esac\n", out);
+}
+
 static void print_bash_command(FILE *out, const cli_command *command)
+{
+    fprintf(out, "        %s)\n            flags='", command->name);
+    for (int s = 0; s < CLI_CHOICE; s++)
+        print_flag_names(out, command, (cli_source)s, -1);
+    fputs("'\n", out);
+    for (int s = CLI_CHOICE; s < CLI_SOURCE_COUNT; s++)
+        print_bash_choice(out, command, (cli_source)s);
+    fputs("            ;;\n", out);
+}
+
+static void print_bash_values_of(FILE *out, const cli_command *command)
 {
     kfe_entry_info entry;
 
-    fprintf(out, "        %s)\n            flags='", command->name);
-    for (int s = 0; s < CLI_FAMILY; s++)
-        print_flag_names(out, command, (cli_source)s, -1);
-    fputs("'\n", out);
-    if (command->family) {
-        fputs("            case $member in\n", out);
-        for (int i = 0; command->family->entry(i, &entry); i++) {
-            fprintf(out, "                %s) flags+='", entry.name);
-            print_flag_names(out, command, CLI_FAMILY, i);
-            fputs("' ;;\n", out);
-        }
-        fputs("            esac\n", out);
+    for (int s = 0; s < CLI_CHOICE; s++)
+        print_bash_values(out, command, (cli_source)s, -1);
+    for (int c = 0; c < CLI_MOST_CHOICES; c++) {
+        const cli_family *family = command->choices[c].family;
+        for (int e = 0; family && family->entry(e, &entry); e++)
+            print_bash_values(out, command, (cli_source)(CLI_CHOICE + c), e);
     }
-    fputs("            ;;\n", out);
 }
 
 static void print_bash_all_values(FILE *out)
 {
     const cli_command *command;
-    kfe_entry_info entry;
 
-    for (int i = 0; (command = cli_command_at(i)) != NULL; i++) {
-        for (int s = 0; s < CLI_FAMILY; s++)
-            print_bash_values(out, command, (cli_source)s, -1);
-        for (int e = 0; command->family && command->family->entry(e, &entry); e++)
-            print_bash_values(out, command, CLI_FAMILY, e);
-    }
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        print_bash_values_of(out, command);
+}
+
+/* What is chosen by a flag, or stands alone after a command that lists it. */
+static void print_bash_words(FILE *out, const char *pattern, const cli_family *family)
+{
+    fprintf(out, "            %s) words='", pattern);
+    print_names(out, family);
+    fputs("' ;;\n", out);
 }
 
 static void print_bash(FILE *out)
@@ -97,7 +120,7 @@ static void print_bash(FILE *out)
     fputs("# bash completion for kfe; made by 'kfe help --completion bash' from the tables of the program.\n"
           "_kfe()\n{\n"
           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command=${COMP_WORDS[1]} member='' flags='' words='' i\n"
+          "    local command=${COMP_WORDS[1]} method='' learner='' generator='' flags='' words='' i\n"
           "    COMPREPLY=()\n"
           "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '",
           out);
@@ -105,29 +128,27 @@ static void print_bash(FILE *out)
     fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
           "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
           "        case ${COMP_WORDS[i]} in\n"
-          "            -m | --method) member=${COMP_WORDS[i+1]} ;;\n"
+          "            -m | --method) method=${COMP_WORDS[i+1]} ;;\n"
+          "            --learner) learner=${COMP_WORDS[i+1]} ;;\n"
           "        esac\n"
           "    done\n"
-          "    [[ $command == generate ]] && member=${COMP_WORDS[2]}\n"
-          "    case $previous in\n        -m | --method) words='",
+          "    [[ $command == generate ]] && generator=${COMP_WORDS[2]}\n"
+          "    case $previous in\n",
           out);
-    print_names(out, &cli_methods);
-    fputs("' ;;\n        -k | --kernel) words='", out);
-    print_names(out, &cli_kernels);
-    fputs("' ;;\n    esac\n    if [[ -z $words ]]; then\n        case $command:$previous in\n", out);
+    print_bash_words(out, "-m | --method", &cli_methods);
+    print_bash_words(out, "--learner", &cli_learners);
+    print_bash_words(out, "-k | --kernel", &cli_kernels);
+    fputs("    esac\n    if [[ -z $words ]]; then\n        case $command:$previous in\n", out);
     print_bash_all_values(out);
     fputs("        esac\n    fi\n    case $command in\n", out);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         print_bash_command(out, command);
-    fputs("    esac\n    if [[ -z $words ]] && ((COMP_CWORD == 2)); then\n        case $command in\n"
-          "            generate) words='",
-          out);
-    print_names(out, &cli_generators);
-    fputs("' ;;\n            methods) words='", out);
-    print_names(out, &cli_methods);
-    fputs("' ;;\n            kernels) words='", out);
-    print_names(out, &cli_kernels);
-    fputs("' ;;\n            help) words='", out);
+    fputs("    esac\n    if [[ -z $words ]] && ((COMP_CWORD == 2)); then\n        case $command in\n", out);
+    print_bash_words(out, "generate", &cli_generators);
+    print_bash_words(out, "methods", &cli_methods);
+    print_bash_words(out, "learners", &cli_learners);
+    print_bash_words(out, "kernels", &cli_kernels);
+    fputs("            help) words='", out);
     print_command_names(out);
     fputs("' ;;\n        esac\n    fi\n"
           "    if [[ $current == -* ]]; then\n"

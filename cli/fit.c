@@ -6,23 +6,7 @@
 #include "input.h"
 #include "list.h"
 #include "progress.h"
-
-static kfe_status make_spec(cli_session *session, kfe_spec **out)
-{
-    const cli_arguments *arguments = &session->arguments;
-    cli_text params = {0};
-    const char *kernel;
-    kfe_status status;
-
-    cli_options_of(arguments, CLI_FAMILY, &params);
-    cli_options_of(arguments, CLI_FITTING, &params);
-    status = kfe_spec_parse(session->ctx, cli_value(arguments, "method"), cli_text_string(&params),
-                            cli_value_at(arguments, "kernel", 0), out);
-    free(params.bytes);
-    for (int i = 1; status == KFE_OK && (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
-        status = kfe_spec_add_kernel(session->ctx, *out, kernel);
-    return status;
-}
+#include "spec.h"
 
 static kfe_status print_json(cli_session *session, const kfe_model *model)
 {
@@ -45,6 +29,8 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
     fputs(kfe_model_method(model), stderr);
     for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
         fprintf(stderr, "%s%s", i ? " + " : " with ", kernel);
+    if (kfe_model_learner(model))
+        fprintf(stderr, ", then %s", kfe_model_learner(model));
     fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
             kfe_model_dim(model) == 1 ? "" : "s");
     if (kfe_model_support_size(model) > 0)
@@ -54,7 +40,7 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
 
 static kfe_status check_flags(cli_session *session)
 {
-    if (session->arguments.entry < 0)
+    if (!cli_value(&session->arguments, "method"))
         return cli_fail(session, "fit needs a method: -m METHOD; 'kfe methods' lists them");
     if (!cli_value(&session->arguments, "output"))
         return cli_fail(session, "fit needs to know where the model goes: -o MODEL, such as -o model.kfe");
@@ -74,7 +60,7 @@ static kfe_status run(cli_session *session)
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_flags(session));
-    CLI_TRY(make_spec(session, &spec));
+    CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
     cli_add_content(session, &options);
     CLI_TRY(cli_read_data(session, 0, cli_text_string(&options), &train));
     CLI_TRY(kfe_fit(session->ctx, spec, train, &model));
@@ -97,6 +83,7 @@ static const cli_flag flags[] = {
     CLI_TEXT(
         "kernel", 'k', "KERNEL",
         "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; repeated, their weighted sum"),
+    CLI_LEARNER("what learns on the features, so that the model predicts; 'kfe learners' lists them"),
     CLI_TEXT("output", 'o', "MODEL", "the model file to write; '-' is standard output"),
     CLI_VIEW,
     CLI_JSON,
@@ -104,18 +91,19 @@ static const cli_flag flags[] = {
 
 const cli_command cli_command_fit = {
     .name = "fit",
-    .summary = "learn features from data and save them as a model",
-    .operands = "-m METHOD [-k KERNEL]... [--dim K] [FLAGS] TRAIN... -o MODEL",
+    .summary = "learn features, and to predict from them, and save a model",
+    .operands = "-m METHOD [-k KERNEL]... [--learner LEARNER] [FLAGS] TRAIN... -o MODEL",
     .description =
         "Learns features from the examples in TRAIN and writes the model to MODEL. Several files, or --view, "
-        "are several views of the same examples, row by row. 'kfe fit -m koc --help' shows the flags of koc "
-        "as well.",
+        "are several views of the same examples, row by row. With --learner the model also predicts. 'kfe "
+        "fit "
+        "-m koc --learner svm --help' shows the flags of koc and svm as well.",
     .examples =
         "  kfe fit -m koc -k rbf:gamma=0.2 train.csv -o model.kfe\n"
+        "  kfe fit -m koc -k rbf:gamma=0.2 --learner svm --C 10 train.csv -o model.kfe\n"
         "  kfe fit -m kpca --dim 5 -k poly:degree=2 --label none --scale standard table.tsv -o model.kfe\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_USES_FITTING,
-    .family = &cli_methods,
-    .family_flag = "method",
+    .choices = {{&cli_methods, "method"}, {&cli_learners, "learner"}},
     .run = run,
 };

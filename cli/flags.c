@@ -9,9 +9,11 @@
 
 enum { NAME_SIZE = 64 };
 
-const cli_family cli_methods = {"method", kfe_method, kfe_method_param, kfe_list_methods};
-const cli_family cli_kernels = {"kernel", kfe_kernel, kfe_kernel_param, kfe_list_kernels};
-const cli_family cli_generators = {"generator", kfe_generator, kfe_generator_param, kfe_list_generators};
+const cli_family cli_methods = {"method", "methods", kfe_method, kfe_method_param, kfe_list_methods};
+const cli_family cli_kernels = {"kernel", "kernels", kfe_kernel, kfe_kernel_param, kfe_list_kernels};
+const cli_family cli_generators = {"generator", "generate --list", kfe_generator, kfe_generator_param,
+                                   kfe_list_generators};
+const cli_family cli_learners = {"learner", "learners", kfe_learner, kfe_learner_param, kfe_list_learners};
 
 int cli_family_find(const cli_family *family, const char *name)
 {
@@ -47,9 +49,15 @@ static int table_row(const cli_flag *table, int row, cli_flag *out)
     return 1;
 }
 
+static const cli_family *family_of(const cli_command *command, cli_source source)
+{
+    return source < CLI_CHOICE ? NULL : command->choices[source - CLI_CHOICE].family;
+}
+
 int cli_flag_at(const cli_command *command, cli_source source, int entry, int row, cli_flag *out)
 {
     const kfe_param_info *info = NULL;
+    const cli_family *family = family_of(command, source);
 
     switch (source) {
     case CLI_OWN:
@@ -62,13 +70,19 @@ int cli_flag_at(const cli_command *command, cli_source source, int entry, int ro
     case CLI_FITTING:
         info = command->uses & CLI_USES_FITTING ? kfe_fit_option(row) : NULL;
         break;
-    case CLI_FAMILY:
-        info = command->family && entry >= 0 ? command->family->param(entry, row) : NULL;
+    case CLI_OPTIONS:
+        info = command->option ? command->option(row) : NULL;
+        break;
+    case CLI_CHOICE:
+    case CLI_LAST_CHOICE:
+        info = family && entry >= 0 ? family->param(entry, row) : NULL;
         break;
     }
     if (!info)
         return 0;
     *out = (cli_flag){.info = *info};
+    if (source == CLI_OPTIONS && strcmp(info->name, "output") == 0) /* as in every other command */
+        out->letter = 'o';
     return 1;
 }
 
@@ -172,20 +186,32 @@ static int find_in(const cli_command *command, cli_source source, int entry, con
     return 0;
 }
 
-/* Looks a flag up; length 0 means by letter. A flag of a method may stand before the method is named, so
- * that all members of the family are searched when none is chosen yet. */
-static int find_flag(const parser *p, const char *typed, size_t length, cli_source *source, cli_flag *out)
+/* Any member of a family that has the flag. */
+static int find_in_family(const parser *p, cli_source source, const char *typed, size_t length, cli_flag *out)
 {
+    const cli_family *family = family_of(p->command, source);
     kfe_entry_info info;
 
+    for (int i = 0; family && family->entry(i, &info); i++)
+        if (find_in(p->command, source, i, typed, length, out))
+            return 1;
+    return 0;
+}
+
+/* Looks a flag up; length 0 means by letter. A flag of a method may stand before the method is named, so
+ * that all members of the families are searched as well. */
+static int find_flag(const parser *p, const char *typed, size_t length, cli_source *source, cli_flag *out)
+{
     for (int s = 0; s < CLI_SOURCE_COUNT; s++) {
         *source = (cli_source)s;
-        if (find_in(p->command, *source, p->out->entry, typed, length, out))
+        if (find_in(p->command, *source, cli_entry_of(p->out, *source), typed, length, out))
             return 1;
     }
-    for (int i = 0; p->command->family && p->command->family->entry(i, &info); i++)
-        if (find_in(p->command, CLI_FAMILY, i, typed, length, out))
+    for (int s = CLI_CHOICE; s < CLI_SOURCE_COUNT; s++) {
+        *source = (cli_source)s;
+        if (find_in_family(p, *source, typed, length, out))
             return 1;
+    }
     return 0;
 }
 
@@ -215,10 +241,13 @@ static void suggest_flag(const parser *p, const char *typed)
     near_flag nearest = {0};
     kfe_entry_info info;
 
-    for (int s = 0; s < CLI_SOURCE_COUNT; s++)
-        consider_flags(p, (cli_source)s, p->out->entry, typed, &nearest);
-    for (int i = 0; p->out->entry < 0 && p->command->family && p->command->family->entry(i, &info); i++)
-        consider_flags(p, CLI_FAMILY, i, typed, &nearest);
+    for (int s = 0; s < CLI_SOURCE_COUNT; s++) {
+        int entry = cli_entry_of(p->out, (cli_source)s);
+        const cli_family *family = family_of(p->command, (cli_source)s);
+        consider_flags(p, (cli_source)s, entry, typed, &nearest);
+        for (int i = 0; entry < 0 && family && family->entry(i, &info); i++)
+            consider_flags(p, (cli_source)s, i, typed, &nearest);
+    }
     if (nearest.suggestion.best)
         cli_text_printf(p->problem, " (did you mean --%s?)", nearest.name);
 }
@@ -233,25 +262,31 @@ static int unknown_flag(const parser *p, const char *argument, size_t length)
         suggest_flag(p, typed);
     }
     cli_text_printf(p->problem, "; 'kfe %s%s --help' lists its flags", p->command->name,
-                    p->command->uses & CLI_USES_FITTING ? " -m METHOD" : "");
+                    p->command->choices[0].family == &cli_methods ? " -m METHOD" : "");
     return 0;
 }
 
-static int unknown_entry(const parser *p, const char *name)
+static int unknown_entry(const parser *p, const cli_family *family, const char *name)
 {
-    const cli_family *family = p->command->family;
     char suggestion[NAME_SIZE + 32];
 
     cli_text_printf(p->problem, "there is no %s '%s'%s; 'kfe %s' lists them", family->noun, name,
-                    cli_family_suggest(family, name, suggestion, sizeof suggestion),
-                    family == &cli_generators ? "generate --list" : "methods");
+                    cli_family_suggest(family, name, suggestion, sizeof suggestion), family->listing);
     return 0;
 }
 
-static int choose_entry(parser *p, const char *name)
+/* `flag` NULL: it was the first operand. */
+static int choose_entry(parser *p, const char *flag, const char *name)
 {
-    p->out->entry = cli_family_find(p->command->family, name);
-    return p->out->entry >= 0 || unknown_entry(p, name);
+    for (int c = 0; c < CLI_MOST_CHOICES; c++) {
+        const cli_choice *choice = &p->command->choices[c];
+        int chooses = flag && choice->flag ? strcmp(flag, choice->flag) == 0 : !flag && !choice->flag;
+        if (!choice->family || !chooses)
+            continue;
+        p->out->entries[c] = cli_family_find(choice->family, name);
+        return p->out->entries[c] >= 0 || unknown_entry(p, choice->family, name);
+    }
+    return 1;
 }
 
 /* The library checks the values of its own parameters; those of the command line are checked here. */
@@ -279,15 +314,12 @@ static int check_value(const parser *p, const cli_flag *flag, const char *value)
 static int record(parser *p, cli_source source, const cli_flag *flag, const char *value)
 {
     cli_arguments *out = p->out;
-    const char *chooser = p->command->family_flag;
 
     if ((source == CLI_OWN || source == CLI_COMMON) && !check_value(p, flag, value))
         return 0;
     out->flags = cli_resize(out->flags, (size_t)out->flag_count + 1, sizeof *out->flags);
     out->flags[out->flag_count++] = (cli_occurrence){source, flag->info.name, value};
-    if (source == CLI_OWN && chooser && strcmp(flag->info.name, chooser) == 0)
-        return choose_entry(p, value);
-    return 1;
+    return source != CLI_OWN || choose_entry(p, flag->info.name, value);
 }
 
 /* The value that follows as its own word: "yes" and "no" only, for a flag that can stand alone. */
@@ -345,32 +377,75 @@ static int parse_short(parser *p, const char *argument)
 static int add_operand(parser *p, const char *operand)
 {
     cli_arguments *out = p->out;
-    int chooses = p->command->family && !p->command->family_flag && out->operand_count == 0;
 
     out->operands = cli_resize(out->operands, (size_t)out->operand_count + 1, sizeof *out->operands);
     out->operands[out->operand_count++] = operand;
-    return !chooses || choose_entry(p, operand);
+    return out->operand_count > 1 || choose_entry(p, NULL, operand);
 }
 
-/* Flags given before the method was named belong to the method that was named in the end. */
-static int check_family_flags(const parser *p)
+/* "--C belongs to a learner (svm, linear-svm): name it with --learner". */
+static int refuse_without_choice(const parser *p, cli_source source, const char *name)
 {
-    const cli_arguments *out = p->out;
+    const cli_choice *choice = &p->command->choices[source - CLI_CHOICE];
     kfe_entry_info info;
     cli_flag flag;
+    const char *separator = "";
 
-    if (out->entry < 0 || !p->command->family->entry(out->entry, &info))
-        return 1;
+    cli_text_printf(p->problem, "--%s is a flag of some %ss (", name, choice->family->noun);
+    for (int i = 0; choice->family->entry(i, &info); i++)
+        if (find_in(p->command, source, i, name, strlen(name), &flag)) {
+            cli_text_printf(p->problem, "%s%s", separator, info.name);
+            separator = ", ";
+        }
+    cli_text_printf(p->problem, "): choose one with --%s", choice->flag);
+    return 0;
+}
+
+static int refuse_flag_of_other(const parser *p, cli_source source, const char *name)
+{
+    const cli_family *family = family_of(p->command, source);
+    kfe_entry_info info = {0};
+
+    if (p->out->entries[source - CLI_CHOICE] < 0)
+        return refuse_without_choice(p, source, name);
+    family->entry(p->out->entries[source - CLI_CHOICE], &info);
+    cli_text_printf(p->problem, "%s %s has no flag --%s", family->noun, info.name, name);
+    suggest_flag(p, name);
+    return 0;
+}
+
+/* A method that is missing altogether is the command's to complain about. */
+static int is_optional(const parser *p, cli_source source)
+{
+    return source > CLI_CHOICE || p->command->choices[0].family == &cli_learners;
+}
+
+/* Flags given before the method or learner was named belong to those that were named in the end; so does one
+ * that reading has under the same name, as the more special of the two. */
+static int settle_choices(const parser *p)
+{
+    const cli_arguments *out = p->out;
+    cli_flag flag;
+
     for (int i = 0; i < out->flag_count; i++) {
         const char *name = out->flags[i].name;
-        if (out->flags[i].source != CLI_FAMILY ||
-            find_in(p->command, CLI_FAMILY, out->entry, name, strlen(name), &flag))
-            continue;
-        cli_text_printf(p->problem, "%s %s has no flag --%s", p->command->family->noun, info.name, name);
-        suggest_flag(p, name);
-        return 0;
+        cli_source source = out->flags[i].source;
+        int found = source < CLI_CHOICE && source != CLI_READING;
+        for (int s = CLI_CHOICE; !found && s < CLI_SOURCE_COUNT; s++) {
+            found = find_in(p->command, (cli_source)s, cli_entry_of(out, (cli_source)s), name, strlen(name),
+                            &flag);
+            if (found)
+                out->flags[i].source = (cli_source)s;
+        }
+        if (!found && source >= CLI_CHOICE && (cli_entry_of(out, source) >= 0 || is_optional(p, source)))
+            return refuse_flag_of_other(p, source, name);
     }
     return 1;
+}
+
+static int asks_for_help(const cli_arguments *arguments)
+{
+    return cli_is_set(arguments, "help") || cli_is_set(arguments, "version");
 }
 
 int cli_arguments_parse(const cli_command *command, int argc, char **argv, cli_arguments *out,
@@ -379,7 +454,7 @@ int cli_arguments_parse(const cli_command *command, int argc, char **argv, cli_a
     parser p = {command, argc, 0, argv, out, problem};
     int flags_ended = 0;
 
-    *out = (cli_arguments){.entry = -1};
+    *out = (cli_arguments){.entries = {-1, -1}};
     while (p.next < argc) {
         const char *argument = argv[p.next++];
         int fine = 1;
@@ -392,14 +467,19 @@ int cli_arguments_parse(const cli_command *command, int argc, char **argv, cli_a
         if (!fine)
             return 0;
     }
-    return check_family_flags(&p);
+    return asks_for_help(out) || settle_choices(&p);
+}
+
+int cli_entry_of(const cli_arguments *arguments, cli_source source)
+{
+    return source < CLI_CHOICE ? -1 : arguments->entries[source - CLI_CHOICE];
 }
 
 void cli_arguments_free(cli_arguments *arguments)
 {
     free(arguments->flags);
     free(arguments->operands);
-    *arguments = (cli_arguments){.entry = -1};
+    *arguments = (cli_arguments){.entries = {-1, -1}};
 }
 
 /* ---- what was given ---- */

@@ -19,26 +19,38 @@ typedef struct cli_flag {
 
 /* A table of the library whose entries have parameters. */
 typedef struct cli_family {
-    const char *noun; /* "method" */
+    const char *noun;    /* "method" */
+    const char *listing; /* the command that shows them */
     int (*entry)(int index, kfe_entry_info *out);
     const kfe_param_info *(*param)(int index, int param);
     kfe_status (*as_json)(kfe_context *ctx, const char *name, char **out);
 } cli_family;
 
-extern const cli_family cli_methods, cli_kernels, cli_generators;
+extern const cli_family cli_methods, cli_kernels, cli_generators, cli_learners;
 
 /* The entry of that name (up to a ':'), or -1. */
 int cli_family_find(const cli_family *family, const char *name);
 /* " (did you mean X?)" after an unknown name; "" if nothing is near. `out` holds it. */
 const char *cli_family_suggest(const cli_family *family, const char *name, char *out, size_t size);
 
-typedef enum cli_source { CLI_OWN, CLI_COMMON, CLI_READING, CLI_FITTING, CLI_FAMILY } cli_source;
-enum { CLI_SOURCE_COUNT = CLI_FAMILY + 1 };
+enum { CLI_MOST_CHOICES = 2 };
+
+/* Where a flag comes from. CLI_CHOICE + i: from the member chosen by the command's choice i. */
+typedef enum cli_source {
+    CLI_OWN,
+    CLI_COMMON,
+    CLI_READING,
+    CLI_FITTING,
+    CLI_OPTIONS,
+    CLI_CHOICE,
+    CLI_LAST_CHOICE = CLI_CHOICE + CLI_MOST_CHOICES - 1
+} cli_source;
+enum { CLI_SOURCE_COUNT = CLI_LAST_CHOICE + 1 };
 
 struct cli_command;
 
-/* Row `row` of the flags that `command` takes from `source`; `entry` picks the member of the command's
- * family. Returns 0 past the end. */
+/* Row `row` of the flags that `command` takes from `source`; `entry` picks the member where the
+ * source is a choice. Returns 0 past the end. */
 int cli_flag_at(const struct cli_command *command, cli_source source, int entry, int row, cli_flag *out);
 /* As it is typed, without the dashes: underscores become dashes. */
 void cli_flag_name(const cli_flag *flag, char *out, size_t size);
@@ -53,7 +65,7 @@ typedef struct cli_occurrence {
 } cli_occurrence;
 
 typedef struct cli_arguments {
-    int entry; /* the member of the command's family that was named; -1: none */
+    int entries[CLI_MOST_CHOICES]; /* the member that was named for each choice; -1: none */
     cli_occurrence *flags;
     int flag_count;
     const char **operands;
@@ -63,6 +75,8 @@ typedef struct cli_arguments {
 /* 0 if the line is wrong; then `problem` says why. */
 int cli_arguments_parse(const struct cli_command *command, int argc, char **argv, cli_arguments *out,
                         cli_text *problem);
+/* What `entry` is for a source: the member chosen, or -1. */
+int cli_entry_of(const cli_arguments *arguments, cli_source source);
 void cli_arguments_free(cli_arguments *arguments);
 
 /* The last value given for a flag of the command or a common one; NULL if there is none. */

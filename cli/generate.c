@@ -15,7 +15,7 @@ static kfe_status run(cli_session *session)
     if (cli_is_set(arguments, "list"))
         return cli_print_list(session, &cli_generators, NULL);
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a generator ('kfe generate --list' shows them)"));
-    cli_options_of(arguments, CLI_FAMILY, &options);
+    cli_options_of(arguments, CLI_CHOICE, &options);
     CLI_TRY(kfe_data_generate(session->ctx, arguments->operands[0], cli_text_string(&options), &data));
     CLI_TRY(kfe_data_write(session->ctx, data, output ? output : "-"));
 cleanup:
@@ -38,6 +38,6 @@ const cli_command cli_command_generate = {
     .examples = "  kfe generate --list\n"
                 "  kfe generate slabs --seed 1 -o train.csv\n",
     .flags = flags,
-    .family = &cli_generators,
+    .choices = {{&cli_generators, NULL}},
     .run = run,
 };

@@ -22,11 +22,17 @@ void cli_help_overview(FILE *out)
           out);
 }
 
-const char *cli_group_title(cli_source source)
+const char *cli_group_title(const cli_command *command, cli_source source)
 {
-    static const char *const titles[CLI_SOURCE_COUNT] = {"Flags", "Common flags", "Flags of reading data",
-                                                         "Flags of fitting", "Flags"};
-    return titles[source];
+    static const char *const titles[CLI_SOURCE_COUNT] = {
+        [CLI_OWN] = "Flags",
+        [CLI_COMMON] = "Common flags",
+        [CLI_READING] = "Flags of reading data",
+        [CLI_FITTING] = "Flags of fitting",
+    };
+    if (source == CLI_OPTIONS && command->option_title)
+        return command->option_title;
+    return titles[source] ? titles[source] : "Flags";
 }
 
 static void print_row(FILE *out, const char *label, const char *text)
@@ -69,23 +75,38 @@ static void print_group(FILE *out, const cli_command *command, cli_source source
 
     if (!cli_flag_at(command, source, entry, 0, &flag))
         return;
-    fprintf(out, "\n%s", cli_group_title(source));
-    if (source == CLI_FAMILY && command->family->entry(entry, &info))
-        fprintf(out, " of %s %s", command->family->noun, info.name);
+    fprintf(out, "\n%s", cli_group_title(command, source));
+    if (source >= CLI_CHOICE) {
+        const cli_family *family = command->choices[source - CLI_CHOICE].family;
+        family->entry(entry, &info);
+        fprintf(out, " of %s %s", family->noun, info.name);
+    }
     fputs(":\n", out);
     for (int row = 0; cli_flag_at(command, source, entry, row, &flag); row++)
         if (!flag.hidden)
             print_flag(out, &flag);
 }
 
-static void print_family(FILE *out, const cli_command *command)
+/* "-m ", "--learner " or, where an operand chooses, "". */
+static void print_chooser(FILE *out, const cli_command *command, const char *name)
 {
-    const cli_family *family = command->family;
+    cli_flag flag;
+
+    for (int row = 0; name && cli_flag_at(command, CLI_OWN, -1, row, &flag); row++)
+        if (strcmp(flag.info.name, name) == 0 && flag.letter)
+            fprintf(out, "-%c ", flag.letter);
+        else if (strcmp(flag.info.name, name) == 0)
+            fprintf(out, "--%s ", name);
+}
+
+static void print_members(FILE *out, const cli_command *command, const cli_choice *choice)
+{
     kfe_entry_info info;
 
-    fprintf(out, "\nEach %s has flags of its own; 'kfe %s %sNAME --help' shows them:\n", family->noun,
-            command->name, command->family_flag ? "-m " : "");
-    for (int i = 0; family->entry(i, &info); i++) {
+    fprintf(out, "\nEach %s has flags of its own; 'kfe %s ", choice->family->noun, command->name);
+    print_chooser(out, command, choice->flag);
+    fputs("NAME --help' shows them:\n", out);
+    for (int i = 0; choice->family->entry(i, &info); i++) {
         cli_text label = {0};
         cli_text_printf(&label, "  %s", info.name);
         print_row(out, label.bytes, info.summary);
@@ -93,16 +114,18 @@ static void print_family(FILE *out, const cli_command *command)
     }
 }
 
-void cli_help_command(FILE *out, const cli_command *command, int entry)
+void cli_help_command(FILE *out, const cli_command *command, const cli_arguments *arguments)
 {
-    static const cli_source order[] = {CLI_OWN, CLI_FAMILY, CLI_FITTING, CLI_READING, CLI_COMMON};
+    static const cli_source order[] = {CLI_OWN,     CLI_OPTIONS, CLI_CHOICE, CLI_LAST_CHOICE,
+                                       CLI_FITTING, CLI_READING, CLI_COMMON};
 
     fprintf(out, "Usage: kfe %s %s\n\n", command->name, command->operands);
     cli_print_wrapped(out, command->description, 0, 0);
-    if (command->family && entry < 0)
-        print_family(out, command);
+    for (int c = 0; c < CLI_MOST_CHOICES; c++)
+        if (command->choices[c].family && !(arguments && arguments->entries[c] >= 0))
+            print_members(out, command, &command->choices[c]);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        print_group(out, command, order[i], entry);
+        print_group(out, command, order[i], arguments ? cli_entry_of(arguments, order[i]) : -1);
     if (command->examples)
         fprintf(out, "\nExamples:\n%s", command->examples);
 }

@@ -6,13 +6,13 @@
 #include "command.h"
 
 void cli_help_overview(FILE *out);
-/* `entry`: the member of the command's family whose flags are shown as well; -1: none. */
-void cli_help_command(FILE *out, const cli_command *command, int entry);
+/* With the flags of the members that `arguments` chose; NULL: none. */
+void cli_help_command(FILE *out, const cli_command *command, const cli_arguments *arguments);
 /* The parameters of one entry of a family, as in help. */
 void cli_help_params(FILE *out, const cli_family *family, int entry);
 
-/* The title of a group of flags; "" for the command's own. */
-const char *cli_group_title(cli_source source);
+/* The title of a group of flags. */
+const char *cli_group_title(const cli_command *command, cli_source source);
 
 /* In roff; NULL is the page of kfe itself. */
 void cli_manual(FILE *out, const cli_command *command);

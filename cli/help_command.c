@@ -22,7 +22,7 @@ static kfe_status run(cli_session *session)
     if (cli_is_set(arguments, "man"))
         cli_manual(stdout, command);
     else if (command)
-        cli_help_command(stdout, command, -1);
+        cli_help_command(stdout, command, NULL);
     else
         cli_help_overview(stdout);
     return KFE_OK;

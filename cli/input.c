@@ -99,6 +99,18 @@ void cli_add_content(const cli_session *session, cli_text *options)
         }
 }
 
+void cli_add_model_reading(const cli_session *session, const kfe_model *model, int first, cli_text *options)
+{
+    char number[32];
+
+    if (kfe_model_takes_strings(model, 0)) {
+        cli_text_option(options, "content", "strings");
+    } else if (cli_count_views(session, first) == 1 && kfe_model_views(model) == 1) {
+        snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, 0));
+        cli_text_option(options, "columns", number);
+    }
+}
+
 /* A label may be a whole text, or hold what a terminal would obey. */
 static void print_class_name(const char *name)
 {

@@ -76,12 +76,23 @@ kfe_status cli_check_operands(cli_session *session, int min, int max, const char
     return KFE_OK;
 }
 
+/* The library tells how many fits are ahead as information, which only -v shows otherwise. */
+static int is_announcement(const cli_session *session, const char *text)
+{
+    return session->command->uses & CLI_TELLS_FITS && !session->quiet && strstr(text, " fits");
+}
+
 static void print_log(void *user, kfe_level level, const char *text)
 {
-    int verbose = *(const int *)user;
+    cli_session *session = user;
+    int verbose = cli_is_set(&session->arguments, "verbose");
 
-    if (level > KFE_LOG_WARNING && !(verbose && level == KFE_LOG_INFO))
+    if (level > KFE_LOG_INFO || (level == KFE_LOG_INFO && !verbose && !is_announcement(session, text)))
         return;
+    if (strcmp(cli_text_string(&session->said), text) == 0)
+        return;
+    session->said.length = 0;
+    cli_text_add(&session->said, text);
     cli_progress_erase();
     fprintf(stderr, "kfe: %s%s\n", level == KFE_LOG_WARNING ? "warning: " : "", text);
 }
@@ -132,11 +143,10 @@ static kfe_status apply_common_flags(cli_session *session)
 
 static kfe_status run_command(cli_session *session)
 {
-    int verbose = cli_is_set(&session->arguments, "verbose");
     kfe_status status = KFE_OK;
 
     CLI_TRY(apply_common_flags(session));
-    kfe_context_on_log(session->ctx, print_log, &verbose);
+    kfe_context_on_log(session->ctx, print_log, session);
     kfe_context_on_cancel(session->ctx, cli_signal_cancels, NULL);
     if (!session->quiet)
         kfe_context_on_progress(session->ctx, cli_progress_show, NULL);
@@ -153,7 +163,7 @@ static kfe_status parse_and_run(cli_session *session, int argc, char **argv)
     if (!cli_arguments_parse(session->command, argc, argv, &session->arguments, &session->problem))
         return KFE_EINVAL;
     if (cli_is_set(&session->arguments, "help")) {
-        cli_help_command(stdout, session->command, session->arguments.entry);
+        cli_help_command(stdout, session->command, &session->arguments);
         return KFE_OK;
     }
     if (cli_is_set(&session->arguments, "version")) {
@@ -194,7 +204,7 @@ static int close_output(int exit_status)
 
 static int run_session(const cli_command *command, int argc, char **argv)
 {
-    cli_session session = {.command = command, .arguments.entry = -1};
+    cli_session session = {.command = command, .arguments.entries = {-1, -1}};
     kfe_status status = kfe_context_new(&session.ctx);
 
     if (status == KFE_OK)
@@ -203,6 +213,7 @@ static int run_session(const cli_command *command, int argc, char **argv)
         print_problem(&session, status);
     cli_arguments_free(&session.arguments);
     free(session.problem.bytes);
+    free(session.said.bytes);
     kfe_context_free(session.ctx);
     cli_signals_finish();
     return exit_status_of(status);

@@ -77,26 +77,29 @@ static void print_titled_group(FILE *out, const cli_command *command, cli_source
 
     if (!cli_flag_at(command, source, -1, 0, &flag) || flag.hidden)
         return;
-    print_heading(out, cli_group_title(source));
+    print_heading(out, cli_group_title(command, source));
     print_group(out, command, source, -1);
 }
 
-static void print_family(FILE *out, const cli_command *command)
+static void print_members(FILE *out, const cli_command *command, cli_source source)
 {
+    const cli_family *family = command->choices[source - CLI_CHOICE].family;
     cli_text title = {0};
     kfe_entry_info entry;
 
-    cli_text_printf(&title, "%ss", command->family->noun);
+    if (!family)
+        return;
+    cli_text_printf(&title, "%ss", family->noun);
     print_heading(out, title.bytes);
     free(title.bytes);
-    for (int i = 0; command->family->entry(i, &entry); i++) {
+    for (int i = 0; family->entry(i, &entry); i++) {
         print_line(out, ".SS ", entry.name);
         print_line(out, "", entry.summary);
         if (entry.formula) {
             fputs(".PP\n", out);
             print_line(out, "", entry.formula);
         }
-        print_group(out, command, CLI_FAMILY, i);
+        print_group(out, command, source, i);
     }
 }
 
@@ -181,7 +184,7 @@ static void print_overview(FILE *out)
 
 void cli_manual(FILE *out, const cli_command *command)
 {
-    static const cli_source order[] = {CLI_OWN, CLI_FITTING, CLI_READING, CLI_COMMON};
+    static const cli_source order[] = {CLI_OWN, CLI_OPTIONS, CLI_FITTING, CLI_READING, CLI_COMMON};
     cli_text page = {0};
 
     if (!command) {
@@ -197,8 +200,8 @@ void cli_manual(FILE *out, const cli_command *command)
     print_line(out, "", command->description);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         print_titled_group(out, command, order[i]);
-    if (command->family)
-        print_family(out, command);
+    print_members(out, command, CLI_CHOICE);
+    print_members(out, command, CLI_LAST_CHOICE);
     if (command->examples) {
         fputs(".SH EXAMPLES\n.nf\n", out);
         print_escaped(out, command->examples);

@@ -4,19 +4,7 @@
 #include "command.h"
 #include "input.h"
 #include "list.h"
-
-static int list_kernels(const cli_session *session, const char ***out)
-{
-    const char *kernel;
-    int count = 0;
-
-    *out = NULL;
-    while ((kernel = cli_value_at(&session->arguments, "kernel", count)) != NULL) {
-        *out = cli_resize(*out, (size_t)count + 1, sizeof **out);
-        (*out)[count++] = kernel;
-    }
-    return count;
-}
+#include "spec.h"
 
 static kfe_status run(cli_session *session)
 {
@@ -27,7 +15,7 @@ static kfe_status run(cli_session *session)
     cli_text fitting = {0};
     char *text = NULL;
     kfe_status status = KFE_OK;
-    int count = list_kernels(session, &kernels);
+    int count = cli_list_values(&session->arguments, "kernel", &kernels);
 
     if (count == 0) {
         status = cli_fail(session, "measure needs a kernel: -k KERNEL; 'kfe kernels' lists them");

@@ -4,19 +4,6 @@
 #include "command.h"
 #include "input.h"
 
-/* The number of columns tells the reader whether there is a label column, and how wide sparse rows are. */
-static void add_reading(const cli_session *session, const kfe_model *model, cli_text *options)
-{
-    char number[32];
-
-    if (kfe_model_takes_strings(model, 0)) {
-        cli_text_option(options, "content", "strings");
-    } else if (cli_count_views(session, 1) == 1 && kfe_model_views(model) == 1) {
-        snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, 0));
-        cli_text_option(options, "columns", number);
-    }
-}
-
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -30,7 +17,7 @@ static kfe_status run(cli_session *session)
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
     CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
-    add_reading(session, model, &options);
+    cli_add_model_reading(session, model, 1, &options);
     CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));
     CLI_TRY(kfe_transform(session->ctx, model, data, &features));
     CLI_TRY(kfe_matrix_write(session->ctx, &features, output ? output : "-"));

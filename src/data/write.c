@@ -78,7 +78,7 @@ cleanup:
     return status;
 }
 
-static kfe_status write_table(kfe_i_written *what)
+kfe_status kfe_i_write(kfe_i_written *what)
 {
     kfe_status status = KFE_OK;
     const kfe_i_writer *writer = NULL;
@@ -112,7 +112,7 @@ kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *pa
     what.column_names = data->views[0].column_names;
     what.target = data->target.task == KFE_TASK_NONE ? NULL : &data->target;
     what.target_name = data->target_name;
-    return write_table(&what);
+    return kfe_i_write(&what);
 }
 
 kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
@@ -124,5 +124,5 @@ kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const ch
     what.table.cols = matrix->cols;
     what.table.stride = matrix->stride;
     what.table.values = matrix->values;
-    return write_table(&what);
+    return kfe_i_write(&what);
 }

@@ -67,7 +67,16 @@ static void put_vector_header(kfe_i_sink *sink, const char *descr, int64_t count
     put_npy_header(sink, descr, shape);
 }
 
-/* The table, and after each row what the target has for it: nothing, numbers, or the class as a number. */
+/* What the target has for a row: numbers, or the class as a number. */
+static void put_target(kfe_i_sink *sink, const kfe_i_target *target, const double *class_numbers, int64_t i)
+{
+    if (class_numbers)
+        put_double(sink, class_numbers[target->codes[i]]);
+    else
+        put_doubles(sink, target->values + i * target->cols, target->cols);
+}
+
+/* The table with the target, if there is one, before or after the values of each row. */
 static kfe_status put_rows(const kfe_i_written *what, kfe_i_sink *sink, const kfe_i_target *target,
                            const double *class_numbers)
 {
@@ -76,11 +85,11 @@ static kfe_status put_rows(const kfe_i_written *what, kfe_i_sink *sink, const kf
 
     put_matrix_header(sink, what->table.rows, what->table.cols + targets);
     for (int64_t i = 0; i < what->table.rows; i++) {
-        const double *row = kfe_i_written_dense(what, i);
-        put_doubles(sink, row, what->table.cols);
-        for (int64_t k = 0; k < targets; k++)
-            put_double(sink,
-                       class_numbers ? class_numbers[target->codes[i]] : target->values[i * targets + k]);
+        if (target && what->target_first)
+            put_target(sink, target, class_numbers, i);
+        put_doubles(sink, kfe_i_written_dense(what, i), what->table.cols);
+        if (target && !what->target_first)
+            put_target(sink, target, class_numbers, i);
         KFE_TRY(kfe_i_written_row(what, sink, i));
     }
 cleanup:
@@ -346,7 +355,7 @@ static kfe_status write_npz(const kfe_i_written *what, kfe_i_sink *sink)
     KFE_TRY(check_size(what));
     if (what->table.kind == KFE_TABLE_CSR) {
         put_csr(&zip);
-    } else {
+    } else if (what->table.cols > 0) {
         begin_member(&zip, "X.npy");
         KFE_TRY(put_rows(what, sink, NULL, NULL));
         end_member(&zip);

@@ -46,58 +46,102 @@ static void put_name(const kfe_i_written *what, kfe_i_sink *sink, int64_t column
     put_text(sink, name, (int64_t)strlen(name), delimiter);
 }
 
-static void put_header(const kfe_i_written *what, kfe_i_sink *sink, char delimiter)
+/* A row under way: what stands between its fields. */
+typedef struct line {
+    const kfe_i_written *what;
+    kfe_i_sink *sink;
+    char delimiter;
+    int begun;
+} line;
+
+static void next_field(line *out)
 {
-    const char *label = what->target_name ? what->target_name : "label";
-    int64_t targets = !what->target ? 0 : what->target->task == KFE_TASK_CLASSES ? 1 : what->target->cols;
+    if (out->begun)
+        kfe_i_sink_put(out->sink, &out->delimiter, 1);
+    out->begun = 1;
+}
+
+static void put_column_names(line *out)
+{
+    for (int64_t j = 0; j < out->what->table.cols; j++) {
+        next_field(out);
+        put_name(out->what, out->sink, j, out->delimiter);
+    }
+}
+
+static void put_target_names(line *out)
+{
+    const kfe_i_target *target = out->what->target;
+    const char *label = out->what->target_name ? out->what->target_name : "label";
+    int64_t targets = !target ? 0 : target->task == KFE_TASK_CLASSES ? 1 : target->cols;
     char number[32] = "";
 
-    for (int64_t j = 0; j < what->table.cols; j++) {
-        if (j > 0)
-            kfe_i_sink_put(sink, &delimiter, 1);
-        put_name(what, sink, j, delimiter);
-    }
     for (int64_t k = 0; k < targets; k++) {
-        kfe_i_sink_put(sink, &delimiter, 1);
-        put_text(sink, label, (int64_t)strlen(label), delimiter);
+        next_field(out);
+        put_text(out->sink, label, (int64_t)strlen(label), out->delimiter);
         if (targets > 1)
             snprintf(number, sizeof number, "%lld", (long long)k + 1);
-        kfe_i_sink_puts(sink, number);
+        kfe_i_sink_puts(out->sink, number);
     }
+}
+
+static void put_header(const kfe_i_written *what, kfe_i_sink *sink, char delimiter)
+{
+    line out = {what, sink, delimiter, 0};
+
+    if (what->target_first)
+        put_target_names(&out);
+    put_column_names(&out);
+    if (!what->target_first)
+        put_target_names(&out);
     kfe_i_sink_put(sink, "\n", 1);
 }
 
-static void put_target(const kfe_i_written *what, kfe_i_sink *sink, int64_t i, char delimiter)
+static void put_target(line *out, int64_t i)
 {
-    const kfe_i_target *target = what->target;
+    const kfe_i_target *target = out->what->target;
 
+    if (!target)
+        return;
     if (target->task == KFE_TASK_CLASSES) {
         const char *name = target->names[target->codes[i]];
-        kfe_i_sink_put(sink, &delimiter, 1);
-        put_text(sink, name, (int64_t)strlen(name), delimiter);
+        next_field(out);
+        put_text(out->sink, name, (int64_t)strlen(name), out->delimiter);
         return;
     }
     for (int64_t k = 0; k < target->cols; k++) {
-        kfe_i_sink_put(sink, &delimiter, 1);
-        kfe_i_sink_put_number(sink, target->values[i * target->cols + k]);
+        next_field(out);
+        kfe_i_sink_put_number(out->sink, target->values[i * target->cols + k]);
+    }
+}
+
+static void put_values(line *out, int64_t i)
+{
+    const kfe_i_table *table = &out->what->table;
+
+    if (table->kind == KFE_TABLE_TEXT) {
+        next_field(out);
+        put_text(out->sink, table->bytes + table->row_start[i], table->row_start[i + 1] - table->row_start[i],
+                 out->delimiter);
+        return;
+    }
+    const double *row = kfe_i_written_dense(out->what, i);
+    for (int64_t j = 0; j < table->cols; j++) {
+        next_field(out);
+        kfe_i_sink_put_number(out->sink, row[j]);
     }
 }
 
 static void put_row(const kfe_i_written *what, kfe_i_sink *sink, int64_t i, char delimiter)
 {
-    const kfe_i_table *table = &what->table;
+    line out = {what, sink, delimiter, 0};
 
-    if (table->kind == KFE_TABLE_TEXT) {
-        put_text(sink, table->bytes + table->row_start[i], table->row_start[i + 1] - table->row_start[i],
-                 delimiter);
-        return;
-    }
-    const double *row = kfe_i_written_dense(what, i);
-    for (int64_t j = 0; j < table->cols; j++) {
-        if (j > 0)
-            kfe_i_sink_put(sink, &delimiter, 1);
-        kfe_i_sink_put_number(sink, row[j]);
-    }
+    if (what->target_first)
+        put_target(&out, i);
+    put_values(&out, i);
+    if (!what->target_first)
+        put_target(&out, i);
+    kfe_i_sink_put(sink, "\n", 1);
 }
 
 static kfe_status write_delimited(const kfe_i_written *what, kfe_i_sink *sink, char delimiter)
@@ -108,9 +152,6 @@ static kfe_status write_delimited(const kfe_i_written *what, kfe_i_sink *sink, c
         put_header(what, sink, delimiter);
     for (int64_t i = 0; i < what->table.rows; i++) {
         put_row(what, sink, i, delimiter);
-        if (what->target)
-            put_target(what, sink, i, delimiter);
-        kfe_i_sink_put(sink, "\n", 1);
         KFE_TRY(kfe_i_written_row(what, sink, i));
     }
 cleanup:

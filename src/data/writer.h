@@ -15,6 +15,7 @@ typedef struct kfe_i_written {
     const char *name_prefix;   /* of the names x1, x2, … made up for a header; NULL: then no header */
     const kfe_i_target *target;
     const char *target_name; /* or NULL */
+    int target_first;        /* rows begin with the target, where the format leaves a choice */
     char stage[256];         /* "writing PATH" */
     double *row;             /* one dense row */
 } kfe_i_written;
@@ -27,6 +28,10 @@ typedef struct kfe_i_writer {
 
 extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_writer, kfe_i_npy_writer,
     kfe_i_npz_writer;
+
+/* Writes it in the format that the extension of its path names ("-": CSV on standard output), whole or not at
+ * all. A table without columns is not written where the target stands apart. */
+kfe_status kfe_i_write(kfe_i_written *what);
 
 /* Flushes now and then, tells of progress, and asks whether to go on; at the end of row i. */
 kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_t i);

@@ -61,6 +61,25 @@ static void add_record(kfe_i_text *text, const kfe_i_record *record)
     kfe_i_text_puts(text, record->count > FEW ? " ...\n" : "\n");
 }
 
+static const char *outputs_meaning(const kfe_i_machine *machine)
+{
+    static const char *const meanings[] = {"the predicted values", "one per class", "one per pair of classes",
+                                           "a chain of the classes"};
+    return meanings[machine->decision];
+}
+
+static void add_learner(kfe_i_text *text, const kfe_model *model)
+{
+    const kfe_i_machine *machine = &model->machine;
+
+    if (!model->learner)
+        return;
+    kfe_i_text_printf(text, "learner     %s (%s)\n", model->learner, model->learner_params);
+    kfe_i_text_printf(text, "outputs     %lld, %s\n", (long long)machine->outputs, outputs_meaning(machine));
+    if (machine->support_vectors >= 0)
+        kfe_i_text_printf(text, "rests on    %lld support vectors\n", (long long)machine->support_vectors);
+}
+
 static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, char **out)
 {
     kfe_status status = KFE_OK;
@@ -84,6 +103,7 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
                           (long long)model->train_rows);
     add_views(&text, model);
     add_classes(&text, model);
+    add_learner(&text, model);
     for (int64_t i = 0; i < model->record_count; i++)
         add_record(&text, &model->records[i]);
     kfe_i_text_printf(&text, "fitted by   kfe %s\n", model->version);
@@ -157,6 +177,33 @@ static kfe_status add_parameter(kfe_context *ctx, void *user, const char *key, c
     return KFE_OK;
 }
 
+/* null where the model gives features only. */
+static kfe_status set_learner(kfe_context *ctx, const kfe_model *model, json_t *object)
+{
+    const kfe_i_machine *machine = &model->machine;
+    json_t *learner = model->learner ? json_object() : json_null();
+    json_t *params = json_object();
+    char kind[32] = "";
+    char decision[32] = "";
+
+    json_object_set_new(object, "learner", learner);
+    if (!model->learner) {
+        json_decref(params);
+        return KFE_OK;
+    }
+    kfe_i_word_at(KFE_MACHINE_WORDS, (int)machine->kind, kind, sizeof kind);
+    kfe_i_word_at(KFE_DECISION_WORDS, (int)machine->decision, decision, sizeof decision);
+    json_object_set_new(learner, "name", kfe_i_json_string(model->learner));
+    json_object_set_new(learner, "parameters", params);
+    json_object_set_new(learner, "machine", json_string(kind));
+    json_object_set_new(learner, "decision", json_string(decision));
+    json_object_set_new(learner, "outputs", json_integer((json_int_t)machine->outputs));
+    json_object_set_new(learner, "support_vectors",
+                        machine->support_vectors < 0 ? json_null()
+                                                     : json_integer((json_int_t)machine->support_vectors));
+    return kfe_i_options_each(ctx, model->learner_params, add_parameter, params);
+}
+
 static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, char **out)
 {
     kfe_status status = KFE_OK;
@@ -176,6 +223,7 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     json_object_set_new(object, "task", json_string(kfe_i_task_name(model->task)));
     json_object_set_new(object, "classes", class_array(model));
     json_object_set_new(object, "views", view_array(model));
+    KFE_TRY(set_learner(ctx, model, object));
     json_object_set_new(object, "records", record_object(model));
     json_object_set_new(object, "kfe_version", kfe_i_json_string(model->version));
     status = kfe_i_json_take(ctx, object, out);

@@ -123,31 +123,13 @@ kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *n
     return kfe_i_fail(ctx, KFE_EINVAL, "positive: there is no class '%s'", name);
 }
 
-static kfe_status add_metric(kfe_i_assessment *a, kfe_task task, const char *name, size_t length)
-{
-    char copy[64];
-
-    if (a->metric_count == KFE_MOST_METRICS || length >= sizeof copy)
-        return kfe_i_fail(a->ctx, KFE_EINVAL, "metrics: at most %d can be measured at once",
-                          KFE_MOST_METRICS);
-    memcpy(copy, name, length);
-    copy[length] = '\0';
-    return kfe_i_metric_find(a->ctx, copy, task, &a->metrics[a->metric_count++]);
-}
-
 static kfe_status read_metrics(kfe_i_assessment *a, kfe_task task, const char *names)
 {
-    kfe_status status = KFE_OK;
+    kfe_status status =
+        kfe_i_metric_list(a->ctx, names, task, KFE_MOST_METRICS, a->metrics, &a->metric_count);
 
-    if (!*names)
+    if (status == KFE_OK && a->metric_count == 0)
         a->metrics[a->metric_count++] = kfe_i_metric_default(task);
-    while (*names) {
-        size_t length = strcspn(names, ";");
-        if (length > 0)
-            KFE_TRY(add_metric(a, task, names, length));
-        names += length + (names[length] != '\0');
-    }
-cleanup:
     return status;
 }
 

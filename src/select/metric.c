@@ -358,6 +358,34 @@ kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, 
     return refuse(ctx, reason, task);
 }
 
+static kfe_status add_to_list(kfe_context *ctx, const char *name, size_t length, kfe_task task, int64_t most,
+                              const kfe_i_metric **out, int64_t *count)
+{
+    char copy[64];
+
+    if (*count == most || length >= sizeof copy)
+        return kfe_i_fail(ctx, KFE_EINVAL, "metrics: at most %lld can be measured at once", (long long)most);
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    return kfe_i_metric_find(ctx, copy, task, &out[(*count)++]);
+}
+
+kfe_status kfe_i_metric_list(kfe_context *ctx, const char *names, kfe_task task, int64_t most,
+                             const kfe_i_metric **out, int64_t *count)
+{
+    kfe_status status = KFE_OK;
+
+    *count = 0;
+    while (*names) {
+        size_t length = strcspn(names, ";");
+        if (length > 0)
+            KFE_TRY(add_to_list(ctx, names, length, task, most, out, count));
+        names += length + (names[length] != '\0');
+    }
+cleanup:
+    return status;
+}
+
 const kfe_i_metric *kfe_i_metric_default(kfe_task task)
 {
     const char *name = task == KFE_TASK_REAL ? "rmse" : "accuracy";

@@ -33,6 +33,9 @@ typedef struct kfe_i_metric {
 const kfe_i_metric *kfe_i_metric_at(int index);
 /* The metric by that name, which must be for this task; the message suggests the nearest. */
 kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, const kfe_i_metric **out);
+/* Those of "NAME;NAME;…"; nothing named: none. KFE_EINVAL past `most`. */
+kfe_status kfe_i_metric_list(kfe_context *ctx, const char *names, kfe_task task, int64_t most,
+                             const kfe_i_metric **out, int64_t *count);
 /* What is optimised when the user does not say: accuracy, or rmse. */
 const kfe_i_metric *kfe_i_metric_default(kfe_task task);
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "input.h"
+#include "list.h"
+#include "progress.h"
+#include "spec.h"
+
+static kfe_status check_flags(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *save = cli_value(arguments, "save");
+
+    if (!cli_value(arguments, "method"))
+        return cli_fail(session, "cv needs a method: -m METHOD; 'kfe methods' lists them");
+    if (!cli_value(arguments, "learner"))
+        return cli_fail(session, "cv needs a learner to predict with: --learner LEARNER; 'kfe learners' "
+                                 "lists them");
+    if (save && strcmp(save, "-") == 0)
+        return cli_fail(session, "the table goes to standard output; --save needs a file");
+    return KFE_OK;
+}
+
+static kfe_status validate(cli_session *session, const kfe_data *train)
+{
+    const cli_arguments *arguments = &session->arguments;
+    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+    const char *save = cli_value(arguments, "save");
+    const char **grids = NULL;
+    int grid_count = cli_list_values(arguments, "grid", &grids);
+    kfe_spec *spec = NULL;
+    kfe_model *best = NULL;
+    cli_text options = {0};
+    char *text = NULL;
+    kfe_status status = KFE_OK;
+
+    cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(cli_make_spec(session, cli_value(arguments, "method"), 1, &spec));
+    CLI_TRY(kfe_cross_validate(session->ctx, spec, grid_count, grids, train, cli_text_string(&options), style,
+                               save ? &best : NULL, &text));
+    if (save)
+        CLI_TRY(kfe_model_save(session->ctx, best, save));
+    cli_progress_erase();
+    if (!session->quiet)
+        cli_print_data(session, 0, train);
+    cli_print_text(text);
+cleanup:
+    kfe_string_free(session->ctx, text);
+    kfe_model_free(best);
+    kfe_spec_free(spec);
+    free(grids);
+    free(options.bytes);
+    return status;
+}
+
+static kfe_status run(cli_session *session)
+{
+    kfe_data *train = NULL;
+    cli_text reading = {0};
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(check_flags(session));
+    cli_add_content(session, &reading);
+    CLI_TRY(cli_read_data(session, 0, cli_text_string(&reading), &train));
+    CLI_TRY(validate(session, train));
+cleanup:
+    kfe_data_free(train);
+    free(reading.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
+    CLI_TEXT("kernel", 'k', "KERNEL",
+             "the kernel, as name or name:key=value,…; repeated, their weighted sum"),
+    CLI_LEARNER("what learns on the features and predicts; 'kfe learners' lists them"),
+    CLI_GRID,
+    CLI_TEXT("save", 0, "MODEL", "fit the best setting on all the data and write it as a model"),
+    CLI_VIEW,
+    CLI_JSON,
+    CLI_FLAGS_END};
+
+const cli_command cli_command_cv = {
+    .name = "cv",
+    .summary = "choose parameters and measure them, by cross-validation",
+    .operands = "-m METHOD [-k KERNEL]... --learner LEARNER [--grid NAME=VALUES]... [FLAGS] TRAIN...",
+    .description = "Divides TRAIN into parts, and measures what is learned on some of them on the others. "
+                   "With --grid, the "
+                   "settings are compared inside each training part, so that the choice does not see what it "
+                   "is measured "
+                   "on. Prints the mean and standard deviation of every metric, and what was chosen.",
+    .examples =
+        "  kfe cv -m koc -k rbf --learner linear-svm --grid gamma=0.01:10:log7 --grid C=0.1,1,10 "
+        "train.csv --save best.kfe\n"
+        "  kfe cv -m kpca --dim 5 -k rbf:gamma=median --learner knn --folds 10 --repeats 3 train.csv\n",
+    .flags = flags,
+    .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_TELLS_FITS,
+    .option = kfe_cv_option,
+    .option_title = "Flags of cross-validation",
+    .choices = {{&cli_methods, "method"}, {&cli_learners, "learner"}},
+    .run = run,
+};

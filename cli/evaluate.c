@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "command.h"
+#include "input.h"
+#include "list.h"
+#include "progress.h"
+
+/* Few distinct numbers would otherwise be taken for classes, and many classes for numbers. */
+static void add_task(const kfe_model *model, cli_text *options)
+{
+    if (kfe_model_task(model) == KFE_TASK_REAL)
+        cli_text_option(options, "task", "regress");
+    else if (kfe_model_task(model) == KFE_TASK_CLASSES)
+        cli_text_option(options, "task", "classify");
+}
+
+static kfe_status run(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+    kfe_model *model = NULL;
+    kfe_data *data = NULL;
+    cli_text reading = {0};
+    cli_text options = {0};
+    char *text = NULL;
+    kfe_status status = KFE_OK;
+
+    if (arguments->operand_count < 1)
+        return cli_check_operands(session, 2, 2, "a model and data");
+    CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
+    cli_add_model_reading(session, model, 1, &reading);
+    add_task(model, &reading);
+    cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(cli_read_data(session, 1, cli_text_string(&reading), &data));
+    CLI_TRY(kfe_evaluate(session->ctx, model, data, cli_text_string(&options), style, &text));
+    cli_progress_erase();
+    if (!session->quiet)
+        cli_print_data(session, 1, data);
+    cli_print_text(text);
+cleanup:
+    kfe_string_free(session->ctx, text);
+    kfe_data_free(data);
+    kfe_model_free(model);
+    free(reading.bytes);
+    free(options.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {CLI_VIEW, CLI_JSON, CLI_FLAGS_END};
+
+const cli_command cli_command_evaluate = {
+    .name = "evaluate",
+    .summary = "measure how well a model predicts",
+    .operands = "MODEL DATA... [--metrics NAME;NAME...] [--json]",
+    .description =
+        "Predicts the labels or values of DATA and compares them with those that DATA has: accuracy and "
+        "others "
+        "for classes, with a table of what was taken for what; rmse, mae and r2 for numbers. --json adds the "
+        "points of the ROC and precision-recall curves.",
+    .examples = "  kfe evaluate model.kfe test.csv\n"
+                "  kfe evaluate model.kfe test.csv --metrics 'f1;auc' --positive ill --json\n",
+    .flags = flags,
+    .uses = CLI_USES_READING,
+    .option = kfe_evaluate_option,
+    .option_title = "Flags of measuring",
+    .run = run,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "command.h"
+#include "input.h"
+
+static kfe_status load(cli_session *session, kfe_model **model)
+{
+    const cli_arguments *arguments = &session->arguments;
+    kfe_status status = KFE_OK;
+
+    if (arguments->operand_count < 1)
+        return cli_check_operands(session, 2, 2, "a model and data");
+    CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], model));
+    if (cli_is_set(arguments, "scores") && kfe_model_learner(*model) &&
+        kfe_model_task(*model) == KFE_TASK_REAL)
+        status = cli_fail(session, "the model predicts numbers, which are all that it computes: leave out "
+                                   "--scores, which are for classes");
+cleanup:
+    return status;
+}
+
+static kfe_status run(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *output = cli_value(arguments, "output");
+    int with_scores = cli_is_set(arguments, "scores");
+    kfe_model *model = NULL;
+    kfe_data *data = NULL;
+    kfe_matrix predictions = {0};
+    kfe_matrix scores = {0};
+    cli_text options = {0};
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(load(session, &model));
+    cli_add_model_reading(session, model, 1, &options);
+    CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));
+    CLI_TRY(kfe_predict(session->ctx, model, data, &predictions, with_scores ? &scores : NULL));
+    CLI_TRY(kfe_predictions_write(session->ctx, model, &predictions, with_scores ? &scores : NULL,
+                                  output ? output : "-"));
+cleanup:
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&scores);
+    kfe_data_free(data);
+    kfe_model_free(model);
+    free(options.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT(
+        "output", 'o', "PREDICTIONS",
+        "the file to write, its format by its extension (.csv .tsv .npy .npz .svm, also .gz); by default "
+        "CSV on standard output"),
+    CLI_SWITCH("scores", "after the label, the decision values: one per class, or one per pair of classes, "
+                         "above zero for the first of the two"),
+    CLI_VIEW, CLI_FLAGS_END};
+
+const cli_command cli_command_predict = {
+    .name = "predict",
+    .summary = "predict the labels or values of new data",
+    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores]",
+    .description = "Predicts the label or value of every example in DATA, one row each, with a model that "
+                   "was fitted with "
+                   "--learner. DATA has the columns that the model was fitted on; the label column may be "
+                   "missing, and is "
+                   "not looked at.",
+    .examples = "  kfe fit -m koc -k rbf:gamma=0.2 --learner knn train.csv -o model.kfe\n"
+                "  kfe predict model.kfe new.csv -o labels.csv\n",
+    .flags = flags,
+    .uses = CLI_USES_READING,
+    .run = run,
+};

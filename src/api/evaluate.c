@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model's predictions beside the truth. The classes are the model's, by name; a label that the model was
+ * not fitted on becomes a class of its own that is never predicted. Such a class gets the same score in every
+ * row, which ranks nothing: an auc of one half.
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/param.h"
+#include "model/model.h"
+#include "report/outcome.h"
+
+typedef struct evaluate_settings {
+    char metrics[KFE_PARAM_TEXT_SIZE], positive[KFE_PARAM_TEXT_SIZE];
+} evaluate_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_TEXT(evaluate_settings, metrics, "metrics", "",
+             "what to measure, as NAME;NAME;…; by default all that there is for classes, or for numbers"),
+    KFE_TEXT(evaluate_settings, positive, "positive", "",
+             "the class that auc and average-precision look for; of two, the larger number or later name by "
+             "default"),
+};
+static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, evaluate_settings);
+
+const kfe_param_info *kfe_evaluate_option(int index)
+{
+    return kfe_i_param_info(&params, index);
+}
+
+typedef struct evaluating {
+    kfe_context *ctx;
+    const kfe_model *model;
+    const kfe_i_target *target;
+    evaluate_settings settings;
+    kfe_matrix predictions, outputs;
+    int32_t *truth, *predicted;
+    double *scores;
+    kfe_i_outcome outcome;
+    kfe_i_evaluation result;
+} evaluating;
+
+static void evaluating_free(evaluating *job)
+{
+    kfe_matrix_free(&job->predictions);
+    kfe_matrix_free(&job->outputs);
+    kfe_i_free(job->ctx, job->truth);
+    kfe_i_free(job->ctx, job->predicted);
+    kfe_i_free(job->ctx, job->scores);
+    kfe_i_evaluation_free(&job->result);
+}
+
+/* ---- what is asked for ---- */
+
+static const char *kind_of(kfe_task task)
+{
+    return task == KFE_TASK_REAL ? "numbers" : "classes";
+}
+
+static kfe_status check_target(const evaluating *job)
+{
+    const kfe_model *model = job->model;
+    const kfe_i_target *target = job->target;
+
+    if (!model->learner)
+        return KFE_OK; /* predicting says so */
+    if (target->task == KFE_TASK_NONE)
+        return kfe_i_fail(job->ctx, KFE_EINPUT,
+                          "predictions can only be measured on data with labels; see --label and "
+                          "--label-file, or use predict");
+    if (target->task != model->task)
+        return kfe_i_fail(job->ctx, KFE_EINPUT,
+                          "the model predicts %s, but the labels of the data are %s; see --task and --label",
+                          kind_of(model->task), kind_of(target->task));
+    if (target->task == KFE_TASK_REAL && target->cols != model->machine.outputs)
+        return kfe_i_fail(job->ctx, KFE_EINPUT, "the model predicts %lld numbers, but the data has %lld",
+                          (long long)model->machine.outputs, (long long)target->cols);
+    return KFE_OK;
+}
+
+static kfe_status choose_metrics(evaluating *job)
+{
+    kfe_i_evaluation *result = &job->result;
+    kfe_task task = job->target->task;
+    const kfe_i_metric *metric;
+    kfe_status status = kfe_i_metric_list(job->ctx, job->settings.metrics, task, KFE_MOST_METRICS,
+                                          result->metrics, &result->metric_count);
+
+    if (status != KFE_OK || result->metric_count > 0)
+        return status;
+    for (int i = 0; (metric = kfe_i_metric_at(i)) && result->metric_count < KFE_MOST_METRICS; i++)
+        if (metric->task == task)
+            result->metrics[result->metric_count++] = metric;
+    return KFE_OK;
+}
+
+/* ---- classes ---- */
+
+/* The number of a name in the common list, which grows by names that are new. */
+static int32_t class_number(kfe_i_evaluation *result, const char *name)
+{
+    int64_t g = 0;
+
+    while (g < result->class_count && strcmp(result->class_names[g], name) != 0)
+        g++;
+    if (g == result->class_count)
+        result->class_names[result->class_count++] = name;
+    return (int32_t)g;
+}
+
+static kfe_status match_classes(evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = job->target;
+    kfe_i_evaluation *result = &job->result;
+    int32_t *number_of = NULL;
+
+    KFE_ALLOC(job->ctx, number_of, target->class_count);
+    KFE_ALLOC(job->ctx, job->truth, target->rows);
+    KFE_ALLOC(job->ctx, result->class_names, job->model->class_count + target->class_count);
+    for (int64_t g = 0; g < job->model->class_count; g++)
+        result->class_names[result->class_count++] = job->model->class_names[g];
+    for (int64_t g = 0; g < target->class_count; g++)
+        number_of[g] = class_number(result, target->names[g]);
+    for (int64_t i = 0; i < target->rows; i++)
+        job->truth[i] = number_of[target->codes[i]];
+cleanup:
+    kfe_i_free(job->ctx, number_of);
+    return status;
+}
+
+static kfe_status warn_of_new_labels(const evaluating *job)
+{
+    enum { SHOWN = 8 };
+    kfe_status status = KFE_OK;
+    const kfe_i_evaluation *result = &job->result;
+    int64_t known = job->model->class_count;
+    kfe_i_text names;
+
+    if (result->class_count == known)
+        return KFE_OK;
+    kfe_i_text_init(&names, job->ctx);
+    for (int64_t g = known; g < result->class_count && g < known + SHOWN; g++)
+        kfe_i_text_printf(&names, "%s%s", g > known ? ", " : "", result->class_names[g]);
+    KFE_TRY(names.status);
+    kfe_i_log(job->ctx, KFE_LOG_WARNING, "labels that the model was not fitted on count as wrong: %s%s",
+              names.bytes, result->class_count > known + SHOWN ? ", ..." : "");
+cleanup:
+    kfe_i_text_free(&names);
+    return status;
+}
+
+static kfe_status take_predictions(evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_machine *machine = &job->model->machine;
+    int64_t classes = job->result.class_count;
+
+    KFE_ALLOC(job->ctx, job->predicted, job->target->rows);
+    KFE_ALLOC_ZERO(job->ctx, job->scores, job->target->rows * classes);
+    for (int64_t i = 0; i < job->target->rows; i++) {
+        job->predicted[i] = (int32_t)job->predictions.values[i];
+        kfe_i_machine_class_scores(machine, job->outputs.values + i * job->outputs.stride,
+                                   job->scores + i * classes);
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status prepare_classes(evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_outcome *outcome = &job->outcome;
+
+    KFE_TRY(match_classes(job));
+    KFE_TRY(warn_of_new_labels(job));
+    KFE_TRY(take_predictions(job));
+    outcome->classes = job->result.class_count;
+    outcome->truth = job->truth;
+    outcome->predicted = job->predicted;
+    outcome->scores = job->scores;
+    KFE_TRY(kfe_i_find_positive(job->ctx, job->model->class_count, job->model->class_names,
+                                job->settings.positive, &outcome->positive));
+    if (outcome->classes != 2)
+        outcome->positive = -1;
+    KFE_ALLOC(job->ctx, job->result.confusion, outcome->classes * outcome->classes);
+    kfe_i_confusion(outcome, job->result.confusion);
+cleanup:
+    return status;
+}
+
+/* Of every class that the model knows; of two, the positive one, since the other says the same. */
+static kfe_status draw_curves(evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_evaluation *result = &job->result;
+    int64_t known = job->model->class_count;
+
+    KFE_ALLOC_ZERO(job->ctx, result->curves, known);
+    for (int64_t g = 0; g < known; g++) {
+        kfe_i_class_curve *curve = &result->curves[result->curve_count];
+        if (job->outcome.positive >= 0 && g != job->outcome.positive)
+            continue;
+        curve->class_index = g;
+        result->curve_count++;
+        KFE_TRY(kfe_i_curve(job->ctx, &job->outcome, g, &curve->points, &curve->count, &curve->positives));
+    }
+cleanup:
+    return status;
+}
+
+/* ---- all together ---- */
+
+static kfe_status measure(evaluating *job, kfe_style style)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_outcome *outcome = &job->outcome;
+
+    *outcome = (kfe_i_outcome){.task = job->target->task, .rows = job->target->rows, .positive = -1};
+    job->result.rows = outcome->rows;
+    if (outcome->task == KFE_TASK_CLASSES) {
+        KFE_TRY(prepare_classes(job));
+        if (style == KFE_STYLE_JSON)
+            KFE_TRY(draw_curves(job));
+    } else {
+        outcome->cols = job->target->cols;
+        outcome->truth_values = job->target->values;
+        outcome->predicted_values = job->predictions.values;
+    }
+    for (int64_t m = 0; m < job->result.metric_count; m++)
+        KFE_TRY(job->result.metrics[m]->value(job->ctx, outcome, &job->result.values[m]));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options,
+                        kfe_style style, char **out)
+{
+    kfe_status status = KFE_OK;
+    evaluating job = {.ctx = ctx, .model = model, .target = &data->target, .result.ctx = ctx};
+
+    *out = NULL;
+    KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
+    KFE_TRY(kfe_i_params_parse(ctx, &params, "evaluation", &job.settings, options));
+    KFE_TRY(check_target(&job));
+    if (model->learner)
+        KFE_TRY(choose_metrics(&job));
+    KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));
+    KFE_TRY(measure(&job, style));
+    KFE_TRY(kfe_i_report_outcome(ctx, &job.result, style, out));
+cleanup:
+    evaluating_free(&job);
+    return status;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The data of a row of a plan: files under one folder, or generated. */
+#include <string.h>
+#include <unistd.h>
+
+#include "api/plan.h"
+#include "core/memory.h"
+
+/* ---- settings as option texts ---- */
+
+static void put_path(kfe_i_text *out, const kfe_i_plan_use *use, const char *name)
+{
+    kfe_i_text_printf(out, "%s%s%s", use->folder, *use->folder ? "/" : "", name);
+}
+
+static int names_a_file(const char *key)
+{
+    return strcmp(key, "split-file") == 0 || strcmp(key, "label-file") == 0;
+}
+
+static void put_file_option(kfe_i_text *out, const kfe_i_plan_use *use, const char *name)
+{
+    kfe_i_text path;
+
+    kfe_i_text_init(&path, out->ctx);
+    put_path(&path, use, name);
+    if (path.status == KFE_OK)
+        kfe_i_option_escape(out, path.bytes);
+    else
+        out->status = path.status;
+    kfe_i_text_free(&path);
+}
+
+static void put_value(kfe_i_text *out, const json_t *value)
+{
+    char number[KFE_NUMBER_TEXT];
+
+    if (json_is_string(value))
+        kfe_i_option_escape(out, json_string_value(value));
+    else if (json_is_boolean(value))
+        kfe_i_text_puts(out, json_is_true(value) ? "yes" : "no");
+    else {
+        kfe_i_format_number(json_number_value(value), number);
+        kfe_i_text_puts(out, number);
+    }
+}
+
+void kfe_i_plan_options(const json_t *object, const kfe_i_plan_use *use, kfe_i_text *out)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        kfe_i_text_printf(out, "%s%s=", out->length > 0 ? "," : "", key);
+        if (names_a_file(key) && json_is_string(value))
+            put_file_option(out, use, json_string_value(value));
+        else
+            put_value(out, value);
+    }
+}
+
+/* ---- files ---- */
+
+static const char *file_at(const json_t *row, size_t index)
+{
+    const json_t *data = json_object_get(row, "data");
+
+    if (json_is_array(data))
+        return json_string_value(json_array_get(data, index));
+    return index == 0 ? json_string_value(data) : NULL;
+}
+
+/* The path of a file in the folder, packed if only that is there; NULL in *out if neither is. */
+static kfe_status find_file(kfe_context *ctx, const kfe_i_plan_use *use, const char *name, char **out)
+{
+    kfe_status status = KFE_OK;
+    static const char *const endings[] = {"", ".gz"};
+    kfe_i_text path;
+
+    *out = NULL;
+    for (int i = 0; i < 2 && *use->folder && !*out; i++) {
+        kfe_i_text_init(&path, ctx);
+        put_path(&path, use, name);
+        kfe_i_text_puts(&path, endings[i]);
+        KFE_TRY(kfe_i_text_take(&path, out));
+        if (access(*out, F_OK) != 0) {
+            kfe_i_free(ctx, *out);
+            *out = NULL;
+        }
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status note_missing(kfe_context *ctx, const kfe_i_plan_use *use, const char *name, kfe_i_text *out)
+{
+    kfe_status status = KFE_OK;
+    char *path = NULL;
+
+    if (!name)
+        return KFE_OK;
+    KFE_TRY(find_file(ctx, use, name, &path));
+    if (!path)
+        kfe_i_text_printf(out, "%s%s", out->length > 0 ? ", " : "", name);
+cleanup:
+    kfe_i_free(ctx, path);
+    return status;
+}
+
+kfe_status kfe_i_plan_missing(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
+                              kfe_i_text *out)
+{
+    kfe_status status = KFE_OK;
+    const char *name;
+
+    for (size_t i = 0; (name = file_at(row, i)); i++)
+        KFE_TRY(note_missing(plan->ctx, use, name, out));
+    KFE_TRY(
+        note_missing(plan->ctx, use, kfe_i_plan_text(json_object_get(row, "reading"), "label-file"), out));
+    KFE_TRY(
+        note_missing(plan->ctx, use, kfe_i_plan_text(json_object_get(row, "protocol"), "split-file"), out));
+    KFE_TRY(out->status);
+cleanup:
+    return status;
+}
+
+/* ---- reading and making ---- */
+
+static kfe_status read_files(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
+                             const char *options, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    int count = 0;
+    char **paths = NULL;
+
+    while (file_at(row, (size_t)count))
+        count++;
+    KFE_ALLOC_ZERO(plan->ctx, paths, count);
+    for (int i = 0; i < count; i++)
+        KFE_TRY(find_file(plan->ctx, use, file_at(row, (size_t)i), &paths[i]));
+    KFE_TRY(kfe_data_read_views(plan->ctx, count, (const char *const *)paths, NULL, options, out));
+cleanup:
+    for (int i = 0; paths && i < count; i++)
+        kfe_i_free(plan->ctx, paths[i]);
+    kfe_i_free(plan->ctx, paths);
+    return status;
+}
+
+/* The row's seed goes on top of the user's, so that both count. */
+static kfe_status generate(const kfe_i_plan *plan, const json_t *row, const char *options, kfe_data **out)
+{
+    uint64_t seed = kfe_context_seed(plan->ctx);
+    uint64_t own = (uint64_t)(int64_t)json_number_value(json_object_get(row, "seed"));
+
+    kfe_context_set_seed(plan->ctx, seed + own);
+    kfe_status status = kfe_data_generate(plan->ctx, kfe_i_plan_text(row, "generate"), options, out);
+    kfe_context_set_seed(plan->ctx, seed);
+    return status;
+}
+
+kfe_status kfe_i_plan_data(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
+                           kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    int made = json_object_get(row, "generate") != NULL;
+    kfe_i_text options;
+
+    *out = NULL;
+    kfe_i_text_init(&options, plan->ctx);
+    kfe_i_plan_options(json_object_get(row, made ? "options" : "reading"), use, &options);
+    KFE_TRY(options.status);
+    if (made)
+        KFE_TRY(generate(plan, row, options.bytes, out));
+    else
+        KFE_TRY(read_files(plan, row, use, options.bytes, out));
+cleanup:
+    kfe_i_text_free(&options);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How well a model predicted one data set. */
+#ifndef KFE_REPORT_OUTCOME_H
+#define KFE_REPORT_OUTCOME_H
+
+#include "select/assess.h"
+
+/* Of one class against the rest. */
+typedef struct kfe_i_class_curve {
+    int64_t class_index, positives, count;
+    kfe_i_curve_point *points;
+} kfe_i_class_curve;
+
+typedef struct kfe_i_evaluation {
+    kfe_context *ctx;
+    int64_t rows;
+    int64_t metric_count;
+    const kfe_i_metric *metrics[KFE_MOST_METRICS];
+    double values[KFE_MOST_METRICS];
+    /* classes: those of the model, then those that only the data has; 0 for real targets */
+    int64_t class_count;
+    const char **class_names; /* the names themselves belong to model and data */
+    int64_t *confusion;
+    int64_t curve_count;
+    kfe_i_class_curve *curves;
+} kfe_i_evaluation;
+
+void kfe_i_evaluation_free(kfe_i_evaluation *evaluation);
+
+kfe_status kfe_i_report_outcome(kfe_context *ctx, const kfe_i_evaluation *evaluation, kfe_style style,
+                                char **out);
+
+#endif
