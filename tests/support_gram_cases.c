@@ -22,6 +22,21 @@ static void make_strings(gram_data *data)
     }
 }
 
+/* Every second row and then some of the others, backwards. */
+static void make_subset(gram_data *data)
+{
+    int64_t all = data->all = data->size + data->size / 2 + 3;
+
+    data->whole = calloc((size_t)(all * all), sizeof *data->whole);
+    data->index = calloc((size_t)data->size, sizeof *data->index);
+    assert_true(data->whole && data->index);
+    for (int64_t i = 0; i < all; i++)
+        for (int64_t j = 0; j < all; j++)
+            data->whole[i * all + j] = exp(-0.05 * fabs((double)(i - j))) + 1.0 / (double)(i + j + 1);
+    for (int64_t i = 0; i < data->size; i++)
+        data->index[i] = 2 * i < all ? 2 * i : 2 * (data->size - i) - 1;
+}
+
 void gram_data_make(gram_data *out, int64_t size)
 {
     memset(out, 0, sizeof *out);
@@ -40,6 +55,7 @@ void gram_data_make(gram_data *out, int64_t size)
         for (int64_t j = 0; j < size; j++)
             out->given[i * (size + 1) + j] = exp(-0.1 * fabs((double)(i - j)));
     make_strings(out);
+    make_subset(out);
 }
 
 void gram_data_free(gram_data *data)
@@ -48,6 +64,8 @@ void gram_data_free(gram_data *data)
     free(data->given);
     free(data->bytes);
     free(data->starts);
+    free(data->whole);
+    free(data->index);
     memset(data, 0, sizeof *data);
 }
 
@@ -72,6 +90,11 @@ static long double gaussian(const gram_data *data, int64_t i, int64_t j)
 static long double given(const gram_data *data, int64_t i, int64_t j)
 {
     return data->given[i * (data->size + 1) + j];
+}
+
+static long double part(const gram_data *data, int64_t i, int64_t j)
+{
+    return data->whole[data->index[i] * data->all + data->index[j]];
 }
 
 static long double weighted(const gram_data *data, int64_t i, int64_t j)
@@ -145,6 +168,7 @@ const gram_case gram_cases[] = {
     {"sum csr", SUM, GRAM_CSR, KFE_GRAM_AUTO, "sum", weighted, slack_weighted},
     {"stored sum", SUM, GRAM_DENSE, KFE_GRAM_F64, "double", weighted, slack_weighted},
     {"one weighted", "rbf:gamma=0.4,weight=3", GRAM_DENSE, KFE_GRAM_AUTO, "sum", scaled, slack_scaled},
+    {"subset", "", GRAM_SUBSET, KFE_GRAM_AUTO, "part of", part, slack_none},
     {NULL, NULL, GRAM_DENSE, KFE_GRAM_AUTO, NULL, NULL, NULL},
 };
 
@@ -189,6 +213,21 @@ static kfe_status add_kernels(kfe_context *ctx, const char *texts, gram_opened *
     return status;
 }
 
+static kfe_status open_plain(kfe_context *ctx, const gram_case *one, const gram_data *data, gram_opened *out)
+{
+    kfe_status status;
+
+    if (one->table == GRAM_SUBSET)
+        return kfe_i_gram_subset(ctx, data->all, data->whole, data->index, data->size, &out->plain);
+    out->table = table_of(one, data);
+    status = add_kernels(ctx, one->kernels, out);
+    if (status == KFE_OK)
+        status = kfe_i_kernel_list_bind(&out->kernels, 1);
+    if (status == KFE_OK)
+        status = kfe_i_gram_open(ctx, &out->kernels, &out->table, one->storage, &out->plain);
+    return status;
+}
+
 kfe_status gram_case_open(kfe_context *ctx, const gram_case *one, const gram_data *data, int centred,
                           gram_opened *out)
 {
@@ -196,12 +235,7 @@ kfe_status gram_case_open(kfe_context *ctx, const gram_case *one, const gram_dat
 
     memset(out, 0, sizeof *out);
     kfe_i_kernel_list_init(ctx, &out->kernels);
-    out->table = table_of(one, data);
-    status = add_kernels(ctx, one->kernels, out);
-    if (status == KFE_OK)
-        status = kfe_i_kernel_list_bind(&out->kernels, 1);
-    if (status == KFE_OK)
-        status = kfe_i_gram_open(ctx, &out->kernels, &out->table, one->storage, &out->plain);
+    status = open_plain(ctx, one, data, out);
     if (status == KFE_OK && centred)
         status = kfe_i_gram_centred(ctx, out->plain, &out->centred);
     out->gram = centred ? out->centred : out->plain;

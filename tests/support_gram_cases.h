@@ -13,12 +13,15 @@ typedef struct gram_data {
     double *given;       /* size × (size + 1): a kernel matrix with a gap after each row */
     char *bytes;         /* strings, one after the other */
     int64_t *starts;
+    int64_t all;    /* of a matrix of which `size` rows and columns are the operator */
+    double *whole;  /* all × all */
+    int64_t *index; /* size, in no order */
 } gram_data;
 
 void gram_data_make(gram_data *out, int64_t size);
 void gram_data_free(gram_data *data);
 
-typedef enum gram_table { GRAM_DENSE, GRAM_CSR, GRAM_GIVEN, GRAM_STRINGS } gram_table;
+typedef enum gram_table { GRAM_DENSE, GRAM_CSR, GRAM_GIVEN, GRAM_STRINGS, GRAM_SUBSET } gram_table;
 
 typedef struct gram_case {
     const char *name;

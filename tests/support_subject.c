@@ -2,6 +2,7 @@
 #include "support_subject.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "tolerance.h"
 
@@ -346,4 +347,72 @@ kfe_data *support_read_halves(const support_subject *s, const support_made *whol
         class_of[i] = (int)kfe_data_class_of(whole->data, i);
     support_label(s->ctx, views, SUBJECT_ROWS, class_of);
     return views;
+}
+
+/* ---- checks ---- */
+
+typedef struct job {
+    char name[128];
+    const support_check *check;
+    support_subject subject;
+} job;
+
+/* No, if the kernel is indefinite and the method needs better, as it then says. */
+static int can_be_fitted(const support_subject *s)
+{
+    support_made train = support_make(s, &(support_variant){0});
+    kfe_model *model = support_subject_fit(s, NULL, train.data);
+    int fitted = model != NULL;
+
+    if (!fitted)
+        assert_non_null(strstr(kfe_error_message(s->ctx), "positive definite"));
+    kfe_model_free(model);
+    support_made_free(&train);
+    return fitted;
+}
+
+static void run_job(void **state)
+{
+    job *task = *state;
+
+    if (kfe_context_new(&task->subject.ctx) != KFE_OK)
+        fail_msg("no context");
+    kfe_context_set_seed(task->subject.ctx, 3);
+    if (!can_be_fitted(&task->subject))
+        skip();
+    task->check->run(&task->subject);
+}
+
+static int end_job(void **state)
+{
+    job *task = *state;
+
+    kfe_context_free(task->subject.ctx);
+    return 0;
+}
+
+int support_run_checks(const char *group, size_t count, const support_check *checks)
+{
+    int subject_count = 0;
+    size_t filled = 0;
+    support_subject *subjects = support_subjects(&subject_count);
+    job *jobs = calloc((size_t)subject_count * count, sizeof *jobs);
+    struct CMUnitTest *tests = calloc((size_t)subject_count * count, sizeof *tests);
+
+    for (int i = 0; i < subject_count; i++)
+        for (size_t c = 0; c < count; c++) {
+            job *task = &jobs[filled];
+            if (!checks[c].applies(&subjects[i]))
+                continue;
+            task->check = &checks[c];
+            task->subject = subjects[i];
+            snprintf(task->name, sizeof task->name, "%s %s: %s", subjects[i].method.name,
+                     subjects[i].kernel.name, checks[c].name);
+            tests[filled++] = (struct CMUnitTest){task->name, run_job, NULL, end_job, task};
+        }
+    int failures = _cmocka_run_group_tests(group, tests, filled, NULL, NULL);
+    free(subjects);
+    free(jobs);
+    free(tests);
+    return failures;
 }

@@ -64,4 +64,15 @@ void support_same_features(const support_subject *s, const kfe_matrix *a, const 
 /* The same examples as two views, read from files of half the columns each. */
 kfe_data *support_read_halves(const support_subject *s, const support_made *whole);
 
+/* ---- checks of every subject that they apply to ---- */
+
+typedef struct support_check {
+    const char *name;
+    void (*run)(const support_subject *subject);
+    int (*applies)(const support_subject *subject);
+} support_check;
+
+/* One CMocka test for each; how many failed. */
+int support_run_checks(const char *group, size_t count, const support_check *checks);
+
 #endif

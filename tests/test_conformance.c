@@ -10,19 +10,6 @@
 
 #include "tolerance.h"
 
-typedef struct check {
-    const char *name;
-    void (*run)(const support_subject *subject);
-    int (*applies)(const support_subject *subject);
-} check;
-
-/* One CMocka test: a check of a subject. */
-typedef struct job {
-    char name[128];
-    const check *check;
-    support_subject subject;
-} job;
-
 static const support_variant plain = {0};
 static const support_variant plain_test = {.test = 1};
 
@@ -501,7 +488,7 @@ static void check_cancelling_leaves_nothing(const support_subject *s)
 
 /* ---- all of them ---- */
 
-static const check checks[] = {
+static const support_check checks[] = {
     {"the model fits its data", check_model_fits_its_data, always},
     {"one seed gives the same bits", check_one_seed_gives_the_same_bits, always},
     {"the file keeps every bit", check_file_keeps_every_bit, always},
@@ -519,64 +506,8 @@ static const check checks[] = {
     {"a user kernel works like ours", check_user_kernel_works_like_ours, is_linear_kernel},
     {"cancelling leaves nothing", check_cancelling_leaves_nothing, always},
 };
-enum { CHECKS = sizeof checks / sizeof *checks };
-
-/* No, if the kernel is indefinite and the method needs better, as it then says. */
-static int can_be_fitted(const support_subject *s)
-{
-    support_made train = support_make(s, &plain);
-    kfe_model *model = support_subject_fit(s, NULL, train.data);
-    int fitted = model != NULL;
-
-    if (!fitted)
-        assert_non_null(strstr(kfe_error_message(s->ctx), "positive definite"));
-    kfe_model_free(model);
-    support_made_free(&train);
-    return fitted;
-}
-
-static void run_job(void **state)
-{
-    job *task = *state;
-
-    if (kfe_context_new(&task->subject.ctx) != KFE_OK)
-        fail_msg("no context");
-    kfe_context_set_seed(task->subject.ctx, 3);
-    if (!can_be_fitted(&task->subject))
-        skip();
-    task->check->run(&task->subject);
-}
-
-static int end_job(void **state)
-{
-    job *task = *state;
-
-    kfe_context_free(task->subject.ctx);
-    return 0;
-}
 
 int main(void)
 {
-    int subject_count = 0;
-    size_t count = 0;
-    support_subject *subjects = support_subjects(&subject_count);
-    job *jobs = calloc((size_t)subject_count * CHECKS, sizeof *jobs);
-    struct CMUnitTest *tests = calloc((size_t)subject_count * CHECKS, sizeof *tests);
-
-    for (int i = 0; i < subject_count; i++)
-        for (int c = 0; c < CHECKS; c++) {
-            job *task = &jobs[count];
-            if (!checks[c].applies(&subjects[i]))
-                continue;
-            task->check = &checks[c];
-            task->subject = subjects[i];
-            snprintf(task->name, sizeof task->name, "%s %s: %s", subjects[i].method.name,
-                     subjects[i].kernel.name, checks[c].name);
-            tests[count++] = (struct CMUnitTest){task->name, run_job, NULL, end_job, task};
-        }
-    int failures = _cmocka_run_group_tests("conformance", tests, count, NULL, NULL);
-    free(subjects);
-    free(jobs);
-    free(tests);
-    return failures;
+    return support_run_checks("conformance", sizeof checks / sizeof *checks, checks);
 }

@@ -7,9 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
-#include "core/sha256.h"
+#include "support_model_file.h"
 
 enum { ROWS = 12, COLS = 4, CLASSES = 3 };
 
@@ -101,31 +99,6 @@ static void test_metadata_says_what_was_fitted(void **state)
 
 /* ---- files that are not what they say ---- */
 
-typedef struct model_file {
-    json_t *header;
-    unsigned char *payload;
-    size_t payload_size;
-} model_file;
-
-static model_file read_file(const char *path)
-{
-    model_file f = {0};
-    unsigned char bytes[65536];
-    FILE *file = fopen(path, "rb");
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    size_t length = 0;
-
-    fclose(file);
-    assert_true(size > 8 && size < sizeof bytes);
-    for (int i = 7; i >= 0; i--)
-        length = length << 8 | bytes[i];
-    f.header = json_loadb((char *)bytes + 8, length, 0, NULL);
-    f.payload_size = size - 8 - length;
-    f.payload = malloc(f.payload_size);
-    memcpy(f.payload, bytes + 8 + length, f.payload_size);
-    return f;
-}
-
 static model_file saved(kfe_context *ctx, const char *method, const char *kernel, const kfe_data *data)
 {
     const char *path = support_path("damage.kfe");
@@ -133,108 +106,7 @@ static model_file saved(kfe_context *ctx, const char *method, const char *kernel
 
     assert_ok(ctx, kfe_model_save(ctx, model, path));
     kfe_model_free(model);
-    return read_file(path);
-}
-
-static json_t *metadata_of(const model_file *f)
-{
-    return json_object_get(f->header, "__metadata__");
-}
-
-static void hash_text(kfe_i_sha256 *hash, const char *text)
-{
-    kfe_i_sha256_add(hash, text, strlen(text) + 1);
-}
-
-static void hash_tensors(kfe_i_sha256 *hash, const json_t *header, int wide)
-{
-    const char *name;
-    const json_t *entry;
-    char number[32];
-
-    json_object_foreach((json_t *)header, name, entry)
-    {
-        const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-        const json_t *shape = json_object_get(entry, "shape");
-        if (!dtype || (strstr(dtype, "64") != NULL) != wide)
-            continue;
-        hash_text(hash, name);
-        hash_text(hash, dtype);
-        for (size_t d = 0; d < json_array_size(shape); d++) {
-            snprintf(number, sizeof number, "%lld", (long long)json_integer_value(json_array_get(shape, d)));
-            hash_text(hash, number);
-        }
-    }
-}
-
-/* Makes both checksums right, so that only the content is wrong. */
-static void sign(const model_file *f)
-{
-    kfe_i_sha256 hash;
-    char hex[KFE_SHA256_HEX_SIZE];
-    const char *key;
-    json_t *value;
-
-    json_object_del(metadata_of(f), "sha256");
-    json_object_del(metadata_of(f), "header_sha256");
-    kfe_i_sha256_init(&hash);
-    json_object_foreach(metadata_of(f), key, value)
-    {
-        hash_text(&hash, key);
-        hash_text(&hash, json_string_value(value));
-    }
-    hash_tensors(&hash, f->header, 1);
-    hash_tensors(&hash, f->header, 0);
-    kfe_i_sha256_hex(&hash, hex);
-    json_object_set_new(metadata_of(f), "header_sha256", json_string(hex));
-    kfe_i_sha256_init(&hash);
-    kfe_i_sha256_add(&hash, f->payload, f->payload_size);
-    kfe_i_sha256_hex(&hash, hex);
-    json_object_set_new(metadata_of(f), "sha256", json_string(hex));
-}
-
-/* The bytes of the file; malloc. */
-static unsigned char *assemble(const model_file *f, size_t *size)
-{
-    sign(f);
-    char *text = json_dumps(f->header, JSON_COMPACT);
-    size_t length = (strlen(text) + 7) / 8 * 8;
-    *size = 8 + length + f->payload_size;
-    unsigned char *bytes = malloc(*size);
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(length >> 8 * i);
-    memset(bytes + 8, ' ', length);
-    memcpy(bytes + 8, text, strlen(text));
-    memcpy(bytes + 8 + length, f->payload, f->payload_size);
-    free(text);
-    return bytes;
-}
-
-static kfe_status load(kfe_context *ctx, const model_file *f, kfe_model **out)
-{
-    size_t size = 0;
-    unsigned char *bytes = assemble(f, &size);
-    kfe_status status = kfe_model_load_bytes(ctx, bytes, size, out);
-
-    free(bytes);
-    return status;
-}
-
-static void free_file(model_file *f)
-{
-    json_decref(f->header);
-    free(f->payload);
-}
-
-static void assert_refused(kfe_context *ctx, const model_file *f, const char *what, const char *reason)
-{
-    kfe_model *model = NULL;
-    kfe_status status = load(ctx, f, &model);
-
-    if (status != KFE_EMODEL || !strstr(kfe_error_message(ctx), reason))
-        fail_msg("%s: expected '%s', got %s: %s", what, reason, kfe_status_text(status),
-                 kfe_error_message(ctx));
-    assert_null(model);
+    return model_file_read(path);
 }
 
 /* An edited file that was not touched loads: the edits below are what is refused. */
@@ -245,9 +117,9 @@ static void test_untouched_file_loads(void **state)
     model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
     kfe_model *model = NULL;
 
-    assert_ok(ctx, load(ctx, &f, &model));
+    assert_ok(ctx, model_file_load(ctx, &f, &model));
     kfe_model_free(model);
-    free_file(&f);
+    model_file_free(&f);
     free_sample(&s);
 }
 
@@ -319,12 +191,12 @@ static void test_wrong_metadata_is_refused(void **state)
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
         char what[256];
         if (edits[i][1])
-            json_object_set_new(metadata_of(&f), edits[i][0], json_string(edits[i][1]));
+            json_object_set_new(model_file_metadata(&f), edits[i][0], json_string(edits[i][1]));
         else
-            json_object_del(metadata_of(&f), edits[i][0]);
+            json_object_del(model_file_metadata(&f), edits[i][0]);
         snprintf(what, sizeof what, "%s = %s", edits[i][0], edits[i][1] ? edits[i][1] : "(left out)");
-        assert_refused(ctx, &f, what, edits[i][2]);
-        free_file(&f);
+        model_file_assert_refused(ctx, &f, what, edits[i][2]);
+        model_file_free(&f);
     }
     free_sample(&s);
 }
@@ -335,9 +207,9 @@ static void test_linear_model_of_strings_is_refused(void **state)
     sample s = make_sample(ctx);
     model_file f = saved(ctx, "pca", NULL, s.data);
 
-    json_object_set_new(metadata_of(&f), "views", json_string(VIEW("4", "true", "none")));
-    assert_refused(ctx, &f, "strings in a linear model", "damaged");
-    free_file(&f);
+    json_object_set_new(model_file_metadata(&f), "views", json_string(VIEW("4", "true", "none")));
+    model_file_assert_refused(ctx, &f, "strings in a linear model", "damaged");
+    model_file_free(&f);
     free_sample(&s);
 }
 
@@ -351,23 +223,13 @@ static void test_strings_flag_must_fit_the_kernel(void **state)
     assert_ok(ctx, kfe_data_from_text(ctx, 4, strings, &data));
     support_label(ctx, data, 4, class_of);
     model_file f = saved(ctx, "koc", "spectrum:length=2", data);
-    json_object_set_new(metadata_of(&f), "views", json_string(VIEW("1", "false", "none")));
-    assert_refused(ctx, &f, "numbers under a kernel on strings", "kernels");
-    free_file(&f);
+    json_object_set_new(model_file_metadata(&f), "views", json_string(VIEW("1", "false", "none")));
+    model_file_assert_refused(ctx, &f, "numbers under a kernel on strings", "kernels");
+    model_file_free(&f);
     kfe_data_free(data);
 }
 
 /* ---- tensors ---- */
-
-static void rename_tensor(model_file *f, const char *from, const char *to)
-{
-    json_t *tensor = json_object_get(f->header, from);
-
-    assert_non_null(tensor);
-    json_incref(tensor);
-    json_object_del(f->header, from);
-    json_object_set_new(f->header, to, tensor);
-}
 
 static void test_missing_tensors_are_refused(void **state)
 {
@@ -382,9 +244,9 @@ static void test_missing_tensors_are_refused(void **state)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
-        rename_tensor(&f, names[i][0], names[i][1]);
-        assert_refused(ctx, &f, names[i][0], names[i][2]);
-        free_file(&f);
+        model_file_rename(&f, names[i][0], names[i][1]);
+        model_file_assert_refused(ctx, &f, names[i][0], names[i][2]);
+        model_file_free(&f);
     }
     free_sample(&s);
 }
@@ -409,8 +271,8 @@ static void test_wrong_shapes_are_refused(void **state)
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
         json_t *value = json_loads(edits[i][2], JSON_DECODE_ANY, NULL);
         json_object_set_new(json_object_get(f.header, edits[i][0]), edits[i][1], value);
-        assert_refused(ctx, &f, edits[i][2], "damaged");
-        free_file(&f);
+        model_file_assert_refused(ctx, &f, edits[i][2], "damaged");
+        model_file_free(&f);
     }
     free_sample(&s);
 }
@@ -424,11 +286,9 @@ static void test_numbers_that_are_none_are_refused(void **state)
 
     for (size_t i = 0; i < 9; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
-        json_t *offsets = json_object_get(json_object_get(f.header, names[i % 3]), "data_offsets");
-        size_t begin = (size_t)json_integer_value(json_array_get(offsets, 0));
-        memcpy(f.payload + begin + sizeof(double), &values[i / 3], sizeof(double));
-        assert_refused(ctx, &f, names[i % 3], "damaged");
-        free_file(&f);
+        model_file_put(&f, names[i % 3], 1, values[i / 3]);
+        model_file_assert_refused(ctx, &f, names[i % 3], "damaged");
+        model_file_free(&f);
     }
     free_sample(&s);
 }

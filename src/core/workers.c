@@ -8,7 +8,7 @@
 #include "core/memory.h"
 
 typedef struct log_line {
-    int64_t task;
+    int64_t task, number; /* the first task that said it, and how many lines that had said before */
     kfe_level level;
     char *text;
 } log_line;
@@ -28,12 +28,13 @@ typedef struct crew {
     kfe_context *failure; /* a context that keeps the message of the failure */
     log_line *lines;
     int64_t line_count, line_capacity;
+    int line_lost; /* for lack of memory */
 } crew;
 
 typedef struct worker {
     kfe_context ctx;
     crew *crew;
-    int64_t task;
+    int64_t task, lines;
 } worker;
 
 /* The hook of the user is called from one thread at a time. */
@@ -48,27 +49,35 @@ static void *locked_reallocate(void *user, void *block, size_t size)
     return result;
 }
 
-/* A line that memory is lacking for is lost: the failure that follows says so. */
+static int comes_before(const log_line *a, const log_line *b)
+{
+    return a->task < b->task || (a->task == b->task && a->number < b->number);
+}
+
 static void keep_line(void *user, kfe_level level, const char *text)
 {
     kfe_status status = KFE_OK;
     worker *w = user;
     crew *c = w->crew;
     char *copy = NULL;
+    log_line line = {.task = w->task, .number = w->lines++, .level = level};
 
     omp_set_lock(&c->lock);
     for (int64_t i = 0; i < c->line_count; i++)
         if (c->lines[i].level == level && strcmp(c->lines[i].text, text) == 0) {
-            c->lines[i].task = c->lines[i].task < w->task ? c->lines[i].task : w->task;
+            line.text = c->lines[i].text;
+            if (comes_before(&line, &c->lines[i]))
+                c->lines[i] = line;
             goto cleanup;
         }
     KFE_STRDUP(c->parent, copy, text);
     KFE_GROW(c->parent, c->lines, c->line_capacity, c->line_count + 1);
-    c->lines[c->line_count++] = (log_line){w->task, level, copy};
+    line.text = copy;
+    c->lines[c->line_count++] = line;
     copy = NULL;
 cleanup:
     kfe_i_free(c->parent, copy);
-    (void)status;
+    c->line_lost |= status != KFE_OK;
     omp_unset_lock(&c->lock);
 }
 
@@ -121,6 +130,7 @@ static void do_task(crew *c, worker *w, int64_t task)
     if (must_stop(c))
         return;
     w->task = task;
+    w->lines = 0;
     status = c->run(&w->ctx, c->job, task);
     if (status != KFE_OK)
         note_failure(c, w, status);
@@ -129,16 +139,11 @@ static void do_task(crew *c, worker *w, int64_t task)
         c->parent->progress(c->parent->progress_user, c->stage, done, c->count);
 }
 
-static int by_task(const log_line *a, const log_line *b)
-{
-    return a->task > b->task;
-}
-
-/* Insertion sort: stable, and there are few lines. */
+/* Insertion sort: there are few lines. */
 static void pass_on_lines(crew *c)
 {
     for (int64_t i = 1; i < c->line_count; i++)
-        for (int64_t j = i; j > 0 && by_task(&c->lines[j - 1], &c->lines[j]); j--) {
+        for (int64_t j = i; j > 0 && comes_before(&c->lines[j], &c->lines[j - 1]); j--) {
             log_line swap = c->lines[j];
             c->lines[j] = c->lines[j - 1];
             c->lines[j - 1] = swap;
@@ -166,7 +171,9 @@ static kfe_status run_parallel(crew *c, int threads)
     omp_destroy_lock(&c->lock);
     pass_on_lines(c);
     status = c->status;
-    if (status == KFE_OK && atomic_load(&c->stop))
+    if (status == KFE_OK && c->line_lost)
+        status = kfe_i_fail(c->parent, KFE_ENOMEM, "out of memory for a warning while %s", c->stage);
+    else if (status == KFE_OK && atomic_load(&c->stop))
         status = kfe_i_fail(c->parent, KFE_ECANCEL, "cancelled while %s", c->stage);
     else if (status != KFE_OK) {
         memcpy(c->parent->message, c->failure->message, sizeof c->parent->message);

@@ -35,7 +35,7 @@ static kfe_status check_target(kfe_context *ctx, const kfe_i_method *method, con
     return KFE_OK;
 }
 
-static kfe_status check_view(kfe_context *ctx, const kfe_i_view *view)
+kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
 {
     int64_t row = 0;
     int64_t col = 0;
@@ -63,7 +63,7 @@ static kfe_status check_data(const kfe_i_fit *job)
         KFE_FAIL(ctx, KFE_EINPUT, "method %s takes one table, but %d were given", method->name,
                  job->train->view_count);
     for (int v = 0; v < job->train->view_count; v++)
-        KFE_TRY(check_view(ctx, &job->train->views[v]));
+        KFE_TRY(kfe_i_check_view(ctx, &job->train->views[v]));
     KFE_TRY(check_target(ctx, method, job->train));
     if (job->spec->learner)
         KFE_TRY(kfe_i_learner_check(ctx, job->spec->learner, &job->train->target));

@@ -19,6 +19,9 @@ typedef struct kfe_i_fit {
     kfe_i_solution solution;
 } kfe_i_fit;
 
+/* Refuses a view without columns, or with a value that is not a finite number. */
+kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view);
+
 /* Checks the data, scales it, resolves the kernels on it. */
 kfe_status kfe_i_fit_begin(kfe_i_fit *fit);
 /* Runs the method on `gram`, or (NULL) on an operator that is opened for it; fit->solution is the result.

@@ -220,15 +220,17 @@ static kfe_status as_json(const comparison *c, char **out)
     json_t *methods = json_array();
     json_t *pairs = json_array();
 
-    for (int64_t i = 0; i < c->count; i++) {
-        json_t *entry = kfe_i_assessment_json(c->ctx, &c->items[i]);
-        json_object_set_new(entry, "label", kfe_i_json_string(c->labels[i]));
-        json_array_append_new(methods, entry);
-    }
     json_object_set_new(object, "metric", json_string(c->items[0].metrics[0]->name));
     json_object_set_new(object, "best", kfe_i_json_string(c->labels[c->best]));
     json_object_set_new(object, "methods", methods);
     json_object_set_new(object, "differences", pairs);
+    for (int64_t i = 0; i < c->count; i++) {
+        json_t *entry = kfe_i_assessment_json(c->ctx, &c->items[i]);
+        if (!entry)
+            KFE_FAIL(c->ctx, KFE_ENOMEM, "out of memory: could not write JSON");
+        json_object_set_new(entry, "label", kfe_i_json_string(c->labels[i]));
+        json_array_append_new(methods, entry);
+    }
     KFE_TRY(add_pairs(c, pairs));
     status = kfe_i_json_take(c->ctx, object, out);
     object = NULL;

@@ -34,7 +34,9 @@ void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out)
         kfe_i_text one;
         kfe_i_text_init(&one, spec->ctx);
         kfe_i_param_format(row, spec->settings, &one);
-        if (kfe_i_text_take(&one, &value) == KFE_OK && strcmp(value, row->info.initial) != 0) {
+        if (kfe_i_text_take(&one, &value) != KFE_OK) {
+            out->status = KFE_ENOMEM;
+        } else if (strcmp(value, row->info.initial) != 0) {
             kfe_i_text_printf(out, "%s%s=%s", separator, row->info.name, value);
             separator = ",";
         }
@@ -248,6 +250,7 @@ static json_t *metric_object(const kfe_i_assessment *a)
     return object;
 }
 
+/* NULL when memory is out. */
 static json_t *kernel_array(kfe_context *ctx, const kfe_i_assessment *a)
 {
     json_t *list = json_array();
@@ -257,8 +260,11 @@ static json_t *kernel_array(kfe_context *ctx, const kfe_i_assessment *a)
         kfe_i_text text;
         kfe_i_text_init(&text, ctx);
         kfe_i_kernel_format(&a->grid.base->kernels.items[m], &text);
-        if (kfe_i_text_take(&text, &written) == KFE_OK)
-            json_array_append_new(list, kfe_i_json_string(written));
+        if (kfe_i_text_take(&text, &written) != KFE_OK) {
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, kfe_i_json_string(written));
         kfe_i_free(ctx, written);
     }
     return list;
@@ -266,11 +272,16 @@ static json_t *kernel_array(kfe_context *ctx, const kfe_i_assessment *a)
 
 json_t *kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a)
 {
-    json_t *object = json_object();
     const kfe_spec *spec = a->grid.base;
+    json_t *kernels = kernel_array(ctx, a);
+    json_t *object = kernels ? json_object() : NULL;
 
+    if (!object) {
+        json_decref(kernels);
+        return NULL;
+    }
     json_object_set_new(object, "method", json_string(spec->method->name));
-    json_object_set_new(object, "kernels", kernel_array(ctx, a));
+    json_object_set_new(object, "kernels", kernels);
     json_object_set_new(object, "learner", json_string(spec->learner->name));
     json_object_set_new(object, "metrics", metric_object(a));
     json_object_set_new(object, "splits", split_array(a));

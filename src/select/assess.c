@@ -135,11 +135,15 @@ static kfe_status read_metrics(kfe_i_assessment *a, kfe_task task, const char *n
 
 /* ---- choosing ---- */
 
+/* Means of the same numbers in another order are equal, whatever rounding makes of them. */
+#define KFE_MEAN_ROUNDING 1e-12
+
 static int is_better(const kfe_i_metric *metric, double value, double than)
 {
     if (isnan(value) || isnan(than))
         return !isnan(value);
-    return metric->larger_is_better ? value > than : value < than;
+    double gain = metric->larger_is_better ? value - than : than - value;
+    return gain > KFE_MEAN_ROUNDING * fmax(fabs(value), fabs(than));
 }
 
 /* The setting with the best mean of the first metric over some splits: those of `owner`, or all (-1). Of
@@ -189,17 +193,18 @@ static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *s
     kfe_status status = KFE_OK;
     kfe_i_protocol protocol = settings->protocol;
     kfe_i_splits part = {0};
+    int64_t owner_capacity = 0;
 
     protocol.kind = KFE_SPLIT_FOLDS;
     protocol.folds = settings->inner_folds;
     protocol.repeats = 1;
     inner->ctx = a->ctx;
-    KFE_ALLOC(a->ctx, *owner_of, count * settings->inner_folds);
     for (int64_t o = 0; o < count; o++) {
         const kfe_i_split *outer = &a->splits.items[o];
         KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &data->target, kfe_data_rows(data), outer->train,
                                   outer->train_count, 1 + (uint64_t)o, &part));
         KFE_GROW(a->ctx, inner->items, inner->capacity, inner->count + part.count);
+        KFE_GROW(a->ctx, *owner_of, owner_capacity, inner->count + part.count);
         for (int64_t i = 0; i < part.count; i++) {
             (*owner_of)[inner->count] = o;
             inner->items[inner->count++] = part.items[i];

@@ -169,6 +169,17 @@ static void keep_machine(kfe_context *owner, kfe_i_fold *out, kfe_model *model)
     memset(&model->machine, 0, sizeof model->machine);
 }
 
+/* The owner may be at work in another thread, so what was begun is freed by the context of the task. */
+static void give_up(kfe_context *ctx, kfe_i_fold *fold)
+{
+    fold->ctx = ctx;
+    if (fold->train.ctx)
+        fold->train.ctx = ctx;
+    if (fold->test.ctx)
+        fold->test.ctx = ctx;
+    kfe_i_fold_free(fold);
+}
+
 kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
                               const kfe_i_split *split, const kfe_spec *spec,
                               const kfe_i_shared_matrix *matrix, kfe_i_fold *out)
@@ -197,7 +208,7 @@ cleanup:
         kfe_i_fit_free(&job.fit);
     kfe_data_free(train);
     if (status != KFE_OK)
-        kfe_i_fold_free(out);
+        give_up(ctx, out);
     return status;
 }
 

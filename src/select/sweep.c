@@ -118,11 +118,20 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
 
 /* ---- one method on the splits of a group ---- */
 
-/* With fewer tasks than threads it is better to use the threads inside of each. */
+static int has_user_kernel(const kfe_spec *spec)
+{
+    for (int64_t m = 0; m < spec->kernels.count; m++)
+        if (spec->kernels.items[m].def->base == KFE_BASE_USER)
+            return 1;
+    return 0;
+}
+
+/* With fewer tasks than threads it is better to use the threads inside of each; functions of the user are
+ * promised one thread at a time. */
 static int threads_for(const run *r, int64_t tasks)
 {
     int threads = kfe_context_threads(r->ctx);
-    return tasks < threads ? 1 : threads;
+    return tasks < threads || has_user_kernel(r->spec) ? 1 : threads;
 }
 
 /* After the first extractions. */
@@ -185,10 +194,7 @@ static int shares_matrix(const run *r)
     int64_t kernels =
         spec->kernels.count > r->sweep->data->view_count ? spec->kernels.count : r->sweep->data->view_count;
 
-    for (int64_t m = 0; m < spec->kernels.count; m++)
-        if (spec->kernels.items[m].def->base == KFE_BASE_USER)
-            return 0;
-    return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) &&
+    return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !has_user_kernel(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
            bytes * (double)(1 + kernels) <= (double)kfe_context_memory(r->ctx);
 }
@@ -435,6 +441,54 @@ cleanup:
     return status;
 }
 
+/* Columns of a given matrix are picked along with the rows, so it must be what a fit would ask for. */
+static kfe_status check_given(const run *r)
+{
+    kfe_status status = KFE_OK;
+    const kfe_data *data = r->sweep->data;
+    kfe_i_kernel_list kernels;
+    kfe_i_gram *gram = NULL;
+
+    kfe_i_kernel_list_init(r->ctx, &kernels);
+    KFE_TRY(kfe_i_kernel_list_copy(r->ctx, &r->sweep->grid->base->kernels, &kernels));
+    if (kernels.count > 0)
+        KFE_TRY(kfe_i_kernel_list_bind(&kernels, data->view_count));
+    for (int64_t m = 0; m < kernels.count; m++) {
+        const kfe_i_view *view = &data->views[kernels.items[m].view];
+        if (kernels.items[m].def->base != KFE_BASE_GIVEN)
+            continue;
+        if ((status = kfe_i_kernel_prepare(r->ctx, &kernels.items[m], &view->table)) != KFE_OK ||
+            (status = kfe_i_gram_precomputed(r->ctx, &view->table, &gram)) != KFE_OK) {
+            status = kfe_i_fail_prefix(r->ctx, status, view->name);
+            goto cleanup;
+        }
+        kfe_i_gram_free(gram);
+        gram = NULL;
+    }
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}
+
+/* What every part would be refused for is told of the whole data, with its own row numbers. */
+static kfe_status check_data(const run *r)
+{
+    kfe_status status = KFE_OK;
+    const kfe_data *data = r->sweep->data;
+
+    if (!r->sweep->grid->base->learner)
+        KFE_FAIL(r->ctx, KFE_EINVAL,
+                 "to measure features something must learn on them: --learner knn, svm, …");
+    if (data->target.task == KFE_TASK_NONE)
+        KFE_FAIL(r->ctx, KFE_EINPUT,
+                 "predictions can only be measured on data with labels; see --label and --label-file");
+    for (int v = 0; v < data->view_count; v++)
+        KFE_TRY(kfe_i_check_view(r->ctx, &data->views[v]));
+    KFE_TRY(check_given(r));
+cleanup:
+    return status;
+}
+
 static kfe_status begin_run(run *r)
 {
     kfe_status status = KFE_OK;
@@ -443,12 +497,7 @@ static kfe_status begin_run(run *r)
     int64_t cells = sweep->splits->count * grid->count;
     int64_t n = kfe_data_rows(sweep->data);
 
-    if (!grid->base->learner)
-        KFE_FAIL(r->ctx, KFE_EINVAL,
-                 "to measure features something must learn on them: --learner knn, svm, …");
-    if (sweep->data->target.task == KFE_TASK_NONE)
-        KFE_FAIL(r->ctx, KFE_EINPUT,
-                 "predictions can only be measured on data with labels; see --label and --label-file");
+    KFE_TRY(check_data(r));
     for (int64_t i = 0; i < cells * sweep->metric_count; i++)
         r->values[i] = NAN;
     for (int64_t i = 0; r->support_vectors && i < cells; i++)
