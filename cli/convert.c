@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "input.h"
 
+/* OUT is the second operand or the value of -o. */
+static const char *output_path(const cli_session *session)
+{
+    const char *named = cli_value(&session->arguments, "output");
+
+    return named ? named : session->arguments.operands[1];
+}
+
+static kfe_status check_operands(cli_session *session)
+{
+    if (cli_value(&session->arguments, "output"))
+        return cli_check_operands(session, 1, 1, "a file to read, since -o names the file to write");
+    return cli_check_operands(session, 2, 2, "a file to read and a file to write");
+}
+
 static kfe_status check_kernel(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
 
+    if (cli_value(arguments, "kernel") && cli_value(arguments, "viola-jones"))
+        return cli_fail(session,
+                        "-k and --viola-jones exclude each other; convert the features in a second step");
     if (cli_value_at(arguments, "kernel", 1))
         return cli_fail(session, "convert takes one kernel; sum the matrices of several yourself");
     if (cli_value(arguments, "against") && !cli_value(arguments, "kernel"))
@@ -63,7 +82,7 @@ static int holds_labels(const char *path)
 
 static kfe_status write_kernel(cli_session *session, const kfe_data *rows, const kfe_data *against)
 {
-    const char *path = session->arguments.operands[1];
+    const char *path = output_path(session);
     kfe_matrix matrix = {0};
     kfe_data *data = NULL;
     kfe_status status = KFE_OK;
@@ -80,6 +99,39 @@ cleanup:
     return status;
 }
 
+/* "19x19": pixels across and down. */
+static int parse_size(const char *text, int64_t *width, int64_t *height)
+{
+    long long across = 0;
+    long long down = 0;
+    int used = 0;
+
+    if (sscanf(text, "%9lldx%9lld%n", &across, &down, &used) != 2 || text[used] != '\0' || across < 1 ||
+        down < 1)
+        return 0;
+    *width = across;
+    *height = down;
+    return 1;
+}
+
+static kfe_status write_rectangle_features(cli_session *session, const kfe_data *images)
+{
+    const char *size = cli_value(&session->arguments, "viola-jones");
+    int64_t width = 0;
+    int64_t height = 0;
+    kfe_data *features = NULL;
+    kfe_status status = KFE_OK;
+
+    if (!parse_size(size, &width, &height))
+        return cli_fail(session, "--viola-jones wants the size of the images as WxH, such as 19x19, not '%s'",
+                        size);
+    CLI_TRY(kfe_data_viola_jones(session->ctx, images, width, height, &features));
+    CLI_TRY(kfe_data_write(session->ctx, features, output_path(session)));
+cleanup:
+    kfe_data_free(features);
+    return status;
+}
+
 static kfe_status run(cli_session *session)
 {
     const char *against_path = cli_value(&session->arguments, "against");
@@ -87,15 +139,17 @@ static kfe_status run(cli_session *session)
     kfe_data *against = NULL;
     kfe_status status = KFE_OK;
 
-    CLI_TRY(cli_check_operands(session, 2, 2, "a file to read and a file to write"));
+    CLI_TRY(check_operands(session));
     CLI_TRY(check_kernel(session));
     if (against_path)
         CLI_TRY(read_against(session, against_path, &against));
     CLI_TRY(read_rows(session, against, &data));
     if (cli_value(&session->arguments, "kernel"))
         CLI_TRY(write_kernel(session, data, against));
+    else if (cli_value(&session->arguments, "viola-jones"))
+        CLI_TRY(write_rectangle_features(session, data));
     else
-        CLI_TRY(kfe_data_write(session->ctx, data, session->arguments.operands[1]));
+        CLI_TRY(kfe_data_write(session->ctx, data, output_path(session)));
 cleanup:
     kfe_data_free(data);
     kfe_data_free(against);
@@ -107,23 +161,31 @@ static const cli_flag flags[] = {
              "write the kernel matrix instead of the data, one row for each example of IN"),
     CLI_TEXT("against", 0, "FILE",
              "the examples that the columns of the kernel matrix stand for; by default those of IN"),
-    CLI_FLAGS_END};
+    CLI_TEXT(
+        "viola-jones", 0, "WxH",
+        "write the rectangle features of Viola & Jones instead: each row is a grey image of W by H pixels"),
+    CLI_TEXT("output", 'o', "FILE", "the file to write, in place of the operand OUT"), CLI_FLAGS_END};
 
 const cli_command cli_command_convert = {
     .name = "convert",
-    .summary = "convert data to another format, or to its kernel matrix",
-    .operands = "IN OUT [-k KERNEL [--against FILE]] [FLAGS]",
+    .summary = "convert data to another format, to its kernel matrix, or images to rectangle features",
+    .operands = "IN (OUT | -o OUT) [-k KERNEL [--against FILE] | --viola-jones WxH] [FLAGS]",
     .description =
         "Reads IN and writes it to OUT in the format that OUT's extension names: .csv .tsv .npy "
         ".npz .svm .libsvm, also followed by .gz; '-' is CSV on standard output.\n"
         "With -k, it writes the kernel matrix instead, ready for 'kfe fit -k precomputed'; made --against "
         "the training data from test data, ready for 'kfe transform'. IN's labels go with it, except into "
         ".npy, which holds the matrix alone. Names such as gamma=scale are resolved on the data of the "
-        "columns.",
+        "columns.\n"
+        "With --viola-jones, each row is a grey image, row by row, and becomes the sums of pixels in two, "
+        "three "
+        "and four adjacent rectangles of one size, with opposite signs, at all positions and sizes: 63,960 "
+        "features of 19x19 pixels. Labels go with them.",
     .examples = "  kfe convert table.csv table.svm\n"
                 "  kfe convert --label first --missing mean table.tsv.gz table.npz\n"
                 "  kfe convert -k rbf:gamma=0.1 train.csv K.npz\n"
-                "  kfe convert -k rbf:gamma=0.1 test.csv --against train.csv K-test.npz\n",
+                "  kfe convert -k rbf:gamma=0.1 test.csv --against train.csv K-test.npz\n"
+                "  kfe convert --viola-jones 19x19 faces.csv.gz -o features.npz\n",
     .flags = flags,
     .uses = CLI_USES_READING,
     .run = run,

@@ -21,6 +21,7 @@ static const struct {
     {KFE_HAS_INDEFINITE, "not positive definite for all parameters"},
     {KFE_HAS_NONNEGATIVE, "for data without negative values"},
     {KFE_HAS_STRINGS, "works on strings"},
+    {KFE_HAS_TWO_CLASSES, "for two classes"},
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 

@@ -158,6 +158,11 @@ KFE_API kfe_status kfe_data_wrap_csr(kfe_context *ctx, int64_t rows, int64_t col
 /* One string per example (copied), for the kernels on strings. */
 KFE_API kfe_status kfe_data_from_text(kfe_context *ctx, int64_t rows, const char *const *strings,
                                       kfe_data **out);
+/* The rectangle features of Viola & Jones of grey images, width × height pixels a row, row-major: two, three
+ * and four adjacent rectangles of the same size, at all positions and sizes. Labels and targets go with them.
+ */
+KFE_API kfe_status kfe_data_viola_jones(kfe_context *ctx, const kfe_data *images, int64_t width,
+                                        int64_t height, kfe_data **out);
 /* Generated data; kfe_generator names them. */
 KFE_API kfe_status kfe_data_generate(kfe_context *ctx, const char *name, const char *options, kfe_data **out);
 KFE_API void kfe_data_free(kfe_data *data);
@@ -203,7 +208,8 @@ enum {
     KFE_HAS_INDEFINITE = 1u << 6,  /* kernels: not positive definite for all parameters */
     KFE_HAS_NONNEGATIVE = 1u << 7, /* kernels: for data without negative values */
     KFE_HAS_STRINGS = 1u << 8,     /* kernels: on strings */
-    KFE_HAS_NESTING = 1u << 9      /* methods: fewer features are the first of more, so one fit answers all */
+    KFE_HAS_NESTING = 1u << 9,     /* methods: fewer features are the first of more, so one fit answers all */
+    KFE_HAS_TWO_CLASSES = 1u << 10 /* methods: exactly two classes, no more */
 };
 
 /* Each returns 0 past the end of its table, 1 otherwise. */

@@ -151,6 +151,8 @@ static void set_target(const support_subject *subject, const support_variant *va
 
     for (int64_t i = 0; i < rows; i++) {
         class_of[i] = variant->one_class ? 0 : base_class[row_of(variant, i)];
+        if (subject->method.flags & KFE_HAS_TWO_CLASSES)
+            class_of[i] = class_of[i] > 0;
         real[i] = class_of[i] + 0.01 * (double)i;
     }
     if (variant->real_targets)
@@ -213,6 +215,11 @@ kfe_model *support_subject_fit(const support_subject *subject, const char *param
     return model;
 }
 
+static double noise(uint64_t *random)
+{
+    return 1 + PERTURBATION * (2 * support_uniform(random) - 1);
+}
+
 /* Symmetric relative noise on a kernel matrix. */
 static void perturb_kernel(double *k)
 {
@@ -220,8 +227,7 @@ static void perturb_kernel(double *k)
 
     for (int64_t i = 0; i < SUBJECT_ROWS; i++)
         for (int64_t j = 0; j <= i; j++)
-            k[j * SUBJECT_ROWS + i] = k[i * SUBJECT_ROWS + j] *=
-                1 + PERTURBATION * (2 * support_uniform(&random) - 1);
+            k[j * SUBJECT_ROWS + i] = k[i * SUBJECT_ROWS + j] *= noise(&random);
 }
 
 static kfe_matrix kernel_of(const support_subject *subject, const kfe_data *data)
@@ -252,6 +258,34 @@ static kfe_model *fit_matrix(const support_subject *subject, const kfe_data *tra
     return support_subject_fit(&given, NULL, *matrix);
 }
 
+/* How far apart are the features of new points by a model and, after a change of their kernel values as well,
+ * by another. */
+static double distance_at_new_points(const support_subject *subject, const kfe_data *train,
+                                     const kfe_model *a, const kfe_model *b)
+{
+    support_made test = support_make(subject, &(support_variant){.test = 1});
+    kfe_data *matrix = NULL;
+    kfe_matrix k = {0};
+    uint64_t random = 4;
+
+    assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel.name, test.data, train, &k));
+    assert_ok(subject->ctx, kfe_data_wrap_dense(subject->ctx, k.rows, k.cols, k.stride, k.values, &matrix));
+    kfe_matrix expected = support_transform(subject->ctx, a, matrix);
+    for (int64_t i = 0; i < k.rows; i++)
+        for (int64_t j = 0; j < k.cols; j++)
+            k.values[i * k.stride + j] *= noise(&random);
+    kfe_matrix got = support_transform(subject->ctx, b, matrix);
+    double distance =
+        support_distance_up_to_rotation(k.rows, expected.cols, expected.values, got.cols, got.values);
+
+    kfe_matrix_free(&expected);
+    kfe_matrix_free(&got);
+    kfe_matrix_free(&k);
+    kfe_data_free(matrix);
+    support_made_free(&test);
+    return distance;
+}
+
 static double matrix_sensitivity(const support_subject *subject, const kfe_data *train)
 {
     kfe_matrix k = kernel_of(subject, train);
@@ -264,6 +298,8 @@ static double matrix_sensitivity(const support_subject *subject, const kfe_data 
     double distance =
         support_distance_up_to_rotation(SUBJECT_ROWS, expected.cols, expected.values, got.cols, got.values);
 
+    if (!support_subject_is_precomputed(subject))
+        distance = fmax(distance, distance_at_new_points(subject, train, plain, changed));
     kfe_matrix_free(&expected);
     kfe_matrix_free(&got);
     kfe_matrix_free(&k);

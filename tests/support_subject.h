@@ -51,8 +51,9 @@ int64_t support_reversed_row(int64_t i);
 /* A model, or NULL if the kernel is indefinite and the method says that it cannot work with that. */
 kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train);
 
-/* How strongly the features of the training examples react to a small relative change of the kernel matrix
- * (of the points for methods that take no matrix): the condition number of the problem, as measured. */
+/* How strongly the features of the training examples, and of new points, react to a small relative change of
+ * the kernel matrix (of the points for methods that take no matrix): the condition number of the problem, as
+ * measured. */
 double support_subject_sensitivity(const support_subject *subject);
 /* Fits on `train` and returns the features of `data`. */
 kfe_matrix support_subject_features(const support_subject *s, const char *params, const kfe_data *train,

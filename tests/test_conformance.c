@@ -34,9 +34,9 @@ static void check_model_fits_its_data(const support_subject *s)
     assert_int_equal(kfe_model_views(model), 1);
     assert_int_equal(kfe_model_cols(model, 0), kfe_data_cols(train.data, 0));
     assert_int_equal(kfe_model_takes_strings(model, 0), support_subject_takes_strings(s));
-    assert_int_equal(kfe_model_class_count(model), SUBJECT_CLASSES);
+    assert_int_equal(kfe_model_class_count(model), kfe_data_class_count(train.data));
     assert_string_equal(kfe_model_class_name(model, 0), "c0");
-    assert_null(kfe_model_class_name(model, SUBJECT_CLASSES));
+    assert_null(kfe_model_class_name(model, kfe_data_class_count(train.data)));
     assert_true(kfe_model_support_size(model) <= SUBJECT_ROWS);
     for (int64_t i = 0; i < f.rows * f.cols; i++)
         assert_true(isfinite(f.values[i]));

@@ -93,7 +93,7 @@ static void compare_with_alone(const task *description)
 typedef struct problem {
     double *x;
     int *class_of;
-    const char *labels[ROWS];
+    const char *labels[ROWS], *two_labels[ROWS]; /* the second for methods that take two classes */
 } problem;
 
 static problem make_problem(void)
@@ -102,8 +102,10 @@ static problem make_problem(void)
     problem p;
 
     support_clouds(3, ROWS, COLS, CLASSES, 1, &p.x, &p.class_of);
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
         p.labels[i] = names[p.class_of[i]];
+        p.two_labels[i] = names[p.class_of[i] > 0];
+    }
     return p;
 }
 
@@ -114,7 +116,8 @@ static void test_contexts_do_not_meet(void **state)
 
     (void)state;
     for (int m = 0; kfe_method(m, &method); m++) {
-        task description = {.x = p.x, .labels = p.labels, .method = method.name};
+        task description = {.x = p.x, .method = method.name};
+        description.labels = method.flags & KFE_HAS_TWO_CLASSES ? p.two_labels : p.labels;
         description.kernel = method.flags & KFE_HAS_KERNELS ? "rbf" : NULL;
         compare_with_alone(&description);
     }

@@ -21,17 +21,12 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "gram/basis.h"
 #include "gram/linalg.h"
 #include "method/centroid.h"
+#include "method/ridge.h"
 
 enum { RIDGE_ON_NORM, RIDGE_ON_COEFFICIENTS };
-
-/* Rounding over a tiny ridge may exceed everything; no direction of a larger criterion is taken for rounding.
- */
-#define KFE_WORST_ROUNDING 1e-2
-
-/* The default ridge, as a share of the mean diagonal of what it is added to. */
-#define KFE_RIDGE_SHARE 1e-3
 
 typedef struct kfd_settings {
     int64_t dim;
@@ -41,8 +36,8 @@ typedef struct kfd_settings {
 
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(kfd_settings, dim, "number of features; auto: one fewer than classes"),
-    KFE_REAL_OR(kfd_settings, ridge, "ridge", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
-                "regularisation mu; auto: a thousandth of the mean diagonal of what it is added to"),
+    KFE_RIDGE_ROW(kfd_settings, ridge,
+                  "regularisation mu; auto: a thousandth of the mean diagonal of what it is added to"),
     KFE_CHOICE(kfd_settings, ridge_on, "ridge-on", "norm", "norm|coefficients",
                "what the ridge is on: the direction's norm (mu |w|^2) or its coefficients (mu |alpha|^2)"),
 };
@@ -58,69 +53,26 @@ static void scaled_indicator(const kfe_i_groups *groups, double *l)
                 ((groups->of[i] == g) - groups->sizes[g] / (double)groups->rows) / sqrt(groups->sizes[g]);
 }
 
-/* h (c × c) = aᵀb for a, b (n × c). */
-static void small_product(int64_t n, int64_t c, const double *a, const double *b, double *h)
-{
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)c, (blasint)c, (blasint)n, 1, a, (blasint)c,
-                b, (blasint)c, 0, h, (blasint)c);
-}
-
-/* Coefficients BVΛ^(−1/2) from H = VΛVᵀ, as many as have a λ above the rounding error of H. */
+/* The directions that B and H give, H overwritten. */
 static kfe_status directions_from(kfe_context *ctx, int64_t n, int64_t c, const double *b, double *h,
                                   double rounding, int64_t asked, kfe_i_solution *out)
 {
-    kfe_status status = KFE_OK;
-    double *values = NULL;
-    double *vectors = NULL;
-    int64_t rank = 0;
+    kfe_i_candidates candidates = {
+        .method = "kfd",
+        .rows = n,
+        .count = c,
+        .b = b,
+        .h = h,
+        .rounding = rounding,
+        .most = c - 1,
+        .exhausted = "classes differ in no more directions",
+        .none = "the classes have the same centroid; there is nothing to discriminate",
+    };
 
-    KFE_ALLOC(ctx, values, c);
-    KFE_ALLOC(ctx, vectors, c * c);
-    KFE_TRY(kfe_i_symmetric_eigen(ctx, c, h, c, values, vectors));
-    double smallest = fmax(fmin(rounding, KFE_WORST_ROUNDING), KFE_RANK_TOLERANCE * values[0]);
-    while (rank < c - 1 && values[rank] > smallest)
-        rank++;
-    if (rank == 0)
-        KFE_FAIL(ctx, KFE_EINPUT,
-                 "kfd: the classes have the same centroid; there is nothing to discriminate");
-    int64_t dim = kfe_i_clamp_dim(ctx, "kfd", asked, rank, "classes differ in no more directions");
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
-    for (int64_t g = 0; g < c; g++)
-        for (int64_t j = 0; j < dim; j++)
-            vectors[g * c + j] /= sqrt(values[j]);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)dim, (blasint)c, 1, b,
-                (blasint)c, vectors, (blasint)c, 0, out->coefficients, (blasint)dim);
-    KFE_TRY(kfe_i_solution_record(out, "criterion", values, dim));
-cleanup:
-    kfe_i_free(ctx, values);
-    kfe_i_free(ctx, vectors);
-    return status;
-}
-
-static double chosen_ridge(double asked, double trace, int64_t n)
-{
-    if (asked > 0)
-        return asked;
-    return trace > 0 ? KFE_RIDGE_SHARE * trace / (double)n : 1;
+    return kfe_i_best_directions(ctx, &candidates, n, asked, out);
 }
 
 /* ---- μ‖w‖² ---- */
-
-static kfe_status mean_diagonal_ridge(kfe_context *ctx, const kfe_i_gram *gram, double asked, double *out)
-{
-    kfe_status status = KFE_OK;
-    double *diagonal = NULL;
-    double trace = 0;
-
-    KFE_ALLOC(ctx, diagonal, gram->size);
-    KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
-    for (int64_t i = 0; i < gram->size; i++)
-        trace += diagonal[i];
-    *out = chosen_ridge(asked, trace, gram->size);
-cleanup:
-    kfe_i_free(ctx, diagonal);
-    return status;
-}
 
 static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_groups *groups,
                            const kfd_settings *s, kfe_i_solution *out)
@@ -142,10 +94,10 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
     KFE_ALLOC(ctx, image, n * c);
     KFE_ALLOC(ctx, h, c * c);
     scaled_indicator(groups, l);
-    KFE_TRY(mean_diagonal_ridge(ctx, centred, s->ridge, &ridge));
+    KFE_TRY(kfe_i_gram_chosen_ridge(ctx, centred, s->ridge, &ridge));
     KFE_TRY(kfe_i_gram_solve(centred, ridge, l, c, KFE_TOLERANCE, b, NULL));
     KFE_TRY(kfe_i_gram_times(centred, b, c, image));
-    small_product(n, c, l, image, h);
+    kfe_i_inner_products(n, c, l, c, c, image, c, h);
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
     KFE_TRY(directions_from(ctx, n, c, b, h, rounding / ridge, s->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
@@ -193,7 +145,7 @@ static kfe_status within_scatter(kfe_context *ctx, const kfe_i_gram *gram, const
                 (blasint)n);
     for (int64_t i = 0; i < n; i++)
         trace += scatter[i * n + i];
-    *ridge = chosen_ridge(asked, trace, n);
+    *ridge = kfe_i_chosen_ridge(asked, trace, n);
     for (int64_t i = 0; i < n; i++)
         scatter[i * n + i] += *ridge;
 cleanup:
@@ -250,7 +202,7 @@ static kfe_status fit_coefficients(kfe_context *ctx, const kfe_i_problem *proble
     KFE_TRY(within_scatter(ctx, problem->gram, groups, s->ridge, scatter, &ridge));
     memcpy(b, image, (size_t)(n * c) * sizeof *b);
     KFE_TRY(kfe_i_cholesky_solve(ctx, n, scatter, c, b, "the within-class scatter plus the ridge"));
-    small_product(n, c, image, b, h);
+    kfe_i_inner_products(n, c, image, c, c, b, c, h);
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
     KFE_TRY(directions_from(ctx, n, c, b, h, rounding * rounding / ridge, s->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));

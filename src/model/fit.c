@@ -32,6 +32,11 @@ static kfe_status check_target(kfe_context *ctx, const kfe_i_method *method, con
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "method %s needs at least two classes, but every example is of class '%s'", name,
                           train->target.names[0]);
+    if (train->target.class_count > 2 && method->flags & KFE_HAS_TWO_CLASSES)
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "method %s takes two classes, but the data has %lld; keep two, or join the others "
+                          "into one",
+                          name, (long long)train->target.class_count);
     return KFE_OK;
 }
 
