@@ -12,6 +12,7 @@
 /* What decides which methods can take part. */
 typedef struct conditions {
     kfe_task task;
+    int64_t classes;
     int views;
     int kernel_given, kernel_only; /* the examples are strings or kernel values: no columns to work on */
     int learns_from_kernel;        /* the learner can do without features */
@@ -28,7 +29,8 @@ typedef struct contest {
 static conditions find_conditions(const cli_session *session, const kfe_data *data)
 {
     const cli_arguments *arguments = &session->arguments;
-    conditions found = {.task = kfe_data_task(data), .views = kfe_data_views(data)};
+    conditions found = {
+        .task = kfe_data_task(data), .classes = kfe_data_class_count(data), .views = kfe_data_views(data)};
     kfe_entry_info info;
     const char *kernel;
 
@@ -59,6 +61,8 @@ static const char *why_not(const kfe_entry_info *method, const conditions *given
     if (method->flags & KFE_HAS_SUPERVISION && given->task != KFE_TASK_CLASSES &&
         !(given->task == KFE_TASK_REAL && takes_real))
         return "needs classes";
+    if (method->flags & KFE_HAS_TWO_CLASSES && given->classes != 2)
+        return "takes two classes";
     if (given->views > 1 && !kernels && !(method->flags & KFE_HAS_MULTIVIEW))
         return "takes one view";
     if (given->kernel_only && (!kernels || method->flags & KFE_HAS_SYNTHETIC))
