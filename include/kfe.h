@@ -250,6 +250,24 @@ KFE_API kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const c
 typedef double (*kfe_kernel_fn)(void *user, const double *x, const double *y, int64_t cols);
 KFE_API kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name,
                                             kfe_kernel_fn kernel, void *user);
+
+/* What a direction rule sees at the beginning of a round (docs/deflation.md). Nothing is deflated but the
+ * target: with Q the features, the deflated kernel matrix is (I − QQᵀ)K. */
+typedef struct kfe_round {
+    int64_t examples, targets, round; /* targets: columns, 0 without labels; round: from 0 */
+    const double *residual; /* examples × targets: the centred target, minus what the features explain */
+    const double *features; /* round × examples, orthonormal */
+    /* out (examples × k) = the kernel matrix, centred if so asked, times v (examples × k) */
+    kfe_status (*times)(void *handle, const double *v, int64_t k, double *out);
+    void *handle;
+} kfe_round;
+/* Fills direction[examples], coefficients on the examples; all zeros, as it is given, end the rounds. Called
+ * from one thread at a time, except by cross-validation with several threads. */
+typedef kfe_status (*kfe_rule_fn)(void *user, const kfe_round *round, double *direction);
+/* A method of one's own, by its rule. `params`: dim, center and fit options. The model keeps `name` as its
+ * method and needs no function to be used. */
+KFE_API kfe_status kfe_spec_new_rule(kfe_context *ctx, const char *name, kfe_rule_fn rule, void *user,
+                                     const char *params, const char *kernel, kfe_spec **out);
 KFE_API void kfe_spec_free(kfe_spec *spec);
 
 KFE_API kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out);

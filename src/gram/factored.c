@@ -101,3 +101,10 @@ const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram)
 {
     return gram->form == &form ? &((const factored_state *)gram->state)->points.table : NULL;
 }
+
+const kfe_i_table *kfe_i_gram_factor_transposed(const kfe_i_gram *gram)
+{
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
+
+    return table && table->kind == KFE_TABLE_CSR ? &((const factored_state *)gram->state)->transposed : NULL;
+}

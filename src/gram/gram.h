@@ -95,6 +95,8 @@ kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means,
 kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to);
 /* The table X of a factored operator XXᵀ, else NULL. */
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
+/* Its transpose, if it is sparse, else NULL. */
+const kfe_i_table *kfe_i_gram_factor_transposed(const kfe_i_gram *gram);
 /* Row `index` of an operator that has it in memory in double precision, n numbers that live as long as the
  * operator; NULL for others. */
 const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index);

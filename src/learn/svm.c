@@ -51,7 +51,7 @@ static const kfe_i_param rows[] = {
                "several classes: one against one, one against the rest, or a chain"),
     KFE_REAL(svm_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, KFE_REAL_MAX,
              "violation of the optimality conditions that is accepted"),
-    KFE_REAL(svm_settings, cache, "cache", "200", 1, 1e9, "megabytes for LIBSVM's cache of kernel rows"),
+    KFE_REAL(svm_settings, cache, "svm-cache", "200", 1, 1e9, "megabytes for LIBSVM's cache of kernel rows"),
     KFE_CHOICE(svm_settings, solver, "svm-solver", "libsvm", "libsvm|smo",
                "LIBSVM, or our own SMO on the kernel matrix (classes only)"),
 };

@@ -50,7 +50,7 @@ typedef struct kfe_i_deflation {
     double *directions; /* count × rows */
     double *triangle;   /* most × most: R */
     double *signs;      /* count: what the solution multiplied each feature with */
-    double precision;   /* relative, of one product with the data */
+    double dependent;   /* of ‖v‖, what ‖τ‖ must be above for τ to be no rounding error */
     double rounding;    /* what rounding may make of ‖Xᵀw‖² / ‖w‖², w in the null space */
     double first_size;  /* of what directions are made of, in the first round */
     const char *ended;  /* why there were no more rounds; NULL: there were enough */

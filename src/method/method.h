@@ -82,6 +82,8 @@ kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_g
 kfe_status kfe_i_solution_spread(kfe_i_solution *solution, int64_t n);
 /* Makes the coefficient of largest magnitude of every feature positive. */
 void kfe_i_solution_fix_signs(kfe_i_solution *solution);
+/* The same; signs[dim], if not NULL, receives what each feature was multiplied with: ±1. */
+void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs);
 /* For coefficients found on the centred operator: features of x are Aᵀ P(κ(x) − row means), and so the
  * coefficients become PA and the offset AᵀP·(row means). */
 kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred);

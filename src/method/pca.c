@@ -94,6 +94,16 @@ static void sparse_scatter(const kfe_i_table *table, const double *means, double
             scatter[j * d + l] -= (double)table->rows * means[j] * means[l];
 }
 
+kfe_status kfe_i_principal_scatter(kfe_context *ctx, const kfe_i_table *table, const double *means,
+                                   double *scatter)
+{
+    memset(scatter, 0, (size_t)(table->cols * table->cols) * sizeof *scatter);
+    if (table->kind == KFE_TABLE_DENSE)
+        return dense_scatter(ctx, table, means, scatter);
+    sparse_scatter(table, means, scatter);
+    return KFE_OK;
+}
+
 static kfe_status primal_side(kfe_context *ctx, const kfe_i_table *table, const double *means, int64_t wanted,
                               double *values, double *directions)
 {
@@ -102,11 +112,8 @@ static kfe_status primal_side(kfe_context *ctx, const kfe_i_table *table, const 
     double *scatter = NULL;
 
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)d * (double)d, "the scatter matrix", "raise --memory"));
-    KFE_ALLOC_ZERO(ctx, scatter, d * d);
-    if (table->kind == KFE_TABLE_DENSE)
-        KFE_TRY(dense_scatter(ctx, table, means, scatter));
-    else
-        sparse_scatter(table, means, scatter);
+    KFE_ALLOC(ctx, scatter, d * d);
+    KFE_TRY(kfe_i_principal_scatter(ctx, table, means, scatter));
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, scatter, wanted, values, directions));
 cleanup:
     kfe_i_free(ctx, scatter);

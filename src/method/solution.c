@@ -79,11 +79,19 @@ static double leading_coefficient(const kfe_i_solution *solution, int64_t featur
 
 void kfe_i_solution_fix_signs(kfe_i_solution *solution)
 {
+    kfe_i_solution_take_signs(solution, NULL);
+}
+
+void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs)
+{
     int64_t k = solution->dim;
     double *a = solution->coefficients;
 
     for (int64_t j = 0; j < k; j++) {
-        if (leading_coefficient(solution, j) >= 0)
+        double leading = leading_coefficient(solution, j);
+        if (signs)
+            signs[j] = leading >= 0 ? 1 : -1;
+        if (leading >= 0)
             continue;
         for (int64_t i = 0; i < solution->rows; i++)
             a[i * k + j] = -a[i * k + j];

@@ -102,6 +102,9 @@ static kfe_status refuse_kernel(const kfe_i_fit *job)
         return kfe_i_fail(job->ctx, KFE_EINVAL,
                           "without a method, a kernel is for a learner to learn from: add --learner svm, or "
                           "choose a method");
+    if (strcmp(name, "cr") == 0)
+        return kfe_i_fail(job->ctx, KFE_EINVAL,
+                          "method cr is linear and takes no kernel; with kernels, use kpls");
     return kfe_i_fail(job->ctx, KFE_EINVAL, "method %s is linear and takes no kernel; with kernels, use k%s",
                       name, name);
 }

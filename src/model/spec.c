@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/utf8.h"
+#include "method/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
     KFE_CHOICE(kfe_i_fit_settings, scale, "scale", "none", KFE_SCALE_WORDS,
@@ -57,19 +59,89 @@ static kfe_status new_settings(kfe_context *ctx, const kfe_i_param_table *table,
     return *out ? kfe_i_params_default(ctx, table, *out) : KFE_ENOMEM;
 }
 
+static kfe_status new_spec(kfe_context *ctx, const kfe_i_method *method, kfe_spec **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+
+    KFE_ALLOC_ZERO(ctx, spec, 1);
+    spec->ctx = ctx;
+    spec->method = method;
+    kfe_i_kernel_list_init(ctx, &spec->kernels);
+    KFE_TRY(new_settings(ctx, &method->params, &spec->settings));
+    KFE_TRY(kfe_i_params_default(ctx, &kfe_i_fit_params, &spec->fit));
+    *out = spec;
+    spec = NULL;
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
+
 kfe_status kfe_spec_parse(kfe_context *ctx, const char *method, const char *params, const char *kernel,
                           kfe_spec **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_method *found = NULL;
+    kfe_spec *spec = NULL;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_method_find(ctx, method, &found));
+    KFE_TRY(new_spec(ctx, found, &spec));
+    KFE_TRY(kfe_i_options_each(ctx, params, set_option, spec));
+    if (kernel)
+        KFE_TRY(kfe_spec_add_kernel(ctx, spec, kernel));
+    *out = spec;
+    spec = NULL;
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
+
+/* ---- rules of the user's ---- */
+
+/* The method under its own name, which lives in the settings. */
+static kfe_status own_method(kfe_spec *spec)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(spec->ctx, spec->own_method, 1);
+    *spec->own_method = kfe_i_method_user_rule;
+    spec->own_method->name = ((const kfe_i_user_rule_settings *)spec->settings)->name;
+    spec->method = spec->own_method;
+cleanup:
+    return status;
+}
+
+static kfe_status check_rule_name(kfe_context *ctx, const char *name)
+{
+    const kfe_i_method *method;
+
+    if (name[0] == '\0' || strlen(name) >= KFE_RULE_NAME_SIZE || !kfe_i_is_utf8(name))
+        return kfe_i_fail(ctx, KFE_EINVAL, "the name of a rule is text of 1 to %d bytes",
+                          KFE_RULE_NAME_SIZE - 1);
+    for (int i = 0; (method = kfe_i_method_at(i)); i++)
+        if (strcmp(method->name, name) == 0)
+            return kfe_i_fail(ctx, KFE_EINVAL, "there is a method '%s' already; give the rule another name",
+                              name);
+    return KFE_OK;
+}
+
+kfe_status kfe_spec_new_rule(kfe_context *ctx, const char *name, kfe_rule_fn rule, void *user,
+                             const char *params, const char *kernel, kfe_spec **out)
 {
     kfe_status status = KFE_OK;
     kfe_spec *spec = NULL;
 
     *out = NULL;
-    KFE_ALLOC_ZERO(ctx, spec, 1);
-    spec->ctx = ctx;
-    kfe_i_kernel_list_init(ctx, &spec->kernels);
-    KFE_TRY(kfe_i_method_find(ctx, method, &spec->method));
-    KFE_TRY(new_settings(ctx, &spec->method->params, &spec->settings));
-    KFE_TRY(kfe_i_params_default(ctx, &kfe_i_fit_params, &spec->fit));
+    KFE_TRY(check_rule_name(ctx, name));
+    if (!rule)
+        KFE_FAIL(ctx, KFE_EINVAL, "rule %s: there is no function", name);
+    KFE_TRY(new_spec(ctx, &kfe_i_method_user_rule, &spec));
+    kfe_i_user_rule_settings *settings = spec->settings;
+    memcpy(settings->name, name, strlen(name) + 1);
+    settings->rule = rule;
+    settings->user = user;
+    KFE_TRY(own_method(spec));
     KFE_TRY(kfe_i_options_each(ctx, params, set_option, spec));
     if (kernel)
         KFE_TRY(kfe_spec_add_kernel(ctx, spec, kernel));
@@ -157,6 +229,8 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
     copy->learner = spec->learner;
     kfe_i_kernel_list_init(ctx, &copy->kernels);
     KFE_TRY(copy_settings(ctx, &spec->method->params, spec->settings, &copy->settings));
+    if (spec->own_method)
+        KFE_TRY(own_method(copy));
     if (spec->learner)
         KFE_TRY(copy_settings(ctx, &spec->learner->params, spec->learner_settings, &copy->learner_settings));
     KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, &copy->kernels));
@@ -178,6 +252,7 @@ void kfe_spec_free(kfe_spec *spec)
         return;
     kfe_i_kernel_list_free(&spec->kernels);
     kfe_i_free(spec->ctx, spec->settings);
+    kfe_i_free(spec->ctx, spec->own_method);
     kfe_i_free(spec->ctx, spec->learner_settings);
     kfe_i_free(spec->ctx, spec);
 }

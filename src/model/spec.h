@@ -15,7 +15,8 @@ typedef struct kfe_i_fit_settings {
 struct kfe_spec {
     kfe_context *ctx;
     const kfe_i_method *method;
-    void *settings; /* as method->params says */
+    kfe_i_method *own_method; /* that of a rule of the user's; its name is in the settings */
+    void *settings;           /* as method->params says */
     kfe_i_fit_settings fit;
     kfe_i_kernel_list kernels;    /* empty: the default kernel of the method */
     const kfe_i_learner *learner; /* NULL: features only */

@@ -296,7 +296,7 @@ def test_comparison(kfe):
     done = kfe.ok("compare", "train.csv", "-k", "rbf:gamma=0.3", "--learner", "knn", "--folds", 3)
     for method in ("oc", "koc", "kfd", "kda-qr", "akda-qr", "pca", "kpca", "none"):
         assert re.search(rf"^{method} ", done.out, re.M), done.out
-    assert "left out" not in done.err and "\033" not in done.out
+    assert "left out: kb (takes two classes)" in done.err and "\033" not in done.out
     done = kfe.ok("compare", "train.csv", "-m", "koc", "-m", "kpca:dim=2", "-k", "rbf", "--grid", "gamma=0.1,1",
                   "--learner", "svm", "--C", 5, "--folds", 3, "--inner-folds", 2, "--json")
     methods = json.loads(done.out)["methods"]

@@ -71,10 +71,13 @@ class Kfe:
         del kept_rows, kept_columns
         return self.take(matrix)
 
-    def features(self, method, params, kernel, train, *others):
-        """Fits on `train`; the features of each of `others`."""
+    def features(self, method, params, kernel, train, *others, targets=None):
+        """Fits on `train`, to real targets if there are any; the features of each of `others`."""
         spec, model = c_void_p(), c_void_p()
         data, kept = self.wrap(train)
+        if targets is not None:
+            columns = np.ascontiguousarray(targets, float).reshape(len(targets), -1)
+            self.call("kfe_data_set_targets", data, c_int64(columns.shape[1]), columns.ctypes.data_as(c_void_p))
         self.call("kfe_spec_parse", method.encode(), params.encode(), kernel and kernel.encode(), byref(spec))
         self.call("kfe_fit", spec, data, byref(model))
         results = []
