@@ -62,6 +62,7 @@ static kfe_status run(cli_session *session)
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_flags(session));
+    CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "save")));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, cli_text_string(&reading), &train));
     CLI_TRY(validate(session, train));

@@ -60,6 +60,7 @@ static kfe_status run(cli_session *session)
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_flags(session));
+    CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "output")));
     CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
     cli_add_content(session, &options);
     CLI_TRY(cli_read_data(session, 0, cli_text_string(&options), &train));

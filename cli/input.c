@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { CLASS_NAMES_SHOWN = 5, CLASS_NAME_SHOWN = 40 };
 
@@ -99,6 +100,21 @@ void cli_add_content(const cli_session *session, cli_text *options)
         }
 }
 
+/* The label is where it was in the training file, unless the user says where it is. The last place is what
+ * the reader takes anyway, in files that have one of their own as well. */
+static void add_label_place(const cli_session *session, const kfe_model *model, cli_text *options)
+{
+    int64_t column = kfe_model_label_column(model);
+    char number[32];
+
+    if (column < 1 || column > kfe_model_cols(model, 0) ||
+        cli_option_given(&session->arguments, CLI_READING, "label") ||
+        cli_option_given(&session->arguments, CLI_READING, "label_file"))
+        return;
+    snprintf(number, sizeof number, "%lld", (long long)column);
+    cli_text_option(options, "label", number);
+}
+
 void cli_add_model_reading(const cli_session *session, const kfe_model *model, int first, cli_text *options)
 {
     char number[32];
@@ -108,6 +124,7 @@ void cli_add_model_reading(const cli_session *session, const kfe_model *model, i
     } else if (cli_count_views(session, first) == 1 && kfe_model_views(model) == 1) {
         snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, 0));
         cli_text_option(options, "columns", number);
+        add_label_place(session, model, options);
     }
 }
 
@@ -157,4 +174,29 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
     fprintf(stderr, " column%s%s", views == 1 && kfe_data_cols(data, 0) == 1 ? "" : "s",
             kfe_data_is_sparse(data, 0) ? " (sparse)" : "");
     print_target(data);
+}
+
+static int same_file(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+kfe_status cli_check_output(cli_session *session, const char *path)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *view;
+
+    for (int i = 0; path && i < arguments->operand_count; i++)
+        if (same_file(path, arguments->operands[i]))
+            return cli_fail(session, "the output would overwrite the input %s; give another name", path);
+    for (int i = 0; path && (view = cli_value_at(arguments, "view", i)) != NULL; i++) {
+        const char *equals = strchr(view, '=');
+        if (equals && same_file(path, equals + 1))
+            return cli_fail(session, "the output would overwrite the input %s; give another name", path);
+    }
+    return KFE_OK;
 }

@@ -18,4 +18,7 @@ void cli_add_model_reading(const cli_session *session, const kfe_model *model, i
 /* "train.csv: 600 examples × 2 columns, 3 classes" on standard error. */
 void cli_print_data(const cli_session *session, int first, const kfe_data *data);
 
+/* Fails if `path` is a file that the command reads: it would be gone. */
+kfe_status cli_check_output(cli_session *session, const char *path);
+
 #endif

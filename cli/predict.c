@@ -32,6 +32,7 @@ static kfe_status run(cli_session *session)
     cli_text options = {0};
     kfe_status status = KFE_OK;
 
+    CLI_TRY(cli_check_output(session, output));
     CLI_TRY(load(session, &model));
     cli_add_model_reading(session, model, 1, &options);
     CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));

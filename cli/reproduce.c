@@ -102,7 +102,7 @@ const cli_command cli_command_reproduce = {
     .description =
         "Runs an experiment of a paper by the paper's own protocol and prints the published numbers beside "
         "ours. NAME is one that --list shows, or the path of a specification. The data is looked for in DIR, "
-        "by default in $KFE_DATA; what is missing is listed with where to get it.",
+        "by default in $KFE_DATA; what is missing is listed by file.",
     .examples = "  kfe reproduce --list\n",
     .flags = flags,
     .option = kfe_reproduce_option,

@@ -24,6 +24,7 @@ void cli_signals_catch(void)
         if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(caught[i], &note, NULL); /* one that was ignored, as under nohup, stays so */
     signal(SIGPIPE, SIG_DFL);                  /* a reader that had enough ends us quietly */
+    signal(SIGXFSZ, SIG_IGN);                  /* a file that grows too large is an error of writing */
 }
 
 int cli_signal_arrived(void)

@@ -16,6 +16,7 @@ static kfe_status run(cli_session *session)
 
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
+    CLI_TRY(cli_check_output(session, output));
     CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
     cli_add_model_reading(session, model, 1, &options);
     CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));

@@ -305,6 +305,8 @@ KFE_API int64_t kfe_model_dim(const kfe_model *model);
 KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear projectors */
 KFE_API int kfe_model_views(const kfe_model *model);
 KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
+/* Where the label stood in the training file, from 1; 0 if it did not come from there. */
+KFE_API int64_t kfe_model_label_column(const kfe_model *model);
 /* Nonzero if the view holds strings: read its data with content=strings. */
 KFE_API int kfe_model_takes_strings(const kfe_model *model, int view);
 KFE_API int64_t kfe_model_class_count(const kfe_model *model);

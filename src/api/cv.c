@@ -117,6 +117,12 @@ static kfe_status check_grids(kfe_context *ctx, int count, int grid_count, const
     return KFE_OK;
 }
 
+/* Data that one method cannot work with may be fine for the others. */
+static int is_excusable(kfe_status status)
+{
+    return status == KFE_EINPUT || status == KFE_ENUMERIC || status == KFE_ELIMIT;
+}
+
 kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
                        const char *const *grids, const kfe_data *data, const char *options, kfe_style style,
                        char **out)
@@ -127,6 +133,7 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     kfe_i_assessment *assessments = NULL;
     kfe_i_grid grid = {0};
     int *unused = NULL;
+    int done = 0;
     int saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
@@ -140,9 +147,18 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
         kfe_i_grid_free(&grid);
     }
     KFE_TRY(check_grids(ctx, count, grid_count, grids, unused));
-    for (int i = 0; i < count; i++)
-        KFE_TRY(kfe_i_assess(ctx, specs[i], grid_count, grids, 1, NULL, data, &shared, &assessments[i]));
-    KFE_TRY(kfe_i_report_comparison(ctx, count, assessments, (kfe_i_bold)own.bold, style, out));
+    for (int i = 0; i < count; i++) {
+        status = kfe_i_assess(ctx, specs[i], grid_count, grids, 1, NULL, data, &shared, &assessments[done]);
+        if (status == KFE_OK)
+            done++;
+        else if (count == 1 || !is_excusable(status))
+            goto cleanup;
+        else
+            kfe_i_log(ctx, KFE_LOG_WARNING, "%s is left out: %s", specs[i]->method->name, ctx->message);
+    }
+    if (done == 0) /* the last reason stands in the context */
+        goto cleanup;
+    KFE_TRY(kfe_i_report_comparison(ctx, done, assessments, (kfe_i_bold)own.bold, style, out));
 cleanup:
     for (int i = 0; assessments && i < count; i++)
         kfe_i_assessment_free(&assessments[i]);

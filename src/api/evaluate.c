@@ -182,7 +182,7 @@ static kfe_status prepare_classes(evaluating *job)
     outcome->scores = job->scores;
     KFE_TRY(kfe_i_find_positive(job->ctx, job->model->class_count, job->model->class_names,
                                 job->settings.positive, &outcome->positive));
-    if (outcome->classes != 2)
+    if (outcome->classes != 2 && !job->settings.positive[0])
         outcome->positive = -1;
     KFE_ALLOC(job->ctx, job->result.confusion, outcome->classes * outcome->classes);
     kfe_i_confusion(outcome, job->result.confusion);
@@ -190,7 +190,7 @@ cleanup:
     return status;
 }
 
-/* Of every class that the model knows; of two, the positive one, since the other says the same. */
+/* Of every class that the model knows, or of the one that is looked for. */
 static kfe_status draw_curves(evaluating *job)
 {
     kfe_status status = KFE_OK;

@@ -17,7 +17,8 @@ struct kfe_data {
     int view_count;
     kfe_i_view *views;
     kfe_i_target target;
-    char *target_name; /* the header of the label column, or NULL */
+    char *target_name;    /* the header of the label column, or NULL */
+    int64_t label_column; /* where it stood in the file, from 1; 0: nowhere */
 };
 
 /* An empty data set with `views` zeroed views, for readers and generators to fill. */

@@ -76,7 +76,9 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
     *column = -1;
     if (strcmp(label, "none") == 0)
         return KFE_OK;
-    if (strcmp(label, "auto") == 0 && (settings->label_file[0] || settings->columns == count))
+    if (settings->columns == count) /* all columns are features: the label is not there */
+        return KFE_OK;
+    if (strcmp(label, "auto") == 0 && settings->label_file[0])
         return KFE_OK;
     if (strcmp(label, "auto") == 0 || strcmp(label, "last") == 0)
         *column = count - 1;

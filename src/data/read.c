@@ -24,7 +24,7 @@ static const kfe_i_param rows[] = {
         "labels are classes or numbers; auto takes text, and integers with at most 50 distinct values, as "
         "classes"),
     ROW(KFE_CHOICE, missing, "missing", "error", "error|mean|drop",
-        "missing values: refuse them, fill in the mean of the column, or drop the row"),
+        "missing values: refuse them, fill in the mean of the column in this file, or drop the row"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
         "what the examples are: rows of numbers, or one string each"),
     ROW(KFE_INT, columns, "columns", "0", 0, 2147483647,
@@ -196,6 +196,7 @@ static kfe_status move_target(kfe_i_draft *draft, const char *file, const kfe_i_
         return KFE_OK;
     KFE_TRY(kfe_i_labels_to_target(&draft->labels, settings->label_file[0] ? settings->label_file : file,
                                    settings->task, &data->target));
+    data->label_column = settings->label_file[0] ? 0 : draft->labels.column;
     data->target_name = draft->labels.name;
     draft->labels.name = NULL;
 cleanup:

@@ -45,7 +45,7 @@ static const kfe_i_param rows[] = {
     KFE_REAL(svm_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
              "real targets: errors up to this cost nothing"),
     KFE_TEXT(svm_settings, kernel, "learner-kernel", "linear",
-             "kernel on the features, such as rbf:gamma=scale; commas in it take a backslash"),
+             "kernel on the features, such as rbf:gamma=scale"),
     KFE_CLASS_WEIGHTS_ROW(svm_settings, class_weights),
     KFE_CHOICE(svm_settings, multiclass, "multiclass", "ovo", KFE_MULTICLASS_WORDS,
                "several classes: one against one, one against the rest, or a chain"),

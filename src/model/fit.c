@@ -166,6 +166,21 @@ static kfe_status prepare_kernels(kfe_i_fit *job)
 
 /* ---- the model ---- */
 
+static kfe_status copy_column_names(kfe_i_fit *job, const kfe_i_view *view, kfe_i_model_view *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (!view->column_names)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(job->ctx, out->column_names, view->table.cols);
+    for (int64_t j = 0; j < view->table.cols; j++) {
+        KFE_STRDUP(job->ctx, out->column_names[j], view->column_names[j] ? view->column_names[j] : "");
+        kfe_i_force_utf8(out->column_names[j]);
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status describe_views(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -175,6 +190,7 @@ static kfe_status describe_views(kfe_i_fit *job)
         KFE_STRDUP(job->ctx, job->model->views[v].name, view->name);
         kfe_i_force_utf8(job->model->views[v].name); /* file names may be any bytes */
         job->model->views[v].cols = view->table.cols;
+        KFE_TRY(copy_column_names(job, view, &job->model->views[v]));
         job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
     }
 cleanup:
@@ -226,6 +242,7 @@ static kfe_status begin_model(kfe_i_fit *job)
     KFE_TRY(kfe_i_text_take(&params, &job->model->params));
     KFE_TRY(describe_learner(job));
     job->model->train_rows = kfe_data_rows(job->train);
+    job->model->label_column = job->train->label_column;
     KFE_TRY(describe_views(job));
     KFE_TRY(describe_target(job));
 cleanup:

@@ -68,6 +68,7 @@ static kfe_status load_texts(kfe_i_loading *job)
     const char *projector = kfe_i_safetensors_get(&job->file, "projector");
     const char *task = kfe_i_safetensors_get(&job->file, "task");
     const char *rows = kfe_i_safetensors_get(&job->file, "train_rows");
+    const char *label = kfe_i_safetensors_get(&job->file, "label_column");
 
     KFE_TRY(take_text(job, "method", &model->method));
     KFE_TRY(take_text(job, "parameters", &model->params));
@@ -79,6 +80,7 @@ static kfe_status load_texts(kfe_i_loading *job)
         return kfe_i_damaged(job, "task");
     model->task = (kfe_task)kfe_i_word_index("none|classes|real", task);
     model->train_rows = rows ? strtoll(rows, NULL, 10) : 0;
+    model->label_column = label ? strtoll(label, NULL, 10) : 0;
     if (model->train_rows < 1)
         return kfe_i_damaged(job, "train_rows");
 cleanup:
@@ -186,6 +188,25 @@ cleanup:
     return status;
 }
 
+static kfe_status load_column_names(kfe_i_loading *job, const json_t *list, kfe_i_model_view *view)
+{
+    kfe_status status = KFE_OK;
+
+    if (!list)
+        return KFE_OK;
+    if (!json_is_array(list) || (int64_t)json_array_size(list) != view->cols)
+        return kfe_i_damaged(job, "views");
+    KFE_ALLOC_ZERO(job->ctx, view->column_names, view->cols);
+    for (int64_t j = 0; j < view->cols; j++) {
+        const char *name = json_string_value(json_array_get(list, (size_t)j));
+        if (!name)
+            return kfe_i_damaged(job, "views");
+        KFE_STRDUP(job->ctx, view->column_names[j], name);
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status load_view(kfe_i_loading *job, int v, const json_t *entry)
 {
     kfe_status status = KFE_OK;
@@ -200,6 +221,7 @@ static kfe_status load_view(kfe_i_loading *job, int v, const json_t *entry)
     KFE_STRDUP(job->ctx, view->name, name);
     view->cols = json_integer_value(columns);
     view->strings = json_is_true(json_object_get(entry, "strings"));
+    KFE_TRY(load_column_names(job, json_object_get(entry, "column_names"), view));
     KFE_TRY(load_scaler(job, v, kfe_i_word_index(KFE_SCALE_WORDS, scale)));
 cleanup:
     return status;

@@ -39,6 +39,9 @@ void kfe_model_free(kfe_model *model)
     kfe_context *ctx = model->ctx;
     for (int v = 0; v < model->view_count; v++) {
         kfe_i_free(ctx, model->views[v].name);
+        for (int64_t j = 0; model->views[v].column_names && j < model->views[v].cols; j++)
+            kfe_i_free(ctx, model->views[v].column_names[j]);
+        kfe_i_free(ctx, model->views[v].column_names);
         kfe_i_scaler_free(&model->views[v].scaler);
         kfe_i_table_free(&model->views[v].support);
     }
@@ -205,6 +208,11 @@ const char *kfe_model_learner(const kfe_model *model)
 kfe_task kfe_model_task(const kfe_model *model)
 {
     return model->task;
+}
+
+int64_t kfe_model_label_column(const kfe_model *model)
+{
+    return model->label_column;
 }
 
 int64_t kfe_model_outputs(const kfe_model *model)

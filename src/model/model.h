@@ -12,6 +12,7 @@
 typedef struct kfe_i_model_view {
     char *name;
     int64_t cols;
+    char **column_names; /* one per column, or NULL */
     int strings;
     kfe_i_scaler scaler;
     kfe_i_table support; /* kernel projectors: the support set, scaled; else empty */
@@ -34,6 +35,7 @@ struct kfe_model {
     kfe_task task;
     int64_t class_count;
     char **class_names;
+    int64_t label_column; /* of the training file, from 1; 0: not known */
 
     int view_count;
     kfe_i_model_view *views;

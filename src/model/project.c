@@ -7,6 +7,22 @@
 #include "kernel/expansion.h"
 #include "model/model.h"
 
+/* Columns in another order would be taken for each other without a sign. */
+static kfe_status check_names(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
+{
+    for (int64_t j = 0; expected->column_names && given->column_names && j < expected->cols; j++) {
+        const char *wanted = expected->column_names[j];
+        const char *found = given->column_names[j] ? given->column_names[j] : "";
+        if (*wanted && *found && strcmp(wanted, found) != 0)
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "%s: column %lld is '%s', but the model was fitted on '%s' there; give the "
+                              "same columns in the same "
+                              "order (and see --label if one of them is the label)",
+                              given->name, (long long)j + 1, found, wanted);
+    }
+    return KFE_OK;
+}
+
 static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
 {
     int strings = given->table.kind == KFE_TABLE_TEXT;
@@ -20,7 +36,7 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
             "%s: the model was fitted on %lld columns, but the data has %lld; give the same columns in the "
             "same order (and see --label if one of them is the label)",
             given->name, (long long)expected->cols, (long long)given->table.cols);
-    return KFE_OK;
+    return check_names(ctx, expected, given);
 }
 
 static kfe_status check_finite(kfe_context *ctx, const kfe_i_view *view)

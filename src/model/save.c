@@ -118,6 +118,15 @@ static kfe_status set_number(kfe_i_safetensors *file, const char *key, int64_t n
     return kfe_i_safetensors_set(file, key, text);
 }
 
+static json_t *name_list(int64_t count, char *const *names)
+{
+    json_t *list = json_array();
+
+    for (int64_t i = 0; i < count; i++)
+        json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
 static json_t *view_list(const kfe_model *model)
 {
     json_t *list = json_array();
@@ -126,19 +135,12 @@ static json_t *view_list(const kfe_model *model)
         const kfe_i_model_view *view = &model->views[v];
         char scale[32] = "none";
         kfe_i_word_at(KFE_SCALE_WORDS, (int)view->scaler.kind, scale, sizeof scale);
-        json_array_append_new(list,
-                              json_pack("{s:s, s:I, s:b, s:s}", "name", view->name, "columns",
-                                        (json_int_t)view->cols, "strings", view->strings, "scale", scale));
+        json_t *entry = json_pack("{s:s, s:I, s:b, s:s}", "name", view->name, "columns",
+                                  (json_int_t)view->cols, "strings", view->strings, "scale", scale);
+        if (view->column_names)
+            json_object_set_new(entry, "column_names", name_list(view->cols, view->column_names));
+        json_array_append_new(list, entry);
     }
-    return list;
-}
-
-static json_t *class_list(const kfe_model *model)
-{
-    json_t *list = json_array();
-
-    for (int64_t i = 0; i < model->class_count; i++)
-        json_array_append_new(list, json_string(model->class_names[i]));
     return list;
 }
 
@@ -208,8 +210,9 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kfe_i_safetensors_set(file, "projector", kfe_i_projector_name(model->projector)));
     KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
     KFE_TRY(set_number(file, "train_rows", model->train_rows));
+    KFE_TRY(set_number(file, "label_column", model->label_column));
     KFE_TRY(set_json(file, "views", view_list(model)));
-    KFE_TRY(set_json(file, "classes", class_list(model)));
+    KFE_TRY(set_json(file, "classes", name_list(model->class_count, model->class_names)));
     KFE_TRY(kernel_list(model, &kernels));
     KFE_TRY(set_json(file, "kernels", kernels));
     if (model->learner)

@@ -334,6 +334,9 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     if (target->task == KFE_TASK_NONE)
         KFE_FAIL(a->ctx, KFE_EINPUT,
                  "predictions can only be measured on data with labels; see --label and --label-file");
+    if (target->task == KFE_TASK_CLASSES && target->class_count < 2)
+        KFE_FAIL(a->ctx, KFE_EINPUT, "there is nothing to predict: every example is of class '%s'",
+                 target->names[0]);
     KFE_TRY(read_metrics(a, target->task, settings->metrics));
     KFE_TRY(
         kfe_i_find_positive(a->ctx, target->class_count, target->names, settings->positive, &a->positive));

@@ -123,8 +123,20 @@ static int parse_range(const char *text, double *low, double *high, int *logarit
            kfe_i_parse_number(first + 1, second, high);
 }
 
+/* Values of integer parameters are rounded, and those that are then equal given once. */
+static kfe_status add_number(kfe_context *ctx, kfe_i_axis *axis, double value, int integer)
+{
+    char text[KFE_NUMBER_TEXT];
+
+    /* six digits: a grid has no more to say, and tables stay narrow */
+    snprintf(text, sizeof text, integer ? "%.0f" : "%.6g", value);
+    if (integer && axis->count > 0 && strcmp(axis->values[axis->count - 1], text) == 0)
+        return KFE_OK;
+    return add_value(ctx, axis, text, strlen(text));
+}
+
 static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, double high, int logarithmic,
-                            long steps)
+                            long steps, int integer)
 {
     kfe_status status = KFE_OK;
     enum { MOST = 100000 };
@@ -137,16 +149,13 @@ static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, doub
     for (long i = 0; i < steps; i++) {
         double share = steps > 1 ? (double)i / (double)(steps - 1) : 0;
         double value = logarithmic ? low * pow(high / low, share) : low + (high - low) * share;
-        char text[KFE_NUMBER_TEXT];
-        /* six digits: a grid has no more to say, and tables stay narrow */
-        snprintf(text, sizeof text, "%.6g", value);
-        KFE_TRY(add_value(ctx, axis, text, strlen(text)));
+        KFE_TRY(add_number(ctx, axis, value, integer));
     }
 cleanup:
     return status;
 }
 
-static kfe_status parse_values(kfe_context *ctx, kfe_i_axis *axis, const char *text)
+static kfe_status parse_values(kfe_context *ctx, kfe_i_axis *axis, const char *text, int integer)
 {
     kfe_status status = KFE_OK;
     double low = 0;
@@ -155,7 +164,7 @@ static kfe_status parse_values(kfe_context *ctx, kfe_i_axis *axis, const char *t
     long steps = 0;
 
     if (parse_range(text, &low, &high, &logarithmic, &steps))
-        return add_range(ctx, axis, low, high, logarithmic, steps);
+        return add_range(ctx, axis, low, high, logarithmic, steps, integer);
     for (;;) {
         size_t length = strcspn(text, ",");
         if (length == 0)
@@ -252,6 +261,19 @@ static kfe_i_axis_place place_of(const kfe_spec *spec, const kfe_i_axis *axis)
     return axis->owner;
 }
 
+static int is_integer(const kfe_spec *spec, const kfe_i_axis *axis)
+{
+    const kfe_i_param *row = NULL;
+
+    if (axis->owner == KFE_AXIS_METHOD)
+        row = kfe_i_param_find(&spec->method->params, axis->name);
+    else if (axis->owner == KFE_AXIS_LEARNER)
+        row = kfe_i_param_find(&spec->learner->params, axis->name);
+    for (int64_t m = 0; axis->owner == KFE_AXIS_KERNEL && !row && m < spec->kernels.count; m++)
+        row = kfe_i_param_find(&spec->kernels.items[m].def->params, axis->name);
+    return row && row->info.type == KFE_PARAM_INT;
+}
+
 static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char *text, int optional,
                              kfe_i_axis *axis, int *found)
 {
@@ -270,7 +292,7 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char 
     if (!*found)
         goto cleanup;
     KFE_STRDUP(ctx, axis->name, name);
-    KFE_TRY(parse_values(ctx, axis, equals + 1));
+    KFE_TRY(parse_values(ctx, axis, equals + 1, is_integer(spec, axis)));
     axis->place = place_of(spec, axis);
     KFE_TRY(check_values(ctx, spec, axis));
 cleanup:

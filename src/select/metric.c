@@ -185,7 +185,7 @@ static kfe_status ranked(kfe_context *ctx, const kfe_i_outcome *outcome, curve_v
         return kfe_i_fail(ctx, KFE_EINVAL,
                           "auc and average-precision need scores; use a learner that gives them, or another "
                           "metric");
-    if (outcome->classes == 2)
+    if (outcome->positive >= 0)
         return one_against_rest(ctx, outcome, outcome->positive, value, out);
     KFE_ALLOC_ZERO(ctx, occurs, outcome->classes);
     mark_occurring(outcome, occurs);
@@ -377,7 +377,7 @@ kfe_status kfe_i_metric_list(kfe_context *ctx, const char *names, kfe_task task,
 
     *count = 0;
     while (*names) {
-        size_t length = strcspn(names, ";");
+        size_t length = strcspn(names, ";,");
         if (length > 0)
             KFE_TRY(add_to_list(ctx, names, length, task, most, out, count));
         names += length + (names[length] != '\0');

@@ -11,7 +11,8 @@ typedef struct kfe_i_outcome {
     int64_t rows;
     /* classes: numbers in one common list of `classes` names */
     int64_t classes;
-    int64_t positive; /* of two classes, the one that is looked for; -1 with more */
+    int64_t
+        positive; /* the class that is looked for; -1: all of them in turn, where there are more than two */
     const int32_t *truth, *predicted;
     const double *scores; /* rows × classes, larger is more so; NULL: none */
     /* real: rows × cols */

@@ -12,6 +12,8 @@
 
 /* Estimated times above this are announced. */
 #define KFE_LONG_SECONDS 3600.0
+/* Before this much time has passed there is no estimating. */
+#define KFE_WARM_SECONDS 5.0
 
 /* One run: its inputs, and what is shared among the splits that are being worked on. */
 typedef struct run {
@@ -37,6 +39,7 @@ typedef struct run {
     kfe_i_fold *folds;
     double began;
     int64_t done, total; /* extractions, for the estimate */
+    int announced;
 } run;
 
 static double clock_seconds(void)
@@ -134,16 +137,17 @@ static int threads_for(const run *r, int64_t tasks)
     return tasks < threads || has_user_kernel(r->spec) ? 1 : threads;
 }
 
-/* After the first extractions. */
-static void announce_long_runs(const run *r)
+/* Once, when the machine is warm. */
+static void announce_long_runs(run *r)
 {
     double spent = clock_seconds() - r->began;
     double left = spent / (double)r->done * (double)(r->total - r->done);
 
-    if (left > KFE_LONG_SECONDS && r->done == r->group_count)
-        kfe_i_log(r->ctx, KFE_LOG_WARNING,
-                  "%lld of %lld fits took %.3g s; the others will take about %.1f hours", (long long)r->done,
-                  (long long)r->total, spent, left / 3600);
+    if (r->announced || spent < KFE_WARM_SECONDS || left < KFE_LONG_SECONDS)
+        return;
+    r->announced = 1;
+    kfe_i_log(r->ctx, KFE_LOG_WARNING, "%lld of %lld fits took %.3g s; the others will take about %.1f hours",
+              (long long)r->done, (long long)r->total, spent, left / 3600);
 }
 
 static kfe_status run_method(run *r)

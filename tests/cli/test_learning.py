@@ -475,3 +475,53 @@ def test_man_pages_render(kfe, page):
     assert f"kfe-{page}" in text.replace("‐", "-").replace("−", "-")
     if page in ("fit", "cv", "compare"):
         assert "class-weights" in text.replace("‐", "-").replace("−", "-") and "LEARNERS" in text
+
+
+# ---- what a model remembers of its training file ----
+
+FIRST = "class,x,y\n" + "".join(f"{i % 2},{i % 2 * 3 + 0.1 * i},{(i * 7) % 5}\n" for i in range(20))
+
+
+def test_label_is_where_it_was_in_training(kfe):
+    kfe.write("first.csv", FIRST)
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--label", "first", "first.csv", "-o", "m.kfe")
+    assert "accuracy            1\n" in kfe.ok("evaluate", "m.kfe", "first.csv").out
+    named = kfe.ok("predict", "m.kfe", "first.csv", "--label", "class").out
+    assert kfe.ok("predict", "m.kfe", "first.csv").out == named
+    kfe.write("bare.csv", "\n".join(line.split(",", 1)[1] for line in FIRST.splitlines()) + "\n")
+    assert kfe.ok("predict", "m.kfe", "bare.csv").out == named
+
+
+def test_columns_must_have_the_names_of_training(kfe):
+    kfe.write("first.csv", FIRST)
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--label", "first", "first.csv", "-o", "m.kfe")
+    swapped = "\n".join(",".join([c, y, x]) for c, x, y in (line.split(",") for line in FIRST.splitlines()))
+    kfe.write("swapped.csv", swapped + "\n")
+    kfe.refused("predict", "m.kfe", "swapped.csv", says=["column 1 is 'y'", "fitted on 'x'"])
+    short = "\n".join(",".join([x, c]) for c, x, y in (line.split(",") for line in FIRST.splitlines()))
+    kfe.write("short.csv", short + "\n")
+    kfe.refused("predict", "m.kfe", "short.csv", says="'class'")
+
+
+def test_output_does_not_overwrite_input(kfe):
+    kfe.write("first.csv", FIRST)
+    for command in (["fit", "-m", "none", "--learner", "knn", "first.csv", "-o", "first.csv"],
+                    ["fit", "-m", "none", "--learner", "knn", "first.csv", "-o", "./first.csv"],
+                    ["cv", "-m", "none", "--learner", "knn", "first.csv", "--save", "first.csv"]):
+        kfe.refused(*command, says="overwrite")
+    assert kfe.path("first.csv").read_text() == FIRST
+
+
+def test_positive_class_of_several(kfe):
+    write_clouds(kfe)
+    kfe.ok("fit", "-q", "-m", "koc", "-k", "rbf:gamma=0.3", "--learner", "ls", "train.csv", "-o", "m.kfe")
+    found = {json.loads(kfe.ok("evaluate", "-q", "m.kfe", "train.csv", "--metrics", "auc", "--positive", name,
+                               "--json").out)["metrics"]["auc"] for name in ("red", "green", "blue")}
+    assert len(found) == 3
+
+
+def test_methods_that_fail_do_not_end_a_comparison(kfe):
+    kfe.write("same.csv", "x,y,class\n" + "".join(f"1,1,{'ab'[i % 2]}\n" for i in range(20)))
+    done = kfe.ok("compare", "same.csv", "-m", "kfd", "-m", "none", "--learner", "knn", "--folds", 2)
+    assert "kfd is left out" in done.err and "none " in done.out
+
