@@ -7,8 +7,11 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/linalg.h"
+#include "gram/thin.h"
 #include "method/pursuit.h"
+
+/* Entries of a pool that is kept in double precision. */
+#define KFE_SMALL_POOL 3e7
 
 /* Columns evaluated at a time. */
 enum { CHUNK = 16 };
@@ -16,7 +19,7 @@ enum { CHUNK = 16 };
 /* Below this share of a column's squared norm, what is left of it is rounding: of the column in double
  * precision, or kept in single precision. */
 #define KFE_EXPLAINED DBL_EPSILON
-#define KFE_EXPLAINED_SINGLE 1e-6
+#define KFE_EXPLAINED_SINGLE 1e-9
 
 static int needs_targets(const kfe_i_pursuit *p)
 {
@@ -30,7 +33,8 @@ static int needs_norms(const kfe_i_pursuit *p)
 
 /* ---- memory ---- */
 
-/* In double precision if that fits beside the basis, in single precision if that does, else not at all. */
+/* In double precision while the pool is small; else in single precision, which is enough to choose by and
+ * half as much to read each round; not at all where that does not fit beside the basis. */
 static kfe_status choose_storage(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
@@ -39,7 +43,9 @@ static kfe_status choose_storage(kfe_i_pool *pool)
         (double)kfe_context_memory(pool->ctx) - 8.0 * (double)p->n * (double)(CHUNK + 2 * p->targets);
     double entries = (double)pool->size * (double)p->n;
 
-    if (!p->settings->low_memory && 8 * entries <= room)
+    int small = entries <= KFE_SMALL_POOL || p->sparsity > 1;
+
+    if (!p->settings->low_memory && small && 8 * entries <= room)
         KFE_ALLOC(pool->ctx, pool->wide, pool->size * p->n);
     else if (!p->settings->low_memory && 4 * entries <= room)
         KFE_ALLOC(pool->ctx, pool->narrow, pool->size * p->n);
@@ -98,11 +104,13 @@ static void store(kfe_i_pool *pool, const int64_t *places, int64_t count, double
             double sum = 0;
             for (int64_t i = b * BLOCK; i < last; i++) {
                 double value = pool->chunk[i * count + c];
-                sum += value * value;
-                if (pool->wide)
-                    pool->wide[places[c] * n + i] = value;
-                else if (pool->narrow)
+                if (pool->narrow) {
                     pool->narrow[places[c] * n + i] = (float)value;
+                    value = (double)(float)value; /* the norm is that of what is kept */
+                } else if (pool->wide) {
+                    pool->wide[places[c] * n + i] = value;
+                }
+                sum += value * value;
             }
             partial[b * CHUNK + c] = sum;
         }
@@ -141,8 +149,9 @@ static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, 
     }
     if (!needs_norms(p) || p->count == 0)
         return;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)p->count, (blasint)count, (blasint)p->n,
-                1, p->basis, (blasint)p->n, pool->chunk, (blasint)count, 0, work, (blasint)count);
+    memset(work, 0, (size_t)(p->count * count) * sizeof *work);
+    kfe_i_thin_times(pool->ctx, p->count, p->n, p->basis, NULL, p->n, pool->chunk, count, work,
+                     pool->thin_work);
     for (int64_t j = 0; j < p->count; j++)
         for (int64_t c = 0; c < count; c++)
             pool->norms[places[c]] -= work[j * count + c] * work[j * count + c];
@@ -234,6 +243,8 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     KFE_ALLOC(ctx, out->scores, out->size);
     KFE_ALLOC(ctx, out->places, out->size);
     KFE_ALLOC(ctx, out->chunk_work, chunk_work_size(p));
+    if (needs_norms(p))
+        KFE_ALLOC(ctx, out->thin_work, kfe_i_thin_work(p->most, p->n));
     KFE_TRY(shuffle_examples(out));
     KFE_TRY(choose_storage(out));
     for (int64_t i = 0; i < out->size; i++)
@@ -263,6 +274,7 @@ void kfe_i_pool_free(kfe_i_pool *pool)
     kfe_i_free(pool->ctx, pool->scores);
     kfe_i_free(pool->ctx, pool->places);
     kfe_i_free(pool->ctx, pool->chunk_work);
+    kfe_i_free(pool->ctx, pool->thin_work);
     memset(pool, 0, sizeof *pool);
 }
 
@@ -278,16 +290,6 @@ static double dot_narrow(int64_t n, const float *column, const double *q)
     return sum;
 }
 
-static double dot_wide(int64_t n, const double *column, const double *q)
-{
-    double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += column[i] * q[i];
-    return sum;
-}
-
 /* along = kᵢᵀq for all places; every sum by one thread, so that their number does not matter. */
 static kfe_status look_along(kfe_i_pool *pool, const double *q)
 {
@@ -298,8 +300,8 @@ static kfe_status look_along(kfe_i_pool *pool, const double *q)
 #pragma omp parallel for num_threads(kfe_context_threads(pool->ctx)) schedule(dynamic, 1)
         for (int64_t c = 0; c < pool->size; c++)
             if (!pool->dead[c])
-                pool->along[c] =
-                    pool->wide ? dot_wide(n, pool->wide + c * n, q) : dot_narrow(n, pool->narrow + c * n, q);
+                pool->along[c] = pool->wide ? cblas_ddot((blasint)n, pool->wide + c * n, 1, q, 1)
+                                            : dot_narrow(n, pool->narrow + c * n, q);
         return KFE_OK;
     }
     for (int64_t first = 0; first < pool->size; first += CHUNK) {

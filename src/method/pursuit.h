@@ -106,6 +106,7 @@ typedef struct kfe_i_pool {
     double *scores;     /* size */
     int64_t *places;    /* size */
     double *chunk_work; /* what is measured of the columns of a chunk */
+    double *thin_work;  /* for their products with the basis; NULL where there are none */
 } kfe_i_pool;
 
 kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *pursuit, kfe_i_pool *out);
