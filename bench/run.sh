@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Measures everything in one run and writes bench/RESULTS.md. Installs the peers (scikit-learn, pandas, R kernlab) from
-# Debian. Takes about half an hour on 2 cores; --quick leaves out what takes minutes. Let nothing else run meanwhile.
+# Debian. Takes about an hour on 2 cores; --quick leaves out what takes minutes. Let nothing else run meanwhile. With
+# KFE_DATA (the folder of the data sets) the comparisons on real data run as well.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 quick=${1-}
@@ -43,6 +44,28 @@ trap 'rm -f "$out"' EXIT
     echo "## Against other libraries"
     echo
     /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick
+    echo
+    echo "## sma and smc: seconds to fit, to transform the same rows, and peak memory"
+    echo
+    echo "| what | fit, seconds | transform, seconds | peak, GiB |"
+    echo "|---|---|---|---|"
+    "$bench/bench_pursuit" sma 125000 400 500
+    "$bench/bench_pursuit" sma 250000 400 500
+    if [[ -z $quick ]]; then
+        "$bench/bench_pursuit" sma 500000 400 500
+        "$bench/bench_pursuit" sma 1000000 400 500
+        "$bench/bench_pursuit" smc 1000000 400 500
+    fi
+    if [[ -n ${KFE_DATA-} ]]; then
+        echo
+        echo "## A grid search, against scikit-learn's"
+        echo
+        /usr/bin/python3 bench/cv.py build-bench/cli/kfe "$KFE_DATA"
+        echo
+        echo "## Test error at an equal number of kernel evaluations per projection"
+        echo
+        /usr/bin/python3 bench/sparse.py build-bench/cli/kfe "$KFE_DATA"
+    fi
     echo
     echo "## Reading a 1,000,000 x 50 CSV, against pandas' C reader"
     echo
