@@ -253,6 +253,7 @@ static kfe_status search_chunk(kfe_context *ctx, search_job *job, const kfe_i_ta
 cleanup:
     kfe_i_free(ctx, job->work);
     job->work = NULL;
+    job->queries = NULL;
     kfe_i_points_free(&queries);
     return status;
 }

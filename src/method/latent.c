@@ -193,8 +193,10 @@ static kfe_status refit_target(kfe_i_latent *l, const kfe_i_deflation *d, int64_
     double last = KFE_LAST_WIDTH * l->widths[j];
     double width = l->loss == kfe_i_loss_of(KFE_LOSS_LAD) ? KFE_FIRST_WIDTH * l->widths[j] : last;
 
-    for (; width > last; width /= 10)
+    while (width > last) {
         KFE_TRY(minimise(l, d, j, width));
+        width /= 10;
+    }
     KFE_TRY(minimise(l, d, j, last));
     for (int64_t i = 0; i < l->examples; i++) {
         double y = l->y[j * l->examples + i];

@@ -484,8 +484,8 @@ static void weigh(const kfe_i_pool *pool, subset *s)
     int64_t t = pool->pursuit->targets;
     double m[W * W] = {0};
     double h[W * W] = {0};
-    double v[W];
-    double y[W];
+    double v[W] = {0};
+    double y[W] = {0};
 
     s->value = -1;
     for (int64_t i = 0; i < s->count; i++)
