@@ -18,7 +18,8 @@ enum {
     KFE_STREAM_PIVOT,
     KFE_STREAM_SPLITS,
     KFE_STREAM_COLUMNS,
-    KFE_STREAM_LANDMARKS
+    KFE_STREAM_LANDMARKS,
+    KFE_STREAM_SUBSPACE
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);
