@@ -209,7 +209,9 @@ enum {
     KFE_HAS_NONNEGATIVE = 1u << 7, /* kernels: for data without negative values */
     KFE_HAS_STRINGS = 1u << 8,     /* kernels: on strings */
     KFE_HAS_NESTING = 1u << 9,     /* methods: fewer features are the first of more, so one fit answers all */
-    KFE_HAS_TWO_CLASSES = 1u << 10 /* methods: exactly two classes, no more */
+    KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: exactly two classes, no more */
+    KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
+    KFE_HAS_MACHINE = 1u << 12      /* methods: predict without a learner */
 };
 
 /* Each returns 0 past the end of its table, 1 otherwise. */
@@ -243,7 +245,8 @@ KFE_API kfe_status kfe_spec_parse(kfe_context *ctx, const char *method, const ch
 KFE_API kfe_status kfe_spec_set_learner(kfe_context *ctx, kfe_spec *spec, const char *learner,
                                         const char *params);
 KFE_API kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value);
-/* One more kernel: the kernel of a fit is the weighted sum (key `weight`) over kernels and views. */
+/* One more kernel: the kernel of a fit is the weighted sum (key `weight`) over kernels and views. A family,
+ * "rbf:gamma=0.001..10/8", adds eight. */
 KFE_API kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel);
 
 /* κ(x, y) on dense rows of `cols` numbers; called from one thread at a time. */

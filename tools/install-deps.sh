@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
-    libsvm-dev liblinear-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
+    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
     packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git

@@ -19,7 +19,8 @@ enum {
     KFE_STREAM_SPLITS,
     KFE_STREAM_COLUMNS,
     KFE_STREAM_LANDMARKS,
-    KFE_STREAM_SUBSPACE
+    KFE_STREAM_SUBSPACE,
+    KFE_STREAM_SLMC
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

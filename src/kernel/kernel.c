@@ -100,13 +100,17 @@ static kfe_status set_option(kfe_context *ctx, void *user, const char *key, cons
     return kfe_i_param_set(ctx, &kernel->def->params, owner, kernel->settings, key, value);
 }
 
-/* "user:name" stands in models; the function must be bound again. */
+/* "user:name", or "user:name:weight=w", stands in models; the function must be bound again. */
 static kfe_status parse_user_kernel(kfe_context *ctx, const char *name, kfe_i_kernel *out)
 {
     kfe_status status = KFE_OK;
+    const char *options = strstr(name, ":weight=");
 
     KFE_TRY(begin_kernel(ctx, &kfe_i_kernel_user, out));
-    KFE_STRDUP(ctx, out->user_name, name);
+    KFE_CHECK_ALLOC(out->user_name,
+                    kfe_i_strndup(ctx, name, options ? (size_t)(options - name) : strlen(name)));
+    if (options)
+        KFE_TRY(kfe_i_options_each(ctx, options + 1, set_option, out));
 cleanup:
     return status;
 }
@@ -251,6 +255,14 @@ int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view)
         others |= list->items[m].view == view && !is_given;
     }
     return given && others ? -1 : given;
+}
+
+int kfe_i_kernel_list_reads(const kfe_i_kernel_list *list, int view)
+{
+    for (int64_t m = 0; m < list->count; m++)
+        if (list->items[m].view == view)
+            return 1;
+    return 0;
 }
 
 /* ---- fitness for data ---- */

@@ -93,6 +93,9 @@ kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views);
 /* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which cannot be. */
 int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);
 
+/* Whether a kernel is evaluated on this view. */
+int kfe_i_kernel_list_reads(const kfe_i_kernel_list *list, int view);
+
 /* Whether no name such as `scale`, which stands for a number that the training data gives, is left. */
 int kfe_i_kernel_is_resolved(const kfe_i_kernel *kernel);
 

@@ -10,11 +10,14 @@
 #include "core/param.h"
 #include "data/target.h"
 #include "gram/gram.h"
+#include "learn/machine.h"
 
 typedef struct kfe_i_problem {
-    const kfe_i_gram *gram;
+    const kfe_i_gram *gram; /* of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS */
     const kfe_i_target *target;
-    /* For the methods flagged KFE_HAS_SYNTHETIC only: the points themselves. */
+    kfe_i_gram_storage storage; /* as the user wants operators kept */
+    /* For the methods flagged KFE_HAS_SYNTHETIC, the points themselves; for those flagged KFE_HAS_WEIGHTS,
+     * what kfe_i_problem_kernel opens. */
     const kfe_i_kernel_list *kernels;
     const kfe_i_table *views;
     int view_count;
@@ -43,6 +46,11 @@ typedef struct kfe_i_solution {
     double *offset;         /* dim, subtracted from the features; NULL: zero */
     kfe_i_table *landmarks; /* one per view */
     int landmark_views;
+    /* Factors of the problem's kernels, on whose sum the coefficients are; kernels of factor 0 are not kept.
+     * NULL: ones. */
+    double *kernel_weights;
+    /* Predicts from the features, so that no learner is needed; outputs 0: there is none. */
+    kfe_i_machine machine;
     kfe_i_record *records;
     int64_t record_count, record_capacity;
 } kfe_i_solution;
@@ -70,6 +78,10 @@ kfe_status kfe_i_method_find(kfe_context *ctx, const char *name, const kfe_i_met
 
 /* ---- for method files ---- */
 
+/* The operator of one of the problem's kernels alone, its weight included; freed by the caller. */
+kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
+                                kfe_i_gram **out);
+
 /* Room for the coefficients, zeroed. */
 kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
                                 kfe_i_solution *out);
@@ -87,6 +99,8 @@ void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs);
 /* For coefficients found on the centred operator: features of x are Aᵀ P(κ(x) − row means), and so the
  * coefficients become PA and the offset AᵀP·(row means). */
 kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred);
+/* The same for an operator of which the row means (n) are known. */
+kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const double *row_means);
 /* How many features to make: `asked` (0: all there are), at most `available`, with a warning naming `why`
  * when that is fewer. */
 int64_t kfe_i_clamp_dim(kfe_context *ctx, const char *method, int64_t asked, int64_t available,

@@ -7,6 +7,15 @@
 #include "core/memory.h"
 #include "method/method.h"
 
+kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
+                                kfe_i_gram **out)
+{
+    kfe_i_kernel_list alone = {
+        .ctx = ctx, .items = &problem->kernels->items[index], .count = 1, .capacity = 1};
+
+    return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
+}
+
 /* Coefficients that differ by less, relatively, are taken as equal: above rounding, below what data shows. */
 #define KFE_TIE 1e-8
 
@@ -41,6 +50,8 @@ void kfe_i_solution_free(kfe_i_solution *solution)
     kfe_i_free(ctx, solution->coefficients);
     kfe_i_free(ctx, solution->index);
     kfe_i_free(ctx, solution->offset);
+    kfe_i_free(ctx, solution->kernel_weights);
+    kfe_i_machine_free(&solution->machine);
     memset(solution, 0, sizeof *solution);
 }
 
@@ -155,15 +166,20 @@ kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_g
 
 kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred)
 {
-    kfe_status status = KFE_OK;
-    int64_t n = centred->size;
-    int64_t k = solution->dim;
     double overall = 0;
     const double *row_means = NULL;
+    kfe_status status = kfe_i_gram_row_means(centred, &row_means, &overall);
+
+    return status == KFE_OK ? kfe_i_solution_centre_by(solution, centred->size, row_means) : status;
+}
+
+kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const double *row_means)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = solution->dim;
 
     KFE_TRY(kfe_i_solution_spread(solution, n));
     double *a = solution->coefficients;
-    KFE_TRY(kfe_i_gram_row_means(centred, &row_means, &overall));
     if (!solution->offset)
         KFE_ALLOC_ZERO(solution->ctx, solution->offset, k);
     for (int64_t j = 0; j < k; j++) {

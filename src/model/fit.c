@@ -334,22 +334,63 @@ cleanup:
     return status;
 }
 
+/* Kernels get the factors that the method found, those of factor zero go, and the operator is the new sum. */
+static kfe_status take_kernel_weights(kfe_i_fit *job)
+{
+    const double *factors = job->solution.kernel_weights;
+    kfe_i_kernel_list *list = &job->kernels;
+    int64_t kept = 0;
+
+    if (!factors)
+        return KFE_OK;
+    for (int64_t m = 0; m < list->count; m++) {
+        kfe_i_kernel kernel = list->items[m];
+        kernel.common.weight *= factors[m];
+        if (kernel.common.weight > 0)
+            list->items[kept++] = kernel;
+        else
+            kfe_i_kernel_free(&kernel);
+    }
+    list->count = kept;
+    return open_gram(job);
+}
+
+/* A learner that was asked for has precedence over the machine of the method. */
+static kfe_status take_machine(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_machine *machine = &job->solution.machine;
+
+    if (machine->outputs == 0 || job->spec->learner)
+        return KFE_OK;
+    KFE_STRDUP(job->ctx, job->model->learner, job->spec->method->name);
+    KFE_STRDUP(job->ctx, job->model->learner_params, "");
+    job->model->machine = *machine;
+    memset(machine, 0, sizeof *machine);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
     kfe_i_problem problem = {.target = &job->train->target,
+                             .storage = (kfe_i_gram_storage)job->spec->fit.gram,
                              .kernels = &job->kernels,
                              .views = job->scaled,
                              .view_count = job->train->view_count};
 
     job->gram = gram;
-    if (!gram)
+    if (!gram && !(job->spec->method->flags & KFE_HAS_WEIGHTS))
         KFE_TRY(open_gram(job));
     problem.gram = job->gram;
-    if (kfe_i_spec_learns_from_kernel(job->spec))
+    if (kfe_i_spec_learns_from_kernel(job->spec)) {
         KFE_TRY(learn_from_kernel(job));
-    else
+    } else {
         KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
+        KFE_TRY(take_kernel_weights(job));
+        KFE_TRY(take_machine(job));
+    }
 cleanup:
     return status;
 }

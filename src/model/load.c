@@ -125,7 +125,8 @@ static kfe_status load_kernel(kfe_i_loading *job, const json_t *entry)
     return kfe_i_kernel_list_add(&job->model->kernels, &kernel);
 }
 
-/* Every view needs a kernel that reads it, and the kernel must suit what the view holds. */
+/* There is a kernel, and those that read a view suit what it holds. A view that none reads is one whose
+ * kernels got no weight. */
 static kfe_status check_kernels(kfe_i_loading *job)
 {
     kfe_model *model = job->model;
@@ -134,16 +135,16 @@ static kfe_status check_kernels(kfe_i_loading *job)
         return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings
                    ? KFE_OK
                    : kfe_i_damaged(job, "kernels");
+    if (model->kernels.count == 0)
+        return kfe_i_damaged(job, "kernels");
     for (int v = 0; v < model->view_count; v++) {
-        int found = 0;
         for (int64_t m = 0; m < model->kernels.count; m++) {
             const kfe_i_kernel *kernel = &model->kernels.items[m];
             int strings = (kernel->def->flags & KFE_HAS_STRINGS) != 0;
             if (kernel->view == v && strings != model->views[v].strings)
                 return kfe_i_damaged(job, "kernels");
-            found |= kernel->view == v;
         }
-        if (!found || kfe_i_kernel_list_given(&model->kernels, v) < 0)
+        if (kfe_i_kernel_list_given(&model->kernels, v) < 0)
             return kfe_i_damaged(job, "kernels");
     }
     return KFE_OK;
@@ -262,6 +263,8 @@ static kfe_status load_support(kfe_i_loading *job, int v)
     int given = kfe_i_kernel_list_given(&job->model->kernels, v);
     char prefix[32];
 
+    if (!kfe_i_kernel_list_reads(&job->model->kernels, v))
+        return KFE_OK;
     snprintf(prefix, sizeof prefix, "view%d", v);
     KFE_TRY(kfe_i_take_support(job, prefix, view->strings, job->model->rows, given ? 1 : view->cols,
                                &view->support));

@@ -107,6 +107,8 @@ static kfe_status gather_support(kfe_model *model, const kfe_i_table *train)
 
     for (int v = 0; v < model->view_count; v++) {
         kfe_i_table *support = &model->views[v].support;
+        if (!kfe_i_kernel_list_reads(&model->kernels, v))
+            continue;
         if (kfe_i_kernel_list_given(&model->kernels, v))
             KFE_TRY(column_numbers(model, support));
         else

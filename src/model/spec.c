@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "data/utf8.h"
+#include "kernel/family.h"
 #include "method/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
@@ -177,14 +178,9 @@ cleanup:
 
 kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel)
 {
-    kfe_i_kernel parsed = {0};
-    kfe_status status = kfe_i_kernel_parse(ctx, kernel, &parsed);
-
-    if (status == KFE_OK && parsed.user_name) {
-        kfe_i_kernel_free(&parsed);
+    if (strncmp(kernel, "user:", 5) == 0)
         return kfe_i_fail(ctx, KFE_EINVAL, "user kernels are given by kfe_spec_add_user_kernel");
-    }
-    return status == KFE_OK ? kfe_i_kernel_list_add(&spec->kernels, &parsed) : status;
+    return kfe_i_kernel_list_add_family(ctx, kernel, &spec->kernels);
 }
 
 kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name, kfe_kernel_fn kernel,

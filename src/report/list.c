@@ -25,7 +25,8 @@ static const struct {
     {KFE_HAS_SPARSE, "sparse"},           {KFE_HAS_SYNTHETIC, "needs points"},
     {KFE_HAS_INDEFINITE, "indefinite"},   {KFE_HAS_NONNEGATIVE, "data >= 0"},
     {KFE_HAS_STRINGS, "strings"},         {KFE_HAS_NESTING, "nested"},
-    {KFE_HAS_TWO_CLASSES, "two classes"},
+    {KFE_HAS_TWO_CLASSES, "two classes"}, {KFE_HAS_WEIGHTS, "weighs kernels"},
+    {KFE_HAS_MACHINE, "predicts"},
 };
 
 static json_t *param_object(const kfe_param_info *info)

@@ -193,7 +193,8 @@ cleanup:
 static int shares_matrix(const run *r)
 {
     const kfe_spec *spec = r->spec;
-    int by_kernel = spec->method->flags & KFE_HAS_KERNELS && !(spec->method->flags & KFE_HAS_SYNTHETIC);
+    int by_kernel = spec->method->flags & KFE_HAS_KERNELS &&
+                    !(spec->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS));
     double bytes = 8.0 * (double)r->row_count * (double)r->row_count;
     int64_t kernels =
         spec->kernels.count > r->sweep->data->view_count ? spec->kernels.count : r->sweep->data->view_count;

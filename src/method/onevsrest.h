@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The support vector machines of the methods that learn features and machines together: one for each class
+ * against the rest (two classes: one), linear on the features, solved again and again as the features change,
+ * each time from the last α.
+ */
+#ifndef KFE_METHOD_ONEVSREST_H
+#define KFE_METHOD_ONEVSREST_H
+
+#include "data/table.h"
+#include "data/target.h"
+#include "learn/machine.h"
+
+typedef struct kfe_i_onevsrest {
+    kfe_context *ctx;
+    const kfe_i_target *target;
+    kfe_i_decision decision;
+    int64_t n, count; /* examples, machines */
+    double stop;      /* violation of the optimality conditions that is accepted */
+    double *sign;     /* count × n: +1 or −1 */
+    double *upper;    /* n: C */
+    double *alpha;    /* count × n */
+    double *weights;  /* n × count: αᵢyᵢ, the A of Chen et al. (2008), eq. (12) */
+    double *offset;   /* count */
+    double alpha_sum; /* Σ eᵀα over the machines */
+    double objective; /* Σ eᵀα − ½ aᵀKa over the machines */
+} kfe_i_onevsrest;
+
+kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, double c, double stop,
+                                kfe_i_onevsrest *out);
+void kfe_i_onevsrest_free(kfe_i_onevsrest *machines);
+/* On features (n × dim), dense. */
+kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *machines, int64_t dim, const double *features);
+/* As a linear machine on these features, those of the last solution. */
+kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *machines, int64_t dim, const double *features,
+                                   kfe_i_machine *out);
+
+#define KFE_ONEVSREST_ROWS(type, c_field, stop_field)                                                        \
+    KFE_REAL(type, c_field, "machine-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,                               \
+             "weight of the machines' loss against the norm"),                                               \
+        KFE_REAL(type, stop_field, "machine-stop", "0.0001", 1e-12, 1,                                       \
+                 "violation of the machines' optimality conditions that is accepted")
+
+#endif
