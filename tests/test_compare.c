@@ -339,7 +339,9 @@ static void test_memory_may_end_anywhere(void **state)
         support_allocator counting = {0};
         assert_int_equal(walk(x, (kfe_style)style, &counting), KFE_OK);
         assert_int_equal(counting.live, 0);
-        for (int64_t k = 1; k <= counting.calls; k++) {
+        /* the styles differ in the report only, which comes last */
+        int64_t first = style == 0 || counting.calls < 300 ? 1 : counting.calls - 300;
+        for (int64_t k = first; k <= counting.calls; k++) {
             support_allocator failing = {.fail_at = k};
             kfe_status status = walk(x, (kfe_style)style, &failing);
             if (status != KFE_ENOMEM || failing.live != 0)
