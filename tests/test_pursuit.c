@@ -319,6 +319,22 @@ static void test_records_say_what_the_features_do(void **state)
     free_problem(&p);
 }
 
+/* With directions of three of twelve examples, examples come again; a new point is compared with each once.
+ */
+static void test_evaluations_count_examples_once(void **state)
+{
+    problem p = make_real(*state, 9, 12, 1);
+    kfe_model *model = support_fit(*state, "smc", "dim=8,columns=0,sparsity=3", "rbf:gamma=0.1", p.data);
+    int64_t count = 0;
+    const double *evaluations = kfe_model_record(model, "kernel_evaluations", &count);
+
+    assert_int_equal((int64_t)evaluations[0], 3);
+    assert_int_equal((int64_t)evaluations[count - 1], kfe_model_support_size(model));
+    assert_true(evaluations[count - 1] <= 12);
+    kfe_model_free(model);
+    free_problem(&p);
+}
+
 static void test_bound_is_the_theorem(void **state)
 {
     enum { K = 5 };
@@ -477,6 +493,7 @@ int main(void)
         TEST(test_pairs_and_triples_are_the_best_there_are),
         TEST(test_features_are_orthogonal_and_alignment_ends_at_one),
         TEST(test_records_say_what_the_features_do),
+        TEST(test_evaluations_count_examples_once),
         TEST(test_bound_is_the_theorem),
         TEST(test_centring_is_that_of_the_kernel_matrix),
         TEST(test_pools_in_little_memory_pick_the_same),

@@ -16,6 +16,11 @@
 #define KNN "{\"name\": \"K\", \"method\": \"koc\", \"kernel\": \"rbf:gamma=0.2\", \"learner\": \"knn\"}"
 #define SLABS "{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 20}}"
 
+#define PATH                                                                                                 \
+    "{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"k\", \"values\": [1, 3, 9]}, \"columns\": "
+#define SMC "\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5}"
+#define REAL "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}}"
+
 /* ---- mistakes ---- */
 
 typedef struct mistake {
@@ -75,6 +80,28 @@ static const mistake mistakes[] = {
     {"{" HEAD ", \"columns\": [" KNN "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"options\": "
      "{\"per-class\": [1]}}]}",
      "\"options\" takes an object of strings"},
+    {"{" HEAD ", \"columns\": [" KNN
+     "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"rows\": 0}]}",
+     "at least 1"},
+    {"{" HEAD ", \"columns\": [" KNN
+     "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"transform\": "
+     "\"viola-jones 19\"}]}",
+     "'viola-jones WxH'"},
+    {"{" HEAD ", \"columns\": [" KNN "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", "
+     "\"target-scale\": \"l2-rows\"}]}",
+     "not 'l2-rows'"},
+    {PATH "[{" SMC "}], \"rows\": [" REAL "]}", "has a \"record\""},
+    {PATH "[{" SMC ", \"record\": \"covariance\", \"grid\": [\"dim=1,2\"]}], \"rows\": [" REAL "]}",
+     "takes no \"grid\""},
+    {"{" HEAD ", \"columns\": [{" SMC ", \"learner\": \"ls\", \"record\": \"covariance\"}], \"rows\": [" REAL
+     "]}",
+     "and no other"},
+    {"{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"k\", \"values\": [1.5]}, \"columns\": [{" SMC
+     ", \"record\": \"covariance\"}], \"rows\": [" REAL "]}",
+     "numbers of features"},
+    {"{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"k\", \"parameter\": \"dim\", \"values\": [1]}, "
+     "\"columns\": [{" SMC ", \"record\": \"covariance\"}], \"rows\": [" REAL "]}",
+     "a curve needs"},
 };
 
 static void test_mistakes_name_file_and_key(void **state)
@@ -111,7 +138,9 @@ static void test_unknown_names_and_options(void **state)
 static void test_embedded_specifications_are_sound(void **state)
 {
     kfe_context *ctx = *state;
-    static const char *const wanted[] = {"004-figure1", "004-figure2", "004-figure3", "004-table1"};
+    static const char *const wanted[] = {
+        "000-table2", "000-table3", "001-figure2", "001-figure3", "001-figure4", "001-figure6", "001-table3",
+        "001-table4", "001-table5", "001-table6",  "004-figure1", "004-figure2", "004-figure3", "004-table1"};
     kfe_entry_info info;
     size_t found = 0;
 
@@ -354,6 +383,164 @@ static void test_scatter_writes_features(void **state)
     kfe_data_free(iris);
 }
 
+/* ---- paths ---- */
+
+static kfe_data *make_regression(kfe_context *ctx)
+{
+    kfe_data *data = NULL;
+
+    assert_ok(ctx, kfe_data_generate(ctx, "sma-cost", "n=30,features=60", &data));
+    return data;
+}
+
+/* One fit on all rows; past the last feature there is nothing. */
+static void test_path_shows_records(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] = PATH "[{" SMC ", \"record\": \"covariance / kernel_evaluations\"}, "
+                                    "{\"name\": \"X\", \"method\": \"smc\", \"kernel\": \"linear\", "
+                                    "\"record\": \"no-such\"}], \"rows\": [" REAL "]}";
+    kfe_data *data = make_regression(ctx);
+    kfe_model *model = support_fit(ctx, "smc", "dim=5", "linear", data);
+    int64_t count = 0;
+    const double *covariance = kfe_model_record(model, "covariance", &count);
+    json_t *report = reproduce(ctx, text, NULL);
+
+    assert_int_equal(count, 5);
+    assert_true(number_of(result_at(report, 0), "ours") == covariance[0]);
+    assert_string_equal(json_string_value(json_object_get(result_at(report, 0), "metric")),
+                        "covariance / kernel_evaluations");
+    assert_below(fabs(number_of(result_at(report, 2), "ours") - covariance[2] / 3), 1e-15);
+    assert_true(json_is_null(json_object_get(result_at(report, 4), "ours")));
+    assert_non_null(strstr(json_string_value(json_object_get(result_at(report, 1), "note")), "no-such"));
+    assert_true(json_is_null(json_object_get(result_at(report, 3), "ours")));
+    json_decref(report);
+    kfe_model_free(model);
+    kfe_data_free(data);
+}
+
+/* The split says which rows train; mean, features and their squares are taken here by hand. */
+static void test_path_on_test_rows_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] = PATH
+        "[{\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5, \"bound\": "
+        "true}, \"record\": \"test - cost\"}], \"protocol\": {\"split\": \"random\", \"train-size\": 20}, "
+        "\"rows\": [" REAL "]}";
+    kfe_data *data = make_regression(ctx);
+    kfe_i_assess_settings settings;
+    kfe_i_splits splits = {0};
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    int64_t count = 0;
+    double mean = 0;
+    double expected = 0;
+
+    assert_ok(ctx, kfe_i_assess_settings_parse(ctx, "split=random,train-size=20", &settings));
+    assert_ok(ctx, kfe_i_splits_make(ctx, &settings.protocol, &data->target, 30, NULL, 0, 0, &splits));
+    assert_ok(ctx, kfe_i_data_gather(ctx, data, splits.items[0].train, 20, &train));
+    assert_ok(ctx, kfe_i_data_gather(ctx, data, splits.items[0].test, 10, &test));
+    kfe_model *model = support_fit(ctx, "smc", "dim=5,bound=yes", "linear", train);
+    kfe_matrix z = support_transform(ctx, model, test);
+    for (int64_t i = 0; i < 20; i++)
+        mean += train->target.values[i] / 20;
+    for (int64_t i = 0; i < 10; i++)
+        for (int64_t j = 0; j < 3; j++)
+            expected += pow((test->target.values[i] - mean) * z.values[i * z.stride + j], 2) / 10;
+    expected -= 3 * kfe_model_record(model, "bound_cost", &count)[0];
+    json_t *report = reproduce(ctx, text, NULL);
+    assert_below(fabs(number_of(result_at(report, 1), "ours") - expected), 1e-12 * (1 + fabs(expected)));
+    assert_int_equal(number_of(result_at(report, 1), "splits"), 1);
+    json_decref(report);
+    kfe_matrix_free(&z);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    kfe_data_free(test);
+    kfe_i_splits_free(&splits);
+    kfe_data_free(data);
+}
+
+/* ---- what a row does to its data ---- */
+
+static kfe_data *data_of_row(kfe_context *ctx, const char *row)
+{
+    char text[1000];
+    kfe_i_plan plan;
+    kfe_data *data = NULL;
+    const kfe_i_plan_use use = {.folder = ""};
+
+    snprintf(text, sizeof text, "{" HEAD ", \"columns\": [{\"name\": \"P\"}], \"rows\": [%s]}", row);
+    assert_ok(ctx, kfe_i_plan_parse(ctx, "d.json", text, strlen(text), &plan));
+    assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    kfe_i_plan_close(&plan);
+    return data;
+}
+
+/* iris comes in its three classes of 50, one after the other. */
+static void test_rows_are_the_first(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_data *data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 60}");
+
+    assert_int_equal(kfe_data_rows(data), 60);
+    assert_int_equal(kfe_data_class_count(data), 2);
+    kfe_data_free(data);
+    data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"every\": 60}");
+    assert_int_equal(kfe_data_rows(data), 3); /* 0, 60 and 120: one of each class */
+    assert_int_equal(kfe_data_class_count(data), 3);
+    kfe_data_free(data);
+    data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 600}");
+    assert_int_equal(kfe_data_rows(data), 150);
+    kfe_data_free(data);
+}
+
+/* Of 2 × 2 pixels there are features beyond the four numbers, and the target stays. */
+static void test_images_become_rectangle_features(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_data *iris = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\"}");
+    kfe_data *data =
+        data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"transform\": \"viola-jones 2x2\"}");
+    kfe_data *expected = NULL;
+    double row[2][64];
+
+    assert_ok(ctx, kfe_data_viola_jones(ctx, iris, 2, 2, &expected));
+    assert_int_equal(kfe_data_cols(data, 0), kfe_data_cols(expected, 0));
+    assert_true(kfe_data_cols(data, 0) < 64);
+    assert_ok(ctx, kfe_data_row(ctx, data, 0, 7, row[0]));
+    assert_ok(ctx, kfe_data_row(ctx, expected, 0, 7, row[1]));
+    assert_memory_equal(row[0], row[1], (size_t)kfe_data_cols(data, 0) * sizeof **row);
+    assert_int_equal(kfe_data_class_count(data), 3);
+    kfe_data_free(expected);
+    kfe_data_free(data);
+    kfe_data_free(iris);
+}
+
+static void test_targets_are_scaled(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_data *data =
+        data_of_row(ctx, "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, "
+                         "\"features\": 60}, \"target-scale\": \"unit-norm\"}");
+    kfe_data *plain = make_regression(ctx);
+    const double *scaled = data->target.values;
+    const double *raw = plain->target.values;
+    double sum = 0;
+    double squares = 0;
+
+    for (int64_t i = 0; i < 30; i++) {
+        sum += scaled[i];
+        squares += scaled[i] * scaled[i];
+        assert_below(
+            fabs((scaled[i] - scaled[0]) * (raw[1] - raw[0]) - (scaled[1] - scaled[0]) * (raw[i] - raw[0])),
+            1e-12);
+    }
+    assert_below(fabs(sum), tolerance_sum(30, 1));
+    assert_below(fabs(squares - 1), tolerance_sum(30, 1));
+    kfe_data_free(plain);
+    kfe_data_free(data);
+}
+
 /* ---- data that is not there ---- */
 
 #define FILES "{\"name\": \"F\", \"data\": \"set.csv\", \"reading\": {\"label\": \"last\"}}"
@@ -451,10 +638,15 @@ static void test_failing_allocations(void **state)
     static const char scatter[] =
         "{" HEAD ", \"kind\": \"scatter\", \"columns\": [{\"name\": \"K\", \"method\": \"koc\"}], \"rows\": "
         "[{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 2}}]}";
+    static const char path[] = PATH
+        "[{" SMC ", \"record\": \"test / features\"}], \"protocol\": {\"folds\": 2}, \"rows\": [{\"name\": "
+        "\"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 12, \"features\": 60}, \"rows\": 10, "
+        "\"target-scale\": \"standard\"}]}";
     char output[600];
     char file[700];
 
     (void)state;
+    sweep_failures(path, NULL, KFE_STYLE_TEXT);
     snprintf(output, sizeof output, "output=%s", support_path("failures"));
     sweep_failures(table, NULL, KFE_STYLE_TEXT);
     sweep_failures(scatter, output, KFE_STYLE_JSON);
@@ -495,6 +687,11 @@ int main(void)
         WITH_CONTEXT(test_curve_equals_the_search_at_each_point),
         WITH_CONTEXT(test_separation_by_hand),
         WITH_CONTEXT(test_scatter_writes_features),
+        WITH_CONTEXT(test_path_shows_records),
+        WITH_CONTEXT(test_path_on_test_rows_by_hand),
+        WITH_CONTEXT(test_rows_are_the_first),
+        WITH_CONTEXT(test_images_become_rectangle_features),
+        WITH_CONTEXT(test_targets_are_scaled),
         WITH_CONTEXT(test_missing_files_are_named),
         WITH_CONTEXT(test_files_are_read_from_the_folder),
         WITH_CONTEXT(test_failing_allocations),

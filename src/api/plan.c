@@ -46,9 +46,16 @@ const char *kfe_i_plan_metric(const kfe_i_plan *plan, int64_t index)
 
     if (plan->kind == KFE_PLAN_SCATTER)
         return index < 2 ? of_scatter[index] : NULL;
+    if (plan->kind == KFE_PLAN_PATH)
+        return index == 0 ? "record" : NULL;
     if (!metrics)
         return index == 0 ? "accuracy" : NULL;
     return json_string_value(json_array_get(metrics, (size_t)index));
+}
+
+static int has_points(const kfe_i_plan *plan)
+{
+    return plan->kind == KFE_PLAN_CURVE || plan->kind == KFE_PLAN_PATH;
 }
 
 static const json_t *curve_values(const kfe_i_plan *plan)
@@ -58,13 +65,12 @@ static const json_t *curve_values(const kfe_i_plan *plan)
 
 int64_t kfe_i_plan_points(const kfe_i_plan *plan)
 {
-    return plan->kind == KFE_PLAN_CURVE ? (int64_t)json_array_size(curve_values(plan)) : 1;
+    return has_points(plan) ? (int64_t)json_array_size(curve_values(plan)) : 1;
 }
 
 double kfe_i_plan_point(const kfe_i_plan *plan, int64_t index)
 {
-    return plan->kind == KFE_PLAN_CURVE ? json_number_value(json_array_get(curve_values(plan), (size_t)index))
-                                        : NAN;
+    return has_points(plan) ? json_number_value(json_array_get(curve_values(plan), (size_t)index)) : NAN;
 }
 
 static double number_or_nan(const json_t *value)

@@ -11,7 +11,12 @@
 #include "data/data.h"
 #include "select/assess.h"
 
-typedef enum kfe_i_plan_kind { KFE_PLAN_TABLE, KFE_PLAN_CURVE, KFE_PLAN_SCATTER } kfe_i_plan_kind;
+typedef enum kfe_i_plan_kind {
+    KFE_PLAN_TABLE,
+    KFE_PLAN_CURVE,
+    KFE_PLAN_SCATTER,
+    KFE_PLAN_PATH
+} kfe_i_plan_kind;
 
 typedef struct kfe_i_plan {
     kfe_context *ctx;
@@ -45,7 +50,8 @@ const char *kfe_i_plan_text(const json_t *object, const char *key);
 /* The metrics of the plan, in order; NULL past the end. */
 const char *kfe_i_plan_metric(const kfe_i_plan *plan, int64_t index);
 #define KFE_PLAN_SUPPORT_VECTORS "support-vectors"
-/* Points of a curve; 1 for other kinds, whose only point is NaN. */
+enum { KFE_PATH_LONGEST = 1000000 };
+/* Points of a curve or path; 1 for other kinds, whose only point is NaN. */
 int64_t kfe_i_plan_points(const kfe_i_plan *plan);
 double kfe_i_plan_point(const kfe_i_plan *plan, int64_t index);
 
@@ -63,6 +69,7 @@ typedef struct kfe_i_plan_cell {
     int grid_count;
     char *point; /* "gamma=0.2", one of the grids */
     kfe_i_assess_settings settings;
+    int divided; /* a protocol was given: a path is then fitted on training parts, else on all rows */
 } kfe_i_plan_cell;
 
 kfe_status kfe_i_plan_cell_open(const kfe_i_plan *plan, const json_t *row, const json_t *column, double point,
@@ -74,8 +81,12 @@ void kfe_i_plan_cell_close(kfe_i_plan_cell *cell);
 /* Appends the files of the row that are not in the folder, with commas; nothing if all are there. */
 kfe_status kfe_i_plan_missing(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
                               kfe_i_text *out);
+/* Read or generated, then cut, transformed and scaled as the row says. */
 kfe_status kfe_i_plan_data(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
                            kfe_data **out);
+#define KFE_PLAN_TARGET_SCALES "standard|minmax|unit-norm"
+/* W and H of "viola-jones WxH"; 0 if it is something else. */
+int kfe_i_plan_image_size(const char *transform, int64_t *width, int64_t *height);
 /* Appends "key=value,..." of an object of settings; names of files among them are taken from the folder. */
 void kfe_i_plan_options(const json_t *object, const kfe_i_plan_use *use, kfe_i_text *out);
 

@@ -91,7 +91,7 @@ static kfe_status read_grids(const kfe_i_plan *plan, kfe_i_plan_cell *cell, doub
     KFE_ALLOC(cell->ctx, cell->grids, (int64_t)json_array_size(grids) + 1);
     for (size_t i = 0; i < json_array_size(grids); i++)
         cell->grids[cell->grid_count++] = json_string_value(json_array_get(grids, i));
-    if (!isnan(point))
+    if (plan->kind == KFE_PLAN_CURVE)
         KFE_TRY(read_point(plan, cell, point));
 cleanup:
     return status;
@@ -113,6 +113,7 @@ static kfe_status read_protocol(const kfe_i_plan *plan, const json_t *row, const
     kfe_i_text_init(&options, cell->ctx);
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
         kfe_i_plan_options(layers[i], use, &options);
+    cell->divided = layers[0] || layers[1] || layers[2];
     kfe_i_text_printf(&options, "%smetrics=", options.length > 0 ? "," : "");
     for (int64_t m = 0; (metric = kfe_i_plan_metric(plan, m)); m++)
         if (strcmp(metric, KFE_PLAN_SUPPORT_VECTORS) != 0)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The data of a row of a plan: files under one folder, or generated. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "api/plan.h"
 #include "core/memory.h"
+#include "data/scale.h"
 
 /* ---- settings as option texts ---- */
 
@@ -159,6 +161,111 @@ static kfe_status generate(const kfe_i_plan *plan, const json_t *row, const char
     return status;
 }
 
+/* ---- what a row does to its data ---- */
+
+static void replace_data(kfe_data **data, kfe_data *by)
+{
+    kfe_data_free(*data);
+    *data = by;
+}
+
+/* The first `count` of every `step`-th row. */
+static kfe_status take_rows(kfe_context *ctx, int64_t step, int64_t count, kfe_data **data)
+{
+    kfe_status status = KFE_OK;
+    int64_t *index = NULL;
+    int32_t *old_codes = NULL;
+    kfe_data *part = NULL;
+
+    int64_t there = (kfe_data_rows(*data) + step - 1) / step;
+
+    count = count < there ? count : there;
+    if (count == kfe_data_rows(*data))
+        return KFE_OK;
+    KFE_ALLOC(ctx, index, count);
+    KFE_ALLOC(ctx, old_codes, (*data)->target.class_count + 1);
+    for (int64_t i = 0; i < count; i++)
+        index[i] = i * step;
+    KFE_TRY(kfe_i_data_gather(ctx, *data, index, count, &part));
+    if (part->target.task == KFE_TASK_CLASSES)
+        kfe_i_target_compact(&part->target, old_codes);
+    replace_data(data, part);
+cleanup:
+    kfe_i_free(ctx, index);
+    kfe_i_free(ctx, old_codes);
+    return status;
+}
+
+int kfe_i_plan_image_size(const char *transform, int64_t *width, int64_t *height)
+{
+    int across = 0;
+    int down = 0;
+    int end = 0;
+
+    if (sscanf(transform, "viola-jones %4dx%4d%n", &across, &down, &end) != 2 || transform[end])
+        return 0;
+    *width = across;
+    *height = down;
+    return across > 0 && down > 0;
+}
+
+static kfe_status transform_images(kfe_context *ctx, const char *transform, kfe_data **data)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *features = NULL;
+    int64_t width = 0;
+    int64_t height = 0;
+
+    if (!kfe_i_plan_image_size(transform, &width, &height))
+        KFE_FAIL(ctx, KFE_EINPUT, "there is no transform '%s'", transform);
+    KFE_TRY(kfe_data_viola_jones(ctx, *data, width, height, &features));
+    replace_data(data, features);
+cleanup:
+    return status;
+}
+
+static kfe_status scale_target(kfe_context *ctx, const char *scale, kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    int kind = kfe_i_word_index(KFE_SCALE_WORDS, scale);
+    kfe_i_table values = {.ctx = ctx, .kind = KFE_TABLE_DENSE};
+    kfe_i_table scaled = {0};
+    kfe_i_scaler scaler = {0};
+
+    if (target->task != KFE_TASK_REAL)
+        KFE_FAIL(ctx, KFE_EINPUT, "\"target-scale\" is for numbers, not for classes");
+    values.rows = target->rows;
+    values.cols = values.stride = target->cols;
+    values.values = target->values;
+    KFE_TRY(kfe_i_scaler_learn(ctx, (kfe_i_scale_kind)kind, &values, &scaler));
+    KFE_TRY(kfe_i_scaler_apply(ctx, &scaler, &values, &scaled));
+    for (int64_t i = 0; i < target->rows; i++)
+        memcpy(target->values + i * target->cols, scaled.values + i * scaled.stride,
+               (size_t)target->cols * sizeof *target->values);
+cleanup:
+    kfe_i_table_free(&scaled);
+    kfe_i_scaler_free(&scaler);
+    return status;
+}
+
+static kfe_status prepare(kfe_context *ctx, const json_t *row, kfe_data **data)
+{
+    kfe_status status = KFE_OK;
+    const json_t *rows = json_object_get(row, "rows");
+    const json_t *every = json_object_get(row, "every");
+    const char *transform = kfe_i_plan_text(row, "transform");
+    const char *scale = kfe_i_plan_text(row, "target-scale");
+
+    KFE_TRY(take_rows(ctx, every ? (int64_t)json_number_value(every) : 1,
+                      rows ? (int64_t)json_number_value(rows) : INT64_MAX, data));
+    if (transform)
+        KFE_TRY(transform_images(ctx, transform, data));
+    if (scale)
+        KFE_TRY(scale_target(ctx, scale, &(*data)->target));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_plan_data(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
                            kfe_data **out)
 {
@@ -174,7 +281,12 @@ kfe_status kfe_i_plan_data(const kfe_i_plan *plan, const json_t *row, const kfe_
         KFE_TRY(generate(plan, row, options.bytes, out));
     else
         KFE_TRY(read_files(plan, row, use, options.bytes, out));
+    KFE_TRY(prepare(plan->ctx, row, out));
 cleanup:
+    if (status != KFE_OK) {
+        kfe_data_free(*out);
+        *out = NULL;
+    }
     kfe_i_text_free(&options);
     return status;
 }

@@ -21,18 +21,18 @@ static const key_rule top_rules[] = {
     {NULL, NULL, 0},
 };
 static const key_rule over_rules[] = {
-    {"name", "s", 1}, {"parameter", "s", 1}, {"values", "r", 1}, {"reciprocal", "b", 0}, {NULL, NULL, 0},
+    {"name", "s", 1}, {"parameter", "s", 0}, {"values", "r", 1}, {"reciprocal", "b", 0}, {NULL, NULL, 0},
 };
 static const key_rule column_rules[] = {
-    {"name", "s", 1},    {"method", "s", 0},  {"params", "o", 0},
-    {"kernel", "st", 0}, {"learner", "s", 0}, {"learner-params", "o", 0},
-    {"scale", "s", 0},   {"grid", "t", 0},    {"protocol", "o", 0},
-    {NULL, NULL, 0},
+    {"name", "s", 1},     {"method", "s", 0},         {"params", "o", 0}, {"kernel", "st", 0},
+    {"learner", "s", 0},  {"learner-params", "o", 0}, {"scale", "s", 0},  {"grid", "t", 0},
+    {"protocol", "o", 0}, {"record", "s", 0},         {NULL, NULL, 0},
 };
 static const key_rule row_rules[] = {
-    {"name", "s", 1},    {"data", "st", 0}, {"reading", "o", 0},  {"generate", "s", 0},
-    {"options", "o", 0}, {"seed", "n", 0},  {"protocol", "o", 0}, {"columns", "m", 0},
-    {"paper", "m", 0},   {"note", "s", 0},  {NULL, NULL, 0},
+    {"name", "s", 1},      {"data", "st", 0},        {"reading", "o", 0},  {"generate", "s", 0},
+    {"options", "o", 0},   {"seed", "n", 0},         {"protocol", "o", 0}, {"columns", "m", 0},
+    {"paper", "m", 0},     {"note", "s", 0},         {"rows", "n", 0},     {"every", "n", 0},
+    {"transform", "s", 0}, {"target-scale", "s", 0}, {NULL, NULL, 0},
 };
 static const key_rule paper_rules[] = {
     {"value", "n", 1},
@@ -209,15 +209,27 @@ cleanup:
 static kfe_status check_kind(kfe_i_plan *plan)
 {
     const char *kind = kfe_i_plan_text(plan->root, "kind");
-    int index = kind ? kfe_i_word_index("table|curve|scatter", kind) : KFE_PLAN_TABLE;
+    int index = kind ? kfe_i_word_index("table|curve|scatter|path", kind) : KFE_PLAN_TABLE;
 
     if (index < 0)
-        return kfe_i_plan_fail(plan, "", "\"kind\" is table, curve or scatter, not '%s'", kind);
+        return kfe_i_plan_fail(plan, "", "\"kind\" is table, curve, scatter or path, not '%s'", kind);
     plan->kind = (kfe_i_plan_kind)index;
-    if ((plan->kind == KFE_PLAN_CURVE) != (json_object_get(plan->root, "over") != NULL))
-        return kfe_i_plan_fail(plan, "", "a curve, and nothing else, has the key \"over\"");
-    if (plan->kind == KFE_PLAN_SCATTER && json_object_get(plan->root, "metrics"))
-        return kfe_i_plan_fail(plan, "", "\"metrics\" cannot be chosen for the kind scatter");
+    int over_needed = plan->kind == KFE_PLAN_CURVE || plan->kind == KFE_PLAN_PATH;
+    if (over_needed != (json_object_get(plan->root, "over") != NULL))
+        return kfe_i_plan_fail(plan, "", "a curve or a path, and nothing else, has the key \"over\"");
+    if ((plan->kind == KFE_PLAN_SCATTER || plan->kind == KFE_PLAN_PATH) &&
+        json_object_get(plan->root, "metrics"))
+        return kfe_i_plan_fail(plan, "", "\"metrics\" cannot be chosen for the kind %s", kind);
+    return KFE_OK;
+}
+
+static kfe_status check_point(const kfe_i_plan *plan, const json_t *over, double value)
+{
+    if (json_is_true(json_object_get(over, "reciprocal")) && fabs(value) <= 0)
+        return kfe_i_plan_fail(plan, "over", "a value is 0, which has no reciprocal");
+    if (plan->kind == KFE_PLAN_PATH && !(value >= 1 && value <= KFE_PATH_LONGEST && floor(value) >= value))
+        return kfe_i_plan_fail(plan, "over", "the values of a path are numbers of features, 1 to %d",
+                               KFE_PATH_LONGEST);
     return KFE_OK;
 }
 
@@ -231,9 +243,11 @@ static kfe_status check_over(const kfe_i_plan *plan)
     KFE_TRY(check_keys(plan, "over", over, over_rules));
     if (json_array_size(json_object_get(over, "values")) == 0)
         return kfe_i_plan_fail(plan, "over", "there are no \"values\"");
+    if ((plan->kind == KFE_PLAN_CURVE) != (json_object_get(over, "parameter") != NULL))
+        return kfe_i_plan_fail(plan, "over",
+                               "a curve needs a \"parameter\"; a path is over the number of features");
     for (int64_t i = 0; i < kfe_i_plan_points(plan); i++)
-        if (json_is_true(json_object_get(over, "reciprocal")) && fabs(kfe_i_plan_point(plan, i)) <= 0)
-            return kfe_i_plan_fail(plan, "over", "a value is 0, which has no reciprocal");
+        KFE_TRY(check_point(plan, over, kfe_i_plan_point(plan, i)));
 cleanup:
     return status;
 }
@@ -245,7 +259,7 @@ static kfe_status check_metrics(const kfe_i_plan *plan)
 
     if (!kfe_i_plan_metric(plan, 0))
         return kfe_i_plan_fail(plan, "", "\"metrics\" is empty");
-    if (plan->kind == KFE_PLAN_SCATTER)
+    if (plan->kind == KFE_PLAN_SCATTER || plan->kind == KFE_PLAN_PATH)
         return KFE_OK;
     for (int64_t m = 0; (name = kfe_i_plan_metric(plan, m)); m++) {
         int known = strcmp(name, KFE_PLAN_SUPPORT_VECTORS) == 0 && m > 0;
@@ -284,6 +298,28 @@ cleanup:
     return status;
 }
 
+static kfe_status check_preparation(const kfe_i_plan *plan, const char *where, const json_t *row)
+{
+    const char *const counts[] = {"rows", "every"};
+    const char *transform = kfe_i_plan_text(row, "transform");
+    const char *scale = kfe_i_plan_text(row, "target-scale");
+    int64_t width;
+    int64_t height;
+
+    for (int i = 0; i < 2; i++) {
+        const json_t *count = json_object_get(row, counts[i]);
+        if (count && !(json_number_value(count) >= 1 && json_number_value(count) <= KFE_INT_MAX))
+            return kfe_i_plan_fail(plan, where, "\"%s\" is a number of rows, at least 1", counts[i]);
+    }
+    if (transform && !kfe_i_plan_image_size(transform, &width, &height))
+        return kfe_i_plan_fail(plan, where, "\"transform\" is 'viola-jones WxH', such as 19x19, not '%s'",
+                               transform);
+    if (scale && kfe_i_word_index(KFE_PLAN_TARGET_SCALES, scale) < 0)
+        return kfe_i_plan_fail(plan, where, "\"target-scale\" is standard, minmax or unit-norm, not '%s'",
+                               scale);
+    return KFE_OK;
+}
+
 static kfe_status check_row(const kfe_i_plan *plan, const json_t *row)
 {
     kfe_status status = KFE_OK;
@@ -295,6 +331,7 @@ static kfe_status check_row(const kfe_i_plan *plan, const json_t *row)
     snprintf(where, sizeof where, "row %s", kfe_i_plan_text(row, "name"));
     if (!json_object_get(row, "data") == !json_object_get(row, "generate"))
         return kfe_i_plan_fail(plan, where, "give either \"data\" or \"generate\"");
+    KFE_TRY(check_preparation(plan, where, row));
     for (int i = 0; i < 2; i++)
         json_object_foreach(json_object_get(row, by_column[i]), key, value)
         {
@@ -358,6 +395,19 @@ static kfe_status check_override(const kfe_i_plan *plan, const json_t *row, cons
     return check_keys(plan, where, changes, rules);
 }
 
+static kfe_status check_purpose(const kfe_i_plan *plan, const char *where, const kfe_i_plan_cell *cell)
+{
+    const char *record = kfe_i_plan_text(cell->column, "record");
+
+    if ((plan->kind == KFE_PLAN_PATH) != (record != NULL))
+        return kfe_i_plan_fail(plan, where, "a column of a path, and no other, has a \"record\"");
+    if (plan->kind == KFE_PLAN_PATH && cell->grid_count > 0)
+        return kfe_i_plan_fail(plan, where, "a path takes no \"grid\"; give \"params\"");
+    if ((plan->kind == KFE_PLAN_TABLE || plan->kind == KFE_PLAN_CURVE) && !cell->spec->learner)
+        return kfe_i_plan_fail(plan, where, "a method needs a \"learner\" to be measured");
+    return KFE_OK;
+}
+
 static kfe_status check_cell(const kfe_i_plan *plan, const json_t *row, const json_t *column, int quick)
 {
     kfe_status status = KFE_OK;
@@ -372,8 +422,7 @@ static kfe_status check_cell(const kfe_i_plan *plan, const json_t *row, const js
              kfe_i_plan_text(column, "name"));
     if (!cell.spec)
         goto cleanup;
-    if (plan->kind != KFE_PLAN_SCATTER && !cell.spec->learner)
-        KFE_TRY(kfe_i_plan_fail(plan, where, "a method needs a \"learner\" to be measured"));
+    KFE_TRY(check_purpose(plan, where, &cell));
     status = kfe_i_grid_make(plan->ctx, cell.spec, cell.grid_count, cell.grids, 0, NULL, &grid);
     KFE_TRY(kfe_i_plan_prefix(plan, where, status));
 cleanup:

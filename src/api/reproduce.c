@@ -8,6 +8,7 @@
 
 #include "api/embedded.h"
 #include "api/plan.h"
+#include "api/plan_path.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "report/reproduction.h"
@@ -61,9 +62,10 @@ typedef struct run {
     const json_t *row;  /* where we are */
     const json_t *column;
     double point;
-    kfe_data *data; /* of the row; NULL: files are missing */
-    char *row_note; /* which ones */
-    int64_t first;  /* of the cell in found.items, one for each metric */
+    kfe_i_path *paths; /* of the row, one for each column */
+    kfe_data *data;    /* of the row; NULL: files are missing */
+    char *row_note;    /* which ones */
+    int64_t first;     /* of the cell in found.items, one for each metric */
     int64_t done, total;
     int64_t computed;
 } run;
@@ -259,6 +261,46 @@ cleanup:
     return status;
 }
 
+/* ---- cells of paths ---- */
+
+static int64_t longest_path(const kfe_i_plan *plan)
+{
+    double longest = 1;
+
+    for (int64_t p = 0; p < kfe_i_plan_points(plan); p++)
+        longest = fmax(longest, kfe_i_plan_point(plan, p));
+    return (int64_t)longest;
+}
+
+static kfe_i_path *path_of_column(const run *r)
+{
+    size_t c = 0;
+
+    while (json_array_get(r->plan.columns, c) != r->column)
+        c++;
+    return &r->paths[c];
+}
+
+/* The first point of the row makes the fit that all points show. */
+static kfe_status path_cell(run *r, const kfe_i_plan_cell *cell)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_finding *f = &r->found.items[r->first];
+    kfe_i_path *path = path_of_column(r);
+
+    f->metric = kfe_i_plan_text(cell->column, "record"); /* the plan owns it as well */
+    if (path->tried && !path->values)
+        return KFE_OK;
+    if (!path->tried)
+        KFE_TRY(kfe_i_path_measure(r->ctx, cell, r->data, longest_path(&r->plan), path));
+    kfe_i_path_at(path, (int64_t)r->point, &f->mean, &f->sd);
+    f->count = path->splits;
+    if (isnan(f->paper_count))
+        f->paper_count = (double)f->count;
+cleanup:
+    return status;
+}
+
 /* ---- all cells ---- */
 
 /* What this cell cannot do must not cost the others. */
@@ -284,7 +326,9 @@ static kfe_status run_cell(run *r)
         KFE_TRY(say(r, &r->found.items[r->first].note, r->row_note));
     if (!cell.spec || !r->data)
         goto cleanup;
-    status = r->plan.kind == KFE_PLAN_SCATTER ? scatter_cell(r, &cell) : assess_cell(r, &cell);
+    status = r->plan.kind == KFE_PLAN_SCATTER ? scatter_cell(r, &cell)
+             : r->plan.kind == KFE_PLAN_PATH  ? path_cell(r, &cell)
+                                              : assess_cell(r, &cell);
     r->computed += status == KFE_OK;
     if (status != KFE_OK)
         status = note_failure(r, status);
@@ -318,6 +362,10 @@ cleanup:
 
 static void leave_row(run *r)
 {
+    for (size_t c = 0; r->paths && c < json_array_size(r->plan.columns); c++)
+        kfe_i_path_free(&r->paths[c]);
+    kfe_i_free(r->ctx, r->paths);
+    r->paths = NULL;
     kfe_data_free(r->data);
     kfe_i_free(r->ctx, r->row_note);
     r->data = NULL;
@@ -329,6 +377,7 @@ static kfe_status run_row(run *r)
     kfe_status status = KFE_OK;
 
     KFE_TRY(find_data(r));
+    KFE_ALLOC_ZERO(r->ctx, r->paths, (int64_t)json_array_size(r->plan.columns));
     for (int64_t p = 0; p < kfe_i_plan_points(&r->plan); p++)
         for (size_t c = 0; c < json_array_size(r->plan.columns); c++) {
             r->point = kfe_i_plan_point(&r->plan, p);

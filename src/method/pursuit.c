@@ -266,7 +266,15 @@ static void spread_weights(const kfe_i_pursuit *p, const int64_t *place, const d
             coefficients[place[e] * k + j] += p->weights[e] * inverse[e / most * k + j];
 }
 
-static kfe_status record_progress(const kfe_i_pursuit *p, kfe_i_solution *out)
+/* How many examples the first j directions rest on together; `place` is that of list_support. */
+static double support_after(const kfe_i_pursuit *p, const int64_t *place, int64_t j, double before)
+{
+    for (int64_t e = j * p->sparsity; e < (j + 1) * p->sparsity; e++)
+        before = place[e] >= 0 && (double)place[e] >= before ? (double)place[e] + 1 : before;
+    return before;
+}
+
+static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double *covariance = NULL;
@@ -282,9 +290,7 @@ static kfe_status record_progress(const kfe_i_pursuit *p, kfe_i_solution *out)
             p->target_norm > 0 ? p->gains[j] / (p->lengths[j] * p->lengths[j] * p->target_norm) : 0;
         covariance[j] = (j ? covariance[j - 1] : 0) + p->gains[j] / (n * n);
         alignment[j] = (j ? alignment[j - 1] : 0) + aligned;
-        evaluations[j] = j ? evaluations[j - 1] : 0;
-        for (int64_t i = 0; i < p->sparsity; i++)
-            evaluations[j] += p->picks[j * p->sparsity + i] >= 0;
+        evaluations[j] = support_after(p, place, j, j ? evaluations[j - 1] : 0);
     }
     if (p->targets > 0) {
         KFE_TRY(kfe_i_solution_record(out, "covariance", covariance, p->count));
@@ -313,7 +319,7 @@ static kfe_status make_solution(const kfe_i_pursuit *p, kfe_i_solution *out)
     out->index = index;
     index = NULL;
     spread_weights(p, place, inverse, out->coefficients);
-    KFE_TRY(record_progress(p, out));
+    KFE_TRY(record_progress(p, place, out));
     if (p->settings->bound)
         KFE_TRY(kfe_i_pursuit_bound(p, out->coefficients, support, out->index, out));
 cleanup:

@@ -92,17 +92,33 @@ static kfe_status as_json(const kfe_i_reproduction *found, char **out)
 
 enum { LIST_WIDTH = 16, CURVE_WIDTH = 16 };
 
-/* Places after the point so that a standard deviation shows two digits, of numbers of this size. */
+enum { FEWEST_DECIMALS = 2, MOST_DECIMALS = 5 };
+
+/* Places after the point so that four digits show, of numbers of this size. */
 static int decimals(double value)
 {
-    return fabs(value) >= 10 ? 2 : fabs(value) >= 1 ? 3 : 4;
+    int places = FEWEST_DECIMALS;
+
+    for (double limit = 10; places < MOST_DECIMALS && fabs(value) < limit; limit /= 10)
+        places++;
+    return places;
+}
+
+/* Too small to be told from zero with the most decimals. */
+static int is_tiny(double value)
+{
+    return fabs(value) > 0 && fabs(value) < 1e-3;
 }
 
 static void put_value(kfe_i_text *text, double mean, double sd, int width)
 {
     char shown[64] = "-";
 
-    if (!isnan(mean) && isnan(sd))
+    if (is_tiny(mean) && isnan(sd))
+        snprintf(shown, sizeof shown, "%.3e", mean);
+    else if (is_tiny(mean))
+        snprintf(shown, sizeof shown, "%.2e +- %.1e", mean, sd);
+    else if (!isnan(mean) && isnan(sd))
         snprintf(shown, sizeof shown, "%.*f", decimals(mean), mean);
     else if (!isnan(mean))
         snprintf(shown, sizeof shown, "%.*f +- %.*f", decimals(mean), mean, decimals(mean), sd);
@@ -201,15 +217,31 @@ static int64_t line_end(const kfe_i_reproduction *found, int64_t first)
     return i;
 }
 
+/* Wide enough for the names above the numbers of this line. */
+static int curve_width(const kfe_i_reproduction *found, int64_t first, int64_t end)
+{
+    size_t width = CURVE_WIDTH;
+
+    for (int64_t i = first; i < end; i++) {
+        size_t column = strlen(found->items[i].column);
+        size_t metric = strlen(found->items[i].metric);
+        width = column > width ? column : width;
+        width = metric > width ? metric : width;
+    }
+    return (int)width;
+}
+
 static void put_curve_header(kfe_i_text *text, const kfe_i_reproduction *found, int64_t first, int64_t end)
 {
+    int width = curve_width(found, first, end);
+
     put_row_title(text, found, found->items[first].row);
     kfe_i_text_printf(text, "  %10s", "");
     for (int64_t i = first; i < end; i++)
-        kfe_i_text_printf(text, "  %*s", CURVE_WIDTH, found->items[i].column);
+        kfe_i_text_printf(text, "  %*s", width, found->items[i].column);
     kfe_i_text_printf(text, "\n  %10s", found->over);
     for (int64_t i = first; i < end; i++)
-        kfe_i_text_printf(text, "  %*s", CURVE_WIDTH, found->items[i].metric);
+        kfe_i_text_printf(text, "  %*s", width, found->items[i].metric);
     kfe_i_text_puts(text, "\n");
 }
 
@@ -217,11 +249,12 @@ static void put_curves(kfe_i_text *text, const kfe_i_reproduction *found)
 {
     for (int64_t first = 0, end = 0; first < found->count; first = end) {
         end = line_end(found, first);
+        int width = curve_width(found, first, end);
         if (first == 0 || !same_row(found, first - 1, first))
             put_curve_header(text, found, first, end);
         kfe_i_text_printf(text, "  %10g", found->items[first].point);
         for (int64_t i = first; i < end; i++)
-            put_value(text, found->items[i].mean, found->items[i].sd, CURVE_WIDTH);
+            put_value(text, found->items[i].mean, found->items[i].sd, width);
         if (found->items[first].note)
             kfe_i_text_printf(text, "  %s", found->items[first].note);
         kfe_i_text_puts(text, "\n");
