@@ -57,22 +57,21 @@ cleanup:
     return status;
 }
 
-static kfe_status shuffle_examples(kfe_i_pool *pool)
+/* All examples that may still become candidates, in random order; in their own if all of them do. */
+static void shuffle_examples(kfe_i_pool *pool)
 {
-    kfe_status status = KFE_OK;
     int64_t n = pool->pursuit->n;
-    kfe_i_rng rng;
 
-    KFE_ALLOC(pool->ctx, pool->order, n);
-    if (pool->size == n) {
-        for (int64_t i = 0; i < n; i++)
-            pool->order[i] = i;
-    } else {
-        kfe_i_rng_init(&rng, pool->ctx->seed, KFE_STREAM_COLUMNS);
-        kfe_i_rng_choose(&rng, n, n, pool->order);
+    pool->next = pool->waiting = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!pool->spent[i])
+            pool->order[pool->waiting++] = i;
+    for (int64_t i = 0; pool->size < n && i < pool->waiting; i++) {
+        int64_t other = i + kfe_i_rng_below(&pool->rng, pool->waiting - i);
+        int64_t swap = pool->order[i];
+        pool->order[i] = pool->order[other];
+        pool->order[other] = swap;
     }
-cleanup:
-    return status;
 }
 
 /* ---- columns ---- */
@@ -157,6 +156,13 @@ static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, 
             pool->norms[places[c]] -= work[j * count + c] * work[j * count + c];
 }
 
+/* The next example to a place. */
+static void take_next(kfe_i_pool *pool, int64_t place)
+{
+    pool->example[place] = pool->order[pool->next++];
+    pool->spent[pool->example[place]] = 1;
+}
+
 static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
 {
     kfe_status status = KFE_OK;
@@ -164,7 +170,7 @@ static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
     for (int64_t first = 0; first < count; first += CHUNK) {
         int64_t part = count - first < CHUNK ? count - first : CHUNK;
         for (int64_t c = 0; c < part; c++)
-            pool->example[places[first + c]] = pool->order[pool->next++];
+            take_next(pool, places[first + c]);
         double squares[CHUNK];
         KFE_TRY(evaluate(pool, places + first, part));
         store(pool, places + first, part, pool->chunk_work, squares);
@@ -245,7 +251,10 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     KFE_ALLOC(ctx, out->chunk_work, chunk_work_size(p));
     if (needs_norms(p))
         KFE_ALLOC(ctx, out->thin_work, kfe_i_thin_work(p->most, p->n));
-    KFE_TRY(shuffle_examples(out));
+    KFE_ALLOC(ctx, out->order, p->n);
+    KFE_ALLOC_ZERO(ctx, out->spent, p->n);
+    kfe_i_rng_init(&out->rng, ctx->seed, KFE_STREAM_COLUMNS);
+    shuffle_examples(out);
     KFE_TRY(choose_storage(out));
     for (int64_t i = 0; i < out->size; i++)
         out->places[i] = i;
@@ -261,6 +270,7 @@ void kfe_i_pool_free(kfe_i_pool *pool)
         return;
     kfe_i_free(pool->ctx, pool->example);
     kfe_i_free(pool->ctx, pool->order);
+    kfe_i_free(pool->ctx, pool->spent);
     kfe_i_free(pool->ctx, pool->wide);
     kfe_i_free(pool->ctx, pool->narrow);
     kfe_i_free(pool->ctx, pool->chunk);
@@ -369,13 +379,16 @@ static kfe_status refresh(kfe_i_pool *pool)
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
     int64_t asked = p->settings->refresh > 0 ? p->settings->refresh : pool->size / 20;
-    int64_t left = p->n - pool->next;
 
     asked = asked < 1 ? 1 : asked > pool->size ? pool->size : asked;
-    asked = asked > left ? left : asked;
+    if (pool->next + asked > pool->waiting)
+        shuffle_examples(pool); /* those that left the pool alive wait again */
+    asked = asked > pool->waiting - pool->next ? pool->waiting - pool->next : asked;
     if (asked == 0)
         return KFE_OK;
     worst_places(pool, asked);
+    for (int64_t r = 0; r < asked; r++)
+        pool->spent[pool->example[pool->places[r]]] = pool->dead[pool->places[r]];
     KFE_TRY(fill(pool, pool->places, asked));
     if (pool->products) {
         KFE_TRY(fill_products(pool));

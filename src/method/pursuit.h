@@ -14,6 +14,7 @@
 #ifndef KFE_METHOD_PURSUIT_H
 #define KFE_METHOD_PURSUIT_H
 
+#include "core/rng.h"
 #include "method/method.h"
 
 enum { KFE_SPARSITY_MOST = 3 };
@@ -90,8 +91,10 @@ typedef struct kfe_i_pool {
     const kfe_i_pursuit *pursuit;
     int64_t size;
     int64_t *example; /* of each place */
-    int64_t *order;   /* all examples, shuffled; those before `next` have been candidates */
-    int64_t next;
+    int64_t *order;   /* waiting examples, shuffled, from `next` to `waiting` */
+    int64_t next, waiting;
+    unsigned char *spent; /* examples that are candidates now, or never again */
+    kfe_i_rng rng;
     double *wide;        /* size × n columns in double precision, or */
     float *narrow;       /* in single precision, or neither: evaluated again each time */
     double *chunk;       /* n × CHUNK: columns as they are evaluated */
