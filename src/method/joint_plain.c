@@ -101,7 +101,7 @@ cleanup:
     return status;
 }
 
-static kfe_status open(plain *s, const kfe_i_problem *problem, double ridge)
+static kfe_status open_state(plain *s, const kfe_i_problem *problem, double ridge)
 {
     kfe_status status = KFE_OK;
     double n = (double)s->n;
@@ -126,7 +126,7 @@ kfe_status kfe_i_joint_plain(kfe_context *ctx, const char *method, const kfe_i_p
     plain s = {.ctx = ctx, .method = method, .n = problem->gram->size, .uncorrelated = uncorrelated};
     kfe_i_subspace_step step = {.find = find, .apply = apply, .user = &s};
 
-    KFE_TRY(open(&s, problem, ridge));
+    KFE_TRY(open_state(&s, problem, ridge));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &step.rounding));
     if (uncorrelated)
         step.rounding /= s.ridge;
