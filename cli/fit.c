@@ -29,7 +29,7 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
     fputs(kfe_model_method(model), stderr);
     for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
         fprintf(stderr, "%s%s", i ? " + " : " with ", kernel);
-    if (kfe_model_learner(model))
+    if (cli_value(arguments, "learner")) /* some methods bring machines of their own */
         fprintf(stderr, ", then %s", kfe_model_learner(model));
     fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
             kfe_model_dim(model) == 1 ? "" : "s");

@@ -306,6 +306,8 @@ static void test_records_say_what_the_features_do(void **state)
         double squared = dot(N, z.values + j, 6, z.values + j, 6);
         for (int64_t t = 0; t < 2; t++) {
             double along = dot(N, z.values + j, 6, o.target + t, 2);
+            assert_below(fabs(kfe_model_record(model, "regression", &count)[t * 6 + j] - along / squared),
+                         1e-9);
             b += along * along / (N * N);
             d += along * along / (squared * whole);
         }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/text.h"
@@ -254,6 +255,14 @@ kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, 
     kfe_i_format_bytes(limit, have, sizeof have);
     return kfe_i_fail(ctx, KFE_ELIMIT, "%s needs %s of memory, but the limit is %s; %s", what, need, have,
                       remedy);
+}
+
+double kfe_i_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* The OpenMP thread count is a property of the calling thread, and the OpenMP build of OpenBLAS obeys

@@ -53,6 +53,9 @@ kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, i
 /* Refuses work that would not fit: KFE_ELIMIT names `what`, both sizes and the remedy. */
 kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy);
 
+/* Seconds on a clock that only goes forward. */
+double kfe_i_clock(void);
+
 /* Entry and exit of a public call that computes: BLAS gets this context's number of threads. */
 int kfe_i_threads_enter(const kfe_context *ctx);
 void kfe_i_threads_leave(int saved);

@@ -315,3 +315,12 @@ kfe_status kfe_i_covariant_direction(kfe_i_deflation *d, const double *w, double
     *has_product = d->side != KFE_SIDE_PRIMAL;
     return *has_product ? covariant_dual(d, w, direction, product) : covariant_primal(d, w, direction);
 }
+
+static kfe_status choose_covariant(kfe_i_deflation *deflation, void *state, double *direction,
+                                   double *product, int *has_product)
+{
+    (void)state;
+    return kfe_i_covariant_direction(deflation, deflation->residual, direction, product, has_product);
+}
+
+const kfe_i_rule kfe_i_covariance_rule = {.choose = choose_covariant};

@@ -122,6 +122,8 @@ kfe_status kfe_i_deflation_fit(kfe_context *ctx, const char *method, const kfe_i
  * beginning. */
 kfe_status kfe_i_covariant_direction(kfe_i_deflation *deflation, const double *w, double *direction,
                                      double *product, int *has_product);
+/* The rule of pls and kpls: that direction for the residual target. */
+extern const kfe_i_rule kfe_i_covariance_rule;
 /* The leading eigenvalue of a small symmetric matrix (order targets, overwritten); its unit eigenvector in
  * deflation->leading. */
 kfe_status kfe_i_deflation_leading(kfe_i_deflation *deflation, double *small, double *value);

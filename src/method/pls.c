@@ -15,21 +15,13 @@ typedef struct pls_settings {
 
 static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(pls_settings, "yes")};
 
-static kfe_status choose(kfe_i_deflation *deflation, void *state, double *direction, double *product,
-                         int *has_product)
-{
-    (void)state;
-    return kfe_i_covariant_direction(deflation, deflation->residual, direction, product, has_product);
-}
-
-static const kfe_i_rule rule = {.choose = choose};
-
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
     const pls_settings *s = settings;
 
-    return kfe_i_deflation_fit(ctx, "pls", problem, KFE_SIDE_PRIMAL, s->center, s->dim, &rule, NULL, out);
+    return kfe_i_deflation_fit(ctx, "pls", problem, KFE_SIDE_PRIMAL, s->center, s->dim,
+                               &kfe_i_covariance_rule, NULL, out);
 }
 
 const kfe_i_method kfe_i_method_pls = {

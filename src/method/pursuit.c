@@ -99,6 +99,7 @@ static double explain_target(kfe_i_pursuit *p, const double *q, double length)
         double along = cblas_ddot((blasint)p->n, q, 1, p->residual + t, (blasint)p->targets);
         cblas_daxpy((blasint)p->n, -along, q, 1, p->residual + t, (blasint)p->targets);
         gain += length * length * along * along;
+        p->slopes[p->count * p->targets + t] = along / length;
     }
     return gain;
 }
@@ -201,6 +202,7 @@ static kfe_status begin(kfe_i_pursuit *p, const kfe_i_problem *problem)
     KFE_ALLOC(p->ctx, p->picks, p->most * p->sparsity);
     KFE_ALLOC(p->ctx, p->weights, p->most * p->sparsity);
     KFE_ALLOC(p->ctx, p->gains, p->most);
+    KFE_ALLOC(p->ctx, p->slopes, p->most * p->targets);
 cleanup:
     return status;
 }
@@ -216,6 +218,7 @@ static void free_pursuit(kfe_i_pursuit *p)
     kfe_i_free(p->ctx, p->picks);
     kfe_i_free(p->ctx, p->weights);
     kfe_i_free(p->ctx, p->gains);
+    kfe_i_free(p->ctx, p->slopes);
 }
 
 /* ---- the solution ---- */
@@ -329,6 +332,27 @@ cleanup:
     return status;
 }
 
+/* Signs are settled here, and the regression coefficients (targets × features) follow them. */
+static kfe_status record_regression(const kfe_i_pursuit *p, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double *signs = NULL;
+    double *regression = NULL;
+
+    KFE_ALLOC(p->ctx, signs, p->count);
+    KFE_ALLOC(p->ctx, regression, p->targets * p->count);
+    kfe_i_solution_take_signs(out, signs);
+    for (int64_t t = 0; t < p->targets; t++)
+        for (int64_t j = 0; j < p->count; j++)
+            regression[t * p->count + j] = signs[j] * p->slopes[j * p->targets + t];
+    if (p->targets > 0)
+        KFE_TRY(kfe_i_solution_record(out, "regression", regression, p->targets * p->count));
+cleanup:
+    kfe_i_free(p->ctx, signs);
+    kfe_i_free(p->ctx, regression);
+    return status;
+}
+
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out)
@@ -354,7 +378,7 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
     KFE_TRY(make_solution(&p, out));
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(record_regression(&p, out));
 cleanup:
     free_pursuit(&p);
     kfe_i_gram_free(centred);

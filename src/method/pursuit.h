@@ -77,6 +77,7 @@ typedef struct kfe_i_pursuit {
     int64_t *picks;   /* most × sparsity; −1: fewer */
     double *weights;  /* most × sparsity: β_j on them */
     double *gains;    /* ‖Yᵀτ_j‖² */
+    double *slopes;   /* most × targets: coefficients of the targets on the features */
 } kfe_i_pursuit;
 
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,

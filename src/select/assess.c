@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/memory.h"
 
@@ -319,13 +318,6 @@ cleanup:
 
 /* ---- all together ---- */
 
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_assess_settings *settings)
 {
     kfe_status status = KFE_OK;
@@ -354,7 +346,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out)
 {
     kfe_status status = KFE_OK;
-    double began = clock_seconds();
+    double began = kfe_i_clock();
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
@@ -368,7 +360,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
             KFE_TRY(choose_inside(out, settings, data));
         KFE_TRY(assess_chosen(out, data));
     }
-    out->seconds = clock_seconds() - began;
+    out->seconds = kfe_i_clock() - began;
 cleanup:
     if (status != KFE_OK)
         kfe_i_assessment_free(out);

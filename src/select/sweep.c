@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/memory.h"
 #include "core/workers.h"
@@ -41,13 +40,6 @@ typedef struct run {
     int64_t done, total; /* extractions, for the estimate */
     int announced;
 } run;
-
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int64_t setting_of(const kfe_i_grid *grid, const int64_t digits[KFE_AXIS_PLACES])
 {
@@ -140,7 +132,7 @@ static int threads_for(const run *r, int64_t tasks)
 /* Once, when the machine is warm. */
 static void announce_long_runs(run *r)
 {
-    double spent = clock_seconds() - r->began;
+    double spent = kfe_i_clock() - r->began;
     double left = spent / (double)r->done * (double)(r->total - r->done);
 
     if (r->announced || spent < KFE_WARM_SECONDS || left < KFE_LONG_SECONDS)
@@ -513,7 +505,7 @@ static kfe_status begin_run(run *r)
     KFE_TRY(kfe_i_spec_copy(r->ctx, grid->base, &r->spec));
     KFE_TRY(read_dims(r));
     KFE_TRY(read_learners(r));
-    r->began = clock_seconds();
+    r->began = kfe_i_clock();
     r->total = sweep->splits->count * grid->counts[KFE_AXIS_FIT] * grid->counts[KFE_AXIS_KERNEL] *
                grid->counts[KFE_AXIS_METHOD];
 cleanup:
