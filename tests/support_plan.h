@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces that small specifications of reproductions are put together from. */
+#ifndef KFE_TESTS_SUPPORT_PLAN_H
+#define KFE_TESTS_SUPPORT_PLAN_H
+
+#define HEAD "\"title\": \"t\", \"paper\": \"p\""
+#define KNN "{\"name\": \"K\", \"method\": \"koc\", \"kernel\": \"rbf:gamma=0.2\", \"learner\": \"knn\"}"
+#define SLABS "{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 20}}"
+
+#define PATH                                                                                                 \
+    "{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"k\", \"values\": [1, 3, 9]}, \"columns\": "
+#define SMC "\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5}"
+#define REAL "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}}"
+
+#endif
