@@ -2,7 +2,7 @@
 /*
  * Methods. A method is one file that ends in one const kfe_i_method, and one line in methods.def. It is given
  * a problem (the Gram operator and the target) and returns a solution: coefficients from which the model
- * layer builds the projector features(x) = Aᵀκ(S, x) − offset.
+ * layer builds the projector features(x) = Aᵀκ(S, x) − offset, or a localized projector (local.h).
  */
 #ifndef KFE_METHOD_METHOD_H
 #define KFE_METHOD_METHOD_H
@@ -11,6 +11,7 @@
 #include "data/target.h"
 #include "gram/gram.h"
 #include "learn/machine.h"
+#include "method/local.h"
 
 typedef struct kfe_i_problem {
     const kfe_i_gram *gram; /* of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS */
@@ -20,6 +21,7 @@ typedef struct kfe_i_problem {
      * what kfe_i_problem_kernel opens. */
     const kfe_i_kernel_list *kernels;
     const kfe_i_table *views;
+    const char *const *view_names;
     int view_count;
 } kfe_i_problem;
 
@@ -27,7 +29,8 @@ typedef enum kfe_i_solution_kind {
     KFE_SOLUTION_DUAL,      /* coefficients on the training examples, n × dim */
     KFE_SOLUTION_PRIMAL,    /* coefficients on the columns of the one view, d × dim */
     KFE_SOLUTION_LANDMARKS, /* coefficients on synthetic points */
-    KFE_SOLUTION_IDENTITY   /* the columns are the features: no coefficients */
+    KFE_SOLUTION_IDENTITY,  /* the columns are the features: no coefficients */
+    KFE_SOLUTION_LOCAL      /* `local` says it all */
 } kfe_i_solution_kind;
 
 /* Numbers worth keeping with the model, such as eigenvalues. */
@@ -49,7 +52,9 @@ typedef struct kfe_i_solution {
     /* Factors of the problem's kernels, on whose sum the coefficients are; kernels of factor 0 are not kept.
      * NULL: ones. */
     double *kernel_weights;
-    /* Predicts from the features, so that no learner is needed; outputs 0: there is none. */
+    kfe_i_local *local; /* of the kind of that name; its parts are the problem's kernels */
+    /* Predicts from the features, so that no learner is needed; outputs 0: there is none. That of a localized
+     * solution is direct: the projector has the decision values. */
     kfe_i_machine machine;
     kfe_i_record *records;
     int64_t record_count, record_capacity;
