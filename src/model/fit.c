@@ -81,8 +81,9 @@ cleanup:
 static kfe_status add_default_kernel(kfe_i_fit *job)
 {
     kfe_i_kernel kernel = {0};
-    const char *text = job->spec->method->flags & KFE_HAS_KERNELS ? "rbf" : "linear";
-    kfe_status status = kfe_i_kernel_parse(job->ctx, text, &kernel);
+    const kfe_i_method *method = job->spec->method;
+    const char *usual = method->flags & KFE_HAS_KERNELS ? "rbf" : "linear";
+    kfe_status status = kfe_i_kernel_parse(job->ctx, method->kernel ? method->kernel : usual, &kernel);
 
     return status == KFE_OK ? kfe_i_kernel_list_add(&job->kernels, &kernel) : status;
 }
@@ -374,6 +375,7 @@ cleanup:
 kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
+    const char **names = NULL;
     kfe_i_problem problem = {.target = &job->train->target,
                              .storage = (kfe_i_gram_storage)job->spec->fit.gram,
                              .kernels = &job->kernels,
@@ -381,6 +383,10 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                              .view_count = job->train->view_count};
 
     job->gram = gram;
+    KFE_ALLOC(job->ctx, names, job->train->view_count);
+    for (int v = 0; v < job->train->view_count; v++)
+        names[v] = job->train->views[v].name;
+    problem.view_names = names;
     if (!gram && !(job->spec->method->flags & KFE_HAS_WEIGHTS))
         KFE_TRY(open_gram(job));
     problem.gram = job->gram;
@@ -392,6 +398,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
         KFE_TRY(take_machine(job));
     }
 cleanup:
+    kfe_i_free(job->ctx, names);
     return status;
 }
 
@@ -401,6 +408,32 @@ static void subtract_offset(const kfe_i_solution *solution, kfe_i_table *feature
     for (int64_t i = 0; solution->offset && i < features->rows; i++)
         for (int64_t j = 0; j < solution->dim; j++)
             features->values[i * features->stride + j] -= solution->offset[j];
+}
+
+/* Landmarks are the training examples themselves; a given matrix lists its columns. */
+static kfe_status local_train_features(kfe_i_fit *job, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = kfe_data_rows(job->train);
+    kfe_i_table *landmarks = NULL;
+    double *numbers = NULL;
+    kfe_i_local_data data = {.kernels = &job->kernels, .views = job->scaled};
+
+    KFE_ALLOC(job->ctx, numbers, n);
+    KFE_ALLOC_ZERO(job->ctx, landmarks, job->train->view_count);
+    for (int64_t i = 0; i < n; i++)
+        numbers[i] = (double)i;
+    for (int v = 0; v < job->train->view_count; v++)
+        landmarks[v] =
+            kfe_i_kernel_list_given(&job->kernels, v)
+                ? (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = n, .cols = 1, .stride = 1, .values = numbers}
+                : kfe_i_table_slice(&job->scaled[v], 0, n);
+    data.landmarks = landmarks;
+    KFE_TRY(kfe_i_local_features(job->ctx, job->solution.local, &data, out));
+cleanup:
+    kfe_i_free(job->ctx, numbers);
+    kfe_i_free(job->ctx, landmarks);
+    return status;
 }
 
 kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
@@ -418,6 +451,8 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
     if (solution->kind == KFE_SOLUTION_PRIMAL)
         KFE_TRY(
             kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
+    else if (solution->kind == KFE_SOLUTION_LOCAL)
+        KFE_TRY(local_train_features(job, out->values));
     else
         KFE_TRY(kfe_i_expand(job->ctx, &job->kernels, job->scaled, solution->landmarks,
                              solution->coefficients, solution->dim, out->values));

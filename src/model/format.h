@@ -11,7 +11,7 @@ enum { KFE_MODEL_FORMAT_VERSION = 1, KFE_MODEL_OLDEST_VERSION = 1 };
 
 /* "none", "classes" or "real" */
 const char *kfe_i_task_name(kfe_task task);
-/* "kernel", "linear" or "identity" */
+/* "kernel", "linear", "identity" or "local" */
 const char *kfe_i_projector_name(kfe_i_projector projector);
 
 #endif

@@ -131,7 +131,7 @@ static kfe_status check_kernels(kfe_i_loading *job)
 {
     kfe_model *model = job->model;
 
-    if (model->projector != KFE_PROJECT_KERNEL)
+    if (model->projector != KFE_PROJECT_KERNEL && model->projector != KFE_PROJECT_LOCAL)
         return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings
                    ? KFE_OK
                    : kfe_i_damaged(job, "kernels");
@@ -261,13 +261,14 @@ static kfe_status load_support(kfe_i_loading *job, int v)
     kfe_status status = KFE_OK;
     kfe_i_model_view *view = &job->model->views[v];
     int given = kfe_i_kernel_list_given(&job->model->kernels, v);
+    int64_t rows = job->model->local ? job->model->train_rows : job->model->rows;
     char prefix[32];
 
-    if (!kfe_i_kernel_list_reads(&job->model->kernels, v))
+    if (job->model->local ? !kfe_i_model_has_landmarks(job->model, v)
+                          : !kfe_i_kernel_list_reads(&job->model->kernels, v))
         return KFE_OK;
     snprintf(prefix, sizeof prefix, "view%d", v);
-    KFE_TRY(kfe_i_take_support(job, prefix, view->strings, job->model->rows, given ? 1 : view->cols,
-                               &view->support));
+    KFE_TRY(kfe_i_take_support(job, prefix, view->strings, rows, given ? 1 : view->cols, &view->support));
     if (given && view->support.kind != KFE_TABLE_DENSE)
         status = kfe_i_damaged(job, "support");
     else if (given)
@@ -332,8 +333,8 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
     KFE_TRY(load_texts(job));
     KFE_TRY(load_classes(job));
     KFE_TRY(load_kernels(job));
-    KFE_TRY(load_coefficients(job));
-    for (int v = 0; job->model->projector == KFE_PROJECT_KERNEL && v < job->model->view_count; v++)
+    KFE_TRY(job->model->projector == KFE_PROJECT_LOCAL ? kfe_i_load_local(job) : load_coefficients(job));
+    for (int v = 0; job->model->kernels.count > 0 && v < job->model->view_count; v++)
         KFE_TRY(load_support(job, v));
     KFE_TRY(kfe_i_load_machine(job));
     KFE_TRY(load_records(job));

@@ -63,7 +63,7 @@ static kfe_status check_shape(const kfe_i_loading *job)
                 (real || m->decision == KFE_DECIDE_LARGEST);
         break;
     case KFE_MACHINE_DIRECT:
-        fits &= m->outputs == m->dim;
+        fits &= m->outputs == (job->model->local ? job->model->local->outputs : m->dim);
         break;
     }
     return fits ? KFE_OK : kfe_i_damaged(job, "learner");

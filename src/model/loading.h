@@ -29,6 +29,8 @@ kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int 
 /* A kernel whose parameters are all numbers; `what` names the place it stands in. */
 kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const char *what, kfe_i_kernel *out);
 
+/* The localized projector. */
+kfe_status kfe_i_load_local(kfe_i_loading *job);
 /* The machine, if the file has one. */
 kfe_status kfe_i_load_machine(kfe_i_loading *job);
 

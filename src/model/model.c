@@ -60,6 +60,7 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->learner);
     kfe_i_free(ctx, model->learner_params);
     kfe_i_machine_free(&model->machine);
+    kfe_i_local_free(model->local);
     kfe_i_free(ctx, model);
 }
 
@@ -91,13 +92,13 @@ cleanup:
     return status;
 }
 
-/* The support of a given kernel matrix is the numbers of its columns. */
-static kfe_status column_numbers(kfe_model *model, kfe_i_table *out)
+/* The support of a given kernel matrix is the numbers of its columns (index NULL: the first ones). */
+static kfe_status column_numbers(kfe_context *ctx, const int64_t *index, int64_t count, kfe_i_table *out)
 {
-    kfe_status status = kfe_i_table_new_dense(model->ctx, model->rows, 1, out);
+    kfe_status status = kfe_i_table_new_dense(ctx, count, 1, out);
 
-    for (int64_t i = 0; status == KFE_OK && i < model->rows; i++)
-        out->values[i] = (double)model->support_index[i];
+    for (int64_t i = 0; status == KFE_OK && i < count; i++)
+        out->values[i] = (double)(index ? index[i] : i);
     return status;
 }
 
@@ -110,7 +111,7 @@ static kfe_status gather_support(kfe_model *model, const kfe_i_table *train)
         if (!kfe_i_kernel_list_reads(&model->kernels, v))
             continue;
         if (kfe_i_kernel_list_given(&model->kernels, v))
-            KFE_TRY(column_numbers(model, support));
+            KFE_TRY(column_numbers(model->ctx, model->support_index, model->rows, support));
         else
             KFE_TRY(kfe_i_table_gather(model->ctx, &train[v], model->support_index, model->rows, support));
     }
@@ -126,6 +127,55 @@ static void take_landmarks(kfe_model *model, kfe_i_solution *solution)
     }
 }
 
+int kfe_i_model_has_landmarks(const kfe_model *model, int view)
+{
+    for (int64_t m = 0; model->local && m < model->local->part_count; m++)
+        if (model->local->parts[m].mapped && model->kernels.items[m].view == view)
+            return 1;
+    return 0;
+}
+
+kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; v < model->view_count; v++) {
+        kfe_i_table *landmarks = &model->views[v].support;
+        if (!kfe_i_model_has_landmarks(model, v))
+            continue;
+        if (kfe_i_kernel_list_given(&model->kernels, v))
+            KFE_TRY(column_numbers(model->ctx, NULL, model->train_rows, landmarks));
+        else
+            KFE_TRY(kfe_i_table_copy(model->ctx, &train[v], landmarks));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_i_projector projector_of(kfe_i_solution_kind kind)
+{
+    switch (kind) {
+    case KFE_SOLUTION_PRIMAL:
+        return KFE_PROJECT_LINEAR;
+    case KFE_SOLUTION_IDENTITY:
+        return KFE_PROJECT_IDENTITY;
+    case KFE_SOLUTION_LOCAL:
+        return KFE_PROJECT_LOCAL;
+    default:
+        return KFE_PROJECT_KERNEL;
+    }
+}
+
+static kfe_status adopt_local(kfe_model *model, kfe_i_solution *solution, const kfe_i_table *train)
+{
+    model->local = solution->local;
+    model->rows = model->local->rows;
+    model->support_index = solution->index;
+    solution->local = NULL;
+    solution->index = NULL;
+    return kfe_i_model_take_landmarks(model, train);
+}
+
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
                              const kfe_i_table *train)
 {
@@ -139,10 +189,8 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
     solution->coefficients = solution->offset = NULL;
     solution->records = NULL;
     solution->record_count = 0;
-    model->projector = solution->kind == KFE_SOLUTION_PRIMAL     ? KFE_PROJECT_LINEAR
-                       : solution->kind == KFE_SOLUTION_IDENTITY ? KFE_PROJECT_IDENTITY
-                                                                 : KFE_PROJECT_KERNEL;
-    if (model->projector == KFE_PROJECT_KERNEL) {
+    model->projector = projector_of(solution->kind);
+    if (model->projector == KFE_PROJECT_KERNEL || model->projector == KFE_PROJECT_LOCAL) {
         model->kernels = *kernels;
         kfe_i_kernel_list_init(kernels->ctx, kernels);
     }
@@ -151,6 +199,8 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
         borrowed.coefficients = model->coefficients;
         KFE_TRY(choose_support(model, &borrowed));
         KFE_TRY(gather_support(model, train));
+    } else if (solution->kind == KFE_SOLUTION_LOCAL) {
+        KFE_TRY(adopt_local(model, solution, train));
     } else {
         model->rows = solution->rows;
         if (solution->kind == KFE_SOLUTION_LANDMARKS)
@@ -174,7 +224,7 @@ int64_t kfe_model_dim(const kfe_model *model)
 
 int64_t kfe_model_support_size(const kfe_model *model)
 {
-    return model->projector == KFE_PROJECT_KERNEL ? model->rows : 0;
+    return model->projector == KFE_PROJECT_KERNEL || model->projector == KFE_PROJECT_LOCAL ? model->rows : 0;
 }
 
 int kfe_model_views(const kfe_model *model)

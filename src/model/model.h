@@ -15,14 +15,21 @@ typedef struct kfe_i_model_view {
     char **column_names; /* one per column, or NULL */
     int strings;
     kfe_i_scaler scaler;
-    kfe_i_table support; /* kernel projectors: the support set, scaled; else empty */
+    /* Scaled: the support set of kernel projectors, the landmarks of localized ones; else empty. */
+    kfe_i_table support;
 } kfe_i_model_view;
 
-typedef enum kfe_i_projector { KFE_PROJECT_KERNEL, KFE_PROJECT_LINEAR, KFE_PROJECT_IDENTITY } kfe_i_projector;
-#define KFE_PROJECTOR_WORDS "kernel|linear|identity"
+typedef enum kfe_i_projector {
+    KFE_PROJECT_KERNEL,
+    KFE_PROJECT_LINEAR,
+    KFE_PROJECT_IDENTITY,
+    KFE_PROJECT_LOCAL
+} kfe_i_projector;
+#define KFE_PROJECTOR_WORDS "kernel|linear|identity|local"
 
 /*
- * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity.
+ * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;
+ * localized ones are in method/local.h.
  * Centring in feature space is in A and offset already, so there is one transform for all. A machine, if
  * there is one, turns features into predictions.
  */
@@ -46,6 +53,7 @@ struct kfe_model {
     double *coefficients;   /* rows × dim; NULL for the identity */
     double *offset;         /* dim; NULL: zero */
     int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
+    kfe_i_local *local;     /* localized projectors; `rows` is then the number of support examples */
 
     kfe_i_record *records;
     int64_t record_count;
@@ -63,6 +71,11 @@ kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out);
  */
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
                              const kfe_i_table *train);
+
+/* The landmarks of the parts that are mapped, out of the (scaled) training tables. */
+kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train);
+/* Whether a localized model reads landmarks of this view. */
+int kfe_i_model_has_landmarks(const kfe_model *model, int view);
 
 /* out (rows × dim) = features of data that fits the model's views. */
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);

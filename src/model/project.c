@@ -89,30 +89,85 @@ cleanup:
     return status;
 }
 
+/* Scaled data and what it is compared with. Zeroed but for the first two; free it also after a failure. */
+typedef struct prepared {
+    kfe_context *ctx;
+    const kfe_model *model;
+    kfe_i_table *scaled, *supports; /* one per view; the latter are the model's */
+} prepared;
+
+static kfe_status prepare(prepared *p, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    int views = p->model->view_count;
+
+    KFE_ALLOC_ZERO(p->ctx, p->scaled, views);
+    KFE_ALLOC_ZERO(p->ctx, p->supports, views);
+    KFE_TRY(scale_views(p->ctx, p->model, data, p->scaled));
+    for (int v = 0; v < views; v++)
+        p->supports[v] = p->model->views[v].support;
+cleanup:
+    return status;
+}
+
+static void release(prepared *p)
+{
+    for (int v = 0; p->scaled && v < p->model->view_count; v++)
+        kfe_i_table_free(&p->scaled[v]);
+    kfe_i_free(p->ctx, p->scaled);
+    kfe_i_free(p->ctx, p->supports);
+}
+
+static kfe_i_local_data local_data(const prepared *p)
+{
+    return (kfe_i_local_data){.kernels = &p->model->kernels, .views = p->scaled, .landmarks = p->supports};
+}
+
+static kfe_status project(const prepared *p, double *out)
+{
+    const kfe_model *model = p->model;
+    kfe_i_local_data local = local_data(p);
+
+    switch (model->projector) {
+    case KFE_PROJECT_LINEAR:
+        return kfe_i_table_times(p->ctx, &p->scaled[0], model->coefficients, model->dim, out);
+    case KFE_PROJECT_KERNEL:
+        return kfe_i_expand(p->ctx, &model->kernels, p->scaled, p->supports, model->coefficients, model->dim,
+                            out);
+    case KFE_PROJECT_LOCAL:
+        return kfe_i_local_features(p->ctx, model->local, &local, out);
+    case KFE_PROJECT_IDENTITY:
+        for (int64_t i = 0; i < p->scaled[0].rows; i++)
+            kfe_i_table_dense_row(&p->scaled[0], i, out + i * model->dim);
+    }
+    return KFE_OK;
+}
+
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_table *scaled = NULL;
-    kfe_i_table *supports = NULL;
-    int views = model->view_count;
+    prepared p = {.ctx = ctx, .model = model};
 
-    KFE_ALLOC_ZERO(ctx, scaled, views);
-    KFE_ALLOC_ZERO(ctx, supports, views);
-    KFE_TRY(scale_views(ctx, model, data, scaled));
-    for (int v = 0; v < views; v++)
-        supports[v] = model->views[v].support;
-    if (model->projector == KFE_PROJECT_LINEAR)
-        KFE_TRY(kfe_i_table_times(ctx, &scaled[0], model->coefficients, model->dim, out));
-    else if (model->projector == KFE_PROJECT_KERNEL)
-        KFE_TRY(kfe_i_expand(ctx, &model->kernels, scaled, supports, model->coefficients, model->dim, out));
-    for (int64_t i = 0; model->projector == KFE_PROJECT_IDENTITY && i < scaled[0].rows; i++)
-        kfe_i_table_dense_row(&scaled[0], i, out + i * model->dim);
+    KFE_TRY(prepare(&p, data));
+    KFE_TRY(project(&p, out));
     subtract_offset(model, kfe_data_rows(data), out);
 cleanup:
-    for (int v = 0; scaled && v < views; v++)
-        kfe_i_table_free(&scaled[v]);
-    kfe_i_free(ctx, scaled);
-    kfe_i_free(ctx, supports);
+    release(&p);
+    return status;
+}
+
+/* The decision values of a localized model are not made from the features that it shows. */
+static kfe_status local_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
+{
+    kfe_status status = KFE_OK;
+    prepared p = {.ctx = ctx, .model = model};
+    kfe_i_local_data local;
+
+    KFE_TRY(prepare(&p, data));
+    local = local_data(&p);
+    KFE_TRY(kfe_i_local_outputs(ctx, model->local, &local, out));
+cleanup:
+    release(&p);
     return status;
 }
 
@@ -134,6 +189,8 @@ kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const k
     kfe_status status = KFE_OK;
     kfe_i_table features = {0};
 
+    if (model->projector == KFE_PROJECT_LOCAL && model->machine.kind == KFE_MACHINE_DIRECT)
+        return local_outputs(ctx, model, data, out);
     KFE_TRY(kfe_i_model_features(ctx, model, data, &features));
     KFE_TRY(kfe_i_machine_outputs(ctx, &model->machine, &features, out));
 cleanup:

@@ -3,34 +3,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <jansson.h>
-
 #include "core/memory.h"
 #include "model/format.h"
-#include "model/model.h"
-#include "model/safetensors.h"
+#include "model/saving.h"
 
-static kfe_status add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,
-                           int64_t rows, int64_t cols, const void *data)
+kfe_status kfe_i_add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,
+                          int64_t rows, int64_t cols, const void *data)
 {
     char name[64];
     snprintf(name, sizeof name, "%s.%s", prefix, part);
     return kfe_i_safetensors_add(file, name, dtype, rows, cols, data);
 }
 
-static kfe_status add_support(kfe_i_safetensors *file, const char *prefix, const kfe_i_table *table)
+kfe_status kfe_i_add_support(kfe_i_safetensors *file, const char *prefix, const kfe_i_table *table)
 {
     kfe_status status = KFE_OK;
     int64_t entries = table->kind == KFE_TABLE_DENSE ? 0 : table->row_start[table->rows];
 
     if (table->kind == KFE_TABLE_DENSE)
-        return add_part(file, prefix, "support", KFE_DTYPE_F64, table->rows, table->cols, table->values);
-    KFE_TRY(
-        add_part(file, prefix, "support.row_start", KFE_DTYPE_I64, table->rows + 1, -1, table->row_start));
+        return kfe_i_add_part(file, prefix, "support", KFE_DTYPE_F64, table->rows, table->cols,
+                              table->values);
+    KFE_TRY(kfe_i_add_part(file, prefix, "support.row_start", KFE_DTYPE_I64, table->rows + 1, -1,
+                           table->row_start));
     if (table->kind == KFE_TABLE_TEXT)
-        return add_part(file, prefix, "support.bytes", KFE_DTYPE_U8, entries, -1, table->bytes);
-    KFE_TRY(add_part(file, prefix, "support.columns", KFE_DTYPE_I32, entries, -1, table->columns));
-    KFE_TRY(add_part(file, prefix, "support.values", KFE_DTYPE_F64, entries, -1, table->values));
+        return kfe_i_add_part(file, prefix, "support.bytes", KFE_DTYPE_U8, entries, -1, table->bytes);
+    KFE_TRY(kfe_i_add_part(file, prefix, "support.columns", KFE_DTYPE_I32, entries, -1, table->columns));
+    KFE_TRY(kfe_i_add_part(file, prefix, "support.values", KFE_DTYPE_F64, entries, -1, table->values));
 cleanup:
     return status;
 }
@@ -43,11 +41,12 @@ static kfe_status add_view(kfe_i_safetensors *file, int view, const kfe_i_model_
 
     snprintf(prefix, sizeof prefix, "view%d", view);
     if (model_view->support.ctx)
-        KFE_TRY(add_support(file, prefix, &model_view->support));
+        KFE_TRY(kfe_i_add_support(file, prefix, &model_view->support));
     if (scaler->shift)
-        KFE_TRY(add_part(file, prefix, "scale.shift", KFE_DTYPE_F64, scaler->cols, -1, scaler->shift));
+        KFE_TRY(kfe_i_add_part(file, prefix, "scale.shift", KFE_DTYPE_F64, scaler->cols, -1, scaler->shift));
     if (scaler->factor)
-        KFE_TRY(add_part(file, prefix, "scale.factor", KFE_DTYPE_F64, scaler->cols, -1, scaler->factor));
+        KFE_TRY(
+            kfe_i_add_part(file, prefix, "scale.factor", KFE_DTYPE_F64, scaler->cols, -1, scaler->factor));
 cleanup:
     return status;
 }
@@ -57,15 +56,16 @@ static kfe_status add_machine(kfe_i_safetensors *file, const kfe_i_machine *mach
     kfe_status status = KFE_OK;
 
     if (machine->weights)
-        KFE_TRY(add_part(file, "learner", "weights", KFE_DTYPE_F64, machine->rows, machine->outputs,
-                         machine->weights));
+        KFE_TRY(kfe_i_add_part(file, "learner", "weights", KFE_DTYPE_F64, machine->rows, machine->outputs,
+                               machine->weights));
     if (machine->offset)
-        KFE_TRY(add_part(file, "learner", "offset", KFE_DTYPE_F64, machine->outputs, -1, machine->offset));
+        KFE_TRY(
+            kfe_i_add_part(file, "learner", "offset", KFE_DTYPE_F64, machine->outputs, -1, machine->offset));
     if (machine->answers)
-        KFE_TRY(add_part(file, "learner", "answers", KFE_DTYPE_F64, machine->rows,
-                         machine->classes ? 1 : machine->outputs, machine->answers));
+        KFE_TRY(kfe_i_add_part(file, "learner", "answers", KFE_DTYPE_F64, machine->rows,
+                               machine->classes ? 1 : machine->outputs, machine->answers));
     if (machine->support.ctx)
-        KFE_TRY(add_support(file, "learner", &machine->support));
+        KFE_TRY(kfe_i_add_support(file, "learner", &machine->support));
 cleanup:
     return status;
 }
@@ -85,6 +85,7 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
                                       model->support_index));
     for (int v = 0; v < model->view_count; v++)
         KFE_TRY(add_view(file, v, &model->views[v]));
+    KFE_TRY(kfe_i_save_local(file, model));
     if (model->learner)
         KFE_TRY(add_machine(file, &model->machine));
     for (int64_t i = 0; i < model->record_count; i++) {
@@ -98,8 +99,7 @@ cleanup:
 
 /* ---- metadata ---- */
 
-/* Sets key to the JSON text of value, and lets go of value. */
-static kfe_status set_json(kfe_i_safetensors *file, const char *key, json_t *value)
+kfe_status kfe_i_set_json(kfe_i_safetensors *file, const char *key, json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
     kfe_status status =
@@ -185,13 +185,13 @@ static kfe_status set_machine(kfe_i_safetensors *file, const kfe_model *model)
         KFE_TRY(kernel_text(model->ctx, &machine->kernel, &kernel));
     kfe_i_word_at(KFE_MACHINE_WORDS, (int)machine->kind, kind, sizeof kind);
     kfe_i_word_at(KFE_DECISION_WORDS, (int)machine->decision, decision, sizeof decision);
-    KFE_TRY(set_json(file, "learner",
-                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}", "name", model->learner,
-                               "parameters", model->learner_params, "machine", kind, "decision", decision,
-                               "kernel", kernel ? kernel : "", "outputs", (json_int_t)machine->outputs,
-                               "rows", (json_int_t)machine->rows, "neighbours",
-                               (json_int_t)machine->neighbours, "by_distance", machine->by_distance,
-                               "support_vectors", (json_int_t)machine->support_vectors)));
+    KFE_TRY(kfe_i_set_json(
+        file, "learner",
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}", "name", model->learner, "parameters",
+                  model->learner_params, "machine", kind, "decision", decision, "kernel",
+                  kernel ? kernel : "", "outputs", (json_int_t)machine->outputs, "rows",
+                  (json_int_t)machine->rows, "neighbours", (json_int_t)machine->neighbours, "by_distance",
+                  machine->by_distance, "support_vectors", (json_int_t)machine->support_vectors)));
 cleanup:
     kfe_i_free(model->ctx, kernel);
     return status;
@@ -211,10 +211,10 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
     KFE_TRY(set_number(file, "train_rows", model->train_rows));
     KFE_TRY(set_number(file, "label_column", model->label_column));
-    KFE_TRY(set_json(file, "views", view_list(model)));
-    KFE_TRY(set_json(file, "classes", name_list(model->class_count, model->class_names)));
+    KFE_TRY(kfe_i_set_json(file, "views", view_list(model)));
+    KFE_TRY(kfe_i_set_json(file, "classes", name_list(model->class_count, model->class_names)));
     KFE_TRY(kernel_list(model, &kernels));
-    KFE_TRY(set_json(file, "kernels", kernels));
+    KFE_TRY(kfe_i_set_json(file, "kernels", kernels));
     if (model->learner)
         KFE_TRY(set_machine(file, model));
 cleanup:
@@ -229,7 +229,7 @@ const char *kfe_i_task_name(kfe_task task)
 
 const char *kfe_i_projector_name(kfe_i_projector projector)
 {
-    static const char *const names[] = {"kernel", "linear", "identity"};
+    static const char *const names[] = {"kernel", "linear", "identity", "local"};
     return names[projector];
 }
 

@@ -4,6 +4,7 @@
 #include "model/format.h"
 #include "model/model.h"
 #include "report/json.h"
+#include "report/parts.h"
 
 enum { FEW = 12 }; /* numbers of a record, and class names, that the text shows */
 
@@ -95,13 +96,15 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
         kernel = NULL;
     }
     kfe_i_text_printf(&text, "features    %lld\n", (long long)model->dim);
-    if (model->projector != KFE_PROJECT_KERNEL)
+    if (model->projector == KFE_PROJECT_LINEAR || model->projector == KFE_PROJECT_IDENTITY)
         kfe_i_text_printf(&text, "projector   %s\n", kfe_i_projector_name(model->projector));
     else
-        kfe_i_text_printf(&text, "projector   kernel, %lld support %s of %lld training examples\n",
-                          (long long)model->rows, model->support_index ? "examples" : "points",
+        kfe_i_text_printf(&text, "projector   %s, %lld support %s of %lld training examples\n",
+                          kfe_i_projector_name(model->projector), (long long)model->rows,
+                          model->support_index || model->local ? "examples" : "points",
                           (long long)model->train_rows);
     add_views(&text, model);
+    KFE_TRY(kfe_i_parts_as_text(ctx, model, &text));
     add_classes(&text, model);
     add_learner(&text, model);
     for (int64_t i = 0; i < model->record_count; i++)
@@ -223,6 +226,7 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     json_object_set_new(object, "task", json_string(kfe_i_task_name(model->task)));
     json_object_set_new(object, "classes", class_array(model));
     json_object_set_new(object, "views", view_array(model));
+    KFE_TRY(kfe_i_parts_as_json(ctx, model, object));
     KFE_TRY(set_learner(ctx, model, object));
     json_object_set_new(object, "records", record_object(model));
     json_object_set_new(object, "kfe_version", kfe_i_json_string(model->version));

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/parts.h"
+
+#include "core/memory.h"
+
+/* A part that decides no example and is trusted less than this on average is not used. */
+#define KFE_UNUSED_MEAN 0.01
+
+typedef struct part_report {
+    const char *view;
+    char *kernel;
+    int64_t cols, dim;
+    int mapped, measured, used;
+    double mean, share; /* of training examples: mean of η, and where it is the largest */
+} part_report;
+
+static void measure(const kfe_model *model, int64_t m, part_report *out)
+{
+    int64_t count = 0;
+    const double *mean = kfe_model_record(model, "gate-mean", &count);
+    const double *share;
+
+    out->measured = mean && count == model->local->part_count;
+    share = kfe_model_record(model, "gate-share", &count);
+    out->measured &= share && count == model->local->part_count;
+    out->mean = out->measured ? mean[m] : 0;
+    out->share = out->measured ? share[m] : 0;
+    out->used = !out->measured || out->share > 0 || out->mean >= KFE_UNUSED_MEAN;
+}
+
+static kfe_status look(kfe_context *ctx, const kfe_model *model, int64_t m, part_report *out)
+{
+    const kfe_i_kernel *kernel = &model->kernels.items[m];
+    const kfe_i_local_part *part = &model->local->parts[m];
+    kfe_i_text text;
+
+    *out = (part_report){.view = model->views[kernel->view].name,
+                         .cols = part->cols,
+                         .dim = part->dim,
+                         .mapped = part->mapped};
+    measure(model, m, out);
+    kfe_i_text_init(&text, ctx);
+    kfe_i_kernel_format(kernel, &text);
+    return kfe_i_text_take(&text, &out->kernel);
+}
+
+/* A view that serves several parts is needed as long as one of them is used. */
+static int view_is_needed(const kfe_model *model, int64_t m)
+{
+    int needed = 0;
+
+    for (int64_t other = 0; other < model->local->part_count; other++) {
+        part_report report = {0};
+        measure(model, other, &report);
+        if (model->kernels.items[other].view == model->kernels.items[m].view)
+            needed |= report.used;
+    }
+    return needed;
+}
+
+static void add_line(const kfe_model *model, int64_t m, const part_report *report, kfe_i_text *text)
+{
+    kfe_i_text_printf(text, "part        %s with %s: ", report->view, report->kernel);
+    if (model->local->parts[m].projection)
+        kfe_i_text_printf(text, "%lld of %lld %s", (long long)report->dim, (long long)report->cols,
+                          report->mapped ? "kernel values" : "columns");
+    else
+        kfe_i_text_printf(text, "%lld columns", (long long)report->cols);
+    if (report->measured)
+        kfe_i_text_printf(text, ", mean gate %.3f, decides %.1f %%", report->mean, 100 * report->share);
+    if (!report->used)
+        kfe_i_text_puts(text, ", never used");
+    kfe_i_text_puts(text, "\n");
+}
+
+/* Names each view once, at its first part. */
+static int is_first_of_view(const kfe_model *model, int64_t m)
+{
+    for (int64_t other = 0; other < m; other++)
+        if (model->kernels.items[other].view == model->kernels.items[m].view)
+            return 0;
+    return 1;
+}
+
+kfe_status kfe_i_parts_as_text(kfe_context *ctx, const kfe_model *model, kfe_i_text *text)
+{
+    kfe_status status = KFE_OK;
+    part_report report = {0};
+
+    for (int64_t m = 0; model->local && m < model->local->part_count; m++) {
+        KFE_TRY(look(ctx, model, m, &report));
+        add_line(model, m, &report, text);
+        kfe_i_free(ctx, report.kernel);
+        report.kernel = NULL;
+    }
+    for (int64_t m = 0; model->local && m < model->local->part_count; m++)
+        if (is_first_of_view(model, m) && !view_is_needed(model, m))
+            kfe_i_text_printf(text, "unused      %s is never used: you can stop collecting it\n",
+                              model->views[model->kernels.items[m].view].name);
+cleanup:
+    kfe_i_free(ctx, report.kernel);
+    return status;
+}
+
+static json_t *part_object(const part_report *report)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "view", kfe_i_json_string(report->view));
+    json_object_set_new(object, "kernel", kfe_i_json_string(report->kernel));
+    json_object_set_new(object, "columns", json_integer((json_int_t)report->cols));
+    json_object_set_new(object, "dim", json_integer((json_int_t)report->dim));
+    json_object_set_new(object, "mapped", json_boolean(report->mapped));
+    if (report->measured) {
+        json_object_set_new(object, "mean_gate", kfe_i_json_number(report->mean));
+        json_object_set_new(object, "decides", kfe_i_json_number(report->share));
+        json_object_set_new(object, "used", json_boolean(report->used));
+    }
+    return object;
+}
+
+kfe_status kfe_i_parts_as_json(kfe_context *ctx, const kfe_model *model, json_t *object)
+{
+    kfe_status status = KFE_OK;
+    json_t *list = model->local ? json_array() : NULL;
+    part_report report = {0};
+
+    if (!list)
+        return KFE_OK;
+    json_object_set_new(object, "parts", list);
+    for (int64_t m = 0; m < model->local->part_count; m++) {
+        KFE_TRY(look(ctx, model, m, &report));
+        json_array_append_new(list, part_object(&report));
+        kfe_i_free(ctx, report.kernel);
+        report.kernel = NULL;
+    }
+cleanup:
+    kfe_i_free(ctx, report.kernel);
+    return status;
+}
