@@ -37,6 +37,13 @@ kfe_status kfe_i_method_find(kfe_context *ctx, const char *name, const kfe_i_met
                       suggestion);
 }
 
+const char *kfe_i_method_kernel(const kfe_i_method *method)
+{
+    if (method->kernel)
+        return method->kernel;
+    return method->flags & KFE_HAS_KERNELS ? "rbf" : "linear";
+}
+
 int kfe_method(int index, kfe_entry_info *out)
 {
     const kfe_i_method *method = kfe_i_method_at(index);

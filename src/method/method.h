@@ -77,6 +77,8 @@ extern const kfe_i_method kfe_i_method_none;
 /* NULL past the end. */
 const kfe_i_method *kfe_i_method_at(int index);
 kfe_status kfe_i_method_find(kfe_context *ctx, const char *name, const kfe_i_method **out);
+/* The kernel that a fit takes if none is given. */
+const char *kfe_i_method_kernel(const kfe_i_method *method);
 
 /* The `dim` row that most methods have: a number, or auto (0). */
 #define KFE_DIM_ROW(type, field, help)                                                                       \

@@ -81,9 +81,7 @@ cleanup:
 static kfe_status add_default_kernel(kfe_i_fit *job)
 {
     kfe_i_kernel kernel = {0};
-    const kfe_i_method *method = job->spec->method;
-    const char *usual = method->flags & KFE_HAS_KERNELS ? "rbf" : "linear";
-    kfe_status status = kfe_i_kernel_parse(job->ctx, method->kernel ? method->kernel : usual, &kernel);
+    kfe_status status = kfe_i_kernel_parse(job->ctx, kfe_i_method_kernel(job->spec->method), &kernel);
 
     return status == KFE_OK ? kfe_i_kernel_list_add(&job->kernels, &kernel) : status;
 }

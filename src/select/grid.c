@@ -337,7 +337,7 @@ static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
 {
     if (spec->kernels.count > 0 || !(spec->method->flags & KFE_HAS_KERNELS))
         return KFE_OK;
-    return kfe_spec_add_kernel(ctx, spec, "rbf");
+    return kfe_spec_add_kernel(ctx, spec, kfe_i_method_kernel(spec->method));
 }
 
 kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *texts,
