@@ -546,12 +546,13 @@ static kfe_status split_once(kfe_context *ctx, const char *options)
 static void test_failing_allocations(void **state)
 {
     char file[600];
-    const char *const options[] = {"folds=3,repeats=6", "split=random,repeats=3", file};
+    const char *const options[] = {"folds=3,repeats=6", "split=random,repeats=3", "split=held-out,folds=2",
+                                   file};
     (void)state;
 
     snprintf(file, sizeof file, "split=file,split-file=%s",
              support_text("sweep.txt", "train 1-4\ntest 5-10\ntrain 5-6\ntest 1"));
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         for (int64_t fail_at = 2;; fail_at++) {
             support_allocator allocator = {.fail_at = fail_at};
             kfe_context *ctx = NULL;
@@ -565,6 +566,40 @@ static void test_failing_allocations(void **state)
                 break;
             }
         }
+}
+
+/* 5 × 2: one part of every third row is held out for all tests; training and validation share the rest. */
+static void test_held_out(void **state)
+{
+    kfe_context *ctx = *state;
+    const int64_t sizes[] = {60, 30};
+    kfe_i_target target = target_of(ctx, 2, sizes);
+    kfe_i_splits splits = make(ctx, "split=held-out,train-size=60,folds=2,repeats=5", &target, 0);
+
+    assert_int_equal(splits.count, 10);
+    for (int64_t s = 0; s < splits.count; s++) {
+        const kfe_i_split *split = &splits.items[s];
+        kfe_i_split inner = *split;
+        char rest[MAX_ROWS];
+
+        inner.test = split->validation;
+        inner.test_count = split->validation_count;
+        memset(rest, 1, sizeof rest);
+        for (int64_t i = 0; i < split->test_count; i++)
+            rest[split->test[i]] = 0;
+        check_partition(&inner, target.rows, rest);
+        assert_int_equal(split->test_count, 30);
+        assert_memory_equal(split->test, splits.items[0].test, 30 * sizeof *split->test);
+        int64_t third = count_class(&target, split->test, split->test_count, 0);
+        assert_true(third == 20 || third == 10); /* classes are numbered by first appearance */
+        assert_int_equal(count_class(&target, split->train, split->train_count, 0), third);
+        assert_int_equal(split->repeat, s / 2);
+        assert_int_equal(split->fold, s % 2);
+    }
+    /* the folds of a repeat change places */
+    assert_memory_equal(splits.items[0].train, splits.items[1].validation, 30 * sizeof(int64_t));
+    kfe_i_splits_free(&splits);
+    kfe_i_target_free(&target);
 }
 
 #define with_context(test)                                                                                   \
@@ -587,6 +622,7 @@ int main(void)
         with_context(test_small_classes_give_one_warning),
         with_context(test_bad_requests_are_refused),
         with_context(test_file),
+        with_context(test_held_out),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

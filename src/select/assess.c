@@ -11,8 +11,7 @@
 static const kfe_i_param rows[] = {
     KFE_INT(kfe_i_assess_settings, inner_folds, "inner-folds", "5", 0, KFE_INT_MAX,
             "folds of the training part on which the settings of a grid are compared; 0: compare them on the "
-            "test "
-            "parts, which flatters the best"),
+            "test parts, which flatters the best; split=held-out has validation parts for that"),
     KFE_INT(kfe_i_assess_settings, tuning_splits, "tuning-splits", "0", 0, KFE_INT_MAX,
             "one choice of settings for all splits, made on the first N training parts; 0: each split "
             "chooses for "
@@ -44,6 +43,8 @@ static kfe_status settings_check(kfe_context *ctx, const kfe_i_assess_settings *
 {
     if (settings->inner_folds == 1)
         return kfe_i_fail(ctx, KFE_EINVAL, "inner-folds takes 0 (none) or at least 2, not 1");
+    if (settings->protocol.kind == KFE_SPLIT_HELD_OUT)
+        return KFE_OK;
     if (settings->tuning_splits > 0 && settings->inner_folds == 0)
         return kfe_i_fail(ctx, KFE_EINVAL,
                           "tuning-splits needs inner-folds of at least 2 to compare settings on");
@@ -185,6 +186,26 @@ cleanup:
     return status;
 }
 
+/* The rows that the protocol sets apart for comparing settings, as a split of its own. */
+static kfe_status validation_split(kfe_context *ctx, const kfe_i_split *outer, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split *split = NULL;
+
+    *out = (kfe_i_splits){.ctx = ctx};
+    KFE_GROW(ctx, out->items, out->capacity, 1);
+    split = &out->items[out->count++];
+    *split = (kfe_i_split){.repeat = outer->repeat, .fold = outer->fold};
+    KFE_ALLOC(ctx, split->train, outer->train_count);
+    KFE_ALLOC(ctx, split->test, outer->validation_count);
+    split->train_count = outer->train_count;
+    split->test_count = outer->validation_count;
+    memcpy(split->train, outer->train, (size_t)outer->train_count * sizeof *split->train);
+    memcpy(split->test, outer->validation, (size_t)outer->validation_count * sizeof *split->test);
+cleanup:
+    return status;
+}
+
 /* Inner folds of the first `count` outer training parts, in one list, so that they share what they can. */
 static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *settings, const kfe_data *data,
                              int64_t count, kfe_i_splits *inner, int64_t **owner_of)
@@ -200,8 +221,11 @@ static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *s
     inner->ctx = a->ctx;
     for (int64_t o = 0; o < count; o++) {
         const kfe_i_split *outer = &a->splits.items[o];
-        KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &data->target, kfe_data_rows(data), outer->train,
-                                  outer->train_count, 1 + (uint64_t)o, &part));
+        if (outer->validation)
+            KFE_TRY(validation_split(a->ctx, outer, &part));
+        else
+            KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &data->target, kfe_data_rows(data), outer->train,
+                                      outer->train_count, 1 + (uint64_t)o, &part));
         KFE_GROW(a->ctx, inner->items, inner->capacity, inner->count + part.count);
         KFE_GROW(a->ctx, *owner_of, owner_capacity, inner->count + part.count);
         for (int64_t i = 0; i < part.count; i++) {
@@ -352,7 +376,8 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
     out->ctx = ctx;
     KFE_TRY(kfe_i_grid_make(ctx, spec, grid_count, grids, optional_grids, unused, &out->grid));
     KFE_TRY(begin(out, data, settings));
-    out->nested = out->grid.count > 1 && settings->inner_folds > 0;
+    out->nested =
+        out->grid.count > 1 && (settings->inner_folds > 0 || settings->protocol.kind == KFE_SPLIT_HELD_OUT);
     if (out->grid.count > 1 && !out->nested) {
         KFE_TRY(choose_outside(out, data));
     } else {

@@ -7,6 +7,9 @@
  * rows that remain go to the largest remainders, so that the total is exact. The shares are first moved to
  * 1 … n_g − 1 where all classes of two and more can have that: each is then on both sides.
  *
+ * Held out: one random part for testing, the same for all; the rest in folds, each in turn for validation and
+ * the others for training.
+ *
  * A repeat has a random stream of its own. Time and memory O(n) for each split, beside the sorting of
  * classes.
  */
@@ -21,13 +24,15 @@
 #include "data/split_file.h"
 
 static const kfe_i_param protocol_rows[] = {
-    KFE_CHOICE(kfe_i_protocol, kind, "split", "folds", "folds|random|file",
-               "how rows are divided: folds, random parts, or as a file says"),
+    KFE_CHOICE(
+        kfe_i_protocol, kind, "split", "folds", "folds|random|file|held-out",
+        "how rows are divided: folds, random parts, as a file says, or one part held out for all tests "
+        "and the rest in folds for training and validation"),
     KFE_INT(kfe_i_protocol, folds, "folds", "5", 2, KFE_INT_MAX, "number of folds"),
     KFE_INT(kfe_i_protocol, repeats, "repeats", "1", 1, KFE_INT_MAX,
-            "how often the rows are divided anew, of folds and random parts"),
+            "how often the rows (held-out: those not held out) are divided anew"),
     KFE_REAL(kfe_i_protocol, train_size, "train-size", "0.5", KFE_REAL_POSITIVE, KFE_INT_MAX,
-             "training rows of random parts: a share below 1, or from 1 on a number"),
+             "training rows of random parts, or rows not held out: a share below 1, or from 1 on a number"),
     KFE_FLAG(kfe_i_protocol, stratified, "stratified", "yes", "keep the proportions of the classes"),
     KFE_TEXT(kfe_i_protocol, file, "split-file", "",
              "file of splits: the words train and test, each before row numbers"),
@@ -194,6 +199,7 @@ void kfe_i_splits_free(kfe_i_splits *splits)
     for (int64_t i = 0; i < splits->count; i++) {
         kfe_i_free(splits->ctx, splits->items[i].train);
         kfe_i_free(splits->ctx, splits->items[i].test);
+        kfe_i_free(splits->ctx, splits->items[i].validation);
     }
     if (splits->ctx)
         kfe_i_free(splits->ctx, splits->items);
@@ -443,6 +449,44 @@ static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, i
     return kfe_i_split_file_read(ctx, protocol->file, rows, take_given, out);
 }
 
+/* ---- held out ---- */
+
+static kfe_status hold_out(kfe_context *ctx, const kfe_i_split *held, kfe_i_split *fold)
+{
+    kfe_status status = KFE_OK;
+
+    fold->validation = fold->test;
+    fold->validation_count = fold->test_count;
+    fold->test = NULL;
+    KFE_ALLOC(ctx, fold->test, held->test_count);
+    fold->test_count = held->test_count;
+    memcpy(fold->test, held->test, (size_t)held->test_count * sizeof *fold->test);
+cleanup:
+    return status;
+}
+
+static kfe_status make_held_out(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
+                                int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
+                                kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_protocol once = *protocol;
+    kfe_i_protocol rest = *protocol;
+    kfe_i_splits held = {0};
+
+    once.kind = KFE_SPLIT_RANDOM;
+    once.repeats = 1;
+    rest.kind = KFE_SPLIT_FOLDS;
+    KFE_TRY(kfe_i_splits_make(ctx, &once, target, rows, subset, subset_count, purpose, &held));
+    KFE_TRY(kfe_i_splits_make(ctx, &rest, target, rows, held.items[0].train, held.items[0].train_count,
+                              purpose, out));
+    for (int64_t i = 0; i < out->count; i++)
+        KFE_TRY(hold_out(ctx, &held.items[0], &out->items[i]));
+cleanup:
+    kfe_i_splits_free(&held);
+    return status;
+}
+
 kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
                              int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
                              kfe_i_splits *out)
@@ -454,6 +498,8 @@ kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, c
     out->ctx = ctx;
     if (protocol->kind == KFE_SPLIT_FILE) {
         KFE_TRY(read_given(ctx, protocol, rows, subset, out));
+    } else if (protocol->kind == KFE_SPLIT_HELD_OUT) {
+        KFE_TRY(make_held_out(ctx, protocol, target, rows, subset, subset_count, purpose, out));
     } else {
         KFE_TRY(begin_division(&all, target, rows, subset, subset_count));
         KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, target, out) : make_random(&all, out));

@@ -8,7 +8,8 @@
 
 typedef struct kfe_i_split {
     int64_t *train, *test; /* row numbers, increasing */
-    int64_t train_count, test_count;
+    int64_t *validation;   /* rows to compare settings on; NULL: the protocol sets none apart */
+    int64_t train_count, test_count, validation_count;
     int64_t repeat, fold; /* 0-based */
 } kfe_i_split;
 
@@ -18,16 +19,21 @@ typedef struct kfe_i_splits {
     int64_t count, capacity;
 } kfe_i_splits;
 
-typedef enum kfe_i_split_kind { KFE_SPLIT_FOLDS, KFE_SPLIT_RANDOM, KFE_SPLIT_FILE } kfe_i_split_kind;
+typedef enum kfe_i_split_kind {
+    KFE_SPLIT_FOLDS,
+    KFE_SPLIT_RANDOM,
+    KFE_SPLIT_FILE,
+    KFE_SPLIT_HELD_OUT
+} kfe_i_split_kind;
 
 /* How the data is divided: rows of the parameter table that `cv`, `compare` and reproductions share. */
 typedef struct kfe_i_protocol {
-    int kind;        /* kfe_i_split_kind; "split": folds | random | file */
-    int64_t folds;   /* "folds", from 2: of kind folds */
-    int64_t repeats; /* "repeats", from 1: of kinds folds and random */
-    double
-        train_size; /* "train-size": of kind random; below 1 a share of the rows, from 1 a number of them */
-    int stratified; /* "stratified": classes in the same proportions everywhere; real targets: not used */
+    int kind;          /* kfe_i_split_kind; "split": folds | random | file | held-out */
+    int64_t folds;     /* "folds", from 2: of kinds folds and held-out */
+    int64_t repeats;   /* "repeats", from 1: of all kinds but file */
+    double train_size; /* "train-size": of kinds random and held-out (what is not held out); below 1 a share
+                          of the rows, from 1 a number of them */
+    int stratified;    /* "stratified": classes in the same proportions everywhere; real targets: not used */
     char file[KFE_PARAM_TEXT_SIZE]; /* "split-file" */
 } kfe_i_protocol;
 
