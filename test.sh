@@ -133,6 +133,11 @@ title "tests (gcc)"
 run_tests build
 
 if ((!quick)); then
+    title "the site, warnings as errors"
+    check cmake --build build --target docs
+fi
+
+if ((!quick)); then
     title "build with clang"
     build build-clang -DCMAKE_C_COMPILER=clang -DKFE_BUILD_BENCH=ON
     title "tests (clang)"

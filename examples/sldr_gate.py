@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which of two views SLDR (Gönen & Alpaydın 2010) trusts, and where. Both views show a position; for half of the
+positions only the first view tells the classes apart, for the others only the second.
+
+usage: sldr_gate.py [FOLDER]     writes FOLDER/sldr_gate.png; FOLDER is the current one by default"""
+import pathlib
+import sys
+
+import kfe
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+random = np.random.default_rng(1)
+count = 300
+position = random.uniform(-2, 2, count)
+sign = random.choice([-1, 1], count)
+told = np.where(position < 0, sign * 1.5, 0) + 0.5 * random.normal(size=count)
+else_told = np.where(position < 0, 0, sign * 1.5) + 0.5 * random.normal(size=count)
+views = [np.column_stack([position, told]), np.column_stack([position, else_told])]
+
+# One model, shown in two ways: where the gate puts an example, and how far it then trusts each view.
+options = dict(local_dim=1, gate_dim=2, random_state=1)
+places = kfe.SLDR(features="gate", **options).fit(views, sign).transform(views)
+shares = kfe.SLDR(features="shares", **options).fit(views, sign).transform(views)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), sharex=True, sharey=True)
+for label, colour in [(-1, "#0072b2"), (1, "#e69f00")]:
+    left.scatter(*places[sign == label].T, s=10, c=colour, label=f"class {label:+d}")
+left.set_title("where the gate sees the examples", fontsize=10)
+left.legend(fontsize=8)
+drawn = right.scatter(*places.T, s=10, c=shares[:, 0], cmap="coolwarm", vmin=0, vmax=1)
+right.set_title("how far it trusts the first view", fontsize=10)
+figure.colorbar(drawn, ax=right)
+figure.tight_layout()
+figure.savefig(folder / "sldr_gate.png", dpi=110)

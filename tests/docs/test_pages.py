@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation shows happens as it is shown."""
+import doctest
+import os
+import re
+
+import pages
+import pytest
+
+SANITIZED = bool(os.environ.get("KFE_SANITIZE"))
+
+
+def follow(page, folder):
+    count = 0
+    for kind, *content in pages.blocks(page):
+        if kind == "file":
+            (folder / content[0]).write_text(content[1], encoding="utf-8")
+        else:
+            for step in content[0]:
+                pages.run(step, folder)
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("page, least", [("docs/index.md", 3), ("docs/tutorial-cli.md", 15)])
+def test_commands(page, least, tmp_path):
+    assert follow(page, tmp_path) >= least
+
+
+@pytest.mark.skipif(SANITIZED, reason="programs that are not built with sanitizers cannot use this library")
+def test_c_tutorial(tmp_path):
+    assert follow("docs/tutorial-c.md", tmp_path) >= 6
+
+
+def test_readme(tmp_path):
+    count = 0
+    for step in pages.indented_steps("README.md"):
+        pages.run(step, tmp_path)
+        count += 1
+    assert count >= 8
+
+
+@pytest.mark.skipif(SANITIZED, reason="programs that are not built with sanitizers cannot use this library")
+def test_c_program_of_the_readme(tmp_path):
+    program = re.search(r"```c\n(.*?)```", (pages.ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    (tmp_path / "program.c").write_text(program, encoding="utf-8")
+    for command in ("kfe generate slabs -o train.csv --seed 1", "kfe generate slabs -o test.csv --seed 2",
+                    "cc program.c -o program $(pkg-config --cflags --libs kfe)", "./program"):
+        pages.run(pages.Step(command, None), tmp_path)
+
+
+@pytest.mark.skipif(SANITIZED, reason="Python cannot load a library that was built with sanitizers")
+@pytest.mark.parametrize("page", ["docs/index.md", "docs/tutorial-python.md"])
+def test_python(page, tmp_path, monkeypatch):
+    pages.need_package()
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    done = doctest.testfile(str(pages.ROOT / page), module_relative=False, optionflags=flags, encoding="utf-8",
+                            parser=PageParser())
+    assert done.attempted >= 3 and done.failed == 0
+
+
+class PageParser(doctest.DocTestParser):
+    """The fence that ends a block is no output."""
+
+    def parse(self, string, name="<string>"):
+        return super().parse(re.sub(r"^```\w*$", "", string, flags=re.MULTILINE), name)
+
+
+# ---- the comparison itself ----
+
+
+@pytest.mark.parametrize("shown, got, equal", [
+    ("accuracy 0.915", "accuracy 0.9133", True),
+    ("accuracy 0.915", "accuracy 0.85", False),
+    ("accuracy 0.915", "f1 0.915", False),
+    ("3 features, 0.02 s, written", "3 features, 1.57 s, written", True),
+    ("3 features, 0.02 s, written", "4 features, 0.02 s, written", False),
+    ("m   accuracy   seconds\nkoc  0.88  0.01", "m accuracy seconds\nkoc 0.88 7.5", True),
+    ("m   accuracy   seconds\nkoc  0.88  0.01", "m accuracy seconds\nkoc 0.5 0.01", False),
+    ("chosen gamma=0.01 ridge=10", "chosen gamma=0.01 ridge=1", False),
+    ("one\n\ntwo", "one\ntwo", True),
+    ("one", "one\ntwo", False),
+])
+def test_compare(shown, got, equal):
+    assert (pages.compare(shown, got) is None) == equal
