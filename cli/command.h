@@ -71,7 +71,14 @@ const cli_command *cli_command_find(const char *name);
         "grid", 0, "NAME=VALUES",                                                                            \
         "values to try for a parameter of the kernel, the method or the learner: a,b,c or lo:hi:logN or "    \
         "lo:hi:linN; may be repeated")
-#define CLI_VIEW CLI_TEXT("view", 0, "NAME=FILE", "one more view of the same examples; may be repeated")
+#define CLI_VIEW                                                                                             \
+    CLI_TEXT(                                                                                                \
+        "view", 0, "NAME=FILE",                                                                              \
+        "one more view of the same examples, with a name; may be repeated. Files without one are called "    \
+        "by the file name without folder and extension. A label column is looked for in the last file")
+#define CLI_VIEW_KERNEL                                                                                      \
+    CLI_TEXT("view-kernel", 0, "NAME=KERNEL",                                                                \
+             "the kernel of this view alone; may be repeated, also for the same view; -k is for the others")
 #define CLI_FLAGS_END                                                                                        \
     {                                                                                                        \
         {NULL, KFE_PARAM_FLAG, NULL, 0, 0, NULL, NULL}, NULL, 0, 0                                           \

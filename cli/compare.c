@@ -26,6 +26,16 @@ typedef struct contest {
     cli_text left_out;
 } contest;
 
+static void note_kernel(const char *kernel, conditions *found)
+{
+    kfe_entry_info info;
+
+    found->kernel_given = 1;
+    found->kernel_only |= strncmp(kernel, "precomputed", strlen("precomputed")) == 0;
+    if (kfe_kernel(cli_family_find(&cli_kernels, kernel), &info) && info.flags & KFE_HAS_STRINGS)
+        found->kernel_only = 1;
+}
+
 static conditions find_conditions(const cli_session *session, const kfe_data *data)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -34,12 +44,10 @@ static conditions find_conditions(const cli_session *session, const kfe_data *da
     kfe_entry_info info;
     const char *kernel;
 
-    for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++) {
-        found.kernel_given = 1;
-        found.kernel_only |= strncmp(kernel, "precomputed", strlen("precomputed")) == 0;
-        if (kfe_kernel(cli_family_find(&cli_kernels, kernel), &info) && info.flags & KFE_HAS_STRINGS)
-            found.kernel_only = 1;
-    }
+    for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
+        note_kernel(kernel, &found);
+    for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
+        note_kernel(kernel + strcspn(kernel, "=") + (strchr(kernel, '=') != NULL), &found);
     if (kfe_learner(cli_family_find(&cli_learners, cli_value(arguments, "learner")), &info))
         found.learns_from_kernel = (info.flags & KFE_HAS_KERNELS) != 0;
     return found;
@@ -159,7 +167,7 @@ static kfe_status run(cli_session *session)
         return cli_fail(session, "compare needs a learner to predict with: --learner LEARNER; 'kfe learners' "
                                  "lists them");
     cli_add_content(session, &reading);
-    CLI_TRY(cli_read_data(session, 0, cli_text_string(&reading), &train));
+    CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
     c.conditions = find_conditions(session, train);
     CLI_TRY(cli_value(&session->arguments, "method") ? enter_named(&c) : enter_all(&c));
     CLI_TRY(hold(&c, train));
@@ -184,6 +192,7 @@ static const cli_flag flags[] = {
     CLI_LEARNER("what learns on the features and predicts; 'kfe learners' lists them"),
     CLI_GRID,
     CLI_VIEW,
+    CLI_VIEW_KERNEL,
     CLI_JSON,
     CLI_FLAGS_END};
 

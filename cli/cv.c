@@ -64,7 +64,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(check_flags(session));
     CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "save")));
     cli_add_content(session, &reading);
-    CLI_TRY(cli_read_data(session, 0, cli_text_string(&reading), &train));
+    CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
     CLI_TRY(validate(session, train));
 cleanup:
     kfe_data_free(train);
@@ -80,6 +80,7 @@ static const cli_flag flags[] = {
     CLI_GRID,
     CLI_TEXT("save", 0, "MODEL", "fit the best setting on all the data and write it as a model"),
     CLI_VIEW,
+    CLI_VIEW_KERNEL,
     CLI_JSON,
     CLI_FLAGS_END};
 

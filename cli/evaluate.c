@@ -29,10 +29,9 @@ static kfe_status run(cli_session *session)
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
     CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
-    cli_add_model_reading(session, model, 1, &reading);
     add_task(model, &reading);
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(cli_read_data(session, 1, cli_text_string(&reading), &data));
+    CLI_TRY(cli_read_data(session, 1, model, cli_text_string(&reading), &data));
     CLI_TRY(kfe_evaluate(session->ctx, model, data, cli_text_string(&options), style, &text));
     cli_progress_erase();
     if (!session->quiet)

@@ -29,6 +29,8 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
     fputs(kfe_model_method(model), stderr);
     for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
         fprintf(stderr, "%s%s", i ? " + " : " with ", kernel);
+    for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
+        fprintf(stderr, "%s%s", i || cli_value(arguments, "kernel") ? " + " : " with ", kernel);
     if (cli_value(arguments, "learner")) /* some methods bring machines of their own */
         fprintf(stderr, ", then %s", kfe_model_learner(model));
     fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
@@ -63,7 +65,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "output")));
     CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
     cli_add_content(session, &options);
-    CLI_TRY(cli_read_data(session, 0, cli_text_string(&options), &train));
+    CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&options), &train));
     CLI_TRY(kfe_fit(session->ctx, spec, train, &model));
     CLI_TRY(kfe_model_save(session->ctx, model, cli_value(&session->arguments, "output")));
     cli_progress_erase();
@@ -87,6 +89,7 @@ static const cli_flag flags[] = {
     CLI_LEARNER("what learns on the features, so that the model predicts; 'kfe learners' lists them"),
     CLI_TEXT("output", 'o', "MODEL", "the model file to write; '-' is standard output"),
     CLI_VIEW,
+    CLI_VIEW_KERNEL,
     CLI_JSON,
     CLI_FLAGS_END};
 

@@ -7,21 +7,21 @@
 
 enum { CLASS_NAMES_SHOWN = 5, CLASS_NAME_SHOWN = 40 };
 
+/* The longest name of a view that is compared. */
+enum { VIEW_NAME_SIZE = 256 };
+
+typedef struct view_file {
+    const char *path;
+    char name[VIEW_NAME_SIZE]; /* as --view says, or by the file */
+    int named;
+} view_file;
+
 typedef struct view_list {
+    view_file *items;
     int count, named;
-    const char **paths;
-    char **names;
 } view_list;
 
-static void free_views(view_list *views)
-{
-    for (int i = 0; i < views->count; i++)
-        free(views->names[i]);
-    free(views->names);
-    free(views->paths);
-}
-
-int cli_count_views(const cli_session *session, int first)
+static int count_views(const cli_session *session, int first)
 {
     int count = session->arguments.operand_count - first;
 
@@ -30,74 +30,132 @@ int cli_count_views(const cli_session *session, int first)
     return count < 0 ? 0 : count;
 }
 
-static void add_view(view_list *views, const char *name, size_t name_length, const char *path)
+/* NAME=… of a flag into its parts: the length of NAME, or 0 if it is written otherwise. */
+static size_t split_named(const char *value, const char **rest)
 {
-    char *copy = cli_resize(NULL, name_length + 1, 1);
+    size_t length = strcspn(value, "=");
 
-    memcpy(copy, name, name_length);
-    copy[name_length] = '\0';
-    views->names[views->count] = copy;
-    views->paths[views->count++] = path;
+    *rest = value + length + 1;
+    return value[length] == '=' && value[length + 1] && length < VIEW_NAME_SIZE ? length : 0;
 }
 
 static kfe_status list_views(cli_session *session, int first, view_list *out)
 {
     const cli_arguments *arguments = &session->arguments;
-    size_t room = (size_t)cli_count_views(session, first);
     const char *value;
 
-    *out = (view_list){.paths = cli_resize(NULL, room, sizeof(char *)),
-                       .names = cli_resize(NULL, room, sizeof(char *))};
-    for (int i = first; i < arguments->operand_count; i++)
-        add_view(out, arguments->operands[i], strlen(arguments->operands[i]), arguments->operands[i]);
+    *out = (view_list){.items = cli_resize(NULL, (size_t)count_views(session, first) + 1, sizeof(view_file))};
+    for (int i = first; i < arguments->operand_count; i++) {
+        view_file *added = &out->items[out->count++];
+        *added = (view_file){.path = arguments->operands[i]};
+        kfe_view_name(added->path, added->name, sizeof added->name);
+    }
     for (int i = 0; (value = cli_value_at(arguments, "view", i)) != NULL; i++) {
-        size_t length = strcspn(value, "=");
-        if (length == 0 || value[length] != '=' || !value[length + 1])
+        view_file *added = &out->items[out->count];
+        *added = (view_file){.named = 1};
+        size_t length = split_named(value, &added->path);
+        if (length == 0)
             return cli_fail(session, "--view takes NAME=FILE, such as --view sound=sound.csv, not '%s'",
                             value);
-        add_view(out, value, length, value + length + 1);
+        memcpy(added->name, value, length);
         out->named = 1;
+        out->count++;
     }
     return KFE_OK;
 }
 
-kfe_status cli_read_data(cli_session *session, int first, const char *options, kfe_data **out)
+static kfe_status read_views(cli_session *session, const view_list *views, const char *options,
+                             kfe_data **out)
 {
-    view_list views = {0};
-    cli_text all_options = {0};
-    kfe_status status = list_views(session, first, &views);
+    size_t count = (size_t)views->count;
+    const char **paths = cli_resize(NULL, count, sizeof *paths);
+    const char **names = cli_resize(NULL, count, sizeof *names);
+    kfe_status status;
 
-    *out = NULL;
-    if (status != KFE_OK)
-        goto cleanup;
-    if (views.count == 0) {
-        status = cli_fail(session, "%s needs a data file ('-' is standard input); usage: kfe %s %s",
-                          session->command->name, session->command->name, session->command->operands);
-        goto cleanup;
+    for (size_t i = 0; i < count; i++) {
+        paths[i] = views->items[i].path;
+        names[i] = views->items[i].named ? views->items[i].name : NULL;
     }
-    cli_text_add(&all_options, options ? options : "");
-    cli_options_of(&session->arguments, CLI_READING, &all_options);
-    if (views.count == 1 && !views.named)
-        status = kfe_data_read(session->ctx, views.paths[0], cli_text_string(&all_options), out);
+    if (count == 1 && !views->named)
+        status = kfe_data_read(session->ctx, paths[0], options, out);
     else
-        status = kfe_data_read_views(session->ctx, views.count, views.paths, (const char *const *)views.names,
-                                     cli_text_string(&all_options), out);
-cleanup:
-    free(all_options.bytes);
-    free_views(&views);
+        status = kfe_data_read_views(session->ctx, views->count, paths, names, options, out);
+    free(paths);
+    free(names);
     return status;
+}
+
+/* ---- what kernels tell the reader ---- */
+
+static int is_string_kernel(const char *kernel)
+{
+    kfe_entry_info info;
+
+    return kfe_kernel(cli_family_find(&cli_kernels, kernel), &info) && info.flags & KFE_HAS_STRINGS;
+}
+
+static void add_listed(cli_text *list, const char *name, size_t length)
+{
+    cli_text_printf(list, "%s%.*s", list->length ? ";" : "", (int)length, name);
+}
+
+static void add_string_views(cli_text *options, cli_text *names)
+{
+    if (names->length)
+        cli_text_option(options, "string_views", names->bytes);
+    free(names->bytes);
 }
 
 void cli_add_content(const cli_session *session, cli_text *options)
 {
+    const cli_arguments *arguments = &session->arguments;
+    const char *value;
     const char *kernel;
-    kfe_entry_info info;
+    cli_text names = {0};
+    int all = 0;
 
-    for (int i = 0; (kernel = cli_value_at(&session->arguments, "kernel", i)) != NULL; i++)
-        if (kfe_kernel(cli_family_find(&cli_kernels, kernel), &info) && info.flags & KFE_HAS_STRINGS) {
-            cli_text_option(options, "content", "strings");
-            return;
-        }
+    for (int i = 0; (value = cli_value_at(arguments, "kernel", i)) != NULL; i++)
+        all |= is_string_kernel(value);
+    if (all)
+        cli_text_option(options, "content", "strings");
+    for (int i = 0; (value = cli_value_at(arguments, "view-kernel", i)) != NULL; i++) {
+        size_t length = split_named(value, &kernel);
+        if (length && is_string_kernel(kernel))
+            add_listed(&names, value, length);
+    }
+    add_string_views(options, &names);
+}
+
+/* ---- what a model tells the reader ---- */
+
+static int find_in_model(const kfe_model *model, const view_file *wanted)
+{
+    for (int v = 0; v < kfe_model_views(model); v++)
+        if (strcmp(kfe_model_view_name(model, v), wanted->name) == 0)
+            return v;
+    return -1;
+}
+
+/* Whether the views are the model's by name; else they are taken in its order. */
+static int are_by_name(const kfe_model *model, const view_list *views)
+{
+    for (int i = 0; i < views->count; i++)
+        if (find_in_model(model, &views->items[i]) >= 0)
+            return 1;
+    return 0;
+}
+
+/* The label is looked for in the last file, which is that of the model's last view. */
+static void move_labelled_last(const kfe_model *model, view_list *views)
+{
+    for (int i = 0; i + 1 < views->count; i++) {
+        view_file moved = views->items[i];
+        if (find_in_model(model, &moved) != kfe_model_views(model) - 1)
+            continue;
+        views->items[i] = views->items[views->count - 1];
+        views->items[views->count - 1] = moved;
+        return;
+    }
 }
 
 /* The label is where it was in the training file, unless the user says where it is. The last place is what
@@ -107,7 +165,7 @@ static void add_label_place(const cli_session *session, const kfe_model *model, 
     int64_t column = kfe_model_label_column(model);
     char number[32];
 
-    if (column < 1 || column > kfe_model_cols(model, 0) ||
+    if (column < 1 || column > kfe_model_cols(model, kfe_model_views(model) - 1) ||
         cli_option_given(&session->arguments, CLI_READING, "label") ||
         cli_option_given(&session->arguments, CLI_READING, "label_file"))
         return;
@@ -115,17 +173,56 @@ static void add_label_place(const cli_session *session, const kfe_model *model, 
     cli_text_option(options, "label", number);
 }
 
-void cli_add_model_reading(const cli_session *session, const kfe_model *model, int first, cli_text *options)
+/* Which views hold strings, and how many columns the last one has, which shows whether one more is a label.
+ */
+static void add_model_reading(const cli_session *session, const kfe_model *model, view_list *views,
+                              cli_text *options)
 {
+    int last = kfe_model_views(model) - 1;
+    int by_name = views->count > 1 && are_by_name(model, views);
+    cli_text names = {0};
     char number[32];
 
-    if (kfe_model_takes_strings(model, 0)) {
+    if (by_name)
+        move_labelled_last(model, views);
+    for (int i = 0; i < views->count; i++)
+        if (kfe_model_takes_strings(model, by_name ? find_in_model(model, &views->items[i]) : i))
+            add_listed(&names, views->items[i].name, strlen(views->items[i].name));
+    if (names.length && views->count == 1 && !views->named)
         cli_text_option(options, "content", "strings");
-    } else if (cli_count_views(session, first) == 1 && kfe_model_views(model) == 1) {
-        snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, 0));
-        cli_text_option(options, "columns", number);
-        add_label_place(session, model, options);
+    add_string_views(options, &names);
+    if (views->count != last + 1 || kfe_model_takes_strings(model, last))
+        return;
+    snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, last));
+    cli_text_option(options, "columns", number);
+    add_label_place(session, model, options);
+}
+
+/* ---- all together ---- */
+
+kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
+                         kfe_data **out)
+{
+    view_list views = {0};
+    cli_text all_options = {0};
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    CLI_TRY(list_views(session, first, &views));
+    if (views.count == 0) {
+        status = cli_fail(session, "%s needs a data file ('-' is standard input); usage: kfe %s %s",
+                          session->command->name, session->command->name, session->command->operands);
+        goto cleanup;
     }
+    cli_text_add(&all_options, options ? options : "");
+    if (model)
+        add_model_reading(session, model, &views, &all_options);
+    cli_options_of(&session->arguments, CLI_READING, &all_options);
+    CLI_TRY(read_views(session, &views, cli_text_string(&all_options), out));
+cleanup:
+    free(all_options.bytes);
+    free(views.items);
+    return status;
 }
 
 /* A label may be a whole text, or hold what a terminal would obey. */

@@ -5,16 +5,14 @@
 
 #include "command.h"
 
-/* Reads the operands from `first` on and every --view as views of the same examples. `options` are those
- * that the command adds; what the user gave wins over them. */
-kfe_status cli_read_data(cli_session *session, int first, const char *options, kfe_data **out);
-/* How many files that is. */
-int cli_count_views(const cli_session *session, int first);
-/* Appends content=strings if one of the kernels given with -k works on strings. */
+/* Reads the operands from `first` on and every --view as views of the same examples. `model` is the one they
+ * are for, which knows what its data looks like; NULL: none yet. `options` are those that the command adds;
+ * what the user gave wins over them. */
+kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
+                         kfe_data **out);
+/* Appends what tells the reader of strings if a kernel that was given, to all views or to one, works on them.
+ */
 void cli_add_content(const cli_session *session, cli_text *options);
-/* What a model tells the reader of its data, the operands from `first` on: how many columns there are, which
- * shows whether one more is a label, and whether they are strings. */
-void cli_add_model_reading(const cli_session *session, const kfe_model *model, int first, cli_text *options);
 /* "train.csv: 600 examples × 2 columns, 3 classes" on standard error. */
 void cli_print_data(const cli_session *session, int first, const kfe_data *data);
 

@@ -16,14 +16,19 @@ static kfe_status run(cli_session *session)
     char *text = NULL;
     kfe_status status = KFE_OK;
     int count = cli_list_values(&session->arguments, "kernel", &kernels);
+    const char *value;
 
+    for (int i = 0; (value = cli_value_at(&session->arguments, "view-kernel", i)) != NULL; i++) {
+        kernels = cli_resize(kernels, (size_t)count + 1, sizeof *kernels);
+        kernels[count++] = value;
+    }
     if (count == 0) {
         status = cli_fail(session, "measure needs a kernel: -k KERNEL; 'kfe kernels' lists them");
         goto cleanup;
     }
     cli_add_content(session, &reading);
     cli_options_of(&session->arguments, CLI_FITTING, &fitting);
-    CLI_TRY(cli_read_data(session, 0, cli_text_string(&reading), &data));
+    CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &data));
     CLI_TRY(kfe_measure(session->ctx, data, count, kernels, cli_text_string(&fitting), style, &text));
     cli_print_text(text);
 cleanup:
@@ -37,6 +42,7 @@ cleanup:
 
 static const cli_flag flags[] = {
     CLI_TEXT("kernel", 'k', "KERNEL", "the kernel, as name or name:key=value,…; may be repeated"), CLI_VIEW,
+    CLI_TEXT("view-kernel", 0, "NAME=KERNEL", "a kernel on the view of this name alone; may be repeated"),
     CLI_JSON, CLI_FLAGS_END};
 
 const cli_command cli_command_measure = {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "command.h"
 #include "input.h"
 
@@ -29,13 +27,11 @@ static kfe_status run(cli_session *session)
     kfe_data *data = NULL;
     kfe_matrix predictions = {0};
     kfe_matrix scores = {0};
-    cli_text options = {0};
     kfe_status status = KFE_OK;
 
     CLI_TRY(cli_check_output(session, output));
     CLI_TRY(load(session, &model));
-    cli_add_model_reading(session, model, 1, &options);
-    CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));
+    CLI_TRY(cli_read_data(session, 1, model, NULL, &data));
     CLI_TRY(kfe_predict(session->ctx, model, data, &predictions, with_scores ? &scores : NULL));
     CLI_TRY(kfe_predictions_write(session->ctx, model, &predictions, with_scores ? &scores : NULL,
                                   output ? output : "-"));
@@ -44,7 +40,6 @@ cleanup:
     kfe_matrix_free(&scores);
     kfe_data_free(data);
     kfe_model_free(model);
-    free(options.bytes);
     return status;
 }
 

@@ -45,6 +45,28 @@ static kfe_status set_learner(cli_session *session, kfe_spec *spec)
     return status;
 }
 
+static kfe_status add_view_kernels(cli_session *session, kfe_spec *spec)
+{
+    const char *value;
+    kfe_status status = KFE_OK;
+
+    for (int i = 0; (value = cli_value_at(&session->arguments, "view-kernel", i)) != NULL; i++) {
+        size_t length = strcspn(value, "=");
+        cli_text name = {0};
+        if (length == 0 || !value[length] || !value[length + 1])
+            return cli_fail(
+                session,
+                "--view-kernel takes NAME=KERNEL, such as --view-kernel sound=rbf:gamma=0.1, not '%s'",
+                value);
+        cli_text_printf(&name, "%.*s", (int)length, value);
+        status = kfe_spec_set_view_kernel(session->ctx, spec, name.bytes, value + length + 1);
+        free(name.bytes);
+        CLI_TRY(status);
+    }
+cleanup:
+    return status;
+}
+
 kfe_status cli_make_spec(cli_session *session, const char *method, int with_kernels, kfe_spec **out)
 {
     cli_text name = {0};
@@ -58,6 +80,8 @@ kfe_status cli_make_spec(cli_session *session, const char *method, int with_kern
     CLI_TRY(kfe_spec_parse(session->ctx, cli_text_string(&name), cli_text_string(&options), NULL, out));
     for (int i = 0; with_kernels && (kernel = cli_value_at(&session->arguments, "kernel", i)) != NULL; i++)
         CLI_TRY(kfe_spec_add_kernel(session->ctx, *out, kernel));
+    if (with_kernels)
+        CLI_TRY(add_view_kernels(session, *out));
     CLI_TRY(set_learner(session, *out));
 cleanup:
     free(name.bytes);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "command.h"
 #include "input.h"
 
@@ -11,22 +9,19 @@ static kfe_status run(cli_session *session)
     kfe_model *model = NULL;
     kfe_data *data = NULL;
     kfe_matrix features = {0};
-    cli_text options = {0};
     kfe_status status = KFE_OK;
 
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
     CLI_TRY(cli_check_output(session, output));
     CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
-    cli_add_model_reading(session, model, 1, &options);
-    CLI_TRY(cli_read_data(session, 1, cli_text_string(&options), &data));
+    CLI_TRY(cli_read_data(session, 1, model, NULL, &data));
     CLI_TRY(kfe_transform(session->ctx, model, data, &features));
     CLI_TRY(kfe_matrix_write(session->ctx, &features, output ? output : "-"));
 cleanup:
     kfe_matrix_free(&features);
     kfe_data_free(data);
     kfe_model_free(model);
-    free(options.bytes);
     return status;
 }
 

@@ -145,10 +145,19 @@ KFE_API const kfe_param_info *kfe_read_option(int index);
 
 /* Reads one table. `path` "-" is standard input. NULL options are the defaults. */
 KFE_API kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out);
-/* Reads several views of the same examples. Names may be NULL (the file names serve). The label is
- * looked for in the last file unless the options name a label file. */
+/* Reads several views of the same examples. Where names, or one of them, is NULL, the file gives it
+ * (kfe_view_name); two of the same name are refused. The label is looked for in the last file; with a label
+ * file, no view has one. */
 KFE_API kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
                                        const char *const *names, const char *options, kfe_data **out);
+/* The name that a view gets from its file: without folder, ".gz" and the extension of a format that can be
+ * read ("data/fac.csv.gz": "fac"), cut to size - 1 bytes. */
+KFE_API void kfe_view_name(const char *path, char *out, size_t size);
+/* Makes one data set of several with one view each, which must describe the same examples. Their tables are
+ * borrowed: the parts must outlive it. Names as above, those of the parts in place of files. Labels are those
+ * of the first part that has some (copied). */
+KFE_API kfe_status kfe_data_join_views(kfe_context *ctx, int count, const kfe_data *const *parts,
+                                       const char *const *names, kfe_data **out);
 /* Wraps memory without copying: it must stay as it is for as long as the data is used. */
 KFE_API kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
                                        const double *values, kfe_data **out);
@@ -179,6 +188,7 @@ KFE_API kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const 
 
 KFE_API int64_t kfe_data_rows(const kfe_data *data);
 KFE_API int kfe_data_views(const kfe_data *data);
+KFE_API const char *kfe_data_view_name(const kfe_data *data, int view); /* NULL if out of range */
 KFE_API int64_t kfe_data_cols(const kfe_data *data, int view);
 KFE_API int kfe_data_is_sparse(const kfe_data *data, int view);
 KFE_API kfe_task kfe_data_task(const kfe_data *data);
@@ -249,6 +259,11 @@ KFE_API kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *na
  * "rbf:gamma=0.001..10/8", adds eight. */
 KFE_API kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel);
 
+/* A kernel, or family, of the view of this name alone; repeated, the view has several. Kernels without a view
+ * are for the views that have none of their own. */
+KFE_API kfe_status kfe_spec_set_view_kernel(kfe_context *ctx, kfe_spec *spec, const char *view,
+                                            const char *kernel);
+
 /* κ(x, y) on dense rows of `cols` numbers; called from one thread at a time. */
 typedef double (*kfe_kernel_fn)(void *user, const double *x, const double *y, int64_t cols);
 KFE_API kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name,
@@ -276,7 +291,9 @@ KFE_API void kfe_spec_free(kfe_spec *spec);
 KFE_API kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out);
 KFE_API void kfe_model_free(kfe_model *model);
 
-/* Features of new data, rows × kfe_model_dim, into a matrix that the caller frees. */
+/* Features of new data, rows × kfe_model_dim, into a matrix that the caller frees. Of several views, the
+ * order does not matter if they are called as those of the model are; views none of which is, and which the
+ * user did not name, are taken in the model's order. */
 KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                  kfe_matrix *out);
 
@@ -307,6 +324,7 @@ KFE_API kfe_task kfe_model_task(const kfe_model *model);
 KFE_API int64_t kfe_model_dim(const kfe_model *model);
 KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear projectors */
 KFE_API int kfe_model_views(const kfe_model *model);
+KFE_API const char *kfe_model_view_name(const kfe_model *model, int view); /* NULL if out of range */
 KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
 /* Where the label stood in the training file, from 1; 0 if it did not come from there. */
 KFE_API int64_t kfe_model_label_column(const kfe_model *model);
@@ -344,7 +362,8 @@ typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
 
 /* Strings that the caller frees with kfe_string_free. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
-/* Kernel-target alignment, HSIC, effective rank, ... of each kernel on the data. */
+/* Kernel-target alignment, HSIC, effective rank, ... of each kernel on the data: on all views, or as
+ * "VIEW=KERNEL" on that one. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_style style, char **out);
 /* Metrics of a model's predictions on data with labels; as JSON also the confusion matrix and the points of

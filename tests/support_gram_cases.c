@@ -222,7 +222,7 @@ static kfe_status open_plain(kfe_context *ctx, const gram_case *one, const gram_
     out->table = table_of(one, data);
     status = add_kernels(ctx, one->kernels, out);
     if (status == KFE_OK)
-        status = kfe_i_kernel_list_bind(&out->kernels, 1);
+        status = kfe_i_kernel_list_bind(&out->kernels, 1, NULL);
     if (status == KFE_OK)
         status = kfe_i_gram_open(ctx, &out->kernels, &out->table, one->storage, &out->plain);
     return status;

@@ -292,7 +292,8 @@ static void views(void **state)
     assert_int_equal(kfe_data_cols(data, 1), 1);
     assert_int_equal(kfe_data_class_count(data), 2);
     assert_string_equal(data->views[0].name, "first");
-    assert_string_equal(data->views[1].name, paths[1]);
+    assert_string_equal(kfe_data_view_name(data, 1), "v2");
+    assert_string_equal(data->views[1].path, paths[1]);
     kfe_data_free(data);
     assert_fails(ctx, KFE_EINPUT, "v3.csv has 3", kfe_data_read_views(ctx, 2, uneven, NULL, NULL, &data));
     assert_non_null(strstr(kfe_error_message(ctx), "v1.csv has 2 rows"));

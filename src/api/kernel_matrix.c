@@ -19,10 +19,11 @@ static kfe_status check_view(kfe_context *ctx, const kfe_data *data, const kfe_d
         return kfe_i_fail(ctx, KFE_EINPUT, "one table holds strings and the other numbers");
     if (table->cols != other->views[0].table.cols)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s has %lld columns, but the other table has %lld",
-                          data->views[0].name, (long long)table->cols, (long long)other->views[0].table.cols);
+                          kfe_i_view_shown(&data->views[0]), (long long)table->cols,
+                          (long long)other->views[0].table.cols);
     if (kfe_i_table_find_nonfinite(table, &row, &col))
         return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                          data->views[0].name, (long long)row + 1, (long long)col + 1);
+                          kfe_i_view_shown(&data->views[0]), (long long)row + 1, (long long)col + 1);
     return KFE_OK;
 }
 

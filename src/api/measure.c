@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures of kernels on data: every kernel is taken alone, on all views. */
+/* Measures of kernels on data: every kernel is taken alone, on all views or on the one that it names. */
 #include "select/measure.h"
+
+#include <string.h>
 
 #include "core/memory.h"
 #include "data/data.h"
 #include "model/spec.h"
 #include "report/measures.h"
+
+/* "KERNEL" or "VIEW=KERNEL": no kernel has '=' before its first ':'. */
+static kfe_status parse_kernel(kfe_context *ctx, const char *text, kfe_i_kernel *out)
+{
+    kfe_status status = KFE_OK;
+    size_t length = strcspn(text, ":=");
+    int has_view = text[length] == '=';
+
+    KFE_TRY(kfe_i_kernel_parse(ctx, has_view ? text + length + 1 : text, out));
+    if (has_view)
+        KFE_CHECK_ALLOC(out->view_name, kfe_i_strndup(ctx, text, length));
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_kernel_free(out);
+    return status;
+}
+
+static kfe_status name_kernel(kfe_context *ctx, const kfe_i_kernel *kernel, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    if (kernel->view_name)
+        kfe_i_text_printf(&text, "%s=", kernel->view_name);
+    kfe_i_kernel_format(kernel, &text);
+    return kfe_i_text_take(&text, out);
+}
 
 /* One kernel: resolved on the (scaled) views, its moments, and its name with the numbers filled in. */
 static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_table *views,
@@ -16,19 +45,16 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
     kfe_i_kernel_list list;
     kfe_i_kernel parsed = {0};
     kfe_i_gram *gram = NULL;
-    kfe_i_text text;
 
     kfe_i_kernel_list_init(ctx, &list);
-    KFE_TRY(kfe_i_kernel_parse(ctx, kernel, &parsed));
+    KFE_TRY(parse_kernel(ctx, kernel, &parsed));
     KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
-    KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count));
+    KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count, data->views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
     KFE_TRY(kfe_i_gram_open(ctx, &list, views, storage, &gram));
     KFE_TRY(kfe_i_moments_compute(ctx, gram, &data->target, moments));
-    kfe_i_text_init(&text, ctx);
-    kfe_i_kernel_format(&list.items[0], &text);
-    KFE_TRY(kfe_i_text_take(&text, name));
+    KFE_TRY(name_kernel(ctx, &list.items[0], name));
 cleanup:
     kfe_i_gram_free(gram);
     kfe_i_kernel_list_free(&list);
@@ -60,7 +86,7 @@ static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
     for (int v = 0; v < data->view_count; v++)
         if (kfe_i_table_find_nonfinite(&data->views[v].table, &row, &col))
             return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                              data->views[v].name, (long long)row + 1, (long long)col + 1);
+                              kfe_i_view_shown(&data->views[v]), (long long)row + 1, (long long)col + 1);
     return KFE_OK;
 }
 

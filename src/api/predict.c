@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "model/model.h"
+#include "model/arrange.h"
 
 /* Training data that overflows is refused; new data may still hold larger values. */
 static kfe_status check_features(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features)
@@ -13,7 +13,7 @@ static kfe_status check_features(kfe_context *ctx, const kfe_data *data, const k
         if (!isfinite(features->values[p]))
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "%s: row %lld has values too large to compute with; correct or remove it",
-                              data->views[0].name, (long long)(p / features->cols) + 1);
+                              kfe_i_view_shown(&data->views[0]), (long long)(p / features->cols) + 1);
     return KFE_OK;
 }
 
@@ -32,13 +32,16 @@ cleanup:
 kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_matrix *out)
 {
     kfe_status status = KFE_OK;
+    kfe_data arranged = {0};
     int saved_threads = kfe_i_threads_enter(ctx);
 
     memset(out, 0, sizeof *out);
+    KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
     KFE_TRY(new_matrix(ctx, kfe_data_rows(data), model->dim, out));
-    KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
+    KFE_TRY(kfe_i_model_project(ctx, model, &arranged, out->values));
     KFE_TRY(check_features(ctx, data, out));
 cleanup:
+    kfe_i_arrange_free(&arranged);
     if (status != KFE_OK)
         kfe_matrix_free(out);
     kfe_i_threads_leave(saved_threads);
@@ -74,6 +77,7 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
 {
     kfe_status status = KFE_OK;
     kfe_matrix outputs = {0};
+    kfe_data arranged = {0};
     int64_t rows = kfe_data_rows(data);
     int saved_threads = kfe_i_threads_enter(ctx);
 
@@ -81,9 +85,10 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
     if (scores)
         memset(scores, 0, sizeof *scores);
     KFE_TRY(check_learner(ctx, model));
+    KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
     KFE_TRY(new_matrix(ctx, rows, model->machine.outputs, &outputs));
     KFE_TRY(new_matrix(ctx, rows, model->machine.classes ? 1 : model->machine.outputs, predictions));
-    KFE_TRY(kfe_i_model_outputs(ctx, model, data, outputs.values));
+    KFE_TRY(kfe_i_model_outputs(ctx, model, &arranged, outputs.values));
     KFE_TRY(check_features(ctx, data, &outputs));
     decide(model, &outputs, predictions);
     if (scores) {
@@ -91,6 +96,7 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
         memset(&outputs, 0, sizeof outputs);
     }
 cleanup:
+    kfe_i_arrange_free(&arranged);
     kfe_matrix_free(&outputs);
     if (status != KFE_OK)
         kfe_matrix_free(predictions);

@@ -28,7 +28,25 @@ static void free_view(kfe_context *ctx, kfe_i_view *view)
         kfe_i_free(ctx, view->column_names[j]);
     kfe_i_free(ctx, view->column_names);
     kfe_i_free(ctx, view->name);
+    kfe_i_free(ctx, view->path);
     kfe_i_table_free(&view->table);
+}
+
+const char *kfe_i_view_shown(const kfe_i_view *view)
+{
+    return view->path ? view->path : view->name;
+}
+
+kfe_status kfe_i_view_copy_name(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_STRDUP(ctx, to->name, from->name);
+    if (from->path)
+        KFE_STRDUP(ctx, to->path, from->path);
+    to->named = from->named;
+cleanup:
+    return status;
 }
 
 void kfe_data_free(kfe_data *data)
@@ -191,6 +209,12 @@ static const kfe_i_view *view_at(const kfe_data *data, int view)
     return view >= 0 && view < data->view_count ? &data->views[view] : NULL;
 }
 
+const char *kfe_data_view_name(const kfe_data *data, int view)
+{
+    const kfe_i_view *found = view_at(data, view);
+    return found ? found->name : NULL;
+}
+
 int64_t kfe_data_cols(const kfe_data *data, int view)
 {
     const kfe_i_view *found = view_at(data, view);
@@ -253,7 +277,7 @@ kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64
     *out = NULL;
     KFE_TRY(kfe_i_data_new(ctx, data->view_count, &part));
     for (int v = 0; v < data->view_count; v++) {
-        KFE_STRDUP(ctx, part->views[v].name, data->views[v].name);
+        KFE_TRY(kfe_i_view_copy_name(ctx, &data->views[v], &part->views[v]));
         KFE_TRY(kfe_i_table_gather(ctx, &data->views[v].table, index, count, &part->views[v].table));
     }
     KFE_TRY(kfe_i_target_gather(ctx, &data->target, index, count, &part->target));

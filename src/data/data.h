@@ -7,7 +7,9 @@
 #include "data/target.h"
 
 typedef struct kfe_i_view {
-    char *name; /* of the view, for messages: the file it came from, or what the user called it */
+    char *name; /* what the user called it, or the name of its file without folder and extension */
+    int named;  /* it was the user who called it so */
+    char *path; /* the file it came from, for messages; NULL: none */
     kfe_i_table table;
     char **column_names; /* one per column, or NULL */
 } kfe_i_view;
@@ -23,6 +25,11 @@ struct kfe_data {
 
 /* An empty data set with `views` zeroed views, for readers and generators to fill. */
 kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out);
+
+/* How messages call a view: by its file if it has one. */
+const char *kfe_i_view_shown(const kfe_i_view *view);
+/* Gives `to` the name and path of `from`. */
+kfe_status kfe_i_view_copy_name(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to);
 
 /* The rows listed, in all views, with their targets; classes without a member in them stay in the list. */
 kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,

@@ -6,6 +6,8 @@
 
 #include "core/memory.h"
 #include "data/reader.h"
+#include "data/utf8.h"
+#include "data/views.h"
 
 #define ROW(kind, field, ...) kind(kfe_i_read_settings, field, __VA_ARGS__)
 
@@ -27,6 +29,8 @@ static const kfe_i_param rows[] = {
         "missing values: refuse them, fill in the mean of the column in this file, or drop the row"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
         "what the examples are: rows of numbers, or one string each"),
+    ROW(KFE_TEXT, string_views, "string_views", "",
+        "views that hold strings while the others hold numbers, as NAME;NAME"),
     ROW(KFE_INT, columns, "columns", "0", 0, 2147483647,
         "number of features to expect; 0 takes what is found"),
 };
@@ -59,6 +63,14 @@ static const kfe_i_reader *guess_reader(const char *path, const char *head, int6
         if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
             return readers[k];
     return kfe_i_libsvm_reader.recognise(head, length) ? &kfe_i_libsvm_reader : &kfe_i_csv_reader;
+}
+
+int kfe_i_is_known_extension(const char *extension)
+{
+    for (int k = 0; k < READER_COUNT; k++)
+        if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
+            return 1;
+    return 0;
 }
 
 static kfe_status choose_reader(kfe_i_source *source, const char *path, int format, const kfe_i_reader **out)
@@ -174,17 +186,27 @@ static void log_summary(const kfe_data *data, const char *file, const kfe_i_read
                   (long long)table->cols, table->kind == KFE_TABLE_CSR ? " (sparse)" : "", target);
 }
 
-static kfe_status move_view(kfe_context *ctx, kfe_i_draft *draft, const char *name, kfe_i_view *view)
+/* `name` NULL: by its file. */
+static kfe_status name_view(kfe_context *ctx, const char *name, const char *path, kfe_i_view *view)
 {
     kfe_status status = KFE_OK;
+    char own[KFE_VIEW_NAME_SIZE];
 
-    KFE_STRDUP(ctx, view->name, name);
+    kfe_view_name(path, own, sizeof own);
+    KFE_STRDUP(ctx, view->name, name ? name : own);
+    kfe_i_force_utf8(view->name); /* file names may be any bytes */
+    KFE_STRDUP(ctx, view->path, kfe_i_shown_path(path));
+    view->named = name != NULL;
+cleanup:
+    return status;
+}
+
+static void move_table(kfe_i_draft *draft, kfe_i_view *view)
+{
     view->table = draft->table;
     view->column_names = draft->column_names;
     memset(&draft->table, 0, sizeof draft->table);
     draft->column_names = NULL;
-cleanup:
-    return status;
 }
 
 static kfe_status move_target(kfe_i_draft *draft, const char *file, const kfe_i_read_settings *settings,
@@ -204,17 +226,19 @@ cleanup:
 }
 
 /* Completes the draft and makes it a data set of one view. */
-static kfe_status finish_one(kfe_context *ctx, kfe_i_draft *draft, const char *file,
+static kfe_status finish_one(kfe_context *ctx, kfe_i_draft *draft, const char *path,
                              const kfe_i_read_settings *settings, kfe_data **out)
 {
     kfe_status status = KFE_OK;
+    const char *file = kfe_i_shown_path(path);
     kfe_data *data = NULL;
 
     if (settings->label_file[0])
         KFE_TRY(attach_label_file(ctx, settings, file, draft));
     KFE_TRY(kfe_i_drafts_complete(ctx, draft, 1, &file, settings));
     KFE_TRY(kfe_i_data_new(ctx, 1, &data));
-    KFE_TRY(move_view(ctx, draft, file, &data->views[0]));
+    KFE_TRY(name_view(ctx, NULL, path, &data->views[0]));
+    move_table(draft, &data->views[0]);
     KFE_TRY(move_target(draft, file, settings, data));
     log_summary(data, file, settings);
     *out = data;
@@ -232,7 +256,7 @@ kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const 
 
     *out = NULL;
     KFE_TRY(read_draft(ctx, source, path, settings, &draft));
-    KFE_TRY(finish_one(ctx, &draft, source->name, settings, out));
+    KFE_TRY(finish_one(ctx, &draft, path, settings, out));
 cleanup:
     kfe_i_draft_free(&draft);
     return status;
@@ -281,16 +305,30 @@ static kfe_status check_row_counts(kfe_context *ctx, int count, const char *cons
     return KFE_OK;
 }
 
+/* Only the last file may hold the label, and only its columns are counted. */
+static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe_i_view *view, int is_last)
+{
+    kfe_i_read_settings own = *all;
+
+    if (!is_last) {
+        memcpy(own.label, "none", sizeof "none");
+        own.columns = 0;
+    }
+    if (kfe_i_view_is_listed(all->string_views, view->name))
+        own.content = KFE_CONTENT_STRINGS;
+    return own;
+}
+
 static kfe_status read_drafts(kfe_context *ctx, int count, const char *const *paths,
-                              const kfe_i_read_settings *settings, kfe_i_draft *drafts)
+                              const kfe_i_read_settings *settings, const kfe_i_view *views,
+                              kfe_i_draft *drafts)
 {
     kfe_status status = KFE_OK;
-    kfe_i_read_settings unlabelled = *settings;
 
-    memcpy(unlabelled.label, "none", sizeof "none");
-    unlabelled.columns = 0; /* it counts the columns of the file with the label */
-    for (int v = 0; v < count; v++)
-        KFE_TRY(read_file(ctx, paths[v], v + 1 < count ? &unlabelled : settings, &drafts[v]));
+    for (int v = 0; v < count; v++) {
+        kfe_i_read_settings own = settings_of(settings, &views[v], v + 1 == count);
+        KFE_TRY(read_file(ctx, paths[v], &own, &drafts[v]));
+    }
     KFE_TRY(check_row_counts(ctx, count, paths, drafts));
     if (settings->label_file[0])
         KFE_TRY(attach_label_file(ctx, settings, kfe_i_shown_path(paths[count - 1]), &drafts[count - 1]));
@@ -323,11 +361,13 @@ kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *p
     KFE_TRY(parse_settings(ctx, options, &settings));
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
     KFE_ALLOC_ZERO(ctx, drafts, count);
-    KFE_TRY(read_drafts(ctx, count, paths, &settings, drafts));
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
     for (int v = 0; v < count; v++)
-        KFE_TRY(move_view(ctx, &drafts[v], names && names[v] ? names[v] : kfe_i_shown_path(paths[v]),
-                          &data->views[v]));
+        KFE_TRY(name_view(ctx, names ? names[v] : NULL, paths[v], &data->views[v]));
+    KFE_TRY(kfe_i_views_check_names(ctx, data->views, count));
+    KFE_TRY(read_drafts(ctx, count, paths, &settings, data->views, drafts));
+    for (int v = 0; v < count; v++)
+        move_table(&drafts[v], &data->views[v]);
     KFE_TRY(move_target(&drafts[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     *out = data;

@@ -24,7 +24,9 @@ typedef struct kfe_i_read_settings {
     int task;
     int missing;
     int content;
-    int64_t columns; /* expected number of features: pads libsvm files; 0: as found */
+    char
+        string_views[KFE_PARAM_TEXT_SIZE]; /* names, "a;b": those that hold strings whatever `content` says */
+    int64_t columns;                       /* expected number of features: pads libsvm files; 0: as found */
 } kfe_i_read_settings;
 
 extern const kfe_i_param_table kfe_i_read_params;

@@ -44,6 +44,9 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
 /* Whether the field stands for a value that is not there: empty, NA, N/A, nan, null, ? */
 int kfe_i_is_missing_text(const char *begin, const char *end);
 
+/* Whether a reader has this extension, as kfe_i_path_extension gives it. */
+int kfe_i_is_known_extension(const char *extension);
+
 /* Reads from an open source, the format chosen by its content and by `path`. */
 kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const char *path,
                                   const kfe_i_read_settings *settings, kfe_data **out);

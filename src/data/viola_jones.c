@@ -128,16 +128,16 @@ static kfe_status check_images(kfe_context *ctx, const kfe_data *images, int64_t
         return kfe_i_fail(ctx, KFE_EINVAL, "rectangle features are of one table of images, not of %d",
                           images->view_count);
     if (view->table.kind == KFE_TABLE_TEXT)
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: strings are not images", view->name);
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: strings are not images", kfe_i_view_shown(view));
     if (view->table.cols != width * height)
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: images of %lld × %lld have %lld pixels, but the rows have %lld numbers; is a "
                           "label among them (see --label)?",
-                          view->name, (long long)width, (long long)height, (long long)(width * height),
-                          (long long)view->table.cols);
+                          kfe_i_view_shown(view), (long long)width, (long long)height,
+                          (long long)(width * height), (long long)view->table.cols);
     if (kfe_i_table_find_nonfinite(&view->table, &row, &col))
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number", view->name,
-                          (long long)row + 1, (long long)col + 1);
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
+                          kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1);
     return KFE_OK;
 }
 
@@ -169,7 +169,7 @@ static kfe_status map_data(kfe_context *ctx, const kfe_data *images, int64_t wid
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)count * (double)table->rows, "the rectangle features",
                                "raise --memory or convert fewer images at a time"));
     KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, count, &out->views[0].table));
-    KFE_STRDUP(ctx, out->views[0].name, images->views[0].name);
+    KFE_TRY(kfe_i_view_copy_name(ctx, &images->views[0], &out->views[0]));
     KFE_ALLOC(ctx, room, threads * (width * height + (width + 1) * (height + 1)));
     map_rows(table, width, height, threads, room, &out->views[0].table);
     KFE_TRY(kfe_data_copy_target(ctx, images, out));

@@ -147,6 +147,8 @@ kfe_status kfe_i_kernel_copy(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i
     out->user_data = kernel->user_data;
     if (kernel->user_name)
         KFE_STRDUP(ctx, out->user_name, kernel->user_name);
+    if (kernel->view_name)
+        KFE_STRDUP(ctx, out->view_name, kernel->view_name);
 cleanup:
     if (status != KFE_OK)
         kfe_i_kernel_free(out);
@@ -158,6 +160,7 @@ void kfe_i_kernel_free(kfe_i_kernel *kernel)
     if (kernel->ctx) {
         kfe_i_free(kernel->ctx, kernel->settings);
         kfe_i_free(kernel->ctx, kernel->user_name);
+        kfe_i_free(kernel->ctx, kernel->view_name);
     }
     memset(kernel, 0, sizeof *kernel);
 }
@@ -216,30 +219,6 @@ kfe_status kfe_i_kernel_list_copy(kfe_context *ctx, const kfe_i_kernel_list *fro
         KFE_TRY(kfe_i_kernel_copy(ctx, &from->items[m], &copy));
         KFE_TRY(kfe_i_kernel_list_add(list, &copy));
     }
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views)
-{
-    kfe_status status = KFE_OK;
-
-    if (list->count != 1 && views != 1 && list->count != views)
-        KFE_FAIL(list->ctx, KFE_EINVAL,
-                 "%lld kernels do not fit %d views; give one kernel for all views or one for each",
-                 (long long)list->count, views);
-    while (list->count < views) {
-        kfe_i_kernel copy = {0};
-        KFE_TRY(kfe_i_kernel_copy(list->ctx, &list->items[0], &copy));
-        KFE_TRY(kfe_i_kernel_list_add(list, &copy));
-    }
-    for (int64_t i = 0; i < list->count; i++)
-        list->items[i].view = views == 1 ? 0 : (int)i;
-    for (int v = 0; v < views; v++)
-        if (kfe_i_kernel_list_given(list, v) < 0)
-            KFE_FAIL(list->ctx, KFE_EINVAL,
-                     "a precomputed kernel cannot share a view with others; give the matrix and the table as "
-                     "two files");
 cleanup:
     return status;
 }

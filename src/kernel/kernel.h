@@ -8,7 +8,7 @@
 #define KFE_KERNEL_KERNEL_H
 
 #include "core/param.h"
-#include "data/table.h"
+#include "data/data.h"
 
 typedef enum kfe_i_kernel_base {
     KFE_BASE_DOT,        /* ⟨x, y⟩ */
@@ -53,7 +53,8 @@ typedef struct kfe_i_kernel {
     const kfe_i_kernel_def *def;
     void *settings; /* as def->params says */
     kfe_i_kernel_common common;
-    int view; /* of the data it is evaluated on */
+    int view;        /* of the data it is evaluated on */
+    char *view_name; /* the view that the user gave it to; NULL: any */
     /* USER only */
     char *user_name;
     kfe_kernel_fn user_function;
@@ -86,9 +87,13 @@ kfe_status kfe_i_kernel_list_add(kfe_i_kernel_list *list, kfe_i_kernel *kernel);
 /* Appends copies of all kernels of `from`. */
 kfe_status kfe_i_kernel_list_copy(kfe_context *ctx, const kfe_i_kernel_list *from, kfe_i_kernel_list *list);
 
-/* Which view each kernel is evaluated on, for `views` views: one kernel serves all views (copies are
- * added), as many kernels as views pair up, several kernels share a single view. */
-kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int views);
+/* Which of `count` views each kernel is evaluated on. Kernels that were given to a view by name go there. Of
+ * the others, one serves all views that have none by name (copies are added), as many as there are such views
+ * pair up with them, and several share a single one. Afterwards the list is in the order of the views. Only
+ * the names of the views are looked at; NULL if no kernel asks for one. */
+kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int count, const kfe_i_view *views);
+/* Whether some view would have no kernel: all kernels were given to views by name, and none to this one. */
+int kfe_i_kernel_list_leaves_out(const kfe_i_kernel_list *list, int count, const kfe_i_view *views);
 
 /* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which cannot be. */
 int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);

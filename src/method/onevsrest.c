@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/gram.h"
 #include "learn/multiclass.h"
 #include "learn/smo.h"
 
@@ -69,6 +68,17 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *s, const kfe_i_gram *gram)
+{
+    kfe_status status = KFE_OK;
+
+    s->objective = s->alpha_sum = 0;
+    for (int64_t m = 0; m < s->count; m++)
+        KFE_TRY(solve_one(s, gram, m));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *s, int64_t dim, const double *features)
 {
     kfe_status status = KFE_OK;
@@ -85,16 +95,14 @@ kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *s, int64_t dim, const double *
     KFE_TRY(kfe_i_gram_factored(s->ctx, &table, &factored));
     if (s->n <= STORED_ROWS)
         KFE_TRY(kfe_i_gram_stored(s->ctx, factored, 0, &stored));
-    s->objective = s->alpha_sum = 0;
-    for (int64_t m = 0; m < s->count; m++)
-        KFE_TRY(solve_one(s, stored ? stored : factored, m));
+    KFE_TRY(kfe_i_onevsrest_solve_on(s, stored ? stored : factored));
 cleanup:
     kfe_i_gram_free(stored);
     kfe_i_gram_free(factored);
     return status;
 }
 
-static int64_t support_vectors(const kfe_i_onevsrest *s)
+int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *s)
 {
     int64_t found = 0;
 
@@ -114,7 +122,7 @@ kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *s, int64_t dim, const 
 
     KFE_TRY(kfe_i_machine_begin(s->ctx, KFE_MACHINE_LINEAR, s->decision, dim, s->count, dim, out));
     out->classes = s->target->class_count;
-    out->support_vectors = support_vectors(s);
+    out->support_vectors = kfe_i_onevsrest_support_vectors(s);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)s->count, (blasint)s->n, 1,
                 features, (blasint)dim, s->weights, (blasint)s->count, 0, out->weights, (blasint)s->count);
     memcpy(out->offset, s->offset, (size_t)s->count * sizeof *out->offset);

@@ -9,6 +9,7 @@
 
 #include "data/table.h"
 #include "data/target.h"
+#include "gram/gram.h"
 #include "learn/machine.h"
 
 typedef struct kfe_i_onevsrest {
@@ -31,6 +32,10 @@ kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, do
 void kfe_i_onevsrest_free(kfe_i_onevsrest *machines);
 /* On features (n × dim), dense. */
 kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *machines, int64_t dim, const double *features);
+/* On a kernel matrix. */
+kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *machines, const kfe_i_gram *gram);
+/* Examples that one of the machines rests on. */
+int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *machines);
 /* As a linear machine on these features, those of the last solution. */
 kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *machines, int64_t dim, const double *features,
                                    kfe_i_machine *out);

@@ -48,10 +48,10 @@ kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
     if (view->table.cols < 1)
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: the data has no feature columns; if none is a label, say --label none",
-                          view->name);
+                          kfe_i_view_shown(view));
     if (kfe_i_table_find_nonfinite(&view->table, &row, &col))
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number", view->name,
-                          (long long)row + 1, (long long)col + 1);
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
+                          kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1);
     return KFE_OK;
 }
 
@@ -77,14 +77,6 @@ cleanup:
 }
 
 /* ---- kernels ---- */
-
-static kfe_status add_default_kernel(kfe_i_fit *job)
-{
-    kfe_i_kernel kernel = {0};
-    kfe_status status = kfe_i_kernel_parse(job->ctx, kfe_i_method_kernel(job->spec->method), &kernel);
-
-    return status == KFE_OK ? kfe_i_kernel_list_add(&job->kernels, &kernel) : status;
-}
 
 static kfe_status check_given_is_not_scaled(const kfe_i_fit *job, const kfe_i_kernel *kernel)
 {
@@ -127,7 +119,7 @@ static kfe_status check_kernel_for_method(const kfe_i_fit *job, const kfe_i_kern
 
     if (kfe_i_spec_learns_from_kernel(job->spec))
         return check_kernel_for_learner(job, kernel);
-    if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->kernels.count > 1))
+    if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->spec->kernels.count > 1))
         return refuse_kernel(job);
     if (method->flags & KFE_HAS_SYNTHETIC && !has_points)
         return kfe_i_fail(job->ctx, KFE_EINVAL,
@@ -140,12 +132,9 @@ static kfe_status choose_kernels(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_kernel_list_copy(job->ctx, &job->spec->kernels, &job->kernels));
-    if (job->kernels.count == 0)
-        KFE_TRY(add_default_kernel(job));
-    for (int64_t m = 0; m < job->kernels.count; m++)
-        KFE_TRY(check_kernel_for_method(job, &job->kernels.items[m]));
-    KFE_TRY(kfe_i_kernel_list_bind(&job->kernels, job->train->view_count));
+    for (int64_t m = 0; m < job->spec->kernels.count; m++)
+        KFE_TRY(check_kernel_for_method(job, &job->spec->kernels.items[m]));
+    KFE_TRY(kfe_i_spec_kernels(job->ctx, job->spec, job->train, &job->kernels));
 cleanup:
     return status;
 }
@@ -158,7 +147,7 @@ static kfe_status prepare_kernels(kfe_i_fit *job)
         kfe_i_kernel *kernel = &job->kernels.items[m];
         status = kfe_i_kernel_prepare(job->ctx, kernel, &job->scaled[kernel->view]);
         if (status != KFE_OK)
-            return kfe_i_fail_prefix(job->ctx, status, job->train->views[kernel->view].name);
+            return kfe_i_fail_prefix(job->ctx, status, kfe_i_view_shown(&job->train->views[kernel->view]));
     }
     return KFE_OK;
 }
@@ -261,7 +250,7 @@ static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, cons
         ctx, KFE_EINPUT,
         "%s: row %lld, column %lld is too large to compute with (beyond %g); write the column in "
         "another unit, or remove it",
-        view->name, (long long)row + 1, (long long)col + 1, largest);
+        kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1, largest);
 }
 
 static kfe_status scale_views(kfe_i_fit *job)
@@ -274,7 +263,7 @@ static kfe_status scale_views(kfe_i_fit *job)
         kfe_i_scaler *scaler = &job->model->views[v].scaler;
         if (table->kind == KFE_TABLE_TEXT && job->spec->fit.scale != KFE_SCALE_NONE)
             KFE_FAIL(job->ctx, KFE_EINVAL, "%s: strings cannot be scaled; leave out --scale",
-                     job->train->views[v].name);
+                     kfe_i_view_shown(&job->train->views[v]));
         KFE_TRY(kfe_i_scaler_learn(job->ctx, (kfe_i_scale_kind)job->spec->fit.scale, table, scaler));
         KFE_TRY(kfe_i_scaler_apply(job->ctx, scaler, table, &job->scaled[v]));
         KFE_TRY(check_magnitude(job->ctx, &job->train->views[v], &job->scaled[v]));

@@ -232,6 +232,11 @@ int kfe_model_views(const kfe_model *model)
     return model->view_count;
 }
 
+const char *kfe_model_view_name(const kfe_model *model, int view)
+{
+    return view >= 0 && view < model->view_count ? model->views[view].name : NULL;
+}
+
 int64_t kfe_model_cols(const kfe_model *model, int view)
 {
     return view >= 0 && view < model->view_count ? model->views[view].cols : 0;

@@ -18,7 +18,7 @@ static kfe_status check_names(kfe_context *ctx, const kfe_i_model_view *expected
                               "%s: column %lld is '%s', but the model was fitted on '%s' there; give the "
                               "same columns in the same "
                               "order (and see --label if one of them is the label)",
-                              given->name, (long long)j + 1, found, wanted);
+                              kfe_i_view_shown(given), (long long)j + 1, found, wanted);
     }
     return KFE_OK;
 }
@@ -28,14 +28,15 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
     int strings = given->table.kind == KFE_TABLE_TEXT;
 
     if (strings != expected->strings)
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the model works on %s, but the data holds %s", given->name,
-                          expected->strings ? "strings" : "numbers", strings ? "strings" : "numbers");
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the model works on %s, but the data holds %s",
+                          kfe_i_view_shown(given), expected->strings ? "strings" : "numbers",
+                          strings ? "strings" : "numbers");
     if (!strings && given->table.cols != expected->cols)
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "%s: the model was fitted on %lld columns, but the data has %lld; give the same columns in the "
             "same order (and see --label if one of them is the label)",
-            given->name, (long long)expected->cols, (long long)given->table.cols);
+            kfe_i_view_shown(given), (long long)expected->cols, (long long)given->table.cols);
     return check_names(ctx, expected, given);
 }
 
@@ -46,8 +47,8 @@ static kfe_status check_finite(kfe_context *ctx, const kfe_i_view *view)
 
     if (!kfe_i_table_find_nonfinite(&view->table, &row, &col))
         return KFE_OK;
-    return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number", view->name,
-                      (long long)row + 1, (long long)col + 1);
+    return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
+                      kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1);
 }
 
 static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe_data *data)

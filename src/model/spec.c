@@ -183,6 +183,40 @@ kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *ker
     return kfe_i_kernel_list_add_family(ctx, kernel, &spec->kernels);
 }
 
+kfe_status kfe_spec_set_view_kernel(kfe_context *ctx, kfe_spec *spec, const char *view, const char *kernel)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list *list = &spec->kernels;
+    int64_t before = list->count;
+
+    if (!view || !view[0])
+        KFE_FAIL(ctx, KFE_EINVAL, "kernel '%s' is for a view without a name; name the view", kernel);
+    KFE_TRY(kfe_spec_add_kernel(ctx, spec, kernel));
+    for (int64_t m = before; m < list->count; m++)
+        KFE_STRDUP(ctx, list->items[m].view_name, view);
+cleanup:
+    while (status != KFE_OK && list->count > before)
+        kfe_i_kernel_free(&list->items[--list->count]);
+    return status;
+}
+
+kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                              kfe_i_kernel_list *out)
+{
+    kfe_status status = KFE_OK;
+    const char *usual = kfe_i_spec_learns_from_kernel(spec) ? "rbf" : kfe_i_method_kernel(spec->method);
+    kfe_i_kernel kernel = {0};
+
+    KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, out));
+    if (kfe_i_kernel_list_leaves_out(out, data->view_count, data->views)) {
+        KFE_TRY(kfe_i_kernel_parse(ctx, usual, &kernel));
+        KFE_TRY(kfe_i_kernel_list_add(out, &kernel));
+    }
+    KFE_TRY(kfe_i_kernel_list_bind(out, data->view_count, data->views));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name, kfe_kernel_fn kernel,
                                     void *user)
 {

@@ -3,6 +3,7 @@
 #ifndef KFE_MODEL_SPEC_H
 #define KFE_MODEL_SPEC_H
 
+#include "data/data.h"
 #include "data/scale.h"
 #include "learn/learner.h"
 #include "method/method.h"
@@ -28,6 +29,10 @@ extern const kfe_i_param_table kfe_i_fit_params;
 /* The options that no method owns, from "key=value,..." (NULL: defaults). */
 kfe_status kfe_i_fit_settings_parse(kfe_context *ctx, const char *options, kfe_i_fit_settings *out);
 kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **out);
+/* Appends the kernels of a fit on this data, each bound to its view: those of the specification, and where
+ * they leave views without one, the default. */
+kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                              kfe_i_kernel_list *out);
 /* The learner learns from the kernel itself: no method stands between, and a kernel was named. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
 

@@ -91,7 +91,10 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
     kfe_i_text_printf(&text, "method      %s (%s)\n", model->method, model->params);
     for (int64_t m = 0; m < model->kernels.count; m++) {
         KFE_TRY(kernel_text(ctx, &model->kernels.items[m], &kernel));
-        kfe_i_text_printf(&text, "kernel      %s\n", kernel);
+        kfe_i_text_printf(&text, "kernel      %s", kernel);
+        if (model->view_count > 1)
+            kfe_i_text_printf(&text, " on %s", model->views[model->kernels.items[m].view].name);
+        kfe_i_text_puts(&text, "\n");
         kfe_i_free(ctx, kernel);
         kernel = NULL;
     }
@@ -173,6 +176,15 @@ cleanup:
     return status;
 }
 
+static json_t *kernel_view_array(const kfe_model *model)
+{
+    json_t *list = json_array();
+
+    for (int64_t m = 0; m < model->kernels.count; m++)
+        json_array_append_new(list, kfe_i_json_string(model->views[model->kernels.items[m].view].name));
+    return list;
+}
+
 static kfe_status add_parameter(kfe_context *ctx, void *user, const char *key, const char *value)
 {
     (void)ctx;
@@ -217,6 +229,7 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     json_object_set_new(object, "method", kfe_i_json_string(model->method));
     json_object_set_new(object, "parameters", params);
     json_object_set_new(object, "kernels", kernels);
+    json_object_set_new(object, "kernel_views", kernel_view_array(model));
     KFE_TRY(kfe_i_options_each(ctx, model->params, add_parameter, params));
     KFE_TRY(kernel_array(ctx, model, kernels));
     json_object_set_new(object, "features", json_integer((json_int_t)model->dim));

@@ -23,24 +23,22 @@ cleanup:
     return status;
 }
 
-/* Before kernels are bound to views: with several, kernel v is on view v. */
-static int view_is_given(const kfe_spec *spec, int view)
-{
-    int64_t m = spec->kernels.count > 1 ? view : 0;
-    return m < spec->kernels.count && spec->kernels.items[m].def->base == KFE_BASE_GIVEN;
-}
-
 kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec,
                              const int64_t *rows, int64_t count, const int64_t *columns, int64_t column_count,
                              kfe_data **out)
 {
     kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels;
 
+    *out = NULL;
+    kfe_i_kernel_list_init(ctx, &kernels);
+    KFE_TRY(kfe_i_spec_kernels(ctx, spec, data, &kernels));
     KFE_TRY(kfe_i_data_gather(ctx, data, rows, count, out));
     for (int v = 0; v < data->view_count; v++)
-        if (view_is_given(spec, v))
+        if (kfe_i_kernel_list_given(&kernels, v) > 0)
             KFE_TRY(pick_columns(ctx, columns, column_count, &(*out)->views[v].table));
 cleanup:
+    kfe_i_kernel_list_free(&kernels);
     if (status != KFE_OK) {
         kfe_data_free(*out);
         *out = NULL;

@@ -188,8 +188,7 @@ static int shares_matrix(const run *r)
     int by_kernel = spec->method->flags & KFE_HAS_KERNELS &&
                     !(spec->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS));
     double bytes = 8.0 * (double)r->row_count * (double)r->row_count;
-    int64_t kernels =
-        spec->kernels.count > r->sweep->data->view_count ? spec->kernels.count : r->sweep->data->view_count;
+    int64_t kernels = spec->kernels.count + r->sweep->data->view_count - 1; /* at most */
 
     return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !has_user_kernel(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
@@ -251,8 +250,7 @@ static kfe_status resolve_kernels(run *r, kfe_i_kernel_list *kernels)
     KFE_ALLOC(r->ctx, train, split->train_count);
     for (int64_t i = 0; i < split->train_count; i++)
         train[i] = r->place[split->train[i]];
-    KFE_TRY(kfe_i_kernel_list_copy(r->ctx, &r->spec->kernels, kernels));
-    KFE_TRY(kfe_i_kernel_list_bind(kernels, r->sweep->data->view_count));
+    KFE_TRY(kfe_i_spec_kernels(r->ctx, r->spec, r->sweep->data, kernels));
     for (int64_t m = 0; m < kernels->count; m++) {
         kfe_i_kernel *kernel = &kernels->items[m];
         if (kernel->def->base == KFE_BASE_GIVEN)
@@ -314,14 +312,20 @@ cleanup:
 /* ---- groups ---- */
 
 /* Kernels or scaling that the training rows decide make every split a group of its own. */
-static int depends_on_rows(const run *r)
+static kfe_status depends_on_rows(const run *r, int *out)
 {
+    kfe_status status = KFE_OK;
     int scale = r->spec->fit.scale;
+    kfe_i_kernel_list kernels;
 
-    for (int64_t m = 0; m < r->spec->kernels.count; m++)
-        if (!kfe_i_kernel_is_resolved(&r->spec->kernels.items[m]))
-            return 1;
-    return scale != KFE_SCALE_NONE && scale != KFE_SCALE_L2_ROWS;
+    *out = scale != KFE_SCALE_NONE && scale != KFE_SCALE_L2_ROWS;
+    kfe_i_kernel_list_init(r->ctx, &kernels);
+    KFE_TRY(kfe_i_spec_kernels(r->ctx, r->spec, r->sweep->data, &kernels));
+    for (int64_t m = 0; m < kernels.count; m++)
+        *out |= !kfe_i_kernel_is_resolved(&kernels.items[m]);
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
 }
 
 static kfe_status collect_rows(run *r)
@@ -355,6 +359,7 @@ static kfe_status run_group(run *r, int dependent)
     kfe_status status = KFE_OK;
     const kfe_i_grid *grid = r->sweep->grid;
     kfe_i_shared_matrix shared = {0};
+    int depends = 0;
 
     KFE_TRY(collect_rows(r));
     for (r->digits[KFE_AXIS_KERNEL] = 0; r->digits[KFE_AXIS_KERNEL] < grid->counts[KFE_AXIS_KERNEL];
@@ -362,7 +367,8 @@ static kfe_status run_group(run *r, int dependent)
         r->digits[KFE_AXIS_METHOD] = 0;
         r->digits[KFE_AXIS_DIM] = r->largest_dim;
         KFE_TRY(kfe_i_grid_apply(r->ctx, grid, r->digits, KFE_AXIS_FIT, KFE_AXIS_DIM, r->spec));
-        if (depends_on_rows(r) != dependent)
+        KFE_TRY(depends_on_rows(r, &depends));
+        if (depends != dependent)
             continue;
         r->shared = NULL;
         if (shares_matrix(r)) {
@@ -447,16 +453,14 @@ static kfe_status check_given(const run *r)
     kfe_i_gram *gram = NULL;
 
     kfe_i_kernel_list_init(r->ctx, &kernels);
-    KFE_TRY(kfe_i_kernel_list_copy(r->ctx, &r->sweep->grid->base->kernels, &kernels));
-    if (kernels.count > 0)
-        KFE_TRY(kfe_i_kernel_list_bind(&kernels, data->view_count));
+    KFE_TRY(kfe_i_spec_kernels(r->ctx, r->sweep->grid->base, data, &kernels));
     for (int64_t m = 0; m < kernels.count; m++) {
         const kfe_i_view *view = &data->views[kernels.items[m].view];
         if (kernels.items[m].def->base != KFE_BASE_GIVEN)
             continue;
         if ((status = kfe_i_kernel_prepare(r->ctx, &kernels.items[m], &view->table)) != KFE_OK ||
             (status = kfe_i_gram_precomputed(r->ctx, &view->table, &gram)) != KFE_OK) {
-            status = kfe_i_fail_prefix(r->ctx, status, view->name);
+            status = kfe_i_fail_prefix(r->ctx, status, kfe_i_view_shown(view));
             goto cleanup;
         }
         kfe_i_gram_free(gram);

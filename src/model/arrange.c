@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/arrange.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/views.h"
+
+static int find_in_model(const kfe_model *model, const char *name)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (strcmp(model->views[v].name, name) == 0)
+            return v;
+    return -1;
+}
+
+static int names_decide(const kfe_model *model, const kfe_data *data)
+{
+    if (model->view_count == 1 && data->view_count == 1)
+        return 0;
+    for (int v = 0; v < data->view_count; v++)
+        if (data->views[v].named || find_in_model(model, data->views[v].name) >= 0)
+            return 1;
+    return 0;
+}
+
+/* `problem` with a list of the model's views behind it. */
+static kfe_status refuse(kfe_context *ctx, const kfe_model *model, const char *problem)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text names;
+
+    kfe_i_text_init(&names, ctx);
+    for (int v = 0; v < model->view_count; v++)
+        kfe_i_text_printf(&names, "%s%s", v ? ", " : "", model->views[v].name);
+    KFE_TRY(names.status);
+    status = kfe_i_fail(ctx, KFE_EINPUT, "%s; its views are %s: give each with --view NAME=FILE", problem,
+                        names.bytes);
+cleanup:
+    kfe_i_text_free(&names);
+    return status;
+}
+
+static kfe_status refuse_view(kfe_context *ctx, const kfe_model *model, const char *what, const char *name)
+{
+    char problem[600];
+
+    snprintf(problem, sizeof problem, "%s '%.200s'", what, name);
+    return refuse(ctx, model, problem);
+}
+
+static kfe_status by_name(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out)
+{
+    for (int v = 0; v < data->view_count; v++)
+        if (find_in_model(model, data->views[v].name) < 0)
+            return refuse_view(ctx, model, "the model has no view", data->views[v].name);
+    for (int v = 0; v < model->view_count; v++) {
+        int found = kfe_i_views_find(data->views, data->view_count, model->views[v].name);
+        if (found < 0)
+            return refuse_view(ctx, model, "the data lacks the model's view", model->views[v].name);
+        out->views[v] = data->views[found];
+    }
+    return KFE_OK;
+}
+
+static kfe_status by_order(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out)
+{
+    char problem[120];
+
+    if (data->view_count == model->view_count) {
+        memcpy(out->views, data->views, (size_t)data->view_count * sizeof *out->views);
+        return KFE_OK;
+    }
+    snprintf(problem, sizeof problem, "the model was fitted on %d view%s, but the data has %d",
+             model->view_count, model->view_count == 1 ? "" : "s", data->view_count);
+    return refuse(ctx, model, problem);
+}
+
+kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = *data;
+    out->ctx = ctx;
+    out->views = NULL;
+    KFE_ALLOC_ZERO(ctx, out->views, model->view_count);
+    out->view_count = model->view_count;
+    KFE_TRY(names_decide(model, data) ? by_name(ctx, model, data, out) : by_order(ctx, model, data, out));
+cleanup:
+    return status;
+}
+
+void kfe_i_arrange_free(kfe_data *arranged)
+{
+    if (arranged->ctx)
+        kfe_i_free(arranged->ctx, arranged->views);
+    memset(arranged, 0, sizeof *arranged);
+}
