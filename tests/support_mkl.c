@@ -109,6 +109,18 @@ void support_check_memory(const support_request *request, int64_t rows, int64_t 
     }
 }
 
+void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
+                                          int64_t cols, const double *x, const int *class_of)
+{
+    support_allocator counting[2] = {{0}};
+    support_request longer = *few;
+
+    longer.params = many;
+    assert_int_equal(fit_counted(&counting[0], few, rows, cols, x, class_of), KFE_OK);
+    assert_int_equal(fit_counted(&counting[1], &longer, rows, cols, x, class_of), KFE_OK);
+    assert_int_equal(counting[0].calls, counting[1].calls);
+}
+
 double support_machines_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of,
                                 int classes, double c)
 {

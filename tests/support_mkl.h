@@ -21,6 +21,9 @@ void support_check_predictions_of_a_file(kfe_context *ctx, const kfe_model *mode
 /* Every allocation of a fit fails in turn. */
 void support_check_memory(const support_request *request, int64_t rows, int64_t cols, const double *x,
                           const int *class_of);
+/* Rounds do not allocate: a fit with other parameters, for more of them, allocates as often. */
+void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
+                                          int64_t cols, const double *x, const int *class_of);
 /* The optimum Σ eᵀα − ½aᵀKa over the machines of each class against the rest (two classes: one). */
 double support_machines_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of,
                                 int classes, double c);

@@ -107,7 +107,7 @@ void smo_close_gram(smo_opened *o)
 kfe_status smo_solve_on(kfe_context *ctx, smo_problem *p, const kfe_i_gram *gram, double tolerance,
                         int shrinking, kfe_i_smo_result *out)
 {
-    kfe_i_smo_problem smo = {gram, p->sign, p->upper};
+    kfe_i_smo_problem smo = {.gram = gram, .sign = p->sign, .upper = p->upper};
     kfe_i_smo_options options = {.tolerance = tolerance, .shrinking = shrinking};
     return kfe_i_smo_solve(ctx, &smo, &options, p->alpha, out);
 }

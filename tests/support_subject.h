@@ -8,10 +8,14 @@
 
 enum { SUBJECT_ROWS = 36, SUBJECT_TEST_ROWS = 11, SUBJECT_COLS = 6, SUBJECT_CLASSES = 3 };
 
+/* Violation of the machines' conditions of optimality in tight fits. */
+#define SUBJECT_STOP 1e-11
+
 typedef struct support_subject {
     int method_index;
     kfe_entry_info method, kernel; /* a method without kernels has an empty kernel name */
     kfe_context *ctx;
+    int tight; /* methods that learn machines are fitted as support_subject_fit says */
 } support_subject;
 
 /* The subjects, malloc; a context is not yet in them. */
@@ -48,8 +52,13 @@ void support_made_free(support_made *made);
 /* Example that stands in row i of the reversed training set. */
 int64_t support_reversed_row(int64_t i);
 
-/* A model, or NULL if the kernel is indefinite and the method says that it cannot work with that. */
+/* A model, or NULL if the kernel is indefinite and the method says that it cannot work with that. If the
+ * subject is tight and learns machines, these are optimal up to SUBJECT_STOP, and rounding does not decide
+ * where the method ends. */
 kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train);
+
+/* For specifications that are made otherwise. */
+void support_subject_tighten(const support_subject *subject, kfe_spec *spec);
 
 /* How strongly the features of the training examples, and of new points, react to a small relative change of
  * the kernel matrix (of the points for methods that take no matrix): the condition number of the problem, as
@@ -71,6 +80,7 @@ typedef struct support_check {
     const char *name;
     void (*run)(const support_subject *subject);
     int (*applies)(const support_subject *subject);
+    int tight; /* the subject is */
 } support_check;
 
 /* One CMocka test for each; how many failed. */

@@ -372,28 +372,38 @@ static void compare_with_given_sum(const support_subject *s, const support_made 
     kfe_data_free(matrix);
 }
 
-static void check_views_add_up(const support_subject *s)
+static void check_model_of_views(const support_subject *s, const support_made *whole, const kfe_data *views,
+                                 const kfe_model *model)
 {
-    support_made whole = support_make(s, &plain);
-    kfe_data *views = support_read_halves(s, &whole);
     const char *path = support_path("views.kfe");
-    kfe_model *model = support_subject_fit(s, NULL, views);
     kfe_model *loaded = NULL;
     kfe_matrix one_view;
 
     kfe_matrix got = support_transform(s->ctx, model, views);
     assert_int_equal(kfe_model_views(model), 2);
-    assert_fails(s->ctx, KFE_EINPUT, "2 views", kfe_transform(s->ctx, model, whole.data, &one_view));
+    assert_fails(s->ctx, KFE_EINPUT, "2 views", kfe_transform(s->ctx, model, whole->data, &one_view));
     assert_ok(s->ctx, kfe_model_save(s->ctx, model, path));
     assert_ok(s->ctx, kfe_model_load(s->ctx, path, &loaded));
     kfe_matrix again = support_transform(s->ctx, loaded, views);
     support_same_bits(&got, &again);
-    if (!(s->method.flags & KFE_HAS_SYNTHETIC))
-        compare_with_given_sum(s, &whole, &got);
+    /* methods that weigh kernels give each view a weight of its own, after dividing its kernel by its trace:
+     * their kernel is another combination of the two than the plain sum */
+    if (!(s->method.flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS)))
+        compare_with_given_sum(s, whole, &got);
     kfe_matrix_free(&got);
     kfe_matrix_free(&again);
-    kfe_model_free(model);
     kfe_model_free(loaded);
+}
+
+static void check_views_add_up(const support_subject *s)
+{
+    support_made whole = support_make(s, &plain);
+    kfe_data *views = support_read_halves(s, &whole);
+    kfe_model *model = support_subject_fit(s, NULL, views);
+
+    if (model) /* an indefinite kernel may be too bad on the halves only */
+        check_model_of_views(s, &whole, views, model);
+    kfe_model_free(model);
     kfe_data_free(views);
     support_made_free(&whole);
 }
@@ -432,7 +442,7 @@ static int is_linear_kernel(const support_subject *s)
     return strcmp(s->kernel.name, "linear") == 0;
 }
 
-static void check_user_kernel_works_like_ours(const support_subject *s)
+static void check_user_kernel(const support_subject *s, const char *params)
 {
     support_made train = support_make(s, &plain);
     const char *path = support_path("user.kfe");
@@ -441,7 +451,8 @@ static void check_user_kernel_works_like_ours(const support_subject *s)
     kfe_model *loaded = NULL;
     kfe_matrix got;
 
-    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method.name, NULL, NULL, &spec));
+    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method.name, params, NULL, &spec));
+    support_subject_tighten(s, spec);
     assert_ok(s->ctx, kfe_spec_add_user_kernel(s->ctx, spec, "dot", dot_product, NULL));
     assert_ok(s->ctx, kfe_fit(s->ctx, spec, train.data, &model));
     assert_ok(s->ctx, kfe_model_save(s->ctx, model, path));
@@ -449,7 +460,7 @@ static void check_user_kernel_works_like_ours(const support_subject *s)
     assert_fails(s->ctx, KFE_EINVAL, "dot", kfe_transform(s->ctx, loaded, train.data, &got));
     assert_ok(s->ctx, kfe_model_bind_kernel(s->ctx, loaded, "dot", dot_product, NULL));
     got = support_transform(s->ctx, loaded, train.data);
-    kfe_matrix expected = support_subject_features(s, NULL, train.data, train.data);
+    kfe_matrix expected = support_subject_features(s, params, train.data, train.data);
     assert_int_equal(expected.cols, got.cols);
     support_same_features(s, &expected, &got, DBL_EPSILON);
     kfe_matrix_free(&expected);
@@ -458,6 +469,17 @@ static void check_user_kernel_works_like_ours(const support_subject *s)
     kfe_model_free(loaded);
     kfe_spec_free(spec);
     support_made_free(&train);
+}
+
+/* Points that are learned move by the derivative of the kernel, which that of the user has not: so they stay.
+ */
+static void check_user_kernel_works_like_ours(const support_subject *s)
+{
+    support_subject still = *s;
+    int points_move = s->method.flags & KFE_HAS_SYNTHETIC && s->method.flags & KFE_HAS_MACHINE;
+
+    still.tight = !points_move;
+    check_user_kernel(&still, points_move ? "max-iter=0" : NULL);
 }
 
 static int asks_while_working(void *user)
@@ -488,30 +510,9 @@ static void check_cancelling_leaves_nothing(const support_subject *s)
 
 /* ---- methods that learn machines with the features ---- */
 
-/* They stop when they have settled, and rounding may decide where: features are not the same to rounding. */
 static int learns_machines(const support_subject *s)
 {
     return (s->method.flags & KFE_HAS_MACHINE) != 0;
-}
-
-static int is_exact(const support_subject *s)
-{
-    return !learns_machines(s);
-}
-
-static int is_exact_on_points(const support_subject *s)
-{
-    return is_exact(s) && support_subject_has_points(s);
-}
-
-static int is_exact_on_linear(const support_subject *s)
-{
-    return is_exact(s) && is_linear_kernel(s);
-}
-
-static int adds_views_up(const support_subject *s)
-{
-    return is_exact(s) && takes_views(s) && !(s->method.flags & KFE_HAS_WEIGHTS);
 }
 
 static kfe_matrix own_predictions(const support_subject *s, const char *params, const kfe_data *train,
@@ -547,23 +548,23 @@ static void check_predictions_survive_rounding(const support_subject *s)
 /* ---- all of them ---- */
 
 static const support_check checks[] = {
-    {"the model fits its data", check_model_fits_its_data, always},
-    {"one seed gives the same bits", check_one_seed_gives_the_same_bits, always},
-    {"the file keeps every bit", check_file_keeps_every_bit, always},
-    {"sparse equals dense", check_sparse_equals_dense, is_exact_on_points},
-    {"threads change rounding only", check_threads_change_rounding_only, is_exact},
-    {"storage changes precision only", check_storage_changes_precision_only, is_exact},
-    {"the order of examples does not matter", check_order_of_examples_does_not_matter, is_exact},
-    {"bad numbers are refused", check_bad_numbers_are_refused, on_numbers},
-    {"targets it cannot use are refused", check_targets_it_cannot_use_are_refused, is_supervised},
-    {"it works without classes", check_it_works_without_classes, needs_no_labels},
-    {"more features than there are", check_more_features_than_there_are, has_dim},
-    {"every parameter is described", check_every_parameter_is_described, always},
-    {"views add up", check_views_add_up, adds_views_up},
-    {"several views are refused", check_several_views_are_refused, takes_one_view},
-    {"a user kernel works like ours", check_user_kernel_works_like_ours, is_exact_on_linear},
-    {"predictions survive rounding", check_predictions_survive_rounding, learns_machines},
-    {"cancelling leaves nothing", check_cancelling_leaves_nothing, always},
+    {"the model fits its data", check_model_fits_its_data, always, 0},
+    {"one seed gives the same bits", check_one_seed_gives_the_same_bits, always, 0},
+    {"the file keeps every bit", check_file_keeps_every_bit, always, 0},
+    {"sparse equals dense", check_sparse_equals_dense, support_subject_has_points, 1},
+    {"threads change rounding only", check_threads_change_rounding_only, always, 1},
+    {"storage changes precision only", check_storage_changes_precision_only, always, 1},
+    {"the order of examples does not matter", check_order_of_examples_does_not_matter, always, 1},
+    {"bad numbers are refused", check_bad_numbers_are_refused, on_numbers, 0},
+    {"targets it cannot use are refused", check_targets_it_cannot_use_are_refused, is_supervised, 0},
+    {"it works without classes", check_it_works_without_classes, needs_no_labels, 0},
+    {"more features than there are", check_more_features_than_there_are, has_dim, 0},
+    {"every parameter is described", check_every_parameter_is_described, always, 0},
+    {"views add up", check_views_add_up, takes_views, 1},
+    {"several views are refused", check_several_views_are_refused, takes_one_view, 0},
+    {"a user kernel works like ours", check_user_kernel_works_like_ours, is_linear_kernel, 1},
+    {"predictions survive rounding", check_predictions_survive_rounding, learns_machines, 0},
+    {"cancelling leaves nothing", check_cancelling_leaves_nothing, always, 0},
 };
 
 int main(void)

@@ -126,8 +126,8 @@ static void check_every_learner_can_use_it(const support_subject *s)
 }
 
 static const support_check checks[] = {
-    {"fewer features are the first of more", check_fewer_features_are_the_first_of_more, is_nested},
-    {"every learner can use it", check_every_learner_can_use_it, has_usual_kernel},
+    {"fewer features are the first of more", check_fewer_features_are_the_first_of_more, is_nested, 0},
+    {"every learner can use it", check_every_learner_can_use_it, has_usual_kernel, 0},
 };
 
 int main(void)

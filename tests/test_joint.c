@@ -264,6 +264,41 @@ static void test_odd_problems_have_sound_answers(void **state)
     free(x);
 }
 
+/* Minus a kernel: no direction has a positive length, and uncorrelated features have none to take. */
+static void test_a_negative_kernel_is_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+    support_request request = {"usvm-joint", NULL, {"precomputed"}};
+    kfe_model *model = NULL;
+    double *negative = malloc(ROWS * ROWS * sizeof *negative);
+
+    for (int64_t i = 0; i < ROWS * ROWS; i++)
+        negative[i] = -p.g[i];
+    kfe_data *data = support_dense(ctx, ROWS, ROWS, negative, p.class_of);
+    assert_fails(ctx, KFE_ENUMERIC, "all directions have a negative length",
+                 support_request_fit(ctx, &request, data, &model));
+    assert_null(model);
+    kfe_data_free(data);
+    free(negative);
+    free_problem(&p);
+}
+
+static void test_alternations_do_not_allocate(void **state)
+{
+    problem p = make_problem(*state, CLASSES);
+
+    for (int m = 0; m < 2; m++)
+        for (int step = 0; step < 2; step++) {
+            support_request few = {
+                methods[m], step ? "settled=0,max-iter=3,step=plain" : "settled=0,max-iter=3", {KERNEL}};
+            support_check_rounds_do_not_allocate(
+                &few, step ? "settled=0,max-iter=40,step=plain" : "settled=0,max-iter=40", ROWS, COLS, p.x,
+                p.class_of);
+        }
+    free_problem(&p);
+}
+
 static void test_memory_may_end_anywhere(void **state)
 {
     static const support_request requests[] = {{"svm-joint", "max-iter=2", {"rbf:gamma=0.3"}},
@@ -293,6 +328,8 @@ int main(void)
         with_context(test_a_learner_takes_precedence),
         with_context(test_bad_settings_and_data_are_refused),
         with_context(test_odd_problems_have_sound_answers),
+        with_context(test_a_negative_kernel_is_refused),
+        with_context(test_alternations_do_not_allocate),
         with_context(test_memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

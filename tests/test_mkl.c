@@ -452,6 +452,44 @@ static void test_indefinite_kernels_get_a_warning_and_an_answer(void **state)
     free_problem(&p);
 }
 
+static void test_a_class_may_have_one_member(void **state)
+{
+    static const char *const requests[][2] = {{"hsic-mkl", NULL},
+                                              {"hsic-mkl", "label-kernel=h1,solver=silp"},
+                                              {"hsic-mkl", "solver=sdp"},
+                                              {"svm-mkl", NULL}};
+    kfe_context *ctx = *state;
+    double *x = support_normals(3, 12 * 3);
+    int class_of[12] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2};
+    kfe_data *data = support_dense(ctx, 12, 3, x, class_of);
+
+    for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
+        support_request request = {requests[r][0], requests[r][1], {"rbf:gamma=0.3", "linear"}};
+        kfe_model *model = support_request_model(ctx, &request, data);
+        kfe_matrix z = support_transform(ctx, model, data);
+        weights_of(model, 2);
+        assert_true(z.cols >= 1);
+        for (int64_t i = 0; i < z.rows * z.cols; i++)
+            assert_true(isfinite(z.values[i]));
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+    }
+    kfe_data_free(data);
+    free(x);
+}
+
+static void test_rounds_do_not_allocate(void **state)
+{
+    problem p = make_problem(*state);
+    support_request newton = {"hsic-mkl", "max-rounds=2", FOUR_KERNELS};
+    support_request joint = {"svm-mkl", "settled=0,max-iter=3", FOUR_KERNELS};
+
+    support_check_rounds_do_not_allocate(&newton, "max-rounds=100,tolerance=1e-12", ROWS, COLS, p.x,
+                                         p.class_of);
+    support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20", ROWS, COLS, p.x, p.class_of);
+    free_problem(&p);
+}
+
 static void test_memory_may_end_anywhere(void **state)
 {
     static const support_request requests[] = {
@@ -490,6 +528,8 @@ int main(void)
         with_context(test_bad_settings_and_data_are_refused),
         with_context(test_sdp_is_for_small_data),
         with_context(test_indefinite_kernels_get_a_warning_and_an_answer),
+        with_context(test_a_class_may_have_one_member),
+        with_context(test_rounds_do_not_allocate),
         with_context(test_memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,7 @@ static void test_gradient_is_that_of_the_value(void **state)
         open_objective(ctx, &p, kernels[k], &o);
         assert_true(kfe_i_slmc_has_gradient(&o.kernels));
         assert_ok(ctx, kfe_i_slmc_value(&o.slmc, &o.points, &value));
-        assert_ok(ctx, kfe_i_slmc_gradient(&o.slmc, &o.points, gradient));
+        assert_ok(ctx, kfe_i_slmc_gradient(&o.slmc, gradient));
         double largest = support_largest(POINTS * COLS, gradient);
         assert_true(largest > (k == 4 ? 0 : 1e-3));
         for (int i = 0; i < POINTS * COLS; i++) {
@@ -227,6 +227,44 @@ static void test_equal_examples_do_no_harm(void **state)
     kfe_data_free(data);
 }
 
+/* A class of one member, and kernels between the points that are not positive definite. */
+static void test_odd_problems_have_sound_answers(void **state)
+{
+    static const char *const kernels[] = {"rbf:gamma=0.3", "sigmoid:gamma=2,coef0=-1"};
+    kfe_context *ctx = *state;
+    double *x = support_normals(3, 12 * 3);
+    int class_of[12] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2};
+    kfe_data *data = support_dense(ctx, 12, 3, x, class_of);
+
+    for (int k = 0; k < 2; k++) {
+        support_catch_log(ctx);
+        kfe_model *model = support_fit(ctx, "slmc", "dim=6,init=random", kernels[k], data);
+        kfe_matrix z = support_transform(ctx, model, data);
+        if (k == 1)
+            assert_non_null(strstr(support_log(), "not positive definite"));
+        for (int64_t i = 0; i < z.rows * z.cols; i++)
+            assert_true(isfinite(z.values[i]));
+        support_check_predictions_of_a_file(ctx, model, data);
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+    }
+    kfe_data_free(data);
+    free(x);
+}
+
+static void test_steps_do_not_allocate(void **state)
+{
+    static const char *const kernels[] = {"rbf:gamma=0.3", "poly:degree=2,gamma=0.3", "linear"};
+    problem p = make_problem(*state);
+
+    for (int k = 0; k < 3; k++) {
+        support_request few = {"slmc", "dim=3,init=random,settled=0,max-iter=2", {kernels[k]}};
+        support_check_rounds_do_not_allocate(&few, "dim=3,init=random,settled=0,max-iter=20", ROWS, COLS, p.x,
+                                             p.class_of);
+    }
+    free_problem(&p);
+}
+
 static void test_memory_may_end_anywhere(void **state)
 {
     static const support_request requests[] = {
@@ -256,6 +294,8 @@ int main(void)
         with_context(test_sparse_data_gives_the_same),
         with_context(test_other_kernels_leave_the_points_where_they_are),
         with_context(test_equal_examples_do_no_harm),
+        with_context(test_odd_problems_have_sound_answers),
+        with_context(test_steps_do_not_allocate),
         with_context(test_memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

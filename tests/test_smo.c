@@ -364,7 +364,7 @@ static void test_iteration_limit_is_a_warning(void **state)
 
     smo_rbf_kernel(&p, 0.5);
     assert_ok(ctx, smo_open_gram(ctx, &p, "precomputed", KFE_GRAM_AUTO, &o));
-    kfe_i_smo_problem smo = {o.gram, p.sign, p.upper};
+    kfe_i_smo_problem smo = {.gram = o.gram, .sign = p.sign, .upper = p.upper};
     kfe_i_smo_options options = {.tolerance = 1e-6, .max_iterations = 7, .shrinking = 1};
     support_catch_log(ctx);
     assert_ok(ctx, kfe_i_smo_solve(ctx, &smo, &options, p.alpha, &result));

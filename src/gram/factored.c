@@ -97,6 +97,11 @@ cleanup:
     return status;
 }
 
+void kfe_i_gram_factored_refresh(const kfe_i_gram *gram)
+{
+    kfe_i_points_refresh(&((factored_state *)gram->state)->points);
+}
+
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram)
 {
     return gram->form == &form ? &((const factored_state *)gram->state)->points.table : NULL;

@@ -64,6 +64,8 @@ void kfe_i_gram_free(kfe_i_gram *gram);
 kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                             kfe_i_gram **out);
 kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
+/* After the numbers of the dense table of a factored operator were changed in place. */
+void kfe_i_gram_factored_refresh(const kfe_i_gram *gram);
 /* Borrows a symmetric matrix; KFE_EINPUT, with the cell, if it is not symmetric. */
 kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
 /* Evaluates every entry of `source` once and keeps it, in double or single precision. */

@@ -11,6 +11,8 @@
 #include <string.h>
 
 enum { ROWS = 4, PANEL = 64, BLOCK = 2048 };
+/* Matrices of fewer entries go through one thread: starting others takes longer. */
+enum { SERIAL_ENTRIES = 1 << 14 };
 
 /* Half of the vectors: one register of AVX-512, two of AVX2. */
 typedef double half __attribute__((vector_size(64)));
@@ -129,7 +131,8 @@ void kfe_i_thin_times(const kfe_context *ctx, int64_t rows, int64_t cols, const 
         int64_t count = k - first < KFE_THIN ? k - first : KFE_THIN;
         gather(cols, k, first, count, v, block_v);
         gather(rows, k, first, count, out, block_out);
-#pragma omp parallel for num_threads(kfe_context_threads(ctx)) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (rows * cols >= SERIAL_ENTRIES)            \
+    schedule(dynamic, 1)
         for (int64_t row = 0; row < rows; row += PANEL)
             for (int64_t col = 0; col < cols; col += BLOCK)
                 multiply(rows - row < PANEL ? rows - row : PANEL, cols - col < BLOCK ? cols - col : BLOCK,

@@ -39,19 +39,14 @@ cleanup:
     return status;
 }
 
-/* A dense copy with the centre subtracted, whatever the source is. */
-static kfe_status subtract_centre(kfe_context *ctx, const kfe_i_table *table, const double *centre,
-                                  kfe_i_table *out)
+static void subtract_centre(const kfe_i_table *table, const double *centre, kfe_i_table *out)
 {
-    kfe_status status = kfe_i_table_new_dense(ctx, table->rows, table->cols, out);
-
-    for (int64_t i = 0; status == KFE_OK && i < table->rows; i++) {
+    for (int64_t i = 0; i < table->rows; i++) {
         double *row = out->values + i * out->stride;
         kfe_i_table_dense_row(table, i, row);
         for (int64_t j = 0; j < table->cols; j++)
             row[j] -= centre[j];
     }
-    return status;
 }
 
 static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, const kfe_i_points *reference)
@@ -64,18 +59,18 @@ static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, 
         KFE_ALLOC(points->ctx, points->centre, table->cols);
         memcpy(points->centre, reference->centre, (size_t)table->cols * sizeof *points->centre);
     }
-    if (points->centre)
-        KFE_TRY(subtract_centre(points->ctx, table, points->centre, &points->table));
+    if (points->centre) { /* a dense copy, whatever the source is */
+        KFE_TRY(kfe_i_table_new_dense(points->ctx, table->rows, table->cols, &points->table));
+        subtract_centre(table, points->centre, &points->table);
+    }
 cleanup:
     return status;
 }
 
-static kfe_status measure_norms(kfe_i_points *points)
+static void measure_norms(kfe_i_points *points)
 {
-    kfe_status status = KFE_OK;
     const kfe_i_table *table = &points->table;
 
-    KFE_ALLOC(points->ctx, points->norms, table->rows);
     for (int64_t i = 0; i < table->rows; i++) {
         int sparse = table->kind == KFE_TABLE_CSR;
         int64_t begin = sparse ? table->row_start[i] : i * table->stride;
@@ -85,8 +80,6 @@ static kfe_status measure_norms(kfe_i_points *points)
             sum += table->values[p] * table->values[p];
         points->norms[i] = sum;
     }
-cleanup:
-    return status;
 }
 
 /* ---- strings ---- */
@@ -168,8 +161,10 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
         KFE_TRY(check_nonnegative(ctx, kernel, table));
     if (def->base == KFE_BASE_DISTANCE)
         KFE_TRY(centre_points(out, table, reference));
-    if (def->base == KFE_BASE_DISTANCE || def->base == KFE_BASE_DOT)
-        KFE_TRY(measure_norms(out));
+    if (def->base == KFE_BASE_DISTANCE || def->base == KFE_BASE_DOT) {
+        KFE_ALLOC(ctx, out->norms, table->rows);
+        measure_norms(out);
+    }
     if (def->base == KFE_BASE_STRING)
         KFE_TRY(count_strings(out, def->substring(kernel->settings)));
 cleanup:
@@ -223,6 +218,14 @@ cleanup:
     if (status != KFE_OK)
         kfe_i_points_free(out);
     return status;
+}
+
+void kfe_i_points_refresh(kfe_i_points *points)
+{
+    if (points->centre)
+        subtract_centre(&points->source, points->centre, &points->table);
+    if (points->norms)
+        measure_norms(points);
 }
 
 kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points)

@@ -31,6 +31,9 @@ kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points)
 /* An owned copy of the points listed, still prepared. */
 kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, const int64_t *index,
                                int64_t count, kfe_i_points *out);
+/* After the numbers of the table, which is dense, were changed in place: the centre stays. Does not allocate.
+ */
+void kfe_i_points_refresh(kfe_i_points *points);
 void kfe_i_points_free(kfe_i_points *points);
 
 #endif

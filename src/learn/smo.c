@@ -41,24 +41,19 @@ enum { TRUSTED_ITERATIONS_PER_EXAMPLE = 10 };
 /* Of --memory, the share that the cache of columns may take: the caller has plans of its own. */
 #define CACHE_SHARE 0.5
 
-kfe_status kfe_i_smo_allocate(kfe_i_smo_state *s, int64_t count)
+void kfe_i_smo_lay_out(kfe_i_smo_state *s, int64_t count, double *memory)
 {
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC(s->ctx, s->residual, count);
-    KFE_ALLOC(s->ctx, s->diagonal, count);
-    KFE_ALLOC(s->ctx, s->moves, count);
-    KFE_ALLOC(s->ctx, s->active, count);
-cleanup:
-    return status;
+    s->residual = memory;
+    s->diagonal = memory + count;
+    s->active = (int64_t *)(memory + 2 * count);
+    s->moves = (unsigned char *)(memory + 3 * count);
 }
 
-void kfe_i_smo_free(kfe_i_smo_state *s)
+void kfe_i_smo_work_free(kfe_context *ctx, kfe_i_smo_work *work)
 {
-    kfe_i_free(s->ctx, s->residual);
-    kfe_i_free(s->ctx, s->diagonal);
-    kfe_i_free(s->ctx, s->moves);
-    kfe_i_free(s->ctx, s->active);
+    kfe_i_free(ctx, work->whole);
+    kfe_i_free(ctx, work->part);
+    *work = (kfe_i_smo_work){0};
 }
 
 /* ---- rows of G ---- */
@@ -108,18 +103,25 @@ static kfe_status open_cache(kfe_i_smo_state *s)
     return kfe_i_column_cache_new(s->gram, columns < (double)s->n ? (int64_t)columns : s->n, &s->cache);
 }
 
-static kfe_status open_rows(kfe_i_smo_state *s)
+static kfe_status open_arrays(kfe_i_smo_state *s)
 {
     kfe_status status = KFE_OK;
+    int64_t n = s->n;
+    int64_t needed = (KFE_SMO_ARRAYS + 2) * n;
 
-    if (kfe_i_gram_row(s->gram, 0))
-        return KFE_OK;
-    s->factor = kfe_i_gram_factor(s->gram);
-    if (!s->factor)
-        return open_cache(s);
-    KFE_ALLOC(s->ctx, s->factor_row, s->factor->cols);
-    KFE_ALLOC(s->ctx, s->row_of_i, s->n);
-    KFE_ALLOC(s->ctx, s->row_of_j, s->n);
+    s->factor = kfe_i_gram_row(s->gram, 0) ? NULL : kfe_i_gram_factor(s->gram);
+    KFE_GROW(s->ctx, s->work->whole, s->work->whole_count,
+             needed + (s->factor ? 2 * n + s->factor->cols : 0));
+    kfe_i_smo_lay_out(s, n, s->work->whole);
+    s->weighted = s->work->whole + KFE_SMO_ARRAYS * n;
+    s->product = s->weighted + n;
+    if (s->factor) {
+        s->row_of_i = s->product + n;
+        s->row_of_j = s->row_of_i + n;
+        s->factor_row = s->row_of_j + n;
+    } else if (!kfe_i_gram_row(s->gram, 0)) {
+        KFE_TRY(open_cache(s));
+    }
 cleanup:
     return status;
 }
@@ -430,10 +432,7 @@ static kfe_status begin(kfe_i_smo_state *s)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_smo_allocate(s, s->n));
-    KFE_ALLOC(s->ctx, s->weighted, s->n);
-    KFE_ALLOC(s->ctx, s->product, s->n);
-    KFE_TRY(open_rows(s));
+    KFE_TRY(open_arrays(s));
     KFE_TRY(kfe_i_gram_diagonal(s->gram, s->diagonal));
     kfe_i_smo_make_feasible(s);
     for (int64_t i = 0; i < s->n; i++)
@@ -443,17 +442,6 @@ cleanup:
     return status;
 }
 
-static void end(kfe_i_smo_state *s)
-{
-    kfe_i_smo_free(s);
-    kfe_i_free(s->ctx, s->weighted);
-    kfe_i_free(s->ctx, s->product);
-    kfe_i_free(s->ctx, s->factor_row);
-    kfe_i_free(s->ctx, s->row_of_i);
-    kfe_i_free(s->ctx, s->row_of_j);
-    kfe_i_column_cache_free(s->cache);
-}
-
 kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
                            const kfe_i_smo_options *options, double *alpha, kfe_i_smo_result *out)
 {
@@ -461,7 +449,9 @@ kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
     int64_t n = problem->gram->size;
     int64_t limit = options->max_iterations ? options->max_iterations : n > 100000 ? 100 * n : 10000000;
     double gap = 0;
+    kfe_i_smo_work own = {0};
     kfe_i_smo_state s = {.ctx = ctx,
+                         .work = problem->work ? problem->work : &own,
                          .gram = problem->gram,
                          .n = n,
                          .sign = problem->sign,
@@ -475,6 +465,7 @@ kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
     KFE_TRY(kfe_i_smo_iterate(&s, options, limit, &gap));
     KFE_TRY(report(&s, options, gap, out));
 cleanup:
-    end(&s);
+    kfe_i_column_cache_free(s.cache);
+    kfe_i_smo_work_free(ctx, &own);
     return status;
 }

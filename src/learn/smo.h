@@ -10,10 +10,19 @@
 
 #include "gram/gram.h"
 
+/* Memory that calls can share, so that hundreds of them allocate as little as one. Zeros at first. */
+typedef struct kfe_i_smo_work {
+    double *whole, *part;
+    int64_t whole_count, part_count;
+} kfe_i_smo_work;
+
+void kfe_i_smo_work_free(kfe_context *ctx, kfe_i_smo_work *work);
+
 typedef struct kfe_i_smo_problem {
     const kfe_i_gram *gram;
-    const double *sign;  /* n: +1 or −1 */
-    const double *upper; /* n: the C of each example, above 0 */
+    const double *sign;   /* n: +1 or −1 */
+    const double *upper;  /* n: the C of each example, above 0 */
+    kfe_i_smo_work *work; /* NULL: memory for this call only */
 } kfe_i_smo_problem;
 
 typedef struct kfe_i_smo_options {

@@ -10,6 +10,7 @@ enum { MAY_GO_UP = 1, MAY_GO_DOWN = 2 };
 
 typedef struct kfe_i_smo_state {
     kfe_context *ctx;
+    kfe_i_smo_work *work; /* what all arrays here lie in */
     const kfe_i_gram *gram;
     int64_t n;
     const double *sign, *upper;
@@ -40,9 +41,10 @@ static inline double kfe_i_smo_clip(double value, double upper)
     return value < 0 ? 0 : value > upper ? upper : value;
 }
 
-/* residual, diagonal, moves and active. */
-kfe_status kfe_i_smo_allocate(kfe_i_smo_state *s, int64_t count);
-void kfe_i_smo_free(kfe_i_smo_state *s);
+/* Lays residual, diagonal, active and moves of `count` examples out in memory of KFE_SMO_ARRAYS·count
+ * doubles. */
+enum { KFE_SMO_ARRAYS = 4 };
+void kfe_i_smo_lay_out(kfe_i_smo_state *s, int64_t count, double *memory);
 
 /* Row `index`, of which the entries of active examples may be read. `buffer` is used if it must be. */
 kfe_status kfe_i_smo_read_row(kfe_i_smo_state *s, int64_t index, double *buffer, const double **row);

@@ -14,6 +14,7 @@
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "learn/smo_inside.h"
@@ -91,7 +92,6 @@ typedef struct subproblem {
     int64_t capacity;
     int64_t *index;        /* which example each member is */
     unsigned char *member; /* per example */
-    double *numbers;       /* holds all those below and the coefficients */
     double *sign, *upper, *before, *block;
 } subproblem;
 
@@ -99,28 +99,22 @@ static kfe_status subproblem_open(const kfe_i_smo_state *whole, int64_t capacity
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = whole->ctx;
+    kfe_i_smo_work *work = whole->work;
 
     sub->s.ctx = ctx;
     sub->s.stride = sub->capacity = capacity;
-    KFE_TRY(kfe_i_smo_allocate(&sub->s, capacity));
-    KFE_ALLOC_ZERO(ctx, sub->member, whole->n);
-    KFE_ALLOC(ctx, sub->index, capacity);
-    KFE_ALLOC(ctx, sub->numbers, (capacity + 4) * capacity);
-    sub->s.sign = sub->sign = sub->numbers;
+    KFE_GROW(ctx, work->part, work->part_count, (KFE_SMO_ARRAYS + 5 + capacity) * capacity + whole->n);
+    kfe_i_smo_lay_out(&sub->s, capacity, work->part);
+    sub->index = (int64_t *)(work->part + KFE_SMO_ARRAYS * capacity);
+    sub->s.sign = sub->sign = work->part + (KFE_SMO_ARRAYS + 1) * capacity;
     sub->s.upper = sub->upper = sub->sign + capacity;
     sub->before = sub->upper + capacity;
     sub->s.alpha = sub->before + capacity;
     sub->s.block = sub->block = sub->s.alpha + capacity;
+    sub->member = (unsigned char *)(sub->block + capacity * capacity);
+    memset(sub->member, 0, (size_t)whole->n);
 cleanup:
     return status;
-}
-
-static void subproblem_close(const kfe_i_smo_state *whole, subproblem *sub)
-{
-    kfe_i_smo_free(&sub->s);
-    kfe_i_free(whole->ctx, sub->member);
-    kfe_i_free(whole->ctx, sub->index);
-    kfe_i_free(whole->ctx, sub->numbers);
 }
 
 /* Those inside their box, and those whose residual is on the wrong side of what these have in common. */
@@ -232,6 +226,5 @@ kfe_status kfe_i_smo_settle(kfe_i_smo_state *whole, const kfe_i_smo_options *opt
     KFE_TRY(subproblem_open(whole, capacity, &sub));
     KFE_TRY(settle_in_rounds(whole, &sub, options, limit));
 cleanup:
-    subproblem_close(whole, &sub);
     return status;
 }

@@ -11,6 +11,9 @@
 #include "gram/linalg.h"
 #include "method/mkl.h"
 
+/* Of the memory limit: what entries of factored operators may take. */
+#define KFE_ENTRIES_SHARE 0.5
+
 /* The trace of a centred operator, 0 where it is not above what rounding leaves of a constant kernel. */
 static kfe_status measure_trace(kfe_context *ctx, const kfe_i_gram *raw, const kfe_i_gram *centred,
                                 double *out)
@@ -66,6 +69,25 @@ cleanup:
     return status;
 }
 
+/* Passes over factored operators are cheap, but every round reads the entries: those are kept too, if they
+ * fit. */
+static kfe_status keep_entries(kfe_i_bank *bank, const kfe_i_problem *problem, int64_t m, double reserve)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kept *kept = &bank->kept[m];
+    double matrix = 8 * (double)bank->size * (double)bank->size;
+
+    if (kept->stored || kfe_i_gram_row(bank->raw[m], 0) || kfe_i_gram_is_single(bank->raw[m]) ||
+        bank->raw[m]->pinned || problem->storage == KFE_GRAM_TILED ||
+        matrix + reserve > KFE_ENTRIES_SHARE * (double)kfe_context_memory(bank->ctx))
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_stored(bank->ctx, bank->raw[m], 0, &kept->stored));
+    KFE_TRY(kfe_i_gram_centred(bank->ctx, kept->stored, &kept->centred));
+    kept->gram = kept->centred;
+cleanup:
+    return status;
+}
+
 static kfe_status open_one(const char *method, const kfe_i_problem *problem, int64_t m, kfe_i_base *base,
                            kfe_i_bank *bank)
 {
@@ -79,6 +101,7 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
     KFE_TRY(open_raw(bank, problem, m, base));
     KFE_TRY(kfe_i_gram_centred(ctx, bank->raw[m], &bank->centred[m]));
     KFE_TRY(kfe_i_gram_keep(bank->centred[m], reserve, &bank->kept[m]));
+    KFE_TRY(keep_entries(bank, problem, m, reserve));
     KFE_TRY(measure_trace(ctx, bank->raw[m], bank->kept[m].gram, &bank->traces[m]));
     if (bank->traces[m] == 0) {
         kfe_i_log(ctx, KFE_LOG_WARNING,
@@ -106,6 +129,7 @@ kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_pro
     KFE_ALLOC_ZERO(ctx, out->kept, count);
     KFE_ALLOC_ZERO(ctx, out->traces, count);
     KFE_ALLOC_ZERO(ctx, out->tables, count);
+    KFE_ALLOC(ctx, out->means, out->size);
     for (int64_t m = 0; m < count; m++) {
         KFE_TRY(open_one(method, problem, m, &base, out));
         sum += out->traces[m];
@@ -136,6 +160,7 @@ void kfe_i_bank_free(kfe_i_bank *bank)
         kfe_i_free(bank->ctx, bank->kept);
         kfe_i_free(bank->ctx, bank->traces);
         kfe_i_free(bank->ctx, bank->tables);
+        kfe_i_free(bank->ctx, bank->means);
     }
     memset(bank, 0, sizeof *bank);
 }
@@ -168,19 +193,93 @@ cleanup:
     return status;
 }
 
-/* means (n) = row means of Σ θᵢκᵢ before centring */
-static kfe_status mean_rows(const kfe_i_bank *bank, const double *theta, double *means)
+/* ---- sums ---- */
+
+/* The operator in which a kernel has its entries before centring. */
+static const kfe_i_gram *uncentred(const kfe_i_bank *bank, int64_t kernel)
+{
+    const kfe_i_gram *gram = bank->kept[kernel].gram;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+
+    return inner ? inner : gram;
+}
+
+static int counts(const kfe_i_bank *bank, const double *weights, int64_t kernel)
+{
+    return weights[kernel] != 0 && bank->traces[kernel] > 0;
+}
+
+static int all_in_memory(const kfe_i_bank *bank, const double *weights)
+{
+    for (int64_t m = 0; m < bank->count; m++)
+        if (counts(bank, weights, m) && !kfe_i_gram_row(uncentred(bank, m), 0))
+            return 0;
+    return 1;
+}
+
+/* bank->means = Σ weight·(row means), and *overall = Σ weight·(mean of all entries): what centring the sum
+ * takes. */
+static kfe_status sum_means(const kfe_i_bank *bank, const double *weights, double *overall)
 {
     kfe_status status = KFE_OK;
-    const double *part = NULL;
-    double overall = 0;
 
-    memset(means, 0, (size_t)bank->size * sizeof *means);
+    *overall = 0;
+    memset(bank->means, 0, (size_t)bank->size * sizeof *bank->means);
     for (int64_t m = 0; m < bank->count; m++) {
-        if (theta[m] == 0)
+        const double *part = NULL;
+        double mean = 0;
+        if (!counts(bank, weights, m) || !kfe_i_gram_centred_inner(bank->kept[m].gram))
             continue;
-        KFE_TRY(kfe_i_gram_row_means(bank->kept[m].gram, &part, &overall));
-        cblas_daxpy((blasint)bank->size, theta[m], part, 1, means, 1);
+        KFE_TRY(kfe_i_gram_row_means(bank->kept[m].gram, &part, &mean));
+        cblas_daxpy((blasint)bank->size, weights[m] / bank->traces[m], part, 1, bank->means, 1);
+        *overall += weights[m] / bank->traces[m] * mean;
+    }
+cleanup:
+    return status;
+}
+
+/* The first i + 1 entries of row i. */
+static void combine_row(const kfe_i_bank *bank, const double *weights, double overall, int64_t i, double *out)
+{
+    double shift = overall - bank->means[i];
+
+    for (int64_t j = 0; j <= i; j++)
+        out[j] = shift - bank->means[j];
+    for (int64_t m = 0; m < bank->count; m++)
+        if (counts(bank, weights, m))
+            cblas_daxpy((blasint)(i + 1), weights[m] / bank->traces[m], kfe_i_gram_row(uncentred(bank, m), i),
+                        1, out, 1);
+}
+
+static kfe_status combine_in_memory(const kfe_i_bank *bank, const double *weights, double *out)
+{
+    enum { ROWS_AT_ONCE = 16, SERIAL_ROWS = 256 };
+    int64_t n = bank->size;
+    double overall = 0;
+    kfe_status status = sum_means(bank, weights, &overall);
+
+    if (status != KFE_OK)
+        return status;
+#pragma omp parallel for num_threads(kfe_context_threads(bank->ctx)) if (n > SERIAL_ROWS)                    \
+    schedule(static, ROWS_AT_ONCE)
+    for (int64_t i = 0; i < n; i++)
+        combine_row(bank, weights, overall, i, out + i * n);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_bank_combine(const kfe_i_bank *bank, const double *weights, double *panel, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = bank->size;
+
+    if (all_in_memory(bank, weights))
+        return combine_in_memory(bank, weights, out);
+    for (int64_t row = 0; row < n; row += KFE_PANEL_ROWS) {
+        int64_t rows = n - row < KFE_PANEL_ROWS ? n - row : KFE_PANEL_ROWS;
+        memset(out + row * n, 0, (size_t)(rows * n) * sizeof *out);
+        for (int64_t m = 0; m < bank->count; m++)
+            if (counts(bank, weights, m))
+                KFE_TRY(kfe_i_bank_add_rows(bank, m, weights[m], row, rows, panel, out + row * n));
     }
 cleanup:
     return status;
@@ -189,16 +288,14 @@ cleanup:
 kfe_status kfe_i_bank_finish(const kfe_i_bank *bank, const double *d, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
-    double *means = NULL;
+    double overall = 0;
 
-    KFE_ALLOC(bank->ctx, means, bank->size);
     KFE_ALLOC(bank->ctx, solution->kernel_weights, bank->count);
     for (int64_t m = 0; m < bank->count; m++)
         solution->kernel_weights[m] = d[m] > 0 ? d[m] / bank->traces[m] : 0;
-    KFE_TRY(mean_rows(bank, solution->kernel_weights, means));
-    KFE_TRY(kfe_i_solution_centre_by(solution, bank->size, means));
+    KFE_TRY(sum_means(bank, d, &overall));
+    KFE_TRY(kfe_i_solution_centre_by(solution, bank->size, bank->means));
     KFE_TRY(kfe_i_solution_record(solution, "weights", d, bank->count));
 cleanup:
-    kfe_i_free(bank->ctx, means);
     return status;
 }

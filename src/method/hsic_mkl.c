@@ -8,7 +8,7 @@
  * B = (Ĝ + ξI)⁻¹L and LᵀĜB = VΛVᵀ, c × c: no eigenproblem of size n.
  *
  * Chen, Ji, Ceran, Li, Wu & Ye (2008), "Learning subspace kernels for classification", section 5, eqs.
- * (23)–(38). Cost: some ten Cholesky factorisations of n × n; memory n² beside the kernels.
+ * (23)–(38). Cost: three to seven Cholesky factorisations of n × n; memory n² beside the kernels.
  */
 #include <math.h>
 

@@ -25,8 +25,8 @@ typedef struct alternation {
     int64_t n, most; /* most: columns that A may have */
     kfe_i_onevsrest machines;
     double *b, *image, *h, *values, *vectors;
+    kfe_i_eigen_work *eigen;
     found now, best;
-    kfe_i_machine best_machine;
     double best_objective;
     double *labels;        /* n × classes: the start */
     double *upper, *lower; /* by iteration */
@@ -42,7 +42,7 @@ typedef struct alternation {
 static void alternation_free(alternation *s)
 {
     kfe_i_onevsrest_free(&s->machines);
-    kfe_i_machine_free(&s->best_machine);
+    kfe_i_eigen_work_free(s->eigen);
     kfe_i_free(s->ctx, s->b);
     kfe_i_free(s->ctx, s->image);
     kfe_i_free(s->ctx, s->h);
@@ -65,7 +65,8 @@ static kfe_status alternation_open(alternation *s, const kfe_i_target *target)
     kfe_status status = KFE_OK;
     int64_t block = s->n * s->most;
 
-    KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->settings->c, s->settings->stop, &s->machines));
+    KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->most, s->settings->c, s->settings->stop, &s->machines));
+    KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->most, &s->eigen));
     KFE_ALLOC(s->ctx, s->b, block);
     KFE_ALLOC(s->ctx, s->image, block);
     KFE_ALLOC(s->ctx, s->h, s->most * s->most);
@@ -113,6 +114,12 @@ static kfe_status choose_dim(alternation *s, const double *a, int64_t m)
 
     while (rank < m && s->values[rank] > least)
         rank++;
+    if (rank == 0 && s->values[m - 1] < -least)
+        return kfe_i_fail(
+            s->ctx, KFE_ENUMERIC,
+            "%s: the kernel is not positive definite: where the classes differ, all directions have a "
+            "negative length; use kernels such as rbf or poly",
+            s->method);
     if (rank == 0)
         return kfe_i_fail(s->ctx, KFE_EINPUT,
                           "%s: the kernel says nothing about the classes: their dependence is zero up to "
@@ -128,7 +135,7 @@ static kfe_status improve_features(alternation *s, const double *a, int64_t m)
     kfe_status status = KFE_OK;
 
     KFE_TRY(s->step->find(s->step->user, a, m, s->b, s->image, s->h));
-    KFE_TRY(kfe_i_symmetric_eigen(s->ctx, m, s->h, m, s->values, s->vectors));
+    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, m, s->h, m, s->values, s->vectors, s->eigen));
     KFE_TRY(choose_dim(s, a, m));
     s->explained = 0;
     for (int64_t j = 0; j < s->now.dim; j++) {
@@ -156,8 +163,7 @@ static kfe_status improve_machines(alternation *s)
     s->best.dim = s->now.dim;
     memcpy(s->best.coefficients, s->now.coefficients, bytes);
     memcpy(s->best.features, s->now.features, bytes);
-    kfe_i_machine_free(&s->best_machine);
-    KFE_TRY(kfe_i_onevsrest_machine(&s->machines, s->now.dim, s->now.features, &s->best_machine));
+    kfe_i_onevsrest_keep(&s->machines);
     if (s->step->keep)
         s->step->keep(s->step->user);
 cleanup:
@@ -247,8 +253,7 @@ static kfe_status make_solution(alternation *s, kfe_i_solution *out)
     KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, s->n, dim, out));
     KFE_ALLOC(s->ctx, signs, dim);
     memcpy(out->coefficients, s->best.coefficients, (size_t)(s->n * dim) * sizeof *out->coefficients);
-    out->machine = s->best_machine;
-    memset(&s->best_machine, 0, sizeof s->best_machine);
+    KFE_TRY(kfe_i_onevsrest_machine(&s->machines, dim, s->best.features, &out->machine));
     kfe_i_solution_take_signs(out, signs);
     for (int64_t j = 0; j < dim; j++)
         for (int64_t m = 0; m < out->machine.outputs; m++)

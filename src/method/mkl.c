@@ -2,6 +2,7 @@
 #include "method/mkl.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,28 +10,29 @@
 #include "gram/basis.h"
 #include "gram/linalg.h"
 
-enum { PANEL_ROWS = 256 };
 /* Weights below this share are taken for zero: they change the objective by less, relatively. */
 #define KFE_NO_WEIGHT 1e-9
 
-kfe_status kfe_i_mkl_open(kfe_context *ctx, const kfe_i_bank *bank, int64_t k, kfe_i_mkl *out)
+kfe_status kfe_i_mkl_open(kfe_context *ctx, const kfe_i_bank *bank, int64_t most, kfe_i_mkl *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = bank->size;
     int64_t p = bank->count;
     int64_t live = 0;
 
-    *out = (kfe_i_mkl){.ctx = ctx, .bank = bank, .n = n, .p = p, .k = k};
+    *out = (kfe_i_mkl){.ctx = ctx, .bank = bank, .n = n, .p = p, .k = most, .most = most};
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)n * (double)n, "finding weights of kernels",
                                "raise --memory or use fewer rows"));
-    KFE_ALLOC(ctx, out->labels, n * k);
+    KFE_ALLOC(ctx, out->labels, n * most);
     KFE_ALLOC(ctx, out->d, p);
     KFE_ALLOC(ctx, out->factor, n * n);
-    KFE_ALLOC(ctx, out->u, n * k);
-    KFE_ALLOC(ctx, out->images, p * n * k);
+    KFE_ALLOC(ctx, out->factored, p);
+    KFE_ALLOC(ctx, out->scaled, p);
+    KFE_ALLOC(ctx, out->u, n * most);
+    KFE_ALLOC(ctx, out->images, p * n * most);
     KFE_ALLOC(ctx, out->q, p);
-    KFE_ALLOC(ctx, out->panel, PANEL_ROWS * n);
-    KFE_ALLOC(ctx, out->scratch, n * k);
+    KFE_ALLOC(ctx, out->panel, KFE_PANEL_ROWS * n);
+    KFE_ALLOC(ctx, out->scratch, n * most);
     for (int64_t i = 0; i < p; i++)
         live += bank->traces[i] > 0;
     for (int64_t i = 0; i < p; i++)
@@ -46,11 +48,14 @@ void kfe_i_mkl_free(kfe_i_mkl *mkl)
     kfe_i_free(mkl->ctx, mkl->labels);
     kfe_i_free(mkl->ctx, mkl->d);
     kfe_i_free(mkl->ctx, mkl->factor);
+    kfe_i_free(mkl->ctx, mkl->factored);
+    kfe_i_free(mkl->ctx, mkl->scaled);
     kfe_i_free(mkl->ctx, mkl->u);
     kfe_i_free(mkl->ctx, mkl->images);
     kfe_i_free(mkl->ctx, mkl->q);
     kfe_i_free(mkl->ctx, mkl->panel);
     kfe_i_free(mkl->ctx, mkl->scratch);
+    kfe_i_newton_free(mkl->newton);
     memset(mkl, 0, sizeof *mkl);
 }
 
@@ -64,22 +69,26 @@ void kfe_i_mkl_configure(kfe_i_mkl *mkl, const char *method, const kfe_i_mkl_set
 
 /* ---- one point ---- */
 
-/* factor = I + Σ dᵢGᵢ/ξ */
-static kfe_status build(kfe_i_mkl *mkl, const double *d)
+/* The Cholesky factor of I + Σ dᵢGᵢ/ξ, unless there it is. */
+static kfe_status factorise(kfe_i_mkl *mkl, const double *d)
 {
     kfe_status status = KFE_OK;
     int64_t n = mkl->n;
+    size_t bytes = (size_t)mkl->p * sizeof *d;
 
-    memset(mkl->factor, 0, (size_t)(n * n) * sizeof *mkl->factor);
-    for (int64_t row = 0; row < n; row += PANEL_ROWS) {
-        int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;
-        for (int64_t i = 0; i < mkl->p; i++)
-            if (d[i] > 0)
-                KFE_TRY(kfe_i_bank_add_rows(mkl->bank, i, d[i] / mkl->xi, row, rows, mkl->panel,
-                                            mkl->factor + row * n));
-    }
+    if (mkl->factored_xi == mkl->xi && memcmp(d, mkl->factored, bytes) == 0)
+        return KFE_OK;
+    mkl->factored_xi = 0;
+    for (int64_t i = 0; i < mkl->p; i++)
+        mkl->scaled[i] = d[i] / mkl->xi;
+    KFE_TRY(kfe_i_bank_combine(mkl->bank, mkl->scaled, mkl->panel, mkl->factor));
     for (int64_t i = 0; i < n; i++)
         mkl->factor[i * n + i] += 1;
+    status = kfe_i_cholesky(mkl->ctx, n, mkl->factor, "the weighted kernels plus the ridge");
+    mkl->indefinite = status == KFE_ENUMERIC;
+    KFE_TRY(status);
+    memcpy(mkl->factored, d, bytes);
+    mkl->factored_xi = mkl->xi;
 cleanup:
     return status;
 }
@@ -89,10 +98,7 @@ kfe_status kfe_i_mkl_value(kfe_i_mkl *mkl, const double *d, double *objective)
     kfe_status status = KFE_OK;
     size_t block = (size_t)(mkl->n * mkl->k);
 
-    KFE_TRY(build(mkl, d));
-    status = kfe_i_cholesky(mkl->ctx, mkl->n, mkl->factor, "the weighted kernels plus the ridge");
-    mkl->indefinite = status == KFE_ENUMERIC;
-    KFE_TRY(status);
+    KFE_TRY(factorise(mkl, d));
     memcpy(mkl->u, mkl->labels, block * sizeof *mkl->u);
     kfe_i_solve_cholesky(mkl->n, mkl->factor, mkl->k, mkl->u);
     *objective = cblas_ddot((blasint)block, mkl->u, 1, mkl->labels, 1);
@@ -117,11 +123,12 @@ cleanup:
 
 double kfe_i_mkl_gap(const kfe_i_mkl *mkl, const double *d)
 {
-    double largest = 0;
+    double largest = -HUGE_VAL;
     double mean = 0;
 
     for (int64_t i = 0; i < mkl->p; i++) {
-        largest = fmax(largest, mkl->q[i]);
+        if (mkl->bank->traces[i] > 0)
+            largest = fmax(largest, mkl->q[i]);
         mean += d[i] * mkl->q[i];
     }
     return fmax(0, largest - mean);
@@ -129,15 +136,20 @@ double kfe_i_mkl_gap(const kfe_i_mkl *mkl, const double *d)
 
 /* ---- solving ---- */
 
+/* Where nothing has to change the weights stay as they are, to the last bit: their factor is there. */
 static void drop_traces_of_weight(kfe_i_mkl *mkl)
 {
     double sum = 0;
+    int changed = 0;
 
     for (int64_t i = 0; i < mkl->p; i++) {
-        mkl->d[i] = mkl->d[i] > KFE_NO_WEIGHT && mkl->bank->traces[i] > 0 ? mkl->d[i] : 0;
+        int kept = mkl->d[i] > KFE_NO_WEIGHT && mkl->bank->traces[i] > 0;
+        changed |= !kept && mkl->d[i] != 0;
+        mkl->d[i] = kept ? mkl->d[i] : 0;
         sum += mkl->d[i];
     }
-    for (int64_t i = 0; i < mkl->p; i++)
+    changed |= fabs(sum - 1) > (double)mkl->p * DBL_EPSILON;
+    for (int64_t i = 0; changed && i < mkl->p; i++)
         mkl->d[i] /= sum;
 }
 
@@ -146,7 +158,7 @@ static kfe_status solve_once(kfe_i_mkl *mkl, int solver)
     kfe_status status = KFE_OK;
 
     mkl->rounds = 0;
-    mkl->gap = HUGE_VAL;
+    mkl->bound = 0;
     if (solver == KFE_MKL_SILP)
         KFE_TRY(kfe_i_mkl_silp(mkl));
     else if (solver == KFE_MKL_SDP)
@@ -155,8 +167,11 @@ static kfe_status solve_once(kfe_i_mkl *mkl, int solver)
         KFE_TRY(kfe_i_mkl_gradient(mkl));
     drop_traces_of_weight(mkl);
     KFE_TRY(kfe_i_mkl_value(mkl, mkl->d, &mkl->objective));
-    KFE_TRY(kfe_i_mkl_slopes(mkl));
-    mkl->gap = fmin(mkl->gap, kfe_i_mkl_gap(mkl, mkl->d));
+    mkl->gap = fmax(0, mkl->objective - mkl->bound);
+    if (mkl->gap > mkl->tolerance * mkl->objective) {
+        KFE_TRY(kfe_i_mkl_slopes(mkl));
+        mkl->gap = fmin(mkl->gap, kfe_i_mkl_gap(mkl, mkl->d));
+    }
 cleanup:
     return status;
 }

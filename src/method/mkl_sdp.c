@@ -333,7 +333,7 @@ static kfe_status solve(program *s)
                  "--solver gradient",
                  s->mkl->method, code);
     take_weights(s, w.y);
-    s->mkl->gap = dual > primal ? dual - primal : 0;
+    s->mkl->bound = primal;
 cleanup:
     workspace_free(ctx, &w);
     return status;

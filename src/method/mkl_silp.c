@@ -120,7 +120,7 @@ static kfe_status iterate(master *s)
         solve_master(s, &bound, &solved);
     }
     memcpy(mkl->d, s->best, (size_t)mkl->p * sizeof *mkl->d);
-    mkl->gap = fmax(0, lowest - bound);
+    mkl->bound = bound;
 cleanup:
     return status;
 }

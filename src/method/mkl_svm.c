@@ -128,7 +128,8 @@ static kfe_status begin(weighing *w, const kfe_i_problem *problem)
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_i_bank_open(w->ctx, "mkl", problem, &w->bank));
-    KFE_TRY(kfe_i_onevsrest_open(w->ctx, problem->target, w->settings->c, w->settings->stop, &w->machines));
+    KFE_TRY(
+        kfe_i_onevsrest_open(w->ctx, problem->target, 0, w->settings->c, w->settings->stop, &w->machines));
     w->n = w->bank.size;
     w->p = w->bank.count;
     w->k = w->machines.count;

@@ -7,25 +7,49 @@
 
 #include "core/memory.h"
 #include "learn/multiclass.h"
-#include "learn/smo.h"
 
-/* Up to so many examples the machines work on the stored matrix. */
+/* Up to so many examples the machines work on the stored matrix, if it takes no more of the memory than this.
+ */
 enum { STORED_ROWS = 4000 };
+#define STORED_SHARE 0.25
 
-kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, double c, double stop,
-                                kfe_i_onevsrest *out)
+/* ---- the state ---- */
+
+static kfe_status open_operator(kfe_i_onevsrest *s)
+{
+    kfe_status status = KFE_OK;
+    double n = (double)s->n;
+
+    if (s->most == 0)
+        return KFE_OK;
+    s->is_stored = s->n <= STORED_ROWS && 8 * n * n <= STORED_SHARE * (double)kfe_context_memory(s->ctx);
+    KFE_TRY(kfe_i_table_new_dense(s->ctx, s->n, s->is_stored ? s->n : s->most, &s->table));
+    memset(s->table.values, 0, (size_t)(s->n * s->table.stride) * sizeof *s->table.values);
+    if (s->is_stored)
+        KFE_TRY(kfe_i_gram_precomputed(s->ctx, &s->table, &s->gram));
+    else
+        KFE_TRY(kfe_i_gram_factored(s->ctx, &s->table, &s->gram));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, int64_t most, double c,
+                                double stop, kfe_i_onevsrest *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = target->rows;
 
-    *out = (kfe_i_onevsrest){.ctx = ctx, .target = target, .n = n, .stop = stop};
+    *out = (kfe_i_onevsrest){.ctx = ctx, .target = target, .n = n, .most = most, .stop = stop};
     out->decision = kfe_i_multiclass_decision(KFE_MULTICLASS_OVR, target->class_count);
     out->count = kfe_i_decision_outputs(out->decision, target->class_count);
+    KFE_TRY(open_operator(out));
     KFE_ALLOC(ctx, out->sign, out->count * n);
     KFE_ALLOC(ctx, out->upper, n);
     KFE_ALLOC_ZERO(ctx, out->alpha, out->count * n);
     KFE_ALLOC_ZERO(ctx, out->weights, out->count * n);
     KFE_ALLOC_ZERO(ctx, out->offset, out->count);
+    KFE_ALLOC_ZERO(ctx, out->kept_weights, out->count * n);
+    KFE_ALLOC_ZERO(ctx, out->kept_offset, out->count);
     for (int64_t i = 0; i < n; i++) {
         out->upper[i] = c;
         for (int64_t m = 0; m < out->count; m++)
@@ -44,14 +68,52 @@ void kfe_i_onevsrest_free(kfe_i_onevsrest *machines)
     kfe_i_free(machines->ctx, machines->alpha);
     kfe_i_free(machines->ctx, machines->weights);
     kfe_i_free(machines->ctx, machines->offset);
+    kfe_i_free(machines->ctx, machines->kept_weights);
+    kfe_i_free(machines->ctx, machines->kept_offset);
+    kfe_i_smo_work_free(machines->ctx, &machines->work);
+    kfe_i_gram_free(machines->gram);
+    kfe_i_table_free(&machines->table);
     memset(machines, 0, sizeof *machines);
+}
+
+/* ---- solving ---- */
+
+/* The upper triangle from the lower, in squares that fit into the cache. */
+static void mirror(int64_t n, double *matrix)
+{
+    enum { SIDE = 32 };
+
+    for (int64_t row = 0; row < n; row += SIDE)
+        for (int64_t col = 0; col <= row; col += SIDE)
+            for (int64_t i = row; i < n && i < row + SIDE; i++)
+                for (int64_t j = col; j < i && j < col + SIDE; j++)
+                    matrix[j * n + i] = matrix[i * n + j];
+}
+
+static void set_features(kfe_i_onevsrest *s, int64_t dim, const double *features)
+{
+    blasint n = (blasint)s->n;
+
+    if (s->is_stored) {
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, (blasint)dim, 1, features, (blasint)dim, 0,
+                    s->table.values, n);
+        mirror(s->n, s->table.values);
+        return;
+    }
+    for (int64_t i = 0; i < s->n; i++) {
+        double *row = s->table.values + i * s->table.stride;
+        memcpy(row, features + i * dim, (size_t)dim * sizeof *row);
+        memset(row + dim, 0, (size_t)(s->most - dim) * sizeof *row);
+    }
+    kfe_i_gram_factored_refresh(s->gram);
 }
 
 static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t m)
 {
     kfe_status status = KFE_OK;
     double *alpha = s->alpha + m * s->n;
-    kfe_i_smo_problem problem = {.gram = gram, .sign = s->sign + m * s->n, .upper = s->upper};
+    kfe_i_smo_problem problem = {
+        .gram = gram, .sign = s->sign + m * s->n, .upper = s->upper, .work = &s->work};
     /* far fewer than LIBSVM's rule: what is short of the tolerance goes on in the next round */
     int64_t most = 100 * s->n > 200000 ? 100 * s->n : 200000;
     kfe_i_smo_options options = {.tolerance = s->stop, .max_iterations = most, .shrinking = 1};
@@ -82,25 +144,14 @@ cleanup:
 kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *s, int64_t dim, const double *features)
 {
     kfe_status status = KFE_OK;
-    /* the operator only reads */
-    kfe_i_table table = {.ctx = s->ctx,
-                         .kind = KFE_TABLE_DENSE,
-                         .rows = s->n,
-                         .cols = dim,
-                         .stride = dim,
-                         .values = (double *)(uintptr_t)features};
-    kfe_i_gram *factored = NULL;
-    kfe_i_gram *stored = NULL;
 
-    KFE_TRY(kfe_i_gram_factored(s->ctx, &table, &factored));
-    if (s->n <= STORED_ROWS)
-        KFE_TRY(kfe_i_gram_stored(s->ctx, factored, 0, &stored));
-    KFE_TRY(kfe_i_onevsrest_solve_on(s, stored ? stored : factored));
+    set_features(s, dim, features);
+    KFE_TRY(kfe_i_onevsrest_solve_on(s, s->gram));
 cleanup:
-    kfe_i_gram_free(stored);
-    kfe_i_gram_free(factored);
     return status;
 }
+
+/* ---- the answer ---- */
 
 int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *s)
 {
@@ -115,6 +166,13 @@ int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *s)
     return found;
 }
 
+void kfe_i_onevsrest_keep(kfe_i_onevsrest *s)
+{
+    memcpy(s->kept_weights, s->weights, (size_t)(s->n * s->count) * sizeof *s->weights);
+    memcpy(s->kept_offset, s->offset, (size_t)s->count * sizeof *s->offset);
+    s->kept_support = kfe_i_onevsrest_support_vectors(s);
+}
+
 kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *s, int64_t dim, const double *features,
                                    kfe_i_machine *out)
 {
@@ -122,10 +180,11 @@ kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *s, int64_t dim, const 
 
     KFE_TRY(kfe_i_machine_begin(s->ctx, KFE_MACHINE_LINEAR, s->decision, dim, s->count, dim, out));
     out->classes = s->target->class_count;
-    out->support_vectors = kfe_i_onevsrest_support_vectors(s);
+    out->support_vectors = s->kept_support;
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)s->count, (blasint)s->n, 1,
-                features, (blasint)dim, s->weights, (blasint)s->count, 0, out->weights, (blasint)s->count);
-    memcpy(out->offset, s->offset, (size_t)s->count * sizeof *out->offset);
+                features, (blasint)dim, s->kept_weights, (blasint)s->count, 0, out->weights,
+                (blasint)s->count);
+    memcpy(out->offset, s->kept_offset, (size_t)s->count * sizeof *out->offset);
 cleanup:
     return status;
 }

@@ -2,7 +2,8 @@
 /*
  * The support vector machines of the methods that learn features and machines together: one for each class
  * against the rest (two classes: one), linear on the features, solved again and again as the features change,
- * each time from the last α.
+ * each time from the last α. Solving does not allocate, but for the solver's memory, which grows in the first
+ * calls.
  */
 #ifndef KFE_METHOD_ONEVSREST_H
 #define KFE_METHOD_ONEVSREST_H
@@ -11,12 +12,14 @@
 #include "data/target.h"
 #include "gram/gram.h"
 #include "learn/machine.h"
+#include "learn/smo.h"
 
 typedef struct kfe_i_onevsrest {
     kfe_context *ctx;
     const kfe_i_target *target;
     kfe_i_decision decision;
     int64_t n, count; /* examples, machines */
+    int64_t most;     /* features that there can be */
     double stop;      /* violation of the optimality conditions that is accepted */
     double *sign;     /* count × n: +1 or −1 */
     double *upper;    /* n: C */
@@ -25,10 +28,20 @@ typedef struct kfe_i_onevsrest {
     double *offset;   /* count */
     double alpha_sum; /* Σ eᵀα over the machines */
     double objective; /* Σ eᵀα − ½ aᵀKa over the machines */
+    /* The operator of the features: their products, n × n, or for many examples the features themselves, n ×
+     * most. */
+    kfe_i_table table;
+    kfe_i_gram *gram;
+    int is_stored;
+    kfe_i_smo_work work;
+    /* what kfe_i_onevsrest_keep has kept */
+    double *kept_weights, *kept_offset;
+    int64_t kept_support;
 } kfe_i_onevsrest;
 
-kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, double c, double stop,
-                                kfe_i_onevsrest *out);
+/* For up to `most` features (0: only for kernel matrices). Free it also after a failure. */
+kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, int64_t most, double c,
+                                double stop, kfe_i_onevsrest *out);
 void kfe_i_onevsrest_free(kfe_i_onevsrest *machines);
 /* On features (n × dim), dense. */
 kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *machines, int64_t dim, const double *features);
@@ -36,7 +49,9 @@ kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *machines, int64_t dim, const d
 kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *machines, const kfe_i_gram *gram);
 /* Examples that one of the machines rests on. */
 int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *machines);
-/* As a linear machine on these features, those of the last solution. */
+/* The machines of the moment are worth keeping. */
+void kfe_i_onevsrest_keep(kfe_i_onevsrest *machines);
+/* What was kept as a linear machine on the features that it was found on. */
 kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *machines, int64_t dim, const double *features,
                                    kfe_i_machine *out);
 

@@ -9,8 +9,13 @@
  * Points move for the kernels rbf, poly and linear, whose derivative is known (slmc_gradient.c); with others
  * they stay where they start.
  *
+ * K_Z is the subspace kernel of eqs. (4) and (14), but the engine of subspace.h is not used: its subspaces
+ * are spanned by combinations of the examples, with coefficients W and products by the examples' own matrix,
+ * orthonormal as the search turns them. Here what spans the subspace are points that need not be combinations
+ * of examples, moved freely, and the one step in common, features R⁻ᵀψ (eq. 9), is a triangular solve.
+ *
  * Wu & Farquhar (2007), section 3.2, eq. (16); Wu, Schölkopf & Bakır (2005). Time O(n·m·(d + m)) and the
- * machines for each trial; memory O(n·m + m·d).
+ * machines for each trial; memory O(n·(m + d)).
  */
 #include <cblas.h>
 #include <math.h>
@@ -215,7 +220,7 @@ static kfe_status accept(search *s)
     double *step = s->steps + at * s->size;
     double *change = s->changes + at * s->size;
 
-    KFE_TRY(kfe_i_slmc_gradient(s->slmc, &s->trial, s->next_gradient));
+    KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->next_gradient));
     for (int64_t i = 0; i < s->size; i++) {
         step[i] = s->trial.values[i] - s->points->values[i];
         change[i] = s->next_gradient[i] - s->gradient[i];
@@ -237,7 +242,7 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
     kfe_status status = KFE_OK;
     int moved = 1;
 
-    KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->points, s->gradient));
+    KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->gradient));
     while (moved && s->iterations < settings->max_iterations) {
         KFE_TRY(kfe_i_checkpoint(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
         choose_direction(s);
@@ -284,13 +289,14 @@ cleanup:
 static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_slmc *slmc = s->slmc;
+    kfe_i_slmc *slmc = s->slmc;
     int64_t m = slmc->m;
 
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LANDMARKS, m, m, out));
     for (int64_t l = 0; l < m; l++)
         out->coefficients[l * m + l] = 1;
     kfe_i_solve_lower_transposed(m, m, slmc->factor, out->coefficients);
+    kfe_i_onevsrest_keep(&slmc->machines);
     KFE_TRY(kfe_i_onevsrest_machine(&slmc->machines, m, slmc->features, &out->machine));
     KFE_ALLOC_ZERO(ctx, out->landmarks, 1);
     out->landmark_views = 1;

@@ -3,6 +3,7 @@
 #ifndef KFE_METHOD_SLMC_H
 #define KFE_METHOD_SLMC_H
 
+#include "kernel/points.h"
 #include "method/method.h"
 #include "method/onevsrest.h"
 
@@ -13,7 +14,11 @@ typedef struct kfe_i_slmc {
     int64_t n, m, cols;       /* examples, points, columns */
     double jitter;            /* on the diagonal of κ(Z, Z), so that equal points do no harm */
     kfe_i_onevsrest machines;
-    kfe_i_kernel_list linear;    /* for dot products */
+    kfe_i_kernel_list linear; /* for dot products */
+    kfe_i_table place;        /* m × cols: the points of the moment */
+    /* The examples and the points as each kernel wants them, and last as dot products do. */
+    kfe_i_points *examples, *points;
+    double *work;                /* for products with tiles */
     double *identity, *inner;    /* m × m: I; κ(Z, Z) + jitter */
     double *factor;              /* m × m: its lower Cholesky factor */
     double *psi, *features;      /* n × m: κ(X, Z), and that times factor⁻ᵀ */
@@ -31,7 +36,8 @@ void kfe_i_slmc_free(kfe_i_slmc *s);
 int kfe_i_slmc_has_gradient(const kfe_i_kernel_list *kernels);
 /* The optimum of the machines on the subspace of the points (m × cols, dense). */
 kfe_status kfe_i_slmc_value(kfe_i_slmc *s, const kfe_i_table *points, double *value);
-/* Its gradient, m × cols, at the points of the last value. */
-kfe_status kfe_i_slmc_gradient(kfe_i_slmc *s, const kfe_i_table *points, double *gradient);
+/* Its gradient, m × cols, at the points of the last value. Neither of them allocates, but for what
+ * onevsrest.h says. */
+kfe_status kfe_i_slmc_gradient(kfe_i_slmc *s, double *gradient);
 
 #endif
