@@ -223,8 +223,11 @@ void support_subject_tighten(const support_subject *subject, kfe_spec *spec)
     if (!subject->tight || !(subject->method.flags & KFE_HAS_MACHINE))
         return;
     for (int i = 0; (row = kfe_method_param(subject->method_index, i)); i++)
-        if (tight_value(row->name))
-            assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, tight_value(row->name)));
+        if (tight_value(row->name)) {
+            char value[32];
+            snprintf(value, sizeof value, "%.17g", fmax(row->min, atof(tight_value(row->name))));
+            assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, value));
+        }
 }
 
 kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train)
