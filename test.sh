@@ -141,7 +141,7 @@ if ((!quick)); then
     title "build with clang"
     build build-clang -DCMAKE_C_COMPILER=clang -DKFE_BUILD_BENCH=ON
     title "tests (clang)"
-    run_tests build-clang -E '^(recipe)$'
+    run_tests build-clang -E '^(recipe|python-package)$'
 
     title "clang-tidy"
     check tools/check-tidy build-clang

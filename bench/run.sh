@@ -74,6 +74,10 @@ trap 'rm -f "$out"' EXIT
     echo "## Reading a 1,000,000 x 50 CSV, against pandas' C reader"
     echo
     /usr/bin/python3 bench/read_csv.py "$bench/bench_read_csv" || true
+    echo
+    echo "## What Python adds"
+    echo
+    KFE_LIBRARY=$PWD/build-bench/libkfe.so /usr/bin/python3 -B bench/python.py
 } > "$out"
 [[ -f bench/NOTES.md ]] && { echo; cat bench/NOTES.md; } >> "$out"
 cp "$out" bench/RESULTS.md

@@ -32,3 +32,8 @@ configure_package_config_file(cmake/kfe-config.cmake.in kfe-config.cmake INSTALL
 write_basic_package_version_file(kfe-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kfe-config-version.cmake
         DESTINATION ${KFE_PACKAGE_DIR})
+
+# A wheel holds the library alone, beside the modules of the Python package.
+if(SKBUILD)
+  install(FILES $<TARGET_FILE:kfe> DESTINATION kfe RENAME libkfe.so COMPONENT python)
+endif()

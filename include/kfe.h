@@ -184,6 +184,11 @@ KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_
 /* Gives `to` the labels or targets of `from`, which has as many rows (copied). */
 KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 
+/* What the columns of one view are called (copied), one name each. Models keep the names and refuse columns
+ * in another order. */
+KFE_API kfe_status kfe_data_set_column_names(kfe_context *ctx, kfe_data *data, int view,
+                                             const char *const *names);
+
 KFE_API kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *path);
 
 KFE_API int64_t kfe_data_rows(const kfe_data *data);
@@ -196,6 +201,8 @@ KFE_API int64_t kfe_data_class_count(const kfe_data *data);
 KFE_API const char *kfe_data_class_name(const kfe_data *data, int64_t index); /* NULL if out of range */
 KFE_API int64_t kfe_data_class_of(const kfe_data *data, int64_t row);         /* -1 if it has none */
 KFE_API const char *kfe_data_column_name(const kfe_data *data, int view, int64_t col); /* or NULL */
+/* The real targets, rows × *cols; NULL, and 0, if there are none. */
+KFE_API const double *kfe_data_targets(const kfe_data *data, int64_t *cols);
 /* Copies one row of one view, dense, into `row` (as many doubles as the view has columns). */
 KFE_API kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view, int64_t index, double *row);
 
@@ -306,6 +313,11 @@ KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const
 KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                kfe_matrix *predictions, kfe_matrix *scores);
 
+/* The scores of kfe_predict as one per class, rows × classes, larger being more so: votes of pairs are
+ * counted, and those along a chain are its smallest margin. The caller frees `out`. */
+KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
+                                    kfe_matrix *out);
+
 /* A model fitted with a user kernel and then loaded needs its function again. */
 KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name,
                                          kfe_kernel_fn kernel, void *user);
@@ -314,6 +326,8 @@ KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, con
 
 KFE_API kfe_status kfe_model_save(kfe_context *ctx, const kfe_model *model, const char *path);
 KFE_API kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model **out);
+/* The bytes of the file that kfe_model_save writes; freed with kfe_string_free. */
+KFE_API kfe_status kfe_model_save_bytes(kfe_context *ctx, const kfe_model *model, char **out, size_t *size);
 /* The same from memory. */
 KFE_API kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out);
 
@@ -332,8 +346,16 @@ KFE_API int64_t kfe_model_label_column(const kfe_model *model);
 KFE_API int kfe_model_takes_strings(const kfe_model *model, int view);
 KFE_API int64_t kfe_model_class_count(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
+KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
+/* The matrix A of features(x) = Aᵀκ(S, x) − offset, or W of Wᵀx − offset where the support size is 0:
+ * *rows × kfe_model_dim. NULL, and 0, if the columns themselves are the features. */
+KFE_API const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows);
+KFE_API const double *kfe_model_offset(const kfe_model *model); /* kfe_model_dim numbers; NULL: zeros */
+/* The training row, from 0, of each support example; NULL if they are not training examples. */
+KFE_API const int64_t *kfe_model_support_index(const kfe_model *model);
 /* Numbers that the fit recorded, such as "eigenvalues"; NULL if there are none by that name. */
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
+KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 

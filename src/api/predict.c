@@ -103,3 +103,24 @@ cleanup:
     kfe_i_threads_leave(saved_threads);
     return status;
 }
+
+kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
+                            kfe_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_machine *machine = &model->machine;
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(check_learner(ctx, model));
+    if (machine->classes == 0)
+        KFE_FAIL(ctx, KFE_EINVAL, "the model predicts numbers, which have no scores per class");
+    if (scores->cols != machine->outputs)
+        KFE_FAIL(ctx, KFE_EINVAL, "the scores have %lld columns, but the model gives %lld",
+                 (long long)scores->cols, (long long)machine->outputs);
+    KFE_TRY(new_matrix(ctx, scores->rows, machine->classes, out));
+    for (int64_t i = 0; i < scores->rows; i++)
+        kfe_i_machine_class_scores(machine, scores->values + i * scores->stride,
+                                   out->values + i * out->stride);
+cleanup:
+    return status;
+}

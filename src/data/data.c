@@ -22,11 +22,16 @@ cleanup:
     return status;
 }
 
+static void free_names(kfe_context *ctx, int64_t count, char **names)
+{
+    for (int64_t j = 0; names && j < count; j++)
+        kfe_i_free(ctx, names[j]);
+    kfe_i_free(ctx, names);
+}
+
 static void free_view(kfe_context *ctx, kfe_i_view *view)
 {
-    for (int64_t j = 0; view->column_names && j < view->table.cols; j++)
-        kfe_i_free(ctx, view->column_names[j]);
-    kfe_i_free(ctx, view->column_names);
+    free_names(ctx, view->table.cols, view->column_names);
     kfe_i_free(ctx, view->name);
     kfe_i_free(ctx, view->path);
     kfe_i_table_free(&view->table);
@@ -192,6 +197,25 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_data_set_column_names(kfe_context *ctx, kfe_data *data, int view, const char *const *names)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_view *named = view >= 0 && view < data->view_count ? &data->views[view] : NULL;
+    char **copies = NULL;
+
+    if (!named)
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no view %d", view);
+    KFE_ALLOC_ZERO(ctx, copies, named->table.cols);
+    for (int64_t j = 0; j < named->table.cols; j++)
+        KFE_STRDUP(ctx, copies[j], names[j]);
+    free_names(data->ctx, named->table.cols, named->column_names);
+    named->column_names = copies;
+    copies = NULL;
+cleanup:
+    free_names(ctx, named->table.cols, copies);
+    return status;
+}
+
 /* ---- asking ---- */
 
 int64_t kfe_data_rows(const kfe_data *data)
@@ -254,6 +278,14 @@ const char *kfe_data_column_name(const kfe_data *data, int view, int64_t col)
     const kfe_i_view *found = view_at(data, view);
     return found && found->column_names && col >= 0 && col < found->table.cols ? found->column_names[col]
                                                                                : NULL;
+}
+
+const double *kfe_data_targets(const kfe_data *data, int64_t *cols)
+{
+    int real = data->target.task == KFE_TASK_REAL;
+
+    *cols = real ? data->target.cols : 0;
+    return real ? data->target.values : NULL;
 }
 
 kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view, int64_t index, double *row)

@@ -277,6 +277,34 @@ int64_t kfe_model_outputs(const kfe_model *model)
     return model->learner ? model->machine.outputs : 0;
 }
 
+const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col)
+{
+    if (view < 0 || view >= model->view_count || !model->views[view].column_names)
+        return NULL;
+    return col >= 0 && col < model->views[view].cols ? model->views[view].column_names[col] : NULL;
+}
+
+const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows)
+{
+    *rows = model->coefficients ? model->rows : 0;
+    return model->coefficients;
+}
+
+const double *kfe_model_offset(const kfe_model *model)
+{
+    return model->offset;
+}
+
+const int64_t *kfe_model_support_index(const kfe_model *model)
+{
+    return model->support_index;
+}
+
+const char *kfe_model_record_name(const kfe_model *model, int64_t index)
+{
+    return index >= 0 && index < model->record_count ? model->records[index].name : NULL;
+}
+
 const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count)
 {
     for (int64_t i = 0; i < model->record_count; i++)

@@ -51,6 +51,9 @@ kfe_status kfe_i_safetensors_set(kfe_i_safetensors *file, const char *key, const
  */
 kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *path);
 
+/* The same into memory, which the caller frees. */
+kfe_status kfe_i_safetensors_print(const kfe_i_safetensors *file, char **out, size_t *size);
+
 /* `name` stands in messages. KFE_EMODEL with the reason for anything that is not sound. */
 kfe_status kfe_i_safetensors_parse(kfe_context *ctx, const char *name, const void *bytes, size_t size,
                                    kfe_i_safetensors *out);

@@ -117,6 +117,12 @@ cleanup:
     return status;
 }
 
+static void write_prefix(size_t header_size, unsigned char prefix[KFE_SAFETENSORS_PREFIX])
+{
+    for (int i = 0; i < KFE_SAFETENSORS_PREFIX; i++)
+        prefix[i] = (unsigned char)((uint64_t)header_size >> (8 * i));
+}
+
 kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *path)
 {
     kfe_status status = KFE_OK;
@@ -126,8 +132,7 @@ kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *pa
     unsigned char prefix[KFE_SAFETENSORS_PREFIX];
 
     KFE_TRY(make_header(file, &header, &size));
-    for (int i = 0; i < KFE_SAFETENSORS_PREFIX; i++)
-        prefix[i] = (unsigned char)((uint64_t)size >> (8 * i));
+    write_prefix(size, prefix);
     KFE_TRY(kfe_i_outfile_open(file->ctx, path, &out));
     KFE_TRY(kfe_i_outfile_write(&out, prefix, sizeof prefix));
     KFE_TRY(kfe_i_outfile_write(&out, header, size));
@@ -135,6 +140,40 @@ kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *pa
     KFE_TRY(kfe_i_outfile_commit(&out));
 cleanup:
     kfe_i_outfile_abandon(&out);
+    kfe_i_free(file->ctx, header);
+    return status;
+}
+
+static kfe_status copy_tensor(void *user, const kfe_i_tensor *tensor)
+{
+    char **next = user;
+
+    if (tensor->count > 0)
+        memcpy(*next, tensor->data, tensor_bytes(tensor));
+    *next += tensor_bytes(tensor);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_safetensors_print(const kfe_i_safetensors *file, char **out, size_t *size)
+{
+    kfe_status status = KFE_OK;
+    char *header = NULL;
+    size_t header_size = 0;
+    size_t total = KFE_SAFETENSORS_PREFIX;
+
+    *out = NULL;
+    *size = 0;
+    KFE_TRY(make_header(file, &header, &header_size));
+    total += header_size;
+    for (int64_t i = 0; i < file->tensor_count; i++)
+        total += tensor_bytes(&file->tensors[i]);
+    KFE_ALLOC(file->ctx, *out, (int64_t)total);
+    write_prefix(header_size, (unsigned char *)*out);
+    memcpy(*out + KFE_SAFETENSORS_PREFIX, header, header_size);
+    char *next = *out + KFE_SAFETENSORS_PREFIX + header_size;
+    kfe_i_safetensors_each(file, copy_tensor, &next);
+    *size = total;
+cleanup:
     kfe_i_free(file->ctx, header);
     return status;
 }

@@ -233,14 +233,34 @@ const char *kfe_i_projector_name(kfe_i_projector projector)
     return names[projector];
 }
 
+static kfe_status fill(kfe_i_safetensors *file, const kfe_model *model)
+{
+    kfe_status status = add_tensors(file, model);
+    return status == KFE_OK ? add_metadata(file, model) : status;
+}
+
+kfe_status kfe_model_save_bytes(kfe_context *ctx, const kfe_model *model, char **out, size_t *size)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_safetensors file;
+
+    *out = NULL;
+    *size = 0;
+    kfe_i_safetensors_init(ctx, &file);
+    KFE_TRY(fill(&file, model));
+    KFE_TRY(kfe_i_safetensors_print(&file, out, size));
+cleanup:
+    kfe_i_safetensors_free(&file);
+    return status;
+}
+
 kfe_status kfe_model_save(kfe_context *ctx, const kfe_model *model, const char *path)
 {
     kfe_status status = KFE_OK;
     kfe_i_safetensors file;
 
     kfe_i_safetensors_init(ctx, &file);
-    KFE_TRY(add_tensors(&file, model));
-    KFE_TRY(add_metadata(&file, model));
+    KFE_TRY(fill(&file, model));
     KFE_TRY(kfe_i_safetensors_write(&file, path));
 cleanup:
     kfe_i_safetensors_free(&file);

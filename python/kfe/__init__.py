@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kfe: kernel feature extraction.
+
+One estimator for every method of the library, in scikit-learn's conventions:
+
+>>> import kfe
+>>> X, y = kfe.generate("iris")
+>>> model = kfe.KOC(kernel="rbf:gamma=0.2", learner="svm").fit(X, y)
+>>> model.transform(X).shape
+(150, 3)
+
+``kfe.methods()`` lists them. Estimators are made when they are first asked for, since scikit-learn, which they are
+built on, takes long to import; ``import kfe`` alone does not import it.
+"""
+from __future__ import annotations
+
+from . import _tables
+from ._errors import (CancelledError, FileError, InputError, InvalidArgumentError, KfeError, KfeWarning,
+                      MemoryLimitError, ModelError, NumericalError, OutOfMemoryError, UnsupportedError)
+from ._lib import lib as _library
+from ._select import compare, cv, evaluate, measure
+from ._sources import generate, generators, kernel_matrix, kernels, learners, methods, read
+
+__version__ = _library.kfe_version().decode()
+
+_ESTIMATORS = (*_tables.ESTIMATORS, "DirectionRule")
+_FUNCTIONS = ("compare", "cv", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
+              "measure", "methods", "read")
+_ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
+           "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
+
+__all__ = [*_ESTIMATORS, *_FUNCTIONS, *_ERRORS]
+
+
+def __getattr__(name: str):
+    if name not in _ESTIMATORS and name != "load":
+        raise AttributeError(f"module 'kfe' has no attribute {name!r}")
+    from . import _estimators
+    globals().update(_estimators.CLASSES, load=_estimators.load)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

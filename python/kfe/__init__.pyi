@@ -1,0 +1,739 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made by tools/make-stubs from the library's tables.
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+
+__version__: str
+__all__: list[str]
+
+_Kernel = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+Kernel = _Kernel | Sequence[_Kernel] | Mapping[str, str | Sequence[str]] | None
+Grid = Mapping[str, Any]
+
+class Extractor:
+    classes_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    records_: dict[str, NDArray[np.float64]]
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]: ...
+    @property
+    def support_(self) -> NDArray[np.int64]: ...
+    @property
+    def components_(self) -> NDArray[np.float64]: ...
+    @property
+    def offset_(self) -> NDArray[np.float64]: ...
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
+    def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> Any: ...
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def score(self, X: Any, y: ArrayLike) -> float: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Any: ...
+    def set_output(self, *, transform: str | None = None) -> Any: ...
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+class OC(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KOC(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        solver: str = 'cholesky',
+        clusters_per_class: int = 1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KFD(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        ridge: float | str = 'auto',
+        ridge_on: str = 'norm',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KDAQR(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class AKDAQR(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class PCA(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        tolerance: float = 1e-10,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KPCA(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        tolerance: float = 1e-10,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class PLS(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KPLS(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class BLF(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        loss: str = 'auto',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KBLF(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        loss: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class ContinuumRegression(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        alpha: float = 0.5,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SparseKPLS(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = False,
+        nu: float = 0.25,
+        rule_: str = 'mr',
+        cache: int = 500,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SparseKBLF(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = False,
+        loss: str = 'auto',
+        nu: float = 0.25,
+        rule_: str = 'mr',
+        cache: int = 500,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SMA(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        sparsity: int = 1,
+        bound: bool = False,
+        cost: float | str = 'auto',
+        delta: float = 0.1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SMC(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        sparsity: int = 1,
+        bound: bool = False,
+        cost: float | str = 'auto',
+        delta: float = 0.1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SKFA(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class HSIC(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        lambda_: float | str = 'auto',
+        label_kernel: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class UHSIC(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        xi: float | str = 'auto',
+        label_kernel: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SKFE(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        criterion: str = 'kta',
+        optimizer: str = 'manifold',
+        init: str = 'koc',
+        restarts: int = 0,
+        max_iter: int = 20,
+        tolerance: float = 0.005,
+        margin_C: float = 1.0,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KOPLS(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        ridge: float | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class ReducedKOPLS(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        landmarks: int = 100,
+        ridge: float | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KernelBoosting(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        loss: str = 'exp',
+        ridge: float | str = 'auto',
+        center: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class HSICMKL(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        label_kernel: str = 'h2',
+        xi: float | str = 'auto',
+        solver: str = 'gradient',
+        tolerance: float = 1e-08,
+        max_rounds: int = 1000,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SVMMKL(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        machine_C: float = 1.0,
+        machine_stop: float = 0.0001,
+        settled: float = 0.01,
+        step: str = 'exact',
+        max_iter: int = 50,
+        xi: float | str = 'auto',
+        solver: str = 'gradient',
+        tolerance: float = 1e-08,
+        max_rounds: int = 1000,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class MKL(Extractor):
+    def __init__(
+        self,
+        machine_C: float = 1.0,
+        *,
+        machine_stop: float = 0.0001,
+        normalize: bool = True,
+        solver: str = 'gradient',
+        tolerance: float = 0.0001,
+        max_rounds: int = 1000,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SVMJoint(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        machine_C: float = 1.0,
+        machine_stop: float = 0.0001,
+        settled: float = 0.01,
+        step: str = 'exact',
+        max_iter: int = 50,
+        lambda_: float | str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class USVMJoint(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        machine_C: float = 1.0,
+        machine_stop: float = 0.0001,
+        settled: float = 0.01,
+        step: str = 'exact',
+        max_iter: int = 50,
+        xi: float | str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SLMC(Extractor):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        machine_C: float = 1.0,
+        machine_stop: float = 0.0001,
+        init: str = 'kmeans',
+        settled: float = 0.0001,
+        max_iter: int = 50,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class NoExtraction(Extractor):
+    def __init__(
+        self,
+        kernel: Kernel = None,
+        *,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class DirectionRule(Extractor):
+    def __init__(
+        self,
+        rule: Callable[[Any], Any] | None = None,
+        *,
+        dim: int | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KfeError(Exception): ...
+class KfeWarning(UserWarning): ...
+class CancelledError(KfeError): ...
+class FileError(KfeError, OSError): ...
+class InputError(KfeError, ValueError): ...
+class InvalidArgumentError(KfeError, ValueError): ...
+class MemoryLimitError(KfeError, MemoryError): ...
+class ModelError(KfeError, ValueError): ...
+class NumericalError(KfeError, ArithmeticError): ...
+class OutOfMemoryError(KfeError, MemoryError): ...
+class UnsupportedError(KfeError, NotImplementedError, ValueError): ...
+
+class CrossValidation(dict[str, Any]):
+    def to_dataframe(self) -> Any: ...
+    best_estimator_: Any
+
+class Comparison(dict[str, Any]):
+    def to_dataframe(self) -> Any: ...
+    def differences(self) -> Any: ...
+
+class Evaluation(dict[str, Any]):
+    def to_dataframe(self) -> Any: ...
+
+class Measures(list[dict[str, Any]]):
+    def to_dataframe(self) -> Any: ...
+
+def compare(
+    estimators: Iterable[Any],
+    X: Any,
+    y: ArrayLike,
+    *,
+    grid: Grid | Iterable[str] | None = None,
+    **options: Any,
+) -> Comparison: ...
+def cv(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    grid: Grid | Iterable[str] | None = None,
+    refit: bool = False,
+    **options: Any,
+) -> CrossValidation: ...
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    **options: Any,
+) -> Evaluation: ...
+def generate(
+    name: str,
+    random_state: int | None = None,
+    **options: Any,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def generators(
+) -> list[dict[str, Any]]: ...
+def kernel_matrix(
+    kernel: str,
+    X: Any,
+    Y: Any = None,
+    n_threads: int | None = None,
+) -> NDArray[Any]: ...
+def kernels(
+) -> list[dict[str, Any]]: ...
+def learners(
+) -> list[dict[str, Any]]: ...
+def load(
+    path: str | os.PathLike[str],
+    kernels: dict[str, Callable[..., Any]] | None = None,
+) -> Extractor: ...
+def measure(
+    X: Any,
+    y: ArrayLike,
+    kernels: str | Sequence[str] = 'rbf',
+    *,
+    task: str = 'auto',
+    scale: str = 'none',
+    n_threads: int | None = None,
+    **options: Any,
+) -> Measures: ...
+def methods(
+) -> list[dict[str, Any]]: ...
+def read(
+    path: str | os.PathLike[str],
+    **options: Any,
+) -> tuple[NDArray[Any], NDArray[Any] | None]: ...

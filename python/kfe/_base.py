@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all estimators have in common. Parameters, names and documentation come from the tables (_estimators)."""
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from . import _tables as tables
+from ._context import Context
+from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
+from ._errors import InputError
+from ._model import Model
+from ._spec import is_precomputed, kernel_flags, make_spec
+from ._validation import (check_strings, check_task, check_views, class_texts, encode_labels, is_views, looks_real,
+                          validate, validate_target)
+
+# Records of the library under the names that scikit-learn's users look for; others get an underscore.
+ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
+# Paths of iterative searches: one value before the first round, and one after each.
+PATHS = ("objective", "alignment", "radius_margin", "loss")
+
+
+def _attribute(record: str, params: dict[str, Any]) -> str:
+    """The attribute of a record; a parameter may have taken the name (``lambda_``)."""
+    name = ATTRIBUTES.get(record, record.replace("-", "_") + "_")
+    return f"fitted_{name}" if name in params else name
+
+
+def _predicts(estimator: "Extractor") -> bool:
+    return estimator._can_predict()
+
+
+def _decides(estimator: "Extractor") -> bool:
+    return estimator._can_predict() and not estimator._is_regression()
+
+
+def settle_ties(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Equal scores are decided by the order in which the library saw the classes, not by that of the columns: the
+    one predicted is made larger by the least there is."""
+    tied = np.flatnonzero(np.argmax(scores, axis=1) != predicted)
+    scores[tied, predicted[tied]] = np.nextafter(scores[tied].max(axis=1), np.inf)
+    return scores
+
+
+class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A method of the library as an estimator of scikit-learn."""
+
+    _entry: ClassVar[tables.Entry]
+
+    # ---- fitting ----
+
+    def fit(self, X, y=None):
+        """Learn features from examples, and with a learner to predict from them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The examples. Methods of several views also take a list or dict of arrays; with a kernel on strings,
+            a list of strings; with ``kernel="precomputed"``, the kernel matrix.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Labels, or real targets for the methods that take them.
+
+        Returns
+        -------
+        self : object
+        """
+        context = self._context()
+        data = self._prepare(context, X, y, reset=True)
+        try:
+            self._model = Model.fit(context, make_spec(context, self), data)
+        except InputError as error:
+            if data.rows > 1:
+                raise
+            raise InputError(f"{error} (n_samples = 1)") from None
+        finally:
+            data.free()
+        self._publish()
+        return self
+
+    def _context(self) -> Context:
+        return Context(self.n_threads, self.random_state, self.memory, self.verbose)
+
+    def _needs_target(self) -> bool:
+        return self._entry.has(tables.SUPERVISION) or getattr(self, "learner", None) is not None
+
+    def _check_X(self, X, reset: bool):
+        """X as the library takes it, with the checks and messages of scikit-learn."""
+        if kernel_flags(getattr(self, "kernel", None)) & tables.STRINGS:
+            return check_strings(X)
+        if is_views(X):
+            return check_views(self, X, reset)
+        if reset:
+            vars(self).pop("view_columns_", None)
+        return validate(self, X, reset=reset)
+
+    def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True) -> Data:
+        """A data set of X, and with labels or targets if the method or its learner needs them."""
+        X = self._check_X(X, reset)
+        task = None
+        if with_target and (self._needs_target() or (y is not None and hasattr(self, "rule"))):
+            y = validate_target(self, X, y)
+            task = self._task_of(y)
+        data = wrap(context, X)
+        if task == TASK_REAL:
+            data.set_targets(y)
+        elif task == TASK_CLASSES:
+            self._set_labels(data, y, reset)
+        if isinstance(X, (np.ndarray,)) and hasattr(self, "feature_names_in_"):
+            data.set_column_names(self.feature_names_in_)
+        return data
+
+    def _takes_real(self) -> bool:
+        return self._entry.has(tables.REGRESSION) or not self._entry.has(tables.SUPERVISION)
+
+    def _task_of(self, y: np.ndarray) -> int:
+        asked = check_task(getattr(self, "task", "classify"))
+        if asked == "regress" or (asked == "auto" and looks_real(y)):
+            return TASK_REAL
+        return TASK_CLASSES
+
+    def _set_labels(self, data: Data, y: np.ndarray, reset: bool) -> None:
+        classes, codes = encode_labels(column_or_1d(y, warn=True))
+        if reset and len(classes) < 2 and self._entry.has(tables.SUPERVISION):
+            raise ValueError(f"{type(self).__name__} needs at least two classes, but y has 1 class: {classes[0]!r}")
+        if reset and len(classes) > 2 and self._entry.has(tables.TWO_CLASSES):
+            raise ValueError(f"Only binary classification is supported. {type(self).__name__} takes two classes, "
+                             f"but y has {len(classes)}")
+        data.set_labels(class_texts(classes), codes)
+        if reset:
+            self.classes_ = classes
+
+    # ---- what a fit leaves ----
+
+    def _publish(self) -> None:
+        """Fitted attributes, from the model."""
+        model = self._model
+        for name in [name for name in vars(self) if name in getattr(self, "_published", ())]:
+            delattr(self, name)
+        self.records_ = model.records()
+        params = self.get_params(deep=False)
+        named = {_attribute(name, params): values for name, values in self.records_.items()}
+        if "max_iter" in params:
+            named.update(self._iterations())
+        for name, values in named.items():
+            setattr(self, name, values)
+        self._published = tuple(named)
+        if model.task == TASK_CLASSES:
+            self._order_classes()
+        elif hasattr(self, "classes_"):
+            del self.classes_
+
+    def _iterations(self) -> dict[str, int]:
+        records = self.records_
+        for name in ("iterations", "rounds"):
+            if name in records:
+                return {"n_iter_": max(1, int(records[name][0]))}
+        for name in PATHS:
+            if name in records:
+                return {"n_iter_": max(1, len(records[name]) - 1)}
+        return {}
+
+    def _order_classes(self) -> None:
+        """The library numbers classes as they appear, scikit-learn sorts them."""
+        names = self._model.class_names
+        if not hasattr(self, "classes_"):
+            self.classes_ = np.unique(class_labels(names))
+        place = {name: k for k, name in enumerate(class_texts(self.classes_))}
+        self._class_places = np.array([place[name] for name in names])
+
+    def _kernel_projector(self) -> Model:
+        check_is_fitted(self)
+        if not self._model.is_kernel_projector:
+            raise AttributeError(f"{type(self).__name__} is linear: see components_")
+        return self._model
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients of the features on the support, (n_support, n_features_out)."""
+        return self._kernel_projector().coefficients()
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Training rows that the features rest on."""
+        index = self._kernel_projector().support_index()
+        if index is None:
+            raise AttributeError(f"{type(self).__name__} rests on points of its own, not on training rows")
+        return index
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Directions of a linear method, (n_features_out, n_features_in)."""
+        check_is_fitted(self)
+        weights = self._model.coefficients()
+        if weights is None or self._model.is_kernel_projector:
+            raise AttributeError(f"{type(self).__name__} has no components; see dual_coef_")
+        return weights.T
+
+    @property
+    def offset_(self) -> np.ndarray:
+        """What is subtracted from the features."""
+        check_is_fitted(self)
+        return self._model.offset()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._model.dim
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in vars(self)
+
+    # ---- using ----
+
+    def transform(self, X):
+        """Features of examples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        context = self._context()
+        data = self._prepare(context, X, with_target=False)
+        try:
+            return self._model.transform(context, data)
+        finally:
+            data.free()
+
+    def _answers(self, X):
+        check_is_fitted(self)
+        context = self._context()
+        data = self._prepare(context, X, with_target=False)
+        try:
+            answers, scores = self._model.predict(context, data)
+        finally:
+            data.free()
+        return context, answers, scores
+
+    @available_if(_predicts)
+    def predict(self, X):
+        """Labels or values of examples, by the learner or by the machines of the method itself.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        _, answers, _ = self._answers(X)
+        if self._model.task == TASK_CLASSES:
+            return self.classes_[self._class_places[answers[:, 0].astype(np.intp)]]
+        return answers[:, 0].copy() if answers.shape[1] == 1 else answers
+
+    @available_if(_decides)
+    def decision_function(self, X):
+        """Scores of the classes: larger is more so.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes, one score: above zero is the second of ``classes_``.
+        """
+        context, answers, scores = self._answers(X)
+        places = self._class_places
+        predicted = places[answers[:, 0].astype(np.intp)]
+        if len(places) > 2:
+            return settle_ties(self._model.class_scores(context, scores)[:, np.argsort(places)], predicted)
+        values = scores.array()
+        first = values[:, 0] if values.shape[1] == 1 else values[:, 0] - values[:, 1]
+        second = first if places[0] == 1 else -first
+        return settle_ties(np.column_stack([np.zeros(len(second)), second]), predicted)[:, 1]
+
+    @available_if(_predicts)
+    def score(self, X, y):
+        """Accuracy of predicted labels, or R² of predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+
+        Returns
+        -------
+        score : float
+        """
+        predicted = self.predict(X)
+        return float(r2_score(y, predicted) if self._model.task == TASK_REAL else accuracy_score(y, predicted))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the model to a file, the same that the command line writes and reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        check_is_fitted(self)
+        self._model.save(path)
+
+    # ---- what scikit-learn asks about an estimator ----
+
+    def _can_predict(self) -> bool:
+        return getattr(self, "learner", None) is not None or self._entry.has(tables.MACHINE)
+
+    def _is_regression(self) -> bool:
+        if "_model" in vars(self):
+            return self._model.task == TASK_REAL
+        return self._takes_real() and getattr(self, "task", None) == "regress"
+
+    def _kind(self) -> str | None:
+        if not self._can_predict():
+            return None
+        return "regressor" if self._is_regression() else "classifier"
+
+    @property
+    def _estimator_type(self) -> str:
+        kind = self._kind()
+        if kind is None:
+            raise AttributeError("_estimator_type")
+        return kind
+
+    def _flags_of_kernel(self) -> int:
+        return kernel_flags(getattr(self, "kernel", None))
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {
+            "requires_y": self._needs_target(),
+            "binary_only": self._entry.has(tables.TWO_CLASSES),
+            "pairwise": is_precomputed(getattr(self, "kernel", None)),
+            "preserves_dtype": [],
+            "requires_positive_X": bool(self._flags_of_kernel() & tables.NONNEGATIVE),
+            "multioutput": self._needs_target() and self._takes_real() and self._kind() != "classifier",
+        }
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, RegressorTags
+        said, tags = self._more_tags(), super().__sklearn_tags__()
+        tags.estimator_type = self._kind()
+        tags.target_tags.required = said["requires_y"]
+        tags.target_tags.multi_output = said["multioutput"]
+        tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.pairwise = said["pairwise"]
+        tags.input_tags.positive_only = said["requires_positive_X"]
+        tags.input_tags.sparse = self._entry.has(tables.SPARSE) and not said["pairwise"]
+        if tags.estimator_type == "classifier" or said["binary_only"]:
+            tags.classifier_tags = ClassifierTags(multi_class=not said["binary_only"])
+        elif tags.estimator_type == "regressor":
+            tags.regressor_tags = RegressorTags()
+        return tags

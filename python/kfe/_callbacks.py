@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python as kernels and as direction rules. What they raise is kept and raised after the call."""
+from __future__ import annotations
+
+from typing import Callable
+
+import numpy as np
+
+from ._arrays import _View, view
+from ._lib import KERNEL_FN, RULE_FN
+
+STATUS_CANCEL = 9
+
+
+def kernel_callback(events, function: Callable):
+    """κ(x, y) on two rows."""
+    nan = float("nan")
+
+    def kernel(_user, x, y, cols):
+        if events.interrupted or events.error is not None:
+            return nan  # the call ends when the library next looks; until then, lose no time
+        try:
+            shape = (cols,)
+            return float(function(np.asarray(_View(x, shape, "<f8", None)), np.asarray(_View(y, shape, "<f8", None))))
+        except BaseException as error:  # noqa: B902: C cannot carry it
+            events.error = events.error or error
+            return nan
+
+    return KERNEL_FN(kernel)
+
+
+class Round:
+    """What a direction rule sees at the beginning of a round.
+
+    Attributes
+    ----------
+    round : int
+        Number of the round, from 0.
+    residual : ndarray of shape (n_samples, n_targets)
+        The centred target, minus what the features found so far explain.
+    features : ndarray of shape (round, n_samples)
+        The features found so far, orthonormal.
+    """
+
+    def __init__(self, info):
+        self._info = info
+        self.round = int(info.round)
+        self.n_samples = int(info.examples)
+        self.residual = view(info.residual, (info.examples, info.targets), None)
+        self.features = view(info.features, (info.round, info.examples), None)
+
+    def times(self, vectors: np.ndarray) -> np.ndarray:
+        """The kernel matrix, centred if so asked, times one or several columns."""
+        columns = np.ascontiguousarray(vectors, np.float64).reshape(self.n_samples, -1)
+        out = np.empty_like(columns)
+        status = self._info.times(self._info.handle, columns.ctypes.data, columns.shape[1], out.ctypes.data)
+        if status:
+            raise ArithmeticError("the product with the kernel matrix failed")
+        return out.reshape(np.shape(vectors))
+
+
+def rule_callback(events, function: Callable):
+    """A function of a Round that returns coefficients on the examples, or None to end."""
+
+    def rule(_user, info, direction):
+        try:
+            rows = info.contents.examples
+            chosen = function(Round(info.contents))
+            if chosen is not None:
+                out = np.asarray(_View(direction, (rows,), "<f8", None, read_only=False))
+                out[:] = np.asarray(chosen, np.float64)
+            return 0
+        except BaseException as error:  # noqa: B902
+            events.error = events.error or error
+            return STATUS_CANCEL
+
+    return RULE_FN(rule)
+
+
+def callback_name(function: Callable) -> str:
+    """What a model calls a function of the user's; letters, digits, and what the library lets through."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return "".join(c if c.isalnum() and c.isascii() else "_" for c in name)

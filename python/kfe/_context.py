@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts: threads, seed and memory of one call, its warnings, its progress, and how it is interrupted."""
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import signal
+import threading
+import warnings
+import weakref
+from ctypes import byref, c_void_p
+from typing import Any
+
+from ._errors import KfeWarning, make_error
+from ._lib import CANCEL_FN, LOG_FN, PROGRESS_FN, lib
+
+LEVEL_WARNING = 1
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def parse_memory(memory: int | float | str | None) -> int:
+    """Bytes, from a number or from words as the command line takes them; 0 for None."""
+    if memory is None:
+        return 0
+    if not isinstance(memory, str):
+        return int(memory)
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?)(B?)\s*", memory, re.IGNORECASE)
+    if not found:
+        raise ValueError(f"memory takes a number of bytes or a size such as '500M', '1.5GB' or '8GiB', not {memory!r}")
+    base = 1000 if found[4] and not found[3] else 1024
+    return int(float(found[1]) * base ** _UNITS[found[2].upper()])
+
+
+def parse_seed(random_state: Any) -> int | None:
+    """A seed from what scikit-learn takes as random_state; None keeps the library's own, so that results repeat."""
+    if random_state is None:
+        return None
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(0, 2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(0, 2**31 - 1))
+    if int(random_state) < 0:
+        raise ValueError(f"random_state must not be negative, got {random_state}")
+    return int(random_state)
+
+
+class _Events:
+    """What happens during a call. It knows nothing of the context, so that no cycle keeps that alive."""
+
+    def __init__(self, verbose: int):
+        self.verbose = verbose
+        self.warnings: list[str] = []
+        self.error: BaseException | None = None
+        self.interrupted = False
+        self.bar: Any = None
+
+    def log(self, _user, level, text):
+        try:
+            message = text.decode(errors="replace")
+            if level <= LEVEL_WARNING:
+                self.warnings.append(message)
+            elif self.verbose:
+                print(f"[kfe] {message}")
+        except BaseException as error:  # nothing may be raised through C
+            self.error = self.error or error
+
+    def progress(self, _user, stage, done, total):
+        try:
+            self.bar.update(stage.decode(errors="replace"), done, total)
+        except BaseException as error:
+            self.error = self.error or error
+
+    def cancel(self, _user):
+        # Handlers of signals run between these instructions, in the main thread.
+        try:
+            return int(self.interrupted or self.error is not None)
+        except BaseException as error:
+            self.error = self.error or error
+            return 1
+
+    def on_interrupt(self, _number, _frame):
+        self.interrupted = True
+
+
+class _Interruptible:
+    """Lets Ctrl-C set a flag that the library looks at, instead of an exception that C cannot carry."""
+
+    def __init__(self, events: _Events):
+        self.events = events
+        self.replaced = False
+
+    def __enter__(self):
+        if (threading.current_thread() is threading.main_thread()
+                and signal.getsignal(signal.SIGINT) is signal.default_int_handler):
+            signal.signal(signal.SIGINT, self.events.on_interrupt)
+            self.replaced = True
+
+    def __exit__(self, *_exception):
+        if self.replaced:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class Context:
+    """One context of the library; freed when nothing refers to it any more."""
+
+    def __init__(self, n_threads: int | None = None, random_state: Any = None, memory: Any = None,
+                 verbose: int = 0):
+        pointer = c_void_p()
+        status = lib.kfe_context_new(byref(pointer))
+        if status:
+            raise make_error(status, "out of memory")
+        self.pointer = pointer.value
+        self.events = _Events(int(verbose))
+        # Kept by the finalizer: the library calls them until the context is gone.
+        self._log = LOG_FN(self.events.log)
+        self._cancel = CANCEL_FN(self.events.cancel)
+        self._progress = PROGRESS_FN(self.events.progress)
+        self._finalizer = weakref.finalize(self, _free_context, self.pointer, self._log, self._cancel,
+                                           self._progress)
+        lib.kfe_context_on_log(self.pointer, self._log, None)
+        if threading.current_thread() is threading.main_thread():
+            # Only there do signals arrive; elsewhere, asking would mean to wait for the interpreter's lock.
+            lib.kfe_context_on_cancel(self.pointer, self._cancel, None)
+        self._show_progress(verbose)
+        self.check(lib.kfe_context_set_threads(self.pointer, int(n_threads or 0)))
+        self.check(lib.kfe_context_set_memory(self.pointer, parse_memory(memory)))
+        seed = parse_seed(random_state)
+        if seed is not None:
+            lib.kfe_context_set_seed(self.pointer, seed)
+
+    def _show_progress(self, verbose: int) -> None:
+        if verbose:
+            from ._progress import make_bar
+            self.events.bar = make_bar()
+        if self.events.bar is not None:
+            lib.kfe_context_on_progress(self.pointer, self._progress, None)
+
+    def call(self, function, *arguments) -> None:
+        """Calls `function` of the library with this context; what went wrong is raised, warnings are given."""
+        with _Interruptible(self.events):
+            status = function(self.pointer, *arguments)
+        self.check(status)
+
+    def quick(self, function, *arguments) -> None:
+        """The same for what is done at once and need not be interrupted."""
+        self.check(function(self.pointer, *arguments))
+
+    def check(self, status: int) -> None:
+        events = self.events
+        if events.bar is not None:
+            events.bar.close()
+        error, events.error = events.error, None
+        interrupted, events.interrupted = events.interrupted, False
+        messages, events.warnings = events.warnings, []
+        if interrupted:
+            raise KeyboardInterrupt
+        if error is not None:
+            raise error
+        if status:
+            raise make_error(status, lib.kfe_error_message(self.pointer).decode(errors="replace"))
+        for message in messages:
+            warnings.warn(message, KfeWarning, stacklevel=_outside())
+
+    def take_json(self, pointer: c_void_p) -> Any:
+        """The JSON text that the library wrote, read and freed."""
+        try:
+            return json.loads(ctypes.string_at(pointer.value).decode())
+        finally:
+            lib.kfe_string_free(self.pointer, pointer.value)
+
+
+def _free_context(pointer, *_callbacks):
+    lib.kfe_context_free(pointer)
+
+
+def _outside() -> int:
+    """How many frames up the caller of this package is, so that warnings point at the user's line."""
+    import sys
+    depth, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("kfe", "sklearn"):
+        depth, frame = depth + 1, frame.f_back
+    return depth

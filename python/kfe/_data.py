@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays as data sets of the library. Dense float64 in C order and CSR are wrapped where they lie."""
+from __future__ import annotations
+
+import ctypes
+import weakref
+from ctypes import byref, c_char_p, c_void_p
+from typing import Any, Sequence
+
+import numpy as np
+
+from ._arrays import string_array, view
+from ._context import Context
+from ._errors import UnsupportedError
+from ._lib import lib
+
+TASK_NONE, TASK_CLASSES, TASK_REAL = range(3)
+
+
+class Data:
+    """A data set and the arrays that it refers to."""
+
+    def __init__(self, context: Context, pointer: int, kept: Any = None):
+        self.context = context
+        self.pointer = pointer
+        self._finalizer = weakref.finalize(self, _free_data, pointer, context, kept)
+
+    def free(self) -> None:
+        self._finalizer()
+
+    @property
+    def rows(self) -> int:
+        return lib.kfe_data_rows(self.pointer)
+
+    def set_labels(self, names: Sequence[str], codes: np.ndarray) -> None:
+        """Row i is of the class called names[codes[i]]."""
+        written = [name.encode() for name in names]
+        addresses = np.ascontiguousarray(string_array(written)[codes])
+        self.context.quick(lib.kfe_data_set_labels, self.pointer, addresses.ctypes.data)
+
+    def set_targets(self, targets: np.ndarray) -> None:
+        columns = np.ascontiguousarray(targets, np.float64).reshape(len(targets), -1)
+        self.context.quick(lib.kfe_data_set_targets, self.pointer, columns.shape[1], columns.ctypes.data)
+
+    def set_column_names(self, names: Sequence[str]) -> None:
+        written = [str(name).encode() for name in names]
+        self.context.quick(lib.kfe_data_set_column_names, self.pointer, 0, string_array(written).ctypes.data)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """The first view and the target, copied: labels as text or integers, or real numbers."""
+        rows, cols = lib.kfe_data_rows(self.pointer), lib.kfe_data_cols(self.pointer, 0)
+        x = np.empty((rows, cols))
+        for i in range(rows):
+            self.context.check(lib.kfe_data_row(self.context.pointer, self.pointer, 0, i, x.ctypes.data + 8 * i * cols))
+        return x, self._target(rows)
+
+    def _target(self, rows: int) -> np.ndarray | None:
+        task = lib.kfe_data_task(self.pointer)
+        if task == TASK_CLASSES:
+            names = [lib.kfe_data_class_name(self.pointer, k).decode()
+                     for k in range(lib.kfe_data_class_count(self.pointer))]
+            codes = np.fromiter((lib.kfe_data_class_of(self.pointer, i) for i in range(rows)), np.int64, rows)
+            return class_labels(names)[codes]
+        if task == TASK_REAL:
+            cols = ctypes.c_int64()
+            values = lib.kfe_data_targets(self.pointer, byref(cols))
+            targets = view(values, (rows, cols.value), self).copy()
+            return targets[:, 0] if cols.value == 1 else targets
+        return None
+
+
+def _free_data(pointer, _context, _kept):
+    lib.kfe_data_free(pointer)
+
+
+def class_labels(names: Sequence[str]) -> np.ndarray:
+    """Names of classes as labels: integers where all of them are written as such, else text."""
+    try:
+        numbers = [int(name) for name in names]
+    except ValueError:
+        numbers = []
+    if numbers and [str(number) for number in numbers] == list(names):
+        return np.array(numbers)
+    return np.array(names, dtype=str)
+
+
+def _wrap_dense(context: Context, x: np.ndarray) -> Data:
+    pointer = c_void_p()
+    rows, cols = x.shape
+    context.quick(lib.kfe_data_wrap_dense, rows, cols, cols, x.ctypes.data, byref(pointer))
+    return Data(context, pointer.value, x)
+
+
+def _wrap_csr(context: Context, x: Any) -> Data:
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    kept = (np.ascontiguousarray(x.indptr, np.int64), np.ascontiguousarray(x.indices, np.int32),
+            np.ascontiguousarray(x.data, np.float64))
+    pointer = c_void_p()
+    context.quick(lib.kfe_data_wrap_csr, *x.shape, *(array.ctypes.data for array in kept), byref(pointer))
+    return Data(context, pointer.value, kept)
+
+
+def _wrap_text(context: Context, strings: Sequence[str]) -> Data:
+    written = [str(string).encode() for string in strings]
+    pointer = c_void_p()
+    context.quick(lib.kfe_data_from_text, len(written), string_array(written).ctypes.data, byref(pointer))
+    return Data(context, pointer.value)
+
+
+def _wrap_views(context: Context, views: dict[str, Any]) -> Data:
+    if not hasattr(lib, "kfe_data_join_views"):
+        raise UnsupportedError("this libkfe cannot join views from memory; use a newer one, or one array")
+    parts = [wrap(context, x) for x in views.values()]
+    pointers = (c_void_p * len(parts))(*(part.pointer for part in parts))
+    names = (c_char_p * len(parts))(*(name.encode() for name in views))
+    pointer = c_void_p()
+    context.quick(lib.kfe_data_join_views, len(parts), pointers, names, byref(pointer))
+    return Data(context, pointer.value, parts)
+
+
+def wrap(context: Context, x: Any) -> Data:
+    """A data set of what validation let through: an array, a CSR matrix, a list of strings, a dict of views."""
+    if isinstance(x, dict):
+        return _wrap_views(context, x)
+    if isinstance(x, list):
+        return _wrap_text(context, x)
+    if isinstance(x, np.ndarray):
+        return _wrap_dense(context, x)
+    return _wrap_csr(context, x)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signatures and documentation of estimators, from the tables."""
+from __future__ import annotations
+
+import textwrap
+from typing import Any, NamedTuple
+
+from . import _tables as tables
+from ._tables import FIT_OPTIONS, Entry, Param, python_name
+
+WIDTH = 100
+
+
+class Argument(NamedTuple):
+    """One parameter of a constructor."""
+
+    name: str
+    type: str  # as a type hint
+    default: Any
+    words: str  # as documentation has it
+    help: str
+
+
+_HINTS = {tables.INT: "int", tables.REAL: "float", tables.CHOICE: "str", tables.FLAG: "bool", tables.TEXT: "str"}
+_WORDS = {tables.INT: "int", tables.REAL: "float", tables.FLAG: "bool", tables.TEXT: "str"}
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:g}"
+
+
+def _range(param: Param) -> str:
+    """Limits of a number, those that stand for none left out."""
+    smallest, largest = 2.3e-308, 9e15
+    low = "" if param.min < -largest else "above 0" if 0 < param.min < smallest else f"from {_number(param.min)}"
+    high = "" if param.max >= largest else f"to {_number(param.max)}"
+    return " ".join(part for part in (low, high) if part)
+
+
+def _describe(param: Param) -> str:
+    choices = "{" + ", ".join(repr(word) for word in param.words) + "}"
+    if param.kind == tables.CHOICE:
+        return choices
+    words = _WORDS[param.kind]
+    if param.kind in (tables.INT, tables.REAL):
+        limits = _range(param)
+        words += f" {limits}" if limits else ""
+        words += f" or {choices}" if param.words else ""
+    return words
+
+
+def _argument(param: Param) -> Argument:
+    hint = _HINTS[param.kind]
+    if param.words and param.kind in (tables.INT, tables.REAL):
+        hint += " | str"
+    text = param.help[:1].upper() + param.help[1:]
+    return Argument(python_name(param.name), hint, param.default, _describe(param), text.rstrip(".") + ".")
+
+
+_KERNEL = ("The kernel: its name, with parameters as in \"rbf:gamma=0.5\"; \"precomputed\"; a function of two rows; "
+           "or a list of these, whose weighted sum is used. ``kfe.kernels()`` lists them.")
+_VIEWS = " With several views also a dict of kernels, or lists of them, by view."
+_COMMON = [
+    Argument("learner", "str | None", None, "str",
+             "What learns on the features, so that the estimator predicts: its name, with parameters as in "
+             "\"svm:C=10\". ``kfe.learners()`` lists them."),
+    Argument("learner_params", "Mapping[str, Any] | str | None", None, "dict or str",
+             "Parameters of the learner, in addition to those in its name."),
+]
+_TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
+                 "What y is. 'auto' takes text, and integers with at most 50 distinct values, as classes.")
+_RUNNING = [
+    Argument("random_state", "int | RandomState | None", None, "int or RandomState",
+             "Seed of everything random. None is always the same seed."),
+    Argument("n_threads", "int | None", None, "int", "Threads to use; None is one per core."),
+    Argument("memory", "int | str | None", None, "int or str",
+             "Memory that may be planned for, in bytes or as in \"8G\"; None is 70 % of what is free."),
+    Argument("verbose", "int", 0, "int", "Tell what is being done; with tqdm installed, show progress."),
+]
+
+
+def arguments(entry: Entry) -> list[Argument]:
+    """The parameters of an estimator's constructor, in order."""
+    found = [_argument(param) for param in entry.params]
+    if entry.has(tables.KERNELS):
+        several = entry.has(tables.MULTIVIEW)
+        found.append(Argument("kernel", "Kernel", "rbf", "str, callable, list or dict" if several else
+                              "str, callable or list", _KERNEL + (_VIEWS if several else "")))
+    elif entry.name == "none":
+        found.append(Argument("kernel", "Kernel", None, "str, callable or list",
+                              _KERNEL + " None: the learner works on the columns."))
+    found += [_argument(param) for param in FIT_OPTIONS] + _COMMON
+    if entry.has(tables.REGRESSION) or not entry.has(tables.SUPERVISION):
+        found.append(_TASK)
+    return found + _RUNNING
+
+
+def init_source(args: list[Argument]) -> str:
+    """The text of a constructor that keeps its arguments, as scikit-learn wants it."""
+    lines = ["def __init__("]
+    for number, argument in enumerate(["self", *args]):
+        if number == 2:
+            lines.append("    *,")
+        lines.append("    self," if argument == "self" else
+                     f"    {argument.name}: {argument.type} = {argument.default!r},")
+    lines.append(") -> None:")
+    lines += [f"    self.{argument.name} = {argument.name}" for argument in args] or ["    pass"]
+    return "\n".join(lines) + "\n"
+
+
+def _paragraph(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+
+
+def _item(name: str, kind: str, text: str) -> list[str]:
+    return [f"{name} : {kind}", _paragraph(text, "    ")]
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return ["", title, "-" * len(title), *lines]
+
+
+def _attributes(entry: Entry) -> list[str]:
+    lines = []
+    if entry.has(tables.KERNELS):
+        lines += _item("dual_coef_", "ndarray of shape (n_support, n_features_out)",
+                       "Coefficients of the features on the support.")
+        lines += _item("support_", "ndarray of shape (n_support,)",
+                       "Training rows of the support; methods that make points of their own have none.")
+    elif entry.name != "none":
+        lines += _item("components_", "ndarray of shape (n_features_out, n_features_in)", "The directions.")
+    lines += _item("offset_", "ndarray of shape (n_features_out,)", "What is subtracted from the features.")
+    if entry.has(tables.WEIGHTS):
+        lines += _item("kernel_weights_", "ndarray of shape (n_kernels,)", "The weights found.")
+    lines += _item("classes_", "ndarray of shape (n_classes,)", "The labels, if y was labels.")
+    lines += _item("records_", "dict of ndarray",
+                   "All that the fit recorded. Each record is also an attribute of its name with an underscore: "
+                   "``eigenvalues_``, ``objective_``; ``alignment`` is ``alignment_path_``.")
+    lines += _item("n_features_in_", "int", "Number of columns seen in fit.")
+    lines += _item("feature_names_in_", "ndarray of str", "Names of the columns, if X had them.")
+    return lines
+
+
+def _example(name: str, entry: Entry) -> list[str]:
+    data = '"banana", n=150' if entry.has(tables.TWO_CLASSES) else '"iris"'
+    lines = [">>> import kfe", f">>> X, y = kfe.generate({data})"]
+    if entry.name == "none":
+        return lines + [f'>>> kfe.{name}(learner="knn").fit(X, y).score(X, y)', "1.0"]
+    return lines + [f">>> features = kfe.{name}().fit_transform(X, y)", ">>> len(features)", "150"]
+
+
+def docstring(name: str, entry: Entry, args: list[Argument], example: list[str] | None = None) -> str:
+    """Documentation in NumPy's style."""
+    summary = entry.summary[:1].upper() + entry.summary[1:].rstrip(".") + "."
+    lines = [_paragraph(summary), "", _paragraph(f"This is the method ``{entry.name}`` of the command line.")]
+    parameters = []
+    for argument in args:
+        shown = "default=None" if argument.default is None else f"default={argument.default!r}"
+        parameters += _item(argument.name, f"{argument.words}, {shown}", argument.help)
+    lines += _section("Parameters", parameters)
+    lines += _section("Attributes", _attributes(entry))
+    lines += _section("References", [_paragraph(entry.reference.rstrip(".") + ".")])
+    lines += _section("Examples", example or _example(name, entry))
+    return "\n".join(lines) + "\n"

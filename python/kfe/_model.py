@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fitted models of the library."""
+from __future__ import annotations
+
+import os
+import weakref
+from ctypes import byref, c_int64, c_size_t, c_void_p, string_at
+from typing import Any, Callable
+
+import numpy as np
+
+from ._arrays import OutMatrix, view
+from ._callbacks import kernel_callback
+from ._context import Context
+from ._data import Data
+from ._lib import lib
+
+STYLE_JSON = 1
+
+
+class Model:
+    """A model, the context that it was made with, and the functions that its kernels are.
+
+    Models are not changed once they are made, so that any number of threads may use one, each with a context of
+    its own.
+    """
+
+    def __init__(self, context: Context, pointer: int, kernels: dict[str, Callable] | None = None,
+                 kept: Any = None):
+        self.context = context
+        self.pointer = pointer
+        self.kernels = kernels or {}
+        self._finalizer = weakref.finalize(self, _free_model, pointer, context, kept)
+
+    # ---- making ----
+
+    @classmethod
+    def fit(cls, context: Context, spec, data: Data) -> "Model":
+        pointer = c_void_p()
+        try:
+            context.call(lib.kfe_fit, spec.pointer, data.pointer, byref(pointer))
+        except BaseException:
+            lib.kfe_model_free(pointer)
+            raise
+        return cls(context, pointer.value, spec.kernels, spec.callbacks)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Model":
+        context, pointer = Context(), c_void_p()
+        context.call(lib.kfe_model_load, os.fsencode(path), byref(pointer))
+        return cls(context, pointer.value)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, kernels: dict[str, Callable] | None = None) -> "Model":
+        context, pointer = Context(), c_void_p()
+        context.call(lib.kfe_model_load_bytes, content, len(content), byref(pointer))
+        model = cls(context, pointer.value)
+        model.bind(kernels or {})
+        return model
+
+    def bind(self, kernels: dict[str, Callable]) -> None:
+        """Gives the kernels that are functions of Python their functions."""
+        callbacks = {name: kernel_callback(self.context.events, function) for name, function in kernels.items()}
+        for name, callback in callbacks.items():
+            self.context.call(lib.kfe_model_bind_kernel, self.pointer, name.encode(), callback, None)
+        self.kernels = dict(kernels)
+        self._callbacks = callbacks
+
+    # ---- keeping ----
+
+    def save(self, path: str | os.PathLike) -> None:
+        self.context.call(lib.kfe_model_save, self.pointer, os.fsencode(path))
+
+    def to_bytes(self) -> bytes:
+        context, content, size = Context(), c_void_p(), c_size_t()
+        context.call(lib.kfe_model_save_bytes, self.pointer, byref(content), byref(size))
+        try:
+            return string_at(content.value, size.value)
+        finally:
+            lib.kfe_string_free(context.pointer, content)
+
+    def __reduce__(self):
+        return Model.from_bytes, (self.to_bytes(), self.kernels)
+
+    # ---- using ----
+
+    def _run(self, call: Callable[[], Any]) -> Any:
+        """Kernels that are functions of Python report to the context that the model was made with."""
+        try:
+            return call()
+        finally:
+            error, self.context.events.error = self.context.events.error, None
+            if error is not None:
+                raise error
+
+    def transform(self, context: Context, data: Data) -> np.ndarray:
+        out = OutMatrix(context)
+        self._run(lambda: context.call(lib.kfe_transform, self.pointer, data.pointer, out.pointer))
+        return out.array()
+
+    def predict(self, context: Context, data: Data) -> tuple[np.ndarray, OutMatrix]:
+        """Numbers of classes or values, and the decision values."""
+        answers, scores = OutMatrix(context), OutMatrix(context)
+        self._run(lambda: context.call(lib.kfe_predict, self.pointer, data.pointer, answers.pointer, scores.pointer))
+        return answers.array(), scores
+
+    def class_scores(self, context: Context, scores: OutMatrix) -> np.ndarray:
+        out = OutMatrix(context)
+        context.call(lib.kfe_class_scores, self.pointer, scores.pointer, out.pointer)
+        return out.array()
+
+    # ---- asking ----
+
+    @property
+    def method(self) -> str:
+        return lib.kfe_model_method(self.pointer).decode()
+
+    @property
+    def learner(self) -> str | None:
+        name = lib.kfe_model_learner(self.pointer)
+        return name.decode() if name else None
+
+    @property
+    def task(self) -> int:
+        return lib.kfe_model_task(self.pointer)
+
+    @property
+    def dim(self) -> int:
+        return lib.kfe_model_dim(self.pointer)
+
+    @property
+    def class_names(self) -> list[str]:
+        return [lib.kfe_model_class_name(self.pointer, k).decode()
+                for k in range(lib.kfe_model_class_count(self.pointer))]
+
+    @property
+    def view_columns(self) -> list[int]:
+        return [lib.kfe_model_cols(self.pointer, v) for v in range(lib.kfe_model_views(self.pointer))]
+
+    @property
+    def column_names(self) -> list[str] | None:
+        names = [lib.kfe_model_column_name(self.pointer, 0, j) for j in range(self.view_columns[0])]
+        return None if None in names else [name.decode() for name in names]
+
+    @property
+    def is_kernel_projector(self) -> bool:
+        return lib.kfe_model_support_size(self.pointer) > 0
+
+    def coefficients(self) -> np.ndarray | None:
+        rows = c_int64()
+        address = lib.kfe_model_coefficients(self.pointer, byref(rows))
+        return view(address, (rows.value, self.dim), self) if address else None
+
+    def offset(self) -> np.ndarray:
+        address = lib.kfe_model_offset(self.pointer)
+        return view(address, (self.dim,), self) if address else np.zeros(self.dim)
+
+    def support_index(self) -> np.ndarray | None:
+        address = lib.kfe_model_support_index(self.pointer)
+        return view(address, (lib.kfe_model_support_size(self.pointer),), self, "<i8") if address else None
+
+    def records(self) -> dict[str, np.ndarray]:
+        """Everything that the fit recorded, by the library's names."""
+        found, index, count = {}, 0, c_int64()
+        while name := lib.kfe_model_record_name(self.pointer, index):
+            address = lib.kfe_model_record(self.pointer, name, byref(count))
+            found[name.decode()] = view(address, (count.value,), self).copy()
+            index += 1
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        context, text = Context(), c_void_p()
+        context.call(lib.kfe_model_describe, self.pointer, STYLE_JSON, byref(text))
+        return context.take_json(text)
+
+
+def _free_model(pointer, _context, _kept):
+    lib.kfe_model_free(pointer)

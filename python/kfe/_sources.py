@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data from generators and files, kernel matrices, and what there is."""
+from __future__ import annotations
+
+import os
+from ctypes import byref, c_void_p
+from typing import Any
+
+import numpy as np
+
+from ._arrays import OutMatrix
+from ._context import Context
+from ._data import Data, wrap
+from ._lib import lib
+from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STRINGS, Entry, class_name,
+                      options_text)
+
+
+def generate(name: str, random_state: int | None = None, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Data sets of the literature.
+
+    Parameters
+    ----------
+    name : str
+        ``kfe.generators()`` lists them.
+    random_state : int, optional
+        The seed.
+    **options
+        Of the generator, such as ``n=300``.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import kfe
+    >>> X, y = kfe.generate("banana", n=100)
+    >>> X.shape
+    (100, 2)
+    """
+    context, pointer = Context(random_state=random_state), c_void_p()
+    context.call(lib.kfe_data_generate, name.encode(), options_text(options), byref(pointer))
+    return Data(context, pointer.value).to_arrays()
+
+
+def read(path: str | os.PathLike, **options: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """A table as the command line reads it: CSV, TSV, NumPy, LIBSVM, each also with .gz.
+
+    Parameters
+    ----------
+    path : str or path-like
+    **options
+        Of reading: ``label="species"``, ``header="yes"``, ``missing="mean"`` and so on.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), or None if there are no labels
+    """
+    context, pointer = Context(), c_void_p()
+    context.call(lib.kfe_data_read, os.fsencode(path), options_text(options), byref(pointer))
+    return Data(context, pointer.value).to_arrays()
+
+
+def kernel_matrix(kernel: str, X, Y=None, n_threads: int | None = None) -> np.ndarray:
+    """The kernel matrix between the rows of X and those of Y (None: X).
+
+    Parameters
+    ----------
+    kernel : str
+        Such as "rbf:gamma=0.5"; names such as gamma=scale are resolved on Y.
+    X, Y : array-like or sparse matrix of shape (n_samples, n_features)
+    n_threads : int, optional
+
+    Returns
+    -------
+    K : ndarray of shape (n_samples_X, n_samples_Y)
+
+    Examples
+    --------
+    >>> import kfe
+    >>> kfe.kernel_matrix("poly:degree=2", [[1.0], [2.0]])
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+    from sklearn.utils import check_array
+
+    from ._validation import LAYOUT, check_strings
+    entry = KERNEL_ENTRIES.get(kernel.split(":")[0])
+    strings = entry is not None and entry.has(STRINGS)
+    tables = [None if table is None else check_strings(table) if strings else
+              check_array(table, accept_sparse=["csr"], **LAYOUT) for table in (X, Y)]
+    context = Context(n_threads)
+    rows, columns = (None if table is None else wrap(context, table) for table in tables)
+    out = OutMatrix(context)
+    context.call(lib.kfe_kernel_matrix, kernel.encode(), rows.pointer, columns.pointer if columns else None,
+                 out.pointer)
+    return out.array()
+
+
+def _listing(entries: dict[str, Entry]) -> list[dict[str, Any]]:
+    return [{"name": entry.name, "summary": entry.summary, "reference": entry.reference,
+             "parameters": {param.name: param.default for param in entry.params}} for entry in entries.values()]
+
+
+def methods() -> list[dict[str, Any]]:
+    """Every method, with its estimator's name."""
+    return [{**row, "estimator": class_name(row["name"])} for row in _listing(METHODS)]
+
+
+def kernels() -> list[dict[str, Any]]:
+    """Every kernel, with its formula as reference."""
+    return _listing(KERNEL_ENTRIES)
+
+
+def learners() -> list[dict[str, Any]]:
+    """Everything that learns on features."""
+    return _listing(LEARNERS)
+
+
+def generators() -> list[dict[str, Any]]:
+    """Every generator of data."""
+    return _listing(GENERATORS)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to fit, from the parameters of an estimator."""
+from __future__ import annotations
+
+import weakref
+from ctypes import byref, c_void_p
+from typing import Any, Callable, Iterable
+
+from ._callbacks import callback_name, kernel_callback, rule_callback
+from ._context import Context
+from ._errors import UnsupportedError
+from ._lib import lib
+from ._tables import FIT_OPTIONS, KERNEL_ENTRIES, LEARNERS, Entry, as_text, options_text, python_name
+
+
+def kernel_list(kernel: Any) -> list[Any]:
+    """Kernels as a list: none, one, or several; those of views one after the other."""
+    if kernel is None:
+        return []
+    if isinstance(kernel, dict):
+        return [item for each in kernel.values() for item in kernel_list(each)]
+    return list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
+
+
+def kernel_flags(kernel: Any) -> int:
+    """All flags of the kernels that are given by name."""
+    flags = 0
+    for item in kernel_list(kernel):
+        entry = KERNEL_ENTRIES.get(item.split(":")[0]) if isinstance(item, str) else None
+        flags |= entry.flags if entry else 0
+    return flags
+
+
+def is_precomputed(kernel: Any) -> bool:
+    return any(isinstance(item, str) and item.split(":")[0] == "precomputed" for item in kernel_list(kernel))
+
+
+def split_learner(learner: str, params: dict[str, Any] | str | None) -> tuple[str, bytes | None]:
+    """The learner's name and its options, those after a colon first."""
+    name, _, inline = learner.partition(":")
+    more = params.encode() if isinstance(params, str) else options_text(_learner_names(name, params or {}))
+    return name, b",".join(part for part in (inline.encode(), more) if part) or None
+
+
+def _learner_names(learner: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Both ways of writing a name are welcome: class_weights and class-weights."""
+    rows = LEARNERS[learner].params if learner in LEARNERS else ()
+    known = {python_name(row.name, frozenset()): row.name for row in rows}
+    return {known.get(name, name): value for name, value in params.items()}
+
+
+class Spec:
+    """A specification of the library, with the functions that it calls."""
+
+    def __init__(self, context: Context, pointer: int):
+        self.context = context
+        self.pointer = pointer
+        self.kernels: dict[str, Callable] = {}
+        self.callbacks: list[Any] = []
+        self._finalizer = weakref.finalize(self, _free_spec, pointer, context, self.callbacks)
+
+    @classmethod
+    def of_method(cls, context: Context, entry: Entry) -> "Spec":
+        pointer = c_void_p()
+        context.quick(lib.kfe_spec_parse, entry.name.encode(), None, None, byref(pointer))
+        return cls(context, pointer.value)
+
+    @classmethod
+    def of_rule(cls, context: Context, rule: Callable) -> "Spec":
+        pointer, callback = c_void_p(), rule_callback(context.events, rule)
+        context.quick(lib.kfe_spec_new_rule, f"rule-{callback_name(rule)}".encode()[:60], callback, None, None, None,
+                     byref(pointer))
+        spec = cls(context, pointer.value)
+        spec.callbacks.append(callback)
+        return spec
+
+    def set(self, name: str, value: Any) -> None:
+        self.context.quick(lib.kfe_spec_set, self.pointer, name.encode(), as_text(value).encode())
+
+    def set_params(self, rows: Iterable, values: dict[str, Any]) -> None:
+        """Sets what differs from None, which is the default of everything."""
+        for row in rows:
+            value = values[python_name(row.name)]
+            if value is not None:
+                self.set(row.name, value)
+
+    def add_kernels(self, kernel: Any) -> None:
+        if isinstance(kernel, dict):
+            self._set_view_kernels(kernel)
+            return
+        for item in kernel_list(kernel):
+            if callable(item):
+                self._add_function(item)
+            else:
+                self.context.quick(lib.kfe_spec_add_kernel, self.pointer, str(item).encode())
+
+    def _set_view_kernels(self, kernels: dict[str, Any]) -> None:
+        if not hasattr(lib, "kfe_spec_set_view_kernel"):
+            raise UnsupportedError("this libkfe has no kernels of single views; use a newer one, or a list of kernels")
+        for view, kernel in kernels.items():
+            for item in kernel_list(kernel):
+                if callable(item):
+                    raise ValueError(f"the kernel of view {view!r} is a function, which can only be for all views")
+                self.context.quick(lib.kfe_spec_set_view_kernel, self.pointer, str(view).encode(), str(item).encode())
+
+    def _add_function(self, function: Callable) -> None:
+        name = callback_name(function)
+        if name in self.kernels:
+            name = f"{name}_{len(self.kernels)}"
+        callback = kernel_callback(self.context.events, function)
+        self.callbacks.append(callback)
+        self.kernels[name] = function
+        self.context.quick(lib.kfe_spec_add_user_kernel, self.pointer, name.encode(), callback, None)
+
+    def set_learner(self, learner: str | None, params: dict[str, Any] | str | None) -> None:
+        if learner is None:
+            if params:
+                raise ValueError("learner_params were given without a learner; name one, such as learner='svm'")
+            return
+        name, options = split_learner(learner, params)
+        self.context.quick(lib.kfe_spec_set_learner, self.pointer, name.encode(), options)
+
+
+def _free_spec(pointer, _context, _callbacks):
+    lib.kfe_spec_free(pointer)
+
+
+def make_spec(context: Context, estimator: Any) -> Spec:
+    """What an estimator's parameters say, in the order in which later names do not hide earlier ones."""
+    values = estimator.get_params(deep=False)
+    entry = estimator._entry
+    if "rule" in values:
+        spec = Spec.of_rule(context, values["rule"])
+    else:
+        spec = Spec.of_method(context, entry)
+    spec.set_params(entry.params, values)
+    spec.set_params(FIT_OPTIONS, values)
+    spec.add_kernels(values.get("kernel"))
+    spec.set_learner(values["learner"], values["learner_params"])
+    return spec

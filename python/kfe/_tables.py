@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there is in the library: methods, kernels, learners, generators, and their parameters.
+
+Names of Python follow one rule: dashes become underscores, and a name that Python or the estimator needs for itself
+gets an underscore at its end (``max-iter`` is ``max_iter``, ``lambda`` is ``lambda_``).
+"""
+from __future__ import annotations
+
+import keyword
+from ctypes import byref
+from typing import Any, Iterator, NamedTuple
+
+from ._lib import EntryInfo, ParamInfo, lib
+
+SUPERVISION, REGRESSION, KERNELS, MULTIVIEW, SPARSE, SYNTHETIC = (1 << bit for bit in range(6))
+INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, MACHINE = (1 << bit for bit in range(6, 13))
+
+INT, REAL, CHOICE, FLAG, TEXT = range(5)
+
+# Parameters that every estimator has; a method's own of the same name gets an underscore.
+RESERVED = frozenset(["kernel", "learner", "learner_params", "task", "random_state", "n_threads", "memory",
+                      "verbose", "rule"])
+
+CLASS_NAMES = {
+    "oc": "OC", "koc": "KOC", "kfd": "KFD", "kda-qr": "KDAQR", "akda-qr": "AKDAQR", "pca": "PCA", "kpca": "KPCA",
+    "pls": "PLS", "kpls": "KPLS", "blf": "BLF", "kblf": "KBLF", "cr": "ContinuumRegression", "sma": "SMA",
+    "smc": "SMC", "skfa": "SKFA", "skpls": "SparseKPLS", "skblf": "SparseKBLF", "kopls": "KOPLS",
+    "rkopls": "ReducedKOPLS", "kb": "KernelBoosting", "skfe": "SKFE", "hsic": "HSIC", "uhsic": "UHSIC",
+    "svm-joint": "SVMJoint", "usvm-joint": "USVMJoint", "hsic-mkl": "HSICMKL", "svm-mkl": "SVMMKL", "slmc": "SLMC",
+    "mkl": "MKL", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
+}
+
+
+def class_name(method: str) -> str:
+    """The name of a method's estimator; one made from its own where none was chosen."""
+    return CLASS_NAMES.get(method) or "".join(part[:1].upper() + part[1:] for part in method.split("-"))
+
+
+class Param(NamedTuple):
+    """One row of a parameter table."""
+
+    name: str
+    kind: int
+    initial: str
+    min: float
+    max: float
+    words: tuple[str, ...]
+    help: str
+
+    @property
+    def default(self) -> Any:
+        """The default as a value of Python."""
+        if self.kind == FLAG:
+            return self.initial == "yes"
+        if self.kind in (INT, REAL) and self.initial not in self.words:
+            number = float(self.initial)
+            return int(number) if self.kind == INT else number
+        return self.initial
+
+
+class Entry(NamedTuple):
+    """One row of a table: a method, a kernel, a learner, a generator."""
+
+    name: str
+    summary: str
+    reference: str
+    flags: int
+    params: tuple[Param, ...]
+
+    def has(self, flag: int) -> bool:
+        return bool(self.flags & flag)
+
+
+def python_name(name: str, taken: frozenset[str] = RESERVED) -> str:
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) or name in taken else name
+
+
+def as_text(value: Any) -> str:
+    """A value as the library reads it."""
+    if hasattr(value, "item"):  # a NumPy scalar, whose repr says so
+        value = value.item()
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ";".join(as_text(item) for item in value)
+    return repr(value)
+
+
+def options_text(options: dict[str, Any]) -> bytes | None:
+    """Options as "key=value,key=value", with a backslash before what would end a value."""
+    written = []
+    for key, value in options.items():
+        text = as_text(value).replace("\\", "\\\\").replace(",", "\\,")
+        written.append(f"{key.rstrip('_').replace('_', '-')}={text}")
+    return ",".join(written).encode() or None
+
+
+def _param(info: ParamInfo) -> Param:
+    words = tuple(info.words.decode().split("|")) if info.words else ()
+    return Param(info.name.decode(), info.type, info.initial.decode(), info.min, info.max, words,
+                 info.help.decode())
+
+
+def _rows(get) -> Iterator[Param]:
+    index = 0
+    while row := get(index):
+        yield _param(row.contents)
+        index += 1
+
+
+def _entries(table, params) -> dict[str, Entry]:
+    entries, info, index = {}, EntryInfo(), 0
+    while table(index, byref(info)):
+        rows = tuple(_rows(lambda row, entry=index: params(entry, row)))
+        entry = Entry(info.name.decode(), info.summary.decode(), info.formula.decode(), info.flags, rows)
+        entries[entry.name] = entry
+        index += 1
+    return entries
+
+
+METHODS = _entries(lib.kfe_method, lib.kfe_method_param)
+KERNEL_ENTRIES = _entries(lib.kfe_kernel, lib.kfe_kernel_param)
+LEARNERS = _entries(lib.kfe_learner, lib.kfe_learner_param)
+GENERATORS = _entries(lib.kfe_generator, lib.kfe_generator_param)
+FIT_OPTIONS = tuple(_rows(lib.kfe_fit_option))
+ESTIMATORS = {class_name(name): entry for name, entry in METHODS.items()}

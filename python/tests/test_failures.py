@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors, warnings, interruptions, and functions of the user's that fail."""
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+import kfe
+from kfe import _errors
+from kfe._context import parse_memory, parse_seed
+
+
+def test_errors_are_kfes_and_pythons(iris):
+    with pytest.raises(kfe.KfeError) as caught:
+        kfe.KOC(solver="mgss").fit(*iris)
+    assert isinstance(caught.value, ValueError) and "mgs" in str(caught.value)
+    with pytest.raises(kfe.InvalidArgumentError, match="did you mean 'rbf'"):
+        kfe.KOC(kernel="rbff").fit(*iris)
+    with pytest.raises(kfe.MemoryLimitError) as caught:
+        kfe.KFD(memory="1K").fit(np.tile(iris[0], (30, 1)), np.tile(iris[1], 30))
+    assert isinstance(caught.value, MemoryError)
+    with pytest.raises(ValueError, match="without a learner"):
+        kfe.KOC(learner_params={"C": 1}).fit(*iris)
+    for status, kind in enumerate(_errors.BY_STATUS):
+        assert kind is None or isinstance(_errors.make_error(status, "text"), kfe.KfeError)
+    assert str(_errors.make_error(4, "a file")) == "a file"
+
+
+def test_warnings(iris):
+    with pytest.warns(kfe.KfeWarning, match="kfd") as caught:
+        kfe.KFD(dim=50).fit(*iris)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kfe.KFD(dim=2).fit(*iris)
+        with pytest.raises(kfe.KfeWarning):
+            kfe.KFD(dim=50).fit(*iris)
+
+
+def test_sizes_and_seeds():
+    assert parse_memory("500M") == 500 * 2**20 and parse_memory("1.5GB") == 1_500_000_000
+    assert parse_memory("8GiB") == 2**33 and parse_memory(None) == 0 and parse_memory(123) == 123
+    with pytest.raises(ValueError, match="memory"):
+        parse_memory("much")
+    assert parse_seed(7) == 7 and parse_seed(np.int64(7)) == 7 and parse_seed(None) is None
+    assert parse_seed(np.random.RandomState(0)) == parse_seed(np.random.RandomState(0))
+    with pytest.raises(ValueError, match="random_state"):
+        parse_seed(-1)
+
+
+def test_seeds_decide(iris):
+    draw = lambda seed: kfe.ReducedKOPLS(landmarks=10, random_state=seed).fit(*iris).support_
+    np.testing.assert_array_equal(draw(1), draw(1))
+    assert list(draw(1)) != list(draw(2))
+
+
+# ---- functions of the user's ----
+
+
+def test_callable_kernel(iris):
+    x, y = iris[0][::3], iris[1][::3]
+    gaussian = lambda a, b: np.exp(-0.3 * ((a - b) ** 2).sum())
+    ours = kfe.KFD(kernel=gaussian).fit(x, y).transform(iris[0])
+    np.testing.assert_allclose(ours, kfe.KFD(kernel="rbf:gamma=0.3").fit(x, y).transform(iris[0]), atol=1e-9)
+    both = kfe.KPCA(dim=2, kernel=[gaussian, "linear"]).fit_transform(x)
+    plain = kfe.KPCA(dim=2, kernel=["rbf:gamma=0.3", "linear"]).fit_transform(x)
+    np.testing.assert_allclose(np.abs(both), np.abs(plain), atol=1e-9)
+
+
+def test_what_a_kernel_raises_is_raised(iris):
+    def failing(a, b):
+        raise ZeroDivisionError("in the kernel")
+
+    with pytest.raises(ZeroDivisionError, match="in the kernel"):
+        kfe.KOC(kernel=failing).fit(*iris)
+    works = []
+    sometimes = lambda a, b: float(a @ b) if not works else failing(a, b)
+    model = kfe.KOC(kernel=sometimes).fit(*iris)
+    works.append(False)
+    with pytest.raises(ZeroDivisionError):
+        model.transform(iris[0])
+    works.clear()
+    assert model.transform(iris[0]).shape == (150, 3)
+
+
+def test_direction_rule(iris):
+    """The rule of kpls, written down: the first eigenvector of YYᵀK, with βᵀKβ = 1."""
+    x, y = iris[0], iris[0][:, 0]
+
+    def rule(round):
+        direction = round.residual @ (round.residual.T @ round.times(round.residual[:, 0]))
+        return direction / np.sqrt(direction @ round.times(direction))
+
+    ours = kfe.DirectionRule(rule, dim=3, kernel="rbf:gamma=0.2").fit(x, y)
+    theirs = kfe.KPLS(dim=3, kernel="rbf:gamma=0.2").fit(x, y)
+    got, expected = ours.transform(x), theirs.transform(x)
+    signs = np.sign((got * expected).sum(axis=0))
+    np.testing.assert_allclose(got * signs, expected, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
+def test_direction_rule_ends_and_fails(iris, tmp_path):
+    stop = lambda round: None if round.round == 2 else np.eye(round.n_samples)[round.round]
+    model = kfe.DirectionRule(stop, dim=5).fit(*iris)
+    assert model.transform(iris[0]).shape == (150, 2)
+    model.save(tmp_path / "m.kfe")
+    np.testing.assert_array_equal(kfe.load(tmp_path / "m.kfe").transform(iris[0]), model.transform(iris[0]))
+    with pytest.raises(KeyError):
+        kfe.DirectionRule(lambda round: {}["no"]).fit(*iris)
+
+
+# ---- being interrupted ----
+
+BUSY = """
+import sys, time, threading, numpy as np, kfe
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=({rows}, 50)), np.arange({rows}) % 2
+estimator = kfe.{estimator}
+print("ready", flush=True)
+start = time.time()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    kfe.KOC().fit(x[:50], y[:50])     # and nothing is left behind that disturbs
+    print("works", flush=True)
+else:
+    print("finished after", time.time() - start, flush=True)
+"""
+
+
+@pytest.mark.parametrize("estimator, rows, call", [
+    ("KOC(n_threads=1)", 60000, "estimator.fit(x, y)"),
+    ("KOC(learner='svm', n_threads=2)", 2500, "kfe.cv(estimator, x, y, grid={'gamma': '0.001:10:log20'}, repeats=20)"),
+    ("KPCA(kernel=lambda a, b: float(a @ b))", 2000, "estimator.fit(x, y)"),
+])
+def test_interruption(estimator, rows, call):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    code = BUSY.format(estimator=estimator, rows=rows, call=call)
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+        time.sleep(1.0)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.time() - sent < 3
+        out, err = process.communicate(timeout=60)
+        assert out == "works\n" and err == "", err
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_interruption_between_calls_is_pythons_own(iris):
+    kfe.KOC().fit(*iris)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# ---- being told ----
+
+
+def test_progress_through_tqdm(iris, monkeypatch, capsys):
+    stages = []
+
+    class Bar:
+        def __init__(self, desc, total, leave):
+            stages.append(desc)
+            self.n = 0
+
+        def update(self, _):
+            assert self.n >= 0
+
+        def close(self):
+            pass
+
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = Bar
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+    kfe.cv(kfe.KOC(learner="knn", verbose=1), *iris, folds=3)
+    assert stages
+    stages.clear()
+    kfe.cv(kfe.KOC(learner="knn"), *iris, folds=3)
+    assert not stages
+
+
+def test_verbose_without_tqdm(iris, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    kfe.KPCA(verbose=1).fit(np.random.default_rng(0).normal(size=(1500, 3)))
+    assert "[kfe]" in capsys.readouterr().out

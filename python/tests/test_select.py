@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cv, compare, evaluate and measure say what the command line says."""
+import json
+import os
+import subprocess
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kfe
+
+needs_command = pytest.mark.skipif("KFE" not in os.environ, reason="needs the command line")
+
+
+def from_command(folder, *arguments):
+    done = subprocess.run([os.environ["KFE"], *map(str, arguments), "--json", "-q"], cwd=folder, capture_output=True,
+                          check=True, timeout=120)
+    return without_times(json.loads(done.stdout))
+
+
+def without_times(report):
+    """Seconds differ between runs, nothing else."""
+    if isinstance(report, dict):
+        return {key: without_times(value) for key, value in report.items() if key != "seconds"}
+    return [without_times(item) for item in report] if isinstance(report, list) else report
+
+
+@pytest.fixture
+def table(tmp_path, iris):
+    np.savetxt(tmp_path / "iris.csv", np.column_stack([iris[0], iris[1]]), fmt="%s", delimiter=",")
+    return tmp_path
+
+
+@needs_command
+def test_cv(table, iris):
+    estimator = kfe.KOC(kernel="rbf", learner="svm", random_state=3, n_threads=2)
+    report = kfe.cv(estimator, *iris, grid={"gamma": [0.1, 1], "C": "1:100:log3"}, folds=3, metrics=["accuracy", "f1"])
+    theirs = from_command(table, "cv", "-m", "koc", "-k", "rbf", "--learner", "svm", "--seed", 3, "--grid",
+                          "gamma=0.1,1", "--grid", "C=1:100:log3", "--folds", 3, "--metrics", "accuracy;f1",
+                          "iris.csv")
+    assert without_times(report) == theirs
+    frame = report.to_dataframe()
+    assert len(frame) == 3 and {"fold", "gamma", "C", "accuracy", "f1"} <= set(frame.columns)
+
+
+def test_the_best_model(iris):
+    report = kfe.cv(kfe.KOC(learner="knn", n_threads=1), *iris, grid=["gamma=0.1,1"], folds=3, refit=True)
+    best = report.best_estimator_
+    assert isinstance(best, kfe.KOC) and best.n_threads == 1
+    expected = kfe.KOC(kernel=f"rbf:gamma={report['best']['gamma']}", learner="knn", n_threads=1).fit(*iris)
+    np.testing.assert_array_equal(best.transform(iris[0]), expected.transform(iris[0]))
+    assert not hasattr(kfe.cv(kfe.KOC(learner="knn"), *iris, folds=3), "best_estimator_")
+
+
+def test_labels_of_the_best_model(clouds):
+    best = kfe.cv(kfe.KOC(learner="knn"), clouds[0], clouds[1] == 1, folds=3, refit=True).best_estimator_
+    assert best.classes_.dtype == bool and best.score(clouds[0], clouds[1] == 1) == 1
+
+
+@needs_command
+def test_compare(table, iris):
+    report = kfe.compare([kfe.KOC(learner="knn"), kfe.KPCA(dim=3, learner="knn")], *iris, grid={"gamma": [0.1, 1]},
+                         folds=3)
+    theirs = from_command(table, "compare", "-m", "koc", "-m", "kpca:dim=3", "-k", "rbf", "--learner", "knn", "--grid",
+                          "gamma=0.1,1", "--folds", 3, "iris.csv")
+    assert without_times(report) == theirs
+    assert list(report.to_dataframe().index) == ["koc", "kpca:dim=3"]
+    assert len(report.differences()) == 1
+
+
+@needs_command
+def test_evaluate(table, iris):
+    model = kfe.KFD(learner="centroid").fit(*iris)
+    model.save(table / "m.kfe")
+    theirs = from_command(table, "evaluate", "m.kfe", "iris.csv", "--label", "last")
+    assert kfe.evaluate(model, *iris) == theirs == kfe.evaluate(table / "m.kfe", *iris)
+    frame = kfe.evaluate(model, *iris, metrics=["accuracy"]).to_dataframe()
+    assert frame["accuracy"][0] == pytest.approx(model.score(*iris))
+
+
+@needs_command
+def test_measure(table, iris):
+    kernels = ["rbf:gamma=0.1", "linear"]
+    measures = kfe.measure(*iris, kernels)
+    assert measures == from_command(table, "measure", "-k", kernels[0], "-k", kernels[1], "iris.csv")
+    assert list(measures.to_dataframe().index) == kernels
+    assert kfe.measure(*iris)[0]["kernel"].startswith("rbf")
+
+
+def test_the_users_estimator_stays_as_it_was(iris):
+    frame, estimator = pd.DataFrame(iris[0], columns=list("abcd")), kfe.KOC(learner="knn")
+    before = dict(vars(estimator))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best = kfe.cv(estimator, frame, iris[1], folds=3, refit=True).best_estimator_
+        kfe.compare([estimator, estimator], frame, iris[1], folds=3)
+        assert best.score(frame, iris[1]) == 1
+    assert vars(estimator) == before
+
+
+def test_scaled_measures(iris):
+    scaled = (iris[0] - iris[0].mean(axis=0)) / iris[0].std(axis=0)
+    ours = kfe.measure(*iris, "rbf:gamma=0.1", scale="standard")[0]
+    theirs = kfe.measure(scaled, iris[1], "rbf:gamma=0.1")[0]
+    assert ours["alignment"] == pytest.approx(theirs["alignment"], rel=1e-6)
+
+
+def test_mistakes(iris):
+    with pytest.raises(ValueError, match="learner"):
+        kfe.cv(kfe.KOC(), *iris)
+    with pytest.raises(ValueError, match="gama"):
+        kfe.cv(kfe.KOC(learner="knn"), *iris, grid={"gama": [1]})
+    with pytest.raises(ValueError, match="fold"):
+        kfe.cv(kfe.KOC(learner="knn"), *iris, fold=3)
+    with pytest.raises(ValueError, match="nothing"):
+        kfe.compare([], *iris)
+    with pytest.raises(ValueError, match="did you mean 'rbf'"):
+        kfe.measure(*iris, "rbff")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several threads at once; many fits in a row."""
+import gc
+import threading
+
+import numpy as np
+
+import kfe
+
+
+def test_two_threads_give_the_sequential_result(iris):
+    x, y = np.tile(iris[0], (6, 1)) + np.random.default_rng(0).normal(size=(900, 4)) * 0.1, np.tile(iris[1], 6)
+    estimators = [kfe.KFD(n_threads=1), kfe.KPCA(dim=3, n_threads=1), kfe.SKFE(n_threads=1),
+                  kfe.KOC(learner="svm", n_threads=1)]
+    expected = [estimator.fit(x, y).transform(x) for estimator in estimators]
+    failures = []
+
+    def work(order):
+        for k in order:
+            try:
+                fresh = type(estimators[k])(**estimators[k].get_params())
+                np.testing.assert_array_equal(fresh.fit(x, y).transform(x), expected[k])
+            except BaseException as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(order,)) for order in ([0, 1, 2, 3], [3, 2, 1, 0])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_one_model_in_two_threads(iris):
+    model = kfe.KOC(n_threads=1).fit(*iris)
+    expected, results = model.transform(iris[0]), []
+    threads = [threading.Thread(target=lambda: results.extend(model.transform(iris[0]) for _ in range(50)))
+               for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 100 and all((result == expected).all() for result in results)
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def churn(x, y, times):
+    for number in range(times):
+        model = kfe.KPCA(dim=20, n_threads=1).fit(x)
+        model.transform(x)
+        kfe.KOC(learner="knn", kernel="rbf", n_threads=1).fit(x, y).predict(x)
+        if number % 10 == 0:
+            try:
+                kfe.KOC(kernel="rbf:gamma=-1", n_threads=1).fit(x, y)
+            except ValueError:
+                pass
+            model.loop = model  # freed by the collector, model and context in any order
+
+
+def test_memory_does_not_grow():
+    """200 fits and transforms; each holds more than a megabyte, so that even one in ten kept would show."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 200)), np.arange(300) % 3
+    churn(x, y, 20)
+    gc.collect()
+    before = resident()
+    churn(x, y, 200)
+    gc.collect()
+    assert resident() - before < 10e6
