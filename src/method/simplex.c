@@ -30,16 +30,22 @@ typedef struct newton {
     double *trial_q;
 } newton;
 
-static double gap_at(int64_t p, const double *d, const double *q)
+static double gap_at(const kfe_i_simplex *s, const double *d, const double *q)
 {
-    double largest = 0;
+    double largest = -HUGE_VAL;
     double mean = 0;
 
-    for (int64_t i = 0; i < p; i++) {
-        largest = fmax(largest, q[i]);
+    for (int64_t i = 0; i < s->p; i++) {
+        if (s->usable[i] > 0)
+            largest = fmax(largest, q[i]);
         mean += d[i] * q[i];
     }
     return fmax(0, largest - mean);
+}
+
+double kfe_i_simplex_gap(const kfe_i_simplex *s)
+{
+    return gap_at(s, s->d, s->q);
 }
 
 kfe_status kfe_i_simplex_measure(kfe_i_simplex *s)
@@ -49,7 +55,7 @@ kfe_status kfe_i_simplex_measure(kfe_i_simplex *s)
 
     KFE_TRY(s->value(s->user, s->d, &s->objective, &excess));
     KFE_TRY(s->slopes(s->user, s->q));
-    s->gap = gap_at(s->p, s->d, s->q) + excess;
+    s->gap = gap_at(s, s->d, s->q) + excess;
 cleanup:
     return status;
 }
@@ -126,7 +132,7 @@ static kfe_status judge(newton *t, double promised, double value, double excess,
     if (*accepted || fabs(promised) > 100 * UNSEEN * s->objective || change > UNSEEN * s->objective)
         return KFE_OK;
     KFE_TRY(s->slopes(s->user, t->trial_q));
-    *accepted = gap_at(s->p, t->trial, t->trial_q) < 0.5 * gap_at(s->p, s->d, s->q);
+    *accepted = gap_at(s, t->trial, t->trial_q) < 0.5 * gap_at(s, s->d, s->q);
 cleanup:
     return status;
 }
@@ -170,7 +176,7 @@ static kfe_status iterate(newton *t)
     while (s->rounds < s->max_rounds) {
         s->rounds++;
         KFE_TRY(s->slopes(s->user, s->q));
-        s->gap = gap_at(s->p, s->d, s->q) + t->excess;
+        s->gap = gap_at(s, s->d, s->q) + t->excess;
         if (kfe_i_simplex_is_solved(s))
             break;
         KFE_TRY(second_derivatives(t));

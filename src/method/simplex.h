@@ -35,6 +35,8 @@ typedef struct kfe_i_simplex {
 
 /* f(d), q and the gap, at s->d. */
 kfe_status kfe_i_simplex_measure(kfe_i_simplex *s);
+/* max qᵢ − Σ dᵢqᵢ, of s->d and s->q. */
+double kfe_i_simplex_gap(const kfe_i_simplex *s);
 /* Whether the gap is within the tolerance. */
 int kfe_i_simplex_is_solved(const kfe_i_simplex *s);
 /* By Newton steps (simplex.c) or by linear programs (simplex_silp.c), from s->d on. */

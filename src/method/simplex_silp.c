@@ -4,8 +4,8 @@
  * was looked at bounds f from below by a function that is linear in the weights,
  *   f(d') ≥ f(d) + Σ dᵢqᵢ − Σ d'ᵢqᵢ,
  * and the master program minimises the largest of these bounds over the simplex. Where it ends, f is looked
- * at next. The master's value is a lower bound of the optimum and the lowest f an upper one; it ends when
- * they meet.
+ * at next. The master's value is a lower bound of the optimum, as the slopes give one, and the lowest f an
+ * upper one; it ends when they meet.
  *
  * Sonnenburg, Rätsch, Schäfer & Schölkopf (2006), Large scale multiple kernel learning. The linear programs
  * are Clp's, each started from the last one's basis. Clp allocates by itself. Cost of a round: one value, one
@@ -108,7 +108,7 @@ static void solve_master(master *m, double *bound, int *solved)
     }
     for (int64_t i = 0; i < s->p; i++)
         s->d[i] /= sum;
-    *bound = values[s->p];
+    *bound = fmax(*bound, values[s->p]);
 }
 
 static kfe_status iterate(master *m)
@@ -128,12 +128,14 @@ static kfe_status iterate(master *m)
             lowest = s->objective + excess;
             memcpy(m->best, s->d, (size_t)s->p * sizeof *m->best);
         }
+        bound = fmax(bound, s->objective - kfe_i_simplex_gap(s));
         if (lowest - bound <= s->tolerance * lowest)
             break;
         KFE_TRY(add_constraint(m));
         solve_master(m, &bound, &solved);
     }
     memcpy(s->d, m->best, (size_t)s->p * sizeof *s->d);
+    s->objective = lowest;
     s->gap = fmax(0, lowest - bound);
 cleanup:
     return status;
