@@ -45,6 +45,10 @@ trap 'rm -f "$out"' EXIT
     echo
     /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick
     echo
+    echo "## Subspace kernels, against SciPy"
+    echo
+    /usr/bin/python3 bench/subspace.py build-bench/libkfe.so ${KFE_DATA:+"$KFE_DATA"} $quick
+    echo
     echo "## sma and smc: seconds to fit, to transform the same rows, and peak memory"
     echo
     echo "| what | fit, seconds | transform, seconds | peak, GiB |"

@@ -219,15 +219,18 @@ static const char *tight_value(const char *name)
 void support_subject_tighten(const support_subject *subject, kfe_spec *spec)
 {
     const kfe_param_info *row;
+    int machines = (subject->method.flags & KFE_HAS_MACHINE) != 0;
 
-    if (!subject->tight || !(subject->method.flags & KFE_HAS_MACHINE))
-        return;
-    for (int i = 0; (row = kfe_method_param(subject->method_index, i)); i++)
-        if (tight_value(row->name)) {
-            char value[32];
-            snprintf(value, sizeof value, "%.17g", fmax(row->min, atof(tight_value(row->name))));
-            assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, value));
-        }
+    for (int i = 0; (row = kfe_method_param(subject->method_index, i)); i++) {
+        const char *tight = tight_value(row->name);
+        char value[32];
+        if (!machines && strcmp(row->name, "max-iter") == 0)
+            assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, "10"));
+        if (!machines || !subject->tight || !tight)
+            continue;
+        snprintf(value, sizeof value, "%.17g", fmax(row->min, atof(tight)));
+        assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, value));
+    }
 }
 
 kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train)

@@ -54,7 +54,8 @@ int64_t support_reversed_row(int64_t i);
 
 /* A model, or NULL if the kernel is indefinite and the method says that it cannot work with that. If the
  * subject is tight and learns machines, these are optimal up to SUBJECT_STOP, and rounding does not decide
- * where the method ends. */
+ * where the method ends. Every round of another search makes the rounding of the one before larger, until
+ * nothing is left to compare: few rounds, for methods that search. */
 kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train);
 
 /* For specifications that are made otherwise. */

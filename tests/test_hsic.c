@@ -378,6 +378,7 @@ static void test_bad_input(void **state)
     assert_fails(ctx, KFE_EINVAL, "lambda", kfe_spec_parse(ctx, "hsic", "lambda=0", KERNEL, &spec));
     assert_fails(ctx, KFE_EINVAL, "lambda", kfe_spec_parse(ctx, "hsic", "lambda=-1", KERNEL, &spec));
     assert_fails(ctx, KFE_EINVAL, "xi", kfe_spec_parse(ctx, "uhsic", "xi=0", KERNEL, &spec));
+    assert_fails(ctx, KFE_EINVAL, "xi", kfe_spec_parse(ctx, "uhsic", "xi=-1", KERNEL, &spec));
     fit_fails(ctx, "hsic", "label-kernel=nonsense", p.data, KFE_EINVAL, "nonsense");
     fit_fails(ctx, "hsic", "label-kernel=precomputed", p.data, KFE_EINVAL, "cannot be a label kernel");
     fit_fails(ctx, "uhsic", "label-kernel=h1", real.data, KFE_EINVAL, "for classes");
@@ -387,6 +388,11 @@ static void test_bad_input(void **state)
     fit_fails(ctx, "hsic", NULL, constant, KFE_EINPUT, "the same to the kernel");
     fit_fails(ctx, "uhsic", NULL, constant, KFE_EINPUT, "the same to the kernel");
     kfe_data_free(constant);
+    memset(p.class_of, 0, ROWS * sizeof *p.class_of);
+    kfe_data *one_class = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    fit_fails(ctx, "hsic", NULL, one_class, KFE_EINPUT, "two classes");
+    fit_fails(ctx, "uhsic", NULL, one_class, KFE_EINPUT, "two classes");
+    kfe_data_free(one_class);
     deflation_free(&real);
     free_problem(&p);
 }

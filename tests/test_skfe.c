@@ -424,63 +424,6 @@ static void test_radius_margin_falls(void **state)
     free_engine(&e);
 }
 
-/* ---- what is refused, and what is not ---- */
-
-static void test_more_features_than_dimensions(void **state)
-{
-    kfe_context *ctx = *state;
-    engine e = make_engine(ctx, 11);
-
-    support_catch_log(ctx);
-    kfe_matrix z = support_features(ctx, "skfe", "dim=9", "linear", e.data, e.data);
-    assert_int_equal(z.cols, COLS);
-    assert_non_null(strstr(support_log(), "9 features were asked for"));
-    /* all there is: the kernel itself */
-    assert_below(support_distance_up_to_rotation(ROWS, COLS, e.x, COLS, z.values),
-                 tolerance_solve(ROWS, 1e3));
-    kfe_matrix_free(&z);
-    free_engine(&e);
-}
-
-static void test_refusals(void **state)
-{
-    kfe_context *ctx = *state;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    engine e = make_engine(ctx, 12);
-    double zeros[ROWS] = {0};
-    kfe_data *given = support_dense(ctx, ROWS, ROWS, e.k, e.class_of);
-    kfe_data *zero = support_dense(ctx, ROWS, 1, zeros, e.class_of);
-
-    assert_fails(ctx, KFE_EINVAL, "tolerance", kfe_spec_parse(ctx, "skfe", "tolerance=0", KERNEL, &spec));
-    assert_fails(ctx, KFE_EINVAL, "margin-C", kfe_spec_parse(ctx, "skfe", "margin-C=0", KERNEL, &spec));
-    assert_ok(ctx, kfe_spec_parse(ctx, "skfe", NULL, "linear", &spec));
-    assert_fails(ctx, KFE_EINPUT, "zero", kfe_fit(ctx, spec, zero, &model));
-    kfe_spec_free(spec);
-    assert_ok(ctx, kfe_spec_parse(ctx, "skfe", "init=akda-qr", "precomputed", &spec));
-    assert_fails(ctx, KFE_EINVAL, "needs the points", kfe_fit(ctx, spec, given, &model));
-    kfe_spec_free(spec);
-    kfe_data_free(given);
-    kfe_data_free(zero);
-    free_engine(&e);
-}
-
-static void test_classes_of_one_member(void **state)
-{
-    kfe_context *ctx = *state;
-    double *x = support_normals(13, 6 * 3);
-    int class_of[6] = {0, 1, 2, 3, 4, 5};
-    kfe_data *data = support_dense(ctx, 6, 3, x, class_of);
-    kfe_matrix z = support_features(ctx, "skfe", NULL, "rbf:gamma=0.5", data, data);
-
-    assert_int_equal(z.cols, 6);
-    for (int64_t i = 0; i < z.rows * z.cols; i++)
-        assert_true(isfinite(z.values[i]));
-    kfe_matrix_free(&z);
-    kfe_data_free(data);
-    free(x);
-}
-
 /* A negative eigenvalue that a search over many dimensions must meet. */
 static void test_indefinite_kernel(void **state)
 {
@@ -514,43 +457,6 @@ static void test_indefinite_kernel(void **state)
     free_engine(&e);
 }
 
-static kfe_status use(kfe_context *ctx, void *user)
-{
-    static const char *const labels[] = {"a", "b", "c"};
-    double x[24];
-    const char *names[8];
-    kfe_data *data = NULL;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    uint64_t random = 2;
-
-    for (int i = 0; i < 24; i++)
-        x[i] = support_normal(&random);
-    for (int i = 0; i < 8; i++)
-        names[i] = labels[i % 3];
-    kfe_status status = kfe_data_wrap_dense(ctx, 8, 3, 3, x, &data);
-    if (status == KFE_OK)
-        status = kfe_data_set_labels(ctx, data, names);
-    if (status == KFE_OK)
-        status = kfe_spec_parse(ctx, "skfe", user, "rbf:gamma=1", &spec);
-    if (status == KFE_OK)
-        status = kfe_fit(ctx, spec, data, &model);
-    kfe_model_free(model);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    return status;
-}
-
-static void test_failing_allocations(void **state)
-{
-    static char params[][80] = {"max-iter=3,dim=4", "max-iter=3,optimizer=cg,restarts=1",
-                                "max-iter=3,init=akda-qr", "max-iter=2,criterion=radius-margin"};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof params / sizeof *params; i++)
-        deflation_sweep(params[i], use, params[i]);
-}
-
 #define with_context(test)                                                                                   \
     cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
 
@@ -566,11 +472,7 @@ int main(void)
         with_context(test_best_direction_of_the_plane),
         with_context(test_starts),
         with_context(test_radius_margin_falls),
-        with_context(test_more_features_than_dimensions),
-        with_context(test_refusals),
-        with_context(test_classes_of_one_member),
         with_context(test_indefinite_kernel),
-        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 typedef struct dependence_state {
     kfe_context *ctx;
     const kfe_i_dependence *what;
+    kfe_i_kept kept; /* of the operator, where that is cheap */
     kfe_i_gram *centred;
     const kfe_i_gram *gram; /* the centred operator, or its positive part */
     kfe_i_positive positive;
@@ -27,6 +28,7 @@ typedef struct dependence_state {
 static void free_state(dependence_state *s)
 {
     kfe_i_gram_free(s->centred);
+    kfe_i_gram_keep_free(&s->kept);
     kfe_i_positive_free(&s->positive);
     kfe_i_label_factor_free(&s->labels);
     kfe_i_free(s->ctx, s->b);
@@ -57,6 +59,19 @@ cleanup:
     return status;
 }
 
+/* Means, right-hand side and solver each pass over the operator. Where the matrix and a copy of it leave half
+ * of the memory, kernels are evaluated once; else the solver keeps what fits. */
+static kfe_status keep(dependence_state *s, const kfe_i_gram *plain)
+{
+    double n = (double)plain->size;
+    double needed = 16 * n * n + 80 * n * (double)s->labels.rank;
+
+    s->kept.gram = plain;
+    if (needed > 0.5 * (double)kfe_context_memory(s->ctx))
+        return KFE_OK;
+    return kfe_i_gram_keep(plain, needed - 8 * n * n, &s->kept);
+}
+
 static kfe_status begin(kfe_context *ctx, const kfe_i_problem *problem, dependence_state *s)
 {
     kfe_status status = KFE_OK;
@@ -65,7 +80,8 @@ static kfe_status begin(kfe_context *ctx, const kfe_i_problem *problem, dependen
     s->ctx = ctx;
     KFE_TRY(
         kfe_i_label_factor_make(ctx, s->what->method, problem->target, s->what->label_kernel, &s->labels));
-    KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &s->centred));
+    KFE_TRY(keep(s, problem->gram));
+    KFE_TRY(kfe_i_gram_centred(ctx, s->kept.gram, &s->centred));
     s->gram = s->centred;
     KFE_TRY(measure(s, problem->gram));
     KFE_ALLOC(ctx, s->b, n * s->labels.rank);
@@ -85,7 +101,8 @@ static kfe_status solve(dependence_state *s)
 
     if (s->what->uncorrelated) {
         KFE_TRY(kfe_i_gram_solve(s->gram, s->ridge, l, m, KFE_TOLERANCE, s->b, NULL));
-        KFE_TRY(kfe_i_gram_times(s->gram, s->b, m, s->image));
+        for (int64_t i = 0; i < n * m; i++) /* what was solved says it without a product */
+            s->image[i] = l[i] - s->ridge * s->b[i];
         kfe_i_inner_products(n, m, l, m, m, s->image, m, s->small);
     } else {
         KFE_TRY(kfe_i_gram_times(s->gram, l, m, s->image));

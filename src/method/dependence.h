@@ -9,7 +9,8 @@
  * Every eigenvector of a nonzero eigenvalue lies in the span of the n × m matrix
  *   B = (G + λI)⁻¹GL     or, since (GG + ξG)⁺G = (G + ξI)⁻¹ on the range of G,    B = (G + ξI)⁻¹L,
  * so that the problem is the m × m one: M = (GL)ᵀB = VΛVᵀ, W = BVΛ^(−1/2), with the same Λ. No
- * eigenproblem of size n; one block solve. Features are WᵀP(κ(x) − row means).
+ * eigenproblem of size n; one block solve, and for hsic the product GL (for uhsic GB = L − ξB). Features are
+ * WᵀP(κ(x) − row means).
  */
 #ifndef KFE_METHOD_DEPENDENCE_H
 #define KFE_METHOD_DEPENDENCE_H

@@ -158,7 +158,7 @@ static kfe_status by_variance(kfe_context *ctx, const kfe_i_gram *gram, int64_t 
     KFE_TRY(allocate(ctx, gram->size, dim, out));
     KFE_TRY(kfe_i_gram_eigen(gram, dim, KFE_TOLERANCE, values, out->image));
     KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
-    double smallest = fmax(rounding, kfe_i_gram_rank_tolerance(gram) * values[0]);
+    double smallest = fmax(rounding / KFE_UNSURE, kfe_i_gram_rank_tolerance(gram) * values[0]);
     for (int64_t j = 0; j < dim; j++) {
         double root = values[j] > smallest ? sqrt(values[j]) : 0;
         for (int64_t i = 0; i < gram->size; i++) {
@@ -209,6 +209,7 @@ static kfe_status add_best(kfe_context *ctx, const kfe_i_problem *problem, const
     candidates turned = {0};
 
     KFE_TRY(kfe_i_span_begin(ctx, from->rows, from->count, &whole));
+    whole.rounding = span->rounding;
     KFE_TRY(kfe_i_span_add(&whole, from->count, from->w, from->image, tolerance));
     if (whole.count > 0) {
         KFE_TRY(kfe_i_subspace_from_span(&whole, gram, &subspace));
@@ -231,6 +232,7 @@ kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_problem *problem, 
     candidates rest = {0};
 
     KFE_TRY(kfe_i_span_begin(ctx, gram->size, dim, &span));
+    KFE_TRY(kfe_i_gram_rounding(gram, &span.rounding));
     if (start == KFE_START_RANDOM)
         KFE_TRY(by_chance(ctx, gram, dim, draw, &first));
     else

@@ -57,6 +57,14 @@ static kfe_status negative_length(kfe_context *ctx)
         "the kernel is not positive definite on this data; change its parameters or take another");
 }
 
+/* The squared length that rounding can make of none for the last vector. */
+static double noise_of_last(const kfe_i_span *span)
+{
+    const double *w = span->coefficients + span->count * span->rows;
+
+    return span->rounding * cblas_ddot((blasint)span->rows, w, 1, w, 1);
+}
+
 kfe_status kfe_i_span_add(kfe_i_span *span, int64_t k, const double *w, const double *image, double tolerance)
 {
     blasint n = (blasint)span->rows;
@@ -68,9 +76,10 @@ kfe_status kfe_i_span_add(kfe_i_span *span, int64_t k, const double *w, const do
         cblas_dcopy(n, image + j, (blasint)k, own_image, 1);
         double before = cblas_ddot(n, own, 1, own_image, 1);
         double after = before > 0 ? remove_known(span) : before;
-        if (after < -sqrt(tolerance) * fabs(before))
+        double noise = noise_of_last(span);
+        if (after < -fmax(sqrt(tolerance) * fabs(before), noise))
             return negative_length(span->ctx);
-        if (after <= tolerance * before)
+        if (after <= fmax(tolerance * before, noise / KFE_UNSURE))
             continue;
         /* once more: what is left of nearly dependent vectors is not orthogonal after one pass */
         after = remove_known(span);

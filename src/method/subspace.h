@@ -25,6 +25,10 @@
 #include "gram/gram.h"
 #include "gram/linalg.h"
 
+/* Squared lengths in feature space may be off by the operator's rounding times the squared length of the
+ * coefficients. Unit vectors whose own length is less sure than this are no directions to go. */
+#define KFE_UNSURE 0.1
+
 typedef struct kfe_i_subspace {
     kfe_context *ctx;
     const kfe_i_gram *gram;
@@ -38,12 +42,13 @@ typedef struct kfe_i_span {
     kfe_context *ctx;
     int64_t rows, count, most;
     double *coefficients, *images; /* most × rows: w and Kw */
+    double rounding;               /* kfe_i_gram_rounding; 0 until set: the images are taken for exact */
 } kfe_i_span;
 
 kfe_status kfe_i_span_begin(kfe_context *ctx, int64_t rows, int64_t most, kfe_i_span *out);
 /* Gram-Schmidt with the columns of w (rows × k), image Kw, in their order, until there are `most`; those that
- * depend on the ones before, up to a relative `tolerance` of squared lengths, are left out. KFE_ENUMERIC if a
- * length is negative. */
+ * depend on the ones before, up to a relative `tolerance` of squared lengths, or whose length is unsure, are
+ * left out. KFE_ENUMERIC if a length is negative. */
 kfe_status kfe_i_span_add(kfe_i_span *span, int64_t k, const double *w, const double *image,
                           double tolerance);
 void kfe_i_span_free(kfe_i_span *span);

@@ -15,6 +15,8 @@ enum { REFRESH_EVERY = 32 };
 #define KFE_HALF_TURN 3.14159265358979323846
 /* A squared length of this share of the largest, and negative, is no rounding error. */
 #define KFE_NEGATIVE 1e-6
+/* A slope, per radian and to 1 + |value|, that rounding makes of none. */
+#define KFE_NO_SLOPE 1e-13
 
 typedef struct search_state {
     kfe_context *ctx;
@@ -38,7 +40,21 @@ typedef struct search_state {
     double *block, *small;
     double gradient, metric, old_metric; /* length in feature space; squared lengths in the metric */
     double last_step, last_slope;
+    double noise;    /* that rounding may make of gradient² */
+    double steepest; /* the largest `gradient` so far */
+    double rounding; /* of eigenvalues of the operator that are zero */
+    double most;     /* squared length of coefficients that the basis may have */
 } search_state;
+
+static double inner(const search_state *s, const double *a, const double *b)
+{
+    return cblas_ddot((blasint)s->size, a, 1, b, 1);
+}
+
+static double squared_norm(const search_state *s, const double *a)
+{
+    return inner(s, a, a);
+}
 
 /* ---- memory ---- */
 
@@ -65,6 +81,8 @@ static kfe_status begin(search_state *s)
     s->gamma = s->small + square_count * s->d * s->d;
     s->diagonal = s->gamma + s->d;
     KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->d, &s->eigen));
+    KFE_TRY(kfe_i_gram_rounding(s->subspace->gram, &s->rounding));
+    s->most = fmax(KFE_UNSURE / s->rounding, 4 * squared_norm(s, s->w));
 cleanup:
     return status;
 }
@@ -74,11 +92,6 @@ static void end(search_state *s)
     kfe_i_eigen_work_free(s->eigen);
     kfe_i_free(s->ctx, s->block);
     kfe_i_free(s->ctx, s->small);
-}
-
-static double inner(const search_state *s, const double *a, const double *b)
-{
-    return cblas_ddot((blasint)s->size, a, 1, b, 1);
 }
 
 /* out = u·m1 + v·m2 */
@@ -107,7 +120,8 @@ static kfe_status prepare_geodesic(search_state *s)
         for (int64_t j = 0; j < s->d; j++)
             s->a[i * s->d + j] = (s->square[i * s->d + j] + s->square[j * s->d + i]) / 2;
     KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, s->d, s->a, s->d, s->gamma, s->q, s->eigen));
-    if (s->gamma[s->d - 1] < -KFE_NEGATIVE * fabs(s->gamma[0]) || !(s->gamma[0] > 0))
+    double unsure = fmax(KFE_NEGATIVE * fabs(s->gamma[0]), s->rounding * squared_norm(s, s->d_w));
+    if (s->gamma[s->d - 1] < -unsure)
         return not_definite(s);
     for (int64_t j = 0; j < s->d; j++)
         s->gamma[j] = sqrt(fmax(s->gamma[j], 0));
@@ -142,17 +156,21 @@ static kfe_status geodesic_trial(search_state *s, double t)
     return KFE_OK;
 }
 
-static void geodesic_accept(search_state *s)
+/* 0, and nothing is changed, if the new basis is lost in rounding; so below. */
+static int geodesic_accept(search_state *s)
 {
     size_t bytes = (size_t)s->size * sizeof *s->w;
 
     blend(s, s->w, s->a, s->d_w, s->s1, s->wt);
+    if (!(squared_norm(s, s->wt) <= s->most))
+        return 0;
     /* wt is the new basis; h is free until the next gradient */
     blend(s, s->w, s->s2, s->d_w, s->a, s->h);
     memcpy(s->w, s->wt, bytes);
     memcpy(s->d_w, s->h, bytes);
     memcpy(s->x, s->xt, bytes);
     memcpy(s->d_x, s->yt, bytes);
+    return 1;
 }
 
 /* ---- straight lines ---- */
@@ -199,10 +217,14 @@ cleanup:
     return status;
 }
 
-static void straight_accept(search_state *s, double t)
+static int straight_accept(search_state *s, double t)
 {
+    blend(s, s->w, s->root, s->d_w, s->s1, s->wt);
+    if (!(squared_norm(s, s->wt) <= s->most))
+        return 0;
     cblas_daxpy((blasint)s->size, t, s->d_w, 1, s->w, 1);
     cblas_daxpy((blasint)s->size, t, s->d_x, 1, s->x, 1);
+    return 1;
 }
 
 /* ---- gradients ---- */
@@ -223,8 +245,10 @@ static kfe_status take_gradient(search_state *s)
     kfe_i_subspace_gradient(s->n, s->d, w, s->xt, s->e, s->h, s->a);
     KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->h, s->d, s->image));
     double squared = inner(s, s->h, s->image);
-    if (squared <
-        -KFE_NEGATIVE * cblas_dnrm2((blasint)s->size, s->h, 1) * cblas_dnrm2((blasint)s->size, s->image, 1))
+    double h_squared = squared_norm(s, s->h);
+    double unsure = KFE_NEGATIVE * sqrt(h_squared * squared_norm(s, s->image));
+    s->noise = s->rounding * h_squared;
+    if (squared < -fmax(unsure, s->noise))
         return not_definite(s);
     s->gradient = sqrt(fmax(squared, 0));
     s->metric = squared;
@@ -302,7 +326,7 @@ static void choose_steps(search_state *s, kfe_i_line *line)
         line->first = fmin(s->last_step * s->last_slope / line->slope, 4 / angle);
 }
 
-/* One step uphill; *moved is 0 where rounding allows none. */
+/* One step uphill; *moved is 0 where rounding allows none, and the direction is then spent. */
 static kfe_status climb(search_state *s, int steepest, int *moved)
 {
     kfe_status status = KFE_OK;
@@ -317,15 +341,15 @@ static kfe_status climb(search_state *s, int steepest, int *moved)
         prepare_straight(s);
     else
         KFE_TRY(prepare_geodesic(s));
+    if (!s->options->plain && !(s->gamma[0] > 0))
+        return KFE_OK;
     choose_steps(s, &line);
     KFE_TRY(kfe_i_line_search(&line, &step));
     if (!(step.step > 0))
         return KFE_OK;
-    if (s->options->plain)
-        straight_accept(s, step.step);
-    else
-        geodesic_accept(s);
-    *moved = 1;
+    *moved = s->options->plain ? straight_accept(s, step.step) : geodesic_accept(s);
+    if (!*moved)
+        return KFE_OK;
     s->value = step.value;
     s->last_step = step.step;
     s->last_slope = line.slope;
@@ -381,9 +405,13 @@ cleanup:
     return status;
 }
 
-static int is_done(const search_state *s)
+/* Against the steepest slope and not a fixed one: where the examples are nearly alike to the kernel, the
+ * first slope may be 1e-8, and ten rounds later it is 1. */
+static int is_done(search_state *s)
 {
-    return s->gradient <= s->options->tolerance * (1 + fabs(s->value));
+    s->steepest = fmax(s->steepest, s->gradient);
+    return s->gradient <= s->options->tolerance * s->steepest ||
+           s->gradient <= KFE_NO_SLOPE * (1 + fabs(s->value)) || s->gradient * s->gradient <= s->noise;
 }
 
 static kfe_status run(search_state *s, double *trace, kfe_i_search_result *out)

@@ -30,7 +30,7 @@ typedef struct kfe_i_criterion {
 typedef struct kfe_i_search_options {
     int plain;
     int64_t max_rounds;
-    double tolerance; /* of the gradient's length in feature space, per radian, to 1 + |value| */
+    double tolerance; /* of the gradient's length in feature space, to the largest that was met */
 } kfe_i_search_options;
 
 typedef struct kfe_i_search_result {
