@@ -15,7 +15,8 @@ typedef struct conditions {
     int64_t classes;
     int views;
     int kernel_given, kernel_only; /* the examples are strings or kernel values: no columns to work on */
-    int learns_from_kernel;        /* the learner can do without features */
+    int learner_given;
+    int learns_from_kernel; /* the learner can do without features */
 } conditions;
 
 typedef struct contest {
@@ -48,7 +49,9 @@ static conditions find_conditions(const cli_session *session, const kfe_data *da
         note_kernel(kernel, &found);
     for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
         note_kernel(kernel + strcspn(kernel, "=") + (strchr(kernel, '=') != NULL), &found);
-    if (kfe_learner(cli_family_find(&cli_learners, cli_value(arguments, "learner")), &info))
+    found.learner_given = cli_value(arguments, "learner") != NULL;
+    if (found.learner_given &&
+        kfe_learner(cli_family_find(&cli_learners, cli_value(arguments, "learner")), &info))
         found.learns_from_kernel = (info.flags & KFE_HAS_KERNELS) != 0;
     return found;
 }
@@ -66,6 +69,8 @@ static const char *why_not(const kfe_entry_info *method, const conditions *given
     int kernels = takes_kernels(method, given);
     int takes_real = (method->flags & KFE_HAS_REGRESSION) != 0;
 
+    if (!given->learner_given && !(method->flags & KFE_HAS_MACHINE))
+        return "needs --learner";
     if (method->flags & KFE_HAS_SUPERVISION && given->task != KFE_TASK_CLASSES &&
         !(given->task == KFE_TASK_REAL && takes_real))
         return "needs classes";
@@ -97,6 +102,11 @@ static kfe_status enter_named(contest *c)
             return cli_fail(c->session, "there is no method '%.*s'%s; 'kfe methods' lists them",
                             (int)strcspn(written, ":"), written,
                             cli_family_suggest(&cli_methods, written, suggestion, sizeof suggestion));
+        if (!cli_can_predict(c->session, written))
+            return cli_fail(c->session,
+                            "%s needs a learner to predict with: --learner LEARNER; 'kfe "
+                            "learners' lists them",
+                            method.name);
         CLI_TRY(enter(c, written, &method));
     }
 cleanup:
@@ -163,9 +173,6 @@ static kfe_status run(cli_session *session)
     cli_text reading = {0};
     kfe_status status = KFE_OK;
 
-    if (!cli_value(&session->arguments, "learner"))
-        return cli_fail(session, "compare needs a learner to predict with: --learner LEARNER; 'kfe learners' "
-                                 "lists them");
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
     c.conditions = find_conditions(session, train);
@@ -189,7 +196,9 @@ static const cli_flag flags[] = {
     CLI_TEXT("kernel", 'k', "KERNEL",
              "the kernel of the methods that take one, as name or name:key=value,…; repeated, their weighted "
              "sum"),
-    CLI_LEARNER("what learns on the features and predicts; 'kfe learners' lists them"),
+    CLI_LEARNER(
+        "what learns on the features and predicts; 'kfe learners' lists them; without it, only methods "
+        "that predict by themselves take part"),
     CLI_GRID,
     CLI_VIEW,
     CLI_VIEW_KERNEL,
@@ -199,7 +208,7 @@ static const cli_flag flags[] = {
 const cli_command cli_command_compare = {
     .name = "compare",
     .summary = "compare methods on the same splits of the data",
-    .operands = "TRAIN... [-m METHOD]... [-k KERNEL]... --learner LEARNER [--grid NAME=VALUES]... [FLAGS]",
+    .operands = "TRAIN... [-m METHOD]... [-k KERNEL]... [--learner LEARNER] [--grid NAME=VALUES]... [FLAGS]",
     .description =
         "Cross-validates several methods on the same parts of TRAIN and prints them in one table, the best "
         "marked, with tests of which differences are more than chance. A --grid is searched for the methods "

@@ -15,9 +15,9 @@ static kfe_status check_flags(cli_session *session)
 
     if (!cli_value(arguments, "method"))
         return cli_fail(session, "cv needs a method: -m METHOD; 'kfe methods' lists them");
-    if (!cli_value(arguments, "learner"))
+    if (!cli_can_predict(session, cli_value(arguments, "method")))
         return cli_fail(session, "cv needs a learner to predict with: --learner LEARNER; 'kfe learners' "
-                                 "lists them");
+                                 "lists them (methods that predict by themselves need none)");
     if (save && strcmp(save, "-") == 0)
         return cli_fail(session, "the table goes to standard output; --save needs a file");
     return KFE_OK;
@@ -76,7 +76,8 @@ static const cli_flag flags[] = {
     CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
     CLI_TEXT("kernel", 'k', "KERNEL",
              "the kernel, as name or name:key=value,…; repeated, their weighted sum"),
-    CLI_LEARNER("what learns on the features and predicts; 'kfe learners' lists them"),
+    CLI_LEARNER("what learns on the features and predicts; 'kfe learners' lists them; methods that predict "
+                "by themselves need none"),
     CLI_GRID,
     CLI_TEXT("save", 0, "MODEL", "fit the best setting on all the data and write it as a model"),
     CLI_VIEW,
@@ -87,7 +88,7 @@ static const cli_flag flags[] = {
 const cli_command cli_command_cv = {
     .name = "cv",
     .summary = "choose parameters and measure them, by cross-validation",
-    .operands = "-m METHOD [-k KERNEL]... --learner LEARNER [--grid NAME=VALUES]... [FLAGS] TRAIN...",
+    .operands = "-m METHOD [-k KERNEL]... [--learner LEARNER] [--grid NAME=VALUES]... [FLAGS] TRAIN...",
     .description = "Divides TRAIN into parts, and measures what is learned on some of them on the others. "
                    "With --grid, the "
                    "settings are compared inside each training part, so that the choice does not see what it "
@@ -96,7 +97,8 @@ const cli_command cli_command_cv = {
     .examples =
         "  kfe cv -m koc -k rbf --learner linear-svm --grid gamma=0.01:10:log7 --grid C=0.1,1,10 "
         "train.csv --save best.kfe\n"
-        "  kfe cv -m kpca --dim 5 -k rbf:gamma=median --learner knn --folds 10 --repeats 3 train.csv\n",
+        "  kfe cv -m kpca --dim 5 -k rbf:gamma=median --learner knn --folds 10 --repeats 3 train.csv\n"
+        "  kfe cv -m svm-joint -k rbf --grid gamma=0.01:10:log7 --grid machine-C=1,10,100 train.csv\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_TELLS_FITS,
     .option = kfe_cv_option,

@@ -22,6 +22,8 @@ static const struct {
     {KFE_HAS_NONNEGATIVE, "for data without negative values"},
     {KFE_HAS_STRINGS, "works on strings"},
     {KFE_HAS_TWO_CLASSES, "for two classes"},
+    {KFE_HAS_WEIGHTS, "weighs the kernels itself"},
+    {KFE_HAS_MACHINE, "predicts without a learner"},
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 

@@ -89,6 +89,14 @@ cleanup:
     return status;
 }
 
+int cli_can_predict(const cli_session *session, const char *method)
+{
+    kfe_entry_info info;
+
+    return cli_value(&session->arguments, "learner") ||
+           !kfe_method(cli_family_find(&cli_methods, method), &info) || info.flags & KFE_HAS_MACHINE;
+}
+
 int cli_list_values(const cli_arguments *arguments, const char *name, const char ***out)
 {
     const char *value;

@@ -3,6 +3,10 @@
 #ifndef KFE_TESTS_SUPPORT_PLAN_H
 #define KFE_TESTS_SUPPORT_PLAN_H
 
+#include <jansson.h>
+
+#include "kfe.h"
+
 #define HEAD "\"title\": \"t\", \"paper\": \"p\""
 #define KNN "{\"name\": \"K\", \"method\": \"koc\", \"kernel\": \"rbf:gamma=0.2\", \"learner\": \"knn\"}"
 #define SLABS "{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 20}}"
@@ -11,5 +15,11 @@
     "{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"k\", \"values\": [1, 3, 9]}, \"columns\": "
 #define SMC "\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5}"
 #define REAL "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}}"
+
+/* The report of a specification, as JSON, for json_decref. */
+json_t *support_reproduce(kfe_context *ctx, const char *text, const char *options);
+/* One entry of its results, and a number in it, which must be there. */
+const json_t *support_result(const json_t *report, size_t index);
+double support_result_number(const json_t *result, const char *key);
 
 #endif

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "api/plan.h"
+#include "report/reproduction.h"
 #include "select/separation.h"
 #include "support_plan.h"
 #include "tolerance.h"
@@ -19,8 +20,10 @@ static void test_embedded_specifications_are_sound(void **state)
 {
     kfe_context *ctx = *state;
     static const char *const wanted[] = {
-        "000-table2", "000-table3", "001-figure2", "001-figure3", "001-figure4", "001-figure6", "001-table3",
-        "001-table4", "001-table5", "001-table6",  "004-figure1", "004-figure2", "004-figure3", "004-table1"};
+        "000-table2",  "000-table3",  "001-figure2",        "001-figure3", "001-figure4", "001-figure6",
+        "001-table3",  "001-table4",  "001-table5",         "001-table6",  "002-figure1", "002-figure2",
+        "002-figure3", "002-table2",  "002-table2-scaling", "002-table3",  "002-table4",  "004-figure1",
+        "004-figure2", "004-figure3", "004-table1"};
     kfe_entry_info info;
     size_t found = 0;
 
@@ -39,36 +42,6 @@ static void test_embedded_specifications_are_sound(void **state)
 }
 
 /* ---- running ---- */
-
-static json_t *reproduce(kfe_context *ctx, const char *text, const char *options)
-{
-    char *out = NULL;
-    json_error_t error;
-
-    assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), options, KFE_STYLE_JSON, &out));
-    json_t *report = json_loads(out, 0, &error);
-    if (!report)
-        fail_msg("not JSON: %s: %s", error.text, out);
-    kfe_string_free(ctx, out);
-    return report;
-}
-
-static const json_t *result_at(const json_t *report, size_t index)
-{
-    const json_t *result = json_array_get(json_object_get(report, "results"), index);
-
-    assert_non_null(result);
-    return result;
-}
-
-static double number_of(const json_t *result, const char *key)
-{
-    const json_t *value = json_object_get(result, key);
-
-    if (!json_is_number(value))
-        fail_msg("%s is not a number", key);
-    return json_number_value(value);
-}
 
 /* The search, called directly. */
 static kfe_i_assessment assess(kfe_context *ctx, const kfe_spec *spec, int grids, const char *const *grid,
@@ -140,26 +113,27 @@ static void test_table_equals_the_search(void **state)
                            "metrics=error;balanced-accuracy"
                          : "split=random,repeats=7,train-size=40,inner-folds=3,tuning-splits=2,"
                            "metrics=error;balanced-accuracy");
-        json_t *report = reproduce(ctx, text, quick ? "quick=yes" : NULL);
-        const json_t *error = result_at(report, 2);
-        const json_t *balanced = result_at(report, 3);
+        json_t *report = support_reproduce(ctx, text, quick ? "quick=yes" : NULL);
+        const json_t *error = support_result(report, 2);
+        const json_t *balanced = support_result(report, 3);
         double mean = 100 * mean_of(a.splits.count, a.values, 2);
         double sd = 100 * sd_of(a.splits.count, a.values, 2);
         double n = quick ? 5 : 7;
         kfe_i_text setting;
 
-        assert_true(number_of(result_at(report, 0), "paper") == 9.5);
-        assert_true(json_is_null(json_object_get(result_at(report, 0), "ours")));
-        assert_true(json_is_null(json_object_get(result_at(report, 1), "paper")));
-        assert_int_equal(number_of(error, "splits"), n);
-        assert_below(fabs(number_of(error, "ours") - mean), tolerance_sum(7, 100));
-        assert_below(fabs(number_of(error, "sd") - sd), tolerance_sum(7, 100));
-        assert_below(fabs(number_of(error, "difference") * sqrt(sd * sd / n + 9.0 / 50) - (mean - 12)),
-                     1e-10);
+        assert_true(support_result_number(support_result(report, 0), "paper") == 9.5);
+        assert_true(json_is_null(json_object_get(support_result(report, 0), "ours")));
+        assert_true(json_is_null(json_object_get(support_result(report, 1), "paper")));
+        assert_int_equal(support_result_number(error, "splits"), n);
+        assert_below(fabs(support_result_number(error, "ours") - mean), tolerance_sum(7, 100));
+        assert_below(fabs(support_result_number(error, "sd") - sd), tolerance_sum(7, 100));
+        assert_below(
+            fabs(support_result_number(error, "difference") * sqrt(sd * sd / n + 9.0 / 50) - (mean - 12)),
+            1e-10);
         mean = 100 * mean_of(a.splits.count, a.values + 1, 2);
         sd = 100 * sd_of(a.splits.count, a.values + 1, 2);
-        assert_below(fabs(number_of(balanced, "ours") - mean), tolerance_sum(7, 100));
-        assert_below(fabs(number_of(balanced, "difference") * sd / sqrt(n) - (mean - 80)), 1e-10);
+        assert_below(fabs(support_result_number(balanced, "ours") - mean), tolerance_sum(7, 100));
+        assert_below(fabs(support_result_number(balanced, "difference") * sd / sqrt(n) - (mean - 80)), 1e-10);
         kfe_i_text_init(&setting, ctx);
         kfe_i_grid_describe(&a.grid, a.chosen[0], &setting);
         assert_string_equal(json_string_value(json_object_get(error, "setting")), setting.bytes);
@@ -184,22 +158,107 @@ static void test_curve_equals_the_search_at_each_point(void **state)
     static const char *const kernels[] = {"rbf:gamma=2", "rbf:gamma=0.25"};
     static const double sigmas[] = {0.5, 4};
     kfe_data *data = NULL;
-    json_t *report = reproduce(ctx, text, NULL);
+    json_t *report = support_reproduce(ctx, text, NULL);
 
     assert_ok(ctx, kfe_data_generate(ctx, "slabs", "per-class=20", &data));
     for (size_t p = 0; p < 2; p++) {
         kfe_spec *spec = make_spec(ctx, kernels[p], "svm", "C=10");
         kfe_i_assessment a = assess(ctx, spec, 0, NULL, data, "folds=3");
-        assert_true(number_of(result_at(report, 2 * p), "sigma") == sigmas[p]);
-        assert_below(fabs(number_of(result_at(report, 2 * p), "ours") - 100 * mean_of(3, a.values, 1)),
+        assert_true(support_result_number(support_result(report, 2 * p), "sigma") == sigmas[p]);
+        assert_below(fabs(support_result_number(support_result(report, 2 * p), "ours") -
+                          100 * mean_of(3, a.values, 1)),
                      tolerance_sum(3, 100));
-        assert_below(fabs(number_of(result_at(report, 2 * p + 1), "ours") - mean_of(3, a.support_vectors, 1)),
+        assert_below(fabs(support_result_number(support_result(report, 2 * p + 1), "ours") -
+                          mean_of(3, a.support_vectors, 1)),
                      tolerance_sum(3, 100));
         kfe_i_assessment_free(&a);
         kfe_spec_free(spec);
     }
     json_decref(report);
     kfe_data_free(data);
+}
+
+/* Equal errors differ by rounding when they are shown as percentages, which is no standard error. */
+static void test_no_difference_without_spread(void **state)
+{
+    const double unknown = NAN;
+    kfe_i_finding f = {.mean = 72, .sd = 1.4e-14, .count = 3, .paper = 18, .paper_sd = unknown};
+
+    (void)state;
+    assert_true(isnan(kfe_i_finding_difference(&f)));
+    f.sd = 3;
+    assert_below(fabs(kfe_i_finding_difference(&f) - 54 / sqrt(3)), 1e-12);
+    f.sd = 0;
+    f.paper_sd = 2;
+    f.paper_count = 4;
+    assert_below(fabs(kfe_i_finding_difference(&f) - 54), 1e-12);
+    f.sd = unknown; /* of one split */
+    assert_true(isnan(kfe_i_finding_difference(&f)));
+}
+
+/* ---- methods that predict by themselves ---- */
+
+/* The share of test rows that a model of the training rows gets wrong. */
+static double error_on_split(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                             const kfe_i_split *split)
+{
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    kfe_model *model = NULL;
+    kfe_matrix predictions = {0};
+    double wrong = 0;
+
+    assert_ok(ctx, kfe_i_data_gather(ctx, data, split->train, split->train_count, &train));
+    assert_ok(ctx, kfe_i_data_gather(ctx, data, split->test, split->test_count, &test));
+    assert_ok(ctx, kfe_fit(ctx, spec, train, &model));
+    assert_ok(ctx, kfe_predict(ctx, model, test, &predictions, NULL));
+    for (int64_t i = 0; i < split->test_count; i++)
+        wrong += (int64_t)predictions.values[i] != kfe_data_class_of(test, i);
+    kfe_matrix_free(&predictions);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    kfe_data_free(test);
+    return wrong / (double)split->test_count;
+}
+
+static const char machine_table[] =
+    "{" HEAD ", \"metrics\": [\"error\"], \"protocol\": {\"split\": \"random\", \"train-size\": 0.5, "
+    "\"repeats\": 3}, \"columns\": [{\"name\": \"J\", \"method\": \"svm-joint\", \"kernel\": "
+    "\"rbf:gamma=0.3\", \"params\": {\"dim\": 1}}, {\"name\": \"M\", \"method\": \"svm-mkl\", "
+    "\"kernel\": [\"rbf:gamma=0.3\", \"linear\"], \"params\": {\"dim\": 1}}], \"rows\": [{\"name\": "
+    "\"I\", \"generate\": \"iris\", \"every\": 3}]}";
+
+/* One whose folds share a kernel matrix and one that opens its own kernels. */
+static void test_machines_of_methods_are_measured(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_plan plan;
+    kfe_data *data = NULL;
+    const kfe_i_plan_use use = {.folder = ""};
+    json_t *report = support_reproduce(ctx, machine_table, NULL);
+
+    assert_ok(ctx, kfe_i_plan_parse(ctx, "m.json", machine_table, strlen(machine_table), &plan));
+    assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    for (size_t c = 0; c < 2; c++) {
+        kfe_i_plan_cell cell;
+        kfe_i_splits splits = {0};
+        double sum = 0;
+        assert_ok(ctx, kfe_i_plan_cell_open(&plan, json_array_get(plan.rows, 0),
+                                            json_array_get(plan.columns, c), NAN, &use, &cell));
+        assert_ok(ctx, kfe_i_splits_make(ctx, &cell.settings.protocol, &data->target, kfe_data_rows(data),
+                                         NULL, 0, 0, &splits));
+        for (int64_t i = 0; i < splits.count; i++)
+            sum += error_on_split(ctx, cell.spec, data, &splits.items[i]);
+        assert_int_equal(splits.count, 3);
+        assert_true(sum > 0); /* one feature is too few, so that there is something to measure */
+        assert_below(fabs(support_result_number(support_result(report, c), "ours") - sum / 3),
+                     tolerance_sum(3, 1));
+        kfe_i_splits_free(&splits);
+        kfe_i_plan_cell_close(&cell);
+    }
+    kfe_data_free(data);
+    kfe_i_plan_close(&plan);
+    json_decref(report);
 }
 
 /* ---- scatter ---- */
@@ -242,7 +301,7 @@ static void test_scatter_writes_features(void **state)
     double row[3];
 
     snprintf(options, sizeof options, "output=%s", support_path("figures"));
-    json_decref(reproduce(ctx, text, options));
+    json_decref(support_reproduce(ctx, text, options));
     snprintf(path, sizeof path, "%s/s-iris-K_1_2.csv", support_path("figures"));
     assert_ok(ctx, kfe_data_read(ctx, path, "label=last", &written));
     assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
@@ -263,164 +322,6 @@ static void test_scatter_writes_features(void **state)
     kfe_data_free(iris);
 }
 
-/* ---- paths ---- */
-
-static kfe_data *make_regression(kfe_context *ctx)
-{
-    kfe_data *data = NULL;
-
-    assert_ok(ctx, kfe_data_generate(ctx, "sma-cost", "n=30,features=60", &data));
-    return data;
-}
-
-/* One fit on all rows; past the last feature there is nothing. */
-static void test_path_shows_records(void **state)
-{
-    kfe_context *ctx = *state;
-    static const char text[] = PATH "[{" SMC ", \"record\": \"covariance / kernel_evaluations\"}, "
-                                    "{\"name\": \"X\", \"method\": \"smc\", \"kernel\": \"linear\", "
-                                    "\"record\": \"no-such\"}], \"rows\": [" REAL "]}";
-    kfe_data *data = make_regression(ctx);
-    kfe_model *model = support_fit(ctx, "smc", "dim=5", "linear", data);
-    int64_t count = 0;
-    const double *covariance = kfe_model_record(model, "covariance", &count);
-    json_t *report = reproduce(ctx, text, NULL);
-
-    assert_int_equal(count, 5);
-    assert_true(number_of(result_at(report, 0), "ours") == covariance[0]);
-    assert_string_equal(json_string_value(json_object_get(result_at(report, 0), "metric")),
-                        "covariance / kernel_evaluations");
-    assert_below(fabs(number_of(result_at(report, 2), "ours") - covariance[2] / 3), 1e-15);
-    assert_true(json_is_null(json_object_get(result_at(report, 4), "ours")));
-    assert_non_null(strstr(json_string_value(json_object_get(result_at(report, 1), "note")), "no-such"));
-    assert_true(json_is_null(json_object_get(result_at(report, 3), "ours")));
-    json_decref(report);
-    kfe_model_free(model);
-    kfe_data_free(data);
-}
-
-/* The split says which rows train; mean, features and their squares are taken here by hand. */
-static void test_path_on_test_rows_by_hand(void **state)
-{
-    kfe_context *ctx = *state;
-    static const char text[] = PATH
-        "[{\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5, \"bound\": "
-        "true}, \"record\": \"test - cost\"}], \"protocol\": {\"split\": \"random\", \"train-size\": 20}, "
-        "\"rows\": [" REAL "]}";
-    kfe_data *data = make_regression(ctx);
-    kfe_i_assess_settings settings;
-    kfe_i_splits splits = {0};
-    kfe_data *train = NULL;
-    kfe_data *test = NULL;
-    int64_t count = 0;
-    double mean = 0;
-    double expected = 0;
-
-    assert_ok(ctx, kfe_i_assess_settings_parse(ctx, "split=random,train-size=20", &settings));
-    assert_ok(ctx, kfe_i_splits_make(ctx, &settings.protocol, &data->target, 30, NULL, 0, 0, &splits));
-    assert_ok(ctx, kfe_i_data_gather(ctx, data, splits.items[0].train, 20, &train));
-    assert_ok(ctx, kfe_i_data_gather(ctx, data, splits.items[0].test, 10, &test));
-    kfe_model *model = support_fit(ctx, "smc", "dim=5,bound=yes", "linear", train);
-    kfe_matrix z = support_transform(ctx, model, test);
-    for (int64_t i = 0; i < 20; i++)
-        mean += train->target.values[i] / 20;
-    for (int64_t i = 0; i < 10; i++)
-        for (int64_t j = 0; j < 3; j++)
-            expected += pow((test->target.values[i] - mean) * z.values[i * z.stride + j], 2) / 10;
-    expected -= 3 * kfe_model_record(model, "bound_cost", &count)[0];
-    json_t *report = reproduce(ctx, text, NULL);
-    assert_below(fabs(number_of(result_at(report, 1), "ours") - expected), 1e-12 * (1 + fabs(expected)));
-    assert_int_equal(number_of(result_at(report, 1), "splits"), 1);
-    json_decref(report);
-    kfe_matrix_free(&z);
-    kfe_model_free(model);
-    kfe_data_free(train);
-    kfe_data_free(test);
-    kfe_i_splits_free(&splits);
-    kfe_data_free(data);
-}
-
-/* ---- what a row does to its data ---- */
-
-static kfe_data *data_of_row(kfe_context *ctx, const char *row)
-{
-    char text[1000];
-    kfe_i_plan plan;
-    kfe_data *data = NULL;
-    const kfe_i_plan_use use = {.folder = ""};
-
-    snprintf(text, sizeof text, "{" HEAD ", \"columns\": [{\"name\": \"P\"}], \"rows\": [%s]}", row);
-    assert_ok(ctx, kfe_i_plan_parse(ctx, "d.json", text, strlen(text), &plan));
-    assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
-    kfe_i_plan_close(&plan);
-    return data;
-}
-
-/* iris comes in its three classes of 50, one after the other. */
-static void test_rows_are_the_first(void **state)
-{
-    kfe_context *ctx = *state;
-    kfe_data *data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 60}");
-
-    assert_int_equal(kfe_data_rows(data), 60);
-    assert_int_equal(kfe_data_class_count(data), 2);
-    kfe_data_free(data);
-    data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"every\": 60}");
-    assert_int_equal(kfe_data_rows(data), 3); /* 0, 60 and 120: one of each class */
-    assert_int_equal(kfe_data_class_count(data), 3);
-    kfe_data_free(data);
-    data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 600}");
-    assert_int_equal(kfe_data_rows(data), 150);
-    kfe_data_free(data);
-}
-
-/* Of 2 × 2 pixels there are features beyond the four numbers, and the target stays. */
-static void test_images_become_rectangle_features(void **state)
-{
-    kfe_context *ctx = *state;
-    kfe_data *iris = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\"}");
-    kfe_data *data =
-        data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"transform\": \"viola-jones 2x2\"}");
-    kfe_data *expected = NULL;
-    double row[2][64];
-
-    assert_ok(ctx, kfe_data_viola_jones(ctx, iris, 2, 2, &expected));
-    assert_int_equal(kfe_data_cols(data, 0), kfe_data_cols(expected, 0));
-    assert_true(kfe_data_cols(data, 0) < 64);
-    assert_ok(ctx, kfe_data_row(ctx, data, 0, 7, row[0]));
-    assert_ok(ctx, kfe_data_row(ctx, expected, 0, 7, row[1]));
-    assert_memory_equal(row[0], row[1], (size_t)kfe_data_cols(data, 0) * sizeof **row);
-    assert_int_equal(kfe_data_class_count(data), 3);
-    kfe_data_free(expected);
-    kfe_data_free(data);
-    kfe_data_free(iris);
-}
-
-static void test_targets_are_scaled(void **state)
-{
-    kfe_context *ctx = *state;
-    kfe_data *data =
-        data_of_row(ctx, "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, "
-                         "\"features\": 60}, \"target-scale\": \"unit-norm\"}");
-    kfe_data *plain = make_regression(ctx);
-    const double *scaled = data->target.values;
-    const double *raw = plain->target.values;
-    double sum = 0;
-    double squares = 0;
-
-    for (int64_t i = 0; i < 30; i++) {
-        sum += scaled[i];
-        squares += scaled[i] * scaled[i];
-        assert_below(
-            fabs((scaled[i] - scaled[0]) * (raw[1] - raw[0]) - (scaled[1] - scaled[0]) * (raw[i] - raw[0])),
-            1e-12);
-    }
-    assert_below(fabs(sum), tolerance_sum(30, 1));
-    assert_below(fabs(squares - 1), tolerance_sum(30, 1));
-    kfe_data_free(plain);
-    kfe_data_free(data);
-}
-
 /* ---- data that is not there ---- */
 
 #define FILES "{\"name\": \"F\", \"data\": \"set.csv\", \"reading\": {\"label\": \"last\"}}"
@@ -436,11 +337,11 @@ static void test_missing_files_are_named(void **state)
     static const char none[] = "{" HEAD ", \"columns\": [" KNN "], \"rows\": [" FILES ", " VIEWS "]}";
     char *out = NULL;
 
-    json_t *report = reproduce(ctx, some, NULL);
-    assert_string_equal(json_string_value(json_object_get(result_at(report, 0), "note")),
+    json_t *report = support_reproduce(ctx, some, NULL);
+    assert_string_equal(json_string_value(json_object_get(support_result(report, 0), "note")),
                         "needs set.csv under --data DIR");
-    assert_true(json_is_null(json_object_get(result_at(report, 0), "ours")));
-    assert_true(number_of(result_at(report, 1), "ours") > 0.34);
+    assert_true(json_is_null(json_object_get(support_result(report, 0), "ours")));
+    assert_true(support_result_number(support_result(report, 1), "ours") > 0.34);
     json_decref(report);
     assert_fails(ctx, KFE_EINPUT, "needs set.csv, v/one.csv, v/two.csv, v/labels.csv under --data DIR",
                  kfe_reproduce(ctx, support_text("s.json", none), NULL, KFE_STYLE_TEXT, &out));
@@ -463,10 +364,10 @@ static void test_files_are_read_from_the_folder(void **state)
     snprintf(options, sizeof options, "data=%s",
              support_text("set.csv", "1,1\n1,1\n2,2\n2,2\n1,1\n2,2\n1,1\n2,2\n"));
     *strrchr(options, '/') = '\0';
-    json_t *report = reproduce(ctx, text, options);
-    assert_true(number_of(result_at(report, 0), "ours") == 1);
-    assert_true(json_is_null(json_object_get(result_at(report, 0), "difference")));
-    assert_true(json_is_null(json_object_get(result_at(report, 1), "ours")));
+    json_t *report = support_reproduce(ctx, text, options);
+    assert_true(support_result_number(support_result(report, 0), "ours") == 1);
+    assert_true(json_is_null(json_object_get(support_result(report, 0), "difference")));
+    assert_true(json_is_null(json_object_get(support_result(report, 1), "ours")));
     json_decref(report);
     assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), options, KFE_STYLE_TEXT, &out));
     assert_non_null(strstr(out, "F (made up)\n"));
@@ -518,15 +419,25 @@ static void test_failing_allocations(void **state)
     static const char scatter[] =
         "{" HEAD ", \"kind\": \"scatter\", \"columns\": [{\"name\": \"K\", \"method\": \"koc\"}], \"rows\": "
         "[{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 2}}]}";
+    static const char time[] =
+        "{" HEAD ", \"kind\": \"time\", \"protocol\": {\"folds\": 2}, \"columns\": [{\"name\": \"K\", "
+        "\"method\": \"koc\"}], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"per-class\": 3}]}";
     static const char path[] = PATH
         "[{" SMC ", \"record\": \"test / features\"}], \"protocol\": {\"folds\": 2}, \"rows\": [{\"name\": "
         "\"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 12, \"features\": 60}, \"rows\": 10, "
         "\"target-scale\": \"standard\"}]}";
+    static const char machine[] =
+        "{" HEAD ", \"protocol\": {\"folds\": 2}, \"columns\": [{\"name\": \"J\", \"method\": "
+        "\"svm-joint\", \"params\": {\"max-iter\": 2}}, {\"name\": \"M\", \"method\": \"svm-mkl\", "
+        "\"params\": {\"max-iter\": 2}}], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", "
+        "\"options\": {\"per-class\": 4}}]}";
     char output[600];
     char file[700];
 
     (void)state;
     sweep_failures(path, NULL, KFE_STYLE_TEXT);
+    sweep_failures(time, NULL, KFE_STYLE_TEXT);
+    sweep_failures(machine, NULL, KFE_STYLE_TEXT);
     snprintf(output, sizeof output, "output=%s", support_path("failures"));
     sweep_failures(table, NULL, KFE_STYLE_TEXT);
     sweep_failures(scatter, output, KFE_STYLE_JSON);
@@ -563,13 +474,10 @@ int main(void)
         WITH_CONTEXT(test_embedded_specifications_are_sound),
         WITH_CONTEXT(test_table_equals_the_search),
         WITH_CONTEXT(test_curve_equals_the_search_at_each_point),
+        cmocka_unit_test(test_no_difference_without_spread),
+        WITH_CONTEXT(test_machines_of_methods_are_measured),
         WITH_CONTEXT(test_separation_by_hand),
         WITH_CONTEXT(test_scatter_writes_features),
-        WITH_CONTEXT(test_path_shows_records),
-        WITH_CONTEXT(test_path_on_test_rows_by_hand),
-        WITH_CONTEXT(test_rows_are_the_first),
-        WITH_CONTEXT(test_images_become_rectangle_features),
-        WITH_CONTEXT(test_targets_are_scaled),
         WITH_CONTEXT(test_missing_files_are_named),
         WITH_CONTEXT(test_files_are_read_from_the_folder),
         WITH_CONTEXT(test_failing_allocations),

@@ -65,6 +65,15 @@ static const mistake mistakes[] = {
      "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"rows\": 0}]}",
      "at least 1"},
     {"{" HEAD ", \"columns\": [" KNN
+     "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"per-class\": 0}]}",
+     "\"per-class\" is a number of rows"},
+    {"{" HEAD ", \"kind\": \"time\", \"metrics\": [\"error\"], \"columns\": [" KNN "], \"rows\": [" SLABS
+     "]}",
+     "cannot be chosen for the kind time"},
+    {"{" HEAD ", \"kind\": \"time\", \"columns\": [{\"name\": \"K\", \"method\": \"koc\", \"kernel\": "
+     "\"rbf\", \"grid\": [\"gamma=1,2\"]}], \"rows\": [" SLABS "]}",
+     "the kind time takes no \"grid\""},
+    {"{" HEAD ", \"columns\": [" KNN
      "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"transform\": "
      "\"viola-jones 19\"}]}",
      "'viola-jones WxH'"},
@@ -73,7 +82,7 @@ static const mistake mistakes[] = {
      "not 'l2-rows'"},
     {PATH "[{" SMC "}], \"rows\": [" REAL "]}", "has a \"record\""},
     {PATH "[{" SMC ", \"record\": \"covariance\", \"grid\": [\"dim=1,2\"]}], \"rows\": [" REAL "]}",
-     "takes no \"grid\""},
+     "the kind path takes no \"grid\""},
     {"{" HEAD ", \"columns\": [{" SMC ", \"learner\": \"ls\", \"record\": \"covariance\"}], \"rows\": [" REAL
      "]}",
      "and no other"},

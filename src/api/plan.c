@@ -34,6 +34,11 @@ kfe_status kfe_i_plan_prefix(const kfe_i_plan *plan, const char *where, kfe_stat
     return kfe_i_fail_prefix(plan->ctx, status == KFE_EINVAL ? KFE_EINPUT : status, prefix);
 }
 
+int kfe_i_plan_is_assessed(const kfe_i_plan *plan)
+{
+    return plan->kind == KFE_PLAN_TABLE || plan->kind == KFE_PLAN_CURVE;
+}
+
 const char *kfe_i_plan_text(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
@@ -46,8 +51,8 @@ const char *kfe_i_plan_metric(const kfe_i_plan *plan, int64_t index)
 
     if (plan->kind == KFE_PLAN_SCATTER)
         return index < 2 ? of_scatter[index] : NULL;
-    if (plan->kind == KFE_PLAN_PATH)
-        return index == 0 ? "record" : NULL;
+    if (plan->kind == KFE_PLAN_PATH || plan->kind == KFE_PLAN_TIME)
+        return index > 0 ? NULL : plan->kind == KFE_PLAN_PATH ? "record" : KFE_PATH_SECONDS;
     if (!metrics)
         return index == 0 ? "accuracy" : NULL;
     return json_string_value(json_array_get(metrics, (size_t)index));

@@ -15,7 +15,8 @@ typedef enum kfe_i_plan_kind {
     KFE_PLAN_TABLE,
     KFE_PLAN_CURVE,
     KFE_PLAN_SCATTER,
-    KFE_PLAN_PATH
+    KFE_PLAN_PATH,
+    KFE_PLAN_TIME
 } kfe_i_plan_kind;
 
 typedef struct kfe_i_plan {
@@ -45,12 +46,15 @@ kfe_status kfe_i_plan_fail(const kfe_i_plan *plan, const char *where, const char
 /* The same before a message that is recorded already. Running out of memory stays what it is. */
 kfe_status kfe_i_plan_prefix(const kfe_i_plan *plan, const char *where, kfe_status status);
 
+/* Tables and curves: every cell is cross-validated, by metrics that the plan chooses. */
+int kfe_i_plan_is_assessed(const kfe_i_plan *plan);
 /* The string of a key, or NULL. */
 const char *kfe_i_plan_text(const json_t *object, const char *key);
 /* The metrics of the plan, in order; NULL past the end. */
 const char *kfe_i_plan_metric(const kfe_i_plan *plan, int64_t index);
 #define KFE_PLAN_SUPPORT_VECTORS "support-vectors"
 enum { KFE_PATH_LONGEST = 1000000 };
+#define KFE_PATH_SECONDS "seconds"
 /* Points of a curve or path; 1 for other kinds, whose only point is NaN. */
 int64_t kfe_i_plan_points(const kfe_i_plan *plan);
 double kfe_i_plan_point(const kfe_i_plan *plan, int64_t index);

@@ -6,6 +6,7 @@
 
 #include "api/plan.h"
 #include "core/memory.h"
+#include "core/rng.h"
 #include "data/scale.h"
 
 /* ---- settings as option texts ---- */
@@ -169,30 +170,72 @@ static void replace_data(kfe_data **data, kfe_data *by)
     *data = by;
 }
 
+static kfe_status keep_rows(kfe_context *ctx, const int64_t *index, int64_t count, kfe_data **data)
+{
+    kfe_status status = KFE_OK;
+    int32_t *old_codes = NULL;
+    kfe_data *part = NULL;
+
+    KFE_ALLOC(ctx, old_codes, (*data)->target.class_count + 1);
+    KFE_TRY(kfe_i_data_gather(ctx, *data, index, count, &part));
+    if (part->target.task == KFE_TASK_CLASSES)
+        kfe_i_target_compact(&part->target, old_codes);
+    replace_data(data, part);
+cleanup:
+    kfe_i_free(ctx, old_codes);
+    return status;
+}
+
 /* The first `count` of every `step`-th row. */
 static kfe_status take_rows(kfe_context *ctx, int64_t step, int64_t count, kfe_data **data)
 {
     kfe_status status = KFE_OK;
     int64_t *index = NULL;
-    int32_t *old_codes = NULL;
-    kfe_data *part = NULL;
-
     int64_t there = (kfe_data_rows(*data) + step - 1) / step;
 
     count = count < there ? count : there;
     if (count == kfe_data_rows(*data))
         return KFE_OK;
     KFE_ALLOC(ctx, index, count);
-    KFE_ALLOC(ctx, old_codes, (*data)->target.class_count + 1);
     for (int64_t i = 0; i < count; i++)
         index[i] = i * step;
-    KFE_TRY(kfe_i_data_gather(ctx, *data, index, count, &part));
-    if (part->target.task == KFE_TASK_CLASSES)
-        kfe_i_target_compact(&part->target, old_codes);
-    replace_data(data, part);
+    KFE_TRY(keep_rows(ctx, index, count, data));
 cleanup:
     kfe_i_free(ctx, index);
-    kfe_i_free(ctx, old_codes);
+    return status;
+}
+
+/* At most `count` rows of each class, drawn by the seed; they stay in their order. */
+static kfe_status sample_classes(kfe_context *ctx, int64_t count, kfe_data **data)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &(*data)->target;
+    int64_t n = kfe_data_rows(*data);
+    int64_t *left = NULL; /* of each class: rows not seen yet, and rows still to take */
+    int64_t *index = NULL;
+    int64_t kept = 0;
+    kfe_i_rng rng;
+
+    if (target->task != KFE_TASK_CLASSES)
+        KFE_FAIL(ctx, KFE_EINPUT, "\"per-class\" is for data with classes");
+    KFE_ALLOC(ctx, left, 2 * target->class_count);
+    KFE_ALLOC(ctx, index, n);
+    int64_t *wanted = left + target->class_count;
+    kfe_i_target_count(target, left);
+    for (int64_t g = 0; g < target->class_count; g++)
+        wanted[g] = left[g] < count ? left[g] : count;
+    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_SAMPLE);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t g = target->codes[i];
+        int taken = kfe_i_rng_below(&rng, left[g]--) < wanted[g];
+        wanted[g] -= taken;
+        if (taken)
+            index[kept++] = i;
+    }
+    KFE_TRY(keep_rows(ctx, index, kept, data));
+cleanup:
+    kfe_i_free(ctx, left);
+    kfe_i_free(ctx, index);
     return status;
 }
 
@@ -253,9 +296,12 @@ static kfe_status prepare(kfe_context *ctx, const json_t *row, kfe_data **data)
     kfe_status status = KFE_OK;
     const json_t *rows = json_object_get(row, "rows");
     const json_t *every = json_object_get(row, "every");
+    const json_t *per_class = json_object_get(row, "per-class");
     const char *transform = kfe_i_plan_text(row, "transform");
     const char *scale = kfe_i_plan_text(row, "target-scale");
 
+    if (per_class)
+        KFE_TRY(sample_classes(ctx, (int64_t)json_number_value(per_class), data));
     KFE_TRY(take_rows(ctx, every ? (int64_t)json_number_value(every) : 1,
                       rows ? (int64_t)json_number_value(rows) : INT64_MAX, data));
     if (transform)

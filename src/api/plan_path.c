@@ -15,6 +15,7 @@ typedef struct fitted {
     const kfe_data *train;
     const kfe_data *test; /* NULL: all rows were for training */
     int64_t length;
+    double seconds;
 } fitted;
 
 /* ‖y − mean over training rows‖² of each test row. */
@@ -72,9 +73,9 @@ static kfe_status copy_record(const fitted *f, const char *name, double *out)
     if (!values || count < 1)
         return kfe_i_fail(f->ctx, KFE_EINPUT, "models of %s have no record '%s'; 'kfe describe' shows which",
                           kfe_model_method(f->model), name);
-    for (int64_t k = 0; k < f->length && k < kfe_model_dim(f->model); k++)
-        if (count == 1 || k < count)
-            out[k] = values[count == 1 ? 0 : k];
+    int64_t known = count == 1 ? kfe_model_dim(f->model) : count;
+    for (int64_t k = 0; k < f->length && k < known; k++)
+        out[k] = values[count == 1 ? 0 : k];
     return KFE_OK;
 }
 
@@ -84,6 +85,10 @@ static kfe_status read_values(const fitted *f, const char *name, double *out)
 
     for (int64_t k = 0; k < f->length; k++)
         out[k] = NAN;
+    if (strcmp(name, KFE_PATH_SECONDS) == 0) {
+        out[0] = f->seconds;
+        return KFE_OK;
+    }
     if (strcmp(name, "test") == 0)
         return measure_test(f, out);
     if (strcmp(name, "features") == 0) {
@@ -129,11 +134,18 @@ static kfe_status measure_model(const kfe_i_plan_cell *cell, const kfe_data *tra
                                 int64_t length, double *out)
 {
     kfe_status status = KFE_OK;
+    const char *record = kfe_i_plan_text(cell->column, "record");
     kfe_model *model = NULL;
+    double began = kfe_i_clock();
 
     KFE_TRY(kfe_fit(cell->ctx, cell->spec, train, &model));
-    const fitted f = {.ctx = cell->ctx, .model = model, .train = train, .test = test, .length = length};
-    KFE_TRY(evaluate(&f, kfe_i_plan_text(cell->column, "record"), out));
+    const fitted f = {.ctx = cell->ctx,
+                      .model = model,
+                      .train = train,
+                      .test = test,
+                      .length = length,
+                      .seconds = kfe_i_clock() - began};
+    KFE_TRY(evaluate(&f, record ? record : KFE_PATH_SECONDS, out));
 cleanup:
     kfe_model_free(model);
     return status;

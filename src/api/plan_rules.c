@@ -29,10 +29,10 @@ static const key_rule column_rules[] = {
     {"protocol", "o", 0}, {"record", "s", 0},         {NULL, NULL, 0},
 };
 static const key_rule row_rules[] = {
-    {"name", "s", 1},      {"data", "st", 0},        {"reading", "o", 0},  {"generate", "s", 0},
-    {"options", "o", 0},   {"seed", "n", 0},         {"protocol", "o", 0}, {"columns", "m", 0},
-    {"paper", "m", 0},     {"note", "s", 0},         {"rows", "n", 0},     {"every", "n", 0},
-    {"transform", "s", 0}, {"target-scale", "s", 0}, {NULL, NULL, 0},
+    {"name", "s", 1},      {"data", "st", 0},     {"reading", "o", 0},      {"generate", "s", 0},
+    {"options", "o", 0},   {"seed", "n", 0},      {"protocol", "o", 0},     {"columns", "m", 0},
+    {"paper", "m", 0},     {"note", "s", 0},      {"rows", "n", 0},         {"every", "n", 0},
+    {"per-class", "n", 0}, {"transform", "s", 0}, {"target-scale", "s", 0}, {NULL, NULL, 0},
 };
 static const key_rule paper_rules[] = {
     {"value", "n", 1},
@@ -209,16 +209,15 @@ cleanup:
 static kfe_status check_kind(kfe_i_plan *plan)
 {
     const char *kind = kfe_i_plan_text(plan->root, "kind");
-    int index = kind ? kfe_i_word_index("table|curve|scatter|path", kind) : KFE_PLAN_TABLE;
+    int index = kind ? kfe_i_word_index("table|curve|scatter|path|time", kind) : KFE_PLAN_TABLE;
 
     if (index < 0)
-        return kfe_i_plan_fail(plan, "", "\"kind\" is table, curve, scatter or path, not '%s'", kind);
+        return kfe_i_plan_fail(plan, "", "\"kind\" is table, curve, scatter, path or time, not '%s'", kind);
     plan->kind = (kfe_i_plan_kind)index;
     int over_needed = plan->kind == KFE_PLAN_CURVE || plan->kind == KFE_PLAN_PATH;
     if (over_needed != (json_object_get(plan->root, "over") != NULL))
         return kfe_i_plan_fail(plan, "", "a curve or a path, and nothing else, has the key \"over\"");
-    if ((plan->kind == KFE_PLAN_SCATTER || plan->kind == KFE_PLAN_PATH) &&
-        json_object_get(plan->root, "metrics"))
+    if (!kfe_i_plan_is_assessed(plan) && json_object_get(plan->root, "metrics"))
         return kfe_i_plan_fail(plan, "", "\"metrics\" cannot be chosen for the kind %s", kind);
     return KFE_OK;
 }
@@ -259,7 +258,7 @@ static kfe_status check_metrics(const kfe_i_plan *plan)
 
     if (!kfe_i_plan_metric(plan, 0))
         return kfe_i_plan_fail(plan, "", "\"metrics\" is empty");
-    if (plan->kind == KFE_PLAN_SCATTER || plan->kind == KFE_PLAN_PATH)
+    if (!kfe_i_plan_is_assessed(plan))
         return KFE_OK;
     for (int64_t m = 0; (name = kfe_i_plan_metric(plan, m)); m++) {
         int known = strcmp(name, KFE_PLAN_SUPPORT_VECTORS) == 0 && m > 0;
@@ -300,13 +299,13 @@ cleanup:
 
 static kfe_status check_preparation(const kfe_i_plan *plan, const char *where, const json_t *row)
 {
-    const char *const counts[] = {"rows", "every"};
+    const char *const counts[] = {"rows", "every", "per-class"};
     const char *transform = kfe_i_plan_text(row, "transform");
     const char *scale = kfe_i_plan_text(row, "target-scale");
     int64_t width;
     int64_t height;
 
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const json_t *count = json_object_get(row, counts[i]);
         if (count && !(json_number_value(count) >= 1 && json_number_value(count) <= KFE_INT_MAX))
             return kfe_i_plan_fail(plan, where, "\"%s\" is a number of rows, at least 1", counts[i]);
@@ -401,10 +400,12 @@ static kfe_status check_purpose(const kfe_i_plan *plan, const char *where, const
 
     if ((plan->kind == KFE_PLAN_PATH) != (record != NULL))
         return kfe_i_plan_fail(plan, where, "a column of a path, and no other, has a \"record\"");
-    if (plan->kind == KFE_PLAN_PATH && cell->grid_count > 0)
-        return kfe_i_plan_fail(plan, where, "a path takes no \"grid\"; give \"params\"");
-    if ((plan->kind == KFE_PLAN_TABLE || plan->kind == KFE_PLAN_CURVE) && !cell->spec->learner)
-        return kfe_i_plan_fail(plan, where, "a method needs a \"learner\" to be measured");
+    if ((plan->kind == KFE_PLAN_PATH || plan->kind == KFE_PLAN_TIME) && cell->grid_count > 0)
+        return kfe_i_plan_fail(plan, where, "the kind %s takes no \"grid\"; give \"params\"",
+                               kfe_i_plan_text(plan->root, "kind"));
+    if (kfe_i_plan_is_assessed(plan) && !kfe_i_spec_predicts(cell->spec))
+        return kfe_i_plan_fail(plan, where, "method %s needs a \"learner\" to be measured",
+                               cell->spec->method->name);
     return KFE_OK;
 }
 

@@ -267,7 +267,7 @@ static int64_t longest_path(const kfe_i_plan *plan)
 {
     double longest = 1;
 
-    for (int64_t p = 0; p < kfe_i_plan_points(plan); p++)
+    for (int64_t p = 0; plan->kind == KFE_PLAN_PATH && p < kfe_i_plan_points(plan); p++)
         longest = fmax(longest, kfe_i_plan_point(plan, p));
     return (int64_t)longest;
 }
@@ -288,12 +288,13 @@ static kfe_status path_cell(run *r, const kfe_i_plan_cell *cell)
     kfe_i_finding *f = &r->found.items[r->first];
     kfe_i_path *path = path_of_column(r);
 
-    f->metric = kfe_i_plan_text(cell->column, "record"); /* the plan owns it as well */
+    if (r->plan.kind == KFE_PLAN_PATH)
+        f->metric = kfe_i_plan_text(cell->column, "record"); /* the plan owns it as well */
     if (path->tried && !path->values)
         return KFE_OK;
     if (!path->tried)
         KFE_TRY(kfe_i_path_measure(r->ctx, cell, r->data, longest_path(&r->plan), path));
-    kfe_i_path_at(path, (int64_t)r->point, &f->mean, &f->sd);
+    kfe_i_path_at(path, r->plan.kind == KFE_PLAN_PATH ? (int64_t)r->point : 1, &f->mean, &f->sd);
     f->count = path->splits;
     if (isnan(f->paper_count))
         f->paper_count = (double)f->count;
@@ -326,9 +327,9 @@ static kfe_status run_cell(run *r)
         KFE_TRY(say(r, &r->found.items[r->first].note, r->row_note));
     if (!cell.spec || !r->data)
         goto cleanup;
-    status = r->plan.kind == KFE_PLAN_SCATTER ? scatter_cell(r, &cell)
-             : r->plan.kind == KFE_PLAN_PATH  ? path_cell(r, &cell)
-                                              : assess_cell(r, &cell);
+    status = kfe_i_plan_is_assessed(&r->plan)   ? assess_cell(r, &cell)
+             : r->plan.kind == KFE_PLAN_SCATTER ? scatter_cell(r, &cell)
+                                                : path_cell(r, &cell);
     r->computed += status == KFE_OK;
     if (status != KFE_OK)
         status = note_failure(r, status);

@@ -276,6 +276,11 @@ int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
     return spec->learner && spec->method == &kfe_i_method_none && spec->kernels.count > 0;
 }
 
+int kfe_i_spec_predicts(const kfe_spec *spec)
+{
+    return spec->learner || spec->method->flags & KFE_HAS_MACHINE;
+}
+
 void kfe_spec_free(kfe_spec *spec)
 {
     if (!spec)

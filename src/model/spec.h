@@ -35,5 +35,7 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
                               kfe_i_kernel_list *out);
 /* The learner learns from the kernel itself: no method stands between, and a kernel was named. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
+/* A model of it can predict: there is a learner, or the method brings machines of its own. */
+int kfe_i_spec_predicts(const kfe_spec *spec);
 
 #endif

@@ -8,9 +8,13 @@
 #include "core/memory.h"
 #include "report/json.h"
 
+/* A standard deviation that is no more than what rounding makes of equal numbers. */
+#define KFE_SD_ROUNDING 1e-12
+
 double kfe_i_finding_difference(const kfe_i_finding *finding)
 {
-    double variance = finding->sd * finding->sd / (double)finding->count;
+    double sd = finding->sd <= KFE_SD_ROUNDING * fabs(finding->mean) ? 0 : finding->sd;
+    double variance = sd * sd / (double)finding->count;
 
     if (!isnan(finding->paper_sd) && finding->paper_count > 0)
         variance += finding->paper_sd * finding->paper_sd / finding->paper_count;

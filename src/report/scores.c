@@ -282,7 +282,7 @@ json_t *kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a)
     }
     json_object_set_new(object, "method", json_string(spec->method->name));
     json_object_set_new(object, "kernels", kernels);
-    json_object_set_new(object, "learner", json_string(spec->learner->name));
+    json_object_set_new(object, "learner", spec->learner ? json_string(spec->learner->name) : json_null());
     json_object_set_new(object, "metrics", metric_object(a));
     json_object_set_new(object, "splits", split_array(a));
     json_object_set_new(object, "nested", json_boolean(a->nested));

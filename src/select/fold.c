@@ -162,9 +162,11 @@ static void keep_target(kfe_context *owner, kfe_data *train, kfe_i_target *out)
 
 static void keep_machine(kfe_context *owner, kfe_i_fold *out, kfe_model *model)
 {
-    out->direct = model->machine.kind == KFE_MACHINE_DIRECT;
+    out->has_machine = 1;
     out->machine = model->machine;
     out->machine.ctx = owner;
+    if (out->machine.support.ctx)
+        out->machine.support.ctx = owner;
     memset(&model->machine, 0, sizeof model->machine);
 }
 
@@ -199,7 +201,7 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     else
         KFE_TRY(extract_alone(&job, out));
     out->dim = out->train.cols;
-    if (kfe_i_spec_learns_from_kernel(spec))
+    if (job.fit.model->machine.outputs > 0)
         keep_machine(owner, out, job.fit.model);
     keep_target(owner, train, &out->target);
 cleanup:
@@ -326,11 +328,11 @@ kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kf
 {
     kfe_status status = KFE_OK;
     kfe_i_machine trained = {0};
-    const kfe_i_machine *machine = fold->direct ? &fold->machine : &trained;
+    const kfe_i_machine *machine = fold->has_machine ? &fold->machine : &trained;
     kfe_i_table train = first_columns(&fold->train, trial->dim);
     kfe_i_table test = first_columns(&fold->test, trial->dim);
 
-    if (!fold->direct) {
+    if (!fold->has_machine) {
         KFE_TRY(kfe_i_learner_check_features(ctx, &train));
         KFE_TRY(trial->learner->fit(ctx, &train, &fold->target, trial->settings, &trained));
     }

@@ -14,8 +14,8 @@ typedef struct kfe_i_fold {
     kfe_i_target target;     /* of the training rows, classes without a member left out */
     int32_t *old_code;       /* class in the whole data of each class of `target` */
     int64_t dim;
-    int direct;            /* the features are decision values already, of `machine` */
-    kfe_i_machine machine; /* then: without numbers of its own */
+    int has_machine;       /* there is nothing left to learn: `machine` predicts from the features */
+    kfe_i_machine machine; /* of the method, or of a learner on the kernel */
 } kfe_i_fold;
 
 /* A kernel matrix over `count` rows of the data (increasing), for splits of these rows. */
@@ -41,7 +41,7 @@ void kfe_i_fold_free(kfe_i_fold *fold);
 typedef struct kfe_i_trial {
     const kfe_data *data;
     const kfe_i_split *split;
-    const kfe_i_learner *learner;
+    const kfe_i_learner *learner; /* NULL: the fold has a machine */
     const void *settings;
     int64_t dim;      /* the first so many features; 0: all */
     int64_t positive; /* class looked for; see kfe_i_outcome */
@@ -49,8 +49,8 @@ typedef struct kfe_i_trial {
     int64_t metric_count;
 } kfe_i_trial;
 
-/* Trains the learner on the training rows and measures it on the test rows: values[metric_count], and the
- * examples that it rests on (NaN where that has no meaning; may be NULL). */
+/* Trains the learner on the training rows, unless there is a machine, and measures on the test rows:
+ * values[metric_count], and the examples that it rests on (NaN where that has no meaning; may be NULL). */
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
                               double *values, double *support_vectors);
 

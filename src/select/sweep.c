@@ -477,9 +477,11 @@ static kfe_status check_data(const run *r)
     kfe_status status = KFE_OK;
     const kfe_data *data = r->sweep->data;
 
-    if (!r->sweep->grid->base->learner)
+    if (!kfe_i_spec_predicts(r->sweep->grid->base))
         KFE_FAIL(r->ctx, KFE_EINVAL,
-                 "to measure features something must learn on them: --learner knn, svm, …");
+                 "method %s gives features only; to measure them something must learn on them: --learner "
+                 "knn, svm, …",
+                 r->sweep->grid->base->method->name);
     if (data->target.task == KFE_TASK_NONE)
         KFE_FAIL(r->ctx, KFE_EINPUT,
                  "predictions can only be measured on data with labels; see --label and --label-file");

@@ -307,6 +307,22 @@ def test_comparison(kfe):
     assert "koc (needs classes)" in done.err and re.search(r"^none ", done.out, re.M)
 
 
+def test_methods_that_predict_need_no_learner(kfe):
+    write_clouds(kfe)
+    flags = ("-k", "rbf:gamma=0.3", "--folds", 3, "train.csv")
+    report = json.loads(kfe.ok("cv", "-m", "svm-joint", "--save", "joint.kfe", *flags, "--json").out)
+    assert report["learner"] is None and report["metrics"]["accuracy"]["mean"] > 0.6
+    accuracy = json.loads(kfe.ok("evaluate", "joint.kfe", "train.csv", "--json").out)
+    assert accuracy["metrics"]["accuracy"] > 0.6
+    with_learner = json.loads(kfe.ok("cv", "-m", "svm-joint", "--learner", "knn", *flags, "--json").out)
+    assert with_learner["learner"] == "knn"
+    done = kfe.ok("compare", *flags)
+    assert re.search(r"^svm-joint ", done.out, re.M) and not re.search(r"^koc ", done.out, re.M)
+    assert "koc (needs --learner)" in done.err
+    kfe.refused("compare", "-m", "svm-joint", "-m", "koc", *flags, says="koc needs a learner")
+    assert "themselves need none" in kfe.ok("cv", "--help").out
+
+
 def test_the_best_is_bold_on_a_terminal(kfe):
     write_clouds(kfe)
     arguments = ["compare", "-q", "train.csv", "-m", "koc", "-m", "pca:dim=1", "--learner", "knn", "--folds", "3"]
