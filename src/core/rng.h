@@ -21,7 +21,8 @@ enum {
     KFE_STREAM_LANDMARKS,
     KFE_STREAM_SUBSPACE,
     KFE_STREAM_SLMC,
-    KFE_STREAM_SAMPLE
+    KFE_STREAM_SAMPLE,
+    KFE_STREAM_LOCAL
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

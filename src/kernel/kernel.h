@@ -35,6 +35,8 @@ typedef struct kfe_i_kernel_def {
     kfe_i_param_table params;
     /* NULL: the base value is the kernel. */
     void (*map)(const void *settings, kfe_i_tile *tile);
+    /* DOT, DISTANCE: base values in, the derivative of the kernel by them out; NULL: it is not known. */
+    void (*slope)(const void *settings, kfe_i_tile *tile);
     /* COORDINATE: Σ f(x_j, y_j), where f(0, 0) = 0; y NULL stands for zeros. */
     double (*pair_sum)(const double *x, const double *y, int64_t count);
     /* STRING: length of the substrings counted. */

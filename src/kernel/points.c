@@ -27,16 +27,12 @@ static kfe_status check_nonnegative(kfe_context *ctx, const kfe_i_kernel *kernel
 
 /* ---- centring ---- */
 
-static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double **out)
+static void column_means(const kfe_i_table *table, double *out)
 {
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC_ZERO(ctx, *out, table->cols);
+    memset(out, 0, (size_t)table->cols * sizeof *out);
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < table->cols; j++)
-            (*out)[j] += table->values[i * table->stride + j] / (double)table->rows;
-cleanup:
-    return status;
+            out[j] += table->values[i * table->stride + j] / (double)table->rows;
 }
 
 static void subtract_centre(const kfe_i_table *table, const double *centre, kfe_i_table *out)
@@ -54,7 +50,8 @@ static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, 
     kfe_status status = KFE_OK;
 
     if (!reference && table->kind == KFE_TABLE_DENSE) {
-        KFE_TRY(column_means(points->ctx, table, &points->centre));
+        KFE_ALLOC(points->ctx, points->centre, table->cols);
+        column_means(table, points->centre);
     } else if (reference && reference->centre) {
         KFE_ALLOC(points->ctx, points->centre, table->cols);
         memcpy(points->centre, reference->centre, (size_t)table->cols * sizeof *points->centre);
@@ -226,6 +223,14 @@ void kfe_i_points_refresh(kfe_i_points *points)
         subtract_centre(&points->source, points->centre, &points->table);
     if (points->norms)
         measure_norms(points);
+}
+
+void kfe_i_points_renew(kfe_i_points *points, int64_t rows)
+{
+    points->source.rows = points->table.rows = rows;
+    if (points->centre)
+        column_means(&points->source, points->centre);
+    kfe_i_points_refresh(points);
 }
 
 kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points)

@@ -28,6 +28,10 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
 /* Lets dense dot products of these points be computed in single precision; nothing happens for other kernels.
  * Both sides of a tile must have it. */
 kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points);
+/* The first `rows` values of a dense table for the kernels of dot products and distances have changed in
+ * place: centre and norms anew, for these rows, without allocating. Points that were prepared with a
+ * reference, or narrowed, cannot be renewed. */
+void kfe_i_points_renew(kfe_i_points *points, int64_t rows);
 /* An owned copy of the points listed, still prepared. */
 kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, const int64_t *index,
                                int64_t count, kfe_i_points *out);

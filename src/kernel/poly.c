@@ -38,6 +38,18 @@ static void map(const void *settings, kfe_i_tile *tile)
     }
 }
 
+static void slope(const void *settings, kfe_i_tile *tile)
+{
+    const poly_settings *s = settings;
+    double factor = s->gamma * (double)s->degree;
+
+    for (int64_t i = 0; i < tile->rows; i++) {
+        double *row = tile->values + i * tile->stride;
+        for (int64_t j = 0; j < tile->cols; j++)
+            row[j] = factor * power(s->gamma * row[j] + s->coef0, s->degree - 1);
+    }
+}
+
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
 {
     return kfe_i_gamma_resolve(ctx, &((poly_settings *)settings)->gamma, train);
@@ -50,5 +62,6 @@ const kfe_i_kernel_def kfe_i_kernel_poly = {
     .base = KFE_BASE_DOT,
     .params = KFE_PARAM_TABLE(rows, poly_settings),
     .map = map,
+    .slope = slope,
     .resolve = resolve,
 };

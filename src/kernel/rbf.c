@@ -19,6 +19,18 @@ static void map(const void *settings, kfe_i_tile *tile)
         kfe_i_vexp_scaled(tile->values + i * tile->stride, tile->cols, -s->gamma);
 }
 
+static void slope(const void *settings, kfe_i_tile *tile)
+{
+    const rbf_settings *s = settings;
+
+    map(settings, tile);
+    for (int64_t i = 0; i < tile->rows; i++) {
+        double *row = tile->values + i * tile->stride;
+        for (int64_t j = 0; j < tile->cols; j++)
+            row[j] *= -s->gamma;
+    }
+}
+
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
 {
     return kfe_i_gamma_resolve(ctx, &((rbf_settings *)settings)->gamma, train);
@@ -31,5 +43,6 @@ const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .base = KFE_BASE_DISTANCE,
     .params = KFE_PARAM_TABLE(rows, rbf_settings),
     .map = map,
+    .slope = slope,
     .resolve = resolve,
 };

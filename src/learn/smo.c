@@ -53,6 +53,7 @@ void kfe_i_smo_work_free(kfe_context *ctx, kfe_i_smo_work *work)
 {
     kfe_i_free(ctx, work->whole);
     kfe_i_free(ctx, work->part);
+    kfe_i_free(ctx, work->jump);
     *work = (kfe_i_smo_work){0};
 }
 
@@ -335,6 +336,10 @@ kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *option
         }
         if (options->shrinking && s->until_shrinking <= 0)
             shrink(s);
+        if (s->jump_index && s->until_jump-- <= 0) {
+            KFE_TRY(kfe_i_smo_jump(s));
+            continue;
+        }
         KFE_TRY(improve_pair(s, &moved));
     }
 cleanup:
@@ -461,7 +466,10 @@ kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
     memset(out, 0, sizeof *out);
     KFE_TRY(check(ctx, problem, options, alpha));
     KFE_TRY(begin(&s));
-    KFE_TRY(kfe_i_smo_settle(&s, options, limit));
+    if (options->jumps)
+        KFE_TRY(kfe_i_smo_jump_open(&s));
+    if (!options->jumps || !kfe_i_smo_can_jump(&s))
+        KFE_TRY(kfe_i_smo_settle(&s, options, limit));
     KFE_TRY(kfe_i_smo_iterate(&s, options, limit, &gap));
     KFE_TRY(report(&s, options, gap, out));
 cleanup:

@@ -12,8 +12,8 @@
 
 /* Memory that calls can share, so that hundreds of them allocate as little as one. Zeros at first. */
 typedef struct kfe_i_smo_work {
-    double *whole, *part;
-    int64_t whole_count, part_count;
+    double *whole, *part, *jump;
+    int64_t whole_count, part_count, jump_count;
 } kfe_i_smo_work;
 
 void kfe_i_smo_work_free(kfe_context *ctx, kfe_i_smo_work *work);
@@ -29,6 +29,7 @@ typedef struct kfe_i_smo_options {
     double tolerance; /* of the largest violation of the optimality conditions; LIBSVM's default is 1e-3 */
     int64_t max_iterations; /* 0: LIBSVM's rule, max(10⁷, 100n) */
     int shrinking;
+    int jumps; /* Newton steps in between (smo_jump.c), for kernels of few dimensions */
 } kfe_i_smo_options;
 
 typedef struct kfe_i_smo_result {

@@ -34,6 +34,9 @@ typedef struct kfe_i_smo_state {
     int64_t until_shrinking;
     double highest_up, lowest_down; /* residuals */
     int64_t up;                     /* who has the highest */
+    int64_t until_jump;
+    int64_t *jump_index; /* workspace of jumps; NULL: there are none */
+    double *jump_work;
 } kfe_i_smo_state;
 
 static inline double kfe_i_smo_clip(double value, double upper)
@@ -58,6 +61,12 @@ double kfe_i_smo_offset(const kfe_i_smo_state *s);
 /* Until the gap is within the tolerance, `limit` iterations are done, or rounding allows no step. */
 kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *options, int64_t limit,
                              double *gap);
+
+kfe_status kfe_i_smo_jump_open(kfe_i_smo_state *s);
+/* Whether there are coefficients inside their boxes, and not too many. */
+int kfe_i_smo_can_jump(kfe_i_smo_state *s);
+/* Balances the coefficients that are inside their boxes, those active, all at once (smo_jump.c). */
+kfe_status kfe_i_smo_jump(kfe_i_smo_state *s);
 
 /* Clips alpha to the box and projects it on yᵀα = 0. */
 void kfe_i_smo_make_feasible(kfe_i_smo_state *s);

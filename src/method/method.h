@@ -45,7 +45,7 @@ typedef struct kfe_i_solution {
     kfe_i_solution_kind kind;
     int64_t rows, dim;
     double *coefficients;   /* rows × dim */
-    int64_t *index;         /* dual: the example of each row; NULL: row i is example i */
+    int64_t *index;         /* dual, local: the example of each row; NULL: row i is example i */
     double *offset;         /* dim, subtracted from the features; NULL: zero */
     kfe_i_table *landmarks; /* one per view */
     int landmark_views;
@@ -90,7 +90,7 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
 kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
                                 kfe_i_gram **out);
 
-/* Room for the coefficients, zeroed. */
+/* Room for the coefficients, zeroed; a localized solution has none. */
 kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
                                 kfe_i_solution *out);
 void kfe_i_solution_free(kfe_i_solution *solution);

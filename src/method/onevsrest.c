@@ -116,7 +116,8 @@ static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t 
         .gram = gram, .sign = s->sign + m * s->n, .upper = s->upper, .work = &s->work};
     /* far fewer than LIBSVM's rule: what is short of the tolerance goes on in the next round */
     int64_t most = 100 * s->n > 200000 ? 100 * s->n : 200000;
-    kfe_i_smo_options options = {.tolerance = s->stop, .max_iterations = most, .shrinking = 1};
+    kfe_i_smo_options options = {
+        .tolerance = s->stop, .max_iterations = most, .shrinking = 1, .jumps = s->jumps};
     kfe_i_smo_result result = {0};
 
     KFE_TRY(kfe_i_smo_solve(s->ctx, &problem, &options, alpha, &result));

@@ -20,6 +20,7 @@ typedef struct kfe_i_onevsrest {
     kfe_i_decision decision;
     int64_t n, count; /* examples, machines */
     int64_t most;     /* features that there can be */
+    int jumps;        /* of the solver: for kernels of few dimensions; 0 at first */
     double stop;      /* violation of the optimality conditions that is accepted */
     double *sign;     /* count × n: +1 or −1 */
     double *upper;    /* n: C */

@@ -28,7 +28,8 @@ kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int6
     out->kind = kind;
     out->rows = rows;
     out->dim = dim;
-    KFE_ALLOC_ZERO(ctx, out->coefficients, rows * dim);
+    if (kind != KFE_SOLUTION_LOCAL)
+        KFE_ALLOC_ZERO(ctx, out->coefficients, rows * dim);
 cleanup:
     return status;
 }
