@@ -348,11 +348,26 @@ KFE_API int64_t kfe_model_class_count(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
 /* The matrix A of features(x) = Aᵀκ(S, x) − offset, or W of Wᵀx − offset where the support size is 0:
- * *rows × kfe_model_dim. NULL, and 0, if the columns themselves are the features. */
+ * *rows × kfe_model_dim. NULL, and 0, if the columns themselves are the features, and for localized models.
+ */
 KFE_API const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows);
 KFE_API const double *kfe_model_offset(const kfe_model *model); /* kfe_model_dim numbers; NULL: zeros */
 /* The training row, from 0, of each support example; NULL if they are not training examples. */
 KFE_API const int64_t *kfe_model_support_index(const kfe_model *model);
+/* One part of a localized model (lmkl, sldr): a kernel on a view, or on projections of it. */
+typedef struct kfe_part_info {
+    int view;
+    int64_t cols, dim;        /* columns of the view, or landmarks where `mapped`; projections of them */
+    int mapped;               /* the columns are kernel values against the training rows */
+    const double *projection; /* cols × dim; NULL: none, the columns themselves are compared */
+    const double *gating; /* cols × gate dimension: the part's rows of T; NULL: the gate does not see it */
+} kfe_part_info;
+/* 0 past the end, and for models that are not localized. */
+KFE_API int kfe_model_part(const kfe_model *model, int index, kfe_part_info *out);
+/* The gate softmax(Vᵀz + v₀): its dimension, V (dimension × parts; NULL: the identity) and v₀ (parts); 0 for
+ * models that are not localized. */
+KFE_API int64_t kfe_model_gate(const kfe_model *model, const double **weights, const double **offset);
+
 /* Numbers that the fit recorded, such as "eigenvalues"; NULL if there are none by that name. */
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */

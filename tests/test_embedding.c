@@ -120,6 +120,48 @@ static void test_linear_projectors_and_the_identity(void **state)
     free_sample(&s);
 }
 
+/* The features of one part are its projections, since the gate has no choice. */
+static void test_localized_projector_can_be_taken_apart(void **state)
+{
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    kfe_model *model = support_fit(ctx, "sldr", "local-dim=2", "linear", s.data);
+    kfe_matrix z = support_transform(ctx, model, s.data);
+    const double *weights = NULL;
+    const double *offset = NULL;
+    int64_t rows = -1;
+    kfe_part_info part;
+
+    assert_int_equal(kfe_model_part(model, 1, &part), 0);
+    assert_int_equal(kfe_model_part(model, -1, &part), 0);
+    assert_int_equal(kfe_model_part(model, 0, &part), 1);
+    assert_int_equal(part.view, 0);
+    assert_int_equal(part.cols, COLS);
+    assert_int_equal(part.dim, 2);
+    assert_int_equal(part.mapped, 0);
+    assert_int_equal(kfe_model_gate(model, &weights, &offset), 2);
+    assert_non_null(weights);
+    assert_non_null(offset);
+    assert_non_null(part.gating);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < 2; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < COLS; k++)
+                sum += s.x[i * COLS + k] * part.projection[k * 2 + j];
+            assert_double_equal(z.values[i * z.stride + j], sum, 1e-12);
+        }
+    assert_null(kfe_model_coefficients(model, &rows));
+    assert_non_null(kfe_model_support_index(model));
+    kfe_matrix_free(&z);
+    kfe_model_free(model);
+    model = support_fit(ctx, "pca", NULL, NULL, s.data);
+    assert_int_equal(kfe_model_part(model, 0, &part), 0);
+    assert_int_equal(kfe_model_gate(model, &weights, &offset), 0);
+    assert_null(offset);
+    kfe_model_free(model);
+    free_sample(&s);
+}
+
 static void test_names_of_columns(void **state)
 {
     static const char *const names[] = {"länge", "width", "height"};
@@ -300,6 +342,7 @@ int main(void)
         with_context(test_bytes_are_those_of_the_file),
         with_context(test_kernel_projector_can_be_taken_apart),
         with_context(test_linear_projectors_and_the_identity),
+        with_context(test_localized_projector_can_be_taken_apart),
         with_context(test_names_of_columns),
         with_context(test_targets),
         with_context(test_class_scores_agree_with_predictions),

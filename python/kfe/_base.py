@@ -182,7 +182,10 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def dual_coef_(self) -> np.ndarray:
         """Coefficients of the features on the support, (n_support, n_features_out)."""
-        return self._kernel_projector().coefficients()
+        coefficients = self._kernel_projector().coefficients()
+        if coefficients is None:
+            raise AttributeError(f"{type(self).__name__} is localized: see projections_")
+        return coefficients
 
     @property
     def support_(self) -> np.ndarray:
@@ -200,6 +203,35 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if weights is None or self._model.is_kernel_projector:
             raise AttributeError(f"{type(self).__name__} has no components; see dual_coef_")
         return weights.T
+
+    def _localized(self) -> Model:
+        check_is_fitted(self)
+        if not self._model.parts():
+            raise AttributeError(f"{type(self).__name__} has no parts and no gate")
+        return self._model
+
+    @property
+    def projections_(self) -> list[np.ndarray | None]:
+        """Local projections of a localized method, (n_columns, local_dim) for each of its parts; None where the
+        columns themselves are compared."""
+        model = self._localized()
+        return [model.part_matrix(part.projection, part.cols, part.dim) for part in model.parts()]
+
+    @property
+    def gate_projections_(self) -> list[np.ndarray | None]:
+        """What the gate makes of the columns of each part, (n_columns, gate_dim); None where it does not see them."""
+        model = self._localized()
+        return [model.part_matrix(part.gating, part.cols, len(model.gate()[0])) for part in model.parts()]
+
+    @property
+    def gate_weights_(self) -> np.ndarray:
+        """V of the gate softmax(zV + v₀), (gate_dim, n_parts)."""
+        return self._localized().gate()[0]
+
+    @property
+    def gate_offset_(self) -> np.ndarray:
+        """v₀ of the gate, (n_parts,)."""
+        return self._localized().gate()[1]
 
     @property
     def offset_(self) -> np.ndarray:

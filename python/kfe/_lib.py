@@ -23,6 +23,11 @@ class EntryInfo(Structure):
     _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint)]
 
 
+class PartInfo(Structure):
+    _fields_ = [("view", c_int), ("cols", c_int64), ("dim", c_int64), ("mapped", c_int), ("projection", c_void_p),
+                ("gating", c_void_p)]
+
+
 class Round(Structure):
     """What a direction rule sees."""
 
@@ -122,6 +127,8 @@ PROTOTYPES = {
     "kfe_model_coefficients": (c_void_p, c_void_p, COUNT),
     "kfe_model_offset": (c_void_p, c_void_p),
     "kfe_model_support_index": (c_void_p, c_void_p),
+    "kfe_model_part": (c_int, c_void_p, c_int, POINTER(PartInfo)),
+    "kfe_model_gate": (c_int64, c_void_p, OUT, OUT),
     "kfe_model_record": (c_void_p, c_void_p, c_char_p, COUNT),
     "kfe_model_record_name": (c_char_p, c_void_p, c_int64),
     "kfe_model_describe": (c_int, c_void_p, c_void_p, c_int, OUT),

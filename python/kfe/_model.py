@@ -13,7 +13,7 @@ from ._arrays import OutMatrix, view
 from ._callbacks import kernel_callback
 from ._context import Context
 from ._data import Data
-from ._lib import lib
+from ._lib import PartInfo, lib
 
 STYLE_JSON = 1
 
@@ -158,6 +158,24 @@ class Model:
     def support_index(self) -> np.ndarray | None:
         address = lib.kfe_model_support_index(self.pointer)
         return view(address, (lib.kfe_model_support_size(self.pointer),), self, "<i8") if address else None
+
+    def part_matrix(self, address: int | None, rows: int, cols: int) -> np.ndarray | None:
+        return view(address, (rows, cols), self) if address else None
+
+    def parts(self) -> list[PartInfo]:
+        """The parts of a localized model; none for others."""
+        found, info = [], PartInfo()
+        while lib.kfe_model_part(self.pointer, len(found), byref(info)):
+            found.append(info)
+            info = PartInfo()
+        return found
+
+    def gate(self) -> tuple[np.ndarray, np.ndarray]:
+        """V and v₀ of the gate of a localized model."""
+        weights, offset, count = c_void_p(), c_void_p(), len(self.parts())
+        dim = lib.kfe_model_gate(self.pointer, byref(weights), byref(offset))
+        V = view(weights.value, (dim, count), self) if weights else np.eye(count)
+        return V, view(offset.value, (count,), self)
 
     def records(self) -> dict[str, np.ndarray]:
         """Everything that the fit recorded, by the library's names."""

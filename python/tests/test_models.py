@@ -118,3 +118,22 @@ def test_linear_methods_and_learners_on_kernels(iris):
         kfe.PCA(kernel="rbf")
     with pytest.raises(kfe.InvalidArgumentError, match="learner"):
         kfe.NoExtraction(kernel="rbf").fit(*iris)
+
+
+def test_parts_of_a_localized_model():
+    """Shares and gated projections, from the matrices of the model."""
+    x, y = kfe.generate("waveform", n=120, random_state=3)
+    views = [x[:, :8], x[:, 8:]]
+    model = kfe.SLDR(local_dim=2, gate_dim=3, n_threads=1).fit(views, y)
+    logits = sum(v @ t for v, t in zip(views, model.gate_projections_)) @ model.gate_weights_ + model.gate_offset_
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    expected = np.hstack([shares[:, [m]] * (v @ w) for m, (v, w) in enumerate(zip(views, model.projections_))])
+    np.testing.assert_allclose(model.transform(views), expected, rtol=1e-9, atol=1e-12)
+    for matrix in model.projections_:
+        np.testing.assert_allclose(matrix.T @ matrix, np.eye(2), atol=1e-10)
+    assert len(model.support_) == round(model.support_share_[0] * len(y))
+    with pytest.raises(AttributeError, match="projections_"):
+        model.dual_coef_
+    with pytest.raises(AttributeError, match="gate"):
+        kfe.KOC().fit(x, y).projections_

@@ -300,6 +300,28 @@ const int64_t *kfe_model_support_index(const kfe_model *model)
     return model->support_index;
 }
 
+int kfe_model_part(const kfe_model *model, int index, kfe_part_info *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!model->local || index < 0 || index >= model->local->part_count)
+        return 0;
+    const kfe_i_local_part *part = &model->local->parts[index];
+    *out = (kfe_part_info){.view = model->kernels.items[index].view,
+                           .cols = part->cols,
+                           .dim = part->dim,
+                           .mapped = part->mapped,
+                           .projection = part->projection,
+                           .gating = part->gating};
+    return 1;
+}
+
+int64_t kfe_model_gate(const kfe_model *model, const double **weights, const double **offset)
+{
+    *weights = model->local ? model->local->gate_weights : NULL;
+    *offset = model->local ? model->local->gate_offset : NULL;
+    return model->local ? model->local->gate_dim : 0;
+}
+
 const char *kfe_model_record_name(const kfe_model *model, int64_t index)
 {
     return index >= 0 && index < model->record_count ? model->records[index].name : NULL;
