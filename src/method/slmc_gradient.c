@@ -219,35 +219,28 @@ static const void *setting(const kfe_i_kernel *kernel, const char *name)
     return row ? (const char *)kernel->settings + row->offset : NULL;
 }
 
-static int is_kernel(const kfe_i_kernel *kernel, const char *name)
+static int is_rbf(const kfe_i_kernel *kernel)
 {
-    return strcmp(kernel->def->name, name) == 0;
+    return strcmp(kernel->def->name, "rbf") == 0;
 }
 
 int kfe_i_slmc_has_gradient(const kfe_i_kernel_list *kernels)
 {
-    const kfe_i_kernel *kernel = &kernels->items[0];
-
-    return kernels->count == 1 &&
-           (is_kernel(kernel, "rbf") || is_kernel(kernel, "poly") || is_kernel(kernel, "linear"));
+    return kernels->count == 1 && kernels->items[0].def->slope;
 }
 
-/* values (count): from κ (rbf) or dot products to what multiplies x − z or x in ∂κ. */
-static void differentiate(const kfe_i_kernel *kernel, int64_t count, double *values)
+/* values (rows × m): from κ (rbf, which needs no distances) or dot products to what multiplies x − z or x in
+ * ∂κ. */
+static void differentiate(const kfe_i_kernel *kernel, int64_t rows, int64_t m, double *values)
 {
-    const double *gamma = setting(kernel, "gamma");
-    const double *coef0 = setting(kernel, "coef0");
-    const int64_t *degree = setting(kernel, "degree");
+    kfe_i_tile tile = {.values = values, .rows = rows, .cols = m, .stride = m};
+    double factor = kernel->common.weight;
 
-    for (int64_t i = 0; i < count; i++) {
-        if (is_kernel(kernel, "rbf"))
-            values[i] *= 2 * *gamma;
-        else if (is_kernel(kernel, "poly"))
-            values[i] = kernel->common.weight * (double)*degree * *gamma *
-                        pow(*gamma * values[i] + *coef0, (double)*degree - 1);
-        else
-            values[i] = kernel->common.weight;
-    }
+    if (is_rbf(kernel))
+        factor = 2 * *(const double *)setting(kernel, "gamma");
+    else
+        kernel->def->slope(kernel->settings, &tile);
+    cblas_dscal((blasint)(rows * m), factor, values, 1);
 }
 
 static kfe_status slopes(kfe_i_slmc *s)
@@ -256,15 +249,15 @@ static kfe_status slopes(kfe_i_slmc *s)
     const kfe_i_kernel *kernel = &s->kernels->items[0];
     int64_t m = s->m;
 
-    if (is_kernel(kernel, "rbf")) {
+    if (is_rbf(kernel)) {
         memcpy(s->slope, s->psi, (size_t)(s->n * m) * sizeof *s->slope);
         memcpy(s->slope_inner, s->inner, (size_t)(m * m) * sizeof *s->slope_inner);
     } else {
         KFE_TRY(dot_products(s, s->n, s->examples, s->slope));
         KFE_TRY(dot_products(s, m, s->points, s->slope_inner));
     }
-    differentiate(kernel, s->n * m, s->slope);
-    differentiate(kernel, m * m, s->slope_inner);
+    differentiate(kernel, s->n, m, s->slope);
+    differentiate(kernel, m, m, s->slope_inner);
 cleanup:
     return status;
 }
@@ -316,7 +309,7 @@ kfe_status kfe_i_slmc_gradient(kfe_i_slmc *s, double *gradient)
     for (int64_t l = 0; l < m; l++)
         for (int64_t j = 0; j < s->cols; j++)
             gradient[l * s->cols + j] += s->columns[j * m + l];
-    if (is_kernel(&s->kernels->items[0], "rbf"))
+    if (is_rbf(&s->kernels->items[0]))
         add_own_share(s, gradient);
 cleanup:
     return status;
