@@ -261,7 +261,7 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
     const cli_arguments *arguments = &session->arguments;
     int views = kfe_data_views(data);
 
-    fputs(first < arguments->operand_count ? arguments->operands[first] : cli_value(arguments, "view"),
+    fputs(first < arguments->operand_count ? arguments->operands[first] : kfe_data_view_name(data, 0),
           stderr);
     if (views > 1)
         fprintf(stderr, " and %d more", views - 1);

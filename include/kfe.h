@@ -11,7 +11,8 @@
  *    threads may use any number of contexts, and may share data and models that nobody changes.
  *  - Strings are UTF-8 and copied; returned `const char *` belong to the object and live as long as it.
  *  - Rows are examples. Matrices are row-major doubles.
- *  - Options are written "key=value,key=value"; a comma or backslash inside a value takes a backslash.
+ *  - Options are written "key=value,key=value"; a comma or backslash inside a value takes a backslash, and
+ *    in keys - and _ are the same.
  */
 #ifndef KFE_H
 #define KFE_H

@@ -159,6 +159,20 @@ static void test_long_text_is_refused(void **state)
     assert_string_equal(settings.name, value);
 }
 
+static void test_names_with_bars(void **state)
+{
+    static const kfe_i_param own[] = {KFE_INT(struct settings, count, "how-many", "3", 1, 10, "how many")};
+    static const kfe_i_param_table barred = KFE_PARAM_TABLE(own, struct settings);
+    kfe_context *ctx = *state;
+    struct settings settings;
+
+    assert_ok(ctx, kfe_i_params_parse(ctx, &barred, "test", &settings, "how-many=4,how_many=5"));
+    assert_int_equal(settings.count, 5);
+    assert_null(kfe_i_param_find(&barred, "how many"));
+    assert_null(kfe_i_param_find(&barred, "how-man"));
+    assert_null(kfe_i_param_find(&barred, "how-many-"));
+}
+
 static char *format_all(kfe_context *ctx, const struct settings *settings)
 {
     kfe_i_text text;
@@ -440,6 +454,8 @@ int main(void)
         WITH_CONTEXT(test_values_out_of_range),
         WITH_CONTEXT(test_long_text_is_refused),
         WITH_CONTEXT(test_format_and_escapes),
+        WITH_CONTEXT(test_names_with_bars),
+        with_context(test_names_with_bars),
         cmocka_unit_test(test_finding_rows),
         cmocka_unit_test(test_status_texts),
         WITH_CONTEXT(test_two_contexts_do_not_meet),

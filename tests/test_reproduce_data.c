@@ -52,6 +52,37 @@ static int is_the_same_row(kfe_context *ctx, const kfe_data *a, int64_t i, const
     return memcmp(row[0], row[1], sizeof row[0]) == 0 && kfe_data_class_of(a, i) == kfe_data_class_of(b, j);
 }
 
+static void test_classes_are_joined(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_data *data =
+        data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"classes\": {\"others\": "
+                         "[\"virginica\", \"setosa\"], \"v\": [\"versicolor\"]}, \"every\": 10}");
+
+    assert_int_equal(kfe_data_rows(data), 15);
+    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_string_equal(kfe_data_class_name(data, 0), "others");
+    for (int64_t i = 0; i < 15; i++)
+        assert_int_equal(kfe_data_class_of(data, i), i >= 5 && i < 10);
+    kfe_data_free(data);
+}
+
+static void test_a_class_in_no_list(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] =
+        "{" HEAD ", \"columns\": [{\"name\": \"P\"}], \"rows\": [{\"name\": \"I\", \"generate\": "
+        "\"iris\", \"classes\": {\"v\": [\"versicolor\"]}}]}";
+    const kfe_i_plan_use use = {.folder = ""};
+    kfe_i_plan plan;
+    kfe_data *data = NULL;
+
+    assert_ok(ctx, kfe_i_plan_parse(ctx, "d.json", text, strlen(text), &plan));
+    assert_fails(ctx, KFE_EINPUT, "no list with class 'setosa'",
+                 kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    kfe_i_plan_close(&plan);
+}
+
 /* So many of each class, different rows, in their order; the seed decides which. */
 static void test_classes_are_sampled(void **state)
 {
@@ -189,6 +220,7 @@ int main(void)
         WITH_CONTEXT(test_rows_are_the_first), WITH_CONTEXT(test_classes_are_sampled),
         WITH_CONTEXT(test_samples_are_fair),   WITH_CONTEXT(test_images_become_rectangle_features),
         WITH_CONTEXT(test_targets_are_scaled), WITH_CONTEXT(test_samples_need_classes),
+        WITH_CONTEXT(test_classes_are_joined), WITH_CONTEXT(test_a_class_in_no_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

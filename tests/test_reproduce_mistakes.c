@@ -67,6 +67,9 @@ static const mistake mistakes[] = {
     {"{" HEAD ", \"columns\": [" KNN
      "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"per-class\": 0}]}",
      "\"per-class\" is a number of rows"},
+    {"{" HEAD ", \"columns\": [" KNN
+     "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"classes\": {\"a\": 1}}]}",
+     "\"a\" takes an array of names of classes"},
     {"{" HEAD ", \"kind\": \"time\", \"metrics\": [\"error\"], \"columns\": [" KNN "], \"rows\": [" SLABS
      "]}",
      "cannot be chosen for the kind time"},

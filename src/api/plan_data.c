@@ -291,15 +291,55 @@ cleanup:
     return status;
 }
 
+/* The list that names a class; NULL: none does. */
+static const char *joined_name(const json_t *lists, const char *name)
+{
+    const char *key;
+    json_t *list;
+
+    json_object_foreach((json_t *)(uintptr_t)lists, key, list)
+    {
+        for (size_t i = 0; i < json_array_size(list); i++)
+            if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
+                return key;
+    }
+    return NULL;
+}
+
+/* Several classes become one. */
+static kfe_status join_classes(kfe_context *ctx, const json_t *lists, kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &data->target;
+    const char **labels = NULL;
+
+    if (target->task != KFE_TASK_CLASSES)
+        KFE_FAIL(ctx, KFE_EINPUT, "\"classes\" is for data with classes");
+    KFE_ALLOC(ctx, labels, target->rows);
+    for (int64_t i = 0; i < target->rows; i++) {
+        labels[i] = joined_name(lists, target->names[target->codes[i]]);
+        if (!labels[i])
+            KFE_FAIL(ctx, KFE_EINPUT, "\"classes\" has no list with class '%s'",
+                     target->names[target->codes[i]]);
+    }
+    KFE_TRY(kfe_data_set_labels(ctx, data, labels));
+cleanup:
+    kfe_i_free(ctx, labels);
+    return status;
+}
+
 static kfe_status prepare(kfe_context *ctx, const json_t *row, kfe_data **data)
 {
     kfe_status status = KFE_OK;
     const json_t *rows = json_object_get(row, "rows");
     const json_t *every = json_object_get(row, "every");
     const json_t *per_class = json_object_get(row, "per-class");
+    const json_t *classes = json_object_get(row, "classes");
     const char *transform = kfe_i_plan_text(row, "transform");
     const char *scale = kfe_i_plan_text(row, "target-scale");
 
+    if (classes)
+        KFE_TRY(join_classes(ctx, classes, *data));
     if (per_class)
         KFE_TRY(sample_classes(ctx, (int64_t)json_number_value(per_class), data));
     KFE_TRY(take_rows(ctx, every ? (int64_t)json_number_value(every) : 1,

@@ -29,10 +29,11 @@ static const key_rule column_rules[] = {
     {"protocol", "o", 0}, {"record", "s", 0},         {NULL, NULL, 0},
 };
 static const key_rule row_rules[] = {
-    {"name", "s", 1},      {"data", "st", 0},     {"reading", "o", 0},      {"generate", "s", 0},
-    {"options", "o", 0},   {"seed", "n", 0},      {"protocol", "o", 0},     {"columns", "m", 0},
-    {"paper", "m", 0},     {"note", "s", 0},      {"rows", "n", 0},         {"every", "n", 0},
-    {"per-class", "n", 0}, {"transform", "s", 0}, {"target-scale", "s", 0}, {NULL, NULL, 0},
+    {"name", "s", 1},      {"data", "st", 0},   {"reading", "o", 0},   {"generate", "s", 0},
+    {"options", "o", 0},   {"seed", "n", 0},    {"protocol", "o", 0},  {"columns", "m", 0},
+    {"paper", "m", 0},     {"note", "s", 0},    {"rows", "n", 0},      {"every", "n", 0},
+    {"per-class", "n", 0}, {"classes", "m", 0}, {"transform", "s", 0}, {"target-scale", "s", 0},
+    {NULL, NULL, 0},
 };
 static const key_rule paper_rules[] = {
     {"value", "n", 1},
@@ -297,6 +298,20 @@ cleanup:
     return status;
 }
 
+static kfe_status check_classes(const kfe_i_plan *plan, const char *where, const json_t *lists)
+{
+    const char *name;
+    json_t *list;
+
+    json_object_foreach((json_t *)(uintptr_t)lists, name, list)
+    {
+        if (!all_are(list, is_text))
+            return kfe_i_plan_fail(plan, where, "\"classes\": \"%s\" takes an array of names of classes",
+                                   name);
+    }
+    return KFE_OK;
+}
+
 static kfe_status check_preparation(const kfe_i_plan *plan, const char *where, const json_t *row)
 {
     const char *const counts[] = {"rows", "every", "per-class"};
@@ -316,7 +331,7 @@ static kfe_status check_preparation(const kfe_i_plan *plan, const char *where, c
     if (scale && kfe_i_word_index(KFE_PLAN_TARGET_SCALES, scale) < 0)
         return kfe_i_plan_fail(plan, where, "\"target-scale\" is standard, minmax or unit-norm, not '%s'",
                                scale);
-    return KFE_OK;
+    return check_classes(plan, where, json_object_get(row, "classes"));
 }
 
 static kfe_status check_row(const kfe_i_plan *plan, const json_t *row)

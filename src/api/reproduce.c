@@ -316,11 +316,22 @@ static kfe_status note_failure(run *r, kfe_status status)
     return kfe_i_plan_prefix(&r->plan, where, status);
 }
 
+/* The row leaves the column out, and the paper has nothing there either. */
+static int is_left_out(const run *r)
+{
+    const char *column = kfe_i_plan_text(r->column, "name");
+
+    return json_is_null(json_object_get(json_object_get(r->row, "columns"), column)) &&
+           !json_object_get(json_object_get(r->row, "paper"), column);
+}
+
 static kfe_status run_cell(run *r)
 {
     kfe_status status = KFE_OK;
     kfe_i_plan_cell cell = {0};
 
+    if (is_left_out(r))
+        return KFE_OK;
     KFE_TRY(add_findings(r));
     KFE_TRY(kfe_i_plan_cell_open(&r->plan, r->row, r->column, r->point, &r->use, &cell));
     if (cell.spec && r->row_note)

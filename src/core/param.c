@@ -18,10 +18,19 @@ static const void *const_field(const void *settings, const kfe_i_param *row)
     return (const char *)settings + row->offset;
 }
 
+/* label_file and label-file are the same name. */
+static int same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(strchr("-_", *a) && strchr("-_", *b)))
+            return 0;
+    return *a == *b;
+}
+
 const kfe_i_param *kfe_i_param_find(const kfe_i_param_table *table, const char *name)
 {
     for (int i = 0; i < table->count; i++)
-        if (strcmp(table->rows[i].info.name, name) == 0)
+        if (same_name(table->rows[i].info.name, name))
             return &table->rows[i];
     return NULL;
 }

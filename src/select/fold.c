@@ -114,6 +114,21 @@ cleanup:
     return status;
 }
 
+/* What the machine takes: features, or from localized models, whose features are something else, the decision
+ * values that it only has to read. */
+static kfe_status machine_input(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (model->machine.outputs == 0 || model->machine.kind != KFE_MACHINE_DIRECT)
+        return kfe_i_model_features(ctx, model, data, out);
+    KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->machine.outputs, out));
+    KFE_TRY(kfe_i_model_outputs(ctx, model, data, out->values));
+cleanup:
+    return status;
+}
+
 static kfe_status extract_alone(extraction *job, kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
@@ -126,7 +141,7 @@ static kfe_status extract_alone(extraction *job, kfe_i_fold *out)
     KFE_TRY(kfe_i_fit_adopt(&job->fit));
     KFE_TRY(kfe_i_fold_gather(job->ctx, job->data, job->fit.spec, split->test, split->test_count,
                               split->train, split->train_count, &test));
-    KFE_TRY(kfe_i_model_features(job->ctx, job->fit.model, test, &out->test));
+    KFE_TRY(machine_input(job->ctx, job->fit.model, test, &out->test));
     KFE_TRY(keep_table(job, &out->test));
 cleanup:
     kfe_data_free(test);
