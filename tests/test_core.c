@@ -455,7 +455,6 @@ int main(void)
         WITH_CONTEXT(test_long_text_is_refused),
         WITH_CONTEXT(test_format_and_escapes),
         WITH_CONTEXT(test_names_with_bars),
-        with_context(test_names_with_bars),
         cmocka_unit_test(test_finding_rows),
         cmocka_unit_test(test_status_texts),
         WITH_CONTEXT(test_two_contexts_do_not_meet),
