@@ -55,7 +55,7 @@ static kfe_data *read_views(kfe_context *ctx, const char *folder)
         snprintf(paths[v], sizeof paths[v], "%s/mfeat/%s", folder, files[v]);
         pointers[v] = paths[v];
     }
-    snprintf(options, sizeof options, "label_file=%s/mfeat/labels.csv", folder);
+    snprintf(options, sizeof options, "label-file=%s/mfeat/labels.csv", folder);
     check(ctx, kfe_data_read_views(ctx, VIEWS, pointers, NULL, options, &data));
     return data;
 }
