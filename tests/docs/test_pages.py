@@ -22,7 +22,7 @@ def follow(page, folder):
     return count
 
 
-@pytest.mark.parametrize("page, least", [("docs/index.md", 3), ("docs/tutorial-cli.md", 15)])
+@pytest.mark.parametrize("page, least", [("docs/index.md", 3), ("docs/tutorial-cli.md", 15), ("docs/views.md", 10)])
 def test_commands(page, least, tmp_path):
     assert follow(page, tmp_path) >= least
 
