@@ -27,6 +27,11 @@ static const struct {
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 
+static int names_kernel(const kfe_entry_info *entry, int trait)
+{
+    return traits[trait].flag == KFE_HAS_KERNELS && entry->kernel;
+}
+
 void cli_print_text(const char *text)
 {
     size_t length = strlen(text);
@@ -46,7 +51,8 @@ static void print_in_full(const cli_family *family, int index, const kfe_entry_i
     printf("  %s\n", entry->formula);
     for (int i = 0; i < TRAIT_COUNT; i++)
         if (entry->flags & traits[i].flag)
-            printf("  - %s\n", traits[i].text);
+            printf("  - %s%s%s\n", traits[i].text, names_kernel(entry, i) ? ", by default " : "",
+                   names_kernel(entry, i) ? entry->kernel : "");
     if (family->param(index, 0))
         printf("\nParameters:\n");
     cli_help_params(stdout, family, index);

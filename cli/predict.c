@@ -57,8 +57,8 @@ const cli_command cli_command_predict = {
     .summary = "predict the labels or values of new data",
     .operands = "MODEL DATA... [-o PREDICTIONS] [--scores]",
     .description = "Predicts the label or value of every example in DATA, one row each, with a model that "
-                   "was fitted with "
-                   "--learner. DATA has the columns that the model was fitted on; the label column may be "
+                   "was fitted with --learner, or by a method that predicts by itself ('kfe methods' says "
+                   "so). DATA has the columns that the model was fitted on; the label column may be "
                    "missing, and is "
                    "not looked at.",
     .examples = "  kfe fit -m koc -k rbf:gamma=0.2 --learner knn train.csv -o model.kfe\n"

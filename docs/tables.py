@@ -9,7 +9,8 @@ TYPES = ("integer", "real", "choice", "flag", "text")  # in the order of kfe_par
 
 
 class EntryInfo(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint)]
+    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint),
+                ("kernel", c_char_p)]
 
 
 class ParamInfo(ctypes.Structure):
@@ -76,6 +77,8 @@ class Library:
         found = []
         while function(index, ctypes.byref(info)):
             traits = [said for bit, said in self.said.items() if info.flags & bit]
+            if info.kernel:
+                traits.append(f"default kernel: `{text(info.kernel)}`")
             has = lambda name: bool(info.flags & self.bits[name])
             found.append(Entry(text(info.name), text(info.summary), text(info.formula), traits, has("KFE_HAS_KERNELS"),
                                has("KFE_HAS_WEIGHTS"), has("KFE_HAS_REGRESSION"), list(self.params(family, index))))

@@ -84,7 +84,7 @@ def arguments(entry: Entry) -> list[Argument]:
     found = [_argument(param) for param in entry.params]
     if entry.has(tables.KERNELS):
         several = entry.has(tables.MULTIVIEW)
-        found.append(Argument("kernel", "Kernel", "rbf", "str, callable, list or dict" if several else
+        found.append(Argument("kernel", "Kernel", entry.kernel or "rbf", "str, callable, list or dict" if several else
                               "str, callable or list", _KERNEL + (_VIEWS if several else "")))
     elif entry.name == "none":
         found.append(Argument("kernel", "Kernel", None, "str, callable or list",

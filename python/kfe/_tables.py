@@ -66,6 +66,7 @@ class Entry(NamedTuple):
     reference: str
     flags: int
     params: tuple[Param, ...]
+    kernel: str | None = None  # of a method, where none is given
 
     def has(self, flag: int) -> bool:
         return bool(self.flags & flag)
@@ -115,7 +116,8 @@ def _entries(table, params) -> dict[str, Entry]:
     entries, info, index = {}, EntryInfo(), 0
     while table(index, byref(info)):
         rows = tuple(_rows(lambda row, entry=index: params(entry, row)))
-        entry = Entry(info.name.decode(), info.summary.decode(), info.formula.decode(), info.flags, rows)
+        entry = Entry(info.name.decode(), info.summary.decode(), info.formula.decode(), info.flags, rows,
+                      info.kernel.decode() if info.kernel else None)
         entries[entry.name] = entry
         index += 1
     return entries

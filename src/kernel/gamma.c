@@ -11,6 +11,8 @@ enum { GAMMA_AUTO = -1, GAMMA_SCALE = -2, GAMMA_MEDIAN = -3 };
 
 /* The median is over all pairs of at most this many examples, drawn by the seed. */
 #define KFE_MEDIAN_SAMPLE 1000
+/* Relative; above what the sum of a billion entries may lose, below what data shows. */
+#define KFE_MEAN_ROUNDING 1e-10
 
 /* Variance over all entries of the table, zeros of sparse rows included. */
 static double entry_variance(const kfe_i_table *table)
@@ -34,7 +36,9 @@ static double entry_variance(const kfe_i_table *table)
             present += pass ? (double)(end - begin) : 0;
         }
     }
-    return (sum + (count - present) * mean * mean) / count;
+    double variance = (sum + (count - present) * mean * mean) / count;
+    /* what the rounding of the mean leaves of equal entries is no spread */
+    return variance > KFE_MEAN_ROUNDING * KFE_MEAN_ROUNDING * mean * mean ? variance : 0;
 }
 
 static double squared_distance(const double *x, const double *y, int64_t count)

@@ -105,8 +105,9 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
     KFE_TRY(measure_trace(ctx, bank->raw[m], bank->kept[m].gram, &bank->traces[m]));
     if (bank->traces[m] == 0) {
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "%s: kernel %lld is the same for all pairs of examples and gets no weight", method,
-                  (long long)m + 1);
+                  "%s: kernel %lld says nothing: centred, its entries on the diagonal sum to nothing or "
+                  "less; it gets no weight",
+                  method, (long long)m + 1);
         return KFE_OK;
     }
     KFE_TRY(kfe_i_gram_rounding(bank->raw[m], &rounding));
@@ -135,8 +136,11 @@ kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_pro
         sum += out->traces[m];
     }
     if (!(sum > 0))
-        KFE_FAIL(ctx, KFE_EINPUT,
-                 "%s: the kernels are the same for all pairs of examples; give other kernels", method);
+        KFE_FAIL(
+            ctx, KFE_EINPUT,
+            "%s: the kernels are the same for all pairs of examples, or far from positive definite; give "
+            "other kernels",
+            method);
 cleanup:
     kfe_i_base_free(&base);
     return status;

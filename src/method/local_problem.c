@@ -105,8 +105,8 @@ static int64_t clamp(const kfe_i_local_problem *p, int view, int64_t asked, int6
     if (asked <= available)
         return asked;
     kfe_i_local_view_name(p->given, view, name, sizeof name);
-    kfe_i_log(p->ctx, KFE_LOG_WARNING, "%s: %s has %lld dimensions: it is projected to these, not to %lld",
-              p->method, name, (long long)available, (long long)asked);
+    kfe_i_log(p->ctx, KFE_LOG_WARNING, "%s: %s has %lld dimension%s: it is projected to these, not to %lld",
+              p->method, name, (long long)available, available == 1 ? "" : "s", (long long)asked);
     return available;
 }
 

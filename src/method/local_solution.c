@@ -4,6 +4,7 @@
  * support examples only. Columns that a kernel was turned into, X = KA, are folded away: W on them is AW on
  * the kernel's values.
  */
+#include <cblas.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -134,8 +135,9 @@ static void gate_summary(const kfe_i_local_problem *p, double *means, double *de
             means[m] += row[m] / (double)p->n;
             largest = row[m] > row[largest] ? m : largest;
         }
-        decides[largest] += 1 / (double)p->n;
+        decides[largest] += 1;
     }
+    cblas_dscal((blasint)p->count, 1 / (double)p->n, decides, 1);
 }
 
 static kfe_status record(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,

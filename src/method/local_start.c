@@ -175,14 +175,59 @@ cleanup:
     return status;
 }
 
+static int comes_before(const kfe_i_local_problem *p, int64_t a, int64_t b)
+{
+    const char *const *names = p->given->view_names;
+    int first = p->given->kernels->items[a].view;
+    int second = p->given->kernels->items[b].view;
+
+    return names && names[first] && names[second] && strcmp(names[first], names[second]) < 0;
+}
+
+/* Parts by the names of their views. Random numbers are dealt in this order, so that it does not matter in
+ * which order the views are given. */
+static void sort_parts(const kfe_i_local_problem *p, int64_t *order)
+{
+    for (int64_t m = 0; m < p->count; m++) {
+        int64_t place = m;
+        for (; place > 0 && comes_before(p, m, order[place - 1]); place--)
+            order[place] = order[place - 1];
+        order[place] = m;
+    }
+}
+
+/* The part's rows of T, or of Γ, which has a column for every part. */
+static void draw_gating(const kfe_i_local_problem *p, const int64_t *order, const kfe_i_local_source *part,
+                        kfe_i_rng *rng, double *parameters)
+{
+    for (int64_t j = 0; part->gating_at >= 0 && j < part->columns.cols; j++)
+        for (int64_t k = 0; k < p->gate_dim; k++)
+            parameters[part->gating_at + j * p->gate_dim + (p->projects ? k : order[k])] =
+                kfe_i_rng_normal(rng);
+}
+
+static void draw(const kfe_i_local_problem *p, const int64_t *order, kfe_i_rng *rng, double *parameters)
+{
+    for (int64_t l = 0; l < p->count; l++) {
+        const kfe_i_local_source *part = &p->parts[order[l]];
+        for (int64_t i = 0; p->projects && i < part->columns.cols * part->dim; i++)
+            parameters[part->projection_at + i] = kfe_i_rng_normal(rng);
+        draw_gating(p, order, part, rng, parameters);
+        for (int64_t k = 0; p->projects && k < p->gate_dim; k++)
+            parameters[p->weights_at + k * p->count + order[l]] = kfe_i_rng_normal(rng);
+    }
+}
+
 kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, kfe_i_local_retraction *r,
                              double *parameters)
 {
     kfe_status status = KFE_OK;
     double scale = p->gate_scale > 0 ? KFE_FIRST_LOGITS / sqrt(p->gate_scale) : KFE_FIRST_LOGITS;
+    int64_t *order = NULL;
 
-    for (int64_t i = 0; i < p->size; i++)
-        parameters[i] = kfe_i_rng_normal(rng);
+    KFE_ALLOC(p->ctx, order, p->count);
+    sort_parts(p, order);
+    draw(p, order, rng, parameters);
     for (int64_t m = 0; m < p->count && p->projects; m++) {
         kfe_i_local_source *part = &p->parts[m];
         double *w = parameters + part->projection_at;
@@ -197,5 +242,6 @@ kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, 
     for (int64_t m = 0; m < p->count; m++)
         parameters[p->offset_at + m] = 0;
 cleanup:
+    kfe_i_free(p->ctx, order);
     return status;
 }

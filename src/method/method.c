@@ -55,6 +55,7 @@ int kfe_method(int index, kfe_entry_info *out)
     out->summary = method->summary;
     out->formula = method->reference;
     out->flags = method->flags;
+    out->kernel = method->flags & KFE_HAS_KERNELS ? kfe_i_method_kernel(method) : NULL;
     return 1;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model, readably and as JSON. */
+#include <string.h>
+
 #include "core/memory.h"
 #include "model/format.h"
 #include "model/model.h"
@@ -75,7 +77,10 @@ static void add_learner(kfe_i_text *text, const kfe_model *model)
 
     if (!model->learner)
         return;
-    kfe_i_text_printf(text, "learner     %s (%s)\n", model->learner, model->learner_params);
+    if (strcmp(model->learner, model->method) == 0)
+        kfe_i_text_puts(text, "machines    of the method's own\n");
+    else
+        kfe_i_text_printf(text, "learner     %s (%s)\n", model->learner, model->learner_params);
     kfe_i_text_printf(text, "outputs     %lld, %s\n", (long long)machine->outputs, outputs_meaning(machine));
     if (machine->support_vectors >= 0)
         kfe_i_text_printf(text, "rests on    %lld support vectors\n", (long long)machine->support_vectors);

@@ -62,6 +62,8 @@ static json_t *entry_object(const listing *list, int index, const kfe_entry_info
     json_object_set_new(object, "summary", json_string(entry->summary));
     json_object_set_new(object, list->formula_title, json_string(entry->formula));
     json_object_set_new(object, "flags", flags);
+    if (entry->kernel)
+        json_object_set_new(object, "default_kernel", json_string(entry->kernel));
     json_object_set_new(object, "parameters", params);
     return object;
 }
