@@ -11,5 +11,6 @@ if(KFE_SANITIZE)
   target_link_options(kfe PUBLIC -fsanitize=${KFE_SANITIZE})
   target_link_options(kfe_static PUBLIC -fsanitize=${KFE_SANITIZE})
 endif()
-set_target_properties(kfe PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set_target_properties(kfe PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                      BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${KFE_RUNPATH}")
 set_target_properties(kfe_static PROPERTIES OUTPUT_NAME kfe)

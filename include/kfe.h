@@ -80,7 +80,7 @@ KFE_API kfe_status kfe_context_new(kfe_context **out);
 KFE_API kfe_status kfe_context_new_with(kfe_reallocate_fn reallocate, void *user, kfe_context **out);
 KFE_API void kfe_context_free(kfe_context *ctx);
 
-/* 0 (the default) means as many as the machine has. */
+/* 0 (the default) means as many as OpenMP would take: OMP_NUM_THREADS, else as many as the machine has. */
 KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);

@@ -222,6 +222,29 @@ static void test_bad_requests_are_refused(void **state)
     kfe_data_free(two);
 }
 
+/* The mean of 49 ones, summed up, is not one. */
+static void test_one_class_says_nothing(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[49 * 2];
+    const char *labels[49];
+    uint64_t random = 5;
+    kfe_data *data = NULL;
+
+    for (int i = 0; i < 49; i++) {
+        x[2 * i] = support_uniform(&random);
+        x[2 * i + 1] = support_uniform(&random);
+        labels[i] = "a";
+    }
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 49, 2, 2, x, &data));
+    assert_ok(ctx, kfe_data_set_labels(ctx, data, labels));
+    json_t *list = measure(ctx, data, NULL);
+    assert_true(json_is_null(json_object_get(json_array_get(list, 0), "centred-alignment")));
+    assert_true(number(list, 0, "hsic") == 0);
+    json_decref(list);
+    kfe_data_free(data);
+}
+
 #define with_context(test)                                                                                   \
     cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
 
@@ -229,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_two_classes),
+        with_context(test_one_class_says_nothing),
         with_context(test_three_classes),
         with_context(test_real_targets),
         with_context(test_perfect_kernel_has_alignment_one),

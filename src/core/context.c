@@ -97,7 +97,7 @@ kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)
 
 int kfe_context_threads(const kfe_context *ctx)
 {
-    return ctx->threads > 0 ? ctx->threads : omp_get_num_procs();
+    return ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
 }
 
 void kfe_context_set_seed(kfe_context *ctx, uint64_t seed)

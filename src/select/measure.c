@@ -74,8 +74,11 @@ static void subtract_means(int64_t n, int64_t k, double *y)
         double mean = 0;
         for (int64_t i = 0; i < n; i++)
             mean += y[i * k + j] / (double)n;
+        int constant = 1; /* whose mean rounding may make another number */
+        for (int64_t i = 1; i < n; i++)
+            constant &= y[i * k + j] == y[j];
         for (int64_t i = 0; i < n; i++)
-            y[i * k + j] -= mean;
+            y[i * k + j] = constant ? 0 : y[i * k + j] - mean;
     }
 }
 
