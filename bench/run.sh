@@ -66,6 +66,14 @@ trap 'rm -f "$out"' EXIT
     "$bench/bench_mkl" 900 gradient silp $([[ -n $quick ]] || echo sdp)
     if [[ -n ${KFE_DATA-} ]]; then
         echo
+        echo "## sldr and lmkl on MULTIFEAT, and the same machines cold by LIBSVM (target: seconds; 5 times LIBSVM's speed)"
+        echo
+        for c in 1 10 100; do
+            "$bench/bench_local" "$KFE_DATA" sldr "local-dim=2,gate-dim=10,machine-C=$c" 3 libsvm | sed "$([[ $c == 1 ]] || echo 1,2d)"
+        done
+        "$bench/bench_local" "$KFE_DATA" lmkl machine-C=10 2 libsvm | sed 1,2d
+        "$bench/bench_local" 5000 sldr local-dim=2,gate-dim=10 1 | sed 1,2d
+        echo
         echo "## A grid search, against scikit-learn's"
         echo
         /usr/bin/python3 bench/cv.py build-bench/cli/kfe "$KFE_DATA"
