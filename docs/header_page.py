@@ -32,7 +32,8 @@ class Links:
             return f"`{part}`"
         if part in self.functions:
             return f":c:func:`{part}`"
-        return re.sub(r"([*|_\\])", r"\\\1", part)
+        escaped = re.sub(r"([*|_\\])", r"\\\1", part)
+        return re.sub(r"(?<=\w):(?=\w)", r"\\:", escaped)  # "file:line" would be a link
 
 
 def indent(text, by="   "):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python reference: every public name of the package with its signature and docstring, as they are there."""
+"""The Python reference: each public name of the package with its signature and its docstring as Markdown."""
 import inspect
 import re
 import sys
@@ -10,6 +10,8 @@ What `help()` says of each name in `kfe`. The [tutorial](../tutorial-python.md) 
 [Methods](methods.md) tells which method is for what."""
 SHARED = ("fit", "transform", "fit_transform", "predict", "decision_function", "score", "save",
           "get_feature_names_out")
+LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Yields")
+HEADING = re.compile(r"^([A-Z][a-z]+)\n-{3,}\n", re.MULTILINE)
 
 
 def signature(name, thing):
@@ -27,8 +29,53 @@ def signature(name, thing):
     return line if len(line) <= 100 else f"{name}(\n    " + ",\n    ".join(written) + ")"
 
 
+# ---- docstrings in NumPy's style as Markdown ----
+
+
+def escape(text):
+    """Text outside of code: what Markdown or HTML would take for markup stands as it is."""
+    parts = re.split(r"(``.+?``|`.+?`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"([*_<>\[\]|\\])", r"\\\1", part) for part in parts)
+
+
+def code(lines):
+    return ["```python" if lines[0].startswith(">>>") else "```text", *lines, "```"]
+
+
+def items(text):
+    """`name : kind` with the text indented below it, as an item of a list each."""
+    lines = []
+    for line in text.splitlines():
+        if line.startswith(" "):
+            lines.append("  " + escape(line.strip()))
+        elif line:
+            name, _, kind = line.partition(" : ")
+            lines.append(f"- **{escape(name)}**" + (f" : {escape(kind)}" if kind else "") + "\\")
+    # A break, and nothing behind it, would be shown.
+    for number, line in enumerate(lines):
+        if line.endswith("\\") and (number + 1 == len(lines) or lines[number + 1].startswith("- ")):
+            lines[number] = line[:-1]
+    return lines
+
+
+def paragraphs(text):
+    """Text, with examples as code."""
+    lines = []
+    for block in re.split(r"\n\s*\n", text.strip()):
+        lines += [*(code(block.splitlines()) if block.startswith(">>>") else [escape(block)]), ""]
+    return lines
+
+
+def body(docstring):
+    pieces = HEADING.split(docstring)
+    lines = paragraphs(pieces[0])
+    for title, text in zip(pieces[1::2], pieces[2::2]):
+        lines += [f"**{title}**", "", *(items(text) if title in LISTS else paragraphs(text)), ""]
+    return lines
+
+
 def section(heading, name, thing):
-    return [heading, "", "```text", signature(name, thing), "", inspect.getdoc(thing) or "", "```", ""]
+    return [heading, "", "```python", signature(name, thing), "```", "", *body(inspect.getdoc(thing) or "")]
 
 
 def make(folder):

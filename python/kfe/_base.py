@@ -2,14 +2,15 @@
 """What all estimators have in common. Parameters, names and documentation come from the tables (_estimators)."""
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _tables as tables
 from ._context import Context
@@ -18,7 +19,7 @@ from ._errors import InputError
 from ._model import Model
 from ._spec import is_precomputed, kernel_flags, make_spec
 from ._validation import (check_strings, check_task, check_views, class_texts, encode_labels, is_views, looks_real,
-                          validate, validate_target)
+                          refuse_one_table, validate, validate_target)
 
 # Records of the library under the names that scikit-learn's users look for; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
@@ -33,11 +34,37 @@ def _attribute(record: str, params: dict[str, Any]) -> str:
 
 
 def _predicts(estimator: "Extractor") -> bool:
-    return estimator._can_predict()
+    if not estimator._can_predict():
+        name = type(estimator).__name__
+        raise AttributeError(f"this {name} gives features only and cannot predict; learner= gives it something that "
+                             f"learns on them, as in {name}(learner='svm'); kfe.learners() lists what there is")
+    return True
 
 
 def _decides(estimator: "Extractor") -> bool:
-    return estimator._can_predict() and not estimator._is_regression()
+    if _predicts(estimator) and estimator._is_regression():
+        raise AttributeError(f"this {type(estimator).__name__} predicts real values, which have no decision function")
+    return True
+
+
+def _written(labels) -> np.ndarray:
+    """Labels as a model file has them."""
+    classes, codes = encode_labels(column_or_1d(labels))
+    return np.array(class_texts(classes))[codes]
+
+
+class _Tables(list):
+    """Views. ``index`` of a plain list is a method, which scikit-learn before 1.4 would take for names of rows."""
+
+    index = None
+
+
+def _taking_views(method):
+    """`method` as scikit-learn has wrapped it, for lists of views as well."""
+    @functools.wraps(method)
+    def wrapped(self, X, *args, **options):
+        return method(self, _Tables(X) if isinstance(X, (list, tuple)) and is_views(X) else X, *args, **options)
+    return wrapped
 
 
 def settle_ties(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -91,12 +118,15 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _check_X(self, X, reset: bool):
         """X as the library takes it, with the checks and messages of scikit-learn."""
-        if kernel_flags(getattr(self, "kernel", None)) & tables.STRINGS:
-            return check_strings(X)
         if is_views(X):
             return check_views(self, X, reset)
         if reset:
-            vars(self).pop("view_columns_", None)
+            for name in ("view_columns_", "view_feature_names_in_"):
+                vars(self).pop(name, None)
+        elif len(getattr(self, "view_columns_", ())) > 1:
+            refuse_one_table(self)
+        if kernel_flags(getattr(self, "kernel", None)) & tables.STRINGS:
+            return check_strings(X)
         return validate(self, X, reset=reset)
 
     def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True) -> Data:
@@ -106,7 +136,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if with_target and (self._needs_target() or (y is not None and hasattr(self, "rule"))):
             y = validate_target(self, X, y)
             task = self._task_of(y)
-        data = wrap(context, X)
+        data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
         if task == TASK_REAL:
             data.set_targets(y)
         elif task == TASK_CLASSES:
@@ -127,7 +157,8 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _set_labels(self, data: Data, y: np.ndarray, reset: bool) -> None:
         classes, codes = encode_labels(column_or_1d(y, warn=True))
         if reset and len(classes) < 2 and self._entry.has(tables.SUPERVISION):
-            raise ValueError(f"{type(self).__name__} needs at least two classes, but y has 1 class: {classes[0]!r}")
+            only = classes[:1].tolist()[0]
+            raise ValueError(f"{type(self).__name__} needs at least two classes, but y has 1 class: {only!r}")
         if reset and len(classes) > 2 and self._entry.has(tables.TWO_CLASSES):
             raise ValueError(f"Only binary classification is supported. {type(self).__name__} takes two classes, "
                              f"but y has {len(classes)}")
@@ -321,6 +352,9 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def score(self, X, y):
         """Accuracy of predicted labels, or R² of predicted values.
 
+        Labels are the same if they are written the same: 1, 1.0 and "1" are, so that a model that was saved and
+        loaded has the score that it had.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -331,7 +365,10 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         score : float
         """
         predicted = self.predict(X)
-        return float(r2_score(y, predicted) if self._model.task == TASK_REAL else accuracy_score(y, predicted))
+        if self._model.task == TASK_REAL:
+            return float(r2_score(y, predicted))
+        check_consistent_length(predicted, y)
+        return float(np.mean(_written(y) == _written(predicted)))
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a file, the same that the command line writes and reads.
@@ -393,3 +430,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         elif tags.estimator_type == "regressor":
             tags.regressor_tags = RegressorTags()
         return tags
+
+
+for _name in ("transform", "fit_transform"):
+    setattr(Extractor, _name, _taking_views(getattr(Extractor, _name)))

@@ -2,6 +2,7 @@
 """Functions of Python as kernels and as direction rules. What they raise is kept and raised after the call."""
 from __future__ import annotations
 
+import math
 from typing import Callable
 
 import numpy as np
@@ -12,8 +13,12 @@ from ._lib import KERNEL_FN, RULE_FN
 STATUS_CANCEL = 9
 
 
-def kernel_callback(events, function: Callable):
-    """κ(x, y) on two rows."""
+def _shown(row: np.ndarray) -> str:
+    return np.array2string(row, threshold=6, edgeitems=3, max_line_width=1000)
+
+
+def kernel_callback(events, function: Callable, name: str):
+    """κ(x, y) on two rows; `name` is what messages call it."""
     nan = float("nan")
 
     def kernel(_user, x, y, cols):
@@ -21,7 +26,11 @@ def kernel_callback(events, function: Callable):
             return nan  # the call ends when the library next looks; until then, lose no time
         try:
             shape = (cols,)
-            return float(function(np.asarray(_View(x, shape, "<f8", None)), np.asarray(_View(y, shape, "<f8", None))))
+            a, b = np.asarray(_View(x, shape, "<f8", None)), np.asarray(_View(y, shape, "<f8", None))
+            value = float(function(a, b))
+            if not math.isfinite(value):
+                raise ValueError(f"the kernel function {name} returned {value} for rows {_shown(a)} and {_shown(b)}")
+            return value
         except BaseException as error:  # noqa: B902: C cannot carry it
             events.error = events.error or error
             return nan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import re
 import signal
 import threading
@@ -12,11 +13,32 @@ import weakref
 from ctypes import byref, c_void_p
 from typing import Any
 
-from ._errors import KfeWarning, make_error
+from ._errors import KfeWarning, in_python, make_error
 from ._lib import CANCEL_FN, LOG_FN, PROGRESS_FN, lib
 
 LEVEL_WARNING = 1
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+class _Process:
+    """Whether this process was forked from one that had loaded the library. The threads of OpenMP do not exist in
+    such a process, although its runtime believes that they do, and work given to them would be waited for without end.
+    """
+
+    forked = False
+
+    @classmethod
+    def note_fork(cls) -> None:
+        cls.forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Process.note_fork)
+
+
+def count_threads(n_threads: int | None) -> int:
+    """Threads as the library takes them; 0 is its own choice."""
+    return int(n_threads or 0) or int(_Process.forked)
 
 
 def parse_memory(memory: int | float | str | None) -> int:
@@ -59,7 +81,7 @@ class _Events:
         try:
             message = text.decode(errors="replace")
             if level <= LEVEL_WARNING:
-                self.warnings.append(message)
+                self.warnings.append(in_python(message))
             elif self.verbose:
                 print(f"[kfe] {message}")
         except BaseException as error:  # nothing may be raised through C
@@ -123,7 +145,7 @@ class Context:
             # Only there do signals arrive; elsewhere, asking would mean to wait for the interpreter's lock.
             lib.kfe_context_on_cancel(self.pointer, self._cancel, None)
         self._show_progress(verbose)
-        self.check(lib.kfe_context_set_threads(self.pointer, int(n_threads or 0)))
+        self.check(lib.kfe_context_set_threads(self.pointer, count_threads(n_threads)))
         self.check(lib.kfe_context_set_memory(self.pointer, parse_memory(memory)))
         seed = parse_seed(random_state)
         if seed is not None:

@@ -32,17 +32,25 @@ class Data:
     def rows(self) -> int:
         return lib.kfe_data_rows(self.pointer)
 
+    def _check_count(self, what: str, given: int, expected: int) -> None:
+        """The library is given addresses and reads as many as the data has."""
+        if given != expected:
+            raise ValueError(f"there are {given} {what}, but the data has {expected}")
+
     def set_labels(self, names: Sequence[str], codes: np.ndarray) -> None:
         """Row i is of the class called names[codes[i]]."""
+        self._check_count("labels", len(codes), self.rows)
         written = [name.encode() for name in names]
         addresses = np.ascontiguousarray(string_array(written)[codes])
         self.context.quick(lib.kfe_data_set_labels, self.pointer, addresses.ctypes.data)
 
     def set_targets(self, targets: np.ndarray) -> None:
+        self._check_count("targets", len(targets), self.rows)
         columns = np.ascontiguousarray(targets, np.float64).reshape(len(targets), -1)
         self.context.quick(lib.kfe_data_set_targets, self.pointer, columns.shape[1], columns.ctypes.data)
 
     def set_column_names(self, names: Sequence[str]) -> None:
+        self._check_count("names of columns", len(names), lib.kfe_data_cols(self.pointer, 0))
         written = [str(name).encode() for name in names]
         self.context.quick(lib.kfe_data_set_column_names, self.pointer, 0, string_array(written).ctypes.data)
 
@@ -74,7 +82,9 @@ def _free_data(pointer, _context, _kept):
 
 
 def class_labels(names: Sequence[str]) -> np.ndarray:
-    """Names of classes as labels: integers where all of them are written as such, else text."""
+    """Names of classes as labels: truth values and integers where all are written as such, else text."""
+    if names and set(names) <= {"False", "True"}:
+        return np.array([name == "True" for name in names])
     try:
         numbers = [int(name) for name in names]
     except ValueError:
@@ -109,10 +119,13 @@ def _wrap_text(context: Context, strings: Sequence[str]) -> Data:
     return Data(context, pointer.value)
 
 
-def _wrap_views(context: Context, views: dict[str, Any]) -> Data:
+def _wrap_views(context: Context, views: dict[str, Any], column_names: dict[str, Sequence[str]]) -> Data:
     if not hasattr(lib, "kfe_data_join_views"):
         raise UnsupportedError("this libkfe cannot join views from memory; use a newer one, or one array")
     parts = [wrap(context, x) for x in views.values()]
+    for name, part in zip(views, parts):
+        if name in column_names:
+            part.set_column_names(column_names[name])
     pointers = (c_void_p * len(parts))(*(part.pointer for part in parts))
     names = (c_char_p * len(parts))(*(name.encode() for name in views))
     pointer = c_void_p()
@@ -120,10 +133,11 @@ def _wrap_views(context: Context, views: dict[str, Any]) -> Data:
     return Data(context, pointer.value, parts)
 
 
-def wrap(context: Context, x: Any) -> Data:
-    """A data set of what validation let through: an array, a CSR matrix, a list of strings, a dict of views."""
+def wrap(context: Context, x: Any, column_names: dict[str, Sequence[str]] | None = None) -> Data:
+    """A data set of what validation let through: an array, a CSR matrix, a list of strings, a dict of views.
+    `column_names` are those of views, by view."""
     if isinstance(x, dict):
-        return _wrap_views(context, x)
+        return _wrap_views(context, x, column_names or {})
     if isinstance(x, list):
         return _wrap_text(context, x)
     if isinstance(x, np.ndarray):

@@ -72,7 +72,9 @@ _TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
 _RUNNING = [
     Argument("random_state", "int | RandomState | None", None, "int or RandomState",
              "Seed of everything random. None is always the same seed."),
-    Argument("n_threads", "int | None", None, "int", "Threads to use; None is one per core."),
+    Argument("n_threads", "int | None", None, "int",
+             "Threads to use; None is one per core, or as OMP_NUM_THREADS in the environment says, and one in a "
+             "process that was forked (multiprocessing)."),
     Argument("memory", "int | str | None", None, "int or str",
              "Memory that may be planned for, in bytes or as in \"8G\"; None is 70 % of what is free."),
     Argument("verbose", "int", 0, "int", "Tell what is being done; with tqdm installed, show progress."),
@@ -120,24 +122,50 @@ def _section(title: str, lines: list[str]) -> list[str]:
     return ["", title, "-" * len(title), *lines]
 
 
-def _attributes(entry: Entry) -> list[str]:
+def is_localized(entry: Entry) -> bool:
+    """Whether a method's model has parts and a gate."""
+    return any(param.name == "gate" for param in entry.params)
+
+
+def _localized_attributes() -> list[str]:
+    lines = _item("projections_", "list of ndarray of shape (n_columns, local_dim)",
+                  "Local projections, one for each part (a view with a kernel); None where the columns themselves are "
+                  "compared.")
+    lines += _item("gate_projections_", "list of ndarray of shape (n_columns, gate_dim)",
+                   "What the gate makes of the columns of each part; None where it does not see them.")
+    lines += _item("gate_weights_", "ndarray of shape (gate_dim, n_parts)", "V of the gate softmax(zV + v₀).")
+    lines += _item("gate_offset_", "ndarray of shape (n_parts,)", "v₀ of the gate.")
+    return lines + _item("support_", "ndarray of shape (n_support,)", "Training rows that the machines rest on.")
+
+
+def _global_attributes(entry: Entry) -> list[str]:
     lines = []
     if entry.has(tables.KERNELS):
         lines += _item("dual_coef_", "ndarray of shape (n_support, n_features_out)",
                        "Coefficients of the features on the support.")
-        lines += _item("support_", "ndarray of shape (n_support,)",
-                       "Training rows of the support; methods that make points of their own have none.")
+        if not entry.has(tables.SYNTHETIC):
+            lines += _item("support_", "ndarray of shape (n_support,)", "Training rows of the support.")
     elif entry.name != "none":
         lines += _item("components_", "ndarray of shape (n_features_out, n_features_in)", "The directions.")
     lines += _item("offset_", "ndarray of shape (n_features_out,)", "What is subtracted from the features.")
     if entry.has(tables.WEIGHTS):
         lines += _item("kernel_weights_", "ndarray of shape (n_kernels,)", "The weights found.")
+    return lines
+
+
+def _attributes(entry: Entry) -> list[str]:
+    lines = _localized_attributes() if is_localized(entry) else _global_attributes(entry)
     lines += _item("classes_", "ndarray of shape (n_classes,)", "The labels, if y was labels.")
     lines += _item("records_", "dict of ndarray",
                    "All that the fit recorded. Each record is also an attribute of its name with an underscore: "
-                   "``eigenvalues_``, ``objective_``; ``alignment`` is ``alignment_path_``.")
+                   "``eigenvalues_``, ``objective_``; but ``alignment`` is ``alignment_path_`` and ``weights`` is "
+                   "``kernel_weights_``.")
     lines += _item("n_features_in_", "int", "Number of columns seen in fit.")
-    lines += _item("feature_names_in_", "ndarray of str", "Names of the columns, if X had them.")
+    lines += _item("feature_names_in_", "ndarray of str", "Names of the columns, if X was one table and had them.")
+    if entry.has(tables.MULTIVIEW):
+        lines += _item("view_columns_", "dict of int", "Number of columns of each view, if X was several.")
+        lines += _item("view_feature_names_in_", "dict of ndarray of str",
+                       "Names of the columns of views that had them.")
     return lines
 
 

@@ -58,13 +58,34 @@ def _values(rows: tuple[Param, ...], written: dict[str, str]) -> dict[str, Any]:
     return {row.name: _value(row, written[row.name]) for row in rows if row.name in written}
 
 
-def _parameters(entry: Entry, told: dict[str, Any]) -> dict[str, Any]:
+def _unweighted(kernel: str) -> str:
+    """A kernel without the weight that a fit found for it, which the next fit finds anew."""
+    name, _, options = kernel.partition(":")
+    kept = [option for option in options.split(",") if option and not option.startswith("weight=")]
+    return ":".join(part for part in (name, ",".join(kept)) if part)
+
+
+def _kernel(told: dict[str, Any], functions: dict[str, Callable]) -> Any:
+    """The kernels of a model as the constructor takes them: one, a list, or with several views a dict."""
+    found: dict[str, list[Any]] = {}
+    for kernel, view in zip(told["kernels"], told["kernel_views"]):
+        kernel = _unweighted(kernel) if "weights" in told["records"] else kernel
+        name, _, rest = kernel.partition(":")
+        function = functions.get(rest.split(",")[0]) if name == "user" else None
+        found.setdefault(view, []).append(function or kernel)
+    by_view = {view: kernels[0] if len(kernels) == 1 else kernels for view, kernels in found.items()}
+    first = next(iter(by_view.values()))
+    return first if len(told["views"]) == 1 or callable(first) else by_view  # a function is for all views
+
+
+def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callable]) -> dict[str, Any]:
     """Constructor's arguments from what a model tells of itself."""
     found = {python_name(name): value for name, value in _values(entry.params, told["parameters"]).items()}
     found["scale"] = told["views"][0]["scale"]
     if told.get("kernels"):
-        kernels = told["kernels"]
-        found["kernel"] = kernels[0] if len(kernels) == 1 else kernels
+        found["kernel"] = _kernel(told, functions)
+    if told["task"] == "real":
+        found["task"] = "regress"
     learner = told.get("learner")
     if learner and learner["name"] in LEARNERS:
         rows = LEARNERS[learner["name"]].params
@@ -78,18 +99,24 @@ def from_model(model: Model, labels: np.ndarray | None = None) -> Extractor:
     made = CLASSES[class_name(entry.name) if entry is not RULE else "DirectionRule"]
     told = model.describe()
     known = {argument.name for argument in arguments(entry)}
-    estimator = made(**{name: value for name, value in _parameters(entry, told).items() if name in known})
+    found = _parameters(entry, told, model.kernels)
+    estimator = made(**{name: value for name, value in found.items() if name in known})
     estimator._model = model
-    columns = model.view_columns
-    estimator.n_features_in_ = sum(columns)
-    if len(columns) > 1:
-        estimator.view_columns_ = {view["name"]: cols for view, cols in zip(told["views"], columns)}
-    if model.column_names:
-        estimator.feature_names_in_ = np.array(model.column_names, dtype=object)
+    _remember_columns(estimator, model, [view["name"] for view in told["views"]])
     if model.task == TASK_CLASSES:
         estimator.classes_ = np.unique(class_labels(model.class_names)) if labels is None else labels
     estimator._publish()
     return estimator
+
+
+def _remember_columns(estimator: Extractor, model: Model, views: list[str]) -> None:
+    columns, names = model.view_columns, [model.column_names(view) for view in range(len(views))]
+    estimator.n_features_in_ = sum(columns)
+    if len(views) > 1:
+        estimator.view_columns_ = dict(zip(views, columns))
+        estimator.view_feature_names_in_ = {view: found for view, found in zip(views, names) if found is not None}
+    elif names[0] is not None:
+        estimator.feature_names_in_ = names[0]
 
 
 def load(path: str | os.PathLike, kernels: dict[str, Callable] | None = None) -> Extractor:
@@ -105,7 +132,17 @@ def load(path: str | os.PathLike, kernels: dict[str, Callable] | None = None) ->
     Returns
     -------
     estimator : object
-        Labels that are all written as integers are integers again; others are text.
+
+    Notes
+    -----
+    A file holds labels as text. If all are written as integers they come back as integers, whether they were integers,
+    whole real numbers or text such as "7"; if all are True or False, as truth values; otherwise as text. ``score``
+    compares labels by what they are called, so that it is the same for any of them.
+
+    The parameters are those of the fit, with numbers in place of words such as ``gamma=scale``. With several views
+    ``kernel`` is a dict by view. Methods that weigh kernels keep only those of a weight above zero, so that a file
+    cannot tell what the others were: a clone that is fitted again begins with the kernels that were left, without
+    their weights, and with the default kernel for a view that has none.
     """
     model = Model.load(path)
     if kernels:

@@ -60,7 +60,7 @@ class Model:
 
     def bind(self, kernels: dict[str, Callable]) -> None:
         """Gives the kernels that are functions of Python their functions."""
-        callbacks = {name: kernel_callback(self.context.events, function) for name, function in kernels.items()}
+        callbacks = {name: kernel_callback(self.context.events, function, name) for name, function in kernels.items()}
         for name, callback in callbacks.items():
             self.context.call(lib.kfe_model_bind_kernel, self.pointer, name.encode(), callback, None)
         self.kernels = dict(kernels)
@@ -137,10 +137,10 @@ class Model:
     def view_columns(self) -> list[int]:
         return [lib.kfe_model_cols(self.pointer, v) for v in range(lib.kfe_model_views(self.pointer))]
 
-    @property
-    def column_names(self) -> list[str] | None:
-        names = [lib.kfe_model_column_name(self.pointer, 0, j) for j in range(self.view_columns[0])]
-        return None if None in names else [name.decode() for name in names]
+    def column_names(self, view: int) -> np.ndarray | None:
+        """Names of all columns of a view; None where one has none."""
+        names = [lib.kfe_model_column_name(self.pointer, view, j) for j in range(self.view_columns[view])]
+        return np.array([name.decode() for name in names], dtype=object) if names and all(names) else None
 
     @property
     def is_kernel_projector(self) -> bool:

@@ -152,7 +152,16 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, refit: bool
 def _fresh(estimator):
     """A copy that has seen no data; the user's stays as it is."""
     from sklearn.base import clone
+    _check_own(estimator)
     return clone(estimator)
+
+
+def _check_own(estimator) -> None:
+    from ._base import Extractor
+    if not isinstance(estimator, Extractor):
+        what = estimator.__name__ + ", a class" if isinstance(estimator, type) else type(estimator).__name__
+        raise TypeError(f"an estimator of this package is taken here, such as kfe.KOC(learner='svm'), not {what}; "
+                        "pipelines and estimators of scikit-learn go into its cross_val_score and GridSearchCV")
 
 
 def _let_go(context: Context, text: c_void_p, model: c_void_p | None = None) -> None:
@@ -189,6 +198,8 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     report : Comparison
         A dict; ``to_dataframe`` and ``differences`` make tables of it.
     """
+    if hasattr(estimators, "fit") or not isinstance(estimators, Iterable):
+        raise TypeError(f"estimators is a list of estimators to compare, not {type(estimators).__name__}")
     estimators = [_fresh(estimator) for estimator in estimators]
     if not estimators:
         raise ValueError("there is nothing to compare")
@@ -226,6 +237,7 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     if isinstance(estimator, (str, os.PathLike)):
         from ._estimators import load
         estimator = load(estimator)
+    _check_own(estimator)
     from sklearn.utils.validation import check_is_fitted
     check_is_fitted(estimator)
     context, text = estimator._context(), c_void_p()
@@ -241,14 +253,27 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     return Evaluation(context.take_json(text))
 
 
-def measure(X, y, kernels: str | Sequence[str] = "rbf", *, task: str = "auto", scale: str = "none",
+def _named_kernels(kernels: Any) -> list[str]:
+    """Kernels as the library's measure takes them; those of views as "VIEW=KERNEL"."""
+    if isinstance(kernels, Mapping):
+        return [f"{view}={kernel}" for view, own in kernels.items() for kernel in _named_kernels(own)]
+    names = [kernels] if isinstance(kernels, str) or callable(kernels) else list(kernels)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"kernels are given by name here, such as 'rbf:gamma=0.5', not as {type(name).__name__}; "
+                            "compute the matrix of a kernel of your own and measure it as X with kernels='precomputed'")
+    return names
+
+
+def measure(X, y, kernels: str | Sequence[str] | Mapping[str, Any] = "rbf", *, task: str = "auto", scale: str = "none",
             n_threads: int | None = None, **options: Any) -> Measures:
     """How well kernels suit the labels, before any fit: alignment, HSIC, effective rank.
 
     Parameters
     ----------
     X, y : array-like
-    kernels : str or list of str, default="rbf"
+    kernels : str, list of str or dict, default="rbf"
+        With several views also a dict of kernels, or lists of them, by view.
     task : {'auto', 'classify', 'regress'}, default='auto'
     scale : str, default='none'
         Scaling of the columns, as of the estimators.
@@ -262,8 +287,8 @@ def measure(X, y, kernels: str | Sequence[str] = "rbf", *, task: str = "auto", s
         A list with a dict for each kernel; ``to_dataframe`` makes a table of it.
     """
     from ._estimators import CLASSES
-    names = [kernels] if isinstance(kernels, str) else list(kernels)
-    carrier = CLASSES["NoExtraction"](kernel=names, learner="svm", task=task, n_threads=n_threads)
+    names = _named_kernels(kernels)
+    carrier = CLASSES["KPCA"](kernel=kernels, learner="svm", task=task, n_threads=n_threads)
     context, text = carrier._context(), c_void_p()
     data = carrier._prepare(context, X, y, reset=True)
     if scale != "none":

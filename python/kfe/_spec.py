@@ -107,7 +107,7 @@ class Spec:
         name = callback_name(function)
         if name in self.kernels:
             name = f"{name}_{len(self.kernels)}"
-        callback = kernel_callback(self.context.events, function)
+        callback = kernel_callback(self.context.events, function, name)
         self.callbacks.append(callback)
         self.kernels[name] = function
         self.context.quick(lib.kfe_spec_add_user_kernel, self.pointer, name.encode(), callback, None)
@@ -117,6 +117,10 @@ class Spec:
             if params:
                 raise ValueError("learner_params were given without a learner; name one, such as learner='svm'")
             return
+        if not isinstance(learner, str):
+            raise TypeError(f"learner is the name of one of the library's ({', '.join(LEARNERS)}), not "
+                            f"{type(learner).__name__}; an estimator of scikit-learn goes behind this one, in a "
+                            "Pipeline")
         name, options = split_learner(learner, params)
         self.context.quick(lib.kfe_spec_set_learner, self.pointer, name.encode(), options)
 

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_y, column_or_1d
+from sklearn.utils.validation import _check_y, _get_feature_names, column_or_1d
 
 from . import _tables as tables
-from ._spec import is_precomputed
+from ._spec import is_precomputed, kernel_flags
 
 try:
     from sklearn.utils.validation import validate_data
@@ -48,21 +48,55 @@ def _named_views(X: Any, expected: dict[str, int] | None) -> dict[str, Any]:
     return dict(zip(names, X))
 
 
+def _check_view(kernel: Any, name: str, table: Any):
+    """A table; or strings, where the view's kernel is on strings."""
+    own = kernel.get(name) if isinstance(kernel, dict) else kernel
+    if kernel_flags(own) & tables.STRINGS:
+        return check_strings(table)
+    return check_array(table, accept_sparse=["csr"], **LAYOUT)
+
+
+def _check_view_names(estimator, found: dict[str, np.ndarray]) -> None:
+    """Tables in another order, or of other columns, are not taken for those of the fit."""
+    for view, names in found.items():
+        expected = getattr(estimator, "view_feature_names_in_", {}).get(view)
+        if expected is not None and list(names) != list(expected):
+            raise ValueError(f"The feature names should match those that were passed during fit: view {view!r} has the "
+                             f"columns {', '.join(names)}, but {type(estimator).__name__} was fitted on "
+                             f"{', '.join(expected)} there. Give the views in the order of the fit, or as a dict.")
+
+
 def check_views(estimator, X: Any, reset: bool) -> dict[str, Any]:
     expected = None if reset else getattr(estimator, "view_columns_", None)
     views = _named_views(X, expected)
+    if not views:
+        raise ValueError("X is empty: give at least one view, such as {'name': array}")
     if not estimator._entry.has(tables.MULTIVIEW):
         raise ValueError(f"{type(estimator).__name__} takes one table, but X has {len(views)} views")
-    checked = {name: check_array(table, accept_sparse=["csr"], **LAYOUT) for name, table in views.items()}
+    kernel = getattr(estimator, "kernel", None)
+    checked = {name: _check_view(kernel, name, table) for name, table in views.items()}
     check_consistent_length(*checked.values())
-    columns = {name: table.shape[1] for name, table in checked.items()}
+    columns = {name: 1 if isinstance(table, list) else table.shape[1] for name, table in checked.items()}
+    named = {name: _get_feature_names(table) for name, table in views.items()}
+    named = {name: names for name, names in named.items() if names is not None}
     if reset:
         estimator.n_features_in_ = sum(columns.values())
         estimator.view_columns_ = columns
+        estimator.view_feature_names_in_ = named
+        vars(estimator).pop("feature_names_in_", None)
     elif expected is not None and columns != expected:
         raise ValueError(f"X has views of these features: {columns}, but {type(estimator).__name__} is expecting "
                          f"{expected} features as input")
+    else:
+        _check_view_names(estimator, named)
     return checked
+
+
+def refuse_one_table(estimator) -> None:
+    """The estimator was fitted on several views."""
+    views = ", ".join(f"{name} ({columns} features)" for name, columns in estimator.view_columns_.items())
+    raise ValueError(f"{type(estimator).__name__} was fitted on the views {views}, but X is one table; give X as a "
+                     "list or dict of arrays, one for each view")
 
 
 def check_strings(X: Any) -> list[str]:

@@ -93,7 +93,7 @@ def test_column_names(iris):
     frame = pd.DataFrame(iris[0], columns=["a", "b", "c", "d"])
     model = kfe.KFD().fit(frame, iris[1])
     assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
-    assert model._model.column_names == ["a", "b", "c", "d"]
+    assert list(model._model.column_names(0)) == ["a", "b", "c", "d"]
     with pytest.raises(ValueError, match="feature names"):
         model.transform(frame[["b", "a", "c", "d"]])
     with pytest.warns(UserWarning, match="feature names"):

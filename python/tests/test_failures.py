@@ -10,6 +10,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import kfe
 from kfe import _errors
@@ -196,3 +199,91 @@ def test_verbose_without_tqdm(iris, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     kfe.KPCA(verbose=1).fit(np.random.default_rng(0).normal(size=(1500, 3)))
     assert "[kfe]" in capsys.readouterr().out
+
+
+# ---- messages that a newcomer can follow ----
+
+
+def test_kernels_that_are_not_finite(iris):
+    bad = lambda value: lambda a, b: value if a[0] > 7.8 else float(a @ b)
+    for value, word in ((float("nan"), "nan"), (float("inf"), "inf")):
+        with pytest.raises(ValueError, match=rf"_lambda_ returned {word} for rows \[7\.9 3\.8 6\.4 2\. \] and \["):
+            kfe.KOC(kernel=bad(value), n_threads=1).fit(*iris)
+    good = kfe.KOC(kernel=lambda a, b: float(a @ b), n_threads=1).fit(*iris)
+    with pytest.raises(ValueError, match="finite|NaN"):
+        good.transform(np.full((1, 4), np.nan))
+
+
+def test_wrong_kinds_of_things(iris):
+    pipeline = make_pipeline(StandardScaler(), kfe.KOC(learner="svm"))
+    for call in (lambda: kfe.cv(pipeline, *iris), lambda: kfe.compare([pipeline], *iris),
+                 lambda: kfe.evaluate(pipeline, *iris)):
+        with pytest.raises(TypeError, match="estimator of this package .* not Pipeline"):
+            call()
+    with pytest.raises(TypeError, match="not KOC, a class"):
+        kfe.cv(kfe.KOC, *iris)
+    for given in (kfe.KOC(learner="knn"), 3):
+        with pytest.raises(TypeError, match="list of estimators"):
+            kfe.compare(given, *iris)
+    with pytest.raises(TypeError, match="not LogisticRegression.*Pipeline") as caught:
+        kfe.KOC(learner=LogisticRegression()).fit(*iris)
+    assert "svm" in str(caught.value) and "knn" in str(caught.value)
+    for kernels in (lambda a, b: 1.0, ["rbf", lambda a, b: 1.0]):
+        with pytest.raises(TypeError, match="precomputed"):
+            kfe.measure(*iris, kernels)
+    with pytest.raises(ValueError, match="at least one view"):
+        kfe.MKL().fit({}, iris[1])
+
+
+def test_values_of_numpy_are_written_plainly(iris):
+    for label, word in ((np.int64(0), "0"), (np.str_("a"), "'a'"), (np.bool_(True), "True")):
+        with pytest.raises(ValueError, match=f"1 class: {word}$"):
+            kfe.KOC().fit(iris[0], np.full(150, label))
+
+
+@pytest.mark.parametrize("use", ["predict", "score", "decision_function"])
+def test_what_is_missing_to_predict(use, iris):
+    with pytest.raises(AttributeError) as caught:
+        getattr(kfe.KOC().fit(*iris), use)
+    told = f"{caught.value} {caught.value.__cause__}"  # newer versions of scikit-learn put the reason below their own
+    assert "learner=" in told and "KOC(learner='svm')" in told
+
+
+@pytest.mark.parametrize("message, expected", [
+    ("there is no kernel 'x'; `kfe kernels` lists them", "there is no kernel 'x'; kfe.kernels() lists them"),
+    ("raise --memory, use fewer rows", "raise memory=, use fewer rows"),
+    ("more --max-iter may do better", "more max_iter= may do better"),
+    ("try a smaller --margin-C, or --scale", "try a smaller margin_C=, or scale="),
+    ("use --solver gradient", "use solver='gradient'"),
+    ("fit it with --learner, such as --learner knn", "fit it with learner=, such as learner='knn'"),
+    ("on them: --learner knn, svm, …", "on them: learner='knn', 'svm', …"),
+    ("such as -m kpca, or --learner svm", "such as kfe.KPCA, or learner='svm'"),
+    ("use --missing mean or --missing drop", "use missing='mean' or missing='drop'"),
+    ("its views are a: give each with --view NAME=FILE", "its views are a: give X as a dict of arrays by these names"),
+    ("say which is whose with --view-kernel NAME=KERNEL", "say which is whose with kernel={NAME: KERNEL}"),
+    ("same order (and see --label if one of them is the label)", "same order"),
+    ("bind it with kfe_model_bind_kernel", "give it to kfe.load(path, kernels={name: function})"),
+    ("--grid: gamma is given twice", "grid: gamma is given twice"),
+    ("data of a-b and 1--2 in my--file.csv stay", "data of a-b and 1--2 in my--file.csv stay"),
+])
+def test_advice_in_pythons_words(message, expected):
+    assert _errors.in_python(message) == expected
+    assert str(_errors.make_error(3, message)) == expected
+
+
+def test_advice_that_the_library_gives(iris, tmp_path):
+    with pytest.raises(ValueError, match=r"kfe\.kernels\(\) lists them"):
+        kfe.KOC(kernel="none such").fit(*iris)
+    with pytest.raises(MemoryError, match="raise memory="):
+        kfe.KFD(memory="1K").fit(np.tile(iris[0], (30, 1)), np.tile(iris[1], 30))
+    with pytest.raises(ValueError, match="learner='knn'"):
+        kfe.cv(kfe.KOC(), *iris)
+    kfe.KOC(kernel=scalar_product).fit(*iris).save(tmp_path / "m.kfe")
+    with pytest.raises(ValueError, match=r"kfe\.load\(path, kernels="):
+        kfe.load(tmp_path / "m.kfe").transform(iris[0])
+    with pytest.warns(kfe.KfeWarning, match="max_iter="):
+        kfe.LMKL(max_iter=1).fit([iris[0][:, :2], iris[0][:, 2:]], iris[1])
+
+
+def scalar_product(a, b):
+    return float(a @ b)

@@ -8,10 +8,12 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -71,6 +73,32 @@ def test_class(name):
         assert f"\n{section}\n{'-' * len(section)}\n" in made.__doc__
     for parameter in inspect.signature(made).parameters:
         assert f"\n{parameter} : " in made.__doc__
+
+
+def documented(made):
+    """Names under Attributes."""
+    section = re.search(r"\nAttributes\n-+\n(.*?)\n\n", made.__doc__, re.DOTALL)[1]
+    return re.findall(r"^(\w+) : ", section, re.MULTILINE)
+
+
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
+@pytest.mark.parametrize("name", sorted(set(_estimators.CLASSES) - {"DirectionRule"}))
+def test_documented_attributes_are_there(name, iris):
+    made = getattr(kfe, name)
+    learner = {"learner": "knn"} if name == "NoExtraction" else {}
+    rows = slice(100 if made._entry.has(_tables.TWO_CLASSES) else 150)
+    x, y = pd.DataFrame(iris[0], columns=list("abcd"))[rows], iris[1][rows]
+    model = made(**learner, n_threads=1).fit(x, y)
+    listed = set(documented(made))
+    if not made._entry.has(_tables.SUPERVISION) and not learner:
+        listed.discard("classes_")
+    of_views = {"view_columns_", "view_feature_names_in_"}
+    assert {attribute for attribute in listed - of_views if not hasattr(model, attribute)} == set()
+    if of_views <= listed:
+        model.fit([x[["a", "b"]], x[["c", "d"]]], y)
+        assert {attribute for attribute in listed - {"feature_names_in_"} if not hasattr(model, attribute)} == set()
+    for attribute in ("dual_coef_", "components_", "support_", "projections_", "gate_weights_", "kernel_weights_"):
+        assert (attribute in listed) == hasattr(model, attribute), attribute
 
 
 @pytest.mark.filterwarnings("ignore::kfe.KfeWarning")

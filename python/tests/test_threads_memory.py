@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several threads at once; many fits in a row."""
+"""Several threads at once; processes that are forked; many fits in a row."""
 import gc
+import os
+import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
+import pytest
 
 import kfe
 
@@ -71,3 +76,34 @@ def test_memory_does_not_grow():
     churn(x, y, 200)
     gc.collect()
     assert resident() - before < 10e6
+
+
+FORK = """
+import multiprocessing, sys, numpy as np, kfe
+from kfe._context import count_threads
+x, y = kfe.generate("waveform", n=400, random_state=1)
+expected = kfe.KFD(n_threads=2).fit(x, y).transform(x)
+assert count_threads(None) == 0
+def work(_):
+    assert count_threads(None) == 1 and count_threads(3) == 3
+    return kfe.KFD().fit(x, y).transform(x), kfe.KOC(learner="svm").fit(x, y).score(x, y)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    for features, score in pool.map(work, range(4)):
+        np.testing.assert_allclose(features, expected, atol=1e-8 * np.abs(expected).max())
+assert count_threads(None) == 0
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_forked_processes():
+    """After the parent has worked with threads, whose runtime in the child waits for them without end."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-W", "ignore", "-c", FORK], env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == 0 and out == "done\n", err

@@ -6,12 +6,15 @@ import pickle
 import struct
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.svm import SVC
 
 import kfe
+from kfe._context import Context
+from kfe._data import wrap
 
 LOCALIZED = [kfe.LMKL, kfe.SLDR]
 # Fits that are cut short are as good for these tests.
@@ -386,3 +389,63 @@ def test_cross_validation_without_a_learner(estimator):
     mixed = np.random.default_rng(1).permutation(y)
     shuffled = kfe.cv(clone(estimator).set_params(random_state=1), train, mixed, folds=3)
     assert 0.25 < shuffled["metrics"]["accuracy"]["mean"] < 0.75
+
+
+# ---- names of columns ----
+
+@pytest.mark.parametrize("estimator", MODELS, ids=lambda model: type(model).__name__)
+def test_frames_are_known_by_their_columns(estimator, tmp_path):
+    views, y = planted(21, 60)
+    left = pd.DataFrame(views["a"], columns=["x", "y", "z"])
+    right = pd.DataFrame(views["b"][:, :3], columns=["p", "q", "r"])
+    model = clone(estimator).fit([left, right], y)
+    model.save(tmp_path / "m.kfe")
+    for fitted in (model, kfe.load(tmp_path / "m.kfe").set_params(n_threads=1), pickle.loads(pickle.dumps(model))):
+        assert {view: "".join(names) for view, names in fitted.view_feature_names_in_.items()} == {
+            "view1": "xyz", "view2": "pqr"}
+        expected = fitted.decision_function([left, right])
+        np.testing.assert_array_equal(fitted.decision_function([left.to_numpy(), right.to_numpy()]), expected)
+        for wrong in ([right, left], [left[["y", "x", "z"]], right], {"view1": right, "view2": left}):
+            with pytest.raises(ValueError, match="feature names should match"):
+                fitted.decision_function(wrong)
+    again = clone(model).fit({"a": left.to_numpy(), "b": right}, y)
+    assert list(again.view_feature_names_in_) == ["b"]
+    again.fit(left, y)
+    assert not hasattr(again, "view_columns_") and list(again.feature_names_in_) == ["x", "y", "z"]
+    again.fit([left, right], y)
+    assert not hasattr(again, "feature_names_in_")
+
+
+def test_lengths_are_checked_before_the_library_sees_them():
+    context = Context()
+    data = wrap(context, np.eye(3))
+    for call in (lambda: data.set_column_names(["a", "b"]), lambda: data.set_column_names(list("abcd")),
+                 lambda: data.set_labels(["a"], np.zeros(2, int)), lambda: data.set_targets(np.zeros(4))):
+        with pytest.raises(ValueError, match="but the data has 3"):
+            call()
+
+
+@pytest.mark.parametrize("views", [[np.eye(4), np.eye(4, 2)], (np.eye(4), np.eye(4, 2)),
+                                   {"a": np.eye(4), "b": np.eye(4, 2)}], ids=["list", "tuple", "dict"])
+def test_pandas_output(views):
+    model = kfe.KPCA(dim=2, n_threads=1).set_output(transform="pandas")
+    for features in (model.fit_transform(views), model.transform(views)):
+        assert list(features.columns) == ["kpca0", "kpca1"] and list(features.index) == [0, 1, 2, 3]
+
+
+def test_views_of_strings(tmp_path):
+    strings, y = ["abab", "abba", "baba", "xyxy", "yxyx", "xxyy"] * 4, [0, 0, 0, 1, 1, 1] * 4
+    views = {"text": strings, "noise": np.random.default_rng(0).normal(size=(24, 2))}
+    model = kfe.MKL(kernel={"text": "spectrum", "noise": "rbf"}, n_threads=1).fit(views, y)
+    assert model.score(views, y) == 1
+    model.save(tmp_path / "m.kfe")
+    loaded = kfe.load(tmp_path / "m.kfe").set_params(n_threads=1)
+    np.testing.assert_array_equal(loaded.decision_function(views), model.decision_function(views))
+
+
+def test_measures_of_views():
+    views, y = planted(22, 60)
+    found = kfe.measure(views, y, {"a": "linear", "b": ["linear", "rbf:gamma=0.5"]})
+    assert [row["kernel"] for row in found] == ["a=linear", "b=linear", "b=rbf:gamma=0.5"]
+    for row, x in zip(found, (views["a"], views["b"])):
+        assert row["alignment"] == pytest.approx(kfe.measure(x, y, "linear")[0]["alignment"])

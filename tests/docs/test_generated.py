@@ -52,6 +52,18 @@ def test_comments_stay_with_their_functions(reference):
     assert re.search(r"c:struct:: kfe_round\n\n   What a direction rule sees", reference["c.rst"])
 
 
+def test_places_in_files_are_no_links(reference):
+    assert r'"file\:line\:column: "' in reference["c.rst"]
+
+
+def test_parameters_are_lists(reference):
+    page = reference["python.md"]
+    koc = re.search(r"^## KOC\n(.*?)^## ", page, re.DOTALL | re.MULTILINE)[1]
+    assert "- **dim** : int" in koc and "- **n\\_threads** : int, default=None" in koc and "- **dual\\_coef\\_** :" in koc
+    assert koc.index("**Parameters**") < koc.index("**Attributes**") < koc.index("**Examples**")
+    assert "```python\n>>> import kfe\n" in koc and not re.search(r"^-{3,}$", page, re.MULTILINE)
+
+
 def test_every_command_is_there(reference):
     listed = re.findall(r"^  (\w+) +\w", output(KFE, "help").split("Commands:")[1].split("\n\n")[0], re.MULTILINE)
     assert re.findall(r"^## kfe (\w+)$", reference["commands.md"], re.MULTILINE) == listed and "fit" in listed

@@ -50,7 +50,7 @@ def test_c_program_of_the_readme(tmp_path):
 
 
 @pytest.mark.skipif(SANITIZED, reason="Python cannot load a library that was built with sanitizers")
-@pytest.mark.parametrize("page", ["docs/index.md", "docs/tutorial-python.md"])
+@pytest.mark.parametrize("page", ["docs/index.md", "docs/tutorial-python.md", "docs/views.md"])
 def test_python(page, tmp_path, monkeypatch):
     pages.need_package()
     monkeypatch.chdir(tmp_path)
