@@ -46,7 +46,15 @@ def test_values_whose_squares_overflow_are_refused(kfe, method):
 @pytest.mark.parametrize("method", ["kfd", "kda-qr", "akda-qr", "pca", "kpca"])
 def test_data_without_any_difference_is_bad_input(kfe, method):
     kfe.write("same.csv", "7,7,a\n7,7,b\n7,7,a\n")
-    assert method in kfe.refused("fit", "-m", method, "same.csv", "-o", "m.kfe")
+    kernel = [] if method == "pca" else ["-k", "rbf:gamma=1"]
+    assert method in kfe.refused("fit", "-m", method, *kernel, "same.csv", "-o", "m.kfe")
+
+
+def test_no_width_comes_from_data_without_any_difference(kfe):
+    """Also where rounding makes a little of it: the mean of three sevens, summed in thirds, need not be seven."""
+    for value in ("7", "0", "0.1"):
+        kfe.write("same.csv", "".join(f"{value},{value},{name}\n" for name in "abababa"))
+        kfe.refused("fit", "-m", "kfd", "same.csv", "-o", "m.kfe", says=["variance is 0", "give gamma a number"])
 
 
 def test_a_model_cannot_come_from_standard_input(kfe):
