@@ -392,16 +392,31 @@ void support_same_bits(const kfe_matrix *a, const kfe_matrix *b)
     assert_memory_equal(a->values, b->values, (size_t)(a->rows * a->cols) * sizeof(double));
 }
 
+static int is_localized(const support_subject *s)
+{
+    const kfe_param_info *row;
+
+    for (int i = 0; (row = kfe_method_param(s->method_index, i)); i++)
+        if (strcmp(row->name, "gate") == 0)
+            return 1;
+    return 0;
+}
+
 void support_same_features(const support_subject *s, const kfe_matrix *a, const kfe_matrix *b,
                            double precision)
 {
     assert_int_equal(a->rows, b->rows);
     /* a violation of the margins, which are of order one, is answered like a change of the kernel of the same
      * size */
+    double allowed = 0;
     if (s->tight && s->method.flags & KFE_HAS_MACHINE)
         precision = fmax(precision, SUBJECT_STOP);
-    assert_below(support_distance_up_to_rotation(a->rows, a->cols, a->values, b->cols, b->values),
-                 tolerance_sensitivity(SUBJECT_ROWS, precision, support_subject_sensitivity(s)));
+    /* machines on the few dimensions of a localized kernel are settled by their objective only: a hyperplane
+     * that misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
+    if (s->tight && is_localized(s))
+        allowed = sqrt(2 * SUBJECT_STOP);
+    allowed += tolerance_sensitivity(SUBJECT_ROWS, precision, support_subject_sensitivity(s));
+    assert_below(support_distance_up_to_rotation(a->rows, a->cols, a->values, b->cols, b->values), allowed);
 }
 
 kfe_data *support_read_halves(const support_subject *s, const support_made *whole)
