@@ -3,7 +3,7 @@
 # Builds and tests everything; stops at the first failure.
 # usage: ./test.sh [--quick]     --quick: only the gcc build and its tests
 # KFE_DATA names a folder of published data sets for the tests that want them.
-# FUZZ_SECONDS (default 60) is how long each fuzzing harness runs; 0 leaves fuzzing out.
+# FUZZ_SECONDS (default 30) is how long each fuzzing harness runs; 0 leaves fuzzing out.
 set -uo pipefail
 cd "$(dirname "$0")"
 
@@ -95,7 +95,7 @@ run_tests() { # FOLDER CTEST_OPTION...
 }
 
 fuzz() {
-    local seconds=${FUZZ_SECONDS:-60} harness name
+    local seconds=${FUZZ_SECONDS:-30} harness name
     mkdir -p build-fuzz/found
     export seconds
     find build-fuzz -type f -executable -name 'fuzz_*' | sort > "$logs/harnesses"
@@ -152,7 +152,7 @@ if ((!quick)); then
     run_tests build-asan -E '^(recipe)$'
 
     title "fuzzing"
-    if [[ ${FUZZ_SECONDS:-60} == 0 ]]; then
+    if [[ ${FUZZ_SECONDS:-30} == 0 ]]; then
         skipped=$((skipped + 1))
         echo "left out: FUZZ_SECONDS is 0"
     else

@@ -159,7 +159,8 @@ static int dot_panel(tile_job *job, int64_t first, int64_t lanes)
         double sums[KFE_LANES] = {0};
         int64_t begin = a->row_start[job->row + i];
         int64_t end = a->row_start[job->row + i + 1];
-        kfe_i_row_times_panel(a->columns + begin, a->values + begin, end - begin, place, panel, sums);
+        if (end > begin) /* a table without entries has no arrays */
+            kfe_i_row_times_panel(a->columns + begin, a->values + begin, end - begin, place, panel, sums);
         memcpy(job->tile.values + i * job->tile.stride + first, sums, (size_t)lanes * sizeof *sums);
     }
     for (int64_t p = b->row_start[row]; p < b->row_start[row + lanes]; p++)
