@@ -331,6 +331,51 @@ static void test_tuning_splits(void **state)
     select_sample_free(&s);
 }
 
+/* What a setting gets on the rows that the protocol sets apart for validation, by hand. */
+static void add_validation(const select_sample *s, const kfe_i_assessment *a, int64_t o, double *sums)
+{
+    kfe_i_split one = a->splits.items[o];
+    const kfe_i_splits alone = {.ctx = s->ctx, .items = &one, .count = 1, .capacity = 1};
+
+    assert_true(one.validation_count > 0);
+    one.test = one.validation;
+    one.test_count = one.validation_count;
+    add_by_hand(s, &a->grid, &alone, sums);
+}
+
+/* Settings are compared on validation rows and assessed on the rows held out, each split for itself or all
+ * together; also where inner folds are switched off. */
+static void test_held_out_chooses_on_validation_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 0.4);
+    kfe_spec *spec = spec_of(ctx, "none", NULL, NULL, "knn", NULL);
+    kfe_i_assessment each = assess(ctx, spec, "neighbors=1,3,9,15", s.data,
+                                   "split=held-out,train-size=0.67,folds=2,repeats=3,inner-folds=0");
+    kfe_i_assessment together = assess(ctx, spec, "neighbors=1,3,9,15", s.data,
+                                       "split=held-out,train-size=0.67,folds=2,repeats=3,tuning-splits=6");
+    double total[4] = {0};
+    int differ = 0;
+
+    assert_true(each.nested && each.splits.count == 6);
+    assert_int_equal(together.tuning_splits, 6);
+    for (int64_t o = 0; o < 6; o++) {
+        double sums[4] = {0};
+        add_validation(&s, &each, o, sums);
+        assert_int_equal(each.chosen[o], best_of(4, sums, 0));
+        assert_true(each.values[o] == value_by_hand(&s, &each.grid, each.chosen[o], &each.splits.items[o]));
+        add_validation(&s, &together, o, total);
+        differ |= each.chosen[o] != each.chosen[0];
+    }
+    assert_true(differ); /* else the two would be the same by chance */
+    for (int64_t o = 0; o < 6; o++)
+        assert_int_equal(together.chosen[o], best_of(4, total, 0));
+    kfe_i_assessment_free(&each);
+    kfe_i_assessment_free(&together);
+    kfe_spec_free(spec);
+    select_sample_free(&s);
+}
+
 /* ---- repeatable, and repeated ---- */
 
 static void test_every_repeat_tests_every_row_once(void **state)
@@ -497,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_choice_is_that_of_a_nested_loop),
         cmocka_unit_test(test_plain_search_takes_the_best_mean),
         cmocka_unit_test(test_tuning_splits),
+        cmocka_unit_test(test_held_out_chooses_on_validation_rows),
         cmocka_unit_test(test_every_repeat_tests_every_row_once),
         cmocka_unit_test(test_seed_decides_and_threads_do_not),
         cmocka_unit_test(test_small_classes),
