@@ -14,7 +14,7 @@
 
 #include "data/data.h"
 #include "floor.h"
-#include "method/local_problem.h"
+#include "method/local/local_problem.h"
 
 enum { VIEWS = 6, DIGITS = 10 };
 

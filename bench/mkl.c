@@ -9,7 +9,7 @@
 
 #include "data/data.h"
 #include "floor.h"
-#include "method/mkl.h"
+#include "method/mkl/ridge_weights.h"
 
 enum { KERNELS = 4, REPEATS = 5, SOLVERS = 3 };
 #define TOLERANCE 1e-8

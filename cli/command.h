@@ -52,7 +52,7 @@ const cli_command *cli_command_at(int index);
 const cli_command *cli_command_find(const char *name);
 
 #define CLI_COMMAND(name) extern const cli_command cli_command_##name;
-#include "commands.def"
+#include "commands/commands.def"
 #undef CLI_COMMAND
 
 /* Rows of flag tables. */

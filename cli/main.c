@@ -16,7 +16,7 @@ enum { EXIT_FAILED = 1, EXIT_WRONG_USE = 2 };
 
 static const cli_command *const commands[] = {
 #define CLI_COMMAND(name) &cli_command_##name,
-#include "commands.def"
+#include "commands/commands.def"
 #undef CLI_COMMAND
 };
 

@@ -9,7 +9,7 @@
 #include "api/embedded.h"
 #include "api/plan_rules.h"
 #include "core/memory.h"
-#include "data/source.h"
+#include "data/read/source.h"
 
 /* ---- what others ask ---- */
 

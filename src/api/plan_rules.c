@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/generate.h"
+#include "data/generate/generate.h"
 
 /* Types that a value may have, a letter each: s string, n number, b true or false, o object of settings,
  * m object of anything, t array of strings, r array of numbers, a array of objects. */

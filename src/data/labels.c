@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/read.h"
+#include "data/read/read.h"
 #include "data/utf8.h"
 
 void kfe_i_labels_init(kfe_i_labels *labels, kfe_context *ctx)

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/reader.h"
+#include "data/read/reader.h"
 #include "data/utf8.h"
 
 /* ---- names ---- */

@@ -7,7 +7,7 @@
 #include "core/memory.h"
 #include "data/utf8.h"
 #include "kernel/family.h"
-#include "method/user_rule.h"
+#include "method/deflation/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
     KFE_CHOICE(kfe_i_fit_settings, scale, "scale", "none", KFE_SCALE_WORDS,

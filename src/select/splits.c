@@ -21,7 +21,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "data/split_file.h"
+#include "data/read/split_file.h"
 
 static const kfe_i_param protocol_rows[] = {
     KFE_CHOICE(

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/reader.h"
+#include "data/read/reader.h"
 
 enum { FUZZ_OPTIONS = 8 };
 

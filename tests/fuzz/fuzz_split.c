@@ -2,7 +2,7 @@
 /* libFuzzer harness of the reader of split files. The first byte is the number of rows that the data has. */
 #include <stdlib.h>
 
-#include "data/split_file.h"
+#include "data/read/split_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -14,7 +14,7 @@ for part in CMakeLists.txt cmake include src cli tests examples reproduce CONTRI
 done
 
 echo "-- what CONTRIBUTING.md says"
-for file in src/method/scratch.c src/method/methods.def; do
+for file in src/method/centroid/scratch.c src/method/methods.def; do
     awk -v file="$file" -f "$here/extract.awk" "$source/CONTRIBUTING.md" > "$work/block" ||
         { echo "CONTRIBUTING.md has no block after '<!-- recipe: $file -->'"; exit 1; }
     cat "$work/block" >> "$copy/$file"

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memrchr */
+#include "data/read/block.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+/* Large enough to keep all threads busy, small beside the table. A line must fit in the largest size,
+ * which also bounds what a hostile file can make us allocate. */
+enum { BLOCK_SIZE = 8 << 20, LARGEST_BLOCK = 1 << 30 };
+
+int64_t kfe_i_count_lines(const char *begin, const char *end)
+{
+    int64_t lines = 0;
+
+    while (begin < end && (begin = memchr(begin, '\n', (size_t)(end - begin)))) {
+        lines++;
+        begin++;
+    }
+    return lines;
+}
+
+int64_t kfe_i_block_line(const kfe_i_block *block, const char *place)
+{
+    return block->line + kfe_i_count_lines(block->bytes, place);
+}
+
+const char *kfe_i_block_lines_end(const kfe_i_block *block)
+{
+    const char *last = memrchr(block->bytes, '\n', (size_t)block->length);
+    return last ? last + 1 : block->bytes;
+}
+
+/* Small files do not need a large buffer; one byte more tells that nothing follows. */
+static int64_t first_capacity(const kfe_i_source *source)
+{
+    int64_t expected = kfe_i_source_remaining(source);
+    return expected >= 0 && expected + 2 < BLOCK_SIZE ? expected + 2 : BLOCK_SIZE;
+}
+
+kfe_status kfe_i_block_open(kfe_i_source *source, kfe_i_block *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    out->source = source;
+    out->line = 1;
+    out->capacity = first_capacity(source);
+    KFE_ALLOC(source->ctx, out->bytes, out->capacity + 1);
+cleanup:
+    return status;
+}
+
+void kfe_i_block_close(kfe_i_block *block)
+{
+    if (block->source)
+        kfe_i_free(block->source->ctx, block->bytes);
+    memset(block, 0, sizeof *block);
+}
+
+static void begin_text(kfe_i_block *block)
+{
+    size_t length = (size_t)block->length;
+
+    if (length >= 3 && memcmp(block->bytes, "\xef\xbb\xbf", 3) == 0) {
+        memmove(block->bytes, block->bytes + 3, length - 3);
+        block->length -= 3;
+        length -= 3;
+    }
+    block->lone_returns = memchr(block->bytes, '\r', length) && !memchr(block->bytes, '\n', length);
+    block->begun = 1;
+}
+
+static kfe_status refuse_binary(const kfe_i_block *block, const char *place)
+{
+    return kfe_i_fail_at(block->source->ctx, KFE_EINPUT, block->source->name, kfe_i_block_line(block, place),
+                         0,
+                         "a NUL byte: this is not a text table; save it as UTF-8 text, or name its format "
+                         "with --format");
+}
+
+kfe_status kfe_i_block_fill(kfe_i_block *block)
+{
+    kfe_status status = KFE_OK;
+    int64_t kept = block->length;
+    int64_t got = 0;
+    const char *nul;
+
+    if (block->finished)
+        return KFE_OK;
+    KFE_TRY(kfe_i_source_read(block->source, block->bytes + kept, block->capacity - kept, &got));
+    block->length += got;
+    block->finished = block->length < block->capacity;
+    nul = memchr(block->bytes + kept, 0, (size_t)got);
+    if (nul)
+        return refuse_binary(block, nul);
+    if (!block->begun)
+        begin_text(block);
+    for (int64_t i = 0; block->lone_returns && i < block->length; i++)
+        if (block->bytes[i] == '\r')
+            block->bytes[i] = '\n';
+    if (block->finished && block->length > 0 && block->bytes[block->length - 1] != '\n')
+        block->bytes[block->length++] = '\n';
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_block_widen(kfe_i_block *block)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = block->source->ctx;
+    char *wider = NULL;
+
+    if (block->capacity >= LARGEST_BLOCK)
+        return kfe_i_fail_at(ctx, KFE_EINPUT, block->source->name, block->line, 0,
+                             "a line longer than 1 GB, or a quote that is never closed; check the quotes");
+    KFE_CHECK_ALLOC(wider, kfe_i_resize(ctx, block->bytes, 2 * block->capacity + 1, 1));
+    block->bytes = wider;
+    block->capacity *= 2;
+    status = kfe_i_block_fill(block);
+cleanup:
+    return status;
+}
+
+void kfe_i_block_consume(kfe_i_block *block, int64_t count)
+{
+    block->line += kfe_i_count_lines(block->bytes, block->bytes + count);
+    memmove(block->bytes, block->bytes + count, (size_t)(block->length - count));
+    block->length -= count;
+}

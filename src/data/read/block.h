@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text in blocks of whole lines: what CSV and LIBSVM readers work on. */
+#ifndef KFE_DATA_READ_BLOCK_H
+#define KFE_DATA_READ_BLOCK_H
+
+#include "data/read/source.h"
+
+typedef struct kfe_i_block {
+    kfe_i_source *source;
+    char *bytes;
+    int64_t length, capacity;
+    int64_t line; /* 1-based number of the line that bytes[0] is in */
+    int finished; /* the source has ended; then the last byte is a line end */
+    int begun;
+    int lone_returns; /* lines end in CR alone, as on old Macs */
+} kfe_i_block;
+
+kfe_status kfe_i_block_open(kfe_i_source *source, kfe_i_block *out);
+void kfe_i_block_close(kfe_i_block *block);
+/* Reads until the buffer is full or the source ends. A byte order mark is skipped, binary data refused. */
+kfe_status kfe_i_block_fill(kfe_i_block *block);
+/* Makes the buffer larger, for a line that does not fit, and fills it. */
+kfe_status kfe_i_block_widen(kfe_i_block *block);
+/* Forgets the first `count` bytes, counting their lines. */
+void kfe_i_block_consume(kfe_i_block *block, int64_t count);
+/* The end of the last whole line: scanners may rely on the line end before it. */
+const char *kfe_i_block_lines_end(const kfe_i_block *block);
+/* Number of the line that a place in the buffer is in. */
+int64_t kfe_i_block_line(const kfe_i_block *block, const char *place);
+
+/* How many line ends there are in [begin, end). */
+int64_t kfe_i_count_lines(const char *begin, const char *end);
+
+#endif

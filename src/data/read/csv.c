@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reader of delimited text (RFC 4180 and what people make of it). The file passes through a buffer of
+ * a few megabytes; the records in it are cut among the threads, which parse them straight into the growing
+ * table. Memory: the table and the buffer. The result does not depend on the number of threads.
+ */
+#include "data/read/csv.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+/* Text too wide for its column count is caught as ragged; this bounds a hostile header. */
+static kfe_status check_shape(kfe_i_csv *csv)
+{
+    int64_t numbers = csv->fields - (csv->label >= 0);
+    const char *file = csv->block.source->name;
+
+    if (csv->settings->content == KFE_CONTENT_LABELS && csv->fields != 1)
+        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
+                             "a label file has one column, this one has %lld", (long long)csv->fields);
+    if (csv->settings->content == KFE_CONTENT_LABELS)
+        return KFE_OK;
+    if (csv->settings->content == KFE_CONTENT_STRINGS && numbers != 1)
+        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
+                             "strings need one column besides the label, this file has %lld; check --label "
+                             "and --delimiter",
+                             (long long)numbers);
+    if (numbers == 0)
+        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
+                             "the only column is the label, which leaves no features; use --label none, or "
+                             "check --delimiter");
+    csv->cols = csv->settings->content == KFE_CONTENT_STRINGS ? 0 : numbers;
+    return KFE_OK;
+}
+
+static kfe_status read_blocks(kfe_i_csv *csv)
+{
+    kfe_status status = KFE_OK;
+    int64_t used = 0;
+
+    for (;;) {
+        KFE_TRY(kfe_i_csv_parse_block(csv, &used));
+        kfe_i_block_consume(&csv->block, used);
+        KFE_TRY(kfe_i_source_checkpoint(csv->block.source));
+        if (csv->block.finished && csv->block.length == 0)
+            break;
+        if (used == 0 && csv->block.finished)
+            return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->block.line, 0,
+                                 "a quote opened in this row is never closed; close it, or double it if it "
+                                 "is part of the text");
+        if (used == 0)
+            KFE_TRY(kfe_i_block_widen(&csv->block));
+        else
+            KFE_TRY(kfe_i_block_fill(&csv->block));
+    }
+cleanup:
+    return status;
+}
+
+/* Gives back what the estimate of the number of rows was too large. */
+static void shrink_values(kfe_i_csv *csv)
+{
+    double *fitting = kfe_i_resize(csv->ctx, csv->values, csv->rows * csv->cols, sizeof *fitting);
+
+    csv->values = fitting ? fitting : csv->values;
+}
+
+static kfe_status take_strings(kfe_i_csv *csv, kfe_i_table *table)
+{
+    kfe_status status = kfe_i_text_take(&csv->strings, &table->bytes);
+
+    table->kind = KFE_TABLE_TEXT;
+    table->cols = 1;
+    table->row_start = csv->string_start;
+    csv->string_start = NULL;
+    return status;
+}
+
+/* Names of the columns of the table, and of the label, out of the header. */
+static kfe_status take_names(kfe_i_csv *csv, kfe_i_draft *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t column = 0;
+
+    if (!csv->names)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(csv->ctx, out->column_names, out->table.cols);
+    for (int64_t j = 0; j < csv->fields; j++) {
+        if (j == csv->label)
+            out->labels.name = csv->names[j];
+        else
+            out->column_names[column++] = csv->names[j];
+        csv->names[j] = NULL;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status take_result(kfe_i_csv *csv, kfe_i_draft *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table *table = &out->table;
+
+    out->has_missing = csv->has_missing;
+    table->ctx = csv->ctx;
+    table->owned = 1;
+    table->rows = csv->rows;
+    if (csv->string >= 0) {
+        KFE_TRY(take_strings(csv, table));
+    } else if (csv->cols > 0 && csv->values) {
+        shrink_values(csv);
+        table->kind = KFE_TABLE_DENSE;
+        table->cols = table->stride = csv->cols;
+        table->values = csv->values;
+        csv->values = NULL;
+    }
+    KFE_TRY(take_names(csv, out));
+cleanup:
+    return status;
+}
+
+static void close_csv(kfe_i_csv *csv)
+{
+    for (int64_t j = 0; csv->names && j < csv->fields; j++)
+        kfe_i_free(csv->ctx, csv->names[j]);
+    kfe_i_free(csv->ctx, csv->names);
+    kfe_i_free(csv->ctx, csv->values);
+    kfe_i_free(csv->ctx, csv->string_start);
+    kfe_i_free(csv->ctx, csv->label_spans);
+    kfe_i_free(csv->ctx, csv->string_spans);
+    kfe_i_text_free(&csv->strings);
+    kfe_i_block_close(&csv->block);
+}
+
+static kfe_status read_delimited(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
+                                 char delimiter, kfe_i_draft *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_csv csv;
+
+    memset(&csv, 0, sizeof csv);
+    csv.ctx = ctx;
+    csv.settings = settings;
+    csv.delimiter = delimiter;
+    csv.labels = &out->labels;
+    kfe_i_text_init(&csv.strings, ctx);
+    KFE_TRY(kfe_i_block_open(source, &csv.block));
+    KFE_TRY(kfe_i_block_fill(&csv.block));
+    KFE_TRY(kfe_i_csv_choose_dialect(&csv));
+    KFE_TRY(check_shape(&csv));
+    out->labels.present = csv.label >= 0;
+    out->labels.column = csv.label + 1;
+    KFE_TRY(read_blocks(&csv));
+    if (csv.rows == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: there is a header but no row of data; it needs at least one",
+                 source->name);
+    KFE_TRY(take_result(&csv, out));
+cleanup:
+    close_csv(&csv);
+    return status;
+}
+
+static kfe_status read_csv(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
+                           kfe_i_draft *out)
+{
+    return read_delimited(ctx, source, settings, '\0', out);
+}
+
+static kfe_status read_tsv(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
+                           kfe_i_draft *out)
+{
+    int chosen = strcmp(settings->delimiter, "auto") != 0;
+    return read_delimited(ctx, source, settings, chosen ? '\0' : '\t', out);
+}
+
+const kfe_i_reader kfe_i_csv_reader = {"csv", "csv", NULL, read_csv};
+const kfe_i_reader kfe_i_tsv_reader = {"tsv", "tsv|tab", NULL, read_tsv};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Delimited text: what the dialect (csv_dialect.c), the parsing of a block (csv_block.c) and the reader
+ * (csv.c) share. */
+#ifndef KFE_DATA_READ_CSV_H
+#define KFE_DATA_READ_CSV_H
+
+#include "data/read/block.h"
+#include "data/read/reader.h"
+
+/* One field; `begin` … `end` is its content, without quotes and, if it has none, without blanks around. */
+typedef struct kfe_i_field {
+    const char *begin, *end;
+    const char *next; /* the delimiter or line end after it */
+    int quoted;
+} kfe_i_field;
+
+/* Where a field of a row lies in the block. */
+typedef struct kfe_i_span {
+    uint32_t begin, length;
+} kfe_i_span;
+
+typedef struct kfe_i_csv {
+    kfe_context *ctx;
+    const kfe_i_read_settings *settings;
+    kfe_i_block block;
+    char delimiter; /* a blank stands for any number of blanks */
+    int64_t fields; /* per row */
+    int64_t label;  /* 0-based field of the label, -1: none */
+    int64_t string; /* 0-based field of the string, -1: all but the label are numbers */
+    char **names;   /* header, one per field and NULL, or NULL */
+    int64_t first_line;
+    int has_missing;
+    /* what was read */
+    int64_t rows, cols, capacity;
+    double *values;
+    kfe_i_text strings;
+    int64_t *string_start;
+    int64_t string_capacity;
+    kfe_i_labels *labels;
+    /* of the rows of the block at hand */
+    kfe_i_span *label_spans, *string_spans;
+    int64_t span_capacity;
+} kfe_i_csv;
+
+/* Scans the field at c; the block ends in a line end. Returns 0 if a quote is never closed. */
+int kfe_i_csv_field(char delimiter, const char *c, const char *block_end, kfe_i_field *out);
+/* The line end of the record at c, or NULL if it is not in the block. */
+const char *kfe_i_csv_record_end(char delimiter, const char *c, const char *block_end, int quotes);
+/* Whether the line at c, which ends in the block, has nothing in it. */
+int kfe_i_csv_is_blank(char delimiter, const char *c);
+/* Skips the blanks before the first field where blanks are the delimiter. */
+const char *kfe_i_csv_row_begin(char delimiter, const char *c);
+/* Moves past the delimiter after a field: the next field, or NULL at the end of the row. */
+const char *kfe_i_csv_next_field(char delimiter, const kfe_i_field *field);
+/* Appends the content of a quoted field, its doubled quotes made single. */
+void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end);
+
+/* Chooses delimiter, header, label and string column by the first lines; the header is consumed. */
+kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
+
+/* Parses all whole records in the block. *used is what they take. */
+kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used);
+
+#endif

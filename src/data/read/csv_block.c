@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A block of records, cut among threads. Each thread first counts the rows of its share, so that all know
+ * where theirs go; then each parses its own straight into the table. Labels and strings, which need memory
+ * and an order, are taken from the places noted on the way by one thread at the end.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/read/csv.h"
+
+enum { MOST_SHARES = 64, SMALLEST_SHARE = 64 * 1024 };
+
+typedef enum fault_kind {
+    FAULT_NONE,
+    FAULT_RAGGED,
+    FAULT_TEXT,
+    FAULT_MISSING,
+    FAULT_INFINITE,
+    FAULT_LABEL_MISSING,
+    FAULT_AFTER_QUOTE
+} fault_kind;
+
+/* The first thing wrong in a share. */
+typedef struct fault {
+    fault_kind kind;
+    int64_t field; /* 0-based; of ragged rows: how many fields there are */
+    kfe_i_field at;
+} fault;
+
+typedef struct share {
+    const char *begin, *end;
+    int quotes;
+    int64_t first_row, rows; /* in the block */
+    int has_missing;
+    fault fault;
+} share;
+
+/* ---- cutting ---- */
+
+/* The end of the last whole record. */
+static const char *whole_records_end(const kfe_i_csv *csv, int quotes)
+{
+    const char *end = kfe_i_block_lines_end(&csv->block);
+    const char *last = csv->block.bytes;
+    const char *stop;
+
+    if (!quotes)
+        return end;
+    for (; last < end; last = stop + 1) {
+        stop = kfe_i_csv_record_end(csv->delimiter, last, end, 1);
+        if (!stop)
+            break;
+    }
+    return last;
+}
+
+static const char *cut_after(const kfe_i_csv *csv, const char *from, const char *target, const char *end,
+                             int quotes)
+{
+    if (!quotes)
+        return (const char *)memchr(target, '\n', (size_t)(end - target)) + 1;
+    while (from < target)
+        from = kfe_i_csv_record_end(csv->delimiter, from, end, 1) + 1;
+    return from;
+}
+
+static int cut_shares(const kfe_i_csv *csv, const char *end, int quotes, share *shares)
+{
+    const char *begin = csv->block.bytes;
+    int64_t size = end - begin;
+    int64_t count = kfe_context_threads(csv->ctx);
+    int made = 0;
+
+    count = count < MOST_SHARES ? count : MOST_SHARES;
+    count = size / SMALLEST_SHARE + 1 < count ? size / SMALLEST_SHARE + 1 : count;
+    for (int64_t k = 1; k <= count && begin < end; k++) {
+        const char *target = csv->block.bytes + size / count * k;
+        const char *stop = k == count       ? end
+                           : target > begin ? cut_after(csv, begin, target, end, quotes)
+                                            : begin;
+        if (stop > begin)
+            shares[made++] = (share){.begin = begin, .end = stop, .quotes = quotes};
+        begin = stop;
+    }
+    return made;
+}
+
+static void count_rows(const kfe_i_csv *csv, share *part)
+{
+    for (const char *c = part->begin; c < part->end;) {
+        part->rows += !kfe_i_csv_is_blank(csv->delimiter, c);
+        c = kfe_i_csv_record_end(csv->delimiter, c, part->end, part->quotes) + 1;
+    }
+}
+
+/* ---- parsing ---- */
+
+static int report(share *part, fault_kind kind, int64_t number, const kfe_i_field *field)
+{
+    part->fault = (fault){.kind = kind, .field = number, .at = *field};
+    return 0;
+}
+
+/* What is not a finite number: the rare case, so apart. */
+static int take_odd_value(const kfe_i_csv *csv, share *part, int64_t number, const kfe_i_field *field,
+                          double *out)
+{
+    double value = 0;
+    int is_number = kfe_i_parse_number(field->begin, field->end, &value);
+
+    if (!(is_number && isnan(value)) && !kfe_i_is_missing_text(field->begin, field->end))
+        return report(part, is_number ? FAULT_INFINITE : FAULT_TEXT, number, field);
+    if (csv->settings->missing == KFE_MISSING_ERROR)
+        return report(part, FAULT_MISSING, number, field);
+    part->has_missing = 1;
+    *out = (double)NAN;
+    return 1;
+}
+
+static int take_label(const kfe_i_csv *csv, share *part, int64_t number, const kfe_i_field *field)
+{
+    if ((!field->quoted || field->begin == field->end) && kfe_i_is_missing_text(field->begin, field->end)) {
+        if (csv->settings->missing != KFE_MISSING_DROP)
+            return report(part, FAULT_LABEL_MISSING, number, field);
+        part->has_missing = 1;
+    }
+    return 1;
+}
+
+static kfe_i_span span_of(const kfe_i_csv *csv, const kfe_i_field *field)
+{
+    kfe_i_span span = {(uint32_t)(field->begin - csv->block.bytes), (uint32_t)(field->end - field->begin)};
+    return span;
+}
+
+static int only_blanks_after_quote(const kfe_i_field *field)
+{
+    const char *c = field->end + 1;
+
+    while (c < field->next && (*c == ' ' || *c == '\r'))
+        c++;
+    return c == field->next;
+}
+
+/* One field into its place; returns 0 with the fault noted. */
+static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field,
+                      double **value)
+{
+    double parsed;
+
+    if (field->quoted && !only_blanks_after_quote(field))
+        return report(part, FAULT_AFTER_QUOTE, number, field);
+    if (number == csv->label) {
+        csv->label_spans[row] = span_of(csv, field);
+        return take_label(csv, part, number, field);
+    }
+    if (number == csv->string) {
+        csv->string_spans[row] = span_of(csv, field);
+        return 1;
+    }
+    if (!kfe_i_parse_number(field->begin, field->end, &parsed) || !isfinite(parsed))
+        if (!take_odd_value(csv, part, number, field, &parsed))
+            return 0;
+    *(*value)++ = parsed;
+    return 1;
+}
+
+/* A row of another length explains any other fault in it. */
+static const char *report_length(const kfe_i_csv *csv, share *part, const char *row_begin)
+{
+    kfe_i_field first = {row_begin, row_begin, row_begin, 0};
+    kfe_i_field field;
+    int64_t count = 0;
+
+    for (const char *c = kfe_i_csv_row_begin(csv->delimiter, row_begin); c;
+         c = kfe_i_csv_next_field(csv->delimiter, &field)) {
+        if (!kfe_i_csv_field(csv->delimiter, c, part->end, &field))
+            break;
+        count++;
+    }
+    if (count != csv->fields || part->fault.kind == FAULT_NONE)
+        report(part, FAULT_RAGGED, count, &first);
+    return NULL;
+}
+
+/* Parses the record at `begin`; returns its line end, or NULL with the fault noted. */
+static const char *parse_row(kfe_i_csv *csv, share *part, const char *begin, int64_t row)
+{
+    double *value = csv->values ? csv->values + (csv->rows + row) * csv->cols : NULL;
+    const char *c = kfe_i_csv_row_begin(csv->delimiter, begin);
+    kfe_i_field field = {0};
+    int64_t number = 0;
+
+    for (; c; c = kfe_i_csv_next_field(csv->delimiter, &field)) {
+        if (number == csv->fields || !kfe_i_csv_field(csv->delimiter, c, part->end, &field) ||
+            !take_field(csv, part, number, row, &field, &value))
+            return report_length(csv, part, begin);
+        number++;
+    }
+    if (number < csv->fields)
+        return report_length(csv, part, begin);
+    return memchr(field.next, '\n', (size_t)(part->end - field.next));
+}
+
+static void parse_share(kfe_i_csv *csv, share *part)
+{
+    int64_t row = part->first_row;
+
+    for (const char *c = part->begin; c < part->end; c++) {
+        if (kfe_i_csv_is_blank(csv->delimiter, c))
+            c = memchr(c, '\n', (size_t)(part->end - c));
+        else if (!(c = parse_row(csv, part, c, row++)))
+            return;
+    }
+}
+
+/* ---- what went wrong ---- */
+
+static void describe_column(const kfe_i_csv *csv, int64_t number, kfe_i_text *out)
+{
+    kfe_i_text_printf(out, "field %lld", (long long)number + 1);
+    if (csv->names && number < csv->fields)
+        kfe_i_text_printf(out, " ('%.100s')", csv->names[number]);
+}
+
+/* As spreadsheets write numbers in much of the world. */
+static int has_decimal_comma(const kfe_i_field *at)
+{
+    char text[64];
+    double number = 0;
+    size_t length = (size_t)(at->end - at->begin);
+    const char *comma = memchr(at->begin, ',', length);
+
+    if (!comma || length >= sizeof text)
+        return 0;
+    memcpy(text, at->begin, length);
+    text[comma - at->begin] = '.';
+    return kfe_i_parse_number(text, text + length, &number);
+}
+
+static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text *out)
+{
+    int length = (int)(found->at.end - found->at.begin < 60 ? found->at.end - found->at.begin : 60);
+
+    if (found->kind == FAULT_RAGGED) {
+        kfe_i_text_printf(out,
+                          "the row has %lld fields, but the first one has %lld; correct the row, or check "
+                          "--delimiter",
+                          (long long)found->field, (long long)csv->fields);
+        return;
+    }
+    describe_column(csv, found->field, out);
+    switch (found->kind) {
+    case FAULT_TEXT:
+        kfe_i_text_printf(out, " is '%.*s', which is not a number; %s", length, found->at.begin,
+                          has_decimal_comma(&found->at)
+                              ? "write decimals with a point, not a comma"
+                              : "correct it, remove the column, or name the label column with --label");
+        break;
+    case FAULT_MISSING:
+        kfe_i_text_puts(out, " is missing; fill it in, or use --missing mean or --missing drop");
+        break;
+    case FAULT_INFINITE:
+        kfe_i_text_printf(out, " is '%.*s', which is not finite; replace it with a number", length,
+                          found->at.begin);
+        break;
+    case FAULT_LABEL_MISSING:
+        kfe_i_text_puts(out, ", the label, is missing; fill it in, or use --missing drop");
+        break;
+    default:
+        kfe_i_text_puts(out, " goes on after its closing quote; double the quotes inside it");
+        break;
+    }
+}
+
+static kfe_status raise_fault(kfe_i_csv *csv, const share *part)
+{
+    const fault *found = &part->fault;
+    int64_t line = kfe_i_block_line(&csv->block, found->at.begin);
+    kfe_i_text text;
+    kfe_status status;
+
+    kfe_i_text_init(&text, csv->ctx);
+    describe_fault(csv, found, &text);
+    status = text.status;
+    if (status == KFE_OK)
+        status = kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, line,
+                               found->kind == FAULT_RAGGED ? 0 : found->field + 1, "%s", text.bytes);
+    kfe_i_text_free(&text);
+    return status;
+}
+
+/* ---- room ---- */
+
+/* Room for more rows: at first as many as the file should have, judged by this block, so that the table
+ * is not moved; later a quarter more. */
+static kfe_status reserve_values(kfe_i_csv *csv, int64_t more)
+{
+    const kfe_i_source *source = csv->block.source;
+    int64_t needed = csv->rows + more;
+    int64_t wanted = csv->capacity + csv->capacity / 4;
+    int64_t count = 0;
+    double *values;
+
+    if (needed <= csv->capacity || csv->cols == 0)
+        return KFE_OK;
+    if (csv->capacity == 0 && !csv->block.finished && source->total > 0 && source->taken > 0)
+        wanted = (int64_t)(1.02 * (double)more * (double)source->total / (double)source->taken);
+    wanted = wanted > needed ? wanted : needed;
+    kfe_status status = kfe_i_check_memory(csv->ctx, (double)wanted * (double)csv->cols * sizeof(double),
+                                           source->stage, "raise --memory, or read fewer rows or columns");
+    if (status != KFE_OK)
+        return status;
+    if (__builtin_mul_overflow(wanted, csv->cols, &count))
+        return kfe_i_fail(csv->ctx, KFE_ENOMEM, "%s: the table is too large", source->name);
+    values = kfe_i_resize(csv->ctx, csv->values, count, sizeof *values);
+    if (!values)
+        return KFE_ENOMEM;
+    csv->values = values;
+    csv->capacity = wanted;
+    return KFE_OK;
+}
+
+static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_span *spans = NULL;
+
+    if (rows <= csv->span_capacity)
+        return KFE_OK;
+    if (csv->label >= 0) {
+        KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->label_spans, rows, sizeof *spans));
+        csv->label_spans = spans;
+    }
+    if (csv->string >= 0) {
+        KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->string_spans, rows, sizeof *spans));
+        csv->string_spans = spans;
+    }
+    csv->span_capacity = rows;
+cleanup:
+    return status;
+}
+
+/* ---- labels and strings ---- */
+
+/* Counts lines on from where it last was, since labels come in order. */
+typedef struct line_counter {
+    const char *place;
+    int64_t line;
+} line_counter;
+
+static int64_t count_to(void *user, const char *place)
+{
+    line_counter *counter = user;
+
+    counter->line += kfe_i_count_lines(counter->place, place);
+    counter->place = place;
+    return counter->line;
+}
+
+/* The content is after a quote exactly if the field is quoted: otherwise a delimiter, a blank or a line end
+ * stands there. */
+static int span_is_quoted(const kfe_i_csv *csv, kfe_i_span span)
+{
+    return span.begin > 0 && csv->block.bytes[span.begin - 1] == '"';
+}
+
+static kfe_status add_label(kfe_i_csv *csv, kfe_i_span span, kfe_i_text *scratch, line_counter *counter)
+{
+    const char *word = csv->block.bytes + span.begin;
+    const char *place = word;
+    int64_t length = span.length;
+    int quoted = span_is_quoted(csv, span);
+
+    if ((!quoted || length == 0) && kfe_i_is_missing_text(word, word + length))
+        return kfe_i_labels_add_missing(csv->labels);
+    if (quoted && memchr(word, '"', (size_t)length)) {
+        scratch->length = 0;
+        kfe_i_csv_unquote(scratch, word, word + length);
+        if (scratch->status != KFE_OK)
+            return scratch->status;
+        word = scratch->bytes;
+        length = scratch->length;
+    }
+    return kfe_i_labels_add(csv->labels, word, length, count_to, counter, place);
+}
+
+static kfe_status add_labels(kfe_i_csv *csv, int64_t rows)
+{
+    kfe_status status = KFE_OK;
+    line_counter counter = {csv->block.bytes, csv->block.line};
+    kfe_i_text scratch;
+
+    kfe_i_text_init(&scratch, csv->ctx);
+    KFE_TRY(kfe_i_labels_reserve(csv->labels, csv->capacity));
+    for (int64_t i = 0; i < rows; i++)
+        KFE_TRY(add_label(csv, csv->label_spans[i], &scratch, &counter));
+cleanup:
+    kfe_i_text_free(&scratch);
+    return status;
+}
+
+static kfe_status add_strings(kfe_i_csv *csv, int64_t rows)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_GROW(csv->ctx, csv->string_start, csv->string_capacity, csv->rows + rows + 1);
+    csv->string_start[0] = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        kfe_i_span span = csv->string_spans[i];
+        const char *word = csv->block.bytes + span.begin;
+        if (span_is_quoted(csv, span))
+            kfe_i_csv_unquote(&csv->strings, word, word + span.length);
+        else
+            kfe_i_text_add(&csv->strings, word, span.length);
+        csv->string_start[csv->rows + i + 1] = csv->strings.length;
+    }
+    status = csv->strings.status;
+cleanup:
+    return status;
+}
+
+/* ---- the whole block ---- */
+
+static int64_t place_shares(kfe_i_csv *csv, share *shares, int count)
+{
+    int64_t rows = 0;
+
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+    for (int k = 0; k < count; k++)
+        count_rows(csv, &shares[k]);
+    for (int k = 0; k < count; k++) {
+        shares[k].first_row = rows;
+        rows += shares[k].rows;
+    }
+    return rows;
+}
+
+kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
+{
+    kfe_status status = KFE_OK;
+    share shares[MOST_SHARES];
+    int quotes = memchr(csv->block.bytes, '"', (size_t)csv->block.length) != NULL;
+    const char *end = whole_records_end(csv, quotes);
+    int count = cut_shares(csv, end, quotes, shares);
+    int64_t rows;
+
+    *used = end - csv->block.bytes;
+    if (count == 0)
+        return KFE_OK;
+    rows = place_shares(csv, shares, count);
+    KFE_TRY(reserve_values(csv, rows));
+    KFE_TRY(reserve_spans(csv, rows));
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+    for (int k = 0; k < count; k++)
+        parse_share(csv, &shares[k]);
+    for (int k = 0; k < count; k++) {
+        csv->has_missing |= shares[k].has_missing;
+        if (shares[k].fault.kind != FAULT_NONE) {
+            status = raise_fault(csv, &shares[k]);
+            goto cleanup;
+        }
+    }
+    if (csv->label >= 0)
+        KFE_TRY(add_labels(csv, rows));
+    if (csv->string >= 0)
+        KFE_TRY(add_strings(csv, rows));
+    csv->rows += rows;
+cleanup:
+    return status;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kind of delimited text a file is, judged by its first lines. */
+#include <string.h>
+#include <strings.h>
+
+#include "core/memory.h"
+#include "data/read/csv.h"
+
+enum { LINES_TO_JUDGE = 20 };
+
+/* ---- fields ---- */
+
+int kfe_i_csv_field(char delimiter, const char *c, const char *block_end, kfe_i_field *out)
+{
+    while (*c == ' ')
+        c++;
+    out->quoted = *c == '"';
+    if (out->quoted) {
+        const char *quote = ++c;
+        out->begin = c;
+        for (;; quote += 2) {
+            quote = memchr(quote, '"', (size_t)(block_end - quote));
+            if (!quote || quote + 1 >= block_end)
+                return 0;
+            if (quote[1] != '"')
+                break;
+        }
+        out->end = quote;
+        for (c = quote + 1; *c != delimiter && *c != '\n'; c++)
+            ;
+        out->next = c;
+        return 1;
+    }
+    out->begin = c;
+    while (*c != delimiter && *c != '\n')
+        c++;
+    out->next = c;
+    while (c > out->begin && (c[-1] == ' ' || c[-1] == '\r'))
+        c--;
+    out->end = c;
+    return 1;
+}
+
+const char *kfe_i_csv_row_begin(char delimiter, const char *c)
+{
+    while (delimiter == ' ' && *c == ' ')
+        c++;
+    return c;
+}
+
+const char *kfe_i_csv_next_field(char delimiter, const kfe_i_field *field)
+{
+    const char *c = field->next;
+
+    if (*c == '\n')
+        return NULL;
+    c++;
+    if (delimiter != ' ')
+        return c;
+    while (*c == ' ')
+        c++;
+    return *c == '\n' || (*c == '\r' && c[1] == '\n') ? NULL : c;
+}
+
+const char *kfe_i_csv_record_end(char delimiter, const char *c, const char *block_end, int quotes)
+{
+    kfe_i_field field = {c, c, c, 0};
+
+    if (!quotes)
+        return memchr(c, '\n', (size_t)(block_end - c));
+    for (c = kfe_i_csv_row_begin(delimiter, c); c; c = kfe_i_csv_next_field(delimiter, &field))
+        if (!kfe_i_csv_field(delimiter, c, block_end, &field))
+            return NULL;
+    return memchr(field.next, '\n', (size_t)(block_end - field.next));
+}
+
+int kfe_i_csv_is_blank(char delimiter, const char *c)
+{
+    while (*c == ' ' || *c == '\r' || (*c == '\t' && delimiter != '\t'))
+        c++;
+    return *c == '\n';
+}
+
+void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end)
+{
+    while (begin < end) {
+        const char *quote = memchr(begin, '"', (size_t)(end - begin));
+        const char *stop = quote ? quote + 1 : end;
+        kfe_i_text_add(out, begin, stop - begin);
+        begin = quote ? quote + 2 : end;
+    }
+}
+
+/* ---- delimiter ---- */
+
+static int64_t count_fields(char delimiter, const char *c, const char *block_end)
+{
+    kfe_i_field field;
+    int64_t count = 0;
+
+    for (c = kfe_i_csv_row_begin(delimiter, c); c; c = kfe_i_csv_next_field(delimiter, &field)) {
+        if (!kfe_i_csv_field(delimiter, c, block_end, &field))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* The number of fields if all of the first lines agree on it, otherwise 0. */
+static int64_t agreed_fields(char delimiter, const char *begin, const char *end)
+{
+    int64_t agreed = 0;
+    int quotes = memchr(begin, '"', (size_t)(end - begin)) != NULL;
+
+    for (int line = 0; line < LINES_TO_JUDGE && begin < end;) {
+        const char *stop = kfe_i_csv_record_end(delimiter, begin, end, quotes);
+        int64_t count;
+        if (!stop)
+            break;
+        if (!kfe_i_csv_is_blank(delimiter, begin)) {
+            count = count_fields(delimiter, begin, end);
+            if (line++ > 0 && count != agreed)
+                return 0;
+            agreed = count;
+        }
+        begin = stop + 1;
+    }
+    return agreed;
+}
+
+/* Tabs, semicolons and pipes seldom stand in fields; commas may be decimal points, blanks anything. */
+static char guess_delimiter(const char *begin, const char *end)
+{
+    static const char candidates[] = "\t;|, ";
+    char most = ',';
+    int64_t fields = 1;
+
+    if (begin == end)
+        return most;
+    for (const char *c = candidates; *c; c++)
+        if (agreed_fields(*c, begin, end) > 1)
+            return *c;
+    for (const char *c = "\t;|,"; *c; c++)
+        if (count_fields(*c, begin, end) > fields) {
+            fields = count_fields(*c, begin, end);
+            most = *c;
+        }
+    return most;
+}
+
+static kfe_status choose_delimiter(kfe_i_csv *csv)
+{
+    static const char characters[] = ",\t; |";
+    const char *asked = csv->settings->delimiter;
+    int word = kfe_i_word_index("comma|tab|semicolon|space|pipe", asked);
+
+    if (csv->delimiter != '\0')
+        return KFE_OK;
+    if (strcmp(asked, "auto") == 0)
+        csv->delimiter = guess_delimiter(csv->block.bytes, kfe_i_block_lines_end(&csv->block));
+    else if (word >= 0)
+        csv->delimiter = characters[word];
+    else if (strcmp(asked, "\\t") == 0)
+        csv->delimiter = '\t';
+    else if (strlen(asked) == 1 && !strchr("\"\n\r", asked[0]))
+        csv->delimiter = asked[0];
+    else
+        return kfe_i_fail(csv->ctx, KFE_EINVAL,
+                          "the delimiter is auto, comma, tab, semicolon, space, pipe or one character, not "
+                          "'%s'",
+                          asked);
+    return KFE_OK;
+}
+
+/* ---- header ---- */
+
+/* Consumes blank lines and makes sure that the first record is whole. */
+static kfe_status find_first_record(kfe_i_csv *csv, const char **end)
+{
+    kfe_status status = KFE_OK;
+
+    for (;;) {
+        const char *begin = csv->block.bytes;
+        const char *block_end = kfe_i_block_lines_end(&csv->block);
+        const char *stop = memchr(begin, '\n', (size_t)csv->block.length);
+        if (stop && kfe_i_csv_is_blank(csv->delimiter, begin)) {
+            kfe_i_block_consume(&csv->block, stop + 1 - begin);
+            continue;
+        }
+        int quotes = memchr(begin, '"', (size_t)csv->block.length) != NULL;
+        *end = stop ? kfe_i_csv_record_end(csv->delimiter, begin, block_end, quotes) : NULL;
+        if (*end)
+            return KFE_OK;
+        if (csv->block.finished && csv->block.length == 0)
+            return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, 0, 0,
+                                 "the file has no rows; it needs at least one");
+        if (csv->block.finished)
+            return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->block.line, 0,
+                                 "a quote opened in this row is never closed; close it, or double it if it "
+                                 "is part of the text");
+        KFE_TRY(kfe_i_block_widen(&csv->block));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status copy_field(kfe_i_csv *csv, const kfe_i_field *field, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, csv->ctx);
+    if (field->quoted)
+        kfe_i_csv_unquote(&text, field->begin, field->end);
+    else
+        kfe_i_text_add(&text, field->begin, field->end - field->begin);
+    return kfe_i_text_take(&text, out);
+}
+
+/* The fields of the first record as strings, into csv->names. */
+static kfe_status read_names(kfe_i_csv *csv, const char *end)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_field field;
+    const char *c = kfe_i_csv_row_begin(csv->delimiter, csv->block.bytes);
+
+    csv->fields = count_fields(csv->delimiter, csv->block.bytes, end + 1);
+    KFE_ALLOC_ZERO(csv->ctx, csv->names, csv->fields + 1);
+    for (int64_t j = 0; j < csv->fields && c; j++) {
+        if (!kfe_i_csv_field(csv->delimiter, c, end + 1, &field))
+            break;
+        KFE_TRY(copy_field(csv, &field, &csv->names[j]));
+        c = kfe_i_csv_next_field(csv->delimiter, &field);
+    }
+cleanup:
+    return status;
+}
+
+static int is_number(const char *text)
+{
+    double value;
+    const char *end = text + strlen(text);
+    return kfe_i_is_missing_text(text, end) || kfe_i_parse_number(text, end, &value);
+}
+
+/* Strings tell no header from a first row, so only customary names count. */
+static int has_customary_name(const kfe_i_csv *csv)
+{
+    static const char *const customary[] = {"text", "string", "sequence", "label", "class", "target"};
+
+    for (int64_t j = 0; j < csv->fields; j++)
+        for (size_t k = 0; k < sizeof customary / sizeof *customary; k++)
+            if (strcasecmp(csv->names[j], customary[k]) == 0)
+                return 1;
+    return 0;
+}
+
+static int label_is_named(const char *label)
+{
+    double number;
+    return kfe_i_word_index("auto|last|first|none", label) < 0 &&
+           !kfe_i_parse_number(label, label + strlen(label), &number);
+}
+
+static int has_header(const kfe_i_csv *csv, int64_t label)
+{
+    const kfe_i_read_settings *settings = csv->settings;
+
+    if (settings->header != KFE_HEADER_AUTO)
+        return settings->header == KFE_HEADER_YES;
+    if (settings->content == KFE_CONTENT_LABELS)
+        return 0; /* told from the number of rows, later */
+    if (label_is_named(settings->label))
+        return 1;
+    if (settings->content == KFE_CONTENT_STRINGS)
+        return has_customary_name(csv);
+    for (int64_t j = 0; j < csv->fields; j++)
+        if (j != label && !is_number(csv->names[j]))
+            return 1;
+    return 0;
+}
+
+/* A slip of the pen in the first row must not make it a header unnoticed. */
+static void warn_of_doubtful_header(const kfe_i_csv *csv)
+{
+    double value;
+
+    if (csv->settings->header != KFE_HEADER_AUTO || csv->settings->content != KFE_CONTENT_NUMBERS)
+        return;
+    for (int64_t j = 0; j < csv->fields; j++)
+        if (j != csv->label &&
+            kfe_i_parse_number(csv->names[j], csv->names[j] + strlen(csv->names[j]), &value)) {
+            kfe_i_log(
+                csv->ctx, KFE_LOG_WARNING,
+                "%s:%lld: taken for a header, though field %lld is a number; if it is data, say --header "
+                "no, otherwise --header yes",
+                csv->block.source->name, (long long)csv->first_line, (long long)j + 1);
+            return;
+        }
+}
+
+static void forget_names(kfe_i_csv *csv)
+{
+    for (int64_t j = 0; j < csv->fields; j++)
+        kfe_i_free(csv->ctx, csv->names[j]);
+    kfe_i_free(csv->ctx, csv->names);
+    csv->names = NULL;
+}
+
+kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
+{
+    kfe_status status = KFE_OK;
+    const char *end = NULL;
+    const kfe_i_read_settings *settings = csv->settings;
+
+    while (!csv->block.finished && kfe_i_block_lines_end(&csv->block) == csv->block.bytes)
+        KFE_TRY(kfe_i_block_widen(&csv->block));
+    KFE_TRY(choose_delimiter(csv));
+    KFE_TRY(find_first_record(csv, &end));
+    csv->first_line = csv->block.line;
+    KFE_TRY(read_names(csv, end));
+    KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->fields,
+                               settings->header == KFE_HEADER_NO ? NULL : csv->names, &csv->label));
+    if (has_header(csv, csv->label)) {
+        warn_of_doubtful_header(csv);
+        kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);
+    } else {
+        forget_names(csv);
+    }
+    csv->string = settings->content == KFE_CONTENT_STRINGS ? csv->label == 0 : -1;
+cleanup:
+    return status;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/memory.h"
+#include "data/read/reader.h"
+
+void kfe_i_draft_init(kfe_i_draft *draft, kfe_context *ctx)
+{
+    memset(draft, 0, sizeof *draft);
+    draft->ctx = ctx;
+    kfe_i_labels_init(&draft->labels, ctx);
+}
+
+void kfe_i_draft_free(kfe_i_draft *draft)
+{
+    if (!draft->ctx)
+        return;
+    for (int64_t j = 0; draft->column_names && j < draft->table.cols; j++)
+        kfe_i_free(draft->ctx, draft->column_names[j]);
+    kfe_i_free(draft->ctx, draft->column_names);
+    kfe_i_table_free(&draft->table);
+    kfe_i_labels_free(&draft->labels);
+    memset(draft, 0, sizeof *draft);
+}
+
+/* ---- the label column ---- */
+
+static const char *name_at(const void *list, int index)
+{
+    return ((const char *const *)list)[index];
+}
+
+/* A column's 1-based number, or its name. Numbers win: without a header, `names` is the first row. */
+static kfe_status named_column(kfe_context *ctx, const char *file, const char *label, int64_t count,
+                               char *const *names, int64_t *column)
+{
+    double number = 0;
+    char suggestion[128] = "";
+
+    if (kfe_i_parse_number(label, label + strlen(label), &number) && number == floor(number)) {
+        *column = number >= 1 && number <= (double)count ? (int64_t)number - 1 : -1;
+        if (*column >= 0)
+            return KFE_OK;
+        return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
+                             "the label column %s is out of range: the file has %lld columns; give a number "
+                             "from 1 to %lld with --label",
+                             label, (long long)count, (long long)count);
+    }
+    for (int64_t j = 0; names && j < count; j++) {
+        if (strcmp(names[j], label) != 0)
+            continue;
+        if (*column >= 0)
+            return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
+                                 "columns %lld and %lld are both named '%s'; give the number of the label "
+                                 "column with --label",
+                                 (long long)*column + 1, (long long)j + 1, label);
+        *column = j;
+    }
+    if (*column >= 0)
+        return KFE_OK;
+    if (names) /* the caller's list ends in NULL */
+        kfe_i_suggest(label, name_at, names, suggestion, sizeof suggestion);
+    return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
+                         "no column is named '%s'%s; give a name from the header%s, or a number from 1 to "
+                         "%lld, with --label",
+                         label, suggestion, names ? "" : " (this file has none)", (long long)count);
+}
+
+kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                              int64_t count, char *const *names, int64_t *column)
+{
+    const char *label = settings->label;
+
+    *column = -1;
+    if (strcmp(label, "none") == 0)
+        return KFE_OK;
+    if (settings->columns == count) /* all columns are features: the label is not there */
+        return KFE_OK;
+    if (strcmp(label, "auto") == 0 && settings->label_file[0])
+        return KFE_OK;
+    if (strcmp(label, "auto") == 0 || strcmp(label, "last") == 0)
+        *column = count - 1;
+    else if (strcmp(label, "first") == 0)
+        *column = 0;
+    else
+        return named_column(ctx, file, label, count, names, column);
+    return KFE_OK;
+}
+
+int kfe_i_is_missing_text(const char *begin, const char *end)
+{
+    static const char *const words[] = {"NA", "N/A", "NaN", "null", "?"};
+    size_t length;
+
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    length = (size_t)(end - begin);
+    if (length == 0)
+        return 1;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strlen(words[k]) == length && strncasecmp(words[k], begin, length) == 0)
+            return 1;
+    return 0;
+}
+
+/* ---- missing values ---- */
+
+static int row_is_complete(const kfe_i_draft *draft, int64_t row)
+{
+    const kfe_i_table *table = &draft->table;
+    const kfe_i_labels *labels = &draft->labels;
+
+    if (labels->present && (labels->codes ? labels->codes[row] < 0 : isnan(labels->numbers[row])))
+        return 0;
+    if (table->kind == KFE_TABLE_TEXT)
+        return 1;
+    int sparse = table->kind == KFE_TABLE_CSR;
+    int64_t begin = sparse ? table->row_start[row] : row * table->stride;
+    int64_t end = sparse ? table->row_start[row + 1] : begin + table->cols;
+    for (int64_t p = begin; p < end; p++)
+        if (isnan(table->values[p]))
+            return 0;
+    return 1;
+}
+
+static kfe_status keep_rows(kfe_i_draft *draft, const int64_t *kept, int64_t count)
+{
+    kfe_i_table whole = {0};
+    kfe_status status = kfe_i_table_gather(draft->ctx, &draft->table, kept, count, &whole);
+
+    if (status != KFE_OK)
+        return status;
+    kfe_i_table_free(&draft->table);
+    draft->table = whole;
+    if (draft->labels.present)
+        kfe_i_labels_keep(&draft->labels, kept, count);
+    return KFE_OK;
+}
+
+static kfe_status drop_rows(kfe_context *ctx, kfe_i_draft *drafts, int views, const char *file)
+{
+    kfe_status status = KFE_OK;
+    int64_t *kept = NULL;
+    int64_t count = 0;
+    int64_t rows = drafts[0].table.rows;
+
+    KFE_ALLOC(ctx, kept, rows);
+    for (int64_t i = 0; i < rows; i++) {
+        int complete = 1;
+        for (int v = 0; v < views; v++)
+            complete &= row_is_complete(&drafts[v], i);
+        if (complete)
+            kept[count++] = i;
+    }
+    if (count == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: every row misses some value; use --missing mean", file);
+    for (int v = 0; v < views; v++)
+        KFE_TRY(keep_rows(&drafts[v], kept, count));
+    kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
+              (long long)(rows - count), (long long)rows);
+cleanup:
+    kfe_i_free(ctx, kept);
+    return status;
+}
+
+/* The mean of what a column has into its gaps; returns how many gaps there were, -1 if it has nothing. */
+static int64_t fill_column(kfe_i_table *table, int64_t column)
+{
+    double sum = 0;
+    int64_t present = 0;
+
+    for (int64_t i = 0; i < table->rows; i++) {
+        double value = table->values[i * table->stride + column];
+        if (!isnan(value)) {
+            present++;
+            sum += (value - sum) / (double)present;
+        }
+    }
+    if (present == 0)
+        return -1;
+    for (int64_t i = 0; i < table->rows; i++)
+        if (isnan(table->values[i * table->stride + column]))
+            table->values[i * table->stride + column] = sum;
+    return table->rows - present;
+}
+
+static kfe_status fill_means(kfe_i_draft *draft, const char *file)
+{
+    int64_t filled = 0;
+
+    for (int64_t j = 0; draft->table.kind == KFE_TABLE_DENSE && j < draft->table.cols; j++) {
+        int64_t gaps = fill_column(&draft->table, j);
+        if (gaps < 0)
+            return kfe_i_fail(draft->ctx, KFE_EINPUT,
+                              "%s: column %lld%s%s has no value at all, so no mean; remove that column", file,
+                              (long long)j + 1, draft->column_names ? " " : "",
+                              draft->column_names ? draft->column_names[j] : "");
+        filled += gaps;
+    }
+    kfe_i_log(draft->ctx, KFE_LOG_INFO, "%s: filled %lld missing values with column means", file,
+              (long long)filled);
+    return KFE_OK;
+}
+
+static kfe_status refuse_missing(kfe_i_draft *draft, const char *file)
+{
+    int64_t row = 0;
+    int64_t column = 0;
+
+    if (kfe_i_table_find_nonfinite(&draft->table, &row, &column))
+        return kfe_i_fail(draft->ctx, KFE_EINPUT,
+                          "%s: row %lld, column %lld is missing (NaN); fill it in, or use --missing mean or "
+                          "--missing drop",
+                          file, (long long)row + 1, (long long)column + 1);
+    return KFE_OK;
+}
+
+static kfe_status refuse_missing_label(kfe_i_draft *draft, const char *file)
+{
+    int64_t row = draft->labels.present ? kfe_i_labels_find_missing(&draft->labels) : -1;
+
+    if (row < 0)
+        return KFE_OK;
+    return kfe_i_fail(draft->ctx, KFE_EINPUT,
+                      "%s: the label of row %lld is missing; fill it in, or use --missing drop", file,
+                      (long long)row + 1);
+}
+
+static kfe_status complete_one(kfe_i_draft *draft, const char *file, int missing)
+{
+    kfe_status status = KFE_OK;
+
+    if (!draft->has_missing)
+        return KFE_OK;
+    KFE_TRY(refuse_missing_label(draft, file));
+    if (missing == KFE_MISSING_MEAN)
+        KFE_TRY(fill_means(draft, file));
+    else
+        KFE_TRY(refuse_missing(draft, file));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_drafts_complete(kfe_context *ctx, kfe_i_draft *drafts, int count, const char *const *paths,
+                                 const kfe_i_read_settings *settings)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; v < count; v++) {
+        const char *file = kfe_i_shown_path(paths[v]);
+        if (settings->missing != KFE_MISSING_DROP)
+            KFE_TRY(complete_one(&drafts[v], file, settings->missing));
+        else if (drafts[v].has_missing)
+            return drop_rows(ctx, drafts, count, file);
+    }
+cleanup:
+    return status;
+}

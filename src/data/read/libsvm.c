@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sparse text format of LIBSVM and SVMlight: "label index:value index:value ... # comment", indices from
+ * 1 and increasing. `qid:` of ranking data is skipped.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/read/block.h"
+#include "data/read/reader.h"
+
+typedef struct libsvm {
+    kfe_context *ctx;
+    const kfe_i_read_settings *settings;
+    kfe_i_block block;
+    kfe_i_labels *labels;
+    int take_labels;
+    int labelled;     /* whether rows begin with a label; -1 before the first row */
+    int64_t line;     /* number of the line at hand */
+    const char *text; /* the line at hand, for columns in messages */
+    int64_t rows, row_capacity;
+    int64_t *row_start;
+    int64_t entries, column_capacity, value_capacity;
+    int32_t *columns;
+    double *values;
+    int64_t cols;
+    int64_t last_index; /* in the row at hand */
+    int has_missing;
+    int warned;
+} libsvm;
+
+typedef struct token {
+    const char *begin, *end;
+} token;
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* The next word of the line, empty at its end or at a comment. */
+static token next_token(const char **c, const char *end)
+{
+    token word;
+
+    while (*c < end && is_blank(**c))
+        (*c)++;
+    word.begin = *c;
+    if (*c < end && **c == '#')
+        *c = end;
+    else
+        while (*c < end && !is_blank(**c) && **c != '#')
+            (*c)++;
+    word.end = word.begin < end && *word.begin == '#' ? word.begin : *c;
+    return word;
+}
+
+static int shown(token word)
+{
+    return (int)(word.end - word.begin < 60 ? word.end - word.begin : 60);
+}
+
+static const char *colon_in(token word)
+{
+    return memchr(word.begin, ':', (size_t)(word.end - word.begin));
+}
+
+static kfe_status fail_at(libsvm *reader, token word, const char *reason)
+{
+    return kfe_i_fail_at(reader->ctx, KFE_EINPUT, reader->block.source->name, reader->line,
+                         word.begin - reader->text + 1, "'%.*s': %s", shown(word), word.begin, reason);
+}
+
+/* ---- labels ---- */
+
+static int64_t line_of(void *user, const char *place)
+{
+    (void)place;
+    return ((const libsvm *)user)->line;
+}
+
+static kfe_status take_label(libsvm *reader, token word)
+{
+    if (memchr(word.begin, ',', (size_t)(word.end - word.begin)))
+        return fail_at(reader, word, "several labels for one row are not supported; keep one");
+    if (!reader->take_labels)
+        return KFE_OK;
+    if (kfe_i_is_missing_text(word.begin, word.end)) {
+        if (reader->settings->missing != KFE_MISSING_DROP)
+            return fail_at(reader, word, "the label is missing; fill it in, or use --missing drop");
+        reader->has_missing = 1;
+        return kfe_i_labels_add_missing(reader->labels);
+    }
+    return kfe_i_labels_add(reader->labels, word.begin, word.end - word.begin, line_of, reader, word.begin);
+}
+
+/* The first word is the label unless it looks like an entry; all rows must agree. */
+static kfe_status begin_row(libsvm *reader, token word, int *is_label)
+{
+    *is_label = colon_in(word) == NULL;
+    if (reader->labelled < 0)
+        reader->labelled = *is_label;
+    if (reader->labelled && !*is_label)
+        return fail_at(reader, word, "the row does not begin with a label, as the rows before do");
+    if (!reader->labelled && *is_label)
+        return fail_at(reader, word, "the row begins with a label, but the rows before have none");
+    return *is_label ? take_label(reader, word) : KFE_OK;
+}
+
+/* ---- entries ---- */
+
+static kfe_status parse_index(libsvm *reader, token word, const char *colon, int64_t *index)
+{
+    int64_t value = 0;
+
+    for (const char *c = word.begin; c < colon; c++) {
+        if (*c < '0' || *c > '9')
+            return fail_at(reader, word, "the index before ':' must be a whole number from 1 up");
+        value = value * 10 + (*c - '0');
+        if (value > INT32_MAX)
+            return fail_at(reader, word, "the index is larger than 2147483647");
+    }
+    if (colon == word.begin)
+        return fail_at(reader, word, "there is no index before ':'");
+    if (value == 0)
+        return fail_at(reader, word, "indices count from 1; add 1 to all of them");
+    if (value == reader->last_index)
+        return fail_at(reader, word, "the index occurs twice in this row; keep one");
+    if (value < reader->last_index)
+        return fail_at(reader, word, "indices must increase within a row; sort them");
+    *index = reader->last_index = value;
+    return KFE_OK;
+}
+
+static kfe_status parse_value(libsvm *reader, token word, const char *colon, double *value)
+{
+    int missing = kfe_i_is_missing_text(colon + 1, word.end);
+
+    if (missing && reader->settings->missing == KFE_MISSING_DROP) {
+        reader->has_missing = 1;
+        *value = (double)NAN; /* the row goes later, when all files are there */
+        return KFE_OK;
+    }
+    if (missing || (kfe_i_parse_number(colon + 1, word.end, value) && isnan(*value)))
+        return fail_at(reader, word,
+                       "the value is missing; leave the entry out if it is zero, or use --missing drop");
+    if (!kfe_i_parse_number(colon + 1, word.end, value))
+        return fail_at(reader, word, "the value after ':' is not a number");
+    return isfinite(*value) ? KFE_OK : fail_at(reader, word, "the value is not finite");
+}
+
+static kfe_status check_width(libsvm *reader, token word, int64_t index)
+{
+    int64_t expected = reader->settings->columns;
+
+    if (expected > 0 && index > expected)
+        return kfe_i_fail_at(
+            reader->ctx, KFE_EINPUT, reader->block.source->name, reader->line, word.begin - reader->text + 1,
+            "index %lld, but %lld columns are expected; the data must have the features that "
+            "the model was made with",
+            (long long)index, (long long)expected);
+    reader->cols = index > reader->cols ? index : reader->cols;
+    return KFE_OK;
+}
+
+static kfe_status take_entry(libsvm *reader, token word)
+{
+    kfe_status status = KFE_OK;
+    const char *colon = colon_in(word);
+    int64_t index = 0;
+    double value = 0;
+
+    if (!colon)
+        return fail_at(reader, word, "an entry must be index:value");
+    if (colon - word.begin == 3 && memcmp(word.begin, "qid", 3) == 0) {
+        if (!reader->warned)
+            kfe_i_log(reader->ctx, KFE_LOG_WARNING, "%s:%lld: 'qid:' is ignored", reader->block.source->name,
+                      (long long)reader->line);
+        reader->warned = 1;
+        return KFE_OK;
+    }
+    KFE_TRY(parse_index(reader, word, colon, &index));
+    KFE_TRY(parse_value(reader, word, colon, &value));
+    KFE_TRY(check_width(reader, word, index));
+    if (value == 0)
+        return KFE_OK;
+    KFE_GROW(reader->ctx, reader->columns, reader->column_capacity, reader->entries + 1);
+    KFE_GROW(reader->ctx, reader->values, reader->value_capacity, reader->entries + 1);
+    reader->columns[reader->entries] = (int32_t)(index - 1);
+    reader->values[reader->entries++] = value;
+cleanup:
+    return status;
+}
+
+/* ---- rows ---- */
+
+static kfe_status take_line(libsvm *reader, const char *begin, const char *end)
+{
+    kfe_status status = KFE_OK;
+    const char *c = begin;
+    token word = next_token(&c, end);
+    int is_label = 0;
+
+    if (word.begin == word.end)
+        return KFE_OK;
+    reader->text = begin;
+    reader->last_index = 0;
+    KFE_TRY(begin_row(reader, word, &is_label));
+    if (is_label)
+        word = next_token(&c, end);
+    for (; word.begin < word.end; word = next_token(&c, end))
+        KFE_TRY(take_entry(reader, word));
+    KFE_GROW(reader->ctx, reader->row_start, reader->row_capacity, reader->rows + 2);
+    reader->row_start[++reader->rows] = reader->entries;
+cleanup:
+    return status;
+}
+
+static kfe_status take_lines(libsvm *reader, int64_t *used)
+{
+    kfe_status status = KFE_OK;
+    const char *c = reader->block.bytes;
+    const char *end = kfe_i_block_lines_end(&reader->block);
+
+    *used = end - c;
+    reader->line = reader->block.line;
+    for (; c < end; reader->line++) {
+        const char *stop = memchr(c, '\n', (size_t)(end - c));
+        KFE_TRY(take_line(reader, c, stop));
+        c = stop + 1;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status read_blocks(libsvm *reader)
+{
+    kfe_status status = KFE_OK;
+    int64_t used = 0;
+
+    KFE_TRY(kfe_i_block_fill(&reader->block));
+    for (;;) {
+        KFE_TRY(take_lines(reader, &used));
+        kfe_i_block_consume(&reader->block, used);
+        KFE_TRY(kfe_i_source_checkpoint(reader->block.source));
+        if (reader->block.finished)
+            break;
+        if (used == 0)
+            KFE_TRY(kfe_i_block_widen(&reader->block));
+        else
+            KFE_TRY(kfe_i_block_fill(&reader->block));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status check_settings(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings)
+{
+    if (kfe_i_word_index("auto|first|none|1", settings->label) < 0 && settings->content != KFE_CONTENT_LABELS)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: LIBSVM files have the label first; use --label first or --label none", file);
+    if (settings->content != KFE_CONTENT_NUMBERS)
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: a LIBSVM file holds numbers; a text table is needed here",
+                          file);
+    return KFE_OK;
+}
+
+static int wants_labels(const kfe_i_read_settings *settings)
+{
+    return strcmp(settings->label, "none") != 0 &&
+           !(strcmp(settings->label, "auto") == 0 && settings->label_file[0]);
+}
+
+static void take_result(libsvm *reader, kfe_i_draft *out)
+{
+    kfe_i_table *table = &out->table;
+
+    table->ctx = reader->ctx;
+    table->kind = KFE_TABLE_CSR;
+    table->owned = 1;
+    table->rows = reader->rows;
+    table->cols = reader->settings->columns > 0 ? reader->settings->columns : reader->cols;
+    table->row_start = reader->row_start;
+    table->columns = reader->columns;
+    table->values = reader->values;
+    reader->row_start = NULL;
+    reader->columns = NULL;
+    reader->values = NULL;
+    out->labels.present = reader->take_labels && reader->labelled == 1;
+    out->labels.column = 1;
+    out->has_missing = reader->has_missing;
+}
+
+static kfe_status check_result(const libsvm *reader)
+{
+    if (reader->rows > 0 && reader->cols == 0 && reader->settings->columns == 0)
+        return kfe_i_fail(reader->ctx, KFE_EINPUT, "%s: no row has any entry index:value",
+                          reader->block.source->name);
+    return KFE_OK;
+}
+
+static kfe_status read_libsvm(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
+                              kfe_i_draft *out)
+{
+    kfe_status status = KFE_OK;
+    libsvm reader = {.ctx = ctx, .settings = settings, .labels = &out->labels, .labelled = -1};
+
+    KFE_TRY(check_settings(ctx, source->name, settings));
+    reader.take_labels = wants_labels(settings);
+    reader.row_capacity = reader.column_capacity = reader.value_capacity = 16;
+    KFE_ALLOC_ZERO(ctx, reader.row_start, reader.row_capacity);
+    KFE_ALLOC(ctx, reader.columns, reader.column_capacity);
+    KFE_ALLOC(ctx, reader.values, reader.value_capacity);
+    KFE_TRY(kfe_i_block_open(source, &reader.block));
+    KFE_TRY(read_blocks(&reader));
+    KFE_TRY(check_result(&reader));
+    take_result(&reader, out);
+cleanup:
+    kfe_i_free(ctx, reader.row_start);
+    kfe_i_free(ctx, reader.columns);
+    kfe_i_free(ctx, reader.values);
+    kfe_i_block_close(&reader.block);
+    return status;
+}
+
+/* ---- recognising ---- */
+
+/* index:number, the index all digits. */
+static int looks_like_entry(token word)
+{
+    const char *colon = colon_in(word);
+    double value;
+
+    if (!colon || colon == word.begin)
+        return 0;
+    for (const char *c = word.begin; c < colon; c++)
+        if (*c < '0' || *c > '9')
+            return (colon - word.begin == 3 && memcmp(word.begin, "qid", 3) == 0);
+    return kfe_i_parse_number(colon + 1, word.end, &value);
+}
+
+/* The first line with anything in it: "label index:value", or only entries, of which a single one could
+ * as well be a time of day. */
+static int recognise_libsvm(const char *head, int64_t length)
+{
+    const char *end = head + length;
+    const char *c = head;
+
+    while (c < end) {
+        const char *stop = memchr(c, '\n', (size_t)(end - c));
+        stop = stop ? stop : end;
+        token first = next_token(&c, stop);
+        token second = next_token(&c, stop);
+        if (first.begin < first.end)
+            return second.begin < second.end && looks_like_entry(second) &&
+                   (!colon_in(first) || looks_like_entry(first));
+        c = stop < end ? stop + 1 : end;
+    }
+    return 0;
+}
+
+const kfe_i_reader kfe_i_libsvm_reader = {"libsvm", "svm|libsvm|svmlight", recognise_libsvm, read_libsvm};

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/read/read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/read/reader.h"
+#include "data/utf8.h"
+#include "data/views.h"
+
+#define ROW(kind, field, ...) kind(kfe_i_read_settings, field, __VA_ARGS__)
+
+static const kfe_i_param rows[] = {
+    ROW(KFE_TEXT, label, "label", "auto",
+        "label column: auto (the last one, in LIBSVM files the first), last, first, none, a name from the "
+        "header or a number from 1"),
+    ROW(KFE_TEXT, label_file, "label_file", "", "take the labels from this file of one column"),
+    ROW(KFE_TEXT, delimiter, "delimiter", "auto",
+        "what separates the fields of a text table: auto, comma, tab, semicolon, space, pipe, or one "
+        "character"),
+    ROW(KFE_CHOICE, header, "header", "auto", "auto|yes|no", "whether the first line names the columns"),
+    ROW(KFE_CHOICE, format, "format", "auto", "auto|csv|tsv|libsvm|npy|npz",
+        "format of the input; auto looks at content and extension"),
+    ROW(KFE_CHOICE, task, "task", "auto", "auto|classify|regress",
+        "labels are classes or numbers; auto takes text, and integers with at most 50 distinct values, as "
+        "classes"),
+    ROW(KFE_CHOICE, missing, "missing", "error", "error|mean|drop",
+        "missing values: refuse them, fill in the mean of the column in this file, or drop the row"),
+    ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
+        "what the examples are: rows of numbers, or one string each"),
+    ROW(KFE_TEXT, string_views, "string_views", "",
+        "views that hold strings while the others hold numbers, as NAME;NAME"),
+    ROW(KFE_INT, columns, "columns", "0", 0, 2147483647,
+        "number of features to expect; 0 takes what is found"),
+};
+
+const kfe_i_param_table kfe_i_read_params = KFE_PARAM_TABLE(rows, kfe_i_read_settings);
+
+const kfe_param_info *kfe_read_option(int index)
+{
+    return kfe_i_param_info(&kfe_i_read_params, index);
+}
+
+/* ---- the format ---- */
+
+/* In the order of the words of the parameter "format", after auto. */
+static const kfe_i_reader *const readers[] = {&kfe_i_csv_reader, &kfe_i_tsv_reader, &kfe_i_libsvm_reader,
+                                              &kfe_i_npy_reader, &kfe_i_npz_reader};
+enum { READER_COUNT = sizeof readers / sizeof *readers };
+
+/* The content decides where it is clear (magic bytes), then the extension, then how the text looks. */
+static const kfe_i_reader *guess_reader(const char *path, const char *head, int64_t length)
+{
+    char extension[16];
+
+    if (kfe_i_npy_reader.recognise(head, length))
+        return &kfe_i_npy_reader;
+    if (kfe_i_npz_reader.recognise(head, length))
+        return &kfe_i_npz_reader;
+    kfe_i_path_extension(path, extension, sizeof extension);
+    for (int k = 0; extension[0] && k < READER_COUNT; k++)
+        if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
+            return readers[k];
+    return kfe_i_libsvm_reader.recognise(head, length) ? &kfe_i_libsvm_reader : &kfe_i_csv_reader;
+}
+
+int kfe_i_is_known_extension(const char *extension)
+{
+    for (int k = 0; k < READER_COUNT; k++)
+        if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
+            return 1;
+    return 0;
+}
+
+static kfe_status choose_reader(kfe_i_source *source, const char *path, int format, const kfe_i_reader **out)
+{
+    kfe_status status = KFE_OK;
+    const char *head = NULL;
+    int64_t length = 0;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_source_peek(source, &head, &length));
+    if (length == 0)
+        return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
+                             "the file is empty; it needs at least one row");
+    *out = format > 0 ? readers[format - 1] : guess_reader(path, head, length);
+cleanup:
+    return status;
+}
+
+/* ---- one file ---- */
+
+static kfe_status read_draft(kfe_context *ctx, kfe_i_source *source, const char *path,
+                             const kfe_i_read_settings *settings, kfe_i_draft *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_reader *reader = NULL;
+
+    kfe_i_draft_init(out, ctx);
+    KFE_TRY(choose_reader(source, path, settings->format, &reader));
+    KFE_TRY(reader->read(ctx, source, settings, out));
+    if (out->table.rows == 0 && out->labels.rows == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: no rows of data; it needs at least one", source->name);
+cleanup:
+    return status;
+}
+
+static kfe_status read_file(kfe_context *ctx, const char *path, const kfe_i_read_settings *settings,
+                            kfe_i_draft *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_source source;
+
+    kfe_i_draft_init(out, ctx);
+    KFE_TRY(kfe_i_source_open(ctx, path, &source));
+    KFE_TRY(read_draft(ctx, &source, path, settings, out));
+cleanup:
+    kfe_i_source_close(&source);
+    return status;
+}
+
+/* Labels from a file of their own, one column of it. */
+static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings *settings, const char *file,
+                                    kfe_i_draft *draft)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_read_settings own = *settings;
+    kfe_i_draft labels;
+    int64_t rows_found = draft->table.rows;
+
+    memcpy(own.label, "last", sizeof "last");
+    own.label_file[0] = '\0';
+    own.format = 0;
+    own.columns = 0;
+    own.content = KFE_CONTENT_LABELS;
+    KFE_TRY(read_file(ctx, settings->label_file, &own, &labels));
+    if (!labels.labels.present)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: a label file has one column of labels", settings->label_file);
+    if (labels.labels.rows == rows_found + 1 && settings->header == KFE_HEADER_AUTO)
+        KFE_TRY(kfe_i_labels_behead(&labels.labels));
+    if (labels.labels.rows != rows_found)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s has %lld rows, but %s has %lld labels; they must match", file,
+                 (long long)rows_found, settings->label_file, (long long)labels.labels.rows);
+    kfe_i_labels_free(&draft->labels);
+    draft->labels = labels.labels;
+    kfe_i_labels_init(&labels.labels, ctx);
+    draft->has_missing |= labels.has_missing;
+cleanup:
+    kfe_i_draft_free(&labels);
+    return status;
+}
+
+/* ---- from drafts to a data set ---- */
+
+static void describe_target(const kfe_data *data, const kfe_i_read_settings *settings, char *out, size_t size)
+{
+    const kfe_i_target *target = &data->target;
+    const char *file = settings->label_file;
+    const char *name = file[0] ? file : data->target_name;
+    const char *from = !name ? "" : file[0] ? " from " : " from column '";
+    const char *end = name && !file[0] ? "'" : "";
+
+    name = name ? name : "";
+    if (target->task == KFE_TASK_NONE)
+        snprintf(out, size, "no labels");
+    else if (target->task == KFE_TASK_CLASSES)
+        snprintf(out, size, "%lld class%s%s%.200s%s", (long long)target->class_count,
+                 target->class_count == 1 ? "" : "es", from, name, end);
+    else
+        snprintf(out, size, "a real target%s%.200s%s", from, name, end);
+}
+
+static void log_summary(const kfe_data *data, const char *file, const kfe_i_read_settings *settings)
+{
+    char target[320];
+    const kfe_i_table *table = &data->views[data->view_count - 1].table;
+
+    if (!data->ctx->log)
+        return;
+    describe_target(data, settings, target, sizeof target);
+    if (table->kind == KFE_TABLE_TEXT)
+        kfe_i_log(data->ctx, KFE_LOG_INFO, "%s: %lld strings, %s", file, (long long)table->rows, target);
+    else
+        kfe_i_log(data->ctx, KFE_LOG_INFO, "%s: %lld rows, %lld columns%s, %s", file, (long long)table->rows,
+                  (long long)table->cols, table->kind == KFE_TABLE_CSR ? " (sparse)" : "", target);
+}
+
+/* `name` NULL: by its file. */
+static kfe_status name_view(kfe_context *ctx, const char *name, const char *path, kfe_i_view *view)
+{
+    kfe_status status = KFE_OK;
+    char own[KFE_VIEW_NAME_SIZE];
+
+    kfe_view_name(path, own, sizeof own);
+    KFE_STRDUP(ctx, view->name, name ? name : own);
+    kfe_i_force_utf8(view->name); /* file names may be any bytes */
+    KFE_STRDUP(ctx, view->path, kfe_i_shown_path(path));
+    view->named = name != NULL;
+cleanup:
+    return status;
+}
+
+static void move_table(kfe_i_draft *draft, kfe_i_view *view)
+{
+    view->table = draft->table;
+    view->column_names = draft->column_names;
+    memset(&draft->table, 0, sizeof draft->table);
+    draft->column_names = NULL;
+}
+
+static kfe_status move_target(kfe_i_draft *draft, const char *file, const kfe_i_read_settings *settings,
+                              kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+
+    if (!draft->labels.present)
+        return KFE_OK;
+    KFE_TRY(kfe_i_labels_to_target(&draft->labels, settings->label_file[0] ? settings->label_file : file,
+                                   settings->task, &data->target));
+    data->label_column = settings->label_file[0] ? 0 : draft->labels.column;
+    data->target_name = draft->labels.name;
+    draft->labels.name = NULL;
+cleanup:
+    return status;
+}
+
+/* Completes the draft and makes it a data set of one view. */
+static kfe_status finish_one(kfe_context *ctx, kfe_i_draft *draft, const char *path,
+                             const kfe_i_read_settings *settings, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    const char *file = kfe_i_shown_path(path);
+    kfe_data *data = NULL;
+
+    if (settings->label_file[0])
+        KFE_TRY(attach_label_file(ctx, settings, file, draft));
+    KFE_TRY(kfe_i_drafts_complete(ctx, draft, 1, &file, settings));
+    KFE_TRY(kfe_i_data_new(ctx, 1, &data));
+    KFE_TRY(name_view(ctx, NULL, path, &data->views[0]));
+    move_table(draft, &data->views[0]);
+    KFE_TRY(move_target(draft, file, settings, data));
+    log_summary(data, file, settings);
+    *out = data;
+    data = NULL;
+cleanup:
+    kfe_data_free(data);
+    return status;
+}
+
+kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const char *path,
+                                  const kfe_i_read_settings *settings, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_draft draft;
+
+    *out = NULL;
+    KFE_TRY(read_draft(ctx, source, path, settings, &draft));
+    KFE_TRY(finish_one(ctx, &draft, path, settings, out));
+cleanup:
+    kfe_i_draft_free(&draft);
+    return status;
+}
+
+static kfe_status parse_settings(kfe_context *ctx, const char *options, kfe_i_read_settings *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(kfe_i_params_default(ctx, &kfe_i_read_params, out));
+    KFE_TRY(kfe_i_params_parse(ctx, &kfe_i_read_params, "reading", out, options));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_read_settings settings;
+    kfe_i_source source = {.ctx = NULL};
+
+    *out = NULL;
+    KFE_TRY(parse_settings(ctx, options, &settings));
+    if (strcmp(path, "-") == 0 && strcmp(settings.label_file, "-") == 0)
+        KFE_FAIL(ctx, KFE_EINVAL, "standard input cannot give both the data and the labels");
+    KFE_TRY(kfe_i_source_open(ctx, path, &source));
+    KFE_TRY(kfe_i_data_read_source(ctx, &source, path, &settings, out));
+cleanup:
+    kfe_i_source_close(&source);
+    return status;
+}
+
+/* ---- several views ---- */
+
+static kfe_status check_row_counts(kfe_context *ctx, int count, const char *const *paths,
+                                   const kfe_i_draft *drafts)
+{
+    for (int v = 1; v < count; v++)
+        if (drafts[v].table.rows != drafts[0].table.rows)
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "%s has %lld rows, but %s has %lld; views must describe the same examples in "
+                              "the same order",
+                              kfe_i_shown_path(paths[0]), (long long)drafts[0].table.rows,
+                              kfe_i_shown_path(paths[v]), (long long)drafts[v].table.rows);
+    return KFE_OK;
+}
+
+/* Only the last file may hold the label, and only its columns are counted. */
+static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe_i_view *view, int is_last)
+{
+    kfe_i_read_settings own = *all;
+
+    if (!is_last) {
+        memcpy(own.label, "none", sizeof "none");
+        own.columns = 0;
+    }
+    if (kfe_i_view_is_listed(all->string_views, view->name))
+        own.content = KFE_CONTENT_STRINGS;
+    return own;
+}
+
+static kfe_status read_drafts(kfe_context *ctx, int count, const char *const *paths,
+                              const kfe_i_read_settings *settings, const kfe_i_view *views,
+                              kfe_i_draft *drafts)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; v < count; v++) {
+        kfe_i_read_settings own = settings_of(settings, &views[v], v + 1 == count);
+        KFE_TRY(read_file(ctx, paths[v], &own, &drafts[v]));
+    }
+    KFE_TRY(check_row_counts(ctx, count, paths, drafts));
+    if (settings->label_file[0])
+        KFE_TRY(attach_label_file(ctx, settings, kfe_i_shown_path(paths[count - 1]), &drafts[count - 1]));
+    KFE_TRY(kfe_i_drafts_complete(ctx, drafts, count, paths, settings));
+cleanup:
+    return status;
+}
+
+static kfe_status refuse_repeated_input(kfe_context *ctx, int count, const char *const *paths,
+                                        const char *label_file)
+{
+    int uses = strcmp(label_file, "-") == 0;
+
+    if (count < 1)
+        return kfe_i_fail(ctx, KFE_EINVAL, "name at least one file to read");
+    for (int v = 0; v < count; v++)
+        uses += strcmp(paths[v], "-") == 0;
+    return uses > 1 ? kfe_i_fail(ctx, KFE_EINVAL, "standard input can be read only once") : KFE_OK;
+}
+
+kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
+                               const char *const *names, const char *options, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_read_settings settings;
+    kfe_i_draft *drafts = NULL;
+    kfe_data *data = NULL;
+
+    *out = NULL;
+    KFE_TRY(parse_settings(ctx, options, &settings));
+    KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
+    KFE_ALLOC_ZERO(ctx, drafts, count);
+    KFE_TRY(kfe_i_data_new(ctx, count, &data));
+    for (int v = 0; v < count; v++)
+        KFE_TRY(name_view(ctx, names ? names[v] : NULL, paths[v], &data->views[v]));
+    KFE_TRY(kfe_i_views_check_names(ctx, data->views, count));
+    KFE_TRY(read_drafts(ctx, count, paths, &settings, data->views, drafts));
+    for (int v = 0; v < count; v++)
+        move_table(&drafts[v], &data->views[v]);
+    KFE_TRY(move_target(&drafts[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
+    log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
+    *out = data;
+    data = NULL;
+cleanup:
+    for (int v = 0; drafts && v < count; v++)
+        kfe_i_draft_free(&drafts[v]);
+    kfe_i_free(ctx, drafts);
+    kfe_data_free(data);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading tables. One reader per format, each a row of `readers`; all read from a kfe_i_source (a file or
+ * standard input, gunzipped on the way) and fill a kfe_data with one view.
+ */
+#ifndef KFE_DATA_READ_READ_H
+#define KFE_DATA_READ_READ_H
+
+#include "core/param.h"
+#include "data/data.h"
+
+enum { KFE_MISSING_ERROR, KFE_MISSING_MEAN, KFE_MISSING_DROP };
+enum { KFE_TASK_OPTION_AUTO, KFE_TASK_OPTION_CLASSIFY, KFE_TASK_OPTION_REGRESS };
+enum { KFE_HEADER_AUTO, KFE_HEADER_YES, KFE_HEADER_NO };
+enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
+
+/* Filled from the table kfe_i_read_params. */
+typedef struct kfe_i_read_settings {
+    char label[KFE_PARAM_TEXT_SIZE];      /* auto, last, first, none, a column's name or 1-based number */
+    char label_file[KFE_PARAM_TEXT_SIZE]; /* "" : none */
+    char delimiter[KFE_PARAM_TEXT_SIZE];  /* auto, comma, tab, semicolon, space, pipe, or one character */
+    int header;
+    int format; /* index into the words of the parameter: auto, csv, tsv, libsvm, npy, npz */
+    int task;
+    int missing;
+    int content;
+    char
+        string_views[KFE_PARAM_TEXT_SIZE]; /* names, "a;b": those that hold strings whatever `content` says */
+    int64_t columns;                       /* expected number of features: pads libsvm files; 0: as found */
+} kfe_i_read_settings;
+
+extern const kfe_i_param_table kfe_i_read_params;
+
+#endif

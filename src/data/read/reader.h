@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the readers of the formats share: each fills a draft, which read.c turns into a data set. */
+#ifndef KFE_DATA_READ_READER_H
+#define KFE_DATA_READ_READER_H
+
+#include "data/labels.h"
+#include "data/read/read.h"
+#include "data/read/source.h"
+
+/* Besides the contents that users can ask for: a file with one column, which holds labels. */
+enum { KFE_CONTENT_LABELS = KFE_CONTENT_STRINGS + 1 };
+
+/* One table as a file has it. Missing values are NaN; nothing is infinite. */
+typedef struct kfe_i_draft {
+    kfe_context *ctx;
+    kfe_i_table table;
+    char **column_names; /* one per column of the table, or NULL */
+    kfe_i_labels labels;
+    int has_missing; /* some value of the table or some label is missing */
+} kfe_i_draft;
+
+typedef struct kfe_i_reader {
+    const char *name;
+    const char *extensions; /* "csv|txt" */
+    /* Whether the first bytes say that it is this format; NULL: they never do. */
+    int (*recognise)(const char *head, int64_t length);
+    kfe_status (*read)(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
+                       kfe_i_draft *out);
+} kfe_i_reader;
+
+extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reader, kfe_i_npy_reader,
+    kfe_i_npz_reader;
+
+void kfe_i_draft_init(kfe_i_draft *draft, kfe_context *ctx);
+void kfe_i_draft_free(kfe_i_draft *draft);
+/* Fills or drops what is missing, as the settings say; refuses it where they do not. The drafts are views of
+ * the same rows: a row that one of them misses goes from all. */
+kfe_status kfe_i_drafts_complete(kfe_context *ctx, kfe_i_draft *drafts, int count, const char *const *paths,
+                                 const kfe_i_read_settings *settings);
+
+/* Which column of `count` holds the label: 0-based, or -1 for none. `names` may be NULL. */
+kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                              int64_t count, char *const *names, int64_t *column);
+/* Whether the field stands for a value that is not there: empty, NA, N/A, nan, null, ? */
+int kfe_i_is_missing_text(const char *begin, const char *end);
+
+/* Whether a reader has this extension, as kfe_i_path_extension gives it. */
+int kfe_i_is_known_extension(const char *extension);
+
+/* Reads from an open source, the format chosen by its content and by `path`. */
+kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const char *path,
+                                  const kfe_i_read_settings *settings, kfe_data **out);
+
+#endif

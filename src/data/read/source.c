@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_CLOEXEC with strict headers */
+#include "data/read/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "core/text.h"
+
+enum { INPUT_SIZE = 256 * 1024, HEAD_SIZE = 64 * 1024, LARGEST_READ = 1 << 30 };
+enum { PLAIN, GZIP, DEFLATE };
+
+/* ---- opening ---- */
+
+static voidpf allocate_for_zlib(voidpf user, uInt count, uInt size)
+{
+    return kfe_i_alloc(user, (int64_t)count, size);
+}
+
+static void free_for_zlib(voidpf user, voidpf block)
+{
+    kfe_i_free(user, block);
+}
+
+static kfe_status zlib_failure(kfe_i_source *source, int code)
+{
+    if (code == Z_MEM_ERROR)
+        return kfe_i_fail(source->ctx, KFE_ENOMEM, "out of memory while decompressing %s", source->name);
+    return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
+                         "the compressed data is damaged (%s); copy or download the file again",
+                         source->inflater.msg ? source->inflater.msg : "bad stream");
+}
+
+static kfe_status start_inflating(kfe_i_source *source, int packed)
+{
+    int code;
+
+    source->inflater.zalloc = allocate_for_zlib;
+    source->inflater.zfree = free_for_zlib;
+    source->inflater.opaque = source->ctx;
+    code = inflateInit2(&source->inflater, packed == GZIP ? 15 + 16 : -15);
+    if (code != Z_OK)
+        return zlib_failure(source, code);
+    source->packed = packed;
+    source->inside = 1;
+    return KFE_OK;
+}
+
+static kfe_status begin_source(kfe_context *ctx, const char *name, kfe_i_source *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text stage;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->descriptor = -1;
+    KFE_STRDUP(ctx, out->name, name);
+    kfe_i_text_init(&stage, ctx);
+    kfe_i_text_printf(&stage, "reading %s", name);
+    KFE_TRY(kfe_i_text_take(&stage, &out->stage));
+    KFE_ALLOC(ctx, out->input, INPUT_SIZE);
+cleanup:
+    return status;
+}
+
+static kfe_status open_file(kfe_i_source *source, const char *path)
+{
+    struct stat info;
+
+    source->descriptor = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (source->descriptor < 0) {
+        const char *remedy = errno == ENOENT   ? "; check the name"
+                             : errno == EACCES ? "; you may not read it"
+                                               : "";
+        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot open: %s%s", strerror(errno),
+                             remedy);
+    }
+    if (fstat(source->descriptor, &info) == 0 && S_ISDIR(info.st_mode))
+        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0,
+                             "it is a directory; name a file in it");
+    if (fstat(source->descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
+        off_t position = lseek(source->descriptor, 0, SEEK_CUR);
+        source->total = (int64_t)info.st_size - (position > 0 ? (int64_t)position : 0);
+    }
+    return KFE_OK;
+}
+
+/* Takes up to `size` raw bytes; 0 at the end. */
+static kfe_status take_raw(kfe_i_source *source, void *buffer, int64_t size, int64_t *got)
+{
+    ssize_t count;
+
+    *got = 0;
+    if (source->descriptor < 0) {
+        int64_t left = source->memory_size - source->taken;
+        *got = size < left ? size : left;
+        if (*got > 0)
+            memcpy(buffer, source->memory + source->taken, (size_t)*got);
+        source->taken += *got;
+        return KFE_OK;
+    }
+    while ((count = read(source->descriptor, buffer, (size_t)(size < LARGEST_READ ? size : LARGEST_READ))) <
+               0 &&
+           errno == EINTR) {
+        /* a signal may be the user's wish to stop waiting */
+        kfe_status status = kfe_i_checkpoint(source->ctx, "reading", source->taken, source->total);
+        if (status != KFE_OK)
+            return status;
+    }
+    if (count < 0)
+        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot read: %s", strerror(errno));
+    source->taken += count;
+    *got = count;
+    return KFE_OK;
+}
+
+static kfe_status fill_input(kfe_i_source *source)
+{
+    int64_t got = 0;
+    int64_t held = source->input_end - source->input_begin;
+    kfe_status status;
+
+    memmove(source->input, source->input + source->input_begin, (size_t)held);
+    source->input_begin = 0;
+    source->input_end = held;
+    status = take_raw(source, source->input + held, INPUT_SIZE - held, &got);
+    source->input_end += got;
+    return status;
+}
+
+/* The two bytes of the gzip magic, which a pipe may hand over one by one. */
+static kfe_status look_for_gzip(kfe_i_source *source)
+{
+    kfe_status status = KFE_OK;
+    int64_t before = -1;
+
+    while (source->input_end < 2 && source->input_end != before) {
+        before = source->input_end;
+        KFE_TRY(fill_input(source));
+    }
+    if (source->input_end >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b)
+        KFE_TRY(start_inflating(source, GZIP));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(begin_source(ctx, kfe_i_shown_path(path), out));
+    KFE_TRY(open_file(out, path));
+    KFE_TRY(look_for_gzip(out));
+cleanup:
+    return status;
+}
+
+static kfe_status begin_memory(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
+                               kfe_i_source *out)
+{
+    kfe_status status = begin_source(ctx, name, out);
+
+    out->memory = bytes;
+    out->memory_size = out->total = size;
+    return status;
+}
+
+kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
+                                    kfe_i_source *out)
+{
+    kfe_status status = begin_memory(ctx, name, bytes, size, out);
+    return status == KFE_OK ? look_for_gzip(out) : status;
+}
+
+kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
+                                      kfe_i_source *out)
+{
+    kfe_status status = begin_memory(ctx, name, bytes, size, out);
+    return status == KFE_OK ? start_inflating(out, DEFLATE) : status;
+}
+
+void kfe_i_source_close(kfe_i_source *source)
+{
+    if (!source->ctx)
+        return;
+    if (source->packed)
+        inflateEnd(&source->inflater);
+    if (source->descriptor >= 0)
+        close(source->descriptor);
+    kfe_i_free(source->ctx, source->name);
+    kfe_i_free(source->ctx, source->stage);
+    kfe_i_free(source->ctx, source->input);
+    kfe_i_free(source->ctx, source->head);
+    memset(source, 0, sizeof *source);
+    source->descriptor = -1;
+}
+
+/* ---- reading ---- */
+
+static kfe_status read_plain(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
+{
+    int64_t held = source->input_end - source->input_begin;
+
+    if (held == 0)
+        return take_raw(source, buffer, size, got);
+    *got = held < size ? held : size;
+    memcpy(buffer, source->input + source->input_begin, (size_t)*got);
+    source->input_begin += *got;
+    return KFE_OK;
+}
+
+static kfe_status truncated(kfe_i_source *source)
+{
+    return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
+                         "the compressed data ends too early: the file is truncated; copy or download it "
+                         "again");
+}
+
+/* After the end of a gzip member: another member, or the end. Padding and garbage after it are refused
+ * by inflate, except zeros, which tapes leave. */
+static kfe_status next_member(kfe_i_source *source)
+{
+    source->inside = 0;
+    if (source->packed == DEFLATE) {
+        source->ended = 1;
+        return KFE_OK;
+    }
+    if (source->input_begin == source->input_end) {
+        kfe_status status = fill_input(source);
+        if (status != KFE_OK)
+            return status;
+    }
+    while (source->input_begin < source->input_end && source->input[source->input_begin] == 0)
+        source->input_begin++;
+    if (source->input_begin == source->input_end) {
+        source->ended = 1;
+        return KFE_OK;
+    }
+    source->inside = 1;
+    return inflateReset(&source->inflater) == Z_OK ? KFE_OK : zlib_failure(source, Z_DATA_ERROR);
+}
+
+static kfe_status inflate_some(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
+{
+    kfe_status status = KFE_OK;
+    z_stream *z = &source->inflater;
+    int code;
+
+    *got = 0;
+    if (source->ended)
+        return KFE_OK;
+    if (source->input_begin == source->input_end)
+        KFE_TRY(fill_input(source));
+    if (source->input_begin == source->input_end)
+        return truncated(source);
+    z->next_in = source->input + source->input_begin;
+    z->avail_in = (uInt)(source->input_end - source->input_begin);
+    z->next_out = (unsigned char *)buffer;
+    z->avail_out = (uInt)(size < LARGEST_READ ? size : LARGEST_READ);
+    uInt offered = z->avail_out;
+    code = inflate(z, Z_NO_FLUSH);
+    source->input_begin = source->input_end - (int64_t)z->avail_in;
+    *got = (int64_t)(offered - z->avail_out);
+    if (code == Z_STREAM_END)
+        status = next_member(source);
+    else if (code != Z_OK && code != Z_BUF_ERROR)
+        status = zlib_failure(source, code);
+cleanup:
+    return status;
+}
+
+/* Reads past the head, until `size` bytes came or there are no more. */
+static kfe_status read_fresh(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
+{
+    kfe_status status = KFE_OK;
+
+    *got = 0;
+    while (*got < size) {
+        int64_t more = 0;
+        if (source->packed) {
+            KFE_TRY(inflate_some(source, buffer + *got, size - *got, &more));
+            *got += more;
+            if (source->ended)
+                break;
+        } else {
+            KFE_TRY(read_plain(source, buffer + *got, size - *got, &more));
+            *got += more;
+            if (more == 0)
+                break;
+        }
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, int64_t *got)
+{
+    int64_t held = source->head_end - source->head_begin;
+    int64_t fresh = 0;
+    kfe_status status = KFE_OK;
+
+    held = held < size ? held : size;
+    if (held > 0)
+        memcpy(buffer, source->head + source->head_begin, (size_t)held);
+    source->head_begin += held;
+    if (held < size)
+        status = read_fresh(source, (char *)buffer + held, size - held, &fresh);
+    *got = held + fresh;
+    return status;
+}
+
+kfe_status kfe_i_source_peek(kfe_i_source *source, const char **bytes, int64_t *count)
+{
+    kfe_status status = KFE_OK;
+
+    if (!source->head) {
+        KFE_ALLOC(source->ctx, source->head, HEAD_SIZE);
+        KFE_TRY(read_fresh(source, source->head, HEAD_SIZE, &source->head_end));
+    }
+    *bytes = source->head + source->head_begin;
+    *count = source->head_end - source->head_begin;
+cleanup:
+    return status;
+}
+
+int64_t kfe_i_source_remaining(const kfe_i_source *source)
+{
+    if (source->packed || (source->descriptor >= 0 && source->total == 0))
+        return -1;
+    return source->total - source->taken + (source->input_end - source->input_begin) +
+           (source->head_end - source->head_begin);
+}
+
+kfe_status kfe_i_source_read_all(kfe_i_source *source, char **bytes, int64_t *count)
+{
+    kfe_status status = KFE_OK;
+    char *all = NULL;
+    int64_t expected = kfe_i_source_remaining(source);
+    int64_t capacity = expected > 0 ? expected + 1 : HEAD_SIZE;
+    int64_t length = 0;
+    int64_t got = 0;
+
+    *bytes = NULL;
+    *count = 0;
+    KFE_ALLOC(source->ctx, all, capacity);
+    do {
+        KFE_GROW(source->ctx, all, capacity, length + 1);
+        KFE_TRY(kfe_i_source_read(source, all + length, capacity - length, &got));
+        length += got;
+        KFE_TRY(kfe_i_source_checkpoint(source));
+    } while (length == capacity);
+    *bytes = all;
+    *count = length;
+    return KFE_OK;
+cleanup:
+    kfe_i_free(source->ctx, all);
+    return status;
+}
+
+kfe_status kfe_i_source_checkpoint(kfe_i_source *source)
+{
+    return kfe_i_checkpoint(source->ctx, source->stage, source->taken, source->total);
+}
+
+const char *kfe_i_shown_path(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+int kfe_i_path_extension(const char *path, char *out, size_t size)
+{
+    size_t length = strlen(path);
+    size_t begin;
+    int packed = length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+
+    out[0] = '\0';
+    length -= packed ? 3 : 0;
+    for (begin = length; begin > 0 && path[begin - 1] != '.' && path[begin - 1] != '/'; begin--)
+        ;
+    if (begin == 0 || path[begin - 1] == '/' || length - begin >= size)
+        return packed;
+    for (size_t i = begin; i < length; i++)
+        out[i - begin] = (char)(path[i] >= 'A' && path[i] <= 'Z' ? path[i] + ('a' - 'A') : path[i]);
+    out[length - begin] = '\0';
+    return packed;
+}

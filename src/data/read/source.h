@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a reader's bytes come from: a file, standard input or memory, gunzipped on the way. */
+#ifndef KFE_DATA_READ_SOURCE_H
+#define KFE_DATA_READ_SOURCE_H
+
+#include <zlib.h>
+
+#include "core/context.h"
+
+typedef struct kfe_i_source {
+    kfe_context *ctx;
+    char *name;     /* for messages */
+    char *stage;    /* "reading NAME", for progress */
+    int descriptor; /* -1: memory */
+    const unsigned char *memory;
+    int64_t memory_size;
+    int64_t taken; /* bytes taken from the file or memory so far */
+    int64_t total; /* bytes that the file or memory has; 0 if not known */
+    int packed;    /* 1: gzip members; 2: one raw deflate stream */
+    int inside;    /* a stream has begun and has not ended */
+    int ended;     /* nothing more to come from `inflater` */
+    z_stream inflater;
+    unsigned char *input; /* raw bytes: what inflate reads from, and what was looked at ahead */
+    int64_t input_begin, input_end;
+    char *head; /* plain bytes that were peeked at and not yet read */
+    int64_t head_begin, head_end;
+} kfe_i_source;
+
+/* Each leaves a struct that must be closed, also after a failure. */
+kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *out);
+/* Memory that stays where it is; gunzipped if it is gzip. */
+kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
+                                    kfe_i_source *out);
+/* A raw deflate stream in memory, as zip files have. */
+kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
+                                      kfe_i_source *out);
+void kfe_i_source_close(kfe_i_source *source);
+
+/* As many bytes as there are, up to `size`: fewer only at the end. */
+kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, int64_t *got);
+/* The first bytes, up to 64 kB, without taking them. */
+kfe_status kfe_i_source_peek(kfe_i_source *source, const char **bytes, int64_t *count);
+/* Everything that is left, in memory for kfe_i_free. */
+kfe_status kfe_i_source_read_all(kfe_i_source *source, char **bytes, int64_t *count);
+/* Bytes still to be read, or -1 if only reading tells. */
+int64_t kfe_i_source_remaining(const kfe_i_source *source);
+/* Progress, and whether to go on. */
+kfe_status kfe_i_source_checkpoint(kfe_i_source *source);
+
+/* How messages call a path: "-" is "standard input". */
+const char *kfe_i_shown_path(const char *path);
+/* The extension of a path without its dot and without ".gz", in lower case; "" if there is none. Returns
+ * whether there was a ".gz". */
+int kfe_i_path_extension(const char *path, char *out, size_t size);
+
+#endif

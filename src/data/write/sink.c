@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/write/sink.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+enum { PENDING_SIZE = 1 << 20, PACKED_SIZE = 256 * 1024 };
+
+static voidpf allocate_for_zlib(voidpf user, uInt count, uInt size)
+{
+    return kfe_i_alloc(user, (int64_t)count, size);
+}
+
+static void free_for_zlib(voidpf user, voidpf block)
+{
+    kfe_i_free(user, block);
+}
+
+static kfe_status start_deflating(kfe_i_sink *sink)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(sink->ctx, sink->packed_bytes, PACKED_SIZE);
+    sink->deflater.zalloc = allocate_for_zlib;
+    sink->deflater.zfree = free_for_zlib;
+    sink->deflater.opaque = sink->ctx;
+    if (deflateInit2(&sink->deflater, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        KFE_FAIL(sink->ctx, KFE_ENOMEM, "out of memory while compressing");
+    sink->packed = 1;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, int packed, kfe_i_sink *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    kfe_i_text_init(&out->pending, ctx);
+    KFE_TRY(kfe_i_outfile_open(ctx, path, &out->file));
+    if (packed)
+        KFE_TRY(start_deflating(out));
+cleanup:
+    return status;
+}
+
+static kfe_status write_packed(kfe_i_sink *sink, int flush)
+{
+    z_stream *z = &sink->deflater;
+    kfe_status status = KFE_OK;
+
+    z->next_in = (unsigned char *)sink->pending.bytes;
+    z->avail_in = (uInt)sink->pending.length;
+    do {
+        z->next_out = sink->packed_bytes;
+        z->avail_out = PACKED_SIZE;
+        deflate(z, flush);
+        KFE_TRY(kfe_i_outfile_write(&sink->file, sink->packed_bytes, PACKED_SIZE - (size_t)z->avail_out));
+    } while (z->avail_out == 0);
+cleanup:
+    return status;
+}
+
+static kfe_status write_pending(kfe_i_sink *sink, int flush)
+{
+    kfe_status status = sink->pending.status;
+
+    if (status != KFE_OK)
+        return status;
+    if (sink->packed)
+        status = write_packed(sink, flush);
+    else if (sink->pending.length > 0)
+        status = kfe_i_outfile_write(&sink->file, sink->pending.bytes, (size_t)sink->pending.length);
+    sink->pending.status = status;
+    sink->pending.length = 0;
+    return status;
+}
+
+void kfe_i_sink_put(kfe_i_sink *sink, const void *bytes, int64_t size)
+{
+    const char *rest = bytes;
+
+    sink->written += size;
+    while (size > 0) {
+        int64_t part = size < PENDING_SIZE ? size : PENDING_SIZE;
+        if (sink->crc_wanted)
+            sink->crc = crc32(sink->crc, (const unsigned char *)rest, (uInt)part);
+        kfe_i_text_add(&sink->pending, rest, part);
+        rest += part;
+        size -= part;
+        if (kfe_i_sink_flush(sink) != KFE_OK)
+            return;
+    }
+}
+
+void kfe_i_sink_begin_crc(kfe_i_sink *sink)
+{
+    sink->crc = crc32(0, NULL, 0);
+    sink->crc_wanted = 1;
+}
+
+uint32_t kfe_i_sink_crc(kfe_i_sink *sink)
+{
+    sink->crc_wanted = 0;
+    return (uint32_t)sink->crc;
+}
+
+void kfe_i_sink_puts(kfe_i_sink *sink, const char *text)
+{
+    kfe_i_sink_put(sink, text, (int64_t)strlen(text));
+}
+
+void kfe_i_sink_put_number(kfe_i_sink *sink, double value)
+{
+    char text[KFE_NUMBER_TEXT];
+
+    kfe_i_format_number(value, text);
+    kfe_i_sink_puts(sink, text);
+}
+
+kfe_status kfe_i_sink_flush(kfe_i_sink *sink)
+{
+    if (sink->pending.length < PENDING_SIZE)
+        return sink->pending.status;
+    return write_pending(sink, Z_NO_FLUSH);
+}
+
+kfe_status kfe_i_sink_commit(kfe_i_sink *sink)
+{
+    kfe_status status = write_pending(sink, Z_FINISH);
+    return status == KFE_OK ? kfe_i_outfile_commit(&sink->file) : status;
+}
+
+void kfe_i_sink_abandon(kfe_i_sink *sink)
+{
+    if (!sink->ctx)
+        return;
+    if (sink->packed)
+        deflateEnd(&sink->deflater);
+    kfe_i_free(sink->ctx, sink->packed_bytes);
+    kfe_i_text_free(&sink->pending);
+    kfe_i_outfile_abandon(&sink->file);
+    memset(sink, 0, sizeof *sink);
+}

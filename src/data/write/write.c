@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/read/source.h"
+#include "data/write/writer.h"
+
+enum { ROWS_BETWEEN_CHECKPOINTS = 4096 };
+
+static const kfe_i_writer *const writers[] = {&kfe_i_csv_writer, &kfe_i_tsv_writer, &kfe_i_libsvm_writer,
+                                              &kfe_i_npy_writer, &kfe_i_npz_writer};
+
+/* The writer that the extension names; standard output is CSV. */
+static kfe_status choose_writer(kfe_context *ctx, const char *path, const kfe_i_writer **out, int *packed)
+{
+    char extension[16] = "csv";
+
+    *packed = 0;
+    *out = NULL;
+    if (strcmp(path, "-") != 0)
+        *packed = kfe_i_path_extension(path, extension, sizeof extension);
+    for (size_t k = 0; extension[0] && k < sizeof writers / sizeof *writers; k++)
+        if (kfe_i_word_index(writers[k]->extensions, extension) >= 0)
+            *out = writers[k];
+    if (!*out)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: the extension names no format; use .csv, .tsv, .npy, .npz, .svm or .libsvm, "
+                          "all but .npz also with .gz",
+                          path);
+    if (*packed && !(*out)->packable)
+        return kfe_i_fail(ctx, KFE_EINVAL, "%s: .npz files cannot be gzipped; leave .gz out", path);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_t i)
+{
+    kfe_status status = kfe_i_sink_flush(sink);
+
+    if (status == KFE_OK && i % ROWS_BETWEEN_CHECKPOINTS == 0)
+        status = kfe_i_checkpoint(what->ctx, what->stage, i, what->table.rows);
+    return status;
+}
+
+const double *kfe_i_written_dense(const kfe_i_written *what, int64_t i)
+{
+    if (what->table.kind == KFE_TABLE_DENSE)
+        return what->table.values + i * what->table.stride;
+    kfe_i_table_dense_row(&what->table, i, what->row);
+    return what->row;
+}
+
+/* Written differently ("1.0", "01"), a name would not come back as it was. */
+static int number_of_name(const char *name, double *number)
+{
+    char text[KFE_NUMBER_TEXT];
+
+    if (!kfe_i_parse_number(name, name + strlen(name), number))
+        return 0;
+    kfe_i_format_number(*number, text);
+    return strcmp(text, name) == 0 && *number - *number == 0;
+}
+
+kfe_status kfe_i_class_numbers(kfe_context *ctx, const kfe_i_target *target, double **numbers)
+{
+    kfe_status status = KFE_OK;
+    double *found = NULL;
+
+    *numbers = NULL;
+    KFE_ALLOC(ctx, found, target->class_count);
+    for (int64_t k = 0; k < target->class_count; k++)
+        if (!number_of_name(target->names[k], &found[k]))
+            goto cleanup;
+    *numbers = found;
+    found = NULL;
+cleanup:
+    kfe_i_free(ctx, found);
+    return status;
+}
+
+kfe_status kfe_i_write(kfe_i_written *what)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_writer *writer = NULL;
+    kfe_i_sink sink = {.ctx = NULL};
+    int packed = 0;
+
+    snprintf(what->stage, sizeof what->stage, "writing %s", what->path);
+    KFE_TRY(choose_writer(what->ctx, what->path, &writer, &packed));
+    if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)
+        KFE_FAIL(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only", what->path);
+    if (what->table.kind == KFE_TABLE_CSR)
+        KFE_ALLOC(what->ctx, what->row, what->table.cols);
+    KFE_TRY(kfe_i_sink_open(what->ctx, what->path, packed, &sink));
+    KFE_TRY(writer->write(what, &sink));
+    KFE_TRY(kfe_i_sink_commit(&sink));
+cleanup:
+    kfe_i_sink_abandon(&sink);
+    kfe_i_free(what->ctx, what->row);
+    return status;
+}
+
+kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *path)
+{
+    kfe_i_written what = {.ctx = ctx, .path = path};
+
+    if (data->view_count != 1)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "%s: data of %d views cannot be written to one file; write each view on its own",
+                          path, data->view_count);
+    what.table = data->views[0].table;
+    what.column_names = data->views[0].column_names;
+    what.target = data->target.task == KFE_TASK_NONE ? NULL : &data->target;
+    what.target_name = data->target_name;
+    return kfe_i_write(&what);
+}
+
+kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
+{
+    kfe_i_written what = {.ctx = ctx, .path = path, .name_prefix = "z"};
+
+    what.table.kind = KFE_TABLE_DENSE;
+    what.table.rows = matrix->rows;
+    what.table.cols = matrix->cols;
+    what.table.stride = matrix->stride;
+    what.table.values = matrix->values;
+    return kfe_i_write(&what);
+}

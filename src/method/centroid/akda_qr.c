@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * AKDA/QR: KDA/QR with the images φ(m_g) of the input-space centroids m_g in place of the feature-space
+ * centroids.
+ *
+ * The support set is the c centroids: training costs O(ndc) kernel work and a projection c kernel
+ * evaluations. κ(m, m) = RᵀR, z(x) = R⁻ᵀκ(m, x), then as kda-qr. With a linear kernel the two coincide.
+ *
+ * Xiong, Ye & Cherkassky (2006), as cited by Wu & Farquhar (2007), section 1. Memory O(nc + cd).
+ */
+#include <cblas.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "kernel/expansion.h"
+#include "method/centroid/centroid.h"
+
+typedef struct akda_qr_settings {
+    int64_t dim;
+} akda_qr_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(akda_qr_settings, dim, "number of features; auto: one fewer than classes"),
+};
+
+/* The mean row of each group, a dense table. */
+static kfe_status mean_rows(kfe_context *ctx, const kfe_i_table *table, const kfe_i_groups *groups,
+                            kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    double *row = NULL;
+
+    KFE_TRY(kfe_i_table_new_dense(ctx, groups->count, table->cols, out));
+    for (int64_t i = 0; i < groups->count * table->cols; i++)
+        out->values[i] = 0;
+    KFE_ALLOC(ctx, row, table->cols);
+    for (int64_t i = 0; i < table->rows; i++) {
+        kfe_i_table_dense_row(table, i, row);
+        cblas_daxpy((blasint)table->cols, 1 / groups->sizes[groups->of[i]], row, 1,
+                    out->values + groups->of[i] * out->stride, 1);
+    }
+cleanup:
+    kfe_i_free(ctx, row);
+    return status;
+}
+
+static kfe_status make_landmarks(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_groups *groups,
+                                 kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+
+    out->ctx = ctx;
+    KFE_ALLOC_ZERO(ctx, out->landmarks, problem->view_count);
+    out->landmark_views = problem->view_count;
+    for (int v = 0; v < problem->view_count; v++)
+        KFE_TRY(mean_rows(ctx, &problem->views[v], groups, &out->landmarks[v]));
+cleanup:
+    return status;
+}
+
+/* basis (c × rank): orthonormal combinations of the landmarks' images. */
+static kfe_status landmark_basis(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_table *landmarks,
+                                 int64_t c, double *basis, int64_t *rank)
+{
+    kfe_status status = KFE_OK;
+    double *identity = NULL;
+    double *inner = NULL;
+    int64_t *kept = NULL;
+
+    KFE_ALLOC_ZERO(ctx, identity, c * c);
+    KFE_ALLOC(ctx, inner, c * c);
+    KFE_ALLOC(ctx, kept, c);
+    for (int64_t g = 0; g < c; g++)
+        identity[g * c + g] = 1;
+    KFE_TRY(kfe_i_expand(ctx, problem->kernels, landmarks, landmarks, identity, c, inner));
+    KFE_TRY(kfe_i_centroids_keep(ctx, "akda-qr", c, inner, KFE_RANK_TOLERANCE, kept, rank));
+    KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, *rank, basis));
+cleanup:
+    kfe_i_free(ctx, identity);
+    kfe_i_free(ctx, inner);
+    kfe_i_free(ctx, kept);
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const akda_qr_settings *s = settings;
+    int64_t c = problem->target->class_count;
+    int64_t rank = 0;
+    kfe_i_groups groups = {0};
+    double *basis = NULL;
+    double *z = NULL;
+
+    KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
+    KFE_ALLOC(ctx, basis, c * c);
+    KFE_ALLOC(ctx, z, groups.rows * c);
+    KFE_TRY(make_landmarks(ctx, problem, &groups, out));
+    KFE_TRY(landmark_basis(ctx, problem, out->landmarks, c, basis, &rank));
+    KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
+    KFE_TRY(
+        kfe_i_discriminants(ctx, "akda-qr", &groups, z, rank, KFE_SOLUTION_LANDMARKS, c, basis, s->dim, out));
+cleanup:
+    kfe_i_groups_free(&groups);
+    kfe_i_free(ctx, basis);
+    kfe_i_free(ctx, z);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_akda_qr = {
+    .name = "akda-qr",
+    .summary = "kda-qr on the images of input-space centroids: c kernel evaluations per projection",
+    .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC |
+             KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, akda_qr_settings),
+    .fit = fit,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel Orthogonal Centroid: Orthogonal Centroid in the feature space of the kernel.
+ *
+ * With M_ig = 1/n_g for example i of class g, the centroids are C = ΦM and CᵀC = MᵀKM. From CᵀC = RᵀR, the
+ * basis is Q = CR⁻¹ and features(x) = R⁻ᵀMᵀk(x). Two ways to R⁻¹, equal to rounding: Cholesky
+ * (algorithm 2) and modified Gram-Schmidt on coefficients (algorithm 3), here on those over centroids, since
+ * every vector that algorithm 3 meets is a combination of centroids. Clusters found by kernel k-means in each
+ * class may take the place of classes.
+ *
+ * Park & Park, "Nonlinear Feature Extraction based on Centroids and Kernel Functions" (2002).
+ * Time: the n²/2 kernel evaluations; memory O(nd + r²): the kernel matrix is summed tile by tile.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "method/centroid/centroid.h"
+
+enum { SOLVER_CHOLESKY, SOLVER_MGS };
+
+typedef struct koc_settings {
+    int64_t dim, clusters;
+    int solver;
+} koc_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(koc_settings, dim, "number of features; auto: one for each centroid"),
+    KFE_CHOICE(koc_settings, solver, "solver", "cholesky", "cholesky|mgs",
+               "how the basis of centroids is made orthonormal"),
+    KFE_INT(koc_settings, clusters, "clusters-per-class", "1", 1, 1000000,
+            "kernel k-means clusters in each class, each with a centroid of its own"),
+};
+
+/* Algorithm 3. b_t: coefficients on centroids of what is left of centroid t. ⟨b_s, b_t⟩ = b_sᵀ(CᵀC)b_t. */
+static double product(int64_t count, const double *inner, const double *x, const double *y, int64_t stride)
+{
+    double sum = 0;
+
+    for (int64_t g = 0; g < count; g++)
+        for (int64_t h = 0; h < count; h++)
+            sum += x[g * stride] * inner[g * count + h] * y[h * stride];
+    return sum;
+}
+
+static void gram_schmidt(int64_t count, const double *inner, const int64_t *kept, int64_t rank, double *basis)
+{
+    memset(basis, 0, (size_t)(count * rank) * sizeof *basis);
+    for (int64_t s = 0; s < rank; s++)
+        basis[kept[s] * rank + s] = 1;
+    for (int64_t s = 0; s < rank; s++) {
+        double length = sqrt(product(count, inner, basis + s, basis + s, rank));
+        for (int64_t g = 0; g < count; g++)
+            basis[g * rank + s] /= length;
+        for (int64_t t = s + 1; t < rank; t++) {
+            double along = product(count, inner, basis + s, basis + t, rank);
+            for (int64_t g = 0; g < count; g++)
+                basis[g * rank + t] -= along * basis[g * rank + s];
+        }
+    }
+}
+
+static kfe_status make_groups(kfe_context *ctx, const kfe_i_problem *problem, int64_t clusters,
+                              kfe_i_groups *out)
+{
+    if (clusters == 1)
+        return kfe_i_groups_from_classes(ctx, problem->target, out);
+    return kfe_i_groups_by_kmeans(ctx, problem->gram, problem->target, clusters, out);
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const koc_settings *s = settings;
+    kfe_i_groups groups = {0};
+    double *inner = NULL;
+    double *basis = NULL;
+    int64_t *kept = NULL;
+    int64_t rank = 0;
+
+    KFE_TRY(make_groups(ctx, problem, s->clusters, &groups));
+    int64_t c = groups.count;
+    KFE_ALLOC(ctx, inner, c * c);
+    KFE_ALLOC(ctx, basis, c * c);
+    KFE_ALLOC(ctx, kept, c);
+    KFE_TRY(kfe_i_centroid_products(ctx, problem->gram, &groups, inner));
+    KFE_TRY(
+        kfe_i_centroids_keep(ctx, "koc", c, inner, kfe_i_gram_rank_tolerance(problem->gram), kept, &rank));
+    if (s->solver == SOLVER_MGS)
+        gram_schmidt(c, inner, kept, rank, basis);
+    else
+        KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, rank, basis));
+    int64_t dim = kfe_i_clamp_dim(ctx, "koc", s->dim, rank, "there are no more independent centroids");
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, groups.rows, dim, out));
+    for (int64_t i = 0; i < groups.rows; i++)
+        for (int64_t j = 0; j < dim; j++)
+            out->coefficients[i * dim + j] = basis[groups.of[i] * rank + j] / groups.sizes[groups.of[i]];
+    KFE_TRY(kfe_i_solution_record(out, "centroid_sizes", groups.sizes, c));
+cleanup:
+    kfe_i_groups_free(&groups);
+    kfe_i_free(ctx, inner);
+    kfe_i_free(ctx, basis);
+    kfe_i_free(ctx, kept);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_koc = {
+    .name = "koc",
+    .summary = "Kernel Orthogonal Centroid: coordinates in the span of feature-space centroids",
+    .reference = "Park & Park 2002, algorithms 2 and 3",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, koc_settings),
+    .fit = fit,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boosted latent features, primal: u_j ∝ Xᵀw_j, w_j the negative gradient of the loss off the features so
+ * far, scaled so that the feature has length one. With the loss ls the features are those of pls, scaled.
+ *
+ * Momma & Bennett (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.3. Time: latent.c; two passes over
+ * the data per feature.
+ */
+#include "method/deflation/latent.h"
+
+typedef struct blf_settings {
+    int64_t dim;
+    int center;
+    int loss; /* kfe_i_loss_kind */
+} blf_settings;
+
+static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(blf_settings, "yes"), KFE_LOSS_ROW(blf_settings)};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const blf_settings *s = settings;
+
+    return kfe_i_latent_fit(ctx, "blf", problem, KFE_SIDE_PRIMAL, s->center, s->dim, (kfe_i_loss_kind)s->loss,
+                            out);
+}
+
+const kfe_i_method kfe_i_method_blf = {
+    .name = "blf",
+    .summary = "boosted latent features: partial least squares under any of four losses",
+    .reference = "Momma & Bennett 2005; Dhanjal et al. 2009, section 3.1.3",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, blf_settings),
+    .fit = fit,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel boosted latent features: β_j ∝ (I − QQᵀ)w_j, w_j the negative gradient of the loss, scaled so that
+ * the feature has length one. With the loss ls the features are those of kpls, scaled.
+ *
+ * Momma & Bennett (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.3. Time: latent.c; the kernel
+ * matrix and one product of it with a block of vectors per feature.
+ */
+#include "method/deflation/latent.h"
+
+typedef struct kblf_settings {
+    int64_t dim;
+    int center;
+    int loss; /* kfe_i_loss_kind */
+} kblf_settings;
+
+static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(kblf_settings, "yes"), KFE_LOSS_ROW(kblf_settings)};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const kblf_settings *s = settings;
+
+    return kfe_i_latent_fit(ctx, "kblf", problem, KFE_SIDE_DUAL, s->center, s->dim, (kfe_i_loss_kind)s->loss,
+                            out);
+}
+
+const kfe_i_method kfe_i_method_kblf = {
+    .name = "kblf",
+    .summary = "kernel boosted latent features: kernel partial least squares under any of four losses",
+    .reference = "Momma & Bennett 2005; Dhanjal et al. 2009, section 3.2.3",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
+             KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, kblf_settings),
+    .fit = fit,
+};

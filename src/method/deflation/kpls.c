@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel partial least squares: β_j is the first eigenvector of Y_jY_jᵀK, scaled to βᵀKβ = 1, with Y_j the
+ * residual target; τ_j = (I − QQᵀ)Kβ_j. With a linear kernel this is pls.
+ *
+ * Rosipal & Trejo (2001); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.2. Time: the kernel matrix and,
+ * per feature, one product of it with a block of as many vectors as there are targets.
+ */
+#include "method/deflation/deflation.h"
+
+typedef struct kpls_settings {
+    int64_t dim;
+    int center;
+} kpls_settings;
+
+static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(kpls_settings, "yes")};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const kpls_settings *s = settings;
+
+    return kfe_i_deflation_fit(ctx, "kpls", problem, KFE_SIDE_DUAL, s->center, s->dim, &kfe_i_covariance_rule,
+                               NULL, out);
+}
+
+const kfe_i_method kfe_i_method_kpls = {
+    .name = "kpls",
+    .summary = "kernel partial least squares",
+    .reference = "Rosipal & Trejo 2001; Dhanjal et al. 2009, section 3.2.2",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
+             KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, kpls_settings),
+    .fit = fit,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partial least squares, PLS1 and PLS2: direction u_j is the first left singular vector of X_jᵀY, of length
+ * one, X_j the data minus what the features so far explain. Since (I − QQᵀ)Y is the residual target, X_jᵀY is
+ * Xᵀ times it, and nothing but the target is deflated.
+ *
+ * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature.
+ */
+#include "method/deflation/deflation.h"
+
+typedef struct pls_settings {
+    int64_t dim;
+    int center;
+} pls_settings;
+
+static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(pls_settings, "yes")};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const pls_settings *s = settings;
+
+    return kfe_i_deflation_fit(ctx, "pls", problem, KFE_SIDE_PRIMAL, s->center, s->dim,
+                               &kfe_i_covariance_rule, NULL, out);
+}
+
+const kfe_i_method kfe_i_method_pls = {
+    .name = "pls",
+    .summary = "partial least squares",
+    .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.2",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, pls_settings),
+    .fit = fit,
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * β takes the values of the residual target y on ⌈νn⌉ examples and is zero elsewhere; with several targets y
+ * is their leading combination, Wc with c the first eigenvector of WᵀW.
+ *
+ * mr: the examples of largest |y_i|. In the first round of a classification all members of a class are equal;
+ * of equals, those of largest |k_iᵀy| are taken, from at most `cache` drawn at random. mi: of `cache`
+ * examples drawn at random, those of largest |k_iᵀy|. As y is orthogonal to the features, this is the
+ * covariance of the deflated column.
+ *
+ * Momma & Bennett (2003); Momma (2005). Time per round: the kernel columns of the examples chosen and, for
+ * mi, of the candidates. Memory: a block of columns.
+ */
+#include "method/deflation/sparse_direction.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+enum { MOST_COLUMNS = 256, BLOCK_NUMBERS = 1 << 22 };
+/* Sizes that differ by less, relative to the largest, are equal. */
+#define KFE_EQUAL 1e-8
+
+kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, double nu, int rule, int64_t cache,
+                                        kfe_i_sparse_direction *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = d->examples;
+    int64_t fitting = BLOCK_NUMBERS / n > 1 ? BLOCK_NUMBERS / n : 1;
+
+    *out = (kfe_i_sparse_direction){.ctx = d->ctx,
+                                    .rule = (kfe_i_sparse_rule)rule,
+                                    .support = (int64_t)ceil(nu * (double)n),
+                                    .cache = cache < n ? cache : n,
+                                    .block = fitting < MOST_COLUMNS ? fitting : MOST_COLUMNS};
+    out->support = out->support < 1 ? 1 : out->support < n ? out->support : n;
+    out->block = out->block < n ? out->block : n;
+    kfe_i_rng_init(&out->rng, kfe_context_seed(d->ctx), KFE_STREAM_COLUMNS);
+    KFE_ALLOC(d->ctx, out->candidates, n);
+    KFE_ALLOC(d->ctx, out->drawn, n);
+    KFE_ALLOC(d->ctx, out->target, n);
+    KFE_ALLOC(d->ctx, out->columns, n * out->block);
+    KFE_ALLOC(d->ctx, out->part, out->block);
+cleanup:
+    return status;
+}
+
+void kfe_i_sparse_direction_free(kfe_i_sparse_direction *sparse)
+{
+    if (!sparse->ctx)
+        return;
+    kfe_i_free(sparse->ctx, sparse->candidates);
+    kfe_i_free(sparse->ctx, sparse->drawn);
+    kfe_i_free(sparse->ctx, sparse->target);
+    kfe_i_free(sparse->ctx, sparse->columns);
+    kfe_i_free(sparse->ctx, sparse->part);
+    memset(sparse, 0, sizeof *sparse);
+}
+
+/* ---- which examples ---- */
+
+static int by_falling_size(const void *a, const void *b)
+{
+    const kfe_i_candidate *x = a;
+    const kfe_i_candidate *y = b;
+
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void sort_candidates(kfe_i_candidate *candidates, int64_t count)
+{
+    qsort(candidates, (size_t)count, sizeof *candidates, by_falling_size);
+}
+
+/* Columns of the examples from candidates[first] on, at most a block of them; how many. */
+static kfe_status evaluate(kfe_i_sparse_direction *s, const kfe_i_deflation *d,
+                           const kfe_i_candidate *candidates, int64_t left, int64_t *count)
+{
+    *count = left < s->block ? left : s->block;
+    for (int64_t i = 0; i < *count; i++)
+        s->drawn[i] = candidates[i].index;
+    return kfe_i_gram_columns(d->gram, s->drawn, *count, s->columns);
+}
+
+/* The sizes of candidates become |k_iᵀy|, and they are sorted by them. */
+static kfe_status rank_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d,
+                                     kfe_i_candidate *candidates, int64_t count)
+{
+    kfe_status status = KFE_OK;
+    int64_t done = 0;
+
+    for (int64_t first = 0; first < count; first += done) {
+        KFE_TRY(evaluate(s, d, candidates + first, count - first, &done));
+        cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)d->examples, (blasint)done, 1, s->columns,
+                    (blasint)done, s->target, 1, 0, s->part, 1);
+        for (int64_t i = 0; i < done; i++)
+            candidates[first + i].size = fabs(s->part[i]);
+    }
+    sort_candidates(candidates, count);
+cleanup:
+    return status;
+}
+
+/* The first `cache` of candidates become a random choice of them. */
+static void draw(kfe_i_sparse_direction *s, kfe_i_candidate *candidates, int64_t count)
+{
+    for (int64_t i = 0; i < s->cache && i < count - 1; i++) {
+        int64_t other = i + kfe_i_rng_below(&s->rng, count - i);
+        kfe_i_candidate moved = candidates[i];
+        candidates[i] = candidates[other];
+        candidates[other] = moved;
+    }
+}
+
+/* The candidates from `begin` to `end` are equal, and not all of them have a place. */
+static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t begin,
+                                      int64_t end)
+{
+    int64_t places = s->support - begin;
+    int64_t count = end - begin;
+
+    if (count > s->cache && s->cache >= places) {
+        draw(s, s->candidates + begin, count);
+        count = s->cache;
+    }
+    return rank_by_covariance(s, d, s->candidates + begin, count);
+}
+
+static kfe_status choose_by_residual(kfe_i_sparse_direction *s, const kfe_i_deflation *d)
+{
+    int64_t n = d->examples;
+    int64_t begin = s->support - 1;
+    int64_t end = s->support;
+
+    for (int64_t i = 0; i < n; i++)
+        s->candidates[i] = (kfe_i_candidate){fabs(s->target[i]), i};
+    sort_candidates(s->candidates, n);
+    double cut = s->candidates[begin].size;
+    double equal = KFE_EQUAL * s->candidates[0].size;
+    while (begin > 0 && s->candidates[begin - 1].size - cut <= equal)
+        begin--;
+    while (end < n && cut - s->candidates[end].size <= equal)
+        end++;
+    return end > s->support ? choose_among_equals(s, d, begin, end) : KFE_OK;
+}
+
+static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d)
+{
+    for (int64_t i = 0; i < d->examples; i++)
+        s->candidates[i] = (kfe_i_candidate){0, i};
+    if (s->cache < d->examples)
+        draw(s, s->candidates, d->examples);
+    return rank_by_covariance(s, d, s->candidates, s->cache);
+}
+
+/* ---- the direction ---- */
+
+static kfe_status combine_targets(kfe_i_deflation *d, const double *w, double *out)
+{
+    blasint n = (blasint)d->examples;
+    blasint t = (blasint)d->targets;
+    double value = 0;
+
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, t, t, n, 1, w, t, w, t, 0, d->inner, t);
+    kfe_status status = kfe_i_deflation_leading(d, d->inner, &value);
+    if (status == KFE_OK)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, t, 1, w, t, d->leading, 1, 0, out, 1);
+    return status;
+}
+
+/* product = Kβ from the columns of the first `count` candidates. */
+static kfe_status multiply(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t count,
+                           const double *direction, double *product)
+{
+    kfe_status status = KFE_OK;
+    int64_t done = 0;
+
+    if (count == d->examples)
+        return kfe_i_gram_times(d->gram, direction, 1, product);
+    memset(product, 0, (size_t)d->examples * sizeof *product);
+    for (int64_t first = 0; first < count; first += done) {
+        KFE_TRY(evaluate(s, d, s->candidates + first, count - first, &done));
+        for (int64_t i = 0; i < done; i++)
+            s->part[i] = direction[s->drawn[i]];
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)d->examples, (blasint)done, 1, s->columns,
+                    (blasint)done, s->part, 1, 1, product, 1);
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *d, kfe_i_sparse_direction *s, const double *w,
+                                         double *direction, double *product)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = d->examples;
+    int64_t count = s->rule == KFE_SPARSE_MI && s->cache < s->support ? s->cache : s->support;
+
+    memset(direction, 0, (size_t)n * sizeof *direction);
+    KFE_TRY(combine_targets(d, w, s->target));
+    if (kfe_i_deflation_is_spent(d, cblas_dnrm2((blasint)n, s->target, 1)))
+        goto cleanup;
+    KFE_TRY(s->rule == KFE_SPARSE_MR ? choose_by_residual(s, d) : choose_by_covariance(s, d));
+    for (int64_t i = 0; i < count; i++)
+        direction[s->candidates[i].index] = s->target[s->candidates[i].index];
+    KFE_TRY(multiply(s, d, count, direction, product));
+    double square = fabs(cblas_ddot((blasint)n, direction, 1, product, 1));
+    double scale =
+        square > d->rounding * pow(cblas_dnrm2((blasint)n, direction, 1), 2) ? 1 / sqrt(square) : 0;
+    cblas_dscal((blasint)n, scale, direction, 1);
+    cblas_dscal((blasint)n, scale, product, 1);
+cleanup:
+    return status;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sparse large margin classifier: support vector machines in the subspace of feature space that is spanned by
+ * a few points z_1 … z_m, which are learned so that the machines' optimum J(Z) is least. The subspace kernel
+ * is K_Z(x, x') = ψ(x)ᵀκ(Z,Z)⁻¹ψ(x'), ψ(x) = κ(Z, x), and with κ(Z,Z) = RᵀR the features are R⁻ᵀψ(x): m
+ * kernel values for each new example.
+ *
+ * J is minimised by L-BFGS with backtracking (Armijo); every trial solves the machines from their last α.
+ * Points move for the kernels rbf, poly and linear, whose derivative is known (slmc_gradient.c); with others
+ * they stay where they start.
+ *
+ * K_Z is the subspace kernel of eqs. (4) and (14), but the engine of subspace.h is not used: its subspaces
+ * are spanned by combinations of the examples, with coefficients W and products by the examples' own matrix,
+ * orthonormal as the search turns them. Here what spans the subspace are points that need not be combinations
+ * of examples, moved freely, and the one step in common, features R⁻ᵀψ (eq. 9), is a triangular solve.
+ *
+ * Wu & Farquhar (2007), section 3.2, eq. (16); Wu, Schölkopf & Bakır (2005). Time O(n·m·(d + m)) and the
+ * machines for each trial; memory O(n·(m + d)).
+ */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "gram/linalg.h"
+#include "method/centroid/centroid.h"
+#include "method/joint/slmc.h"
+
+enum { START_KMEANS, START_RANDOM };
+enum { MEMORY = 6, HALVINGS = 20, POINTS_BY_DEFAULT = 10 };
+#define ARMIJO 1e-4
+
+typedef struct slmc_settings {
+    int64_t dim, max_iterations;
+    double c, stop, settled;
+    int start;
+} slmc_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(slmc_settings, dim, "number of points, and of features; auto: 10"),
+    KFE_ONEVSREST_ROWS(slmc_settings, c, stop),
+    KFE_CHOICE(slmc_settings, start, "init", "kmeans", "kmeans|random",
+               "where the points start: means of clusters inside the classes, or examples drawn by the seed"),
+    KFE_REAL(slmc_settings, settled, "settled", "0.0001", 0, 1,
+             "relative change of the objective at which the search ends"),
+    KFE_INT(slmc_settings, max_iterations, "max-iter", "50", 0, 1e6,
+            "steps of the points at most; 0: they stay where they start"),
+};
+
+/* ---- where the points start ---- */
+
+static kfe_status start_random(kfe_context *ctx, const kfe_i_table *table, int64_t m, kfe_i_table *points)
+{
+    kfe_status status = KFE_OK;
+    int64_t *index = NULL;
+    kfe_i_rng rng;
+
+    KFE_ALLOC(ctx, index, table->rows);
+    KFE_TRY(kfe_i_table_new_dense(ctx, m, table->cols, points));
+    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_SLMC);
+    kfe_i_rng_choose(&rng, table->rows, m, index);
+    for (int64_t l = 0; l < m; l++)
+        kfe_i_table_dense_row(table, index[l], points->values + l * points->stride);
+cleanup:
+    kfe_i_free(ctx, index);
+    return status;
+}
+
+/* The means of `m` of the groups, taken evenly, so that every class has its share. */
+static kfe_status mean_points(kfe_context *ctx, const kfe_i_table *table, const kfe_i_groups *groups,
+                              int64_t m, kfe_i_table *points)
+{
+    kfe_status status = KFE_OK;
+    double *row = NULL;
+
+    KFE_ALLOC(ctx, row, table->cols);
+    KFE_TRY(kfe_i_table_new_dense(ctx, m, table->cols, points));
+    memset(points->values, 0, (size_t)(m * points->stride) * sizeof *points->values);
+    for (int64_t i = 0; i < table->rows; i++) {
+        int64_t group = groups->of[i];
+        int64_t l = (group * m + groups->count - 1) / groups->count;
+        if (l >= m || l * groups->count / m != group)
+            continue;
+        kfe_i_table_dense_row(table, i, row);
+        cblas_daxpy((blasint)table->cols, 1 / groups->sizes[group], row, 1,
+                    points->values + l * points->stride, 1);
+    }
+cleanup:
+    kfe_i_free(ctx, row);
+    return status;
+}
+
+static kfe_status start_points(kfe_context *ctx, const kfe_i_problem *problem, const slmc_settings *s,
+                               kfe_i_table *points)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = problem->target->rows;
+    int64_t classes = problem->target->class_count;
+    int64_t asked = s->dim > 0 ? s->dim : (POINTS_BY_DEFAULT < n ? POINTS_BY_DEFAULT : n);
+    int64_t m = kfe_i_clamp_dim(ctx, "slmc", asked, n, "there are no more examples");
+    kfe_i_groups groups = {0};
+
+    if (s->start == START_RANDOM)
+        return start_random(ctx, &problem->views[0], m, points);
+    KFE_TRY(
+        kfe_i_groups_by_kmeans(ctx, problem->gram, problem->target, (m + classes - 1) / classes, &groups));
+    if (s->dim > groups.count)
+        kfe_i_clamp_dim(ctx, "slmc", s->dim, groups.count, "the classes have no more clusters");
+    m = m < groups.count ? m : groups.count;
+    KFE_TRY(mean_points(ctx, &problem->views[0], &groups, m, points));
+cleanup:
+    kfe_i_groups_free(&groups);
+    return status;
+}
+
+/* ---- the search ---- */
+
+typedef struct search {
+    kfe_i_slmc *slmc;
+    kfe_i_table *points, trial;
+    int64_t size; /* m·cols */
+    double value;
+    double *gradient, *next_gradient, *direction;
+    double *steps, *changes; /* MEMORY × size: of the points and of the gradient, the newest at `newest` */
+    double inverse[MEMORY], share[MEMORY];
+    int64_t kept, newest;
+    double *values; /* by iteration, from the start on */
+    int64_t iterations;
+} search;
+
+static void search_free(kfe_context *ctx, search *s)
+{
+    kfe_i_table_free(&s->trial);
+    kfe_i_free(ctx, s->gradient);
+    kfe_i_free(ctx, s->next_gradient);
+    kfe_i_free(ctx, s->direction);
+    kfe_i_free(ctx, s->steps);
+    kfe_i_free(ctx, s->changes);
+    kfe_i_free(ctx, s->values);
+}
+
+static kfe_status search_open(kfe_context *ctx, int64_t most, search *s)
+{
+    kfe_status status = KFE_OK;
+
+    s->size = s->points->rows * s->points->cols;
+    KFE_TRY(kfe_i_table_new_dense(ctx, s->points->rows, s->points->cols, &s->trial));
+    KFE_ALLOC(ctx, s->gradient, s->size);
+    KFE_ALLOC(ctx, s->next_gradient, s->size);
+    KFE_ALLOC(ctx, s->direction, s->size);
+    KFE_ALLOC(ctx, s->steps, MEMORY * s->size);
+    KFE_ALLOC(ctx, s->changes, MEMORY * s->size);
+    KFE_ALLOC(ctx, s->values, most + 1);
+cleanup:
+    return status;
+}
+
+static double dot(const search *s, const double *a, const double *b)
+{
+    return cblas_ddot((blasint)s->size, a, 1, b, 1);
+}
+
+static void add(const search *s, double factor, const double *from, double *to)
+{
+    cblas_daxpy((blasint)s->size, factor, from, 1, to, 1);
+}
+
+/* direction = −(approximate inverse Hessian)·gradient, by the two loops of L-BFGS. */
+static void choose_direction(search *s)
+{
+    for (int64_t i = 0; i < s->size; i++)
+        s->direction[i] = -s->gradient[i];
+    for (int64_t j = 0; j < s->kept; j++) {
+        int64_t at = (s->newest - j + MEMORY) % MEMORY;
+        s->share[at] = s->inverse[at] * dot(s, s->steps + at * s->size, s->direction);
+        add(s, -s->share[at], s->changes + at * s->size, s->direction);
+    }
+    if (s->kept > 0) {
+        const double *change = s->changes + s->newest * s->size;
+        cblas_dscal((blasint)s->size, 1 / (s->inverse[s->newest] * dot(s, change, change)), s->direction, 1);
+    }
+    for (int64_t j = s->kept - 1; j >= 0; j--) {
+        int64_t at = (s->newest - j + MEMORY) % MEMORY;
+        double share = s->share[at] - s->inverse[at] * dot(s, s->changes + at * s->size, s->direction);
+        add(s, share, s->steps + at * s->size, s->direction);
+    }
+}
+
+/* Goes along the direction until J has fallen enough; 0 in *moved if it does not. */
+static kfe_status line_search(search *s, int *moved)
+{
+    kfe_status status = KFE_OK;
+    double slope = dot(s, s->gradient, s->direction);
+    double length = sqrt(dot(s, s->direction, s->direction));
+    double reach = sqrt(dot(s, s->points->values, s->points->values));
+    double step = s->kept > 0 || length == 0 ? 1 : 0.1 * fmax(reach, 1e-3) / length;
+
+    *moved = 0;
+    for (int halving = 0; halving < HALVINGS && slope < 0; halving++, step /= 2) {
+        double value = 0;
+        memcpy(s->trial.values, s->points->values, (size_t)s->size * sizeof *s->trial.values);
+        add(s, step, s->direction, s->trial.values);
+        KFE_TRY(kfe_i_slmc_value(s->slmc, &s->trial, &value));
+        if (!(value <= s->value + ARMIJO * step * slope))
+            continue;
+        s->value = value;
+        *moved = 1;
+        break;
+    }
+cleanup:
+    return status;
+}
+
+/* The trial becomes the points; the pair of differences is kept if the curvature along it is positive. */
+static kfe_status accept(search *s)
+{
+    kfe_status status = KFE_OK;
+    int64_t at = (s->newest + 1) % MEMORY;
+    double *step = s->steps + at * s->size;
+    double *change = s->changes + at * s->size;
+
+    KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->next_gradient));
+    for (int64_t i = 0; i < s->size; i++) {
+        step[i] = s->trial.values[i] - s->points->values[i];
+        change[i] = s->next_gradient[i] - s->gradient[i];
+        s->points->values[i] = s->trial.values[i];
+        s->gradient[i] = s->next_gradient[i];
+    }
+    double curvature = dot(s, step, change);
+    if (curvature > 1e-12 * dot(s, change, change)) {
+        s->inverse[at] = 1 / curvature;
+        s->newest = at;
+        s->kept += s->kept < MEMORY;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status move_points(search *s, const slmc_settings *settings)
+{
+    kfe_status status = KFE_OK;
+    int moved = 1;
+
+    KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->gradient));
+    while (moved && s->iterations < settings->max_iterations) {
+        KFE_TRY(kfe_i_checkpoint(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
+        choose_direction(s);
+        KFE_TRY(line_search(s, &moved));
+        if (!moved && s->kept > 0) { /* start again from the gradient itself */
+            s->kept = 0;
+            moved = 1;
+            continue;
+        }
+        if (!moved)
+            break;
+        KFE_TRY(accept(s));
+        s->values[++s->iterations] = s->value;
+        if (s->values[s->iterations - 1] - s->value <= settings->settled * fabs(s->value))
+            break;
+    }
+    /* what is in the workspace is of the last trial */
+    KFE_TRY(kfe_i_slmc_value(s->slmc, s->points, &s->value));
+cleanup:
+    return status;
+}
+
+static kfe_status search_points(kfe_context *ctx, const slmc_settings *settings, search *s)
+{
+    kfe_status status = KFE_OK;
+    int movable = kfe_i_slmc_has_gradient(s->slmc->kernels);
+
+    KFE_TRY(search_open(ctx, settings->max_iterations, s));
+    KFE_TRY(kfe_i_slmc_value(s->slmc, s->points, &s->value));
+    s->values[0] = s->value;
+    if (settings->max_iterations > 0 && movable)
+        KFE_TRY(move_points(s, settings));
+    else if (!movable)
+        kfe_i_log(
+            ctx, KFE_LOG_WARNING,
+            "slmc: points move with one kernel of rbf, poly or linear only; they stay where they start");
+cleanup:
+    return status;
+}
+
+/* ---- the method ---- */
+
+/* Features ψ(x)·R⁻¹ and the machines on them. */
+static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_slmc *slmc = s->slmc;
+    int64_t m = slmc->m;
+
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LANDMARKS, m, m, out));
+    for (int64_t l = 0; l < m; l++)
+        out->coefficients[l * m + l] = 1;
+    kfe_i_solve_lower_transposed(m, m, slmc->factor, out->coefficients);
+    kfe_i_onevsrest_keep(&slmc->machines);
+    KFE_TRY(kfe_i_onevsrest_machine(&slmc->machines, m, slmc->features, &out->machine));
+    KFE_ALLOC_ZERO(ctx, out->landmarks, 1);
+    out->landmark_views = 1;
+    KFE_TRY(kfe_i_table_copy(ctx, s->points, &out->landmarks[0]));
+    KFE_TRY(kfe_i_solution_record(out, "objective", s->values, s->iterations + 1));
+cleanup:
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const slmc_settings *s = settings;
+    kfe_i_slmc slmc = {0};
+    kfe_i_table points = {0};
+    search look = {.slmc = &slmc, .points = &points, .newest = MEMORY - 1};
+
+    KFE_TRY(start_points(ctx, problem, s, &points));
+    KFE_TRY(kfe_i_slmc_open(ctx, problem, points.rows, s->c, s->stop, &slmc));
+    KFE_TRY(search_points(ctx, s, &look));
+    KFE_TRY(make_solution(ctx, &look, out));
+cleanup:
+    search_free(ctx, &look);
+    kfe_i_slmc_free(&slmc);
+    kfe_i_table_free(&points);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_slmc = {
+    .name = "slmc",
+    .summary = "sparse large margin classifier: a subspace spanned by a few learned points",
+    .reference = "Wu & Farquhar 2007, section 3.2; Wu, Schölkopf & Bakır 2005",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC | KFE_HAS_MACHINE,
+    .params = KFE_PARAM_TABLE(rows, slmc_settings),
+    .fit = fit,
+};

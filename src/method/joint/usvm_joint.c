@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Uncorrelated features and support vector machines on them, learned together: features T = GQ with
+ * Qᵀ(GG + ξG)Q = I, the machines on TTᵀ, in alternation, eqs. (20)–(22).
+ *
+ * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 4.3. joint.h has the alternation, joint_plain.c the step.
+ * Cost: one Cholesky factorisation (n³/3) and O(n²c) with c machines an iteration; memory n² to 2n².
+ */
+#include "method/joint/joint.h"
+
+typedef struct usvm_joint_settings {
+    kfe_i_joint_settings joint;
+    double xi;
+} usvm_joint_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_JOINT_ROWS(usvm_joint_settings, joint),
+    KFE_REAL_OR(usvm_joint_settings, xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
+                "regularisation xi of the uncorrelated features; auto: a thousandth of the mean diagonal of "
+                "the centred kernel"),
+};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const usvm_joint_settings *s = settings;
+    return kfe_i_joint_plain(ctx, "usvm-joint", problem, &s->joint, s->xi, 1, out);
+}
+
+const kfe_i_method kfe_i_method_usvm_joint = {
+    .name = "usvm-joint",
+    .summary = "uncorrelated features and support vector machines on them, learned together",
+    .reference = "Chen et al. 2008, section 4.3",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_MACHINE,
+    .params = KFE_PARAM_TABLE(rows, usvm_joint_settings),
+    .fit = fit,
+};

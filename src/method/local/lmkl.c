@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Localized multiple kernel learning: several views or kernels, a gate that tells at every x how far each is
+ * to be trusted, and support vector machines, learned together:
+ *   κ_η(x, y) = Σ_m η_m(x) κ_m(x^m, y^m) η_m(y),   η(x) = softmax(Vᵀx^G + v₀),
+ * x^G being the columns of all views or of one. The machines' optimum is minimised by alternating between
+ * them and a step down in V and v₀ (local_problem.h). The kernels never change and are evaluated once, where
+ * memory allows.
+ *
+ * Gönen & Alpaydın (2008); Gönen & Alpaydın (2010), eq. (1). Per trial step n²·P and the machines; memory
+ * (P + 1)·n², or n².
+ */
+#include "method/local/local_problem.h"
+
+static const kfe_i_param rows[] = {KFE_LOCAL_ROWS(kfe_i_local_settings)};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    return kfe_i_local_fit(ctx, "lmkl", problem, settings, 0, out);
+}
+
+const kfe_i_method kfe_i_method_lmkl = {
+    .name = "lmkl",
+    .summary = "localized multiple kernel learning: a gate on the views, and support vector machines",
+    .reference = "Gönen & Alpaydın 2008; Gönen & Alpaydın 2010, eq. (1)",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
+             KFE_HAS_MACHINE,
+    .kernel = "linear",
+    .params = KFE_PARAM_TABLE(rows, kfe_i_local_settings),
+    .fit = fit,
+};

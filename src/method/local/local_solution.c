@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the parameters that the search of lmkl or sldr ended at to a localized projector (local.h), with the
+ * support examples only. Columns that a kernel was turned into, X = KA, are folded away: W on them is AW on
+ * the kernel's values.
+ */
+#include <cblas.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "method/local/local_problem.h"
+
+static double *copy_block(kfe_context *ctx, const double *from, int64_t count)
+{
+    double *copy = kfe_i_alloc(ctx, count, sizeof *copy);
+
+    if (copy)
+        memcpy(copy, from, (size_t)count * sizeof *copy);
+    return copy;
+}
+
+/* ---- from columns to kernel values ---- */
+
+/* *out (n × k) = A·w for w (columns × k): A = XΛ⁻¹, or I for the empirical map; w NULL: A itself. */
+static kfe_status unmap(const kfe_i_local_problem *p, const kfe_i_local_source *part, const double *w,
+                        int64_t k, double **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t cols = part->columns.cols;
+    double *divided = NULL;
+
+    KFE_ALLOC_ZERO(p->ctx, divided, cols * k);
+    for (int64_t i = 0; i < cols; i++)
+        for (int64_t j = 0; j < k; j++)
+            divided[i * k + j] = (w ? w[i * k + j] : i == j) / (part->spectrum ? part->spectrum[i] : 1);
+    if (!part->spectrum) {
+        *out = divided;
+        return KFE_OK;
+    }
+    KFE_ALLOC(p->ctx, *out, p->n * k);
+    KFE_TRY(kfe_i_table_times(p->ctx, &part->columns, divided, k, *out));
+cleanup:
+    kfe_i_free(p->ctx, divided);
+    return status;
+}
+
+static kfe_status take_matrices(const kfe_i_local_problem *p, const kfe_i_local_source *part,
+                                const double *parameters, kfe_i_local_part *out)
+{
+    kfe_status status = KFE_OK;
+    const double *w = part->projection_at >= 0 ? parameters + part->projection_at : NULL;
+    const double *gating = part->gating_at >= 0 ? parameters + part->gating_at : NULL;
+
+    out->mapped = part->mapped;
+    out->cols = part->mapped ? p->n : part->columns.cols;
+    out->dim = part->dim;
+    if (part->mapped)
+        KFE_TRY(unmap(p, part, w, part->dim, &out->projection));
+    else if (w)
+        KFE_CHECK_ALLOC(out->projection, copy_block(p->ctx, w, out->cols * out->dim));
+    if (gating && part->mapped)
+        KFE_TRY(unmap(p, part, gating, p->gate_dim, &out->gating));
+    else if (gating)
+        KFE_CHECK_ALLOC(out->gating, copy_block(p->ctx, gating, out->cols * p->gate_dim));
+cleanup:
+    return status;
+}
+
+/* ---- support examples ---- */
+
+/* At least one: machines that say the same of everything keep an example of no weight. */
+static int64_t find_support(const kfe_i_local_problem *p, int64_t *index)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < p->n; i++)
+        if (kfe_i_local_is_support(p, i))
+            index[count++] = i;
+    if (count == 0)
+        index[count++] = 0;
+    return count;
+}
+
+static kfe_status take_support(const kfe_i_local_problem *p, const int64_t *index, kfe_i_local *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t c = p->machines.count;
+
+    out->outputs = c;
+    KFE_ALLOC(p->ctx, out->weights, out->rows * c);
+    KFE_ALLOC(p->ctx, out->shares, out->rows * p->count);
+    KFE_CHECK_ALLOC(out->offset, copy_block(p->ctx, p->machines.offset, c));
+    for (int64_t s = 0; s < out->rows; s++) {
+        memcpy(out->weights + s * c, p->machines.weights + index[s] * c, (size_t)c * sizeof *out->weights);
+        memcpy(out->shares + s * p->count, p->shares + index[s] * p->count,
+               (size_t)p->count * sizeof *out->shares);
+    }
+    for (int64_t m = 0; m < p->count; m++)
+        KFE_TRY(kfe_i_table_gather(p->ctx, &p->parts[m].z, index, out->rows, &out->parts[m].support));
+cleanup:
+    return status;
+}
+
+/* index: n, of which the first out->rows are the support examples. */
+static kfe_status make_local(const kfe_i_local_problem *p, const double *parameters, int shows,
+                             int64_t *index, kfe_i_local **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_local_new(p->ctx, p->count, out));
+    (*out)->shows = shows;
+    (*out)->gate_dim = p->gate_dim;
+    (*out)->rows = find_support(p, index);
+    if (p->projects)
+        KFE_CHECK_ALLOC((*out)->gate_weights,
+                        copy_block(p->ctx, parameters + p->weights_at, p->gate_dim * p->count));
+    KFE_CHECK_ALLOC((*out)->gate_offset, copy_block(p->ctx, parameters + p->offset_at, p->count));
+    for (int64_t m = 0; m < p->count; m++)
+        KFE_TRY(take_matrices(p, &p->parts[m], parameters, &(*out)->parts[m]));
+    KFE_TRY(take_support(p, index, *out));
+cleanup:
+    return status;
+}
+
+/* ---- what the user is told ---- */
+
+/* means: of the shares. decides: of examples, those in which the part's share is the largest. */
+static void gate_summary(const kfe_i_local_problem *p, double *means, double *decides)
+{
+    for (int64_t i = 0; i < p->n; i++) {
+        const double *row = p->shares + i * p->count;
+        int64_t largest = 0;
+        for (int64_t m = 0; m < p->count; m++) {
+            means[m] += row[m] / (double)p->n;
+            largest = row[m] > row[largest] ? m : largest;
+        }
+        decides[largest] += 1;
+    }
+    cblas_dscal((blasint)p->count, 1 / (double)p->n, decides, 1);
+}
+
+static kfe_status record(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,
+                         const kfe_i_local_path *path, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double iterations = (double)path->iterations;
+    double support = (double)out->machine.support_vectors / (double)p->n;
+    double *summary = NULL;
+
+    KFE_ALLOC_ZERO(p->ctx, summary, 2 * p->count);
+    gate_summary(p, summary, summary + p->count);
+    KFE_TRY(kfe_i_solution_record(out, "objective", path->objectives, path->iterations + 1));
+    KFE_TRY(kfe_i_solution_record(out, "iterations", &iterations, 1));
+    KFE_TRY(kfe_i_solution_record(out, "gate-mean", summary, p->count));
+    KFE_TRY(kfe_i_solution_record(out, "gate-share", summary + p->count, p->count));
+    KFE_TRY(kfe_i_solution_record(out, "support-share", &support, 1));
+    if (settings->restarts > 1)
+        KFE_TRY(kfe_i_solution_record(out, "restart-objectives", path->ends, settings->restarts));
+cleanup:
+    kfe_i_free(p->ctx, summary);
+    return status;
+}
+
+static int64_t support_vectors(const kfe_i_local_problem *p)
+{
+    int64_t found = 0;
+
+    for (int64_t i = 0; i < p->n; i++)
+        found += kfe_i_local_is_support(p, i);
+    return found;
+}
+
+kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_problem *given,
+                           const kfe_i_local_settings *settings, int projects, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_local_problem p = {0};
+    kfe_i_local_path path = {0};
+
+    KFE_TRY(kfe_i_local_problem_open(ctx, method, given, settings, projects, &p));
+    KFE_TRY(kfe_i_local_search(&p, settings, &path));
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LOCAL, 0, 0, out));
+    KFE_ALLOC(ctx, out->index, p.n);
+    KFE_TRY(make_local(&p, path.parameters, settings->features, out->index, &out->local));
+    out->rows = out->local->rows;
+    out->dim = kfe_i_local_dim(out->local);
+    KFE_TRY(kfe_i_machine_begin(ctx, KFE_MACHINE_DIRECT, p.machines.decision, p.machines.count,
+                                p.machines.count, 0, &out->machine));
+    out->machine.classes = given->target->class_count;
+    out->machine.support_vectors = support_vectors(&p);
+    KFE_TRY(record(&p, settings, &path, out));
+cleanup:
+    kfe_i_local_path_free(ctx, &path);
+    kfe_i_local_problem_free(&p);
+    return status;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrices with orthonormal columns, and where the search of sldr and lmkl starts.
+ *
+ * Random: normal numbers, made orthonormal where that is asked for; the gate's weights are small, so that all
+ * parts have nearly the same share. Supervised: in each part the first of them are replaced by the leading
+ * directions between the classes' means, the left singular vectors of X_mᵀH, H the centred class indicator.
+ */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "gram/basis.h"
+#include "gram/linalg.h"
+#include "method/local/local_problem.h"
+#include "method/subspace/subspace.h"
+
+/* Of the gate's logits at the start. */
+#define KFE_FIRST_LOGITS 0.1
+
+/* ---- orthonormal columns ---- */
+
+static int64_t widest_matrix(const kfe_i_local_problem *p)
+{
+    int64_t widest = p->gate_dim;
+
+    for (int64_t m = 0; m < p->count && p->projects; m++)
+        widest = p->parts[m].dim > widest ? p->parts[m].dim : widest;
+    return widest;
+}
+
+static int64_t tallest_matrix(const kfe_i_local_problem *p)
+{
+    int64_t tallest = p->gate_cols * p->gate_dim;
+
+    for (int64_t m = 0; m < p->count && p->projects; m++) {
+        int64_t size = p->parts[m].columns.cols * p->parts[m].dim;
+        tallest = size > tallest ? size : tallest;
+    }
+    return p->projects ? tallest : 0;
+}
+
+kfe_status kfe_i_local_retraction_open(const kfe_i_local_problem *p, kfe_i_local_retraction *r)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = widest_matrix(p);
+
+    *r = (kfe_i_local_retraction){.ctx = p->ctx};
+    KFE_ALLOC(p->ctx, r->values, k);
+    KFE_ALLOC(p->ctx, r->gram, k * k);
+    KFE_ALLOC(p->ctx, r->vectors, k * k);
+    KFE_ALLOC(p->ctx, r->root, k * k);
+    KFE_ALLOC(p->ctx, r->copy, tallest_matrix(p));
+    KFE_TRY(kfe_i_eigen_work_new(p->ctx, k, &r->eigen));
+cleanup:
+    return status;
+}
+
+void kfe_i_local_retraction_free(kfe_i_local_retraction *r)
+{
+    if (!r->ctx)
+        return;
+    kfe_i_eigen_work_free(r->eigen);
+    kfe_i_free(r->ctx, r->values);
+    kfe_i_free(r->ctx, r->gram);
+    kfe_i_free(r->ctx, r->vectors);
+    kfe_i_free(r->ctx, r->root);
+    kfe_i_free(r->ctx, r->copy);
+    memset(r, 0, sizeof *r);
+}
+
+static void copy_of(kfe_i_local_retraction *r, int64_t size, const double *a)
+{
+    memcpy(r->copy, a, (size_t)size * sizeof *a);
+}
+
+kfe_status kfe_i_local_polar(kfe_i_local_retraction *r, int64_t rows, int64_t k, double *a)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_inner_products(rows, k, a, k, k, a, k, r->gram);
+    KFE_TRY(kfe_i_inverse_root(r->ctx, k, r->gram, r->values, r->vectors, r->root, r->eigen));
+    copy_of(r, rows * k, a);
+    kfe_i_combine(rows, k, k, 1, r->copy, k, r->root, k, 0, a, k);
+cleanup:
+    return status;
+}
+
+void kfe_i_local_tangent(kfe_i_local_retraction *r, int64_t rows, int64_t k, const double *w, double *g)
+{
+    kfe_i_inner_products(rows, k, w, k, k, g, k, r->gram);
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++)
+            r->root[i * k + j] = (r->gram[i * k + j] + r->gram[j * k + i]) / 2;
+    kfe_i_combine(rows, k, k, -1, w, k, r->root, k, 1, g, k);
+}
+
+/* ---- the start ---- */
+
+/* Square random matrices may be far from orthonormal: what the first pass leaves, the second takes. */
+static kfe_status make_orthonormal(kfe_i_local_retraction *r, int64_t rows, int64_t k, double *a)
+{
+    kfe_status status = kfe_i_local_polar(r, rows, k, a);
+
+    return status == KFE_OK ? kfe_i_local_polar(r, rows, k, a) : status;
+}
+
+/* h (n × classes): class indicators, each class as heavy as any other, without their mean */
+static void indicate(const kfe_i_target *target, const int64_t *sizes, double *h)
+{
+    int64_t c = target->class_count;
+
+    for (int64_t i = 0; i < target->rows; i++)
+        for (int64_t g = 0; g < c; g++) {
+            double own = target->codes[i] == g ? 1 : 0;
+            h[i * c + g] = sizes[g] > 0 ? own / (double)sizes[g] - 1 / (double)target->rows : 0;
+        }
+}
+
+/* between (cols × classes): means of the classes in this part, less the mean of all */
+static kfe_status class_means(const kfe_i_local_problem *p, const kfe_i_table *columns, double *between)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = p->given->target;
+    double *h = NULL;
+    int64_t *sizes = NULL;
+
+    KFE_ALLOC(p->ctx, h, p->n * target->class_count);
+    KFE_ALLOC(p->ctx, sizes, target->class_count);
+    kfe_i_target_count(target, sizes);
+    indicate(target, sizes, h);
+    KFE_TRY(kfe_i_table_transpose_times(p->ctx, columns, h, target->class_count, between));
+cleanup:
+    kfe_i_free(p->ctx, h);
+    kfe_i_free(p->ctx, sizes);
+    return status;
+}
+
+/* Columns from `done` on lose what they have along the first `done`, which are orthonormal. */
+static void clear_of_first(int64_t rows, int64_t k, int64_t done, double *w)
+{
+    for (int64_t j = done; j < k; j++)
+        for (int64_t l = 0; l < done; l++) {
+            double along = cblas_ddot((blasint)rows, w + l, (blasint)k, w + j, (blasint)k);
+            cblas_daxpy((blasint)rows, -along, w + l, (blasint)k, w + j, (blasint)k);
+        }
+}
+
+static kfe_status supervise(const kfe_i_local_problem *p, const kfe_i_local_source *part, double *w)
+{
+    kfe_status status = KFE_OK;
+    int64_t c = p->given->target->class_count;
+    int64_t rows = part->columns.cols;
+    int64_t most = c - 1 < part->dim ? c - 1 : part->dim;
+    int64_t done = 0;
+    double *between = NULL;
+    double *small = NULL;
+
+    KFE_ALLOC(p->ctx, between, rows * c);
+    KFE_ALLOC(p->ctx, small, 2 * c * c + c);
+    double *vectors = small + c * c;
+    double *values = vectors + c * c;
+    KFE_TRY(class_means(p, &part->columns, between));
+    kfe_i_inner_products(rows, c, between, c, c, between, c, small);
+    KFE_TRY(kfe_i_symmetric_eigen(p->ctx, c, small, c, values, vectors));
+    for (; done < most && values[done] > KFE_RANK_TOLERANCE * values[0] && values[done] > 0; done++)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)rows, (blasint)c, 1 / sqrt(values[done]), between,
+                    (blasint)c, vectors + done, (blasint)c, 0, w + done, (blasint)part->dim);
+    clear_of_first(rows, part->dim, done, w);
+cleanup:
+    kfe_i_free(p->ctx, between);
+    kfe_i_free(p->ctx, small);
+    return status;
+}
+
+static int comes_before(const kfe_i_local_problem *p, int64_t a, int64_t b)
+{
+    const char *const *names = p->given->view_names;
+    int first = p->given->kernels->items[a].view;
+    int second = p->given->kernels->items[b].view;
+
+    return names && names[first] && names[second] && strcmp(names[first], names[second]) < 0;
+}
+
+/* Parts by the names of their views. Random numbers are dealt in this order, so that it does not matter in
+ * which order the views are given. */
+static void sort_parts(const kfe_i_local_problem *p, int64_t *order)
+{
+    for (int64_t m = 0; m < p->count; m++) {
+        int64_t place = m;
+        for (; place > 0 && comes_before(p, m, order[place - 1]); place--)
+            order[place] = order[place - 1];
+        order[place] = m;
+    }
+}
+
+/* The part's rows of T, or of Γ, which has a column for every part. */
+static void draw_gating(const kfe_i_local_problem *p, const int64_t *order, const kfe_i_local_source *part,
+                        kfe_i_rng *rng, double *parameters)
+{
+    for (int64_t j = 0; part->gating_at >= 0 && j < part->columns.cols; j++)
+        for (int64_t k = 0; k < p->gate_dim; k++)
+            parameters[part->gating_at + j * p->gate_dim + (p->projects ? k : order[k])] =
+                kfe_i_rng_normal(rng);
+}
+
+static void draw(const kfe_i_local_problem *p, const int64_t *order, kfe_i_rng *rng, double *parameters)
+{
+    for (int64_t l = 0; l < p->count; l++) {
+        const kfe_i_local_source *part = &p->parts[order[l]];
+        for (int64_t i = 0; p->projects && i < part->columns.cols * part->dim; i++)
+            parameters[part->projection_at + i] = kfe_i_rng_normal(rng);
+        draw_gating(p, order, part, rng, parameters);
+        for (int64_t k = 0; p->projects && k < p->gate_dim; k++)
+            parameters[p->weights_at + k * p->count + order[l]] = kfe_i_rng_normal(rng);
+    }
+}
+
+kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, kfe_i_local_retraction *r,
+                             double *parameters)
+{
+    kfe_status status = KFE_OK;
+    double scale = p->gate_scale > 0 ? KFE_FIRST_LOGITS / sqrt(p->gate_scale) : KFE_FIRST_LOGITS;
+    int64_t *order = NULL;
+
+    KFE_ALLOC(p->ctx, order, p->count);
+    sort_parts(p, order);
+    draw(p, order, rng, parameters);
+    for (int64_t m = 0; m < p->count && p->projects; m++) {
+        kfe_i_local_source *part = &p->parts[m];
+        double *w = parameters + part->projection_at;
+        if (start == KFE_LOCAL_SUPERVISED)
+            KFE_TRY(supervise(p, part, w));
+        KFE_TRY(make_orthonormal(r, part->columns.cols, part->dim, w));
+    }
+    if (p->projects)
+        KFE_TRY(make_orthonormal(r, p->gate_cols, p->gate_dim, parameters + p->gate_at));
+    for (int64_t i = p->projects ? p->weights_at : p->gate_at; i < p->offset_at; i++)
+        parameters[i] *= p->projects ? scale : scale / sqrt((double)p->gate_cols);
+    for (int64_t m = 0; m < p->count; m++)
+        parameters[p->offset_at + m] = 0;
+cleanup:
+    kfe_i_free(p->ctx, order);
+    return status;
+}

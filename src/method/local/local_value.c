@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * J = Σ over machines of max_α eᵀα − ½ aᵀK_η a (a = α·y), Gönen & Alpaydın (2010), eq. (5), plus the ridge.
+ * K_η = Σ_m diag(η_m) K_m diag(η_m). Linear kernels on projections need no K_m: they are the product FFᵀ with
+ * F = [√weight_m·η_m z^m]. Others are added tile by tile, evaluated or from where they are kept; only the
+ * lower half of K_η is computed, then mirrored.
+ *
+ * Time: n²·Σdim_m and the machines; memory: K_η.
+ */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "gram/linalg.h"
+#include "kernel/panels.h"
+#include "kernel/tile.h"
+#include "method/local/local_problem.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- where the examples are ---- */
+
+static kfe_status settle_projections(kfe_i_local_problem *p, const double *parameters)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < p->count; m++) {
+        kfe_i_local_source *part = &p->parts[m];
+        KFE_TRY(kfe_i_table_times(p->ctx, &part->columns, parameters + part->projection_at, part->dim,
+                                  part->z.values));
+        if (!part->linear)
+            kfe_i_points_renew(&part->points, p->n);
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status settle_gate_map(kfe_i_local_problem *p, const double *parameters)
+{
+    kfe_status status = KFE_OK;
+    int64_t entries = p->n * p->gate_dim;
+
+    memset(p->gate, 0, (size_t)entries * sizeof *p->gate);
+    for (int64_t m = 0; m < p->count; m++) {
+        const kfe_i_local_source *part = &p->parts[m];
+        if (part->gating_at < 0)
+            continue;
+        KFE_TRY(
+            kfe_i_table_times(p->ctx, &part->columns, parameters + part->gating_at, p->gate_dim, p->pull));
+        cblas_daxpy((blasint)entries, 1, p->pull, 1, p->gate, 1);
+    }
+cleanup:
+    return status;
+}
+
+static void settle_shares(kfe_i_local_problem *p, const double *parameters)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        memcpy(p->shares + i * p->count, parameters + p->offset_at, (size_t)p->count * sizeof *p->shares);
+    if (p->projects)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)p->n, (blasint)p->count,
+                    (blasint)p->gate_dim, 1, p->gate, (blasint)p->gate_dim, parameters + p->weights_at,
+                    (blasint)p->count, 1, p->shares, (blasint)p->count);
+    else
+        cblas_daxpy((blasint)(p->n * p->count), 1, p->gate, 1, p->shares, 1);
+    kfe_i_softmax_rows(p->n, p->count, p->shares);
+}
+
+kfe_status kfe_i_local_settle(kfe_i_local_problem *p, kfe_i_local_block changed, const double *parameters)
+{
+    kfe_status status = KFE_OK;
+
+    if (changed == KFE_LOCAL_PROJECTIONS)
+        return p->projects ? settle_projections(p, parameters) : KFE_OK;
+    if (changed == KFE_LOCAL_GATE_MAP || !p->projects)
+        KFE_TRY(settle_gate_map(p, parameters));
+    settle_shares(p, parameters);
+cleanup:
+    return status;
+}
+
+/* ---- the localized kernel ---- */
+
+/* Returns whether all parts are linear: then the matrix is whole, since writing both halves takes less than
+ * mirroring one. */
+static int fill_linear(kfe_i_local_problem *p)
+{
+    int64_t first = 0;
+    int all = p->projects;
+    blasint n = (blasint)p->n;
+    blasint k = (blasint)p->factor_cols;
+
+    for (int64_t m = 0; m < p->count; m++) {
+        const kfe_i_local_source *part = &p->parts[m];
+        double root = sqrt(part->kernel.common.weight);
+        all &= part->linear;
+        if (!part->linear || !p->projects)
+            continue;
+        for (int64_t i = 0; i < p->n; i++)
+            for (int64_t j = 0; j < part->dim; j++)
+                p->factor[i * p->factor_cols + first + j] =
+                    root * p->shares[i * p->count + m] * part->z.values[i * part->dim + j];
+        first += part->dim;
+    }
+    if (all)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, k, 1, p->factor, k, p->factor, k, 0,
+                    p->matrix.values, n);
+    else
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, 1, p->factor, k, 0, p->matrix.values, n);
+    return all;
+}
+
+typedef struct part_job {
+    kfe_i_local_problem *p;
+    const kfe_i_local_source *part;
+    int64_t m;
+} part_job;
+
+/* matrix[i, j] += weight·η_i·η_j·κ[i, j] over one tile */
+static void add_tile(const part_job *job, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                     const double *tile, int64_t stride)
+{
+    const kfe_i_local_problem *p = job->p;
+    const double *shares = p->shares + job->m;
+
+    for (int64_t i = 0; i < rows; i++) {
+        double factor = job->part->kernel.common.weight * shares[(row + i) * p->count];
+        double *out = p->matrix.values + (row + i) * p->n + col;
+        for (int64_t j = 0; j < cols; j++)
+            out[j] += factor * shares[(col + j) * p->count] * tile[i * stride + j];
+    }
+}
+
+static void add_panel(const void *user, int64_t row, int thread)
+{
+    const part_job *job = user;
+    const kfe_i_local_problem *p = job->p;
+    double *tile = p->tiles + p->own * thread;
+    int64_t rows = least(KFE_TILE_SIDE, p->n - row);
+
+    for (int64_t col = 0; col <= row; col += KFE_TILE_SIDE) {
+        int64_t cols = least(KFE_TILE_SIDE, p->n - col);
+        if (job->part->kept) {
+            add_tile(job, row, rows, col, cols, job->part->kept + row * p->n + col, p->n);
+            continue;
+        }
+        kfe_i_tile_eval(&job->part->kernel, &job->part->points, row, rows, &job->part->points, col, cols,
+                        tile, KFE_TILE_STRIDE, tile + 2 * KFE_TILE_SIZE);
+        add_tile(job, row, rows, col, cols, tile, KFE_TILE_STRIDE);
+    }
+}
+
+/* The rows of the panel, left of the diagonal, become columns above it. */
+static void mirror_panel(const void *user, int64_t row, int thread)
+{
+    enum { SIDE = 32 };
+    const kfe_i_local_problem *p = user;
+    double *a = p->matrix.values;
+    int64_t end = least(row + KFE_TILE_SIDE, p->n);
+
+    (void)thread;
+    for (int64_t first = row; first < end; first += SIDE)
+        for (int64_t col = 0; col < end; col += SIDE)
+            for (int64_t i = first; i < least(first + SIDE, end); i++)
+                for (int64_t j = col; j < least(col + SIDE, i); j++)
+                    a[j * p->n + i] = a[i * p->n + j];
+}
+
+static kfe_status fill_matrix(kfe_i_local_problem *p)
+{
+    kfe_status status = KFE_OK;
+
+    if (p->factor_cols == 0)
+        memset(p->matrix.values, 0, (size_t)(p->n * p->n) * sizeof *p->matrix.values);
+    else if (fill_linear(p))
+        return KFE_OK;
+    for (int64_t m = 0; m < p->count; m++) {
+        part_job job = {p, &p->parts[m], m};
+        if (p->parts[m].linear && p->projects)
+            continue;
+        memset(p->tiles, 0, (size_t)(p->own * p->threads) * sizeof *p->tiles);
+        KFE_TRY(kfe_i_each_panel(p->ctx, "localizing the kernel", p->threads, p->n, KFE_TILE_SIDE,
+                                 KFE_SHARE_FREE, add_panel, &job));
+    }
+    KFE_TRY(kfe_i_each_panel(p->ctx, "localizing the kernel", p->threads, p->n, KFE_TILE_SIDE, KFE_SHARE_FREE,
+                             mirror_panel, p));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_local_value(kfe_i_local_problem *p, const double *parameters, double *value)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(fill_matrix(p));
+    double began = kfe_i_clock();
+    KFE_TRY(kfe_i_onevsrest_solve_on(&p->machines, p->gram));
+    p->machine_seconds += kfe_i_clock() - began;
+    if (p->watch)
+        p->watch(p->watch_user, p, parameters);
+    *value = p->machines.objective;
+    if (p->count > 1 && p->ridge > 0)
+        *value += 0.5 * p->ridge * kfe_i_local_gate_length(p, parameters);
+    if (!isfinite(*value))
+        KFE_FAIL(p->ctx, KFE_ENUMERIC,
+                 "%s: the objective is not a number; the data may hold extreme values: try --scale",
+                 p->method);
+cleanup:
+    return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The problem of mkl.h inside a subspace. f(d) is the maximum over B (n × k) of 2tr(BᵀL) − tr(BᵀMB); with B
+ * in the span of the columns of an orthonormal S (n × r) that becomes f_S(d) = tr(L_Sᵀ(I + Σ dᵢ
+ * SᵀGᵢS/ξ)⁻¹L_S),   L_S = SᵀL, a problem of the same kind with r rows in place of n, and f_S ≤ f everywhere.
+ * For S spanned by U = M⁻¹L and its derivatives −M⁻¹GᵢU/ξ at a point d, the U of any point nearby is in the
+ * span up to the square of the distance, and since U maximises, f_S agrees with f up to the fourth power (the
+ * reduced basis method of parametrised equations). What the rounds before have spanned stays.
+ *
+ * Cost of a round: p products of Gᵢ with the k(p + 1) new vectors, and O(nr²) to make S orthonormal.
+ */
+#include <cblas.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "method/mkl/ridge_weights.h"
+
+/* What is left of a vector beside those before it, relative to the vector, that is rounding only. */
+#define NOTHING_NEW 1e-12
+
+/* Rounds whose vectors span the subspace together. */
+enum { ROUNDS = 3 };
+
+int64_t kfe_i_mkl_reduced_width(const kfe_i_mkl *full)
+{
+    return full->most * (full->p + 1);
+}
+
+/* Matrices of zeros, filled later. */
+static kfe_status open_bank(kfe_i_mkl_reduced *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_bank *source = s->full->bank;
+    kfe_context *ctx = source->ctx;
+    int64_t p = source->count;
+    int64_t r = s->r;
+
+    s->bank = (kfe_i_bank){.ctx = ctx, .size = r, .count = p};
+    KFE_ALLOC_ZERO(ctx, s->bank.raw, p);
+    KFE_ALLOC_ZERO(ctx, s->bank.kept, p);
+    KFE_ALLOC_ZERO(ctx, s->bank.tables, p);
+    KFE_ALLOC_ZERO(ctx, s->bank.traces, p);
+    KFE_ALLOC(ctx, s->bank.means, r);
+    for (int64_t m = 0; m < p; m++) {
+        kfe_i_table *table = &s->bank.tables[m];
+        KFE_TRY(kfe_i_table_new_dense(ctx, r, r, table));
+        memset(table->values, 0, (size_t)(r * table->stride) * sizeof *table->values);
+        KFE_TRY(kfe_i_gram_precomputed(ctx, table, &s->bank.raw[m]));
+        s->bank.kept[m].gram = s->bank.raw[m];
+        s->bank.traces[m] = source->traces[m] > 0;
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_mkl_reduced_open(const kfe_i_mkl *full, kfe_i_mkl_reduced *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t width = kfe_i_mkl_reduced_width(full);
+    int64_t r = ROUNDS * width;
+
+    *out = (kfe_i_mkl_reduced){.full = full, .r = r};
+    KFE_TRY(open_bank(out));
+    KFE_TRY(kfe_i_mkl_open(full->ctx, &out->bank, full->most, &out->mkl));
+    KFE_ALLOC(full->ctx, out->span, r * full->n);
+    KFE_ALLOC(full->ctx, out->fresh, full->n * width);
+    KFE_ALLOC(full->ctx, out->images, full->n * width);
+    KFE_ALLOC(full->ctx, out->products, r * width);
+cleanup:
+    return status;
+}
+
+void kfe_i_mkl_reduced_free(kfe_i_mkl_reduced *reduced)
+{
+    if (!reduced->full)
+        return;
+    kfe_i_free(reduced->full->ctx, reduced->span);
+    kfe_i_free(reduced->full->ctx, reduced->fresh);
+    kfe_i_free(reduced->full->ctx, reduced->images);
+    kfe_i_free(reduced->full->ctx, reduced->products);
+    kfe_i_mkl_free(&reduced->mkl);
+    kfe_i_bank_free(&reduced->bank);
+    memset(reduced, 0, sizeof *reduced);
+}
+
+void kfe_i_mkl_reduced_forget(kfe_i_mkl_reduced *s)
+{
+    s->used = 0;
+    for (int64_t m = 0; m < s->bank.count; m++)
+        memset(s->bank.tables[m].values, 0, (size_t)(s->r * s->r) * sizeof(double));
+    memset(s->mkl.labels, 0, (size_t)(s->r * s->mkl.most) * sizeof *s->mkl.labels);
+}
+
+/* ---- the subspace ---- */
+
+/* U and the answers as rows of `span`, from row `used` on. */
+static void gather_span(kfe_i_mkl_reduced *s, const double *answers)
+{
+    int64_t n = s->full->n;
+    int64_t k = s->full->k;
+    int64_t width = s->full->p * k;
+    double *to = s->span + s->used * n;
+
+    for (int64_t c = 0; c < k; c++)
+        cblas_dcopy((blasint)n, s->full->u + c, (blasint)k, to + c * n, 1);
+    for (int64_t c = 0; c < width; c++)
+        cblas_dcopy((blasint)n, answers + c, (blasint)width, to + (k + c) * n, 1);
+}
+
+/* Row j against those before it: Gram-Schmidt, twice. If it depends on them it becomes zero, which leaves its
+ * row and column of the small matrices zero, and f_S as it is without it. */
+static void orthonormalise(kfe_i_mkl_reduced *s, int64_t j)
+{
+    blasint n = (blasint)s->full->n;
+    double *own = s->span + j * n;
+    double *along = s->products;
+    double before = cblas_dnrm2(n, own, 1);
+
+    for (int pass = 0; pass < 2 && j > 0; pass++) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)j, n, 1, s->span, n, own, 1, 0, along, 1);
+        cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)j, n, -1, s->span, n, along, 1, 1, own, 1);
+    }
+    double after = cblas_dnrm2(n, own, 1);
+    if (after > NOTHING_NEW * before)
+        cblas_dscal(n, 1 / after, own, 1);
+    else
+        memset(own, 0, (size_t)n * sizeof *own);
+}
+
+/* ---- the problem in it ---- */
+
+/* The last `width` rows and columns of SᵀGᵢS, symmetric to the last bit. */
+static kfe_status reduce_kernel(kfe_i_mkl_reduced *s, int64_t kernel, int64_t width)
+{
+    kfe_status status = KFE_OK;
+    double *small = s->bank.tables[kernel].values;
+    int64_t r = s->r;
+    blasint n = (blasint)s->full->n;
+
+    KFE_TRY(kfe_i_bank_times(s->full->bank, kernel, s->fresh, width, s->images));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)s->used, (blasint)width, n, 1, s->span, n,
+                s->images, (blasint)width, 0, s->products, (blasint)width);
+    for (int64_t i = 0; i < s->used; i++)
+        for (int64_t j = 0; j < width; j++) {
+            int64_t column = s->used - width + j;
+            if (i <= column)
+                small[i * r + column] = small[column * r + i] = s->products[i * width + j];
+        }
+cleanup:
+    return status;
+}
+
+static void set_problem(kfe_i_mkl_reduced *s)
+{
+    const kfe_i_mkl *full = s->full;
+    kfe_i_mkl *mkl = &s->mkl;
+    blasint n = (blasint)full->n;
+    blasint k = (blasint)full->k;
+
+    mkl->method = full->method;
+    mkl->xi = full->xi;
+    mkl->max_rounds = full->max_rounds;
+    mkl->rounds = 0;
+    mkl->bound = 0;
+    mkl->factored_xi = 0; /* the kernels are others now */
+    mkl->k = full->k;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)s->used, k, n, 1, s->span, n,
+                full->labels, k, 0, mkl->labels, k);
+    memcpy(mkl->d, full->d, (size_t)full->p * sizeof *mkl->d);
+}
+
+kfe_status kfe_i_mkl_reduce(kfe_i_mkl_reduced *s, const double *answers)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_mkl *full = s->full;
+    int64_t width = full->k * (full->p + 1);
+
+    if (s->used + width > s->r)
+        kfe_i_mkl_reduced_forget(s);
+    gather_span(s, answers);
+    for (int64_t j = 0; j < width; j++) {
+        orthonormalise(s, s->used + j);
+        cblas_dcopy((blasint)full->n, s->span + (s->used + j) * full->n, 1, s->fresh + j, (blasint)width);
+    }
+    s->used += width;
+    for (int64_t i = 0; i < full->p; i++)
+        if (full->bank->traces[i] > 0)
+            KFE_TRY(reduce_kernel(s, i, width));
+    set_problem(s);
+cleanup:
+    return status;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Principal component analysis, primal: features(x) = Wᵀ(x − mean) with W (d×k) the leading unit eigenvectors
+ * of the scatter (X − 1·meanᵀ)ᵀ(X − 1·meanᵀ).
+ *
+ * With few columns the d×d scatter is decomposed; otherwise the operator of dot products, of which only
+ * products X(Xᵀv) are taken (sparse data stays sparse), and its eigenvectors V give W = (X −
+ * 1·meanᵀ)ᵀVΛ^(−1/2). The recorded eigenvalues are those of the scatter.
+ *
+ * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.1. Time O(nd·min(n,d) + min(n,d)³).
+ */
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "method/principal/principal.h"
+
+enum { PANEL_ROWS = 512, SCATTER_COLUMNS = 3000 };
+
+static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
+
+/* A sum over many rows is off by more than the last digit; the mean of what is left corrects it, so that
+ * columns that do not vary have no variance. */
+static kfe_status correct_means(kfe_context *ctx, const kfe_i_table *table, double *means)
+{
+    kfe_status status = KFE_OK;
+    double *left = NULL;
+
+    KFE_ALLOC_ZERO(ctx, left, table->cols);
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < table->cols; j++)
+            left[j] += table->values[i * table->stride + j] - means[j];
+    for (int64_t j = 0; j < table->cols; j++)
+        means[j] += left[j] / (double)table->rows;
+cleanup:
+    kfe_i_free(ctx, left);
+    return status;
+}
+
+static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double *means)
+{
+    kfe_status status = KFE_OK;
+    double *uniform = NULL;
+
+    KFE_ALLOC(ctx, uniform, table->rows);
+    for (int64_t i = 0; i < table->rows; i++)
+        uniform[i] = 1 / (double)table->rows;
+    KFE_TRY(kfe_i_table_transpose_times(ctx, table, uniform, 1, means));
+    if (table->kind == KFE_TABLE_DENSE)
+        KFE_TRY(correct_means(ctx, table, means));
+cleanup:
+    kfe_i_free(ctx, uniform);
+    return status;
+}
+
+/* ---- d ≤ n: the scatter ---- */
+
+/* Lower triangle; panels of centred rows, so that nothing cancels and the data is not copied whole. */
+static kfe_status dense_scatter(kfe_context *ctx, const kfe_i_table *table, const double *means,
+                                double *scatter)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = table->cols;
+    double *panel = NULL;
+
+    KFE_ALLOC(ctx, panel, PANEL_ROWS * d);
+    for (int64_t first = 0; first < table->rows; first += PANEL_ROWS) {
+        int64_t count = table->rows - first < PANEL_ROWS ? table->rows - first : PANEL_ROWS;
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t j = 0; j < d; j++)
+                panel[i * d + j] = table->values[(first + i) * table->stride + j] - means[j];
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (blasint)d, (blasint)count, 1, panel, (blasint)d,
+                    1, scatter, (blasint)d);
+        KFE_TRY(kfe_i_checkpoint(ctx, "computing the scatter", first, table->rows));
+    }
+cleanup:
+    kfe_i_free(ctx, panel);
+    return status;
+}
+
+static void sparse_scatter(const kfe_i_table *table, const double *means, double *scatter)
+{
+    int64_t d = table->cols;
+
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
+            for (int64_t q = table->row_start[i]; q <= p; q++)
+                scatter[table->columns[p] * d + table->columns[q]] += table->values[p] * table->values[q];
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t l = 0; l <= j; l++)
+            scatter[j * d + l] -= (double)table->rows * means[j] * means[l];
+}
+
+kfe_status kfe_i_principal_scatter(kfe_context *ctx, const kfe_i_table *table, const double *means,
+                                   double *scatter)
+{
+    memset(scatter, 0, (size_t)(table->cols * table->cols) * sizeof *scatter);
+    if (table->kind == KFE_TABLE_DENSE)
+        return dense_scatter(ctx, table, means, scatter);
+    sparse_scatter(table, means, scatter);
+    return KFE_OK;
+}
+
+static kfe_status primal_side(kfe_context *ctx, const kfe_i_table *table, const double *means, int64_t wanted,
+                              double *values, double *directions)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = table->cols;
+    double *scatter = NULL;
+
+    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)d * (double)d, "the scatter matrix", "raise --memory"));
+    KFE_ALLOC(ctx, scatter, d * d);
+    KFE_TRY(kfe_i_principal_scatter(ctx, table, means, scatter));
+    KFE_TRY(kfe_i_symmetric_eigen(ctx, d, scatter, wanted, values, directions));
+cleanup:
+    kfe_i_free(ctx, scatter);
+    return status;
+}
+
+/* ---- d > n: the dot products ---- */
+
+/* directions (d × k) ← directions − mean·(column sums of V)ᵀ: the transpose of centring X. */
+static void subtract_mean_part(int64_t n, int64_t d, int64_t k, const double *means, const double *vectors,
+                               double *directions)
+{
+    for (int64_t j = 0; j < k; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += vectors[i * k + j];
+        for (int64_t l = 0; l < d; l++)
+            directions[l * k + j] -= sum * means[l];
+    }
+}
+
+static kfe_status dual_side(kfe_context *ctx, const kfe_i_gram *gram, const double *means, int center,
+                            double tolerance, int64_t wanted, double *values, double *directions)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
+    kfe_i_gram *centred = NULL;
+    double *vectors = NULL;
+
+    if (center)
+        KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
+    KFE_ALLOC(ctx, vectors, gram->size * wanted);
+    KFE_TRY(kfe_i_gram_eigen(centred ? centred : gram, wanted, tolerance, values, vectors));
+    KFE_TRY(kfe_i_table_transpose_times(ctx, table, vectors, wanted, directions));
+    subtract_mean_part(gram->size, table->cols, wanted, means, vectors, directions);
+    for (int64_t l = 0; l < table->cols; l++)
+        for (int64_t j = 0; j < wanted; j++)
+            directions[l * wanted + j] /= values[j] > 0 ? sqrt(values[j]) : 1;
+cleanup:
+    kfe_i_gram_free(centred);
+    kfe_i_free(ctx, vectors);
+    return status;
+}
+
+/* ---- both ---- */
+
+static kfe_status make_solution(kfe_context *ctx, const double *means, int64_t d, const double *directions,
+                                int64_t wanted, int64_t dim, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, d, dim, out));
+    KFE_ALLOC_ZERO(ctx, out->offset, dim);
+    for (int64_t l = 0; l < d; l++)
+        for (int64_t j = 0; j < dim; j++) {
+            out->coefficients[l * dim + j] = directions[l * wanted + j];
+            out->offset[j] += directions[l * wanted + j] * means[l];
+        }
+    kfe_i_solution_fix_signs(out);
+cleanup:
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_principal_settings *s = settings;
+    const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
+    int64_t d = table->cols;
+    int64_t wanted = kfe_i_principal_wanted(s, d < table->rows ? d : table->rows);
+    double *means = NULL;
+    double *values = NULL;
+    double *directions = NULL;
+    double rounding = 0;
+    int64_t dim = 0;
+
+    KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)d * (double)(wanted + 1), "the principal directions",
+                               "ask for fewer features, or raise --memory"));
+    KFE_ALLOC_ZERO(ctx, means, d);
+    KFE_ALLOC(ctx, values, wanted);
+    KFE_ALLOC(ctx, directions, d * wanted);
+    if (s->center)
+        KFE_TRY(column_means(ctx, table, means));
+    if (d <= table->rows && d <= SCATTER_COLUMNS)
+        KFE_TRY(primal_side(ctx, table, means, wanted, values, directions));
+    else
+        KFE_TRY(dual_side(ctx, problem->gram, means, s->center, s->tolerance, wanted, values, directions));
+    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    if (d <= table->rows && table->kind == KFE_TABLE_DENSE)
+        rounding *= 4 * DBL_EPSILON; /* the points are centred first: what is off is squared */
+    KFE_TRY(kfe_i_principal_dim(ctx, "pca", s, wanted, values, rounding, KFE_RANK_TOLERANCE, &dim));
+    KFE_TRY(make_solution(ctx, means, d, directions, wanted, dim, out));
+    KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
+cleanup:
+    kfe_i_free(ctx, means);
+    kfe_i_free(ctx, values);
+    kfe_i_free(ctx, directions);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_pca = {
+    .name = "pca",
+    .summary = "principal component analysis",
+    .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.1",
+    .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
+    .fit = fit,
+};

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "method/pursuit/pursuit.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "method/deflation/deflation.h"
+
+enum { AUTO_DIM = 10 };
+
+/* ---- orthogonal features ---- */
+
+/* Columns of the basis that are worked on while they are in cache. */
+enum { PANEL = 512 };
+
+/* τ ← v − Qᵀh in one pass over the basis, and, from the same panels, again[j] = q_jᵀτ for a second one. The
+ * panels of a thread are summed in order, and threads in order. */
+static void subtract_and_look(const kfe_i_pursuit *p, const double *h, double *tau, double *again,
+                              double *partial)
+{
+    int threads = kfe_context_threads(p->ctx);
+    int64_t k = p->count;
+    int64_t panels = (p->n + PANEL - 1) / PANEL;
+
+    memset(partial, 0, (size_t)(threads * p->most) * sizeof *partial);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int thread = 0; thread < threads; thread++)
+        for (int64_t panel = panels * thread / threads; panel < panels * (thread + 1) / threads; panel++) {
+            int64_t first = panel * PANEL;
+            int64_t width = p->n - first < PANEL ? p->n - first : PANEL;
+            cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)k, (blasint)width, -1, p->basis + first,
+                        (blasint)p->n, h, 1, 1, tau + first, 1);
+            if (again)
+                cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)k, (blasint)width, 1, p->basis + first,
+                            (blasint)p->n, tau + first, 1, 1, partial + thread * p->most, 1);
+        }
+    for (int64_t j = 0; again && j < k; j++) {
+        again[j] = 0;
+        for (int thread = 0; thread < threads; thread++)
+            again[j] += partial[thread * p->most + j];
+    }
+}
+
+/* What is left of v (in place) and how long it is; column[j] = q_jᵀv. Twice is enough. */
+static double orthogonalise(const kfe_i_pursuit *p, double *v, double *column, double *work)
+{
+    double *again = work;
+    double *partial = work + p->most;
+
+    if (p->count > 0) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)p->count, (blasint)p->n, 1, p->basis, (blasint)p->n,
+                    v, 1, 0, column, 1);
+        subtract_and_look(p, column, v, again, partial);
+        subtract_and_look(p, again, v, NULL, partial);
+        for (int64_t j = 0; j < p->count; j++)
+            column[j] += again[j];
+    }
+    return cblas_dnrm2((blasint)p->n, v, 1);
+}
+
+/* ---- rounds ---- */
+
+typedef struct round_work {
+    double *columns; /* n × sparsity */
+    double *column;  /* most: the new column of the triangle */
+    double *work;    /* most·(threads + 1) */
+    int64_t *places;
+} round_work;
+
+/* v = Kβ, in place of the next basis vector. */
+static kfe_status make_product(kfe_i_pursuit *p, const int64_t *picks, const double *weights, double *columns,
+                               double *v)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = 0;
+
+    while (count < p->sparsity && picks[count] >= 0)
+        count++;
+    KFE_TRY(kfe_i_gram_columns(p->gram, picks, count, columns));
+    for (int64_t i = 0; i < p->n; i++) {
+        v[i] = 0;
+        for (int64_t c = 0; c < count; c++)
+            v[i] += weights[c] * columns[i * count + c];
+    }
+cleanup:
+    return status;
+}
+
+/* The residual target loses what q explains; returns ‖Yᵀτ‖². */
+static double explain_target(kfe_i_pursuit *p, const double *q, double length)
+{
+    double gain = 0;
+
+    for (int64_t t = 0; t < p->targets; t++) {
+        double along = cblas_ddot((blasint)p->n, q, 1, p->residual + t, (blasint)p->targets);
+        cblas_daxpy((blasint)p->n, -along, q, 1, p->residual + t, (blasint)p->targets);
+        gain += length * length * along * along;
+        p->slopes[p->count * p->targets + t] = along / length;
+    }
+    return gain;
+}
+
+static void mark_dead(kfe_i_pool *pool, const int64_t *places, int64_t most)
+{
+    for (int64_t i = 0; i < most && places[i] >= 0; i++)
+        pool->dead[places[i]] = 1;
+}
+
+/* One feature; *found 0: there is none left. A pick that turns out to be explained is dropped for the next
+ * best. */
+static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, round_work *w, int *found)
+{
+    kfe_status status = KFE_OK;
+    int64_t most = p->sparsity;
+    double *q = p->basis + p->count * p->n;
+    int64_t *picks = p->picks + p->count * most;
+    double *weights = p->weights + p->count * most;
+
+    for (;;) {
+        KFE_TRY(kfe_i_pool_best(pool, w->places, weights, found));
+        if (!*found)
+            return KFE_OK;
+        for (int64_t i = 0; i < most; i++)
+            picks[i] = w->places[i] >= 0 ? pool->example[w->places[i]] : -1;
+        KFE_TRY(make_product(p, picks, weights, w->columns, q));
+        double whole = cblas_dnrm2((blasint)p->n, q, 1);
+        double length = orthogonalise(p, q, w->column, w->work);
+        int explained = !(length > sqrt(DBL_EPSILON) * whole);
+        if (explained || most == 1) /* of several, each may still be of use in other company */
+            mark_dead(pool, w->places, most);
+        if (explained)
+            continue;
+        cblas_dscal((blasint)p->n, 1 / length, q, 1);
+        for (int64_t j = 0; j < p->count; j++)
+            p->triangle[j * p->most + p->count] = w->column[j];
+        p->triangle[p->count * (p->most + 1)] = length;
+        p->lengths[p->count] = length;
+        p->gains[p->count] = explain_target(p, q, length);
+        p->count++;
+        return KFE_OK;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status run(kfe_i_pursuit *p)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_pool pool = {0};
+    round_work w = {0};
+    int found = 1;
+
+    KFE_ALLOC(p->ctx, w.columns, p->n * p->sparsity);
+    KFE_ALLOC(p->ctx, w.column, p->most);
+    KFE_ALLOC(p->ctx, w.work, p->most * (kfe_context_threads(p->ctx) + 1));
+    KFE_ALLOC(p->ctx, w.places, p->sparsity);
+    KFE_TRY(kfe_i_pool_begin(p->ctx, p, &pool));
+    while (p->count < p->most) {
+        KFE_TRY(next_feature(p, &pool, &w, &found));
+        if (!found)
+            break;
+        KFE_TRY(kfe_i_checkpoint(p->ctx, "picking examples", p->count, p->most));
+        if (p->count < p->most)
+            KFE_TRY(kfe_i_pool_update(&pool));
+    }
+cleanup:
+    kfe_i_pool_free(&pool);
+    kfe_i_free(p->ctx, w.columns);
+    kfe_i_free(p->ctx, w.column);
+    kfe_i_free(p->ctx, w.work);
+    kfe_i_free(p->ctx, w.places);
+    return status;
+}
+
+/* ---- beginning ---- */
+
+static kfe_status begin(kfe_i_pursuit *p, const kfe_i_problem *problem)
+{
+    kfe_status status = KFE_OK;
+    int64_t asked = p->settings->dim > 0 ? p->settings->dim : AUTO_DIM;
+
+    p->n = p->gram->size;
+    p->most = asked < p->n ? asked : p->n;
+    KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->most + p->targets), "the features",
+                               "ask for fewer features, or raise --memory"));
+    if (p->aim != KFE_AIM_VARIANCE)
+        KFE_TRY(kfe_i_centred_targets(p->ctx, problem->target, &p->target, &p->targets));
+    KFE_ALLOC_ZERO(p->ctx, p->residual, p->n * p->targets);
+    for (int64_t i = 0; i < p->n * p->targets; i++) {
+        p->residual[i] = p->target[i];
+        p->target_norm += p->target[i] * p->target[i];
+    }
+    KFE_ALLOC(p->ctx, p->diagonal, p->n);
+    KFE_TRY(kfe_i_gram_diagonal(p->gram, p->diagonal));
+    KFE_ALLOC(p->ctx, p->basis, p->most * p->n);
+    KFE_ALLOC(p->ctx, p->lengths, p->most);
+    KFE_ALLOC_ZERO(p->ctx, p->triangle, p->most * p->most);
+    KFE_ALLOC(p->ctx, p->picks, p->most * p->sparsity);
+    KFE_ALLOC(p->ctx, p->weights, p->most * p->sparsity);
+    KFE_ALLOC(p->ctx, p->gains, p->most);
+    KFE_ALLOC(p->ctx, p->slopes, p->most * p->targets);
+cleanup:
+    return status;
+}
+
+static void free_pursuit(kfe_i_pursuit *p)
+{
+    kfe_i_free(p->ctx, p->target);
+    kfe_i_free(p->ctx, p->residual);
+    kfe_i_free(p->ctx, p->diagonal);
+    kfe_i_free(p->ctx, p->basis);
+    kfe_i_free(p->ctx, p->lengths);
+    kfe_i_free(p->ctx, p->triangle);
+    kfe_i_free(p->ctx, p->picks);
+    kfe_i_free(p->ctx, p->weights);
+    kfe_i_free(p->ctx, p->gains);
+    kfe_i_free(p->ctx, p->slopes);
+}
+
+/* ---- the solution ---- */
+
+/* a (count × count) = R⁻¹·diag(lengths), upper triangular. */
+static kfe_status invert_triangle(const kfe_i_pursuit *p, double **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = p->count;
+
+    KFE_ALLOC_ZERO(p->ctx, *out, k * k);
+    for (int64_t j = 0; j < k; j++)
+        (*out)[j * (k + 1)] = p->lengths[j];
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (blasint)k, (blasint)k, 1,
+                p->triangle, (blasint)p->most, *out, (blasint)k);
+cleanup:
+    return status;
+}
+
+/* Each example once, in the order of first picks, and its place in that list for every pick. */
+static int64_t list_support(const kfe_i_pursuit *p, int64_t *index, int64_t *place)
+{
+    int64_t count = 0;
+
+    for (int64_t e = 0; e < p->count * p->sparsity; e++) {
+        int64_t at = 0;
+        place[e] = -1;
+        if (p->picks[e] < 0)
+            continue;
+        while (at < count && index[at] != p->picks[e])
+            at++;
+        index[at] = p->picks[e];
+        place[e] = at;
+        count = at == count ? count + 1 : count;
+    }
+    return count;
+}
+
+/* coefficients (support × count) = B·inverse. */
+static void spread_weights(const kfe_i_pursuit *p, const int64_t *place, const double *inverse,
+                           double *coefficients)
+{
+    int64_t k = p->count;
+    int64_t most = p->sparsity;
+
+    for (int64_t e = 0; e < k * most; e++)
+        for (int64_t j = e / most; place[e] >= 0 && j < k; j++)
+            coefficients[place[e] * k + j] += p->weights[e] * inverse[e / most * k + j];
+}
+
+/* How many examples the first j directions rest on together; `place` is that of list_support. */
+static double support_after(const kfe_i_pursuit *p, const int64_t *place, int64_t j, double before)
+{
+    for (int64_t e = j * p->sparsity; e < (j + 1) * p->sparsity; e++)
+        before = place[e] >= 0 && (double)place[e] >= before ? (double)place[e] + 1 : before;
+    return before;
+}
+
+static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double *covariance = NULL;
+    double *alignment = NULL;
+    double *evaluations = NULL;
+    double n = (double)p->n;
+
+    KFE_ALLOC_ZERO(p->ctx, covariance, p->count);
+    KFE_ALLOC_ZERO(p->ctx, alignment, p->count);
+    KFE_ALLOC_ZERO(p->ctx, evaluations, p->count);
+    for (int64_t j = 0; j < p->count; j++) {
+        double aligned =
+            p->target_norm > 0 ? p->gains[j] / (p->lengths[j] * p->lengths[j] * p->target_norm) : 0;
+        covariance[j] = (j ? covariance[j - 1] : 0) + p->gains[j] / (n * n);
+        alignment[j] = (j ? alignment[j - 1] : 0) + aligned;
+        evaluations[j] = support_after(p, place, j, j ? evaluations[j - 1] : 0);
+    }
+    if (p->targets > 0) {
+        KFE_TRY(kfe_i_solution_record(out, "covariance", covariance, p->count));
+        KFE_TRY(kfe_i_solution_record(out, "alignment", alignment, p->count));
+    }
+    KFE_TRY(kfe_i_solution_record(out, "kernel_evaluations", evaluations, p->count));
+cleanup:
+    kfe_i_free(p->ctx, covariance);
+    kfe_i_free(p->ctx, alignment);
+    kfe_i_free(p->ctx, evaluations);
+    return status;
+}
+
+static kfe_status make_solution(const kfe_i_pursuit *p, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *index = NULL;
+    int64_t *place = NULL;
+    double *inverse = NULL;
+
+    KFE_ALLOC(p->ctx, index, p->count * p->sparsity);
+    KFE_ALLOC(p->ctx, place, p->count * p->sparsity);
+    KFE_TRY(invert_triangle(p, &inverse));
+    int64_t support = list_support(p, index, place);
+    KFE_TRY(kfe_i_solution_begin(p->ctx, KFE_SOLUTION_DUAL, support, p->count, out));
+    out->index = index;
+    index = NULL;
+    spread_weights(p, place, inverse, out->coefficients);
+    KFE_TRY(record_progress(p, place, out));
+    if (p->settings->bound)
+        KFE_TRY(kfe_i_pursuit_bound(p, out->coefficients, support, out->index, out));
+cleanup:
+    kfe_i_free(p->ctx, index);
+    kfe_i_free(p->ctx, place);
+    kfe_i_free(p->ctx, inverse);
+    return status;
+}
+
+/* Signs are settled here, and the regression coefficients (targets × features) follow them. */
+static kfe_status record_regression(const kfe_i_pursuit *p, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double *signs = NULL;
+    double *regression = NULL;
+
+    KFE_ALLOC(p->ctx, signs, p->count);
+    KFE_ALLOC(p->ctx, regression, p->targets * p->count);
+    kfe_i_solution_take_signs(out, signs);
+    for (int64_t t = 0; t < p->targets; t++)
+        for (int64_t j = 0; j < p->count; j++)
+            regression[t * p->count + j] = signs[j] * p->slopes[j * p->targets + t];
+    if (p->targets > 0)
+        KFE_TRY(kfe_i_solution_record(out, "regression", regression, p->targets * p->count));
+cleanup:
+    kfe_i_free(p->ctx, signs);
+    kfe_i_free(p->ctx, regression);
+    return status;
+}
+
+kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
+                             const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
+                             kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *centred = NULL;
+    kfe_i_pursuit p = {.ctx = ctx, .method = method, .aim = aim, .settings = settings, .gram = problem->gram};
+
+    p.sparsity = settings->sparsity > 0 ? settings->sparsity : 1;
+
+    if (settings->center) {
+        KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
+        p.gram = centred;
+    }
+    KFE_TRY(begin(&p, problem));
+    KFE_TRY(run(&p));
+    if (p.count == 0)
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "%s: no example's kernel column says anything about the target; check the "
+                 "labels and the kernel's parameters",
+                 method);
+    kfe_i_clamp_dim(ctx, method, settings->dim, p.count, "the examples explain nothing more");
+    KFE_TRY(make_solution(&p, out));
+    if (centred)
+        KFE_TRY(kfe_i_solution_centre(out, centred));
+    KFE_TRY(record_regression(&p, out));
+cleanup:
+    free_pursuit(&p);
+    kfe_i_gram_free(centred);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sparse Kernel Feature Analysis: each direction is (a multiple of) one residual example, the one that
+ * maximises the variance of the feature: ‖kᵢ‖²/κ(xᵢ, xᵢ) over residual columns kᵢ; no labels are needed.
+ * The projection of a new point costs one kernel evaluation a feature. pursuit.h has the algorithm and its
+ * cost.
+ *
+ * Smola, Mangasarian & Schölkopf 1999; Dhanjal et al. 2009, section 2.1.
+ */
+#include "method/pursuit/pursuit.h"
+
+static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    return kfe_i_pursuit_fit(ctx, "skfa", KFE_AIM_VARIANCE, problem, settings, out);
+}
+
+const kfe_i_method kfe_i_method_skfa = {
+    .name = "skfa",
+    .summary =
+        "Sparse Kernel Feature Analysis: one example per direction, the kernel column of largest variance",
+    .reference = "Smola, Mangasarian & Schölkopf 1999; Dhanjal et al. 2009, section 2.1",
+    .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
+    .fit = fit,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sparse Maximal Alignment: each direction is (a multiple of) one residual example, the one that
+ * maximises the alignment of the feature with the target: ‖Yᵀkᵢ‖²/‖kᵢ‖² over residual columns kᵢ.
+ * The projection of a new point costs one kernel evaluation a feature. pursuit.h has the algorithm and its
+ * cost.
+ *
+ * Dhanjal, Gunn & Shawe-Taylor 2009, eqs. (5), (9), (10).
+ */
+#include "method/pursuit/pursuit.h"
+
+static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS, KFE_SPARSITY_ROW, KFE_BOUND_ROWS};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    return kfe_i_pursuit_fit(ctx, "sma", KFE_AIM_ALIGNMENT, problem, settings, out);
+}
+
+const kfe_i_method kfe_i_method_sma = {
+    .name = "sma",
+    .summary =
+        "Sparse Maximal Alignment: one example per direction, the kernel column most aligned with the target",
+    .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, eqs. (5), (9), (10)",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
+             KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
+    .fit = fit,
+};

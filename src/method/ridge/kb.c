@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel boosting, for two classes y = ±1: a kernel Q = Σ ρ_t q_t q_tᵀ that is large for pairs of one class
+ * and negative for the others, built round by round from kernels of one feature q_t = Φᵀw_t each.
+ *
+ *     loss(Q) = Σ_ij exp(−y_i y_j Q_ij)  or  Σ_ij ln(1 + exp(−y_i y_j Q_ij))
+ *     D_ij    = exp(−y_i y_j Q_ij)       or  1 / (1 + exp(y_i y_j Q_ij)),    M_ij = D_ij y_i y_j
+ *     w_t     = leading eigenvector of ΦMΦᵀw = λ (ΦΦᵀ + μI)w, scaled so that |q_ti| ≤ 1
+ *     ρ_t     = ½ ln(W₊/W₋), W± the sums of D_ij |q_ti q_tj| over the pairs that q_t q_tᵀ gets right and
+ * wrong
+ *
+ * Over all n² pairs, a pair of an example with itself included. Since exp is convex and |q_ti q_tj| ≤ 1, no
+ * round raises the loss, and it falls unless W₊ = W₋. Feature t of x is √ρ_t φ(x)ᵀw_t, so that products of
+ * features are the boosted kernel.
+ *
+ * The paper has μ = 0. In the feature space of a kernel matrix of full rank that lets the first round
+ * reproduce y, which says nothing about new points, and leaves nothing for the next; boosting wants weak
+ * features, hence the ridge. W₋ counts as at least W₊/n², so that steps are finite.
+ *
+ * In the dual, w = Φα; with K = UΛUᵀ (non-zero λ only), α = U(Λ(Λ + μ))^(−1/2)h, q = US h, S = (Λ/(Λ + μ))^½,
+ * and h is the leading eigenvector of S UᵀMU S.
+ *
+ * Crammer, Keshet & Singer, "Kernel Design Using Boosting" (2002); Dhanjal, Gunn & Shawe-Taylor (2009), 2.2.
+ * Time: O(n³) at first and in each round; memory 56n² bytes.
+ */
+#include <cblas.h>
+#include <math.h>
+
+#include "core/memory.h"
+#include "gram/basis.h"
+#include "gram/linalg.h"
+#include "method/ridge/ridge.h"
+
+enum { LOSS_EXP, LOSS_LOG };
+enum { DEFAULT_ROUNDS = 10 };
+
+/* exp of more than this would overflow. */
+#define KFE_LARGEST_EXPONENT 700.0
+
+typedef struct kb_settings {
+    int64_t dim;
+    double ridge;
+    int loss, center;
+} kb_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(kb_settings, dim, "number of features, one a round; auto: 10"),
+    KFE_CHOICE(kb_settings, loss, "loss", "exp", "exp|log",
+               "what pairs of examples lose: exponential or logistic"),
+    KFE_REAL_OR(
+        kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto", "auto=-1",
+        "price mu of a direction's norm (mu |w|^2), 0: none; auto: the mean diagonal of the kernel matrix"),
+    KFE_FLAG(kb_settings, center, "center", "no", "centre the kernel in feature space"),
+};
+
+typedef struct boosting {
+    kfe_context *ctx;
+    int loss;
+    int64_t n, rank, most;
+    double ridge;
+    double *sign;      /* y */
+    double *onto;      /* US, n × rank: h to q */
+    double *back;      /* U(Λ(Λ + μ))^(−1/2), n × rank: h to α */
+    double *margin;    /* y_i y_j Q_ij, n × n */
+    double *weighted;  /* M, n × n */
+    double *half;      /* MUS, n × rank */
+    double *small;     /* SUᵀMUS, rank × rank */
+    double *direction; /* h */
+    double *feature;   /* q */
+    double *row_sums;  /* 3 × n: sums by example */
+    double *alphas;    /* most × n, already times √ρ */
+    double *steps;     /* ρ */
+    double *losses;    /* the mean over pairs after each round */
+    kfe_i_eigen_work *eigen;
+} boosting;
+
+static void free_boosting(boosting *b)
+{
+    double *const blocks[] = {b->sign,   b->onto,  b->back,      b->margin,  b->weighted,
+                              b->half,   b->small, b->direction, b->feature, b->row_sums,
+                              b->alphas, b->steps, b->losses};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        kfe_i_free(b->ctx, blocks[i]);
+    kfe_i_eigen_work_free(b->eigen);
+}
+
+/* ---- before the rounds ---- */
+
+static kfe_status set_signs(const kfe_i_target *target, boosting *b)
+{
+    kfe_status status = KFE_OK;
+    int64_t members = 0;
+
+    KFE_ALLOC(b->ctx, b->sign, b->n);
+    for (int64_t i = 0; i < b->n; i++) {
+        b->sign[i] = target->codes[i] == 0 ? 1 : -1;
+        members += target->codes[i] == 0;
+    }
+    if (members == 0 || members == b->n)
+        KFE_FAIL(b->ctx, KFE_EINPUT, "kb needs examples of both classes, and all are of one");
+cleanup:
+    return status;
+}
+
+/* onto and back from the eigenvectors of K. */
+static kfe_status scale_basis(boosting *b, const double *values, const double *vectors)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(b->ctx, b->onto, b->n * b->rank);
+    KFE_ALLOC(b->ctx, b->back, b->n * b->rank);
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t j = 0; j < b->rank; j++) {
+            double u = vectors[i * b->n + j];
+            b->onto[i * b->rank + j] = u * sqrt(values[j] / (values[j] + b->ridge));
+            b->back[i * b->rank + j] = u / sqrt(values[j] * (values[j] + b->ridge));
+        }
+cleanup:
+    return status;
+}
+
+static kfe_status find_basis(const kfe_i_gram *gram, double asked, boosting *b)
+{
+    kfe_status status = KFE_OK;
+    double *k = NULL;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    KFE_ALLOC(b->ctx, values, b->n);
+    KFE_ALLOC(b->ctx, vectors, b->n * b->n);
+    b->ridge = asked;
+    if (asked < 0)
+        KFE_TRY(kfe_i_gram_mean_diagonal(b->ctx, gram, &b->ridge));
+    b->ridge = fmax(b->ridge, 0);
+    KFE_TRY(kfe_i_gram_materialise(gram, &k));
+    KFE_TRY(kfe_i_symmetric_eigen(b->ctx, b->n, k, b->n, values, vectors));
+    double smallest = fmax(kfe_i_gram_rank_tolerance(gram) * values[0], 0);
+    while (b->rank < b->n && values[b->rank] > smallest)
+        b->rank++;
+    if (b->rank == 0)
+        KFE_FAIL(b->ctx, KFE_EINPUT, "kb: the kernel matrix is zero; choose another kernel");
+    KFE_TRY(scale_basis(b, values, vectors));
+cleanup:
+    kfe_i_free(b->ctx, k);
+    kfe_i_free(b->ctx, values);
+    kfe_i_free(b->ctx, vectors);
+    return status;
+}
+
+static kfe_status make_room(boosting *b)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(b->ctx, b->margin, b->n * b->n);
+    KFE_ALLOC(b->ctx, b->weighted, b->n * b->n);
+    KFE_ALLOC(b->ctx, b->half, b->n * b->rank);
+    KFE_ALLOC(b->ctx, b->small, b->rank * b->rank);
+    KFE_ALLOC(b->ctx, b->direction, b->rank);
+    KFE_ALLOC(b->ctx, b->feature, b->n);
+    KFE_ALLOC(b->ctx, b->row_sums, 3 * b->n);
+    KFE_ALLOC(b->ctx, b->alphas, b->most * b->n);
+    KFE_ALLOC(b->ctx, b->steps, b->most);
+    KFE_ALLOC(b->ctx, b->losses, b->most);
+    KFE_TRY(kfe_i_eigen_work_new(b->ctx, b->rank, &b->eigen));
+cleanup:
+    return status;
+}
+
+static kfe_status prepare(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+                          const kb_settings *s, boosting *b)
+{
+    kfe_status status = KFE_OK;
+    double n = (double)gram->size;
+    int64_t asked = s->dim;
+
+    b->ctx = ctx;
+    b->loss = s->loss;
+    b->n = gram->size;
+    if (asked == 0)
+        asked = b->n < DEFAULT_ROUNDS ? b->n : DEFAULT_ROUNDS;
+    b->most = kfe_i_clamp_dim(ctx, "kb", asked, b->n, "there are no more examples");
+    KFE_TRY(set_signs(problem->target, b));
+    KFE_TRY(kfe_i_check_memory(ctx, 56 * n * n, "kb", "raise --memory or use fewer examples"));
+    KFE_TRY(find_basis(gram, s->ridge, b));
+    KFE_TRY(make_room(b));
+cleanup:
+    return status;
+}
+
+/* ---- a round ---- */
+
+static double weight_of(int loss, double margin)
+{
+    return loss == LOSS_EXP ? exp(fmin(-margin, KFE_LARGEST_EXPONENT))
+                            : 1 / (1 + exp(fmin(margin, KFE_LARGEST_EXPONENT)));
+}
+
+static double loss_of(int loss, double margin)
+{
+    if (loss == LOSS_EXP)
+        return exp(fmin(-margin, KFE_LARGEST_EXPONENT));
+    return fmax(-margin, 0) + log1p(exp(-fabs(margin)));
+}
+
+static double sum(int64_t n, const double *values)
+{
+    double total = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        total += values[i];
+    return total;
+}
+
+/* q of the leading eigenvector h, scaled to |q_i| ≤ 1 with h. Zero if there is none above zero. */
+static kfe_status choose_feature(boosting *b)
+{
+    kfe_status status = KFE_OK;
+    blasint n = (blasint)b->n;
+    blasint q = (blasint)b->rank;
+    double largest_eigenvalue = 0;
+
+#pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t j = 0; j < b->n; j++)
+            b->weighted[i * b->n + j] = weight_of(b->loss, b->margin[i * b->n + j]) * b->sign[i] * b->sign[j];
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, q, n, 1, b->weighted, n, b->onto, q, 0, b->half,
+                q);
+    kfe_i_inner_products(b->n, b->rank, b->onto, b->rank, b->rank, b->half, b->rank, b->small);
+    KFE_TRY(kfe_i_symmetric_eigen_with(b->ctx, b->rank, b->small, 1, &largest_eigenvalue, b->direction,
+                                       b->eigen));
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, b->onto, q, b->direction, 1, 0, b->feature, 1);
+    double largest = fabs(b->feature[cblas_idamax(n, b->feature, 1)]);
+    double scale = largest > 0 ? 1 / largest : 0;
+    cblas_dscal(n, scale, b->feature, 1);
+    cblas_dscal(q, scale, b->direction, 1);
+cleanup:
+    return status;
+}
+
+/* By example, the weight of the pairs that q qᵀ gets right, of those that it gets wrong, and of all. */
+static void weigh_row(boosting *b, int64_t i)
+{
+    double right = 0;
+    double wrong = 0;
+    double all = 0;
+
+    for (int64_t j = 0; j < b->n; j++) {
+        double agreement = b->weighted[i * b->n + j] * b->feature[i] * b->feature[j];
+        right += fmax(agreement, 0);
+        wrong += fmax(-agreement, 0);
+        all += fabs(b->weighted[i * b->n + j]);
+    }
+    b->row_sums[i] = right;
+    b->row_sums[b->n + i] = wrong;
+    b->row_sums[2 * b->n + i] = all;
+}
+
+/* The step, and whether the feature is the class itself, but for less than one example's share. */
+static double choose_step(boosting *b, int *perfect)
+{
+    double longest = log((double)b->n); /* that of W₋ = W₊/n² */
+
+#pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
+    for (int64_t i = 0; i < b->n; i++)
+        weigh_row(b, i);
+    double right = sum(b->n, b->row_sums);
+    double wrong = sum(b->n, b->row_sums + b->n);
+    double all = sum(b->n, b->row_sums + 2 * b->n);
+    *perfect = all - right < all / (double)b->n;
+    if (right <= 0)
+        return 0;
+    return wrong > 0 ? fmin(log(right / wrong) / 2, longest) : longest;
+}
+
+/* The margins with one more term, and the mean loss over pairs. */
+static double take_step(boosting *b, double step)
+{
+#pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
+    for (int64_t i = 0; i < b->n; i++) {
+        double total = 0;
+        for (int64_t j = 0; j < b->n; j++) {
+            double *margin = &b->margin[i * b->n + j];
+            *margin += step * b->feature[i] * b->feature[j] * b->sign[i] * b->sign[j];
+            total += loss_of(b->loss, *margin);
+        }
+        b->row_sums[2 * b->n + i] = total;
+    }
+    return sum(b->n, b->row_sums + 2 * b->n) / ((double)b->n * (double)b->n);
+}
+
+/* Steps that rounding could have made: W₊ and W₋ are sums of n² terms. */
+static int is_positive(const boosting *b, double step)
+{
+    return step > KFE_RANK_TOLERANCE * sqrt((double)b->n);
+}
+
+static void keep_round(boosting *b, int64_t round, double step)
+{
+    b->losses[round] = take_step(b, step);
+    b->steps[round] = step;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)b->n, (blasint)b->rank, sqrt(step), b->back,
+                (blasint)b->rank, b->direction, 1, 0, b->alphas + round * b->n, 1);
+}
+
+static kfe_status run_rounds(boosting *b, int64_t *done)
+{
+    kfe_status status = KFE_OK;
+    const char *why = "no feature has a positive step any more";
+
+    for (int perfect = 0; !perfect && *done < b->most;) {
+        KFE_TRY(kfe_i_checkpoint(b->ctx, "boosting", *done, b->most));
+        KFE_TRY(choose_feature(b));
+        double step = choose_step(b, &perfect);
+        if (!is_positive(b, step))
+            break;
+        keep_round(b, (*done)++, step);
+        if (perfect)
+            why = "the last feature is the class itself; a larger --ridge makes weaker features";
+    }
+    if (*done == 0)
+        KFE_FAIL(
+            b->ctx, KFE_EINPUT,
+            "kb: no feature of this kernel tells pairs of one class from the others; choose another kernel");
+    if (*done < b->most)
+        kfe_i_log(b->ctx, KFE_LOG_WARNING, "kb: stopped after %lld of %lld rounds: %s", (long long)*done,
+                  (long long)b->most, why);
+cleanup:
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kb_settings *s = settings;
+    kfe_i_gram *centred = NULL;
+    boosting b = {.ctx = ctx};
+    int64_t dim = 0;
+
+    if (s->center)
+        KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
+    KFE_TRY(prepare(ctx, problem, centred ? centred : problem->gram, s, &b));
+    KFE_TRY(run_rounds(&b, &dim));
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, b.n, dim, out));
+    for (int64_t t = 0; t < dim; t++)
+        cblas_dcopy((blasint)b.n, b.alphas + t * b.n, 1, out->coefficients + t, (blasint)dim);
+    KFE_TRY(kfe_i_solution_record(out, "steps", b.steps, dim));
+    KFE_TRY(kfe_i_solution_record(out, "losses", b.losses, dim));
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &b.ridge, 1));
+    if (centred)
+        KFE_TRY(kfe_i_solution_centre(out, centred));
+    kfe_i_solution_fix_signs(out);
+cleanup:
+    kfe_i_gram_free(centred);
+    free_boosting(&b);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_kb = {
+    .name = "kb",
+    .summary = "kernel boosting: features whose products tell pairs of one class from the others",
+    .reference = "Crammer, Keshet & Singer 2002; Dhanjal, Gunn & Shawe-Taylor 2009, section 2.2",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
+             KFE_HAS_TWO_CLASSES,
+    .params = KFE_PARAM_TABLE(rows, kb_settings),
+    .fit = fit,
+};

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reduced orthonormalized kernel PLS: kopls with directions w = Σ β_s φ(x_s) on r random examples S,
+ *
+ *     K_r Y Yᵀ K_rᵀ β = λ (K_r K_rᵀ + μK_SS) β,
+ *
+ * K_r (r × n) the kernel values between S and all examples, centred over the examples (by default), Y the
+ * centred targets. The support set of the model is S: centring subtracts from a feature its mean, and does
+ * not touch φ(x_s), which would bring all examples in. With r = n the features are those of kopls. The paper
+ * has μ = 0, which serves when r is far below n; a tiny --ridge gives that, and stays well posed.
+ *
+ * In coordinates of the eigenvectors K_SS = UΛUᵀ of non-zero λ, β = UΛ^(−1/2)v and Z = K_rᵀUΛ^(−1/2), the
+ * problem is ZᵀYYᵀZv = λ(ZᵀZ + μI)v, which is well posed also when examples in S are equal. From there as in
+ * kopls: one solve with the right side ZᵀY.
+ *
+ * Arenas-García, Petersen & Hansen (2007); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2.
+ * Time: n·r kernel evaluations and O(nr²); memory 8nr bytes.
+ */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "gram/basis.h"
+#include "gram/linalg.h"
+#include "method/ridge/ridge.h"
+
+/* Rows of K_rᵀ that are turned into rows of Z at a time. */
+enum { PANEL = 512 };
+
+typedef struct rkopls_settings {
+    int64_t dim, landmarks;
+    double ridge;
+    int center;
+} rkopls_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(rkopls_settings, dim, "number of features; auto: as many as there are independent targets"),
+    KFE_INT(rkopls_settings, landmarks, "landmarks", "100", 1, KFE_INT_MAX,
+            "random examples that the directions are made of"),
+    KFE_RIDGE_ROW(rkopls_settings, ridge,
+                  "price mu of a direction's norm (mu |w|^2); auto: a thousandth of the mean diagonal of the "
+                  "kernel matrix, as far as the landmarks see it"),
+    KFE_FLAG(rkopls_settings, center, "center", "yes", "centre the features of the examples"),
+};
+
+typedef struct reduction {
+    int64_t n, r, rank, columns; /* columns: of the targets */
+    int64_t *index;              /* S, in room for n */
+    double *z;                   /* K_rᵀ (n × r), later Z (n × rank) */
+    double *means;               /* r: what centring took away */
+    double *root;                /* UΛ^(−1/2), r × rank */
+    double *targets;             /* n × columns */
+    double *scatter;             /* ZᵀZ + μI, rank × rank; overwritten by its factor */
+    double *covariance, *solved; /* ZᵀY and (ZᵀZ + μI)⁻¹ZᵀY, rank × columns */
+    double *correction, *rest;   /* to `solved`, rank × columns; Y − Z·solved, n × columns */
+    double *b, *h;
+    double ridge;
+} reduction;
+
+static void free_reduction(kfe_context *ctx, reduction *red)
+{
+    kfe_i_free(ctx, red->index);
+    kfe_i_free(ctx, red->z);
+    kfe_i_free(ctx, red->means);
+    kfe_i_free(ctx, red->root);
+    kfe_i_free(ctx, red->targets);
+    kfe_i_free(ctx, red->scatter);
+    kfe_i_free(ctx, red->covariance);
+    kfe_i_free(ctx, red->solved);
+    kfe_i_free(ctx, red->correction);
+    kfe_i_free(ctx, red->rest);
+    kfe_i_free(ctx, red->b);
+    kfe_i_free(ctx, red->h);
+}
+
+static kfe_status draw_landmarks(kfe_context *ctx, const kfe_i_gram *gram, reduction *red)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_rng rng;
+
+    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)red->n * (double)red->r, "rkopls",
+                               "raise --memory or lower --landmarks"));
+    KFE_ALLOC(ctx, red->index, red->n);
+    KFE_ALLOC(ctx, red->z, red->n * red->r);
+    kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_LANDMARKS);
+    kfe_i_rng_choose(&rng, red->n, red->r, red->index);
+    KFE_TRY(kfe_i_gram_columns(gram, red->index, red->r, red->z));
+cleanup:
+    return status;
+}
+
+/* root = UΛ^(−1/2) of K_SS, whose rows are among those of K_rᵀ. */
+static kfe_status find_root(kfe_context *ctx, const kfe_i_gram *gram, reduction *red)
+{
+    kfe_status status = KFE_OK;
+    int64_t r = red->r;
+    double *inner = NULL;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    KFE_ALLOC(ctx, inner, r * r);
+    KFE_ALLOC(ctx, values, r);
+    KFE_ALLOC(ctx, vectors, r * r);
+    KFE_ALLOC(ctx, red->root, r * r);
+    for (int64_t s = 0; s < r; s++)
+        memcpy(inner + s * r, red->z + red->index[s] * r, (size_t)r * sizeof *inner);
+    KFE_TRY(kfe_i_symmetric_eigen(ctx, r, inner, r, values, vectors));
+    while (red->rank < r && values[red->rank] > 0 &&
+           values[red->rank] > kfe_i_gram_rank_tolerance(gram) * values[0])
+        red->rank++;
+    if (red->rank == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "rkopls: the kernel of the landmarks is zero; choose another kernel");
+    for (int64_t s = 0; s < r; s++)
+        for (int64_t j = 0; j < red->rank; j++)
+            red->root[s * red->rank + j] = vectors[s * r + j] / sqrt(values[j]);
+cleanup:
+    kfe_i_free(ctx, inner);
+    kfe_i_free(ctx, values);
+    kfe_i_free(ctx, vectors);
+    return status;
+}
+
+static kfe_status centre_columns(kfe_context *ctx, reduction *red)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(ctx, red->means, red->r);
+    for (int64_t i = 0; i < red->n; i++)
+        cblas_daxpy((blasint)red->r, 1 / (double)red->n, red->z + i * red->r, 1, red->means, 1);
+    for (int64_t i = 0; i < red->n; i++)
+        cblas_daxpy((blasint)red->r, -1, red->means, 1, red->z + i * red->r, 1);
+cleanup:
+    return status;
+}
+
+/* K_rᵀ becomes Z in its place: rows of Z are no longer than those they are made of. */
+static kfe_status whiten(kfe_context *ctx, reduction *red)
+{
+    kfe_status status = KFE_OK;
+    double *panel = NULL;
+    int64_t q = red->rank;
+
+    KFE_ALLOC(ctx, panel, PANEL * red->r);
+    for (int64_t first = 0; first < red->n; first += PANEL) {
+        int64_t count = red->n - first < PANEL ? red->n - first : PANEL;
+        memcpy(panel, red->z + first * red->r, (size_t)(count * red->r) * sizeof *panel);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)count, (blasint)q, (blasint)red->r, 1,
+                    panel, (blasint)red->r, red->root, (blasint)q, 0, red->z + first * q, (blasint)q);
+    }
+cleanup:
+    kfe_i_free(ctx, panel);
+    return status;
+}
+
+/* tr(ZᵀZ)/n is the mean diagonal of the part of the (centred) kernel matrix in the span of the landmarks. */
+static void add_ridge(double asked, reduction *red)
+{
+    int64_t q = red->rank;
+    double trace = 0;
+
+    for (int64_t j = 0; j < q; j++)
+        trace += red->scatter[j * q + j];
+    red->ridge = kfe_i_chosen_ridge(asked, trace, red->n);
+    for (int64_t j = 0; j < q; j++)
+        red->scatter[j * q + j] += red->ridge;
+}
+
+/* Adds to `solved` the solution for what it leaves of the right side. ZᵀZ has the square of Z's condition
+ * number; Zᵀ(Y − Z·solved) does not suffer from that, and so one correction is as good as an orthogonal
+ * factorisation of Z. */
+static void correct(reduction *red)
+{
+    int64_t q = red->rank;
+    int64_t m = red->columns;
+
+    memcpy(red->rest, red->targets, (size_t)(red->n * m) * sizeof *red->rest);
+    kfe_i_combine(red->n, q, m, -1, red->z, q, red->solved, m, 1, red->rest, m);
+    kfe_i_inner_products(red->n, q, red->z, q, m, red->rest, m, red->correction);
+    cblas_daxpy((blasint)(q * m), -red->ridge, red->solved, 1, red->correction, 1);
+    kfe_i_solve_cholesky(q, red->scatter, m, red->correction);
+    cblas_daxpy((blasint)(q * m), 1, red->correction, 1, red->solved, 1);
+}
+
+static kfe_status make_room(kfe_context *ctx, reduction *red)
+{
+    kfe_status status = KFE_OK;
+    int64_t q = red->rank;
+    int64_t m = red->columns;
+
+    KFE_ALLOC(ctx, red->scatter, q * q);
+    KFE_ALLOC(ctx, red->covariance, q * m);
+    KFE_ALLOC(ctx, red->solved, q * m);
+    KFE_ALLOC(ctx, red->correction, q * m);
+    KFE_ALLOC(ctx, red->rest, red->n * m);
+    KFE_ALLOC(ctx, red->b, red->r * m);
+    KFE_ALLOC(ctx, red->h, m * m);
+cleanup:
+    return status;
+}
+
+/* solved = (ZᵀZ + μI)⁻¹ZᵀY, b = root·solved, h = (ZᵀY)ᵀsolved. */
+static kfe_status solve(kfe_context *ctx, double asked, reduction *red)
+{
+    kfe_status status = KFE_OK;
+    int64_t q = red->rank;
+    int64_t m = red->columns;
+
+    KFE_TRY(make_room(ctx, red));
+    kfe_i_inner_products(red->n, q, red->z, q, q, red->z, q, red->scatter);
+    add_ridge(asked, red);
+    kfe_i_inner_products(red->n, q, red->z, q, m, red->targets, m, red->covariance);
+    memcpy(red->solved, red->covariance, (size_t)(q * m) * sizeof *red->solved);
+    KFE_TRY(kfe_i_cholesky(ctx, q, red->scatter, "the scatter of the features plus the ridge"));
+    kfe_i_solve_cholesky(q, red->scatter, m, red->solved);
+    correct(red);
+    kfe_i_combine(red->r, q, m, 1, red->root, q, red->solved, m, 0, red->b, m);
+    kfe_i_inner_products(q, m, red->covariance, m, m, red->solved, m, red->h);
+cleanup:
+    return status;
+}
+
+/* Features get mean zero: offset_j = Σ_s β_sj means_s. */
+static kfe_status set_offset(const reduction *red, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(out->ctx, out->offset, out->dim);
+    for (int64_t s = 0; s < red->r; s++)
+        cblas_daxpy((blasint)out->dim, red->means[s], out->coefficients + red->index[s] * out->dim, 1,
+                    out->offset, 1);
+cleanup:
+    return status;
+}
+
+static kfe_status reduce(kfe_context *ctx, const kfe_i_problem *problem, const rkopls_settings *s,
+                         reduction *red)
+{
+    kfe_status status = KFE_OK;
+
+    red->n = problem->gram->size;
+    red->r = s->landmarks < red->n ? s->landmarks : red->n;
+    KFE_TRY(kfe_i_unit_targets(ctx, "rkopls", problem->target, &red->targets, &red->columns));
+    KFE_TRY(draw_landmarks(ctx, problem->gram, red));
+    KFE_TRY(find_root(ctx, problem->gram, red));
+    KFE_TRY(kfe_i_checkpoint(ctx, "rkopls", 1, 2));
+    if (s->center)
+        KFE_TRY(centre_columns(ctx, red));
+    KFE_TRY(whiten(ctx, red));
+    KFE_TRY(solve(ctx, s->ridge, red));
+cleanup:
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const rkopls_settings *s = settings;
+    reduction red = {0};
+
+    KFE_TRY(reduce(ctx, problem, s, &red));
+    kfe_i_candidates candidates = kfe_i_target_candidates("rkopls", problem->target, red.columns);
+    candidates.rows = red.r;
+    candidates.b = red.b;
+    candidates.h = red.h;
+    candidates.rounding = kfe_i_gram_rank_tolerance(problem->gram);
+    candidates.place = red.index;
+    KFE_TRY(kfe_i_best_directions(ctx, &candidates, red.n, s->dim, out));
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &red.ridge, 1));
+    if (s->center)
+        KFE_TRY(set_offset(&red, out));
+    kfe_i_solution_fix_signs(out);
+cleanup:
+    free_reduction(ctx, &red);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_rkopls = {
+    .name = "rkopls",
+    .summary = "reduced orthonormalized kernel PLS: kopls on a few random examples, for many rows",
+    .reference = "Arenas-García, Petersen & Hansen 2007; Dhanjal, Gunn & Shawe-Taylor 2009, section 2.2",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
+             KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, rkopls_settings),
+    .fit = fit,
+};

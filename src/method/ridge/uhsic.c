@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Uncorrelated features of largest dependence on the target: the kernel GQQᵀG of maximal trace with the label
+ * kernel H(y) = LLᵀ, subject to Qᵀ(GG + ξG)Q = I. For ξ → 0 the features GQ are orthonormal.
+ *
+ * Q is made of the leading eigenvectors of (GG + ξG)⁺GH(y)G, which are found as dependence.h says: a block
+ * solve for (G + ξI)⁻¹L and an eigenproblem as small as L has columns. With the label kernel h2 this is kfd
+ * with its ridge on the norm.
+ *
+ * Chen, Ji, Ceran, Li, Wu & Ye, "Learning subspace kernels for classification" (2008), eqs. (15)-(19),
+ * theorem 4.1. Time: one block solve and one product of the operator; memory O(nm) beside it.
+ */
+#include "method/ridge/hsic_solve.h"
+#include "method/ridge/label_kernel.h"
+
+typedef struct uhsic_settings {
+    int64_t dim;
+    double xi;
+    char label_kernel[KFE_PARAM_TEXT_SIZE];
+} uhsic_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(uhsic_settings, dim, "number of features; auto: as many as the target depends on"),
+    KFE_REAL_OR(
+        uhsic_settings, xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
+        "regularisation xi (xi |w|^2); auto: a thousandth of the mean diagonal of the centred kernel"),
+    KFE_LABEL_KERNEL_ROW(uhsic_settings, label_kernel),
+};
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const uhsic_settings *s = settings;
+    const kfe_i_dependence what = {
+        .method = "uhsic",
+        .uncorrelated = 1,
+        .dim = s->dim,
+        .ridge = s->xi,
+        .label_kernel = s->label_kernel,
+    };
+
+    return kfe_i_dependence_fit(ctx, problem, &what, out);
+}
+
+const kfe_i_method kfe_i_method_uhsic = {
+    .name = "uhsic",
+    .summary = "uncorrelated features of largest dependence on the target (uHSIC), in closed form",
+    .reference = "Chen, Ji, Ceran, Li, Wu & Ye 2008, theorem 4.1",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
+             KFE_HAS_NESTING,
+    .params = KFE_PARAM_TABLE(rows, uhsic_settings),
+    .fit = fit,
+};

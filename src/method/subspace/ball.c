@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weight moves from the point of smallest to that of largest gradient gᵢ = K_ii − 2(Kβ)ᵢ, as far as the
+ * objective grows: by (gᵢ − gⱼ) / 2‖φᵢ − φⱼ‖². Since the objective is concave, R² is at most its value plus
+ * max gᵢ − gᵀβ, which ends the rounds. (Mitchell, Demyanov & Malozemov, 1974.) O(n) per round.
+ */
+#include "method/subspace/ball.h"
+
+#include <cblas.h>
+#include <math.h>
+
+enum { ROUNDS_PER_POINT = 2000, LEAST_ROUNDS = 100000 };
+
+static void start_at(int64_t n, const double *k, double *beta, double *gradient)
+{
+    double total = cblas_dasum((blasint)n, beta, 1);
+
+    for (int64_t i = 0; i < n; i++)
+        beta[i] = total > 0 ? fmax(beta[i], 0) / total : 1 / (double)n;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)n, (blasint)n, -2, k, (blasint)n, beta, 1, 0, gradient,
+                1);
+    for (int64_t i = 0; i < n; i++)
+        gradient[i] += k[i * n + i];
+}
+
+/* The points to move weight to and from, and the certificate max gᵢ − gᵀβ. */
+static double choose_pair(int64_t n, const double *beta, const double *gradient, int64_t *to, int64_t *from)
+{
+    double mean = 0;
+
+    *to = 0;
+    *from = -1;
+    for (int64_t i = 0; i < n; i++) {
+        mean += beta[i] * gradient[i];
+        if (gradient[i] > gradient[*to])
+            *to = i;
+        if (beta[i] > 0 && (*from < 0 || gradient[i] < gradient[*from]))
+            *from = i;
+    }
+    return gradient[*to] - mean;
+}
+
+static void move_weight(int64_t n, const double *k, int64_t to, int64_t from, double *beta, double *gradient)
+{
+    double distance = k[to * n + to] + k[from * n + from] - 2 * k[to * n + from];
+    double step = distance > 0 ? (gradient[to] - gradient[from]) / (2 * distance) : beta[from];
+
+    if (step >= beta[from])
+        step = beta[from];
+    beta[to] += step;
+    beta[from] = step == beta[from] ? 0 : beta[from] - step;
+    cblas_daxpy((blasint)n, -2 * step, k + to * n, 1, gradient, 1);
+    cblas_daxpy((blasint)n, 2 * step, k + from * n, 1, gradient, 1);
+}
+
+/* Σ βᵢK_ii − βᵀKβ = ½Σ βᵢ(K_ii + gᵢ) */
+static double objective(int64_t n, const double *k, const double *beta, const double *gradient)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += beta[i] * (k[i * n + i] + gradient[i]) / 2;
+    return sum;
+}
+
+kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, double tolerance, double *beta,
+                               double *work, double *squared_radius, int *converged)
+{
+    int64_t most = n * ROUNDS_PER_POINT > LEAST_ROUNDS ? n * ROUNDS_PER_POINT : LEAST_ROUNDS;
+    int64_t to = 0;
+    int64_t from = 0;
+
+    start_at(n, k, beta, work);
+    *converged = 0;
+    for (int64_t round = 0; round < most; round++) {
+        double gap = choose_pair(n, beta, work, &to, &from);
+        double value = objective(n, k, beta, work);
+        *converged = gap <= tolerance * fmax(value, 0);
+        if (*converged || to == from)
+            break;
+        move_weight(n, k, to, from, beta, work);
+        if (round % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)
+            return KFE_ECANCEL;
+    }
+    *squared_radius = objective(n, k, beta, work);
+    return KFE_OK;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "method/subspace/radius_margin.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/basis.h"
+#include "learn/smo.h"
+#include "method/subspace/ball.h"
+
+/* Of the machines' optimality and of R²: what gradients may be wrong by. */
+#define KFE_MACHINE_TOLERANCE 1e-7
+#define KFE_BALL_TOLERANCE 1e-9
+/* No bound: squared slacks have none. */
+#define KFE_NO_BOUND 1e30
+
+static void fill_signs(const kfe_i_target *target, kfe_i_radius_margin *bound)
+{
+    for (int64_t m = 0; m < bound->machines; m++)
+        for (int64_t i = 0; i < bound->rows; i++)
+            bound->sign[m * bound->rows + i] = target->codes[i] == m ? 1 : -1;
+    for (int64_t i = 0; i < bound->rows; i++) {
+        bound->upper[i] = KFE_NO_BOUND;
+        bound->index[i] = i;
+    }
+}
+
+kfe_status kfe_i_radius_margin_begin(kfe_context *ctx, const kfe_i_target *target, int64_t most, double c,
+                                     kfe_i_radius_margin *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = target->rows;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->rows = n;
+    out->machines = target->class_count == 2 ? 1 : target->class_count;
+    out->inverse_c = 1 / c;
+    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)n * (double)n, "the radius-margin criterion",
+                               "raise --memory, or use --criterion kta"));
+    KFE_ALLOC_ZERO(ctx, out->matrix, n * n);
+    KFE_ALLOC(ctx, out->index, n);
+    KFE_ALLOC(ctx, out->sign, out->machines * n);
+    KFE_ALLOC(ctx, out->upper, n);
+    KFE_ALLOC_ZERO(ctx, out->alpha, out->machines * n);
+    KFE_ALLOC(ctx, out->weights, n);
+    KFE_ALLOC_ZERO(ctx, out->beta, n);
+    KFE_ALLOC(ctx, out->work, n);
+    KFE_ALLOC(ctx, out->along, most);
+    fill_signs(target, out);
+    KFE_TRY(kfe_i_gram_subset(ctx, n, out->matrix, out->index, n, &out->gram));
+cleanup:
+    return status;
+}
+
+void kfe_i_radius_margin_free(kfe_i_radius_margin *bound)
+{
+    if (bound->ctx) {
+        kfe_i_gram_free(bound->gram);
+        kfe_i_free(bound->ctx, bound->matrix);
+        kfe_i_free(bound->ctx, bound->index);
+        kfe_i_free(bound->ctx, bound->sign);
+        kfe_i_free(bound->ctx, bound->upper);
+        kfe_i_free(bound->ctx, bound->alpha);
+        kfe_i_free(bound->ctx, bound->weights);
+        kfe_i_free(bound->ctx, bound->beta);
+        kfe_i_free(bound->ctx, bound->work);
+        kfe_i_free(bound->ctx, bound->along);
+    }
+    memset(bound, 0, sizeof *bound);
+}
+
+static void fill_matrix(kfe_i_radius_margin *bound, const double *x, int64_t dim)
+{
+    int64_t n = bound->rows;
+
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)n, (blasint)dim, 1, x, (blasint)dim, 0,
+                bound->matrix, (blasint)n);
+    for (int64_t i = 0; i < n; i++) {
+        bound->matrix[i * n + i] += bound->inverse_c;
+        for (int64_t j = 0; j < i; j++)
+            bound->matrix[j * n + i] = bound->matrix[i * n + j];
+    }
+}
+
+/* gradient += factor · a(aᵀX) */
+static void add_outer(kfe_i_radius_margin *bound, double factor, const double *a, const double *x,
+                      int64_t dim, double *gradient)
+{
+    kfe_i_inner_products(bound->rows, 1, a, 1, dim, x, dim, bound->along);
+    cblas_dger(CblasRowMajor, (blasint)bound->rows, (blasint)dim, factor, a, 1, bound->along, 1, gradient,
+               (blasint)dim);
+}
+
+/* *margin = Σ‖w‖², and gradient = ∂/∂X of it. */
+static kfe_status add_machines(kfe_i_radius_margin *bound, const double *x, int64_t dim, double *margin,
+                               double *gradient)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_smo_options options = {.tolerance = KFE_MACHINE_TOLERANCE, .shrinking = 1};
+
+    *margin = 0;
+    for (int64_t m = 0; m < bound->machines; m++) {
+        const double *sign = bound->sign + m * bound->rows;
+        double *alpha = bound->alpha + m * bound->rows;
+        kfe_i_smo_problem problem = {.gram = bound->gram, .sign = sign, .upper = bound->upper};
+        kfe_i_smo_result result = {0};
+        KFE_TRY(kfe_i_smo_solve(bound->ctx, &problem, &options, alpha, &result));
+        *margin -= 2 * result.objective;
+        for (int64_t i = 0; i < bound->rows; i++)
+            bound->weights[i] = sign[i] * alpha[i];
+        add_outer(bound, -2, bound->weights, x, dim, gradient);
+    }
+cleanup:
+    return status;
+}
+
+/* gradient ← −(gradient / margin + ∂R²/R²) */
+static void finish_gradient(kfe_i_radius_margin *bound, const double *x, int64_t dim, double margin,
+                            double radius, double *gradient)
+{
+    cblas_dscal((blasint)(bound->rows * dim), -1 / margin, gradient, 1);
+    for (int64_t i = 0; i < bound->rows; i++)
+        cblas_daxpy((blasint)dim, -2 * bound->beta[i] / radius, x + i * dim, 1, gradient + i * dim, 1);
+    add_outer(bound, 2 / radius, bound->beta, x, dim, gradient);
+}
+
+kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, double *value, double *gradient)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_radius_margin *bound = state;
+    double margin = 0;
+    double radius = 0;
+    int converged = 0;
+
+    fill_matrix(bound, x, dim);
+    memset(gradient, 0, (size_t)(bound->rows * dim) * sizeof *gradient);
+    KFE_TRY(add_machines(bound, x, dim, &margin, gradient));
+    KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, KFE_BALL_TOLERANCE, bound->beta,
+                                bound->work, &radius, &converged));
+    if (!(margin > 0) || !(radius > 0))
+        KFE_FAIL(
+            bound->ctx, KFE_ENUMERIC,
+            "the radius-margin bound cannot be computed to rounding; try a smaller --margin-C, or --scale");
+    finish_gradient(bound, x, dim, margin, radius, gradient);
+    *value = -log(radius) - log(margin);
+cleanup:
+    return status;
+}

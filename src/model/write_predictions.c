@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Predictions into a file: the label or values of each row first, then its scores. */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/text.h"
+#include "data/write/writer.h"
+#include "model/model.h"
+
+static kfe_status check_shapes(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
+                               const kfe_matrix *scores)
+{
+    int64_t expected = model->machine.classes ? 1 : model->machine.outputs;
+
+    if (!model->learner)
+        return kfe_i_fail(ctx, KFE_EINVAL, "the model has no learner, so these are not its predictions");
+    if (predictions->cols != expected)
+        return kfe_i_fail(ctx, KFE_EINVAL, "predictions of this model have %lld columns, not %lld",
+                          (long long)expected, (long long)predictions->cols);
+    if (scores && (scores->rows != predictions->rows || scores->cols != model->machine.outputs))
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "scores of these predictions have %lld rows and %lld columns, not %lld and %lld",
+                          (long long)predictions->rows, (long long)model->machine.outputs,
+                          (long long)scores->rows, (long long)scores->cols);
+    return KFE_OK;
+}
+
+static kfe_status fill_codes(kfe_context *ctx, const kfe_matrix *predictions, kfe_i_target *target)
+{
+    for (int64_t i = 0; i < predictions->rows; i++) {
+        double code = predictions->values[i * predictions->stride];
+        if (!(code >= 0 && code < (double)target->class_count && code == floor(code)))
+            return kfe_i_fail(ctx, KFE_EINVAL, "row %lld: %g is not the number of a class", (long long)i + 1,
+                              code);
+        target->codes[i] = (int32_t)code;
+    }
+    return KFE_OK;
+}
+
+/* The predictions as a target, whose names stay the model's. */
+static kfe_status make_target(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
+                              kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = predictions->rows;
+
+    *out = (kfe_i_target){.ctx = ctx, .task = model->task, .rows = rows};
+    if (model->machine.classes) {
+        out->class_count = model->class_count;
+        out->names = model->class_names;
+        KFE_ALLOC(ctx, out->codes, rows);
+        return fill_codes(ctx, predictions, out);
+    }
+    out->cols = predictions->cols;
+    KFE_ALLOC(ctx, out->values, rows * out->cols);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(out->values + i * out->cols, predictions->values + i * predictions->stride,
+               (size_t)out->cols * sizeof *out->values);
+cleanup:
+    return status;
+}
+
+/* The classes that output `index` decides between: one alone, one and its rival, or one and all after it. */
+static void find_sides(const kfe_i_machine *machine, int64_t index, int64_t *first, int64_t *second)
+{
+    *first = index;
+    *second = -1;
+    if (machine->decision != KFE_DECIDE_PAIRS)
+        return;
+    *first = 0;
+    for (int64_t rivals = machine->classes - 1; index >= rivals; rivals--) {
+        index -= rivals;
+        (*first)++;
+    }
+    *second = *first + 1 + index;
+}
+
+static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    kfe_i_text text;
+    int64_t first;
+    int64_t second;
+
+    kfe_i_text_init(&text, ctx);
+    if (!model->machine.classes) {
+        kfe_i_text_printf(&text, "score%lld", (long long)index + 1);
+        return kfe_i_text_take(&text, out);
+    }
+    find_sides(&model->machine, index, &first, &second);
+    kfe_i_text_printf(&text, "score %s", model->class_names[first]);
+    if (second >= 0)
+        kfe_i_text_printf(&text, " : %s", model->class_names[second]);
+    else if (model->machine.decision == KFE_DECIDE_CHAIN)
+        kfe_i_text_puts(&text, " : later");
+    return kfe_i_text_take(&text, out);
+}
+
+kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
+                                 const kfe_matrix *scores, const char *path)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_written what = {.ctx = ctx, .path = path, .target_first = 1, .name_prefix = "score"};
+    kfe_i_target target = {0};
+    char **names = NULL;
+
+    KFE_TRY(check_shapes(ctx, model, predictions, scores));
+    KFE_TRY(make_target(ctx, model, predictions, &target));
+    what.target = &target;
+    what.target_name = model->machine.classes ? "label" : "value";
+    /* without scores, no columns, but memory to point at */
+    what.table =
+        (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = predictions->rows, .values = predictions->values};
+    if (scores) {
+        what.table.cols = scores->cols;
+        what.table.stride = scores->stride;
+        what.table.values = scores->values;
+        KFE_ALLOC_ZERO(ctx, names, scores->cols);
+        what.column_names = names;
+    }
+    for (int64_t j = 0; scores && j < scores->cols; j++)
+        KFE_TRY(name_score(ctx, model, j, &names[j]));
+    KFE_TRY(kfe_i_write(&what));
+cleanup:
+    for (int64_t j = 0; names && j < scores->cols; j++)
+        kfe_i_free(ctx, names[j]);
+    kfe_i_free(ctx, names);
+    kfe_i_free(ctx, target.codes);
+    kfe_i_free(ctx, target.values);
+    return status;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scaling against values worked out by hand, and its invariants on sparse, constant and extreme data. */
+#include "support/support.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "core/memory.h"
+#include "data/scale.h"
+
+static kfe_i_table dense(double *values, int64_t rows, int64_t cols, int64_t stride)
+{
+    kfe_i_table table = {
+        .kind = KFE_TABLE_DENSE, .rows = rows, .cols = cols, .stride = stride, .values = values};
+    return table;
+}
+
+static void scale(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table, kfe_i_table *out)
+{
+    kfe_i_scaler scaler;
+
+    assert_ok(ctx, kfe_i_scaler_learn(ctx, kind, table, &scaler));
+    assert_ok(ctx, kfe_i_scaler_apply(ctx, &scaler, table, out));
+    kfe_i_scaler_free(&scaler);
+}
+
+static void assert_values(const kfe_i_table *table, const double *expected)
+{
+    double row[8];
+
+    for (int64_t i = 0; i < table->rows; i++) {
+        kfe_i_table_dense_row(table, i, row);
+        for (int64_t j = 0; j < table->cols; j++)
+            if (!(fabs(row[j] - expected[i * table->cols + j]) <= 4 * DBL_EPSILON))
+                fail_msg("row %d, column %d: %.17g, expected %.17g", (int)i, (int)j, row[j],
+                         expected[i * table->cols + j]);
+    }
+}
+
+/* Columns 1, 3, 5, 7 (mean 4, variance 5, deviations' norm √20) and 2, 2, 2, 2; the third number of each
+ * row lies outside the table. */
+static double hand_values[] = {1, 2, -99, 3, 2, -99, 5, 2, -99, 7, 2, -99};
+
+static void test_dense_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    const struct {
+        kfe_i_scale_kind kind;
+        double centre, width, constant;
+    } cases[] = {{KFE_SCALE_STANDARD, 4, sqrt(5), 0},
+                 {KFE_SCALE_MINMAX, 1, 6, 0},
+                 {KFE_SCALE_UNIT_NORM, 4, sqrt(20), 0},
+                 {KFE_SCALE_NONE, 0, 1, 2}};
+    kfe_i_table table = dense(hand_values, 4, 2, 3);
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        kfe_i_table out;
+        double expected[8];
+        for (int i = 0; i < 4; i++) {
+            expected[2 * i] = (1 + 2 * i - cases[k].centre) / cases[k].width;
+            expected[2 * i + 1] = cases[k].constant;
+        }
+        scale(ctx, cases[k].kind, &table, &out);
+        assert_values(&out, expected);
+        kfe_i_table_free(&out);
+    }
+    assert_true(hand_values[0] == 1);
+}
+
+static void test_none_borrows(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_table table = dense(hand_values, 4, 2, 3);
+    kfe_i_table out;
+
+    scale(ctx, KFE_SCALE_NONE, &table, &out);
+    assert_ptr_equal(out.values, hand_values);
+    assert_int_equal(out.owned, 0);
+}
+
+static void test_l2_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    double values[] = {3, 4, 0, 0, -5e200, 12e200};
+    const double expected[] = {0.6, 0.8, 0, 0, -5.0 / 13, 12.0 / 13};
+    kfe_i_table table = dense(values, 3, 2, 2);
+    kfe_i_table out;
+
+    scale(ctx, KFE_SCALE_L2_ROWS, &table, &out);
+    assert_values(&out, expected);
+    kfe_i_table_free(&out);
+}
+
+/* [0 2 6; 4 0 6; 0 0 6; 0 2 6]: the last column is stored everywhere and does not vary. */
+static int64_t sparse_start[] = {0, 2, 4, 5, 7};
+static int32_t sparse_columns[] = {1, 2, 0, 2, 2, 1, 2};
+static double sparse_values[] = {2, 6, 4, 6, 6, 2, 6};
+
+static kfe_i_table sparse(void)
+{
+    kfe_i_table table = {.kind = KFE_TABLE_CSR, .rows = 4, .cols = 3};
+    table.row_start = sparse_start;
+    table.columns = sparse_columns;
+    table.values = sparse_values;
+    return table;
+}
+
+static void test_sparse_keeps_zeros(void **state)
+{
+    kfe_context *ctx = *state;
+    const struct {
+        kfe_i_scale_kind kind;
+        double first, second;
+    } cases[] = {
+        {KFE_SCALE_STANDARD, sqrt(3), 1}, {KFE_SCALE_MINMAX, 4, 2}, {KFE_SCALE_UNIT_NORM, 4, sqrt(8)}};
+    kfe_i_table table = sparse();
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double one = 2 / cases[k].second;
+        const double expected[] = {0, one, 6, 4 / cases[k].first, 0, 6, 0, 0, 6, 0, one, 6};
+        kfe_i_table out;
+        support_catch_log(ctx);
+        scale(ctx, cases[k].kind, &table, &out);
+        assert_int_equal(out.kind, KFE_TABLE_CSR);
+        assert_values(&out, expected);
+        assert_non_null(strstr(support_log(), "without centring"));
+        kfe_i_table_free(&out);
+    }
+}
+
+/* A slice's positions do not begin at zero. */
+static void test_sparse_slice(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_table table = sparse();
+    kfe_i_table slice = kfe_i_table_slice(&table, 1, 2);
+    const double expected[] = {1, 0, 6, 0, 0, 6};
+    kfe_i_table out;
+
+    scale(ctx, KFE_SCALE_MINMAX, &slice, &out);
+    assert_values(&out, expected);
+    kfe_i_table_free(&out);
+}
+
+static void test_dense_scaler_on_sparse_data(void **state)
+{
+    kfe_context *ctx = *state;
+    double values[] = {0, 0, 0, 4, 2, 2};
+    const double expected[] = {0, 1, 3, 1, 0, 3, 0, 0, 3, 0, 1, 3};
+    kfe_i_table train = dense(values, 2, 3, 3);
+    kfe_i_table test = sparse();
+    kfe_i_scaler scaler;
+    kfe_i_table out;
+
+    assert_ok(ctx, kfe_i_scaler_learn(ctx, KFE_SCALE_MINMAX, &train, &scaler));
+    assert_ok(ctx, kfe_i_scaler_apply(ctx, &scaler, &test, &out));
+    assert_int_equal(out.kind, KFE_TABLE_DENSE);
+    assert_values(&out, expected);
+    kfe_i_table_free(&out);
+    assert_ok(ctx, kfe_context_set_memory(ctx, 64));
+    assert_fails(ctx, KFE_ELIMIT, "dense", kfe_i_scaler_apply(ctx, &scaler, &test, &out));
+    kfe_i_scaler_free(&scaler);
+}
+
+/* Neither the square of 1e200 nor that of 1e-200 is a number; 0.1 summed a thousand times is not 100. */
+static void test_extreme_scales(void **state)
+{
+    kfe_context *ctx = *state;
+    enum { ROWS = 1000 };
+    static double values[ROWS * 3];
+    kfe_i_table table = dense(values, ROWS, 3, 3);
+    kfe_i_table out;
+
+    for (int i = 0; i < ROWS; i++) {
+        values[3 * i] = i % 2 ? 1e200 : -1e200;
+        values[3 * i + 1] = i % 2 ? 1e-200 : -1e-200;
+        values[3 * i + 2] = 0.1;
+    }
+    scale(ctx, KFE_SCALE_STANDARD, &table, &out);
+    for (int i = 0; i < ROWS; i++) {
+        double sign = i % 2 ? 1 : -1;
+        assert_true(fabs(out.values[3 * i] - sign) < 1e-12);
+        assert_true(fabs(out.values[3 * i + 1] - sign) < 1e-12);
+        assert_true(out.values[3 * i + 2] == 0);
+    }
+    kfe_i_table_free(&out);
+}
+
+static void test_refusals(void **state)
+{
+    kfe_context *ctx = *state;
+    double values[] = {-1.7e308, 1, 1.7e308, 2};
+    kfe_i_table table = dense(values, 2, 2, 2);
+    kfe_i_table empty = dense(values, 0, 2, 2);
+    kfe_i_table text = {.kind = KFE_TABLE_TEXT, .rows = 1, .cols = 1};
+    kfe_i_table narrow = dense(hand_values, 4, 1, 3);
+    kfe_i_scaler scaler;
+    kfe_i_table out;
+
+    assert_fails(ctx, KFE_EINPUT, "column 1", kfe_i_scaler_learn(ctx, KFE_SCALE_STANDARD, &table, &scaler));
+    assert_fails(ctx, KFE_EINPUT, "no rows", kfe_i_scaler_learn(ctx, KFE_SCALE_MINMAX, &empty, &scaler));
+    assert_fails(ctx, KFE_EUNSUPPORTED, "strings",
+                 kfe_i_scaler_learn(ctx, KFE_SCALE_L2_ROWS, &text, &scaler));
+    table = dense(hand_values, 4, 2, 3);
+    assert_ok(ctx, kfe_i_scaler_learn(ctx, KFE_SCALE_STANDARD, &table, &scaler));
+    assert_fails(ctx, KFE_EINPUT, "1 columns, but the scaling was learned on 2",
+                 kfe_i_scaler_apply(ctx, &scaler, &narrow, &out));
+    kfe_i_scaler_free(&scaler);
+}
+
+static kfe_status scale_once(kfe_context *ctx)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table table = dense(hand_values, 4, 2, 3);
+    kfe_i_scaler scaler = {0};
+    kfe_i_table out = {0};
+
+    KFE_TRY(kfe_i_scaler_learn(ctx, KFE_SCALE_STANDARD, &table, &scaler));
+    KFE_TRY(kfe_i_scaler_apply(ctx, &scaler, &table, &out));
+cleanup:
+    kfe_i_table_free(&out);
+    kfe_i_scaler_free(&scaler);
+    return status;
+}
+
+static void test_allocation_failures(void **state)
+{
+    (void)state;
+    for (int64_t k = 2;; k++) {
+        support_allocator allocator = {.fail_at = k};
+        kfe_context *ctx = NULL;
+        assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
+        kfe_status status = scale_once(ctx);
+        kfe_context_free(ctx);
+        assert_int_equal(allocator.live, 0);
+        if (status == KFE_OK) {
+            assert_true(k > 4);
+            break;
+        }
+        assert_int_equal(status, KFE_ENOMEM);
+    }
+}
+
+#define WITH_CONTEXT(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_CONTEXT(test_dense_by_hand),
+        WITH_CONTEXT(test_none_borrows),
+        WITH_CONTEXT(test_l2_rows),
+        WITH_CONTEXT(test_sparse_keeps_zeros),
+        WITH_CONTEXT(test_sparse_slice),
+        WITH_CONTEXT(test_dense_scaler_on_sparse_data),
+        WITH_CONTEXT(test_extreme_scales),
+        WITH_CONTEXT(test_refusals),
+        cmocka_unit_test(test_allocation_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/target.h"
+
+#include <math.h>
+
+#include "data/utf8.h"
+#include "support/support.h"
+
+static void names_keep_order_of_appearance(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char *const labels[] = {"b", "a", "b", "1", "1.0", "a"};
+    static const int32_t expected[] = {0, 1, 0, 2, 3, 1};
+    kfe_i_target target;
+    int64_t counts[4];
+
+    assert_ok(ctx, kfe_i_target_from_labels(ctx, 6, labels, &target));
+    assert_int_equal(target.task, KFE_TASK_CLASSES);
+    assert_int_equal(target.class_count, 4);
+    assert_memory_equal(target.codes, expected, sizeof expected);
+    assert_string_equal(target.names[0], "b");
+    assert_string_equal(target.names[3], "1.0");
+    kfe_i_target_count(&target, counts);
+    assert_int_equal(counts[0], 2);
+    assert_int_equal(counts[1], 2);
+    assert_int_equal(counts[3], 1);
+    kfe_i_target_free(&target);
+}
+
+static void few_integers_are_classes(void **state)
+{
+    kfe_context *ctx = *state;
+    double values[102];
+    kfe_i_target target;
+
+    for (int i = 0; i < 102; i++)
+        values[i] = i % 50 - 10;
+    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 102, values, KFE_TASK_NONE, &target));
+    assert_int_equal(target.task, KFE_TASK_CLASSES);
+    assert_int_equal(target.class_count, 50);
+    assert_string_equal(target.names[0], "-10");
+    kfe_i_target_free(&target);
+
+    values[101] = 1000; /* the 51st distinct value */
+    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 102, values, KFE_TASK_NONE, &target));
+    assert_int_equal(target.task, KFE_TASK_REAL);
+    assert_int_equal(target.cols, 1);
+    assert_true(target.values[101] == 1000);
+    kfe_i_target_free(&target);
+}
+
+static void the_wanted_task_wins(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double values[] = {0.5, -0.0, 0.0, 0.5};
+    static const double integers[] = {1, 2, 1};
+    kfe_i_target target;
+
+    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 4, values, KFE_TASK_CLASSES, &target));
+    assert_int_equal(target.class_count, 2);
+    assert_string_equal(target.names[0], "0.5");
+    assert_string_equal(target.names[1], "0");
+    kfe_i_target_free(&target);
+    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 3, integers, KFE_TASK_REAL, &target));
+    assert_int_equal(target.task, KFE_TASK_REAL);
+    kfe_i_target_free(&target);
+    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 4, values, KFE_TASK_NONE, &target));
+    assert_int_equal(target.task, KFE_TASK_REAL);
+    kfe_i_target_free(&target);
+}
+
+static void targets_must_be_finite(void **state)
+{
+    kfe_context *ctx = *state;
+    const double values[] = {1, (double)NAN};
+    const double infinite[] = {(double)INFINITY, 2};
+    kfe_i_target target;
+
+    assert_fails(ctx, KFE_EINPUT, "row 2", kfe_i_target_from_numbers(ctx, 2, values, KFE_TASK_NONE, &target));
+    assert_fails(ctx, KFE_EINPUT, "row 1", kfe_i_target_from_values(ctx, 2, 1, infinite, &target));
+    assert_null(target.values);
+}
+
+static void gathering_keeps_the_classes(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char *const labels[] = {"x", "y", "z"};
+    static const double values[] = {1, 2, 3, 4, 5, 6};
+    static const int64_t index[] = {2, 2};
+    kfe_i_target whole, part;
+
+    assert_ok(ctx, kfe_i_target_from_labels(ctx, 3, labels, &whole));
+    assert_ok(ctx, kfe_i_target_gather(ctx, &whole, index, 2, &part));
+    assert_int_equal(part.rows, 2);
+    assert_int_equal(part.class_count, 3);
+    assert_int_equal(part.codes[1], 2);
+    kfe_i_target_free(&part);
+    kfe_i_target_free(&whole);
+    assert_ok(ctx, kfe_i_target_from_values(ctx, 3, 2, values, &whole));
+    assert_ok(ctx, kfe_i_target_gather(ctx, &whole, index, 2, &part));
+    assert_true(part.values[2] == 5 && part.values[3] == 6);
+    kfe_i_target_free(&part);
+    kfe_i_target_free(&whole);
+}
+
+static void copy_with_failing_allocator(int64_t fail_at, int *done)
+{
+    static const double values[] = {1, 2, 3};
+    static const char *const labels[] = {"b", "a", "b"};
+    support_allocator allocator = {.fail_at = 0};
+    kfe_context *ctx = NULL;
+    kfe_data *from = NULL;
+    kfe_data *to = NULL;
+    int64_t before;
+    kfe_status status;
+
+    assert_true(kfe_context_new_with(support_reallocate, &allocator, &ctx) == KFE_OK);
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 3, 1, 1, values, &from));
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 3, 1, 1, values, &to));
+    assert_ok(ctx, kfe_data_set_labels(ctx, from, labels));
+    before = allocator.calls;
+    allocator.fail_at = before + fail_at;
+    status = kfe_data_copy_target(ctx, from, to);
+    *done = allocator.calls < before + fail_at;
+    assert_true(status == (*done ? KFE_OK : KFE_ENOMEM));
+    kfe_data_free(from);
+    assert_int_equal(kfe_data_class_count(to), *done ? 2 : 0);
+    if (*done)
+        assert_string_equal(kfe_data_class_name(to, kfe_data_class_of(to, 1)), "a");
+    kfe_data_free(to);
+    kfe_context_free(ctx);
+    assert_int_equal(allocator.live, 0);
+}
+
+static void copies_stand_on_their_own_and_may_run_out_of_memory(void **state)
+{
+    int done = 0;
+    (void)state;
+
+    for (int64_t fail_at = 1; !done; fail_at++)
+        copy_with_failing_allocator(fail_at, &done);
+}
+
+static void copying_wants_as_many_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double values[] = {1, 2, 3};
+    kfe_data *three = NULL;
+    kfe_data *two = NULL;
+
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 3, 1, 1, values, &three));
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 2, 1, 1, values, &two));
+    assert_ok(ctx, kfe_data_set_targets(ctx, three, 1, values));
+    assert_fails(ctx, KFE_EINVAL, "3 rows", kfe_data_copy_target(ctx, three, two));
+    kfe_data_free(two);
+    kfe_data_free(three);
+}
+
+static void labels_are_utf8(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char *const good[] = {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+    static const char *const bad[] = {
+        "\xE4", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF", "a\x80"};
+    kfe_i_target target;
+
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++)
+        assert_true(kfe_i_is_utf8(good[k]));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_false(kfe_i_is_utf8(bad[k]));
+        assert_fails(ctx, KFE_EINPUT, "row 1", kfe_i_target_from_labels(ctx, 1, &bad[k], &target));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_keep_order_of_appearance, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(few_integers_are_classes, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(the_wanted_task_wins, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(targets_must_be_finite, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(gathering_keeps_the_classes, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(copying_wants_as_many_rows, support_context_setup,
+                                        support_context_teardown),
+        cmocka_unit_test_setup_teardown(labels_are_utf8, support_context_setup, support_context_teardown),
+        cmocka_unit_test(copies_stand_on_their_own_and_may_run_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

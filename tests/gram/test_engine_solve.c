@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ridge systems by the iterative path, with residuals worked out apart from the solver. */
+#include "support/support.h"
+
+#include <lapacke.h>
+#include <math.h>
+
+#include "core/memory.h"
+#include "support/engine.h"
+#include "support/fit.h"
+#include "support/points.h"
+#include "support/tolerance.h"
+
+/* Above what Cholesky gets, and a multiple of nothing but itself. */
+enum { SIZE = 3001, RIGHT = 10, ZERO_COLUMN = 4 };
+
+/* Right-hand sides, one of them zero; malloc. */
+static double *right_sides(int64_t n, int64_t k)
+{
+    double *right = support_random(11, n * k);
+
+    for (int64_t i = 0; k > ZERO_COLUMN && i < n; i++)
+        right[i * k + ZERO_COLUMN] = 0;
+    return right;
+}
+
+/* The largest ‖r_j − (G + ridge·I) b_j‖ / ‖r_j‖ over the columns that are not zero. */
+static double true_residual(int64_t n, const double *matrix, double ridge, int64_t k, const double *right,
+                            const double *solution)
+{
+    double *product = engine_product(n, matrix, ridge, solution, k);
+    double largest = 0;
+
+    for (int64_t j = 0; j < k; j++) {
+        double square = 0;
+        double scale = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double off = right[i * k + j] - product[i * k + j];
+            square += off * off;
+            scale += right[i * k + j] * right[i * k + j];
+            if (scale == 0 && solution[i * k + j] != 0)
+                fail_msg("the solution for zeros is %g", solution[i * k + j]);
+        }
+        if (scale > 0)
+            largest = fmax(largest, sqrt(square / scale));
+    }
+    free(product);
+    return largest;
+}
+
+/* What rounding of the entries and products does to a residual: n·ε·‖G‖·‖b‖/‖r‖, and ‖b‖ ≤ ‖r‖/ridge. */
+static double rounding_of(int64_t n, double ridge)
+{
+    return 4 * (double)n * DBL_EPSILON * fmax(1, 1 / ridge);
+}
+
+typedef struct solved {
+    engine_problem problem;
+    double *matrix, *right, *solution;
+    double ridge, reported;
+} solved;
+
+static void open_problem(kfe_context *ctx, const char *name, int centred, int64_t k, solved *out)
+{
+    memset(out, 0, sizeof *out);
+    assert_ok(ctx, engine_open(ctx, engine_case_named(name), SIZE, centred, &out->problem));
+    out->matrix = engine_matrix(&out->problem, centred);
+    out->right = right_sides(SIZE, k);
+    out->solution = support_random(12, SIZE * k);
+}
+
+static void close_problem(solved *s)
+{
+    engine_close(&s->problem);
+    free(s->matrix);
+    free(s->right);
+    free(s->solution);
+}
+
+/* Solves, and checks what was reached and what was said. */
+static void check_solution(kfe_context *ctx, solved *s, double ridge, int64_t k)
+{
+    const char *name = s->problem.origin->name;
+
+    assert_ok(
+        ctx, kfe_i_gram_solve(s->problem.gram, ridge, s->right, k, KFE_TOLERANCE, s->solution, &s->reported));
+    double residual = true_residual(SIZE, s->matrix, ridge, k, s->right, s->solution);
+    double slack = rounding_of(SIZE, ridge);
+    if (!(residual <= KFE_TOLERANCE + slack))
+        fail_msg("%s, ridge %g: residual %.2g", name, ridge, residual);
+    if (!(fabs(residual - s->reported) <= 0.01 * residual + slack))
+        fail_msg("%s, ridge %g: residual %.3g, but it reports %.3g", name, ridge, residual, s->reported);
+}
+
+/* ---- against Cholesky ---- */
+
+static void test_against_cholesky(void **state)
+{
+    static const double ridges[] = {1e4, 1e-2, 1};
+    kfe_context *ctx = *state;
+    solved s;
+
+    open_problem(ctx, "ordinary", 1, RIGHT, &s);
+    for (int r = 0; r < 3; r++)
+        check_solution(ctx, &s, ridges[r], r == 2 ? RIGHT : 1);
+    for (int64_t i = 0; i < SIZE; i++)
+        s.matrix[i * SIZE + i] += 1;
+    assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', SIZE, RIGHT, s.matrix, SIZE, s.right, RIGHT), 0);
+    assert_below(support_distance(SIZE * RIGHT, s.right, s.solution), 100 * KFE_TOLERANCE);
+    close_problem(&s);
+}
+
+/* ---- nasty inputs ---- */
+
+static void test_nasty(void **state)
+{
+    static const struct {
+        const char *name;
+        double ridge;
+        int centred;
+    } cases[] = {
+        {"duplicates", 1e-3, 0},   {"one column", 1e-2, 1},      {"nearly the identity", 1e-3, 0},
+        {"the identity", 1e-4, 1}, {"nearly constant", 1e-2, 0}, {"nearly constant", 1e-3, 1},
+        {"far away", 1e-3, 0},     {"low rank", 1e-2, 0},        {"groups", 1e-3, 0},
+        {"zero", 1e-3, 1},
+    };
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        solved s;
+        open_problem(*state, cases[c].name, cases[c].centred, 2, &s);
+        check_solution(*state, &s, cases[c].ridge, 2);
+        close_problem(&s);
+    }
+}
+
+/* ---- storage ---- */
+
+/* 72 MB in double precision. Rounds in single precision are corrected by residuals in double. */
+static void test_storage(void **state)
+{
+    static const struct {
+        int64_t memory;
+        const char *form;
+    } cases[] = {
+        {100000000, "stored in double precision"},
+        {60000000, "stored in single precision"},
+        {30000000, "partly stored in single precision"},
+    };
+    kfe_context *ctx = *state;
+    solved s;
+
+    open_problem(ctx, "one column", 1, RIGHT, &s);
+    for (int c = 0; c < 3; c++) {
+        assert_ok(ctx, kfe_context_set_memory(ctx, cases[c].memory));
+        support_catch_log(ctx);
+        check_solution(ctx, &s, 1e-2, RIGHT);
+        if (!strstr(support_log(), cases[c].form))
+            fail_msg("not %s", cases[c].form);
+        kfe_context_on_log(ctx, NULL, NULL);
+    }
+    assert_ok(ctx, kfe_context_set_memory(ctx, 0));
+    close_problem(&s);
+}
+
+/* ---- honest failures ---- */
+
+/* It either is as good as it says, or says that it is not good enough. */
+static void check_honest(kfe_context *ctx, solved *s, double ridge, int64_t k)
+{
+    kfe_status status =
+        kfe_i_gram_solve(s->problem.gram, ridge, s->right, k, KFE_TOLERANCE, s->solution, &s->reported);
+    double residual = true_residual(SIZE, s->matrix, ridge, k, s->right, s->solution);
+
+    if (status == KFE_OK) {
+        assert_below(s->reported, KFE_TOLERANCE + fmin(1e-6, rounding_of(SIZE, ridge)));
+        assert_below(residual, KFE_TOLERANCE + rounding_of(SIZE, ridge));
+        return;
+    }
+    assert_int_equal(status, KFE_ENUMERIC);
+    assert_non_null(strstr(kfe_error_message(ctx), "increase the ridge"));
+}
+
+static void test_cannot_converge(void **state)
+{
+    solved s;
+
+    open_problem(*state, "indefinite", 0, 2, &s);
+    check_honest(*state, &s, 1e-9, 2);
+    close_problem(&s);
+    open_problem(*state, "one column", 1, 2, &s);
+    check_honest(*state, &s, 1e-6, 2);
+    close_problem(&s);
+}
+
+/* The right-hand side has a part that G does not reach: the solution is that part over the ridge, and
+ * rounding is larger than what is asked for. The message has the residual that was reached. */
+static void test_absurd_ridge(void **state)
+{
+    kfe_context *ctx = *state;
+    solved s;
+
+    open_problem(ctx, "low rank", 0, 1, &s);
+    assert_fails(ctx, KFE_ENUMERIC, "the solver reached a relative residual of ",
+                 kfe_i_gram_solve(s.problem.gram, 1e-13, s.right, 1, KFE_TOLERANCE, s.solution, &s.reported));
+    double said = engine_number_after(kfe_error_message(ctx), "relative residual of ");
+    assert_true(said > KFE_TOLERANCE);
+    assert_below(fabs(said - s.reported), 0.06 * s.reported);
+    assert_non_null(strstr(kfe_error_message(ctx), "increase the ridge"));
+    close_problem(&s);
+}
+
+/* The direct path tells its residual too. */
+static void test_small(void **state)
+{
+    kfe_context *ctx = *state;
+    engine_problem p;
+    double *right = right_sides(101, 2);
+    double *solution = support_random(3, 101 * 2);
+    double reported = -1;
+
+    assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), 101, 0, &p));
+    double *matrix = engine_matrix(&p, 0);
+    assert_ok(ctx, kfe_i_gram_solve(p.gram, 1e-2, right, 2, KFE_TOLERANCE, solution, &reported));
+    assert_below(true_residual(101, matrix, 1e-2, 2, right, solution), rounding_of(101, 1e-2));
+    assert_true(reported >= 0);
+    assert_below(reported, rounding_of(101, 1e-2));
+    engine_close(&p);
+    free(matrix);
+    free(right);
+    free(solution);
+}
+
+/* ---- the same again ---- */
+
+static void run_with(kfe_context *ctx, int threads, const double *right, double *solution)
+{
+    engine_problem p;
+
+    assert_ok(ctx, kfe_context_set_threads(ctx, threads));
+    int saved = kfe_i_threads_enter(ctx);
+    assert_ok(ctx, engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p));
+    assert_ok(ctx, kfe_i_gram_solve(p.gram, 1e-2, right, 2, KFE_TOLERANCE, solution, NULL));
+    engine_close(&p);
+    kfe_i_threads_leave(saved);
+    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
+}
+
+static void test_repeated(void **state)
+{
+    double *right = right_sides(SIZE, 2);
+    double *first = support_random(1, SIZE * 2);
+    double *second = support_random(2, SIZE * 2);
+
+    for (int threads = 1; threads <= 2; threads++) {
+        run_with(*state, threads, right, first);
+        run_with(*state, threads, right, second);
+        assert_memory_equal(first, second, SIZE * 2 * sizeof *first);
+    }
+    run_with(*state, 1, right, second);
+    assert_below(support_distance(SIZE * 2, first, second), 1e-7);
+    free(right);
+    free(first);
+    free(second);
+}
+
+/* ---- stopping, and running out of memory ---- */
+
+static kfe_status run_watched(support_allocator *allocator, engine_stop *stop, int64_t memory,
+                              double tolerance)
+{
+    kfe_context *ctx = NULL;
+    engine_problem p;
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    if (status != KFE_OK)
+        return status;
+    double *right = right_sides(SIZE, 2);
+    double *solution = support_random(12, SIZE * 2);
+    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
+    assert_ok(ctx, kfe_context_set_memory(ctx, memory));
+    kfe_context_on_cancel(ctx, engine_stop_asked, stop);
+    status = engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p);
+    if (status == KFE_OK)
+        status = kfe_i_gram_solve(p.gram, 1e-2, right, 2, tolerance, solution, NULL);
+    if (status == KFE_ENOMEM)
+        assert_non_null(strstr(kfe_error_message(ctx), "memory"));
+    engine_close(&p);
+    kfe_context_free(ctx);
+    free(right);
+    free(solution);
+    assert_int_equal(allocator->live, 0);
+    return status;
+}
+
+static void test_cancel(void **state)
+{
+    support_allocator allocator = {0};
+    engine_stop whole = {0};
+    (void)state;
+
+    assert_int_equal(run_watched(&allocator, &whole, 0, KFE_TOLERANCE), KFE_OK);
+    assert_true(whole.asked > 4);
+    for (int64_t at = 1; at <= whole.asked; at += 1 + whole.asked / 6) {
+        engine_stop stop = {.stop_at = at};
+        assert_int_equal(run_watched(&allocator, &stop, 0, KFE_TOLERANCE), KFE_ECANCEL);
+        assert_int_equal(stop.asked, at);
+    }
+}
+
+static void test_failing_allocations(void **state)
+{
+    support_allocator counted = {0};
+    engine_stop never = {0};
+    (void)state;
+
+    assert_int_equal(run_watched(&counted, &never, 30000000, KFE_TOLERANCE), KFE_OK);
+    for (int64_t at = 1; at <= counted.calls; at += 1 + counted.calls / 16) {
+        support_allocator allocator = {.fail_at = at};
+        if (run_watched(&allocator, &never, 30000000, KFE_TOLERANCE) != KFE_ENOMEM)
+            fail_msg("allocation %d of %d failed and nobody noticed", (int)at, (int)counted.calls);
+    }
+}
+
+/* More rounds, not one allocation more: in double and in single precision. */
+static void test_no_allocation_in_rounds(void **state)
+{
+    static const int64_t memories[] = {0, 60000000};
+    (void)state;
+
+    for (int m = 0; m < 2; m++) {
+        support_allocator loose = {0};
+        support_allocator tight = {0};
+        engine_stop few = {0};
+        engine_stop many = {0};
+        assert_int_equal(run_watched(&loose, &few, memories[m], 1e-2), KFE_OK);
+        assert_int_equal(run_watched(&tight, &many, memories[m], 1e-11), KFE_OK);
+        assert_true(many.asked > few.asked);
+        assert_int_equal(loose.calls, tight.calls);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_cholesky),
+        cmocka_unit_test(test_nasty),
+        cmocka_unit_test(test_storage),
+        cmocka_unit_test(test_cannot_converge),
+        cmocka_unit_test(test_absurd_ridge),
+        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_no_allocation_in_rounds),
+    };
+    return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machines and decisions; the learners that are ours throughout: knn, ls, centroid; what all learners share.
+ */
+#include "support/learn.h"
+#include "support/tolerance.h"
+
+/* ---- decisions on outputs written by hand ---- */
+
+static void check_decision(kfe_i_decision decision, const double *outputs, int expected, const double *scores)
+{
+    kfe_i_machine machine = {.decision = decision, .classes = 3, .outputs = 3};
+    double got[3];
+
+    assert_int_equal(kfe_i_machine_decide(&machine, outputs), expected);
+    kfe_i_machine_class_scores(&machine, outputs, got);
+    for (int g = 0; g < 3; g++)
+        assert_below(fabs(got[g] - scores[g]), 1e-15);
+}
+
+static void test_decisions(void **state)
+{
+    (void)state;
+    check_decision(KFE_DECIDE_LARGEST, (double[]){1, 3, 2}, 1, (double[]){1, 3, 2});
+    check_decision(KFE_DECIDE_LARGEST, (double[]){-1, -1, -2}, 0, (double[]){-1, -1, -2});
+    /* pairs 01, 02, 12: class 2 beats both */
+    check_decision(KFE_DECIDE_PAIRS, (double[]){2, -1, -5}, 2,
+                   (double[]){1 + 1 / (3 * 2.0), -7 / (3 * 8.0), 2 + 6 / (3 * 7.0)});
+    /* one vote each: the first wins, but the margins order the scores */
+    check_decision(KFE_DECIDE_PAIRS, (double[]){1, -3, 1}, 0,
+                   (double[]){1 - 2 / (3 * 3.0), 1, 1 + 2 / (3 * 3.0)});
+    /* zero is no vote for the first of the pair */
+    check_decision(KFE_DECIDE_PAIRS, (double[]){0, 0, 0}, 2, (double[]){0, 1, 2});
+    check_decision(KFE_DECIDE_CHAIN, (double[]){0.5, 7}, 0, (double[]){0.5, -0.5, -7});
+    check_decision(KFE_DECIDE_CHAIN, (double[]){-2, 1}, 1, (double[]){-2, 1, -1});
+    check_decision(KFE_DECIDE_CHAIN, (double[]){-2, -3}, 2, (double[]){-2, -3, 2});
+    assert_int_equal(kfe_i_decision_outputs(KFE_DECIDE_LARGEST, 5), 5);
+    assert_int_equal(kfe_i_decision_outputs(KFE_DECIDE_PAIRS, 5), 10);
+    assert_int_equal(kfe_i_decision_outputs(KFE_DECIDE_CHAIN, 5), 4);
+}
+
+static void test_two_classes_are_one_pair(void **state)
+{
+    kfe_i_machine machine = {.decision = KFE_DECIDE_PAIRS, .classes = 2, .outputs = 1};
+    double scores[2];
+    double last = -INFINITY;
+    (void)state;
+
+    for (double output = -2; output <= 2; output += 0.25) {
+        assert_int_equal(kfe_i_machine_decide(&machine, &output), output > 0 ? 0 : 1);
+        kfe_i_machine_class_scores(&machine, &output, scores);
+        assert_true(scores[0] > last); /* monotone, for curves */
+        last = scores[0];
+    }
+}
+
+/* Many votes are worth more than any margin. */
+static void test_votes_come_before_margins(void **state)
+{
+    kfe_i_machine machine = {.decision = KFE_DECIDE_PAIRS, .classes = 4, .outputs = 6};
+    double outputs[6] = {1e-9, 1e-9, -1e300, 1e-9, -1e300, -1e300}; /* 01 02 03 12 13 23 */
+    double scores[4];
+    (void)state;
+
+    kfe_i_machine_class_scores(&machine, outputs, scores);
+    assert_int_equal(kfe_i_machine_decide(&machine, outputs), 3);
+    assert_true(scores[3] > scores[0] && scores[0] > scores[1] && scores[1] > scores[2]);
+}
+
+/* ---- centroids ---- */
+
+static double squared_distance(int64_t cols, const double *x, const double *y)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j < cols; j++)
+        sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+enum { ROWS = 70, COLS = 5, CLASSES = 3 };
+
+typedef struct problem {
+    double *x;
+    int *class_of;
+    kfe_i_table dense, sparse;
+    kfe_i_target target;
+} problem;
+
+/* Some zeros, so that sparse tables are. */
+static problem make_problem(kfe_context *ctx, uint64_t seed, double shift)
+{
+    problem p;
+
+    support_clouds(seed, ROWS, COLS, CLASSES, 2, &p.x, &p.class_of);
+    for (int64_t i = 0; i < ROWS * COLS; i++)
+        p.x[i] = i % 3 == 0 ? 0 : p.x[i] + shift;
+    p.dense = learn_dense(ROWS, COLS, p.x);
+    p.sparse = learn_sparse(ctx, ROWS, COLS, p.x);
+    p.target = learn_classes(ctx, ROWS, p.class_of);
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    kfe_i_table_free(&p->sparse);
+    kfe_i_target_free(&p->target);
+    free(p->x);
+    free(p->class_of);
+}
+
+static void class_means(const problem *p, double *means)
+{
+    double count[CLASSES] = {0};
+
+    memset(means, 0, CLASSES * COLS * sizeof *means);
+    for (int64_t i = 0; i < ROWS; i++) {
+        count[p->class_of[i]]++;
+        for (int64_t j = 0; j < COLS; j++)
+            means[p->class_of[i] * COLS + j] += p->x[i * COLS + j];
+    }
+    for (int64_t i = 0; i < CLASSES * COLS; i++)
+        means[i] /= count[i / COLS];
+}
+
+static void test_centroid_is_the_nearest_mean(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 4, 10);
+    double means[CLASSES * COLS];
+    double *dense = learn_fit_outputs(ctx, "centroid", NULL, &p.dense, &p.target, &p.dense);
+    double *sparse = learn_fit_outputs(ctx, "centroid", NULL, &p.sparse, &p.target, &p.sparse);
+
+    class_means(&p, means);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int g = 1; g < CLASSES; g++) {
+            double nearer = (squared_distance(COLS, p.x + i * COLS, means) -
+                             squared_distance(COLS, p.x + i * COLS, means + g * COLS)) /
+                            2;
+            double *row = dense + i * CLASSES;
+            assert_below(fabs(row[g] - row[0] - nearer), tolerance_sum(ROWS, 1e4));
+        }
+    assert_below(support_distance(ROWS * CLASSES, dense, sparse), tolerance_sum(ROWS, 100));
+    free(dense);
+    free(sparse);
+    free_problem(&p);
+}
+
+/* ---- least squares ---- */
+
+/* The weights of smallest norm, which are unique, and outputs at x, from pinv(Xc) by Jacobi rotations. */
+static double *expected_ls(int64_t n, int64_t d, const double *x, int64_t k, const double *y, double l2,
+                           double **weights)
+{
+    double *xc = calloc((size_t)(n * d), sizeof *xc);
+    double *yc = calloc((size_t)(n * k), sizeof *yc);
+    double *values = calloc((size_t)d, sizeof *values);
+    double *vectors = calloc((size_t)(d * d), sizeof *vectors);
+
+    memcpy(xc, x, (size_t)(n * d) * sizeof *xc);
+    memcpy(yc, y, (size_t)(n * k) * sizeof *yc);
+    free(support_centre_columns(n, d, xc));
+    double *y_means = support_centre_columns(n, k, yc);
+    double *turned = support_transpose(n, d, xc);
+    double *product = support_product(d, n, d, turned, xc);
+    double *right = support_product(d, n, k, turned, yc);
+    support_jacobi(d, product, values, vectors);
+    double *basis = support_transpose(d, d, vectors);
+    double *along = support_product(d, d, k, basis, right);
+    for (int64_t r = 0; r < d; r++)
+        for (int64_t j = 0; j < k; j++)
+            along[r * k + j] *= values[r] > 1e-9 * values[0] ? 1 / (values[r] + l2) : 0;
+    double *w = support_product(d, d, k, vectors, along);
+    double *out = support_product(n, d, k, xc, w);
+    for (int64_t i = 0; i < n * k; i++)
+        out[i] += y_means[i % k];
+    free(xc);
+    free(yc);
+    free(values);
+    free(vectors);
+    free(y_means);
+    free(turned);
+    free(product);
+    free(right);
+    free(basis);
+    free(along);
+    *weights = w;
+    return out;
+}
+
+static void check_ls(kfe_context *ctx, int64_t n, int64_t d, const double *x, const char *params, double l2)
+{
+    int64_t k = 2;
+    double *y = support_normals(8, n * k);
+    double *weights = NULL;
+    double *expected = expected_ls(n, d, x, k, y, l2, &weights);
+    kfe_i_target target;
+    kfe_i_table tables[2] = {learn_dense(n, d, x), learn_sparse(ctx, n, d, x)};
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, n, k, y, &target));
+    for (int t = 0; t < 2; t++) {
+        kfe_i_machine machine = learn_fit(ctx, "ls", params, &tables[t], &target);
+        double *got = learn_outputs(ctx, &machine, &tables[t]);
+        assert_below(support_distance(n * k, expected, got), 1e-9);
+        for (int64_t i = 0; i < d * k; i++)
+            assert_below(fabs(machine.weights[i] - weights[i]), 1e-9 * (1 + support_largest(d * k, weights)));
+        assert_int_equal(machine.decision, KFE_DECIDE_VALUE);
+        free(got);
+        kfe_i_machine_free(&machine);
+    }
+    free(weights);
+    kfe_i_table_free(&tables[1]);
+    kfe_i_target_free(&target);
+    free(expected);
+    free(y);
+}
+
+static void test_ls_independent_features(void **state)
+{
+    problem p = make_problem(*state, 5, 1);
+
+    check_ls(*state, ROWS, COLS, p.x, NULL, 0);
+    check_ls(*state, ROWS, COLS, p.x, "l2=2.5", 2.5);
+    free_problem(&p);
+}
+
+static void test_ls_more_features_than_examples(void **state)
+{
+    double *x = support_normals(6, 12 * 30);
+
+    for (int64_t i = 0; i < 12 * 30; i++)
+        x[i] = i % 4 ? x[i] + 2 : 0;
+    check_ls(*state, 12, 30, x, NULL, 0);
+    check_ls(*state, 12, 30, x, "l2=0.5", 0.5);
+    free(x);
+}
+
+static void test_ls_dependent_and_constant_features(void **state)
+{
+    double *x = support_normals(7, ROWS * COLS);
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        x[i * COLS + 2] = x[i * COLS] - 2 * x[i * COLS + 1];
+        x[i * COLS + 4] = 3;
+    }
+    check_ls(*state, ROWS, COLS, x, NULL, 0);
+    free(x);
+}
+
+/* Constants whose mean is not exact: no weights, and the mean of the targets. */
+static void test_ls_without_information(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[40];
+    double y[20];
+    double mean = 0;
+
+    for (int i = 0; i < 40; i++)
+        x[i] = i % 2 ? 1e6 / 3 : 0.1;
+    for (int i = 0; i < 20; i++)
+        mean += (y[i] = i * i) / 20.0;
+    for (int way = 0; way < 4; way++) {
+        int64_t n = way & 1 ? 20 : 2;
+        kfe_i_target target;
+        kfe_i_table table = way & 2 ? learn_sparse(ctx, n, 2, x) : learn_dense(n, 2, x);
+        assert_ok(ctx, kfe_i_target_from_values(ctx, n, 1, y, &target));
+        kfe_i_machine machine = learn_fit(ctx, "ls", NULL, &table, &target);
+        for (int64_t j = 0; j < machine.dim; j++)
+            assert_true(machine.weights[j] == 0);
+        assert_below(fabs(machine.offset[0] + (n == 20 ? mean : 0.5)), 1e-12);
+        kfe_i_machine_free(&machine);
+        kfe_i_target_free(&target);
+        kfe_i_table_free(&table);
+    }
+}
+
+/* Against Gaussian elimination on the system with an explicit column of ones. */
+static void test_ls_classes_solve_the_normal_equations(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 9, 1);
+    enum { WIDE = COLS + 1 };
+    double z[ROWS * WIDE];
+    double y[ROWS * CLASSES];
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t j = 0; j < WIDE; j++)
+            z[i * WIDE + j] = j < COLS ? p.x[i * COLS + j] : 1;
+        for (int g = 0; g < CLASSES; g++)
+            y[i * CLASSES + g] = p.class_of[i] == g ? 1 : -1;
+    }
+    double *turned = support_transpose(ROWS, WIDE, z);
+    double *product = support_product(WIDE, ROWS, WIDE, turned, z);
+    double *right = support_product(WIDE, ROWS, CLASSES, turned, y);
+    double *w = support_solve(WIDE, CLASSES, product, right);
+    double *expected = support_product(ROWS, WIDE, CLASSES, z, w);
+    kfe_i_machine machine = learn_fit(ctx, "ls", NULL, &p.dense, &p.target);
+    double *got = learn_outputs(ctx, &machine, &p.dense);
+    assert_int_equal(machine.decision, KFE_DECIDE_LARGEST);
+    assert_below(support_distance(ROWS * CLASSES, expected, got),
+                 tolerance_solve(ROWS, support_condition(WIDE, product)));
+    free(turned);
+    free(product);
+    free(right);
+    free(w);
+    free(expected);
+    free(got);
+    kfe_i_machine_free(&machine);
+    free_problem(&p);
+}
+
+/* ---- what all learners share ---- */
+
+static const char *const all[] = {"knn", "svm", "linear-svm", "ls", "centroid"};
+enum { LEARNERS = sizeof all / sizeof *all };
+
+static void test_tables_of_learners(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_entry_info info;
+    const kfe_i_learner *found = NULL;
+    int count = 0;
+
+    for (; kfe_learner(count, &info); count++) {
+        assert_string_equal(info.name, all[count]);
+        assert_true(strlen(info.summary) > 0 && strlen(info.formula) > 0);
+        for (int p = 0; kfe_learner_param(count, p); p++)
+            assert_true(strlen(kfe_learner_param(count, p)->help) > 0);
+    }
+    assert_int_equal(count, LEARNERS);
+    assert_null(kfe_learner_param(count, 0));
+    assert_fails(ctx, KFE_EINVAL, "did you mean 'linear-svm'", kfe_i_learner_find(ctx, "linear_svm", &found));
+}
+
+static int learner_has(const char *name)
+{
+    for (int l = 0; kfe_learner_param(l, 0) || l < LEARNERS; l++)
+        for (int p = 0; kfe_learner_param(l, p); p++)
+            if (strcmp(kfe_learner_param(l, p)->name, name) == 0)
+                return 1;
+    return 0;
+}
+
+/* Both become flags of one command. */
+static void test_parameters_differ_from_those_of_methods(void **state)
+{
+    kfe_entry_info info;
+    (void)state;
+
+    assert_true(learner_has("neighbors"));
+    for (int m = 0; kfe_method(m, &info); m++)
+        for (int p = 0; kfe_method_param(m, p); p++)
+            if (learner_has(kfe_method_param(m, p)->name))
+                fail_msg("learners and method %s both have '%s'", info.name, kfe_method_param(m, p)->name);
+    for (int p = 0; kfe_fit_option(p); p++)
+        assert_false(learner_has(kfe_fit_option(p)->name));
+    for (int p = 0; kfe_read_option(p); p++)
+        assert_false(learner_has(kfe_read_option(p)->name));
+}
+
+static void test_rows_may_lie_apart(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 10, 0);
+    double wide[ROWS * (COLS + 2)];
+
+    for (int64_t i = 0; i < ROWS * (COLS + 2); i++)
+        wide[i] = i % (COLS + 2) < COLS ? p.x[i / (COLS + 2) * COLS + i % (COLS + 2)] : NAN;
+    kfe_i_table apart = learn_dense(ROWS, COLS, wide);
+    apart.stride = COLS + 2;
+    for (int l = 0; l < LEARNERS; l++) {
+        kfe_i_machine machine = learn_fit(ctx, all[l], NULL, &apart, &p.target);
+        double *got = learn_outputs(ctx, &machine, &apart);
+        double *expected = learn_fit_outputs(ctx, all[l], NULL, &p.dense, &p.target, &p.dense);
+        assert_below(support_distance(ROWS * machine.outputs, expected, got), 1e-12);
+        free(got);
+        free(expected);
+        kfe_i_machine_free(&machine);
+    }
+    free_problem(&p);
+}
+
+static void test_fits_repeat_bit_by_bit(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 11, 0);
+
+    for (int l = 0; l < LEARNERS; l++)
+        for (int t = 0; t < 2; t++) {
+            const kfe_i_table *table = t ? &p.sparse : &p.dense;
+            double *first = learn_fit_outputs(ctx, all[l], NULL, table, &p.target, table);
+            double *second = learn_fit_outputs(ctx, all[l], NULL, table, &p.target, table);
+            assert_memory_equal(first, second, ROWS * 3 * sizeof *first);
+            free(first);
+            free(second);
+        }
+    free_problem(&p);
+}
+
+static void test_constant_features_give_one_answer(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[12] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+    int class_of[6] = {0, 1, 1, 1, 2, 2};
+    kfe_i_table table = learn_dense(6, 2, x);
+    kfe_i_target target = learn_classes(ctx, 6, class_of);
+
+    for (int l = 0; l < LEARNERS; l++) {
+        support_catch_log(ctx);
+        kfe_i_machine machine = learn_fit(ctx, all[l], NULL, &table, &target);
+        assert_non_null(strstr(support_log(), "constant"));
+        double *out = learn_outputs(ctx, &machine, &table);
+        for (int64_t i = 0; i < 6 * machine.outputs; i++) {
+            assert_true(isfinite(out[i]));
+            assert_true(out[i] == out[i % machine.outputs]);
+        }
+        free(out);
+        kfe_i_machine_free(&machine);
+    }
+    kfe_i_target_free(&target);
+}
+
+static void test_bad_targets_are_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[4] = {1, 2, 3, 4};
+    int one_class[4] = {0, 0, 0, 0};
+    int two[4] = {0, 1, 0, 1};
+    kfe_i_table table = learn_dense(4, 1, x);
+    kfe_i_target same = learn_classes(ctx, 4, one_class);
+    kfe_i_target pair = learn_classes(ctx, 4, two);
+    kfe_i_target real;
+    kfe_i_target nothing = {0};
+    kfe_i_machine machine;
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, 4, 1, x, &real));
+    for (int l = 0; l < LEARNERS; l++) {
+        assert_fails(ctx, KFE_EINPUT, "two classes", learn_try(ctx, all[l], NULL, &table, &same, &machine));
+        assert_fails(ctx, KFE_EINPUT, "--label", learn_try(ctx, all[l], NULL, &table, &nothing, &machine));
+    }
+    assert_fails(ctx, KFE_EINPUT, "--task classify",
+                 learn_try(ctx, "centroid", NULL, &table, &real, &machine));
+    pair.codes[1] = pair.codes[3] = 0;
+    assert_fails(ctx, KFE_EINPUT, "no example of class 'c1'",
+                 learn_try(ctx, "knn", NULL, &table, &pair, &machine));
+    pair.codes[1] = 1;
+    x[2] = INFINITY;
+    assert_fails(ctx, KFE_EINPUT, "example 3", learn_try(ctx, "knn", NULL, &table, &pair, &machine));
+    x[2] = 1e151;
+    assert_fails(ctx, KFE_EINPUT, "example 3", learn_try(ctx, "knn", NULL, &table, &pair, &machine));
+    x[2] = 0;
+    table.cols = 0;
+    assert_fails(ctx, KFE_EINPUT, "nothing to learn", learn_try(ctx, "ls", NULL, &table, &pair, &machine));
+    table.cols = 1;
+    assert_fails(ctx, KFE_EINVAL, "neighbors", learn_try(ctx, "knn", "neighbors=0", &table, &pair, &machine));
+    assert_fails(ctx, KFE_EINVAL, "C", learn_try(ctx, "svm", "C=0", &table, &pair, &machine));
+    assert_fails(ctx, KFE_EINVAL, "C", learn_try(ctx, "linear-svm", "C=-1", &table, &pair, &machine));
+    assert_fails(ctx, KFE_EINVAL, "l2", learn_try(ctx, "ls", "l2=-1", &table, &pair, &machine));
+    machine = learn_fit(ctx, "ls", NULL, &table, &pair);
+    table.cols = 2;
+    table.rows = 2;
+    assert_fails(ctx, KFE_EINPUT, "fitted on 1 features", kfe_i_machine_outputs(ctx, &machine, &table, x));
+    kfe_i_machine_free(&machine);
+    kfe_i_target_free(&same);
+    kfe_i_target_free(&pair);
+    kfe_i_target_free(&real);
+}
+
+/* ---- allocations that fail ---- */
+
+typedef struct sweep_case {
+    const char *learner, *params;
+    int sparse, wide;
+} sweep_case;
+
+static kfe_status fit_and_predict(support_allocator *allocator, const sweep_case *one, const problem *p)
+{
+    kfe_context *ctx = NULL;
+    kfe_i_machine machine = {0};
+    kfe_i_table table = kfe_i_table_slice(one->sparse ? &p->sparse : &p->dense, 0, ROWS);
+    kfe_i_target target = p->target;
+    double out[ROWS * CLASSES];
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    if (status != KFE_OK)
+        return status;
+    if (one->wide) /* fewer examples than features; the first ones are of all classes */
+        table.rows = target.rows = 4;
+    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
+    status = learn_try(ctx, one->learner, one->params, &table, &target, &machine);
+    if (status == KFE_OK)
+        status = kfe_i_machine_outputs(ctx, &machine, &table, out);
+    if (status != KFE_OK)
+        assert_string_not_equal(kfe_error_message(ctx), "");
+    kfe_i_machine_free(&machine);
+    kfe_context_free(ctx);
+    return status;
+}
+
+static void test_failing_allocations(void **state)
+{
+    static const sweep_case cases[] = {
+        {"knn", "neighbors=3", 0, 0},
+        {"knn", "neighbors=3", 1, 0},
+        {"centroid", NULL, 0, 0},
+        {"ls", NULL, 0, 0},
+        {"ls", NULL, 1, 0},
+        {"ls", NULL, 0, 1},
+        {"ls", NULL, 1, 1},
+        {"svm", "class-weights=balanced", 0, 0},
+        {"svm", "learner-kernel=rbf:gamma=1", 1, 0},
+        {"svm", "learner-kernel=laplacian:gamma=1,class-weights=c0:2", 0, 0},
+        {"svm", "learner-kernel=rbf:gamma=1,svm-solver=smo", 0, 0},
+        {"linear-svm", "class-weights=balanced", 0, 0},
+    };
+    problem p = make_problem(*state, 12, 0);
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        kfe_status status = KFE_ENOMEM;
+        int64_t fail_at = 0;
+        while (status == KFE_ENOMEM) {
+            support_allocator allocator = {.fail_at = ++fail_at};
+            status = fit_and_predict(&allocator, &cases[c], &p);
+            if (allocator.live != 0)
+                fail_msg("%s: %d blocks leak when allocation %d fails", cases[c].learner, (int)allocator.live,
+                         (int)fail_at);
+            if (status == KFE_OK && allocator.calls >= fail_at)
+                fail_msg("%s: allocation %d failed and nobody noticed", cases[c].learner, (int)fail_at);
+        }
+        assert_int_equal(status, KFE_OK);
+        assert_true(fail_at > 5);
+    }
+    free_problem(&p);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_decisions),
+        with_context(test_two_classes_are_one_pair),
+        with_context(test_votes_come_before_margins),
+        with_context(test_centroid_is_the_nearest_mean),
+        with_context(test_ls_independent_features),
+        with_context(test_ls_more_features_than_examples),
+        with_context(test_ls_dependent_and_constant_features),
+        with_context(test_ls_without_information),
+        with_context(test_ls_classes_solve_the_normal_equations),
+        with_context(test_tables_of_learners),
+        with_context(test_parameters_differ_from_those_of_methods),
+        with_context(test_rows_may_lie_apart),
+        with_context(test_fits_repeat_bit_by_bit),
+        with_context(test_constant_features_give_one_answer),
+        with_context(test_bad_targets_are_refused),
+        with_context(test_failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

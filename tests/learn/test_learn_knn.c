@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The learner knn: against brute force, on points with many ties and duplicates. */
+#include <stdio.h>
+
+#include "support/learn.h"
+#include "support/tolerance.h"
+
+enum { TRAIN = 300, QUERIES = 270, GRID = 3 };
+
+/* Points on a coarse grid: distances are exact, and many are equal or zero. */
+static double *grid_points(uint64_t seed, int64_t rows)
+{
+    double *x = calloc((size_t)(rows * GRID), sizeof *x);
+
+    for (int64_t i = 0; i < rows * GRID; i++)
+        x[i] = floor(5 * support_uniform(&seed)) - 1;
+    return x;
+}
+
+static double squared_distance(int64_t cols, const double *x, const double *y)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j < cols; j++)
+        sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+/* The nearest row not taken yet, the lower of equals. */
+static int64_t take_nearest(const double *distances, char *taken)
+{
+    int64_t best = -1;
+
+    for (int64_t i = 0; i < TRAIN; i++)
+        if (!taken[i] && (best < 0 || distances[i] < distances[best]))
+            best = i;
+    taken[best] = 1;
+    return best;
+}
+
+static double brute_weight(int by_distance, int has_match, double distance)
+{
+    if (!by_distance)
+        return 1;
+    if (has_match)
+        return distance == 0;
+    return 1 / sqrt(distance);
+}
+
+/* answers: class numbers (outputs: one per class) or values (outputs 1). */
+static void brute_force(const double *train, const double *query, const double *answers, int classes,
+                        int64_t k, int by_distance, double *out)
+{
+    double distances[TRAIN];
+    char taken[TRAIN] = {0};
+    double total = 0;
+    int has_match = 0;
+
+    memset(out, 0, (size_t)(classes ? classes : 1) * sizeof *out);
+    for (int64_t i = 0; i < TRAIN; i++) {
+        distances[i] = squared_distance(GRID, train + i * GRID, query);
+        has_match |= distances[i] == 0;
+    }
+    for (int64_t r = 0; r < k; r++) {
+        int64_t i = take_nearest(distances, taken);
+        double weight = brute_weight(by_distance, has_match, distances[i]);
+        total += weight;
+        out[classes ? (int)answers[i] : 0] += classes ? weight : weight * answers[i];
+    }
+    for (int g = 0; g < (classes ? classes : 1); g++)
+        out[g] /= total;
+}
+
+static void check_knn(kfe_context *ctx, int classes, int64_t k, int by_distance, int sparse)
+{
+    double *train = grid_points(1, TRAIN);
+    double *queries = grid_points(2, QUERIES);
+    double answers[TRAIN];
+    int class_of[TRAIN];
+    char params[64];
+    int64_t outputs = classes ? classes : 1;
+    double expected[3];
+    kfe_i_target target;
+    uint64_t seed = 3;
+
+    for (int64_t i = 0; i < TRAIN; i++) {
+        class_of[i] = i < classes ? (int)i : (int)(support_uniform(&seed) * (classes ? classes : 1));
+        answers[i] = classes ? class_of[i] : support_normal(&seed);
+    }
+    if (classes)
+        target = learn_classes(ctx, TRAIN, class_of);
+    else
+        assert_ok(ctx, kfe_i_target_from_values(ctx, TRAIN, 1, answers, &target));
+    kfe_i_table table = sparse ? learn_sparse(ctx, TRAIN, GRID, train) : learn_dense(TRAIN, GRID, train);
+    kfe_i_table asked =
+        sparse ? learn_sparse(ctx, QUERIES, GRID, queries) : learn_dense(QUERIES, GRID, queries);
+    snprintf(params, sizeof params, "neighbors=%d,vote=%s", (int)k, by_distance ? "distance" : "uniform");
+    double *got = learn_fit_outputs(ctx, "knn", params, &table, &target, &asked);
+    for (int64_t i = 0; i < QUERIES; i++) {
+        brute_force(train, queries + i * GRID, answers, classes, k < TRAIN ? k : TRAIN, by_distance,
+                    expected);
+        for (int64_t g = 0; g < outputs; g++)
+            assert_below(fabs(got[i * outputs + g] - expected[g]), tolerance_sum(k, 4));
+    }
+    kfe_i_table_free(&table);
+    kfe_i_table_free(&asked);
+    kfe_i_target_free(&target);
+    free(got);
+    free(train);
+    free(queries);
+}
+
+static void test_knn_is_brute_force(void **state)
+{
+    static const int64_t k[] = {1, 2, 5, 40, TRAIN};
+
+    for (size_t i = 0; i < sizeof k / sizeof *k; i++)
+        for (int way = 0; way < 8; way++)
+            check_knn(*state, way & 1 ? 3 : 0, k[i], way & 2, way & 4);
+}
+
+static void test_more_neighbours_than_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[3] = {0, 1, 5};
+    int class_of[3] = {0, 0, 1};
+    kfe_i_table table = learn_dense(3, 1, x);
+    kfe_i_target target = learn_classes(ctx, 3, class_of);
+
+    support_catch_log(ctx);
+    kfe_i_machine machine = learn_fit(ctx, "knn", "neighbors=10", &table, &target);
+    assert_non_null(strstr(support_log(), "only 3 rows"));
+    double *out = learn_outputs(ctx, &machine, &table);
+    for (int i = 0; i < 3; i++) {
+        assert_below(fabs(out[2 * i] - 2.0 / 3), 1e-15);
+        assert_int_equal(kfe_i_machine_decide(&machine, out + 2 * i), 0);
+    }
+    free(out);
+    kfe_i_machine_free(&machine);
+    kfe_i_target_free(&target);
+}
+
+/* Distances that have no reciprocal. */
+static void test_tiny_and_huge_distances_vote(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[3] = {1e-170, 1e-160, 1e150};
+    double zero = 0;
+    int class_of[3] = {0, 1, 1};
+    kfe_i_table table = learn_dense(3, 1, x);
+    kfe_i_table query = learn_dense(1, 1, &zero);
+    kfe_i_target target = learn_classes(ctx, 3, class_of);
+    double *out = learn_fit_outputs(ctx, "knn", "neighbors=3,vote=distance", &table, &target, &query);
+
+    assert_true(isfinite(out[0]) && isfinite(out[1]));
+    assert_below(fabs(out[0] + out[1] - 1), 1e-15);
+    free(out);
+    kfe_i_target_free(&target);
+}
+
+/* A model fitted on one kind of rows may be asked about the other. */
+static void test_sparse_queries_meet_dense_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    double *train = grid_points(5, TRAIN);
+    double *queries = grid_points(6, QUERIES);
+    kfe_i_table tables[2] = {learn_dense(TRAIN, GRID, train), learn_sparse(ctx, TRAIN, GRID, train)};
+    kfe_i_table asked[2] = {learn_dense(QUERIES, GRID, queries), learn_sparse(ctx, QUERIES, GRID, queries)};
+    kfe_i_target target;
+    double *values = support_normals(7, TRAIN);
+    double *first = NULL;
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, TRAIN, 1, values, &target));
+    for (int way = 0; way < 4; way++) {
+        double *got = learn_fit_outputs(ctx, "knn", "neighbors=4,vote=distance", &tables[way & 1], &target,
+                                        &asked[way / 2]);
+        if (first)
+            assert_memory_equal(first, got, QUERIES * sizeof *got);
+        else
+            first = support_product(QUERIES, 1, 1, got, (double[]){1});
+        free(got);
+    }
+    free(first);
+    free(values);
+    free(train);
+    free(queries);
+    kfe_i_table_free(&tables[1]);
+    kfe_i_table_free(&asked[1]);
+    kfe_i_target_free(&target);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_knn_is_brute_force),
+        with_context(test_more_neighbours_than_rows),
+        with_context(test_tiny_and_huge_distances_vote),
+        with_context(test_sparse_queries_meet_dense_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

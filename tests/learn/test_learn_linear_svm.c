@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The learner linear-svm: the gradient of its objective at the answer, and LIBLINEAR called here. */
+#include <linear.h>
+#include <stdio.h>
+
+#include "support/learn.h"
+#include "support/tolerance.h"
+
+enum { ROWS = 80, COLS = 5, WIDE = COLS + 1, CLASSES = 3 };
+
+typedef struct clouds {
+    double *x;
+    int *class_of;
+    kfe_i_table table, sparse;
+    kfe_i_target target;
+} clouds;
+
+static clouds make_clouds(kfe_context *ctx, uint64_t seed, int classes)
+{
+    clouds p;
+
+    support_clouds(seed, ROWS, COLS, classes, 1, &p.x, &p.class_of);
+    for (int64_t i = 0; i < ROWS * COLS; i += 4)
+        p.x[i] = 0;
+    p.table = learn_dense(ROWS, COLS, p.x);
+    p.sparse = learn_sparse(ctx, ROWS, COLS, p.x);
+    p.target = learn_classes(ctx, ROWS, p.class_of);
+    return p;
+}
+
+static void free_clouds(clouds *p)
+{
+    kfe_i_table_free(&p->sparse);
+    kfe_i_target_free(&p->target);
+    free(p->x);
+    free(p->class_of);
+}
+
+/* ---- the objective, written down here: weights and intercept in w[WIDE] ---- */
+
+typedef struct objective {
+    const double *x;
+    double y[ROWS], cost[ROWS];
+    double tube; /* below 0: classes */
+    int bias;
+} objective;
+
+static double residual(const objective *o, const double *w, int64_t i)
+{
+    double output = o->bias ? w[COLS] : 0;
+
+    for (int64_t j = 0; j < COLS; j++)
+        output += w[j] * o->x[i * COLS + j];
+    if (o->tube < 0)
+        return fmax(0, 1 - o->y[i] * output);
+    return fmax(0, fabs(o->y[i] - output) - o->tube);
+}
+
+static double value(const objective *o, const double *w)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j < COLS + o->bias; j++)
+        sum += w[j] * w[j] / 2;
+    for (int64_t i = 0; i < ROWS; i++)
+        sum += o->cost[i] * residual(o, w, i) * residual(o, w, i);
+    return sum;
+}
+
+/* The norm of the gradient, by central differences: the objective is piecewise quadratic, for which they are
+ * exact but for kinks of the second derivative. */
+static double gradient_norm(const objective *o, const double *w)
+{
+    double sum = 0;
+    double h = 1e-5;
+
+    for (int64_t j = 0; j < COLS + o->bias; j++) {
+        double moved[WIDE];
+        memcpy(moved, w, sizeof moved);
+        moved[j] = w[j] + h;
+        double above = value(o, moved);
+        moved[j] = w[j] - h;
+        double slope = (above - value(o, moved)) / (2 * h);
+        sum += slope * slope;
+    }
+    return sqrt(sum);
+}
+
+static void take_column(const kfe_i_machine *machine, int64_t output, double *w)
+{
+    for (int64_t j = 0; j < COLS; j++)
+        w[j] = machine->weights[j * machine->outputs + output];
+    w[COLS] = -machine->offset[output];
+}
+
+static void check_minimum(const objective *o, const kfe_i_machine *machine, int64_t output, double stop)
+{
+    double w[WIDE];
+    double zero[WIDE] = {0};
+
+    take_column(machine, output, w);
+    assert_below(gradient_norm(o, w), stop * gradient_norm(o, zero) + 1e-6);
+    if (!o->bias)
+        assert_true(machine->offset[output] == 0);
+}
+
+/* ---- classes ---- */
+
+static objective class_objective(const clouds *p, int positive, double c_positive, double c_rest, int bias)
+{
+    objective o = {.x = p->x, .tube = -1, .bias = bias};
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        o.y[i] = p->class_of[i] == positive ? 1 : -1;
+        o.cost[i] = o.y[i] > 0 ? c_positive : c_rest;
+    }
+    return o;
+}
+
+static void test_two_classes_are_at_the_minimum(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 40, 2);
+
+    for (int way = 0; way < 4; way++) {
+        int bias = way & 1;
+        const kfe_i_table *table = way & 2 ? &p.sparse : &p.table;
+        const char *params = bias ? "C=0.7,stop=1e-5" : "C=0.7,stop=1e-5,bias=no";
+        objective o = class_objective(&p, 0, 0.7, 0.7, bias);
+        kfe_i_machine machine = learn_fit(ctx, "linear-svm", params, table, &p.target);
+        assert_int_equal(machine.outputs, 1);
+        check_minimum(&o, &machine, 0, 1e-5);
+        kfe_i_machine_free(&machine);
+    }
+    free_clouds(&p);
+}
+
+static void test_each_class_against_the_rest(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 41, CLASSES);
+    kfe_i_machine machine = learn_fit(ctx, "linear-svm", "stop=1e-5", &p.table, &p.target);
+    double *out = learn_outputs(ctx, &machine, &p.table);
+    int64_t right = 0;
+
+    assert_int_equal(machine.decision, KFE_DECIDE_LARGEST);
+    for (int g = 0; g < CLASSES; g++) {
+        objective o = class_objective(&p, g, 1, 1, 1);
+        check_minimum(&o, &machine, g, 1e-5);
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        right += kfe_i_machine_decide(&machine, out + i * CLASSES) == p.class_of[i];
+    assert_true(right > ROWS / 2);
+    free(out);
+    kfe_i_machine_free(&machine);
+    free_clouds(&p);
+}
+
+/* Class 0 weighs 3, the rest the mean of its examples' weights. */
+static void test_class_weights(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 42, CLASSES);
+    const char *params = "C=0.5,stop=1e-5,class-weights=c0:3;c2:0.25";
+    support_catch_log(ctx);
+    kfe_i_machine machine = learn_fit(ctx, "linear-svm", params, &p.table, &p.target);
+    double count[CLASSES] = {0};
+
+    assert_string_equal(support_log(), "");
+    for (int64_t i = 0; i < ROWS; i++)
+        count[p.class_of[i]]++;
+    double rest = (count[1] + 0.25 * count[2]) / (count[1] + count[2]);
+    objective o = class_objective(&p, 0, 0.5 * 3, 0.5 * rest, 1);
+    check_minimum(&o, &machine, 0, 1e-5);
+    kfe_i_machine_free(&machine);
+    free_clouds(&p);
+}
+
+/* ---- LIBLINEAR's dual solver reaches the same objective ---- */
+
+static void quiet(const char *text)
+{
+    (void)text;
+}
+
+static void solve_dual(const objective *o, int solver, double *w)
+{
+    struct feature_node nodes[ROWS][WIDE + 1];
+    struct feature_node *rows[ROWS];
+    struct problem problem = {.l = ROWS, .n = WIDE, .y = (double *)o->y, .x = rows, .bias = 1};
+    struct parameter parameter = {.solver_type = solver, .eps = 1e-6, .C = o->cost[0], .p = fmax(o->tube, 0)};
+
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < WIDE; j++)
+            nodes[i][j] = (struct feature_node){j + 1, j < COLS ? o->x[i * COLS + j] : 1};
+        nodes[i][WIDE] = (struct feature_node){-1, 0};
+        rows[i] = nodes[i];
+    }
+    set_print_string_function(quiet);
+    assert_null(check_parameter(&problem, &parameter));
+    struct model *model = train(&problem, &parameter);
+    double sign = solver == L2R_L2LOSS_SVC_DUAL && model->label[0] < 0 ? -1 : 1;
+    for (int j = 0; j < WIDE; j++)
+        w[j] = sign * model->w[j];
+    free_and_destroy_model(&model);
+}
+
+static void check_dual(const objective *o, const kfe_i_machine *machine, int solver)
+{
+    double primal[WIDE];
+    double dual[WIDE];
+
+    take_column(machine, 0, primal);
+    solve_dual(o, solver, dual);
+    assert_below(fabs(value(o, primal) - value(o, dual)) / value(o, dual), 1e-3);
+    assert_below(support_distance(WIDE, dual, primal), 2e-2);
+}
+
+static void test_objective_equals_that_of_the_dual(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 43, 2);
+    objective o = class_objective(&p, 0, 2, 2, 1);
+    kfe_i_machine machine = learn_fit(ctx, "linear-svm", "C=2", &p.table, &p.target);
+
+    check_dual(&o, &machine, L2R_L2LOSS_SVC_DUAL);
+    kfe_i_machine_free(&machine);
+    free_clouds(&p);
+}
+
+/* ---- real targets ---- */
+
+static void test_regression(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 44, 2);
+    double *y = support_normals(45, ROWS * 2);
+    kfe_i_target target;
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 2, y, &target));
+    support_catch_log(ctx);
+    kfe_i_machine machine = learn_fit(ctx, "linear-svm", "C=0.3,epsilon=0.2,stop=1e-5", &p.sparse, &target);
+    assert_string_equal(support_log(), ""); /* the gradient, measured apart, was small */
+    assert_int_equal(machine.decision, KFE_DECIDE_VALUE);
+    assert_int_equal(machine.outputs, 2);
+    for (int column = 0; column < 2; column++) {
+        objective o = {.x = p.x, .tube = 0.2, .bias = 1};
+        for (int64_t i = 0; i < ROWS; i++) {
+            o.y[i] = y[2 * i + column];
+            o.cost[i] = 0.3;
+        }
+        check_minimum(&o, &machine, column, 1e-5);
+        if (column == 0)
+            check_dual(&o, &machine, L2R_L2LOSS_SVR_DUAL);
+    }
+    kfe_i_machine_free(&machine);
+    assert_fails(ctx, KFE_EINVAL, "for classes",
+                 learn_try(ctx, "linear-svm", "class-weights=balanced", &p.table, &target, &machine));
+    kfe_i_target_free(&target);
+    free_clouds(&p);
+    free(y);
+}
+
+/* ---- the other ways to several classes ---- */
+
+static void test_chain_and_pairs(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 46, CLASSES);
+    kfe_i_machine chain = learn_fit(ctx, "linear-svm", "multiclass=chain,stop=1e-5", &p.table, &p.target);
+    kfe_i_machine pairs = learn_fit(ctx, "linear-svm", "multiclass=ovo,stop=1e-5", &p.table, &p.target);
+    objective first = class_objective(&p, 0, 1, 1, 1);
+    objective last = class_objective(&p, 1, 1, 1, 1);
+
+    assert_int_equal(chain.decision, KFE_DECIDE_CHAIN);
+    assert_int_equal(chain.outputs, 2);
+    assert_int_equal(pairs.decision, KFE_DECIDE_PAIRS);
+    check_minimum(&first, &chain, 0, 1e-5);
+    for (int64_t i = 0; i < ROWS; i++) /* class 1 against class 2, without class 0 */
+        last.cost[i] = p.class_of[i] == 0 ? 0 : 1;
+    check_minimum(&last, &chain, 1, 1e-5);
+    check_minimum(&last, &pairs, 2, 1e-5);
+    kfe_i_machine_free(&chain);
+    kfe_i_machine_free(&pairs);
+    free_clouds(&p);
+}
+
+/* Numbers so apart that the solver cannot get where it was told to. */
+static void test_a_large_gradient_is_told(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 47, 2);
+    kfe_i_machine machine;
+
+    support_catch_log(ctx);
+    machine = learn_fit(ctx, "linear-svm", NULL, &p.table, &p.target);
+    assert_string_equal(support_log(), "");
+    kfe_i_machine_free(&machine);
+    machine = learn_fit(ctx, "linear-svm", "C=1e12,stop=1e-300", &p.table, &p.target);
+    assert_non_null(strstr(support_log(), "gradient"));
+    kfe_i_machine_free(&machine);
+    free_clouds(&p);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_two_classes_are_at_the_minimum),
+        with_context(test_each_class_against_the_rest),
+        with_context(test_class_weights),
+        with_context(test_objective_equals_that_of_the_dual),
+        with_context(test_regression),
+        with_context(test_chain_and_pairs),
+        with_context(test_a_large_gradient_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

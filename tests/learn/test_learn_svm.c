@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The learner svm: against LIBSVM called here, against the optimality conditions, and against itself where
+ * two ways must meet. */
+#include <libsvm/svm.h>
+#include <stdio.h>
+
+#include "learn/svm_dual.h"
+#include "support/learn.h"
+#include "support/tolerance.h"
+
+enum { ROWS = 90, COLS = 4, CLASSES = 3 };
+
+typedef struct problem {
+    double *x;
+    int *class_of;
+    kfe_i_table table;
+    kfe_i_target target;
+} problem;
+
+static problem make_problem(kfe_context *ctx, uint64_t seed, int classes)
+{
+    problem p;
+
+    support_clouds(seed, ROWS, COLS, classes, 1, &p.x, &p.class_of);
+    for (int64_t i = 0; i < ROWS * COLS; i += 5)
+        p.x[i] = 0;
+    p.table = learn_dense(ROWS, COLS, p.x);
+    p.target = learn_classes(ctx, ROWS, p.class_of);
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    kfe_i_target_free(&p->target);
+    free(p->x);
+    free(p->class_of);
+}
+
+/* ---- LIBSVM itself ---- */
+
+typedef struct direct {
+    struct svm_problem problem;
+    struct svm_node *nodes;
+    struct svm_model *model;
+} direct;
+
+static void quiet(const char *text)
+{
+    (void)text;
+}
+
+static struct svm_node *dense_nodes(const double *row, struct svm_node *node)
+{
+    for (int j = 0; j < COLS; j++)
+        *node++ = (struct svm_node){j + 1, row[j]};
+    *node++ = (struct svm_node){-1, 0};
+    return node;
+}
+
+static direct train_direct(const double *x, const double *y, struct svm_parameter parameter)
+{
+    direct d;
+
+    svm_set_print_string_function(quiet);
+    d.problem.l = ROWS;
+    d.problem.y = calloc(ROWS, sizeof(double));
+    d.problem.x = calloc(ROWS, sizeof(struct svm_node *));
+    d.nodes = calloc((size_t)ROWS * (COLS + 1), sizeof *d.nodes);
+    struct svm_node *node = d.nodes;
+    for (int i = 0; i < ROWS; i++) {
+        d.problem.y[i] = y[i];
+        d.problem.x[i] = node;
+        node = dense_nodes(x + i * COLS, node);
+    }
+    parameter.cache_size = 100;
+    parameter.eps = 1e-3;
+    parameter.shrinking = 1;
+    assert_null(svm_check_parameter(&d.problem, &parameter));
+    d.model = svm_train(&d.problem, &parameter);
+    return d;
+}
+
+static void free_direct(direct *d)
+{
+    svm_free_and_destroy_model(&d->model);
+    free(d->problem.y);
+    free(d->problem.x);
+    free(d->nodes);
+}
+
+typedef struct kernel_case {
+    const char *text;
+    struct svm_parameter parameter;
+} kernel_case;
+
+static const kernel_case kernels[] = {
+    {"C=2", {.kernel_type = LINEAR, .C = 2}},
+    {"C=2,learner-kernel=rbf:gamma=0.5", {.kernel_type = RBF, .gamma = 0.5, .C = 2}},
+    {"C=0.5,learner-kernel=poly:degree=2\\,gamma=0.25\\,coef0=1",
+     {.kernel_type = POLY, .degree = 2, .gamma = 0.25, .coef0 = 1, .C = 0.5}},
+    {"C=3,learner-kernel=sigmoid:gamma=0.1", {.kernel_type = SIGMOID, .gamma = 0.1, .C = 3}},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static void check_against_libsvm(kfe_context *ctx, const problem *p, const kernel_case *one)
+{
+    double y[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        y[i] = p->class_of[i];
+    direct d = train_direct(p->x, y, one->parameter);
+    kfe_i_machine machine = learn_fit(ctx, "svm", one->text, &p->table, &p->target);
+    double *got = learn_outputs(ctx, &machine, &p->table);
+    assert_int_equal(machine.decision, KFE_DECIDE_PAIRS);
+    assert_int_equal(machine.support_vectors, d.model->l);
+    assert_int_equal(machine.kind,
+                     one->parameter.kernel_type == LINEAR ? KFE_MACHINE_LINEAR : KFE_MACHINE_EXPANSION);
+    for (int64_t i = 0; i < ROWS; i++) {
+        double values[CLASSES];
+        double predicted = svm_predict_values(d.model, d.problem.x[i], values);
+        for (int64_t j = 0; j < machine.outputs; j++)
+            assert_below(fabs(got[i * machine.outputs + j] - values[j]), 1e-10);
+        assert_int_equal(kfe_i_machine_decide(&machine, got + i * machine.outputs), (int)predicted);
+    }
+    free(got);
+    kfe_i_machine_free(&machine);
+    free_direct(&d);
+}
+
+static void test_classes_equal_libsvm(void **state)
+{
+    for (int classes = 2; classes <= CLASSES; classes++) {
+        problem p = make_problem(*state, 20 + (uint64_t)classes, classes);
+        for (int k = 0; k < KERNELS; k++)
+            check_against_libsvm(*state, &p, &kernels[k]);
+        free_problem(&p);
+    }
+}
+
+static void test_regression_equals_libsvm(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 23, 2);
+    double *y = support_normals(24, ROWS * 2);
+    kfe_i_target target;
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 2, y, &target));
+    for (int k = 0; k < 3; k++) { /* the sigmoid's gap cannot be held to zero */
+        char params[128];
+        snprintf(params, sizeof params, "%s,epsilon=0.3", kernels[k].text);
+        support_catch_log(ctx);
+        double *got = learn_fit_outputs(ctx, "svm", params, &p.table, &target, &p.table);
+        assert_string_equal(support_log(), ""); /* the gap was within bounds */
+        for (int column = 0; column < 2; column++) {
+            double one[ROWS];
+            struct svm_parameter parameter = kernels[k].parameter;
+            parameter.svm_type = EPSILON_SVR;
+            parameter.p = 0.3;
+            for (int i = 0; i < ROWS; i++)
+                one[i] = y[2 * i + column];
+            direct d = train_direct(p.x, one, parameter);
+            for (int i = 0; i < ROWS; i++)
+                assert_below(fabs(svm_predict(d.model, d.problem.x[i]) - got[2 * i + column]), 1e-10);
+            free_direct(&d);
+        }
+        free(got);
+    }
+    kfe_i_target_free(&target);
+    free_problem(&p);
+    free(y);
+}
+
+/* A target within the tube needs no support vector. */
+static void test_constant_regression(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 25, 2);
+    double y[ROWS];
+    kfe_i_target target;
+
+    for (int i = 0; i < ROWS; i++)
+        y[i] = 7;
+    assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 1, y, &target));
+    kfe_i_machine machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1", &p.table, &target);
+    double *got = learn_outputs(ctx, &machine, &p.table);
+    assert_int_equal(machine.support_vectors, 0);
+    for (int i = 0; i < ROWS; i++)
+        assert_below(fabs(got[i] - 7), 0.1 + 1e-12);
+    free(got);
+    kfe_i_machine_free(&machine);
+    kfe_i_target_free(&target);
+    free_problem(&p);
+}
+
+/* ---- the conditions of optimality, example by example ---- */
+
+/* The coefficient of a training row: that of the support row with the same numbers (rows are distinct). */
+static double coefficient_of(const kfe_i_machine *machine, const double *row)
+{
+    for (int64_t r = 0; r < machine->support.rows; r++)
+        if (memcmp(machine->support.values + r * machine->support.stride, row, COLS * sizeof *row) == 0)
+            return machine->weights[r];
+    return 0;
+}
+
+static void check_conditions(kfe_context *ctx, const char *params, double c_first, double c_second,
+                             double stop)
+{
+    problem p = make_problem(ctx, 26, 2);
+    kfe_i_machine machine = learn_fit(ctx, "svm", params, &p.table, &p.target);
+    double *f = learn_outputs(ctx, &machine, &p.table);
+    double sum = 0;
+    int free_vectors = 0;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        double y = p.class_of[i] == 0 ? 1 : -1;
+        double c = y > 0 ? c_first : c_second;
+        double alpha = y * coefficient_of(&machine, p.x + i * COLS);
+        double margin = y * f[i];
+        assert_true(alpha >= 0 && alpha <= c);
+        if (alpha < c)
+            assert_true(margin >= 1 - stop);
+        if (alpha > 0)
+            assert_true(margin <= 1 + stop);
+        free_vectors += alpha > 0 && alpha < c;
+        sum += y * alpha;
+    }
+    assert_true(free_vectors > 0);
+    assert_below(fabs(sum), tolerance_sum(ROWS, ROWS * (c_first + c_second)));
+    free(f);
+    kfe_i_machine_free(&machine);
+    free_problem(&p);
+}
+
+static void test_solutions_are_optimal(void **state)
+{
+    kfe_context *ctx = *state;
+
+    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2", 2, 2, 1e-3);
+    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2,class-weights=c0:3;c1:0.5", 6, 1, 1e-3);
+    check_conditions(ctx, "learner-kernel=laplacian:gamma=1,C=2", 2, 2, 1e-3);
+    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2,svm-solver=smo", 2, 2, 1e-3);
+    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2,svm-solver=smo,class-weights=c0:3", 6, 2, 1e-3);
+}
+
+/* Two points at ±1: α = ½ each is the answer, w = 1. */
+static void test_gap_by_hand(void **state)
+{
+    static const int64_t rows[] = {0, 1};
+    static const double sign[] = {1, -1};
+    kfe_i_binary binary = {
+        .count = 2, .rows = rows, .sign = sign, .positive_weight = 1, .negative_weight = 1};
+    double targets[] = {1, -1};
+    (void)state;
+
+    assert_below(fabs(kfe_i_svm_gap_classes(&binary, 1, (double[]){0.5, -0.5}, (double[]){1, -1}, 1)), 1e-15);
+    assert_true(kfe_i_svm_gap_classes(&binary, 1, (double[]){0, 0}, (double[]){0, 0}, 1) == 2);
+    assert_true(kfe_i_svm_gap_classes(&binary, 1, (double[]){0.25, -0.25}, (double[]){3.5, 2.5}, 1) == 1);
+    /* at the bound, outputs may fall short */
+    assert_true(kfe_i_svm_gap_classes(&binary, 0.25, (double[]){0.25, -0.25}, (double[]){0.5, -0.5}, 1) <= 0);
+    binary.positive_weight = binary.negative_weight = 0.25;
+    assert_true(kfe_i_svm_gap_classes(&binary, 1, (double[]){0.25, -0.25}, (double[]){0.5, -0.5}, 1) <= 0);
+    binary.negative_weight = 1; /* one that can move is not enough */
+    assert_true(kfe_i_svm_gap_classes(&binary, 1, (double[]){0.25, -0.25}, (double[]){0.5, -0.5}, 1) <= 0);
+    binary.positive_weight = 1;
+    assert_true(kfe_i_svm_gap_classes(&binary, 1, (double[]){0.25, -0.25}, (double[]){0.5, -0.5}, 1) == 1);
+    /* real targets, tube ½: w = ½ is enough, with b = ¼ each */
+    assert_below(kfe_i_svm_gap_real(2, 1, 0.5, targets, 1, (double[]){0.25, -0.25}, (double[]){0.5, -0.5}, 1),
+                 1e-15);
+    assert_true(kfe_i_svm_gap_real(2, 1, 0.5, targets, 1, (double[]){0, 0}, (double[]){0, 0}, 1) == 1);
+}
+
+/* LIBSVM's cache is in single precision: it cannot keep such a promise, and says nothing. */
+static void test_gap_is_told(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 27, 2);
+    kfe_i_machine machine;
+
+    support_catch_log(ctx);
+    machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,stop=1e-13", &p.table, &p.target);
+    assert_non_null(strstr(support_log(), "gap of"));
+    kfe_i_machine_free(&machine);
+    machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100", &p.table, &p.target);
+    assert_string_equal(support_log(), "");
+    kfe_i_machine_free(&machine);
+    free_problem(&p);
+}
+
+/* ---- several classes from two ---- */
+
+/* Outputs, at all rows, of a machine for `first` (+1) against the classes for which `others` is set. */
+static double *two_class_run(kfe_context *ctx, const problem *p, const char *params, int first,
+                             const int *others)
+{
+    double x[ROWS * COLS];
+    const char *labels[ROWS];
+    int64_t count = 0;
+    kfe_i_target target;
+
+    for (int side = 0; side < 2; side++) /* +1 first, so that it is class 0 */
+        for (int64_t i = 0; i < ROWS; i++) {
+            int positive = p->class_of[i] == first;
+            if (side == 0 ? !positive : positive || !others[p->class_of[i]])
+                continue;
+            memcpy(x + count * COLS, p->x + i * COLS, COLS * sizeof *x);
+            labels[count++] = positive ? "it" : "rest";
+        }
+    kfe_i_table table = learn_dense(count, COLS, x);
+    assert_ok(ctx, kfe_i_target_from_labels(ctx, count, labels, &target));
+    double *out = learn_fit_outputs(ctx, "svm", params, &table, &target, &p->table);
+    kfe_i_target_free(&target);
+    return out;
+}
+
+static void check_multiclass(kfe_context *ctx, const char *choice, const char *solver, int64_t outputs,
+                             const int first[], const int others[][CLASSES])
+{
+    problem p = make_problem(ctx, 28, CLASSES);
+    char params[160];
+
+    snprintf(params, sizeof params, "learner-kernel=rbf:gamma=0.7,stop=1e-6,multiclass=%s,svm-solver=%s",
+             choice, solver);
+    kfe_i_machine machine = learn_fit(ctx, "svm", params, &p.table, &p.target);
+    double *got = learn_outputs(ctx, &machine, &p.table);
+    assert_int_equal(machine.outputs, outputs);
+    for (int64_t j = 0; j < outputs; j++) {
+        double *one = two_class_run(ctx, &p, params, first[j], others[j]);
+        for (int64_t i = 0; i < ROWS; i++)
+            assert_below(fabs(one[i] - got[i * outputs + j]), 1e-4);
+        free(one);
+    }
+    free(got);
+    kfe_i_machine_free(&machine);
+    free_problem(&p);
+}
+
+static void test_multiclass_is_made_of_two_classes(void **state)
+{
+    for (int s = 0; s < 2; s++) {
+        const char *solver = s ? "smo" : "libsvm";
+        check_multiclass(*state, "ovo", solver, 3, (int[]){0, 0, 1},
+                         (int[][CLASSES]){{0, 1, 0}, {0, 0, 1}, {0, 0, 1}});
+        check_multiclass(*state, "ovr", solver, 3, (int[]){0, 1, 2},
+                         (int[][CLASSES]){{0, 1, 1}, {1, 0, 1}, {1, 1, 0}});
+        check_multiclass(*state, "chain", solver, 2, (int[]){0, 1}, (int[][CLASSES]){{0, 1, 1}, {0, 0, 1}});
+    }
+}
+
+static void test_two_classes_have_one_output(void **state)
+{
+    static const char *const choices[] = {"multiclass=ovo", "multiclass=ovr", "multiclass=chain"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 29, 2);
+    double *expected = learn_fit_outputs(ctx, "svm", NULL, &p.table, &p.target, &p.table);
+    int64_t right = 0;
+
+    for (int c = 0; c < 3; c++) {
+        kfe_i_machine machine = learn_fit(ctx, "svm", choices[c], &p.table, &p.target);
+        double *got = learn_outputs(ctx, &machine, &p.table);
+        assert_int_equal(machine.outputs, 1);
+        assert_memory_equal(expected, got, ROWS * sizeof *got);
+        free(got);
+        kfe_i_machine_free(&machine);
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        right += (expected[i] > 0) == (p.class_of[i] == 0);
+    assert_true(right > ROWS * 3 / 4); /* above zero means class 0 */
+    free(expected);
+    free_problem(&p);
+}
+
+/* ---- class weights ---- */
+
+static void test_weight_two_is_every_example_twice(void **state)
+{
+    const char *params = "learner-kernel=rbf:gamma=1,stop=1e-6";
+    const char *weighted = "learner-kernel=rbf:gamma=1,stop=1e-6,class-weights=c1:2";
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 30, CLASSES);
+    double x[2 * ROWS * COLS];
+    int class_of[2 * ROWS];
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int copy = 0; copy <= (p.class_of[i] == 1); copy++) {
+            memcpy(x + count * COLS, p.x + i * COLS, COLS * sizeof *x);
+            class_of[count++] = p.class_of[i];
+        }
+    kfe_i_table table = learn_dense(count, COLS, x);
+    kfe_i_target target = learn_classes(ctx, count, class_of);
+    double *expected = learn_fit_outputs(ctx, "svm", params, &table, &target, &p.table);
+    double *got = learn_fit_outputs(ctx, "svm", weighted, &p.table, &p.target, &p.table);
+    double *plain = learn_fit_outputs(ctx, "svm", params, &p.table, &p.target, &p.table);
+    assert_below(support_distance(ROWS * 3, expected, got), 1e-4);
+    assert_true(support_distance(ROWS * 3, expected, plain) > 1e-2);
+    free(expected);
+    free(got);
+    free(plain);
+    kfe_i_target_free(&target);
+    free_problem(&p);
+}
+
+/* ---- on a Gram operator; other kernels; sparse rows ---- */
+
+static void check_gram(kfe_context *ctx, const kfe_i_target *target, const double *x, const char *solver)
+{
+    double *k = support_rbf(ROWS, x, ROWS, x, COLS, 0.5);
+    kfe_i_table table = learn_dense(ROWS, COLS, x);
+    kfe_i_table matrix = learn_dense(ROWS, ROWS, k);
+    kfe_i_gram *gram = NULL;
+    kfe_i_machine direct_machine;
+    char params[128];
+
+    snprintf(params, sizeof params, "C=2,stop=1e-6,svm-solver=%s,learner-kernel=rbf:gamma=0.5", solver);
+    double *expected = learn_fit_outputs(ctx, "svm", params, &table, target, &table);
+    assert_ok(ctx, kfe_i_gram_precomputed(ctx, &matrix, &gram));
+    assert_ok(ctx, learn_try_gram(ctx, "svm", params, gram, target, &direct_machine));
+    int64_t outputs = direct_machine.outputs;
+    double *got = support_product(ROWS, ROWS, outputs, k, direct_machine.weights);
+    assert_int_equal(direct_machine.kind, KFE_MACHINE_DIRECT);
+    assert_int_equal(direct_machine.rows, ROWS);
+    for (int64_t i = 0; i < ROWS * outputs; i++)
+        got[i] -= direct_machine.offset[i % outputs];
+    assert_below(support_distance(ROWS * outputs, expected, got), 1e-4);
+    kfe_i_table values = learn_dense(ROWS, outputs, got);
+    double *same = learn_outputs(ctx, &direct_machine, &values);
+    assert_memory_equal(same, got, (size_t)(ROWS * outputs) * sizeof *got);
+    free(same);
+    free(got);
+    free(expected);
+    free(k);
+    kfe_i_gram_free(gram);
+    kfe_i_machine_free(&direct_machine);
+}
+
+static void test_gram_equals_features(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 31, CLASSES);
+    double *y = support_normals(32, ROWS);
+    kfe_i_target real;
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 1, y, &real));
+    check_gram(ctx, &p.target, p.x, "libsvm");
+    check_gram(ctx, &p.target, p.x, "smo");
+    check_gram(ctx, &real, p.x, "libsvm");
+    kfe_i_target_free(&real);
+    free_problem(&p);
+    free(y);
+}
+
+/* A kernel times 4 with C is the kernel with 4C: the first goes by way of a matrix. */
+static void test_weighted_kernels(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"C=1,stop=1e-6,learner-kernel=linear:weight=4", "C=4,stop=1e-6"},
+        {"C=1,stop=1e-6,learner-kernel=rbf:gamma=1\\,weight=4", "C=4,stop=1e-6,learner-kernel=rbf:gamma=1"},
+    };
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 33, CLASSES);
+
+    for (int i = 0; i < 2; i++) {
+        double *expected = learn_fit_outputs(ctx, "svm", pairs[i][1], &p.table, &p.target, &p.table);
+        double *got = learn_fit_outputs(ctx, "svm", pairs[i][0], &p.table, &p.target, &p.table);
+        assert_below(support_distance(ROWS * 3, expected, got), 1e-4);
+        free(expected);
+        free(got);
+    }
+    free_problem(&p);
+}
+
+static void test_sparse_equals_dense(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 34, CLASSES);
+    kfe_i_table sparse = learn_sparse(ctx, ROWS, COLS, p.x);
+
+    for (int k = 0; k < KERNELS; k++) {
+        double *expected = learn_fit_outputs(ctx, "svm", kernels[k].text, &p.table, &p.target, &p.table);
+        double *got = learn_fit_outputs(ctx, "svm", kernels[k].text, &sparse, &p.target, &sparse);
+        assert_below(support_distance(ROWS * 3, expected, got), 1e-10);
+        free(expected);
+        free(got);
+    }
+    kfe_i_table_free(&sparse);
+    free_problem(&p);
+}
+
+static void test_named_widths_are_resolved(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 35, 2);
+    kfe_i_machine machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=auto", &p.table, &p.target);
+    double *named = learn_outputs(ctx, &machine, &p.table);
+    double *given =
+        learn_fit_outputs(ctx, "svm", "learner-kernel=rbf:gamma=0.25", &p.table, &p.target, &p.table);
+
+    assert_memory_equal(named, given, ROWS * sizeof *named);
+    assert_true(machine.rows == machine.support_vectors && machine.rows < ROWS);
+    kfe_i_machine_free(&machine);
+    free(named);
+    free(given);
+    free_problem(&p);
+}
+
+static void test_bad_options_are_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 36, 2);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 1);
+    kfe_i_table matrix = learn_dense(ROWS, ROWS, k);
+    kfe_i_gram *gram = NULL;
+    kfe_i_target real;
+    kfe_i_machine m;
+    static const char *const not_for_features[] = {"learner-kernel=precomputed", "learner-kernel=spectrum",
+                                                   "learner-kernel=user:f"};
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 1, p.x, &real));
+    for (int i = 0; i < 3; i++)
+        assert_fails(ctx, KFE_EINVAL, "learner-kernel",
+                     learn_try(ctx, "svm", not_for_features[i], &p.table, &p.target, &m));
+    assert_fails(ctx, KFE_EINVAL, "rbf",
+                 learn_try(ctx, "svm", "learner-kernel=rfb", &p.table, &p.target, &m));
+    assert_fails(ctx, KFE_EINVAL, "for classes",
+                 learn_try(ctx, "svm", "svm-solver=smo", &p.table, &real, &m));
+    assert_fails(ctx, KFE_EINVAL, "for classes",
+                 learn_try(ctx, "svm", "class-weights=balanced", &p.table, &real, &m));
+    assert_fails(ctx, KFE_EINVAL, "no class 'x'",
+                 learn_try(ctx, "svm", "class-weights=x:1", &p.table, &p.target, &m));
+    assert_null(m.weights);
+    for (int64_t i = 0; i < ROWS * COLS; i++)
+        p.x[i] *= 1e25;
+    assert_fails(ctx, KFE_EINPUT, "--scale", learn_try(ctx, "svm", NULL, &p.table, &p.target, &m));
+    assert_null(m.weights);
+    assert_ok(ctx, kfe_i_gram_precomputed(ctx, &matrix, &gram));
+    assert_ok(ctx, kfe_context_set_memory(ctx, 100000));
+    assert_fails(ctx, KFE_ELIMIT, "LIBSVM", learn_try_gram(ctx, "svm", NULL, gram, &p.target, &m));
+    kfe_i_gram_free(gram);
+    kfe_i_target_free(&real);
+    free(k);
+    free_problem(&p);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_classes_equal_libsvm),
+        with_context(test_regression_equals_libsvm),
+        with_context(test_constant_regression),
+        with_context(test_solutions_are_optimal),
+        with_context(test_gap_by_hand),
+        with_context(test_gap_is_told),
+        with_context(test_multiclass_is_made_of_two_classes),
+        with_context(test_two_classes_have_one_output),
+        with_context(test_weight_two_is_every_example_twice),
+        with_context(test_gram_equals_features),
+        with_context(test_weighted_kernels),
+        with_context(test_sparse_equals_dense),
+        with_context(test_named_widths_are_resolved),
+        with_context(test_bad_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Partial least squares, linear, kernel and sparse, and continuum regression: against deflation as the paper
+ * writes it, against each other, and against the criteria they maximise. */
+#include "support/deflation.h"
+
+#include <math.h>
+
+#include "support/tolerance.h"
+
+enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 5, DIM = 4 };
+
+/* What rounds add to rounding: every round solves a small eigenproblem and divides by lengths that fall. */
+#define TOLERANCE_ROUNDS 1e-9
+
+static double *copy_of(int64_t count, const double *a)
+{
+    double *copy = malloc((size_t)count * sizeof *copy);
+
+    memcpy(copy, a, (size_t)count * sizeof *copy);
+    return copy;
+}
+
+static void take_column(int64_t n, int64_t k, int64_t j, const double *column, double *matrix)
+{
+    for (int64_t i = 0; i < n; i++)
+        matrix[i * k + j] = column[i];
+}
+
+/* ---- algorithm 1 ---- */
+
+typedef struct explicit_pls {
+    double features[ROWS * DIM], directions[COLS * DIM], loadings[COLS * DIM];
+} explicit_pls;
+
+/* X_j formed, u_j the first left singular vector of X_jᵀY, τ_j = X_ju_j, p_j = X_jᵀτ_j/τ_jᵀτ_j. */
+static void run_algorithm_1(const deflation_problem *p, explicit_pls *out)
+{
+    double *x = copy_of(ROWS * COLS, p->x);
+
+    free(support_centre_columns(ROWS, COLS, x));
+    for (int64_t j = 0; j < DIM; j++) {
+        double u[COLS];
+        double *xt = support_transpose(ROWS, COLS, x);
+        double *c = support_product(COLS, ROWS, p->targets, xt, p->y);
+        double *ct = support_transpose(COLS, p->targets, c);
+        double *cct = support_product(COLS, p->targets, COLS, c, ct);
+        deflation_leading(COLS, cct, u);
+        double *tau = support_product(ROWS, COLS, 1, x, u);
+        double *loading = support_product(COLS, ROWS, 1, xt, tau);
+        double square = 0;
+        for (int64_t i = 0; i < ROWS; i++)
+            square += tau[i] * tau[i];
+        for (int64_t l = 0; l < COLS; l++)
+            loading[l] /= square;
+        take_column(ROWS, DIM, j, tau, out->features);
+        take_column(COLS, DIM, j, u, out->directions);
+        take_column(COLS, DIM, j, loading, out->loadings);
+        deflation_remove(ROWS, COLS, tau, x);
+        free(xt);
+        free(c);
+        free(ct);
+        free(cct);
+        free(tau);
+        free(loading);
+    }
+    free(x);
+}
+
+/* φ(x)ᵀU(PᵀU)⁻¹ for the test points, centred as the training points are. */
+static double *project_by_formula(const deflation_problem *p, const explicit_pls *e)
+{
+    double *turned = support_transpose(COLS, DIM, e->loadings);
+    double *pu = support_product(DIM, COLS, DIM, turned, e->directions);
+    double *identity = calloc(DIM * DIM, sizeof *identity);
+    double *x = copy_of(ROWS * COLS, p->x);
+    double *means = support_centre_columns(ROWS, COLS, x);
+    double *test = copy_of(TEST_ROWS * COLS, p->test);
+
+    for (int64_t i = 0; i < DIM; i++) {
+        identity[i * DIM + i] = 1;
+        assert_below(fabs(pu[i * DIM + i] - 1), TOLERANCE_ROUNDS);
+        for (int64_t j = 0; j < i; j++)
+            assert_below(fabs(pu[i * DIM + j]), TOLERANCE_ROUNDS);
+    }
+    for (int64_t i = 0; i < TEST_ROWS * COLS; i++)
+        test[i] -= means[i % COLS];
+    double *inverse = support_solve(DIM, DIM, pu, identity);
+    double *w = support_product(COLS, DIM, DIM, e->directions, inverse);
+    double *features = support_product(TEST_ROWS, COLS, DIM, test, w);
+    free(turned);
+    free(pu);
+    free(identity);
+    free(x);
+    free(means);
+    free(test);
+    free(inverse);
+    free(w);
+    return features;
+}
+
+static void test_pls_is_algorithm_1(void **state)
+{
+    kfe_context *ctx = *state;
+
+    for (int64_t targets = 1; targets <= 3; targets += 2) {
+        deflation_problem p = deflation_make(ctx, 3, COLS, targets);
+        explicit_pls e;
+        run_algorithm_1(&p, &e);
+        double *projected = project_by_formula(&p, &e);
+        kfe_matrix train = support_features(ctx, "pls", "dim=4", NULL, p.data, p.data);
+        kfe_matrix test = support_features(ctx, "pls", "dim=4", NULL, p.data, p.test_data);
+        assert_int_equal(train.cols, DIM);
+        assert_below(support_distance_up_to_sign(ROWS, DIM, e.features, train.values), TOLERANCE_ROUNDS);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, projected, test.values), TOLERANCE_ROUNDS);
+        free(projected);
+        kfe_matrix_free(&train);
+        kfe_matrix_free(&test);
+        deflation_free(&p);
+    }
+}
+
+/* ---- algorithm 2 ---- */
+
+typedef struct explicit_kpls {
+    double features[ROWS * DIM], duals[ROWS * DIM];
+    double *kernel; /* centred */
+} explicit_kpls;
+
+/* β_j the first eigenvector of Y_jY_jᵀK_j, β_jᵀK_jβ_j = 1; K_j and Y_j formed, K_j deflated on one or both
+ * sides. */
+static void run_algorithm_2(const deflation_problem *p, int two_sided, explicit_kpls *out)
+{
+    int64_t t = p->targets;
+    double *y = copy_of(ROWS * t, p->centred);
+
+    out->kernel = support_rbf(ROWS, p->x, ROWS, p->x, COLS, 0.3);
+    support_centre_kernel(ROWS, out->kernel);
+    double *k = copy_of(ROWS * ROWS, out->kernel);
+    for (int64_t j = 0; j < DIM; j++) {
+        double c[8];
+        double *yt = support_transpose(ROWS, t, y);
+        double *ky = support_product(ROWS, ROWS, t, k, y);
+        double *yky = support_product(t, ROWS, t, yt, ky);
+        double scale = 1 / sqrt(deflation_leading(t, yky, c));
+        double *beta = support_product(ROWS, t, 1, y, c);
+        for (int64_t i = 0; i < ROWS; i++)
+            beta[i] *= scale;
+        double *tau = support_product(ROWS, ROWS, 1, k, beta);
+        take_column(ROWS, DIM, j, tau, out->features);
+        take_column(ROWS, DIM, j, beta, out->duals);
+        deflation_remove(ROWS, ROWS, tau, k);
+        if (two_sided) {
+            double *turned = support_transpose(ROWS, ROWS, k);
+            deflation_remove(ROWS, ROWS, tau, turned);
+            free(k);
+            k = turned;
+        }
+        deflation_remove(ROWS, t, tau, y);
+        free(yt);
+        free(ky);
+        free(yky);
+        free(beta);
+        free(tau);
+    }
+    free(y);
+    free(k);
+}
+
+static void test_kpls_is_algorithm_2(void **state)
+{
+    kfe_context *ctx = *state;
+
+    for (int64_t targets = 1; targets <= 3; targets += 2)
+        for (int two_sided = 0; two_sided < 2; two_sided++) {
+            deflation_problem p = deflation_make(ctx, 5, COLS, targets);
+            explicit_kpls e;
+            run_algorithm_2(&p, two_sided, &e);
+            kfe_matrix train = support_features(ctx, "kpls", "dim=4", "rbf:gamma=0.3", p.data, p.data);
+            assert_int_equal(train.cols, DIM);
+            assert_below(support_distance_up_to_sign(ROWS, DIM, e.features, train.values), TOLERANCE_ROUNDS);
+            free(e.kernel);
+            kfe_matrix_free(&train);
+            deflation_free(&p);
+        }
+}
+
+/* Predictions by the recorded coefficients on the features are those of α = B(TᵀKB)⁻¹TᵀY. */
+static void test_regression_is_the_dual_formula(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 6, COLS, 2);
+    explicit_kpls e;
+    int64_t count = 0;
+
+    run_algorithm_2(&p, 0, &e);
+    double *tt = support_transpose(ROWS, DIM, e.features);
+    double *kb = support_product(ROWS, ROWS, DIM, e.kernel, e.duals);
+    double *tkb = support_product(DIM, ROWS, DIM, tt, kb);
+    double *ty = support_product(DIM, ROWS, 2, tt, p.centred);
+    double *inner = support_solve(DIM, 2, tkb, ty);
+    double *alpha = support_product(ROWS, DIM, 2, e.duals, inner);
+    double *expected = support_product(ROWS, ROWS, 2, e.kernel, alpha);
+
+    kfe_model *model = support_fit(ctx, "kpls", "dim=4", "rbf:gamma=0.3", p.data);
+    kfe_matrix f = support_transform(ctx, model, p.data);
+    const double *c = kfe_model_record(model, "regression", &count);
+    assert_int_equal(count, 2 * DIM);
+    double *ct = support_transpose(2, DIM, c);
+    double *got = support_product(ROWS, DIM, 2, f.values, ct);
+    assert_below(support_distance(ROWS * 2, expected, got), TOLERANCE_ROUNDS);
+    free(tt);
+    free(kb);
+    free(tkb);
+    free(ty);
+    free(inner);
+    free(alpha);
+    free(expected);
+    free(ct);
+    free(got);
+    free(e.kernel);
+    kfe_matrix_free(&f);
+    kfe_model_free(model);
+    deflation_free(&p);
+}
+
+/* ---- what is true of all ---- */
+
+static const char *const all_methods[][3] = {
+    {"pls", "dim=4", NULL},
+    {"kpls", "dim=4", "rbf:gamma=0.3"},
+    {"blf", "dim=4", NULL},
+    {"kblf", "dim=4", "rbf:gamma=0.3"},
+    {"cr", "dim=4,alpha=0.8", NULL},
+    {"cr", "dim=4,alpha=0.3", NULL},
+    {"skpls", "dim=4", "rbf:gamma=0.3"},
+    {"skpls", "dim=4,rule=mi,cache=12", "rbf:gamma=0.3"},
+    {"skblf", "dim=4", "rbf:gamma=0.3"},
+    {"skblf", "dim=4,rule=mi,loss=lad,center=yes", "rbf:gamma=0.3"},
+};
+enum { ALL_METHODS = sizeof all_methods / sizeof *all_methods };
+
+/* Orthogonal features; D(S) and B(S) are what eqs. (11) and (12) say of them. */
+static void check_features(kfe_context *ctx, const char *const method[3])
+{
+    deflation_problem p = deflation_make(ctx, 8, COLS, 2);
+    kfe_model *model = support_fit(ctx, method[0], method[1], method[2], p.data);
+    kfe_matrix f = support_transform(ctx, model, p.data);
+    int64_t count = 0;
+    const double *alignment = kfe_model_record(model, "alignment", &count);
+    const double *covariance = kfe_model_record(model, "covariance", &count);
+    double *ft = support_transpose(ROWS, f.cols, f.values);
+    double *inner = support_product(f.cols, ROWS, f.cols, ft, f.values);
+    double *fy = support_product(f.cols, ROWS, 2, ft, p.centred);
+    double total = 0;
+    double d = 0;
+    double b = 0;
+
+    assert_int_equal(count, f.cols);
+    for (int64_t i = 0; i < 2 * ROWS; i++)
+        total += p.centred[i] * p.centred[i];
+    for (int64_t j = 0; j < f.cols; j++) {
+        double square = fy[2 * j] * fy[2 * j] + fy[2 * j + 1] * fy[2 * j + 1];
+        for (int64_t i = 0; i < j; i++)
+            assert_below(fabs(inner[i * f.cols + j]),
+                         TOLERANCE_ROUNDS * sqrt(inner[i * f.cols + i] * inner[j * f.cols + j]));
+        d += square / (total * inner[j * f.cols + j]);
+        b += square / ((double)ROWS * ROWS);
+        assert_below(fabs(alignment[j] - d), TOLERANCE_ROUNDS);
+        assert_below(fabs(covariance[j] - b), TOLERANCE_ROUNDS * b);
+    }
+    free(ft);
+    free(inner);
+    free(fy);
+    kfe_matrix_free(&f);
+    kfe_model_free(model);
+    deflation_free(&p);
+}
+
+static void test_features_are_orthogonal(void **state)
+{
+    for (int m = 0; m < ALL_METHODS; m++)
+        check_features(*state, all_methods[m]);
+}
+
+static void test_alignment_approaches_one(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 9, COLS, 2);
+    kfe_model *model = support_fit(ctx, "kpls", "dim=30", "rbf:gamma=5", p.data);
+    int64_t count = 0;
+    const double *alignment = kfe_model_record(model, "alignment", &count);
+
+    for (int64_t j = 1; j < count; j++)
+        assert_true(alignment[j] >= alignment[j - 1]);
+    assert_below(fabs(alignment[count - 1] - 1), 1e-6);
+    kfe_model_free(model);
+    deflation_free(&p);
+}
+
+static void test_linear_kpls_is_pls(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 10, COLS, 3);
+
+    for (int centred = 0; centred < 2; centred++) {
+        const char *params = centred ? "dim=4" : "dim=4,center=no";
+        kfe_matrix a = support_features(ctx, "pls", params, NULL, p.data, p.test_data);
+        kfe_matrix b = support_features(ctx, "kpls", params, "linear", p.data, p.test_data);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, b.values), TOLERANCE_ROUNDS);
+        kfe_matrix_free(&a);
+        kfe_matrix_free(&b);
+    }
+    deflation_free(&p);
+}
+
+static void test_many_threads_and_panels(void **state)
+{
+    enum { MANY = 1500 };
+    kfe_context *ctx = *state;
+    double *x = support_normals(3, MANY * 7);
+    double *y = support_normals(4, MANY * 2);
+    kfe_data *data = NULL;
+
+    for (int64_t i = 0; i < MANY; i++)
+        y[2 * i] += x[7 * i] - x[7 * i + 3];
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, MANY, 7, 7, x, &data));
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 2, y));
+    assert_ok(ctx, kfe_context_set_threads(ctx, 3));
+    kfe_matrix primal = support_features(ctx, "pls", "dim=3", NULL, data, data);
+    kfe_matrix dual = support_features(ctx, "kpls", "dim=3", "linear", data, data);
+    assert_below(support_distance_up_to_sign(MANY, 3, primal.values, dual.values), TOLERANCE_ROUNDS);
+    kfe_matrix_free(&primal);
+    kfe_matrix_free(&dual);
+    kfe_data_free(data);
+    free(x);
+    free(y);
+}
+
+/* ---- sparse directions ---- */
+
+static void test_whole_sparse_kpls_is_kpls(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 11, COLS, 1);
+    kfe_matrix a = support_features(ctx, "kpls", "dim=4,center=no", "rbf:gamma=0.3", p.data, p.test_data);
+    kfe_matrix b = support_features(ctx, "skpls", "dim=4,nu=1", "rbf:gamma=0.3", p.data, p.test_data);
+    kfe_matrix c = support_features(ctx, "skpls", "dim=4,nu=1,rule=mi", "rbf:gamma=0.3", p.data, p.test_data);
+
+    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, b.values), TOLERANCE_ROUNDS);
+    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, c.values), TOLERANCE_ROUNDS);
+    kfe_matrix_free(&a);
+    kfe_matrix_free(&b);
+    kfe_matrix_free(&c);
+    deflation_free(&p);
+}
+
+/* The feature of a direction with y's values on the `count` examples of largest `size`. */
+static void sparse_feature(const double *k, const double *y, const double *size, int64_t count,
+                           double *feature)
+{
+    for (int64_t i = 0; i < ROWS; i++)
+        feature[i] = 0;
+    for (int64_t j = 0; j < ROWS; j++) {
+        int64_t larger = 0;
+        for (int64_t l = 0; l < ROWS; l++)
+            larger += fabs(size[l]) > fabs(size[j]);
+        for (int64_t i = 0; larger < count && i < ROWS; i++)
+            feature[i] += k[i * ROWS + j] * y[j];
+    }
+}
+
+static void test_sparse_rules_choose_the_largest(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 12, COLS, 1);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
+    double *covariance = support_product(ROWS, ROWS, 1, k, p.centred);
+    double feature[ROWS];
+    int64_t count = 0;
+
+    for (int mi = 0; mi < 2; mi++) {
+        kfe_model *model = support_fit(ctx, "skpls", mi ? "dim=1,nu=0.22,rule=mi" : "dim=1,nu=0.22",
+                                       "rbf:gamma=0.3", p.data);
+        kfe_matrix f = support_transform(ctx, model, p.data);
+        sparse_feature(k, p.centred, mi ? covariance : p.centred, 7, feature);
+        assert_below(1 - deflation_cosine(ROWS, feature, 1, f.values, 1), TOLERANCE_ROUNDS);
+        assert_int_equal((int)kfe_model_record(model, "kernel_evaluations", &count)[0], 7);
+        assert_int_equal(kfe_model_support_size(model), 7);
+        kfe_matrix_free(&f);
+        kfe_model_free(model);
+    }
+    free(k);
+    free(covariance);
+    deflation_free(&p);
+}
+
+/* ---- edges ---- */
+
+static void assert_fit_fails(kfe_context *ctx, kfe_status expected, const char *text,
+                             const char *const method[3], const kfe_data *data)
+{
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, method[0], method[1], method[2], &spec));
+    assert_fails(ctx, expected, text, kfe_fit(ctx, spec, data, &model));
+    assert_null(model);
+    kfe_spec_free(spec);
+}
+
+static void test_target_that_does_not_vary(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 16, COLS, 1);
+    double same[ROWS];
+
+    for (int64_t i = 0; i < ROWS; i++)
+        same[i] = 0.1;
+    assert_ok(ctx, kfe_data_set_targets(ctx, p.data, 1, same));
+    for (int m = 0; m < ALL_METHODS; m++)
+        assert_fit_fails(ctx, KFE_EINPUT, "same for every example", all_methods[m], p.data);
+    deflation_free(&p);
+}
+
+static void test_examples_that_do_not_vary(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[ROWS * 2];
+    double y[ROWS];
+    kfe_data *data = NULL;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        x[2 * i] = 0.1;
+        x[2 * i + 1] = 1e6;
+        y[i] = (double)i;
+    }
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, 2, 2, x, &data));
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
+    for (int m = 0; m < 6; m++)
+        assert_fit_fails(ctx, KFE_EINPUT, "no direction", all_methods[m], data);
+    kfe_data_free(data);
+}
+
+/* Every example twice, a class of one example, and two dimensions where four features are asked for. */
+static void test_little_data(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[12 * 3];
+    int class_of[12] = {0, 1, 0, 1, 0, 2, 0, 1, 0, 1, 0, 1};
+    uint64_t random = 2;
+
+    for (int64_t i = 0; i < 6; i++) {
+        x[3 * i] = support_normal(&random);
+        x[3 * i + 1] = support_normal(&random);
+        x[3 * i + 2] = x[3 * i] + x[3 * i + 1];
+        memcpy(x + 3 * (i + 6), x + 3 * i, 3 * sizeof *x);
+    }
+    kfe_data *data = support_dense(ctx, 12, 3, x, class_of);
+    for (int m = 0; m < ALL_METHODS; m++) {
+        support_catch_log(ctx);
+        kfe_matrix f =
+            support_features(ctx, all_methods[m][0], all_methods[m][1], all_methods[m][2], data, data);
+        int fewer = strstr(support_log(), "4 features were asked for") != NULL;
+        assert_int_equal(fewer, f.cols < 4);
+        if (!all_methods[m][2])
+            assert_true(f.cols <= 2);
+        for (int64_t i = 0; i < f.rows * f.cols; i++)
+            assert_true(isfinite(f.values[i]));
+        kfe_matrix_free(&f);
+    }
+    kfe_data_free(data);
+}
+
+typedef struct sweep_case {
+    const char *const *method;
+    const double *x;
+    double *y;
+} sweep_case;
+
+static kfe_status fit_once(kfe_context *ctx, void *user)
+{
+    const sweep_case *c = user;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_status status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, c->x, &data);
+
+    if (status == KFE_OK)
+        status = kfe_data_set_targets(ctx, data, 2, c->y);
+    if (status == KFE_OK)
+        status = kfe_spec_parse(ctx, c->method[0], c->method[1], c->method[2], &spec);
+    if (status == KFE_OK)
+        status = kfe_fit(ctx, spec, data, &model);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
+
+static void test_failing_allocations(void **state)
+{
+    deflation_problem p = deflation_make(*state, 17, COLS, 2);
+
+    for (int m = 0; m < ALL_METHODS; m++) {
+        sweep_case c = {all_methods[m], p.x, p.y};
+        deflation_sweep(all_methods[m][0], fit_once, &c);
+    }
+    deflation_free(&p);
+}
+
+static int64_t count_allocations(const sweep_case *c, const char *params)
+{
+    const char *const method[3] = {c->method[0], params, c->method[2]};
+    sweep_case other = {method, c->x, c->y};
+    support_allocator allocator = {0};
+    kfe_context *ctx = NULL;
+
+    assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
+    assert_ok(ctx, fit_once(ctx, &other));
+    kfe_context_free(ctx);
+    return allocator.calls;
+}
+
+static void test_rounds_do_not_allocate(void **state)
+{
+    deflation_problem p = deflation_make(*state, 18, COLS, 2);
+
+    for (int m = 0; m < 4; m++) {
+        sweep_case c = {all_methods[m], p.x, p.y};
+        assert_int_equal(count_allocations(&c, "dim=2"), count_allocations(&c, "dim=4"));
+    }
+    deflation_free(&p);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_pls_is_algorithm_1),
+        with_context(test_kpls_is_algorithm_2),
+        with_context(test_regression_is_the_dual_formula),
+        with_context(test_features_are_orthogonal),
+        with_context(test_alignment_approaches_one),
+        with_context(test_linear_kpls_is_pls),
+        with_context(test_many_threads_and_panels),
+        with_context(test_whole_sparse_kpls_is_kpls),
+        with_context(test_sparse_rules_choose_the_largest),
+        with_context(test_target_that_does_not_vary),
+        with_context(test_examples_that_do_not_vary),
+        with_context(test_little_data),
+        with_context(test_failing_allocations),
+        with_context(test_rounds_do_not_allocate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

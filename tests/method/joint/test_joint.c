@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* svm-joint and usvm-joint: the saddle point, which is known otherwise, the normalisation of the features,
+ * the machines' optimality, and what must be refused. */
+#include "support/mkl.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "model/model.h"
+#include "support/tolerance.h"
+
+enum { ROWS = 45, COLS = 4, CLASSES = 3 };
+#define GAMMA 0.1
+#define KERNEL "rbf:gamma=0.1"
+#define RIDGE 0.05
+
+typedef struct problem {
+    double *x;
+    int *class_of;
+    kfe_data *data;
+    double *g; /* centred kernel matrix */
+} problem;
+
+static problem make_problem(kfe_context *ctx, int classes)
+{
+    problem p;
+
+    support_clouds(7, ROWS, COLS, classes, 1.0, &p.x, &p.class_of);
+    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    p.g = support_rbf(ROWS, p.x, ROWS, p.x, COLS, GAMMA);
+    support_centre_kernel(ROWS, p.g);
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    kfe_data_free(p->data);
+    free(p->x);
+    free(p->class_of);
+    free(p->g);
+}
+
+static const char *const methods[] = {"svm-joint", "usvm-joint"};
+static const char *const tight[] = {"lambda=0.05,machine-C=2,machine-stop=1e-7,settled=1e-3,max-iter=3000",
+                                    "xi=0.05,machine-C=2,machine-stop=1e-7,settled=1e-3,max-iter=3000"};
+
+/* G(G + λI)⁻¹G, or G(G + ξI)⁻¹: the kernel on which the lower bound is a plain support vector machine. */
+static double *limit_kernel(const problem *p, int uncorrelated)
+{
+    double *shifted = malloc(ROWS * ROWS * sizeof *shifted);
+
+    memcpy(shifted, p->g, ROWS * ROWS * sizeof *shifted);
+    for (int64_t i = 0; i < ROWS; i++)
+        shifted[i * ROWS + i] += RIDGE;
+    double *k = support_solve(ROWS, ROWS, shifted, p->g);
+    if (!uncorrelated) {
+        double *product = support_product(ROWS, ROWS, ROWS, p->g, k);
+        free(k);
+        k = product;
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < i; j++)
+            k[i * ROWS + j] = k[j * ROWS + i] = (k[i * ROWS + j] + k[j * ROWS + i]) / 2;
+    free(shifted);
+    return k;
+}
+
+static void check_bounds(const kfe_model *model)
+{
+    int64_t count = 0;
+    int64_t same = 0;
+    const double *upper = kfe_model_record(model, "upper-bound", &count);
+    const double *lower = kfe_model_record(model, "lower-bound", &same);
+
+    assert_true(count >= 1 && count == same);
+    for (int64_t i = 0; i < count; i++) {
+        assert_true(lower[i] <= upper[i] * (1 + 1e-6));
+        if (i > 0)
+            assert_true(lower[i] >= lower[i - 1] - 1e-6 * fabs(upper[i]));
+    }
+}
+
+/* With as many features as machines, max over α of min over W is the optimum of machines on one known kernel,
+ * and the alternation must find it. */
+static void test_the_bounds_meet_in_the_saddle_point(void **state)
+{
+    kfe_context *ctx = *state;
+
+    for (int classes = 2; classes <= CLASSES; classes++) {
+        problem p = make_problem(ctx, classes);
+        for (int m = 0; m < 2; m++) {
+            kfe_model *model = support_fit(ctx, methods[m], tight[m], KERNEL, p.data);
+            double *k = limit_kernel(&p, m);
+            double expected = support_machines_optimum(ctx, ROWS, k, p.class_of, classes, 2);
+            check_bounds(model);
+            assert_true(support_number(model, "objective") >= expected * (1 - 1e-6));
+            assert_below(support_number(model, "objective"), expected * (1 + 1e-3));
+            assert_int_equal(kfe_model_dim(model), classes == 2 ? 1 : classes);
+            free(k);
+            kfe_model_free(model);
+        }
+        free_problem(&p);
+    }
+}
+
+/* Cost of the machines = optimum of their dual: there is no gap, so all conditions of optimality hold. */
+static void test_machines_are_optimal_on_the_features(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+    static const char *const more[] = {"", ",dim=1", ",step=plain"};
+    char params[128];
+
+    for (int m = 0; m < 2; m++)
+        for (int r = 0; r < 3; r++) {
+            snprintf(params, sizeof params, "machine-C=2,machine-stop=1e-7,max-iter=5%s", more[r]);
+            kfe_model *model = support_fit(ctx, methods[m], params, KERNEL, p.data);
+            double cost = support_machines_cost(ctx, model, p.data, p.class_of, 2);
+            assert_below(fabs(cost - support_number(model, "objective")), 1e-5 * cost);
+            kfe_model_free(model);
+        }
+    free_problem(&p);
+}
+
+/* WᵀGW + … = I, from the coefficients in the model and G written apart. */
+static void test_features_are_normalised(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+
+    for (int m = 0; m < 2; m++) {
+        kfe_model *model = support_fit(ctx, methods[m], tight[m], KERNEL, p.data);
+        int64_t dim = kfe_model_dim(model);
+        kfe_matrix z = support_transform(ctx, model, p.data);
+        assert_int_equal(model->rows, ROWS);
+        double *expected = support_product(ROWS, ROWS, dim, p.g, model->coefficients);
+        assert_below(support_distance(ROWS * dim, expected, z.values), 1e-9);
+        const double *left = m == 0 ? model->coefficients : z.values;
+        double largest = 0;
+        for (int64_t a = 0; a < dim; a++)
+            for (int64_t b = 0; b < dim; b++) {
+                double sum = a == b ? -1 : 0;
+                for (int64_t i = 0; i < ROWS; i++)
+                    sum += left[i * dim + a] *
+                           (z.values[i * dim + b] + RIDGE * model->coefficients[i * dim + b]);
+                largest = fmax(largest, fabs(sum));
+            }
+        /* centring the coefficients of svm-joint takes nothing away: they sum to zero already */
+        assert_below(largest, 1e-6);
+        free(expected);
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+    }
+    free_problem(&p);
+}
+
+/* The paper's procedure: features for given machines lower the value, machines for given features raise it.
+ */
+static void test_plain_steps_lower_and_raise(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+
+    for (int m = 0; m < 2; m++) {
+        kfe_model *model =
+            support_fit(ctx, methods[m], "step=plain,machine-stop=1e-7,settled=0,max-iter=8", KERNEL, p.data);
+        int64_t count = 0;
+        const double *upper = kfe_model_record(model, "upper-bound", &count);
+        const double *lower = kfe_model_record(model, "lower-bound", &count);
+        double least = upper[0];
+        assert_int_equal(count, 8);
+        for (int64_t i = 0; i < count; i++) {
+            assert_true(lower[i] <= upper[i] + 1e-6 * fabs(upper[i]));
+            if (i > 0)
+                assert_true(upper[i] >= lower[i - 1] - 1e-6 * fabs(upper[i]));
+            least = fmin(least, upper[i]);
+        }
+        assert_true(support_number(model, "objective") == least);
+        kfe_model_free(model);
+    }
+    free_problem(&p);
+}
+
+static void test_models_predict_by_themselves(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+
+    for (int m = 0; m < 2; m++) {
+        kfe_model *model = support_fit(ctx, methods[m], "machine-C=100", KERNEL, p.data);
+        kfe_matrix predictions = {0};
+        int right = 0;
+        support_check_predictions_of_a_file(ctx, model, p.data);
+        assert_ok(ctx, kfe_predict(ctx, model, p.data, &predictions, NULL));
+        for (int64_t i = 0; i < ROWS; i++)
+            right += (int)predictions.values[i] == kfe_data_class_of(p.data, i);
+        assert_true(right > ROWS * 8 / 10);
+        kfe_matrix_free(&predictions);
+        kfe_model_free(model);
+    }
+    free_problem(&p);
+}
+
+static void test_a_learner_takes_precedence(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, "svm-joint", NULL, KERNEL, &spec));
+    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
+    assert_ok(ctx, kfe_fit(ctx, spec, p.data, &model));
+    assert_string_equal(kfe_model_learner(model), "knn");
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    free_problem(&p);
+}
+
+static void test_bad_settings_and_data_are_refused(void **state)
+{
+    static const char *const params[][2] = {{"svm-joint", "lambda=0"},    {"svm-joint", "lambda=-1e-3"},
+                                            {"usvm-joint", "xi=0"},       {"usvm-joint", "xi=-2"},
+                                            {"svm-joint", "machine-C=0"}, {"usvm-joint", "max-iter=0"}};
+    kfe_context *ctx = *state;
+    double x[6] = {1, 1, 1, 1, 1, 1};
+    int class_of[6] = {0, 1, 0, 1, 0, 1};
+    kfe_data *same = support_dense(ctx, 6, 1, x, class_of);
+    kfe_model *model = NULL;
+
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        kfe_spec *spec = NULL;
+        assert_int_equal(kfe_spec_parse(ctx, params[i][0], params[i][1], NULL, &spec), KFE_EINVAL);
+        assert_null(spec);
+    }
+    for (int m = 0; m < 2; m++) {
+        support_request request = {methods[m], NULL, {"rbf:gamma=1"}};
+        assert_fails(ctx, KFE_EINPUT, "says nothing", support_request_fit(ctx, &request, same, &model));
+        assert_null(model);
+    }
+    kfe_data_free(same);
+}
+
+/* A class of one member, and a kernel that is not positive definite. */
+static void test_odd_problems_have_sound_answers(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = support_normals(3, 12 * 3);
+    int class_of[12] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2};
+    kfe_data *data = support_dense(ctx, 12, 3, x, class_of);
+
+    for (int m = 0; m < 2; m++)
+        for (int k = 0; k < 2; k++) {
+            support_catch_log(ctx);
+            kfe_matrix z = support_features(
+                ctx, methods[m], NULL, k == 0 ? "rbf:gamma=0.3" : "sigmoid:gamma=2,coef0=-1", data, data);
+            if (k == 1)
+                assert_non_null(strstr(support_log(), "not positive definite"));
+            for (int64_t i = 0; i < z.rows * z.cols; i++)
+                assert_true(isfinite(z.values[i]));
+            kfe_matrix_free(&z);
+        }
+    kfe_data_free(data);
+    free(x);
+}
+
+/* Minus a kernel: no direction has a positive length, and uncorrelated features have none to take. */
+static void test_a_negative_kernel_is_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, CLASSES);
+    support_request request = {"usvm-joint", NULL, {"precomputed"}};
+    kfe_model *model = NULL;
+    double *negative = malloc(ROWS * ROWS * sizeof *negative);
+
+    for (int64_t i = 0; i < ROWS * ROWS; i++)
+        negative[i] = -p.g[i];
+    kfe_data *data = support_dense(ctx, ROWS, ROWS, negative, p.class_of);
+    assert_fails(ctx, KFE_ENUMERIC, "all directions have a negative length",
+                 support_request_fit(ctx, &request, data, &model));
+    assert_null(model);
+    kfe_data_free(data);
+    free(negative);
+    free_problem(&p);
+}
+
+static void test_alternations_do_not_allocate(void **state)
+{
+    problem p = make_problem(*state, CLASSES);
+
+    for (int m = 0; m < 2; m++)
+        for (int step = 0; step < 2; step++) {
+            support_request few = {
+                methods[m], step ? "settled=0,max-iter=3,step=plain" : "settled=0,max-iter=3", {KERNEL}};
+            support_check_rounds_do_not_allocate(
+                &few, step ? "settled=0,max-iter=40,step=plain" : "settled=0,max-iter=40", ROWS, COLS, p.x,
+                p.class_of);
+        }
+    free_problem(&p);
+}
+
+static void test_memory_may_end_anywhere(void **state)
+{
+    static const support_request requests[] = {{"svm-joint", "max-iter=2", {"rbf:gamma=0.3"}},
+                                               {"usvm-joint", "max-iter=2", {"rbf:gamma=0.3", "linear"}}};
+    double *x = NULL;
+    int *class_of = NULL;
+
+    (void)state;
+    support_clouds(5, 15, 3, 3, 2, &x, &class_of);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        support_check_memory(&requests[i], 15, 3, x, class_of);
+    free(x);
+    free(class_of);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_the_bounds_meet_in_the_saddle_point),
+        with_context(test_machines_are_optimal_on_the_features),
+        with_context(test_features_are_normalised),
+        with_context(test_plain_steps_lower_and_raise),
+        with_context(test_models_predict_by_themselves),
+        with_context(test_a_learner_takes_precedence),
+        with_context(test_bad_settings_and_data_are_refused),
+        with_context(test_odd_problems_have_sound_answers),
+        with_context(test_a_negative_kernel_is_refused),
+        with_context(test_alternations_do_not_allocate),
+        with_context(test_memory_may_end_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hsic-mkl and svm-mkl: objective and optimality against full matrices, solvers against each other, kernels
+ * that must not matter, families of kernels, and what must be refused. */
+#include "support/mkl.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "model/model.h"
+#include "support/tolerance.h"
+
+enum { ROWS = 36, COLS = 3, CLASSES = 3, KERNELS = 4 };
+static const double gammas[KERNELS] = {0.02, 0.2, 1, 8};
+#define FOUR_KERNELS                                                                                         \
+    {                                                                                                        \
+        "rbf:gamma=0.02", "rbf:gamma=0.2", "rbf:gamma=1", "rbf:gamma=8"                                      \
+    }
+
+typedef struct problem {
+    double *x;
+    int *class_of;
+    kfe_data *data;
+    double *g[KERNELS]; /* centred, of trace one */
+    double l[ROWS * CLASSES];
+} problem;
+
+static problem make_problem(kfe_context *ctx)
+{
+    problem p;
+    int sizes[CLASSES] = {0};
+
+    support_clouds(11, ROWS, COLS, CLASSES, 1.2, &p.x, &p.class_of);
+    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    for (int m = 0; m < KERNELS; m++) {
+        double trace = 0;
+        p.g[m] = support_rbf(ROWS, p.x, ROWS, p.x, COLS, gammas[m]);
+        support_centre_kernel(ROWS, p.g[m]);
+        for (int64_t i = 0; i < ROWS; i++)
+            trace += p.g[m][i * ROWS + i];
+        for (int64_t i = 0; i < ROWS * ROWS; i++)
+            p.g[m][i] /= trace;
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        sizes[p.class_of[i]]++;
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int c = 0; c < CLASSES; c++)
+            p.l[i * CLASSES + c] = p.class_of[i] == c ? 1 / sqrt(sizes[c]) : 0;
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    for (int m = 0; m < KERNELS; m++)
+        free(p->g[m]);
+    kfe_data_free(p->data);
+    free(p->x);
+    free(p->class_of);
+}
+
+/* tr(Lᵀ(I + Σ dᵢGᵢ/ξ)⁻¹L), and u = (…)⁻¹L if it is wanted. */
+static double by_definition(const problem *p, const double *d, double xi, double **u)
+{
+    double m[ROWS * ROWS];
+    double value = 0;
+
+    for (int64_t i = 0; i < ROWS * ROWS; i++) {
+        m[i] = i % (ROWS + 1) == 0;
+        for (int k = 0; k < KERNELS; k++)
+            m[i] += d[k] * p->g[k][i] / xi;
+    }
+    double *solved = support_solve(ROWS, CLASSES, m, p->l);
+    for (int64_t i = 0; i < ROWS * CLASSES; i++)
+        value += solved[i] * p->l[i];
+    if (u)
+        *u = solved;
+    else
+        free(solved);
+    return value;
+}
+
+/* How far below f(d) the optimum can be: the largest slope minus the mean one. */
+static double gap_by_definition(const problem *p, const double *d, double xi)
+{
+    double *u = NULL;
+    double largest = 0;
+    double mean = 0;
+
+    by_definition(p, d, xi, &u);
+    for (int k = 0; k < KERNELS; k++) {
+        double *gu = support_product(ROWS, ROWS, CLASSES, p->g[k], u);
+        double q = 0;
+        for (int64_t i = 0; i < ROWS * CLASSES; i++)
+            q += gu[i] * u[i] / xi;
+        largest = fmax(largest, q);
+        mean += d[k] * q;
+        free(gu);
+    }
+    free(u);
+    return largest - mean;
+}
+
+static const double *weights_of(const kfe_model *model, int64_t expected)
+{
+    int64_t count = 0;
+    const double *weights = kfe_model_record(model, "weights", &count);
+    double sum = 0;
+
+    assert_int_equal(count, expected);
+    for (int64_t i = 0; i < count; i++) {
+        assert_true(weights[i] >= 0);
+        sum += weights[i];
+    }
+    assert_below(fabs(sum - 1), 1e-12);
+    return weights;
+}
+
+static void test_three_solvers_find_the_optimum(void **state)
+{
+    static const char *const xis[] = {"auto", "0.3", "0.002"};
+    static const char *const solvers[] = {"gradient", "silp", "sdp"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    char params[96];
+
+    for (int x = 0; x < 3; x++) {
+        double objective[3];
+        for (int s = 0; s < 3; s++) {
+            snprintf(params, sizeof params, "solver=%s,xi=%s", solvers[s], xis[x]);
+            support_request request = {"hsic-mkl", params, FOUR_KERNELS};
+            kfe_model *model = support_request_model(ctx, &request, p.data);
+            double xi = support_number(model, "xi");
+            const double *d = weights_of(model, KERNELS);
+            objective[s] = support_number(model, "objective");
+            assert_below(fabs(by_definition(&p, d, xi, NULL) - objective[s]), 1e-9 * objective[s]);
+            assert_below(support_number(model, "gap"), 1e-6 * objective[s]);
+            if (s == 0)
+                assert_below(gap_by_definition(&p, d, xi), 1e-7 * objective[s]);
+            kfe_model_free(model);
+        }
+        assert_below(fabs(objective[1] - objective[0]), 1e-6 * objective[0]);
+        assert_below(fabs(objective[2] - objective[0]), 1e-6 * objective[0]);
+    }
+    free_problem(&p);
+}
+
+/* No point of a grid over the simplex is better. */
+static void test_nothing_on_the_simplex_is_better(void **state)
+{
+    enum { STEPS = 8 };
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    support_request request = {"hsic-mkl", "xi=0.02", FOUR_KERNELS};
+    kfe_model *model = support_request_model(ctx, &request, p.data);
+    double objective = support_number(model, "objective");
+
+    for (int a = 0; a <= STEPS; a++)
+        for (int b = 0; a + b <= STEPS; b++)
+            for (int c = 0; a + b + c <= STEPS; c++) {
+                double d[KERNELS] = {a, b, c, STEPS - a - b - c};
+                for (int k = 0; k < KERNELS; k++)
+                    d[k] /= STEPS;
+                assert_true(by_definition(&p, d, 0.02, NULL) >= objective * (1 - 1e-9));
+            }
+    kfe_model_free(model);
+    free_problem(&p);
+}
+
+/* With one kernel hsic-mkl is the regularised discriminant of that kernel, its ridge being ξ times the trace.
+ */
+static void test_one_kernel_has_all_the_weight(void **state)
+{
+    static const char *const solvers[] = {"gradient", "silp", "sdp"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.2);
+    char params[96];
+    double trace = 0;
+
+    support_centre_kernel(ROWS, k);
+    for (int64_t i = 0; i < ROWS; i++)
+        trace += k[i * ROWS + i];
+    snprintf(params, sizeof params, "ridge=%.17g", 0.01 * trace);
+    kfe_matrix expected = support_features(ctx, "kfd", params, "rbf:gamma=0.2", p.data, p.data);
+    for (int s = 0; s < 3; s++) {
+        snprintf(params, sizeof params, "xi=0.01,solver=%s", solvers[s]);
+        support_request request = {"hsic-mkl", params, {"rbf:gamma=0.2,weight=3"}};
+        kfe_model *model = support_request_model(ctx, &request, p.data);
+        kfe_matrix z = support_transform(ctx, model, p.data);
+        assert_true(weights_of(model, 1)[0] == 1);
+        assert_below(support_distance_up_to_sign(ROWS, 2, expected.values, z.values), 1e-8);
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+    }
+    support_request joint = {"svm-mkl", NULL, {"rbf:gamma=0.2"}};
+    kfe_model *model = support_request_model(ctx, &joint, p.data);
+    assert_true(weights_of(model, 1)[0] == 1);
+    kfe_model_free(model);
+    kfe_matrix_free(&expected);
+    free(k);
+    free_problem(&p);
+}
+
+static void test_a_kernel_given_twice_changes_nothing(void **state)
+{
+    static const char *const solvers[] = {"gradient", "silp", "sdp"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    char params[96];
+
+    for (int s = 0; s < 3; s++) {
+        snprintf(params, sizeof params, "solver=%s,xi=0.02,tolerance=1e-10", solvers[s]);
+        support_request once = {"hsic-mkl", params, {"rbf:gamma=0.2", "linear"}};
+        support_request twice = {"hsic-mkl", params, {"rbf:gamma=0.2", "linear", "rbf:gamma=0.2"}};
+        kfe_model *a = support_request_model(ctx, &once, p.data);
+        kfe_model *b = support_request_model(ctx, &twice, p.data);
+        kfe_matrix za = support_transform(ctx, a, p.data);
+        kfe_matrix zb = support_transform(ctx, b, p.data);
+        const double *one = weights_of(a, 2);
+        const double *two = weights_of(b, 3);
+        assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-7);
+        assert_below(fabs(one[0] - two[0] - two[2]), 1e-3);
+        assert_below(support_distance_up_to_rotation(ROWS, za.cols, za.values, zb.cols, zb.values), 1e-3);
+        kfe_matrix_free(&za);
+        kfe_matrix_free(&zb);
+        kfe_model_free(a);
+        kfe_model_free(b);
+    }
+    free_problem(&p);
+}
+
+/* Two tables: what the classes are, and noise or a constant. */
+static kfe_data *two_views(kfe_context *ctx, double noise, int64_t second_rows)
+{
+    char left[8192] = "a,b\n";
+    char right[8192] = "c\n";
+    const char *labels[60];
+    uint64_t seed = 3;
+    kfe_data *data = NULL;
+    size_t at[2] = {strlen(left), strlen(right)};
+
+    for (int64_t i = 0; i < 60; i++) {
+        labels[i] = i % 2 ? "yes" : "no";
+        at[0] += (size_t)snprintf(left + at[0], sizeof left - at[0], "%.6f,%.6f\n",
+                                  (i % 2 ? 2 : -2) + support_normal(&seed), support_normal(&seed));
+        if (i < second_rows)
+            at[1] += (size_t)snprintf(right + at[1], sizeof right - at[1], "%.6f\n",
+                                      1 + noise * support_normal(&seed));
+    }
+    const char *const paths[] = {support_text("left.csv", left), support_text("right.csv", right)};
+    kfe_status status = kfe_data_read_views(ctx, 2, paths, NULL, "label=none,header=yes", &data);
+    if (status != KFE_OK)
+        return NULL;
+    assert_ok(ctx, kfe_data_set_labels(ctx, data, labels));
+    return data;
+}
+
+static void test_noise_gets_next_to_nothing(void **state)
+{
+    static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
+    kfe_context *ctx = *state;
+    kfe_data *data = two_views(ctx, 1, 60);
+
+    assert_non_null(data);
+    for (int m = 0; m < 2; m++) {
+        support_request request = {methods[m], NULL, {"linear", "linear"}};
+        kfe_model *model = support_request_model(ctx, &request, data);
+        assert_below(weights_of(model, 2)[1], 0.02);
+        kfe_model_free(model);
+    }
+    kfe_data_free(data);
+}
+
+/* A kernel without weight is not in the model, nor is the support set of its view; files keep every bit. */
+static void test_kernels_without_weight_are_dropped(void **state)
+{
+    static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
+    kfe_context *ctx = *state;
+    kfe_data *data = two_views(ctx, 0, 60);
+
+    assert_non_null(data);
+    for (int m = 0; m < 2; m++) {
+        support_request request = {methods[m], NULL, {"rbf:gamma=0.1", "linear"}};
+        kfe_model *loaded = NULL;
+        support_catch_log(ctx);
+        kfe_model *model = support_request_model(ctx, &request, data);
+        assert_non_null(strstr(support_log(), "gets no weight"));
+        assert_true(weights_of(model, 2)[1] == 0);
+        assert_int_equal(model->kernels.count, 1);
+        assert_int_equal(model->views[1].support.rows, 0);
+        assert_ok(ctx, kfe_model_save(ctx, model, support_path("dropped.kfe")));
+        assert_ok(ctx, kfe_model_load(ctx, support_path("dropped.kfe"), &loaded));
+        kfe_matrix a = support_transform(ctx, model, data);
+        kfe_matrix b = support_transform(ctx, loaded, data);
+        assert_memory_equal(a.values, b.values, (size_t)(a.rows * a.cols) * sizeof(double));
+        kfe_matrix_free(&a);
+        kfe_matrix_free(&b);
+        kfe_model_free(loaded);
+        kfe_model_free(model);
+    }
+    kfe_data_free(data);
+}
+
+static void test_svm_mkl_predicts_and_bounds(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    support_request request = {"svm-mkl", "machine-C=3,machine-stop=1e-7", FOUR_KERNELS};
+    kfe_model *model = support_request_model(ctx, &request, p.data);
+    int64_t count = 0;
+    const double *upper = kfe_model_record(model, "upper-bound", &count);
+    const double *lower = kfe_model_record(model, "lower-bound", &count);
+
+    assert_true(count >= 1);
+    for (int64_t i = 0; i < count; i++)
+        assert_true(lower[i] <= upper[i] * (1 + 1e-6));
+    double objective = support_number(model, "objective");
+    assert_below(upper[count - 1] - lower[count - 1], 0.011 * upper[count - 1]);
+    assert_below(fabs(support_machines_cost(ctx, model, p.data, p.class_of, 3) - objective),
+                 1e-5 * objective);
+    support_check_predictions_of_a_file(ctx, model, p.data);
+    kfe_model_free(model);
+    free_problem(&p);
+}
+
+/* ---- families ---- */
+
+static void test_a_family_is_its_members(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    support_request family = {"hsic-mkl", NULL, {"rbf:gamma=0.01..1/3,weight=2", "linear"}};
+    support_request members = {
+        "hsic-mkl",
+        NULL,
+        {"rbf:gamma=0.01,weight=2", "rbf:gamma=0.1,weight=2", "rbf:gamma=1,weight=2", "linear"}};
+    kfe_model *a = support_request_model(ctx, &family, p.data);
+    kfe_model *b = support_request_model(ctx, &members, p.data);
+    kfe_matrix za = support_transform(ctx, a, p.data);
+    kfe_matrix zb = support_transform(ctx, b, p.data);
+
+    weights_of(a, 4);
+    assert_int_equal(za.cols, zb.cols);
+    /* the middle member is the square root of 0.01 but for rounding */
+    assert_below(support_distance(ROWS * za.cols, za.values, zb.values), 1e-8);
+    kfe_matrix_free(&za);
+    kfe_matrix_free(&zb);
+    kfe_model_free(a);
+    kfe_model_free(b);
+    free_problem(&p);
+}
+
+/* Kept in memory, members are maps of the same distances or dot products; tile by tile each is evaluated. */
+static void test_sharing_distances_changes_nothing(void **state)
+{
+    static const char *const families[] = {"rbf:gamma=0.01..1/3", "poly:gamma=0.1..1/2",
+                                           "laplacian:gamma=0.1..1/2"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+
+    for (int f = 0; f < 3; f++) {
+        support_request shared = {"hsic-mkl", "tolerance=1e-10", {"linear", families[f], "cosine"}};
+        support_request alone = {"hsic-mkl", "tolerance=1e-10,gram=tiled", {"linear", families[f], "cosine"}};
+        kfe_model *a = support_request_model(ctx, &shared, p.data);
+        kfe_model *b = support_request_model(ctx, &alone, p.data);
+        assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-9);
+        assert_below(fabs(weights_of(a, 4 + (f == 0))[1] - weights_of(b, 4 + (f == 0))[1]), 1e-6);
+        kfe_model_free(a);
+        kfe_model_free(b);
+    }
+    free_problem(&p);
+}
+
+static void test_bad_families_are_refused(void **state)
+{
+    static const char *const texts[] = {"rbf:gamma=0.1..1",
+                                        "rbf:gamma=0..1/3",
+                                        "rbf:gamma=-1..1/3",
+                                        "rbf:gamma=1..x/3",
+                                        "rbf:gamma=1..2/0",
+                                        "rbf:gamma=1..2/1.5",
+                                        "rbf:gamma=1..2/5000",
+                                        "rbf:gamma=1..inf/3",
+                                        "poly:gamma=1..2/2,coef0=1..2/2",
+                                        "rbf..3/2",
+                                        "nothing:gamma=1..2/2"};
+    kfe_context *ctx = *state;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        kfe_spec *spec = NULL;
+        assert_int_equal(kfe_spec_parse(ctx, "hsic-mkl", NULL, texts[i], &spec), KFE_EINVAL);
+        assert_null(spec);
+    }
+}
+
+/* ---- what must be refused, and what must not ---- */
+
+static void test_bad_settings_and_data_are_refused(void **state)
+{
+    static const char *const params[] = {"xi=0", "xi=-1", "tolerance=0", "max-rounds=0", "solver=guess"};
+    kfe_context *ctx = *state;
+    double x[6] = {2, 2, 2, 2, 2, 2};
+    int class_of[6] = {0, 1, 0, 1, 0, 1};
+    kfe_data *same = support_dense(ctx, 6, 1, x, class_of);
+    support_request request = {"hsic-mkl", NULL, {"rbf:gamma=1", "rbf:gamma=2"}};
+    kfe_model *model = NULL;
+
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        kfe_spec *spec = NULL;
+        assert_int_equal(kfe_spec_parse(ctx, "hsic-mkl", params[i], NULL, &spec), KFE_EINVAL);
+        assert_int_equal(kfe_spec_parse(ctx, "svm-mkl", params[i], NULL, &spec), KFE_EINVAL);
+    }
+    assert_fails(ctx, KFE_EINPUT, "the same for all pairs", support_request_fit(ctx, &request, same, &model));
+    assert_null(model);
+    assert_null(two_views(ctx, 1, 59)); /* kernels of different sizes */
+    kfe_data_free(same);
+}
+
+static void test_sdp_is_for_small_data(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = NULL;
+    int *class_of = NULL;
+    kfe_model *model = NULL;
+    support_request request = {"hsic-mkl", "solver=sdp", {"rbf:gamma=1", "linear"}};
+
+    support_clouds(1, 1001, 2, 2, 2, &x, &class_of);
+    kfe_data *data = support_dense(ctx, 1001, 2, x, class_of);
+    assert_fails(ctx, KFE_EINVAL, "use --solver gradient", support_request_fit(ctx, &request, data, &model));
+    kfe_data_free(data);
+    free(x);
+    free(class_of);
+}
+
+static void test_indefinite_kernels_get_a_warning_and_an_answer(void **state)
+{
+    static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+
+    for (int m = 0; m < 2; m++) {
+        support_request request = {methods[m], "xi=1e-4", {"sigmoid:gamma=2,coef0=-1", "rbf:gamma=0.2"}};
+        support_catch_log(ctx);
+        kfe_model *model = support_request_model(ctx, &request, p.data);
+        assert_non_null(strstr(support_log(), "xi was raised"));
+        kfe_matrix z = support_transform(ctx, model, p.data);
+        assert_true(support_number(model, "xi") > 1e-4);
+        for (int64_t i = 0; i < z.rows * z.cols; i++)
+            assert_true(isfinite(z.values[i]));
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+    }
+    free_problem(&p);
+}
+
+static void test_a_class_may_have_one_member(void **state)
+{
+    static const char *const requests[][2] = {{"hsic-mkl", NULL},
+                                              {"hsic-mkl", "label-kernel=h1,solver=silp"},
+                                              {"hsic-mkl", "solver=sdp"},
+                                              {"svm-mkl", NULL}};
+    kfe_context *ctx = *state;
+    double *x = support_normals(3, 12 * 3);
+    int class_of[12] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2};
+    kfe_data *data = support_dense(ctx, 12, 3, x, class_of);
+
+    for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
+        support_request request = {requests[r][0], requests[r][1], {"rbf:gamma=0.3", "linear"}};
+        kfe_model *model = support_request_model(ctx, &request, data);
+        kfe_matrix z = support_transform(ctx, model, data);
+        weights_of(model, 2);
+        assert_true(z.cols >= 1);
+        for (int64_t i = 0; i < z.rows * z.cols; i++)
+            assert_true(isfinite(z.values[i]));
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+    }
+    kfe_data_free(data);
+    free(x);
+}
+
+static void test_rounds_do_not_allocate(void **state)
+{
+    problem p = make_problem(*state);
+    support_request newton = {"hsic-mkl", "max-rounds=2", FOUR_KERNELS};
+    support_request joint = {"svm-mkl", "settled=0,max-iter=3", FOUR_KERNELS};
+
+    support_check_rounds_do_not_allocate(&newton, "max-rounds=100,tolerance=1e-12", ROWS, COLS, p.x,
+                                         p.class_of);
+    support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20", ROWS, COLS, p.x, p.class_of);
+    free_problem(&p);
+}
+
+static void test_memory_may_end_anywhere(void **state)
+{
+    static const support_request requests[] = {
+        {"hsic-mkl", NULL, {"rbf:gamma=0.1..1/2", "linear"}},
+        {"hsic-mkl", "solver=silp", {"rbf:gamma=0.3", "linear"}},
+        {"hsic-mkl", "solver=sdp", {"rbf:gamma=0.3", "linear"}},
+        {"svm-mkl", "max-iter=2", {"rbf:gamma=0.3", "linear"}},
+    };
+    double *x = NULL;
+    int *class_of = NULL;
+
+    (void)state;
+    support_clouds(5, 15, 3, 3, 2, &x, &class_of);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        support_check_memory(&requests[i], 15, 3, x, class_of);
+    free(x);
+    free(class_of);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_three_solvers_find_the_optimum),
+        with_context(test_nothing_on_the_simplex_is_better),
+        with_context(test_one_kernel_has_all_the_weight),
+        with_context(test_a_kernel_given_twice_changes_nothing),
+        with_context(test_noise_gets_next_to_nothing),
+        with_context(test_kernels_without_weight_are_dropped),
+        with_context(test_svm_mkl_predicts_and_bounds),
+        with_context(test_a_family_is_its_members),
+        with_context(test_sharing_distances_changes_nothing),
+        with_context(test_bad_families_are_refused),
+        with_context(test_bad_settings_and_data_are_refused),
+        with_context(test_sdp_is_for_small_data),
+        with_context(test_indefinite_kernels_get_a_warning_and_an_answer),
+        with_context(test_a_class_may_have_one_member),
+        with_context(test_rounds_do_not_allocate),
+        with_context(test_memory_may_end_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

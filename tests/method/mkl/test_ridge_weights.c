@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gradient solver of weights where it goes by reduced models, which takes more examples than test_mkl.c
+ * has: the model against the function written with full matrices, and the solver with it. */
+#include "support/mkl.h"
+
+#include <math.h>
+
+#include "method/mkl/ridge_weights.h"
+#include "model/model.h"
+
+enum { ROWS = 130, COLS = 3, CLASSES = 3, KERNELS = 3 };
+static const double gammas[KERNELS] = {0.05, 0.5, 4};
+#define KERNEL_TEXTS                                                                                         \
+    {                                                                                                        \
+        "rbf:gamma=0.05", "rbf:gamma=0.5", "rbf:gamma=4"                                                     \
+    }
+#define XI 0.01
+
+typedef struct problem {
+    double *x;
+    int *class_of;
+    kfe_data *data;
+    double *g[KERNELS]; /* centred, of trace one */
+    double l[ROWS * CLASSES];
+} problem;
+
+static problem make_problem(kfe_context *ctx)
+{
+    problem p;
+
+    support_clouds(11, ROWS, COLS, CLASSES, 1.2, &p.x, &p.class_of);
+    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    for (int m = 0; m < KERNELS; m++) {
+        double trace = 0;
+        p.g[m] = support_rbf(ROWS, p.x, ROWS, p.x, COLS, gammas[m]);
+        support_centre_kernel(ROWS, p.g[m]);
+        for (int64_t i = 0; i < ROWS; i++)
+            trace += p.g[m][i * ROWS + i];
+        for (int64_t i = 0; i < ROWS * ROWS; i++)
+            p.g[m][i] /= trace;
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int c = 0; c < CLASSES; c++)
+            p.l[i * CLASSES + c] = p.class_of[i] == c;
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    for (int m = 0; m < KERNELS; m++)
+        free(p->g[m]);
+    kfe_data_free(p->data);
+    free(p->x);
+    free(p->class_of);
+}
+
+/* u = (I + Σ dᵢGᵢ/ξ)⁻¹L; returns tr(Lᵀu). */
+static double solve_by_definition(const problem *p, const double *d, double **u)
+{
+    double *m = malloc(ROWS * ROWS * sizeof *m);
+    double value = 0;
+
+    for (int64_t i = 0; i < ROWS * ROWS; i++) {
+        m[i] = i % (ROWS + 1) == 0;
+        for (int k = 0; k < KERNELS; k++)
+            m[i] += d[k] * p->g[k][i] / XI;
+    }
+    *u = support_solve(ROWS, CLASSES, m, p->l);
+    for (int64_t i = 0; i < ROWS * CLASSES; i++)
+        value += (*u)[i] * p->l[i];
+    free(m);
+    return value;
+}
+
+static double by_definition(const problem *p, const double *d)
+{
+    double *u = NULL;
+    double value = solve_by_definition(p, d, &u);
+
+    free(u);
+    return value;
+}
+
+/* How far below f(d) the optimum can be: the largest slope minus the mean one. */
+static double gap_by_definition(const problem *p, const double *d)
+{
+    double *u = NULL;
+    double largest = 0;
+    double mean = 0;
+
+    solve_by_definition(p, d, &u);
+    for (int k = 0; k < KERNELS; k++) {
+        double *gu = support_product(ROWS, ROWS, CLASSES, p->g[k], u);
+        double q = 0;
+        for (int64_t i = 0; i < ROWS * CLASSES; i++)
+            q += gu[i] * u[i] / XI;
+        largest = fmax(largest, q);
+        mean += d[k] * q;
+        free(gu);
+    }
+    free(u);
+    return largest - mean;
+}
+
+/* ---- the model ---- */
+
+typedef struct model {
+    kfe_i_kernel_list kernels;
+    kfe_i_bank bank;
+    kfe_i_mkl full;
+    kfe_i_mkl_reduced reduced;
+} model;
+
+static void open_model(kfe_context *ctx, const problem *p, model *m)
+{
+    static const char *const texts[] = KERNEL_TEXTS;
+    kfe_i_mkl_settings settings = {.xi = XI, .tolerance = 1e-8, .max_rounds = 100};
+
+    kfe_i_kernel_list_init(ctx, &m->kernels);
+    for (int k = 0; k < KERNELS; k++) {
+        kfe_i_kernel kernel = {0};
+        assert_ok(ctx, kfe_i_kernel_parse(ctx, texts[k], &kernel));
+        assert_ok(ctx, kfe_i_kernel_list_add(&m->kernels, &kernel));
+    }
+    kfe_i_problem given = {.target = &p->data->target,
+                           .kernels = &m->kernels,
+                           .views = &p->data->views[0].table,
+                           .view_count = 1};
+    assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, &m->bank));
+    assert_ok(ctx, kfe_i_mkl_open(ctx, &m->bank, CLASSES, &m->full));
+    kfe_i_mkl_configure(&m->full, "test", &settings);
+    memcpy(m->full.labels, p->l, sizeof p->l);
+    assert_ok(ctx, kfe_i_mkl_reduced_open(&m->full, &m->reduced));
+    kfe_i_mkl_reduced_forget(&m->reduced);
+}
+
+static void close_model(model *m)
+{
+    kfe_i_mkl_reduced_free(&m->reduced);
+    kfe_i_mkl_free(&m->full);
+    kfe_i_bank_free(&m->bank);
+    kfe_i_kernel_list_free(&m->kernels);
+}
+
+/* Adds the span of the point d, with the answers written apart. */
+static void add_point(kfe_context *ctx, const problem *p, model *m, const double *d)
+{
+    double *answers = malloc(ROWS * KERNELS * CLASSES * sizeof *answers);
+    double *matrix = malloc(ROWS * ROWS * sizeof *matrix);
+    double value = 0;
+
+    memcpy(m->full.d, d, KERNELS * sizeof *d);
+    assert_ok(ctx, kfe_i_mkl_value(&m->full, d, &value));
+    assert_below(fabs(value - by_definition(p, d)), 1e-10 * value);
+    for (int64_t i = 0; i < ROWS * ROWS; i++) {
+        matrix[i] = i % (ROWS + 1) == 0;
+        for (int k = 0; k < KERNELS; k++)
+            matrix[i] += d[k] * p->g[k][i] / XI;
+    }
+    for (int k = 0; k < KERNELS; k++) {
+        double *image = support_product(ROWS, ROWS, CLASSES, p->g[k], m->full.u);
+        double *solved = support_solve(ROWS, CLASSES, matrix, image);
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int c = 0; c < CLASSES; c++)
+                answers[(i * KERNELS + k) * CLASSES + c] = solved[i * CLASSES + c] / XI;
+        free(image);
+        free(solved);
+    }
+    assert_ok(ctx, kfe_i_mkl_reduce(&m->reduced, answers));
+    free(answers);
+    free(matrix);
+}
+
+static double model_at(kfe_context *ctx, model *m, const double *d)
+{
+    double value = 0;
+
+    assert_ok(ctx, kfe_i_mkl_value(&m->reduced.mkl, d, &value));
+    return value;
+}
+
+static const double start[KERNELS] = {0.3, 0.5, 0.2};
+
+/* Equal at the point itself, below everywhere else. */
+static void test_the_model_is_a_lower_bound(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    model m = {0};
+
+    open_model(ctx, &p, &m);
+    add_point(ctx, &p, &m, start);
+    assert_below(fabs(model_at(ctx, &m, start) - by_definition(&p, start)), 1e-10);
+    for (int a = 0; a <= 6; a++)
+        for (int b = 0; a + b <= 6; b++) {
+            double d[KERNELS] = {a / 6.0, b / 6.0, (6 - a - b) / 6.0};
+            double truth = by_definition(&p, d);
+            assert_below(model_at(ctx, &m, d), truth * (1 + 1e-10));
+            assert_true(model_at(ctx, &m, d) > 0.5 * truth);
+        }
+    close_model(&m);
+    free_problem(&p);
+}
+
+/* f − f_S is of the fourth order in the distance: half the step leaves about a sixteenth. */
+static void test_the_model_is_right_to_third_order(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    model m = {0};
+    double error[2];
+
+    open_model(ctx, &p, &m);
+    add_point(ctx, &p, &m, start);
+    for (int h = 0; h < 2; h++) {
+        double step = h == 0 ? 0.08 : 0.04;
+        double d[KERNELS] = {start[0] - step, start[1] + 0.25 * step, start[2] + 0.75 * step};
+        error[h] = by_definition(&p, d) - model_at(ctx, &m, d);
+    }
+    assert_true(error[1] > 0);
+    assert_true(error[0] > 11 * error[1]);
+    close_model(&m);
+    free_problem(&p);
+}
+
+/* Another point makes the model right there too; a point twice changes nothing. */
+static void test_points_add_up(void **state)
+{
+    static const double other[KERNELS] = {0, 0.1, 0.9};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    model m = {0};
+
+    open_model(ctx, &p, &m);
+    add_point(ctx, &p, &m, start);
+    double before = by_definition(&p, other) - model_at(ctx, &m, other);
+    add_point(ctx, &p, &m, other);
+    assert_true(before > 1e-6);
+    for (int again = 0; again < 4; again++) { /* more than there is room for: the oldest are forgotten */
+        assert_below(fabs(model_at(ctx, &m, other) - by_definition(&p, other)), 1e-9);
+        if (again == 0)
+            assert_below(fabs(model_at(ctx, &m, start) - by_definition(&p, start)), 1e-9);
+        add_point(ctx, &p, &m, other);
+    }
+    close_model(&m);
+    free_problem(&p);
+}
+
+/* ---- the solver ---- */
+
+static const double *weights_of(const kfe_model *fitted)
+{
+    int64_t count = 0;
+
+    return kfe_model_record(fitted, "weights", &count);
+}
+
+static void test_the_solver_finds_the_optimum_in_few_rounds(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    support_request request = {"hsic-mkl", "xi=0.01,label-kernel=h1", KERNEL_TEXTS};
+    support_request slow = {"hsic-mkl", "xi=0.01,label-kernel=h1,solver=silp", KERNEL_TEXTS};
+    kfe_model *fast = support_request_model(ctx, &request, p.data);
+    kfe_model *silp = support_request_model(ctx, &slow, p.data);
+    double objective = support_number(fast, "objective");
+
+    assert_below(fabs(by_definition(&p, weights_of(fast)) - objective), 1e-9 * objective);
+    assert_below(gap_by_definition(&p, weights_of(fast)), 1e-5 * objective);
+    assert_below(support_number(fast, "gap"), 1e-8 * objective);
+    /* the gap that it states is not smaller than it can be */
+    assert_true(objective - support_number(fast, "gap") <= support_number(silp, "objective") * (1 + 1e-12));
+    assert_below(fabs(support_number(silp, "objective") - objective), 1e-7 * objective);
+    assert_below(support_number(fast, "rounds"), 4);
+    assert_true(support_number(silp, "rounds") > 3 * support_number(fast, "rounds"));
+    kfe_model_free(fast);
+    kfe_model_free(silp);
+    free_problem(&p);
+}
+
+static void test_a_kernel_given_twice_changes_nothing(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    support_request once = {"hsic-mkl", "tolerance=1e-11", {"rbf:gamma=0.05", "rbf:gamma=4"}};
+    support_request twice = {
+        "hsic-mkl", "tolerance=1e-11", {"rbf:gamma=0.05", "rbf:gamma=4", "rbf:gamma=0.05"}};
+    kfe_model *a = support_request_model(ctx, &once, p.data);
+    kfe_model *b = support_request_model(ctx, &twice, p.data);
+
+    assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-9);
+    assert_below(fabs(weights_of(a)[0] - weights_of(b)[0] - weights_of(b)[2]), 1e-4);
+    kfe_model_free(a);
+    kfe_model_free(b);
+    free_problem(&p);
+}
+
+static void test_an_indefinite_kernel_raises_xi(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx);
+    support_request request = {"hsic-mkl", "xi=1e-4", {"sigmoid:gamma=2,coef0=-1", "rbf:gamma=0.5"}};
+
+    support_catch_log(ctx);
+    kfe_model *fitted = support_request_model(ctx, &request, p.data);
+    assert_non_null(strstr(support_log(), "xi was raised"));
+    kfe_matrix z = support_transform(ctx, fitted, p.data);
+    for (int64_t i = 0; i < z.rows * z.cols; i++)
+        assert_true(isfinite(z.values[i]));
+    kfe_matrix_free(&z);
+    kfe_model_free(fitted);
+    free_problem(&p);
+}
+
+static void test_memory(void **state)
+{
+    static const support_request requests[] = {{"hsic-mkl", "max-rounds=2", {"rbf:gamma=0.1", "linear"}},
+                                               {"svm-mkl", "max-iter=2", {"rbf:gamma=0.1", "linear"}}};
+    enum { FEW = 60 };
+    double *x = NULL;
+    int *class_of = NULL;
+
+    (void)state;
+    support_clouds(5, FEW, 3, 2, 1, &x, &class_of);
+    for (int i = 0; i < 2; i++)
+        support_check_memory(&requests[i], FEW, 3, x, class_of);
+    support_check_rounds_do_not_allocate(&requests[0], "max-rounds=50,tolerance=1e-12", FEW, 3, x, class_of);
+    support_check_rounds_do_not_allocate(&requests[1], "max-iter=20,settled=0", FEW, 3, x, class_of);
+    free(x);
+    free(class_of);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_the_model_is_a_lower_bound),
+        with_context(test_the_model_is_right_to_third_order),
+        with_context(test_points_add_up),
+        with_context(test_the_solver_finds_the_optimum_in_few_rounds),
+        with_context(test_a_kernel_given_twice_changes_nothing),
+        with_context(test_an_indefinite_kernel_raises_xi),
+        with_context(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel boosting against a direct implementation on explicit features, with matrices of all pairs and dense
+ * generalized eigenproblems. */
+#include "support/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/tolerance.h"
+
+enum { ROWS = 30, TEST_ROWS = 12, COLS = 4, ROUNDS = 6 };
+
+typedef struct problem {
+    double *x, *test;
+    int class_of[ROWS];
+    kfe_data *train, *test_data;
+} problem;
+
+/* Two classes that overlap. */
+static problem make_problem(kfe_context *ctx, uint64_t seed)
+{
+    problem p = {.x = support_normals(seed, ROWS * COLS),
+                 .test = support_normals(seed + 9, TEST_ROWS * COLS)};
+
+    for (int i = 0; i < ROWS; i++) {
+        p.class_of[i] = i % 3 == 0;
+        p.x[i * COLS] += p.class_of[i] ? 0.8 : -0.5;
+        p.x[i * COLS + 1] += p.class_of[i];
+    }
+    p.train = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    p.test_data = support_dense(ctx, TEST_ROWS, COLS, p.test, NULL);
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    kfe_data_free(p->train);
+    kfe_data_free(p->test_data);
+    free(p->x);
+    free(p->test);
+}
+
+/* ---- the algorithm, written down once more ---- */
+
+typedef struct direct {
+    double q[ROWS * ROUNDS]; /* features of the training examples, times √step */
+    double t[TEST_ROWS * ROUNDS];
+    double steps[ROUNDS], losses[ROUNDS];
+    double gap; /* the smallest of the leading eigenvalues, relative, over the condition of the right side */
+} direct;
+
+static double same_class(const problem *p, int i, int j)
+{
+    return p->class_of[i] == p->class_of[j] ? 1 : -1;
+}
+
+/* w, the leading generalized eigenvector of (FᵀMF, FᵀF + ridge·S), for F (ROWS × k). */
+static void leading_vector(int64_t k, const double *f, const double *m, double ridge, const double *s,
+                           double *w, double *gap)
+{
+    double *turned = support_transpose(ROWS, k, f);
+    double *mf = support_product(ROWS, ROWS, k, m, f);
+    double *left = support_product(k, ROWS, k, turned, mf);
+    double *right = support_product(k, ROWS, k, turned, f);
+    double *values = calloc((size_t)k, sizeof *values);
+    double *vectors = calloc((size_t)(k * k), sizeof *vectors);
+
+    for (int64_t i = 0; i < k * k; i++)
+        right[i] += ridge * s[i];
+    support_generalized(k, left, right, values, vectors);
+    for (int64_t i = 0; i < k; i++)
+        w[i] = vectors[i * k];
+    *gap = fmin(*gap,
+                (values[0] - values[1]) / fmax(values[0], fabs(values[k - 1])) / support_condition(k, right));
+    free(turned);
+    free(mf);
+    free(left);
+    free(right);
+    free(values);
+    free(vectors);
+}
+
+/* Boosting on features F (ROWS × k) and, of new points, N (TEST_ROWS × k), with the norm wᵀSw. */
+static direct boost(const problem *p, int log_loss, int64_t k, const double *f, const double *n, double ridge,
+                    const double *s)
+{
+    direct d = {.gap = 1};
+    double kernel[ROWS * ROWS] = {0};
+    double m[ROWS * ROWS];
+    double weight[ROWS * ROWS];
+    double *w = calloc((size_t)k, sizeof *w);
+
+    for (int t = 0; t < ROUNDS; t++) {
+        double largest = 0;
+        double right = 0;
+        double wrong = 0;
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < ROWS; j++) {
+                double agreement = same_class(p, i, j) * kernel[i * ROWS + j];
+                weight[i * ROWS + j] = log_loss ? 1 / (1 + exp(agreement)) : exp(-agreement);
+                m[i * ROWS + j] = weight[i * ROWS + j] * same_class(p, i, j);
+            }
+        leading_vector(k, f, m, ridge, s, w, &d.gap);
+        double *q = support_product(ROWS, k, 1, f, w);
+        double *q_test = support_product(TEST_ROWS, k, 1, n, w);
+        for (int i = 0; i < ROWS; i++)
+            largest = fmax(largest, fabs(q[i]));
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < ROWS; j++) {
+                double value = q[i] * q[j] / (largest * largest);
+                if (value * same_class(p, i, j) > 0)
+                    right += weight[i * ROWS + j] * fabs(value);
+                else
+                    wrong += weight[i * ROWS + j] * fabs(value);
+            }
+        d.steps[t] = log(right / fmax(wrong, right / (ROWS * ROWS))) / 2;
+        for (int i = 0; i < ROWS; i++)
+            d.q[i * ROUNDS + t] = sqrt(d.steps[t]) * q[i] / largest;
+        for (int i = 0; i < TEST_ROWS; i++)
+            d.t[i * ROUNDS + t] = sqrt(d.steps[t]) * q_test[i] / largest;
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < ROWS; j++) {
+                kernel[i * ROWS + j] += d.q[i * ROUNDS + t] * d.q[j * ROUNDS + t];
+                double agreement = same_class(p, i, j) * kernel[i * ROWS + j];
+                d.losses[t] += (log_loss ? log(1 + exp(-agreement)) : exp(-agreement)) / (ROWS * ROWS);
+            }
+        free(q);
+        free(q_test);
+    }
+    free(w);
+    return d;
+}
+
+static void compare(kfe_context *ctx, const problem *p, const char *params, const char *kernel,
+                    const direct *expected)
+{
+    kfe_model *model = support_fit(ctx, "kb", params, kernel, p->train);
+    kfe_matrix train = support_transform(ctx, model, p->train);
+    kfe_matrix test = support_transform(ctx, model, p->test_data);
+    /* a difference in one round changes all later ones */
+    double bound = ROUNDS * tolerance_eigenvector(ROWS, expected->gap);
+    int64_t count = 0;
+
+    const double *steps = kfe_model_record(model, "steps", &count);
+    assert_int_equal(count, ROUNDS);
+    assert_below(support_distance(ROUNDS, expected->steps, steps), bound);
+    const double *losses = kfe_model_record(model, "losses", &count);
+    assert_int_equal(count, ROUNDS);
+    assert_below(support_distance(ROUNDS, expected->losses, losses), bound);
+    assert_below(support_distance_up_to_sign(ROWS, ROUNDS, expected->q, train.values), bound);
+    assert_below(support_distance_up_to_sign(TEST_ROWS, ROUNDS, expected->t, test.values), bound);
+    kfe_matrix_free(&train);
+    kfe_matrix_free(&test);
+    kfe_model_free(model);
+}
+
+static const char *const loss_names[] = {"exp", "log"};
+
+/* With a linear kernel, in COLS dimensions; without a ridge the paper's problem. */
+static void test_linear_boosting_equals_the_direct_one(void **state)
+{
+    static const double ridges[] = {0, 5};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 1);
+    double unit[COLS * COLS] = {0};
+    char params[64];
+
+    for (int j = 0; j < COLS; j++)
+        unit[j * COLS + j] = 1;
+    for (int loss = 0; loss < 2; loss++)
+        for (int r = 0; r < 2; r++) {
+            direct expected = boost(&p, loss, COLS, p.x, p.test, ridges[r], unit);
+            snprintf(params, sizeof params, "dim=%d,ridge=%g,loss=%s", ROUNDS, ridges[r], loss_names[loss]);
+            compare(ctx, &p, params, "linear", &expected);
+        }
+    free_problem(&p);
+}
+
+/* In the dual, KMKα = λ(KK + μK)α, by the formula of the kernel. */
+static void test_kernel_boosting_equals_the_direct_one(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 2);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
+    double *k_test = support_rbf(TEST_ROWS, p.test, ROWS, p.x, COLS, 0.3);
+    char params[64];
+
+    for (int loss = 0; loss < 2; loss++) {
+        direct expected = boost(&p, loss, ROWS, k, k_test, 20, k);
+        snprintf(params, sizeof params, "dim=%d,ridge=20,loss=%s", ROUNDS, loss_names[loss]);
+        compare(ctx, &p, params, "rbf:gamma=0.3", &expected);
+    }
+    free(k);
+    free(k_test);
+    free_problem(&p);
+}
+
+static void test_centred_kernel_equals_centred_data(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 3);
+    double moved[ROWS * COLS];
+
+    memcpy(moved, p.x, sizeof moved);
+    free(support_centre_columns(ROWS, COLS, moved));
+    kfe_data *centred = support_dense(ctx, ROWS, COLS, moved, p.class_of);
+    kfe_matrix a = support_features(ctx, "kb", "dim=4,center=yes,ridge=1", "linear", p.train, p.train);
+    kfe_matrix b = support_features(ctx, "kb", "dim=4,ridge=1", "linear", centred, centred);
+    assert_int_equal(a.cols, b.cols);
+    assert_below(support_distance_up_to_sign(ROWS, a.cols, a.values, b.values), 1e-10);
+    kfe_matrix_free(&a);
+    kfe_matrix_free(&b);
+    kfe_data_free(centred);
+    free_problem(&p);
+}
+
+/* ---- what boosting promises ---- */
+
+static double pair_loss(const problem *p, int log_loss, const kfe_matrix *z, int64_t features)
+{
+    double total = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++) {
+            double kernel = 0;
+            for (int64_t t = 0; t < features; t++)
+                kernel += z->values[i * z->cols + t] * z->values[j * z->cols + t];
+            double agreement = same_class(p, i, j) * kernel;
+            total += log_loss ? log(1 + exp(-agreement)) : exp(-agreement);
+        }
+    return total / (ROWS * ROWS);
+}
+
+static void test_the_loss_falls_every_round(void **state)
+{
+    static const char *const kernels[] = {"rbf:gamma=0.5", "linear", "poly:degree=2", "laplacian"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 4);
+    char params[64];
+
+    for (int loss = 0; loss < 2; loss++)
+        for (int k = 0; k < 4; k++) {
+            int64_t count = 0;
+            snprintf(params, sizeof params, "dim=12,loss=%s", loss_names[loss]);
+            kfe_model *model = support_fit(ctx, "kb", params, kernels[k], p.train);
+            kfe_matrix z = support_transform(ctx, model, p.train);
+            const double *losses = kfe_model_record(model, "losses", &count);
+            double before = pair_loss(&p, loss, &z, 0);
+            assert_int_equal(count, 12);
+            for (int64_t t = 0; t < count; t++) {
+                double after = pair_loss(&p, loss, &z, t + 1);
+                assert_true(after < before);
+                assert_below(fabs(after - losses[t]), 1e-11);
+                before = after;
+            }
+            kfe_matrix_free(&z);
+            kfe_model_free(model);
+        }
+    free_problem(&p);
+}
+
+/* ---- odd data ---- */
+
+/* Without a ridge and with a kernel matrix of full rank, the first feature is the class. */
+static void test_a_perfect_feature_ends_it(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 5);
+
+    support_catch_log(ctx);
+    kfe_matrix z = support_features(ctx, "kb", "ridge=0", "rbf:gamma=2", p.train, p.train);
+    assert_non_null(strstr(support_log(), "the class itself"));
+    assert_int_equal(z.cols, 1);
+    for (int i = 0; i < ROWS; i++)
+        assert_below(fabs(z.values[i] * z.values[0] - same_class(&p, i, 0) * log(ROWS)), 1e-9);
+    kfe_matrix_free(&z);
+    free_problem(&p);
+}
+
+/* One column of ±1: after one step, right and wrong pairs weigh the same. */
+static void test_no_positive_step_ends_it(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[8] = {1, 1, 1, -1, -1, -1, -1, 1};
+    int class_of[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+    kfe_data *data = support_dense(ctx, 8, 1, x, class_of);
+
+    support_catch_log(ctx);
+    kfe_matrix z = support_features(ctx, "kb", "dim=5", "linear", data, data);
+    assert_non_null(strstr(support_log(), "no feature has a positive step"));
+    assert_int_equal(z.cols, 1);
+    /* 40 of the 64 pairs are right */
+    for (int i = 0; i < 8; i++)
+        assert_below(fabs(z.values[i] * z.values[0] - x[i] * log(40.0 / 24) / 2), 1e-14);
+    kfe_matrix_free(&z);
+    kfe_data_free(data);
+}
+
+static void assert_refused(kfe_context *ctx, int64_t rows, const double *x, const int *class_of,
+                           const char *kernel, const char *text)
+{
+    kfe_data *data = support_dense(ctx, rows, 1, x, class_of);
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, "kb", NULL, kernel, &spec));
+    assert_fails(ctx, KFE_EINPUT, text, kfe_fit(ctx, spec, data, &model));
+    assert_null(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+}
+
+static void test_what_cannot_be_boosted_is_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    const double x[6] = {1, 2, 3, 4, 5, 6};
+    const double same[6] = {1, 1, 1, 1, 1, 1};
+    const double zeros[6] = {0};
+
+    assert_refused(ctx, 6, x, (int[]){0, 1, 2, 0, 1, 2}, "rbf:gamma=1", "two classes");
+    assert_refused(ctx, 6, x, (int[]){0, 0, 0, 0, 0, 0}, "rbf:gamma=1", "two classes");
+    assert_refused(ctx, 6, same, (int[]){0, 1, 0, 1, 0, 1}, "rbf:gamma=1", "no feature of this kernel");
+    assert_refused(ctx, 6, zeros, (int[]){0, 1, 0, 1, 0, 1}, "linear", "is zero");
+}
+
+static void test_small_and_repeated_data_is_taken(void **state)
+{
+    kfe_context *ctx = *state;
+    const double repeated[6] = {1, 1, 1, 2, 2, 2};
+    const struct {
+        int64_t rows;
+        const double *x;
+        int class_of[6];
+    } cases[] = {{2, (const double[]){1, -1}, {0, 1}},
+                 {6, repeated, {0, 0, 1, 1, 1, 0}},
+                 {5, (const double[]){3, 3, 3, 3, 3}, {0, 1, 1, 1, 1}}};
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        kfe_data *data = support_dense(ctx, cases[c].rows, 1, cases[c].x, cases[c].class_of);
+        kfe_matrix z = support_features(ctx, "kb", NULL, "rbf:gamma=1", data, data);
+        assert_true(z.cols >= 1);
+        for (int64_t i = 0; i < z.rows * z.cols; i++)
+            assert_true(isfinite(z.values[i]) && z.values[i] != 0);
+        kfe_matrix_free(&z);
+        kfe_data_free(data);
+    }
+}
+
+static void test_memory_limit_is_respected(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 6);
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, kfe_context_set_memory(ctx, 20000));
+    assert_ok(ctx, kfe_spec_parse(ctx, "kb", NULL, "rbf:gamma=1", &spec));
+    assert_fails(ctx, KFE_ELIMIT, "kb", kfe_fit(ctx, spec, p.train, &model));
+    kfe_spec_free(spec);
+    free_problem(&p);
+}
+
+/* ---- memory ends ---- */
+
+static kfe_status fit_with(support_allocator *allocator, const problem *p, const char *params)
+{
+    const char *labels[ROWS];
+    kfe_context *ctx = NULL;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    if (status != KFE_OK)
+        return status;
+    for (int i = 0; i < ROWS; i++)
+        labels[i] = p->class_of[i] ? "yes" : "no";
+    if ((status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, p->x, &data)) == KFE_OK &&
+        (status = kfe_data_set_labels(ctx, data, labels)) == KFE_OK &&
+        (status = kfe_spec_parse(ctx, "kb", params, "rbf:gamma=0.3", &spec)) == KFE_OK)
+        status = kfe_fit(ctx, spec, data, &model);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    kfe_context_free(ctx);
+    return status;
+}
+
+static void test_memory_may_end_anywhere(void **state)
+{
+    static const char *const requests[] = {"dim=3", "dim=3,loss=log,center=yes"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 7);
+
+    for (int r = 0; r < 2; r++) {
+        support_allocator counting = {0};
+        assert_int_equal(fit_with(&counting, &p, requests[r]), KFE_OK);
+        assert_int_equal(counting.live, 0);
+        assert_true(counting.calls > 20);
+        for (int64_t k = 1; k <= counting.calls; k++) {
+            support_allocator failing = {.fail_at = k};
+            assert_int_equal(fit_with(&failing, &p, requests[r]), KFE_ENOMEM);
+            assert_int_equal(failing.live, 0);
+        }
+    }
+    free_problem(&p);
+}
+
+/* More rounds, not one allocation more. */
+static void test_rounds_do_not_allocate(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 8);
+    support_allocator few = {0};
+    support_allocator many = {0};
+
+    assert_int_equal(fit_with(&few, &p, "dim=2"), KFE_OK);
+    assert_int_equal(fit_with(&many, &p, "dim=9"), KFE_OK);
+    assert_int_equal(few.calls, many.calls);
+    free_problem(&p);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_linear_boosting_equals_the_direct_one),
+        with_context(test_kernel_boosting_equals_the_direct_one),
+        with_context(test_centred_kernel_equals_centred_data),
+        with_context(test_the_loss_falls_every_round),
+        with_context(test_a_perfect_feature_ends_it),
+        with_context(test_no_positive_step_ends_it),
+        with_context(test_what_cannot_be_boosted_is_refused),
+        with_context(test_small_and_repeated_data_is_taken),
+        with_context(test_memory_limit_is_respected),
+        with_context(test_memory_may_end_anywhere),
+        with_context(test_rounds_do_not_allocate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

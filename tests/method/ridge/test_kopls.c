@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orthonormalized kernel PLS and its reduced form against dense generalized eigenproblems, least squares, kfd
+ * and each other. */
+#include "support/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/rng.h"
+#include "support/tolerance.h"
+
+enum { ROWS = 40, TEST_ROWS = 15, COLS = 5, CLASSES = 4, LANDMARKS = 9 };
+
+typedef struct problem {
+    double *x, *test;
+    int *class_of;
+    double *targets; /* ROWS × 2, real */
+    kfe_data *classes, *real, *test_data;
+} problem;
+
+static problem make_problem(kfe_context *ctx, uint64_t seed)
+{
+    problem p = {.test = support_normals(seed + 50, TEST_ROWS * COLS),
+                 .targets = support_normals(seed + 60, ROWS * 2)};
+
+    support_clouds(seed, ROWS, COLS, CLASSES, 1.5, &p.x, &p.class_of);
+    for (int64_t i = 0; i < ROWS; i++) {
+        p.targets[2 * i] = 0.3 * p.targets[2 * i] + p.x[i * COLS] + 5;
+        p.targets[2 * i + 1] = 0.3 * p.targets[2 * i + 1] + 2 * p.x[i * COLS + 1] * p.x[i * COLS + 2];
+    }
+    p.classes = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    p.real = support_dense(ctx, ROWS, COLS, p.x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, p.real, 2, p.targets));
+    p.test_data = support_dense(ctx, TEST_ROWS, COLS, p.test, NULL);
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    kfe_data_free(p->classes);
+    kfe_data_free(p->real);
+    kfe_data_free(p->test_data);
+    free(p->x);
+    free(p->test);
+    free(p->class_of);
+    free(p->targets);
+}
+
+static double *copy_of(int64_t count, const double *values)
+{
+    double *copy = calloc((size_t)count, sizeof *copy);
+
+    memcpy(copy, values, (size_t)count * sizeof *copy);
+    return copy;
+}
+
+static double *indicator(const int *class_of)
+{
+    double *y = calloc(ROWS * CLASSES, sizeof *y);
+
+    for (int64_t i = 0; i < ROWS; i++)
+        y[i * CLASSES + class_of[i]] = 1;
+    return y;
+}
+
+/* The m × m matrix cᵀc + ridge·s, and (cᵀy)(cᵀy)ᵀ, of c (ROWS × k) and y (ROWS × m). */
+static void scatter_and_covariance(int64_t k, const double *c, int64_t m, const double *y, double ridge,
+                                   const double *s, double **scatter, double **covariance)
+{
+    double *turned = support_transpose(ROWS, k, c);
+    double *products = support_product(k, ROWS, m, turned, y);
+    double *products_turned = support_transpose(k, m, products);
+
+    *scatter = support_product(k, ROWS, k, turned, c);
+    *covariance = support_product(k, m, k, products, products_turned);
+    for (int64_t i = 0; i < k * k; i++)
+        (*scatter)[i] += ridge * s[i];
+    free(turned);
+    free(products);
+    free(products_turned);
+}
+
+/* The features of `new_points` (rows × k, in the coordinates of c, centred like it) along the first `dim`
+ * generalized eigenvectors. */
+static double *expected_features(int64_t k, const double *c, int64_t m, const double *y, double ridge,
+                                 const double *s, int64_t rows, const double *new_points, int64_t dim,
+                                 double *gap)
+{
+    double *scatter, *covariance;
+    double *values = calloc((size_t)k, sizeof *values);
+    double *vectors = calloc((size_t)(k * k), sizeof *vectors);
+    double *features = calloc((size_t)(rows * dim), sizeof *features);
+
+    scatter_and_covariance(k, c, m, y, ridge, s, &scatter, &covariance);
+    support_generalized(k, covariance, scatter, values, vectors);
+    double *all = support_product(rows, k, k, new_points, vectors);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < dim; j++)
+            features[i * dim + j] = all[i * k + j];
+    *gap = 1;
+    for (int64_t j = 0; j < dim; j++)
+        *gap = fmin(*gap, (values[j] - values[j + 1]) / values[0]);
+    *gap /= support_condition(k, scatter);
+    free(scatter);
+    free(covariance);
+    free(values);
+    free(vectors);
+    free(all);
+    return features;
+}
+
+static double *identity(int64_t n)
+{
+    double *s = calloc((size_t)(n * n), sizeof *s);
+
+    for (int64_t i = 0; i < n; i++)
+        s[i * n + i] = 1;
+    return s;
+}
+
+/* ---- kopls ---- */
+
+/* With a linear kernel the problem is one of COLS dimensions: XᵀYYᵀX u = λ (XᵀX + μI) u. */
+static void compare_with_primal(kfe_context *ctx, const problem *p, int real, double ridge,
+                                const char *method)
+{
+    char params[64];
+    double gap = 0;
+    int64_t dim = real ? 2 : CLASSES - 1;
+    int64_t m = real ? 2 : CLASSES;
+    double *y = real ? copy_of(ROWS * 2, p->targets) : indicator(p->class_of);
+    double *x = copy_of(ROWS * COLS, p->x);
+    double *test = copy_of(TEST_ROWS * COLS, p->test);
+    double *unit = identity(COLS);
+    double *means = support_centre_columns(ROWS, COLS, x);
+
+    free(support_centre_columns(ROWS, m, y));
+    for (int64_t i = 0; i < TEST_ROWS * COLS; i++)
+        test[i] -= means[i % COLS];
+    snprintf(params, sizeof params, "ridge=%.17g", ridge);
+    double *expected = expected_features(COLS, x, m, y, ridge, unit, TEST_ROWS, test, dim, &gap);
+    kfe_matrix got =
+        support_features(ctx, method, params, "linear", real ? p->real : p->classes, p->test_data);
+    assert_int_equal(got.cols, dim);
+    assert_below(support_distance_up_to_sign(TEST_ROWS, dim, expected, got.values),
+                 tolerance_eigenvector(ROWS, gap));
+    free(y);
+    free(x);
+    free(test);
+    free(unit);
+    free(means);
+    free(expected);
+    kfe_matrix_free(&got);
+}
+
+static void test_directions_solve_the_eigenproblem(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 1);
+
+    for (int real = 0; real < 2; real++) {
+        compare_with_primal(ctx, &p, real, 3, "kopls");
+        compare_with_primal(ctx, &p, real, 0.01, "kopls");
+        compare_with_primal(ctx, &p, real, 0.5, "rkopls");
+    }
+    free_problem(&p);
+}
+
+/* Eq. (2) itself: with next to no ridge, features of the training examples are orthonormal, and the criterion
+ * of one target is the R² of least squares. */
+static void test_features_are_orthonormal_and_explain(void **state)
+{
+    static const char *const methods[] = {"kopls", "rkopls"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 2);
+    double ridge = 1e-6;
+    double *x = copy_of(ROWS * COLS, p.x);
+    double y[ROWS];
+    double left = 0;
+    double all = 0;
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        y[i] = p.targets[2 * i];
+    free(support_centre_columns(ROWS, COLS, x));
+    free(support_centre_columns(ROWS, 1, y));
+    double *turned = support_transpose(ROWS, COLS, x);
+    double *scatter = support_product(COLS, ROWS, COLS, turned, x);
+    double *right = support_product(COLS, ROWS, 1, turned, y);
+    double *slope = support_solve(COLS, 1, scatter, right);
+    double *fitted = support_product(ROWS, COLS, 1, x, slope);
+    for (int64_t i = 0; i < ROWS; i++) {
+        left += (y[i] - fitted[i]) * (y[i] - fitted[i]);
+        all += y[i] * y[i];
+    }
+    for (int k = 0; k < 2; k++) {
+        kfe_data *one = support_dense(ctx, ROWS, COLS, p.x, NULL);
+        assert_ok(ctx, kfe_data_set_targets(ctx, one, 1, y));
+        kfe_model *model = support_fit(ctx, methods[k], "ridge=1e-6", "linear", one);
+        const double *criterion = kfe_model_record(model, "criterion", &count);
+        assert_int_equal(count, 1);
+        assert_below(fabs(criterion[0] - (1 - left / all)), 10 * ridge);
+        kfe_matrix z = support_features(ctx, methods[k], "ridge=1e-6", "linear", p.classes, p.classes);
+        double *z_turned = support_transpose(ROWS, z.cols, z.values);
+        double *products = support_product(z.cols, ROWS, z.cols, z_turned, z.values);
+        double *unit = identity(z.cols);
+        assert_int_equal(z.cols, CLASSES - 1);
+        assert_below(support_distance(z.cols * z.cols, unit, products), 10 * ridge);
+        free(z_turned);
+        free(products);
+        free(unit);
+        kfe_matrix_free(&z);
+        kfe_model_free(model);
+        kfe_data_free(one);
+    }
+    free(x);
+    free(turned);
+    free(scatter);
+    free(right);
+    free(slope);
+    free(fitted);
+    free_problem(&p);
+}
+
+static void test_classes_give_the_space_of_kfd(void **state)
+{
+    static const char *const kernels[] = {"rbf:gamma=0.2", "poly:degree=2,gamma=0.5,coef0=1"};
+    static const char *const ridges[] = {NULL, "ridge=0.2"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 3);
+
+    for (int k = 0; k < 2; k++)
+        for (int r = 0; r < 2; r++) {
+            kfe_matrix a = support_features(ctx, "kopls", ridges[r], kernels[k], p.classes, p.test_data);
+            kfe_matrix b = support_features(ctx, "kfd", ridges[r], kernels[k], p.classes, p.test_data);
+            assert_int_equal(a.cols, CLASSES - 1);
+            assert_int_equal(b.cols, CLASSES - 1);
+            assert_below(support_outside_span(TEST_ROWS, a.cols, a.values, b.cols, b.values), 1e-9);
+            assert_below(support_outside_span(TEST_ROWS, b.cols, b.values, a.cols, a.values), 1e-9);
+            kfe_matrix_free(&a);
+            kfe_matrix_free(&b);
+        }
+    free_problem(&p);
+}
+
+/* ---- rkopls ---- */
+
+static void test_all_landmarks_give_kopls(void **state)
+{
+    static const char *const params[] = {NULL, "ridge=0.1,center=no", "ridge=1e-6"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 4);
+
+    for (int real = 0; real < 2; real++)
+        for (int k = 0; k < 3; k++) {
+            const kfe_data *train = real ? p.real : p.classes;
+            kfe_matrix a = support_features(ctx, "kopls", params[k], "rbf:gamma=0.3", train, p.test_data);
+            kfe_matrix b = support_features(ctx, "rkopls", params[k], "rbf:gamma=0.3", train, p.test_data);
+            assert_int_equal(a.cols, b.cols);
+            assert_below(support_distance_up_to_sign(TEST_ROWS, a.cols, a.values, b.values), 1e-7);
+            kfe_matrix_free(&a);
+            kfe_matrix_free(&b);
+        }
+    free_problem(&p);
+}
+
+/* Rows of rbf values with the landmarks, minus the means over the training examples. */
+static double *landmark_values(int64_t rows, const double *x, const double *landmarks, const double *means)
+{
+    double *c = support_rbf(rows, x, LANDMARKS, landmarks, COLS, 0.3);
+
+    for (int64_t i = 0; means && i < rows * LANDMARKS; i++)
+        c[i] -= means[i % LANDMARKS];
+    return c;
+}
+
+static void test_few_landmarks_against_the_dense_problem(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 5);
+    int64_t index[ROWS];
+    double landmarks[LANDMARKS * COLS];
+    double gap = 0;
+    kfe_i_rng rng;
+
+    kfe_context_set_seed(ctx, 17);
+    kfe_i_rng_init(&rng, 17, KFE_STREAM_LANDMARKS);
+    kfe_i_rng_choose(&rng, ROWS, LANDMARKS, index);
+    for (int64_t s = 0; s < LANDMARKS; s++)
+        memcpy(landmarks + s * COLS, p.x + index[s] * COLS, COLS * sizeof *landmarks);
+    double *inner = support_rbf(LANDMARKS, landmarks, LANDMARKS, landmarks, COLS, 0.3);
+    double *y = copy_of(ROWS * 2, p.targets);
+    free(support_centre_columns(ROWS, 2, y));
+    for (int center = 0; center < 2; center++) {
+        const char *params = center ? "landmarks=9,ridge=0.05" : "landmarks=9,ridge=0.05,center=no";
+        double *c = landmark_values(ROWS, p.x, landmarks, NULL);
+        double *means = center ? support_centre_columns(ROWS, LANDMARKS, c) : NULL;
+        double *test = landmark_values(TEST_ROWS, p.test, landmarks, means);
+        double *expected = expected_features(LANDMARKS, c, 2, y, 0.05, inner, TEST_ROWS, test, 2, &gap);
+        kfe_model *model = support_fit(ctx, "rkopls", params, "rbf:gamma=0.3", p.real);
+        kfe_matrix got = support_transform(ctx, model, p.test_data);
+        assert_int_equal(kfe_model_support_size(model), LANDMARKS);
+        assert_int_equal(got.cols, 2);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, 2, expected, got.values),
+                     tolerance_eigenvector(ROWS, gap));
+        free(c);
+        free(means);
+        free(test);
+        free(expected);
+        kfe_matrix_free(&got);
+        kfe_model_free(model);
+    }
+    free(inner);
+    free(y);
+    free_problem(&p);
+}
+
+static void test_the_seed_chooses_the_landmarks(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 6);
+    size_t bytes = TEST_ROWS * (CLASSES - 1) * sizeof(double);
+    kfe_matrix z[3];
+
+    for (int k = 0; k < 3; k++) {
+        kfe_context_set_seed(ctx, k == 2 ? 8 : 7);
+        z[k] = support_features(ctx, "rkopls", "landmarks=9", "rbf:gamma=0.3", p.classes, p.test_data);
+        assert_int_equal(z[k].cols, CLASSES - 1);
+    }
+    assert_memory_equal(z[0].values, z[1].values, bytes);
+    assert_memory_not_equal(z[0].values, z[2].values, bytes);
+    for (int k = 0; k < 3; k++)
+        kfe_matrix_free(&z[k]);
+    free_problem(&p);
+}
+
+/* ---- odd data ---- */
+
+static void assert_refused(kfe_context *ctx, const char *method, const char *kernel, const kfe_data *data,
+                           const char *text)
+{
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, method, NULL, kernel, &spec));
+    assert_fails(ctx, KFE_EINPUT, text, kfe_fit(ctx, spec, data, &model));
+    assert_null(model);
+    kfe_spec_free(spec);
+}
+
+static void test_what_cannot_be_explained_is_refused(void **state)
+{
+    static const char *const methods[] = {"kopls", "rkopls"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 7);
+    double constant[ROWS];
+    double zeros[ROWS * COLS] = {0};
+    kfe_data *same = support_dense(ctx, ROWS, COLS, zeros, p.class_of);
+
+    for (int64_t i = 0; i < ROWS; i++)
+        constant[i] = 0.1;
+    assert_ok(ctx, kfe_data_set_targets(ctx, p.real, 1, constant));
+    for (int k = 0; k < 2; k++) {
+        assert_refused(ctx, methods[k], "rbf:gamma=1", p.real, "the same for every example");
+        assert_refused(ctx, methods[k], "rbf:gamma=1", same, "says nothing about the targets");
+    }
+    assert_refused(ctx, "rkopls", "linear", same, "is zero");
+    kfe_data_free(same);
+    free_problem(&p);
+}
+
+/* Every example twice: twice the scatter and the covariance, so half the ridge is a half of everything. */
+static void test_duplicates_count_twice(void **state)
+{
+    static const char *const methods[] = {"kopls", "rkopls"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 8);
+    double twice[2 * ROWS * COLS];
+    int class_of[2 * ROWS];
+
+    for (int64_t i = 0; i < 2 * ROWS; i++) {
+        memcpy(twice + i * COLS, p.x + i % ROWS * COLS, COLS * sizeof *twice);
+        class_of[i] = p.class_of[i % ROWS];
+    }
+    kfe_data *data = support_dense(ctx, 2 * ROWS, COLS, twice, class_of);
+    for (int k = 0; k < 2; k++) {
+        kfe_matrix a =
+            support_features(ctx, methods[k], "ridge=0.1", "rbf:gamma=0.3", p.classes, p.test_data);
+        kfe_matrix b = support_features(ctx, methods[k], "ridge=0.2", "rbf:gamma=0.3", data, p.test_data);
+        for (int64_t i = 0; i < TEST_ROWS * b.cols; i++)
+            b.values[i] *= sqrt(2);
+        assert_int_equal(a.cols, b.cols);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, a.cols, a.values, b.values), 1e-9);
+        kfe_matrix_free(&a);
+        kfe_matrix_free(&b);
+    }
+    kfe_data_free(data);
+    free_problem(&p);
+}
+
+static void test_two_examples_and_fewer_features(void **state)
+{
+    static const char *const methods[] = {"kopls", "rkopls"};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 9);
+    int two[2] = {0, 1};
+    kfe_data *pair = support_dense(ctx, 2, COLS, p.x, two);
+
+    for (int k = 0; k < 2; k++) {
+        kfe_matrix z = support_features(ctx, methods[k], NULL, "rbf:gamma=0.3", pair, pair);
+        assert_int_equal(z.cols, 1);
+        assert_below(fabs(z.values[0] + z.values[1]), 1e-12);
+        assert_true(fabs(z.values[0]) > 0.1);
+        kfe_matrix all = support_features(ctx, methods[k], NULL, "rbf:gamma=0.3", p.classes, p.test_data);
+        kfe_matrix one = support_features(ctx, methods[k], "dim=1", "rbf:gamma=0.3", p.classes, p.test_data);
+        assert_int_equal(one.cols, 1);
+        for (int64_t i = 0; i < TEST_ROWS; i++)
+            assert_below(fabs(all.values[i * all.cols] - one.values[i]), 1e-13);
+        kfe_matrix_free(&z);
+        kfe_matrix_free(&all);
+        kfe_matrix_free(&one);
+    }
+    kfe_data_free(pair);
+    free_problem(&p);
+}
+
+/* ---- memory ends ---- */
+
+static kfe_status fit_with(support_allocator *allocator, const problem *p, const char *method,
+                           const char *params)
+{
+    kfe_context *ctx = NULL;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    if (status != KFE_OK)
+        return status;
+    if ((status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, p->x, &data)) == KFE_OK &&
+        (status = kfe_data_set_targets(ctx, data, 2, p->targets)) == KFE_OK &&
+        (status = kfe_spec_parse(ctx, method, params, "rbf:gamma=0.3", &spec)) == KFE_OK)
+        status = kfe_fit(ctx, spec, data, &model);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    kfe_context_free(ctx);
+    return status;
+}
+
+static void test_memory_may_end_anywhere(void **state)
+{
+    static const char *const requests[][2] = {
+        {"kopls", NULL}, {"kopls", "center=no,dim=1"}, {"rkopls", "landmarks=5"}, {"rkopls", "center=no"}};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 10);
+
+    for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
+        support_allocator counting = {0};
+        assert_int_equal(fit_with(&counting, &p, requests[r][0], requests[r][1]), KFE_OK);
+        assert_int_equal(counting.live, 0);
+        assert_true(counting.calls > 20);
+        for (int64_t k = 1; k <= counting.calls; k++) {
+            support_allocator failing = {.fail_at = k};
+            assert_int_equal(fit_with(&failing, &p, requests[r][0], requests[r][1]), KFE_ENOMEM);
+            assert_int_equal(failing.live, 0);
+        }
+    }
+    free_problem(&p);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_directions_solve_the_eigenproblem),
+        with_context(test_features_are_orthonormal_and_explain),
+        with_context(test_classes_give_the_space_of_kfd),
+        with_context(test_all_landmarks_give_kopls),
+        with_context(test_few_landmarks_against_the_dense_problem),
+        with_context(test_the_seed_chooses_the_landmarks),
+        with_context(test_what_cannot_be_explained_is_refused),
+        with_context(test_duplicates_count_twice),
+        with_context(test_two_examples_and_fewer_features),
+        with_context(test_memory_may_end_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

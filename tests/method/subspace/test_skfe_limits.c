@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* skfe at its limits: what it refuses, starts without a slope, dimensions that are not there, kernels that
+ * are not positive definite, memory that fails. */
+#include "support/deflation.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/tolerance.h"
+
+enum { ROWS = 24, COLS = 3, CLASSES = 3 };
+#define KERNEL "rbf:gamma=0.3"
+
+typedef struct sample {
+    double *x;
+    int *class_of;
+    kfe_data *data;
+} sample;
+
+static sample make_sample(kfe_context *ctx, uint64_t seed)
+{
+    sample s = {0};
+
+    support_clouds(seed, ROWS, COLS, CLASSES, 1.5, &s.x, &s.class_of);
+    s.data = support_dense(ctx, ROWS, COLS, s.x, s.class_of);
+    return s;
+}
+
+static void free_sample(sample *s)
+{
+    kfe_data_free(s->data);
+    free(s->x);
+    free(s->class_of);
+}
+
+/* To a wide kernel all examples are nearly alike, and the first slope is tiny: no reason to stay. */
+static void test_flat_start_is_left(void **state)
+{
+    static const char *const kernels[] = {"rbf:gamma=1e-5", "rbf:gamma=1e-7"};
+    static const char *const optimizers[] = {"optimizer=manifold", "optimizer=cg,max-iter=300"};
+    kfe_context *ctx = *state;
+    sample e = make_sample(ctx, 17);
+
+    for (int k = 0; k < 2; k++)
+        for (int o = 0; o < 2; o++) {
+            int64_t count = 0;
+            kfe_model *model = support_fit(ctx, "skfe", optimizers[o], kernels[k], e.data);
+            const double *trace = kfe_model_record(model, "alignment", &count);
+            for (int64_t i = 1; i < count; i++)
+                assert_true(trace[i] >= trace[i - 1] * (1 - 1e-9));
+            assert_true(trace[count - 1] > trace[0] + 0.05);
+            kfe_model_free(model);
+        }
+    free_sample(&e);
+}
+
+static void test_more_features_than_dimensions(void **state)
+{
+    kfe_context *ctx = *state;
+    sample e = make_sample(ctx, 11);
+
+    support_catch_log(ctx);
+    kfe_matrix z = support_features(ctx, "skfe", "dim=9", "linear", e.data, e.data);
+    assert_int_equal(z.cols, COLS);
+    assert_non_null(strstr(support_log(), "9 features were asked for"));
+    /* all there is: the kernel itself */
+    assert_below(support_distance_up_to_rotation(ROWS, COLS, e.x, COLS, z.values),
+                 tolerance_solve(ROWS, 1e3));
+    kfe_matrix_free(&z);
+    free_sample(&e);
+}
+
+static void test_refusals(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    sample e = make_sample(ctx, 12);
+    double zeros[ROWS] = {0};
+    double *k = support_rbf(ROWS, e.x, ROWS, e.x, COLS, 0.3);
+    kfe_data *given = support_dense(ctx, ROWS, ROWS, k, e.class_of);
+    kfe_data *zero = support_dense(ctx, ROWS, 1, zeros, e.class_of);
+
+    assert_fails(ctx, KFE_EINVAL, "tolerance", kfe_spec_parse(ctx, "skfe", "tolerance=0", KERNEL, &spec));
+    assert_fails(ctx, KFE_EINVAL, "margin-C", kfe_spec_parse(ctx, "skfe", "margin-C=0", KERNEL, &spec));
+    assert_ok(ctx, kfe_spec_parse(ctx, "skfe", NULL, "linear", &spec));
+    assert_fails(ctx, KFE_EINPUT, "zero", kfe_fit(ctx, spec, zero, &model));
+    kfe_spec_free(spec);
+    assert_ok(ctx, kfe_spec_parse(ctx, "skfe", "init=akda-qr", "precomputed", &spec));
+    assert_fails(ctx, KFE_EINVAL, "needs the points", kfe_fit(ctx, spec, given, &model));
+    kfe_spec_free(spec);
+    memset(e.class_of, 0, ROWS * sizeof *e.class_of);
+    kfe_data *one_class = support_dense(ctx, ROWS, COLS, e.x, e.class_of);
+    assert_ok(ctx, kfe_spec_parse(ctx, "skfe", NULL, KERNEL, &spec));
+    assert_fails(ctx, KFE_EINPUT, "two classes", kfe_fit(ctx, spec, one_class, &model));
+    kfe_spec_free(spec);
+    kfe_data_free(one_class);
+    kfe_data_free(given);
+    free(k);
+    kfe_data_free(zero);
+    free_sample(&e);
+}
+
+static void test_classes_of_one_member(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = support_normals(13, 6 * 3);
+    int class_of[6] = {0, 1, 2, 3, 4, 5};
+    kfe_data *data = support_dense(ctx, 6, 3, x, class_of);
+    kfe_matrix z = support_features(ctx, "skfe", NULL, "rbf:gamma=0.5", data, data);
+
+    assert_int_equal(z.cols, 6);
+    for (int64_t i = 0; i < z.rows * z.cols; i++)
+        assert_true(isfinite(z.values[i]));
+    kfe_matrix_free(&z);
+    kfe_data_free(data);
+    free(x);
+}
+
+/* From one dimension to all there are, whatever of the kernel is negative or lost in rounding. */
+static void test_any_dim_of_an_indefinite_kernel(void **state)
+{
+    static const char *const optimizers[] = {"manifold", "cg"};
+    kfe_context *ctx = *state;
+    sample e = make_sample(ctx, 18);
+
+    for (int dim = 1; dim <= ROWS; dim++)
+        for (int o = 0; o < 2; o++) {
+            char params[64];
+            int64_t count = 0;
+            snprintf(params, sizeof params, "dim=%d,optimizer=%s", dim, optimizers[o]);
+            kfe_model *model = support_fit(ctx, "skfe", params, "sigmoid:gamma=0.5,coef0=-0.2", e.data);
+            kfe_matrix z = support_transform(ctx, model, e.data);
+            const double *trace = kfe_model_record(model, "alignment", &count);
+            assert_true(z.cols >= 1 && z.cols <= dim);
+            assert_true(trace[count - 1] >= trace[0] * (1 - 1e-9));
+            for (int64_t i = 0; i < z.rows * z.cols; i++)
+                assert_true(isfinite(z.values[i]));
+            kfe_matrix_free(&z);
+            kfe_model_free(model);
+        }
+    free_sample(&e);
+}
+
+static kfe_status use(kfe_context *ctx, void *user)
+{
+    static const char *const labels[] = {"a", "b", "c"};
+    double x[24];
+    const char *names[8];
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    uint64_t random = 2;
+
+    for (int i = 0; i < 24; i++)
+        x[i] = support_normal(&random);
+    for (int i = 0; i < 8; i++)
+        names[i] = labels[i % 3];
+    kfe_status status = kfe_data_wrap_dense(ctx, 8, 3, 3, x, &data);
+    if (status == KFE_OK)
+        status = kfe_data_set_labels(ctx, data, names);
+    if (status == KFE_OK)
+        status = kfe_spec_parse(ctx, "skfe", user, "rbf:gamma=1", &spec);
+    if (status == KFE_OK)
+        status = kfe_fit(ctx, spec, data, &model);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
+
+static void test_failing_allocations(void **state)
+{
+    static char params[][80] = {"max-iter=3,dim=4", "max-iter=3,optimizer=cg,restarts=1",
+                                "max-iter=3,init=akda-qr", "max-iter=2,criterion=radius-margin"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++)
+        deflation_sweep(params[i], use, params[i]);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_flat_start_is_left),
+        with_context(test_more_features_than_dimensions),
+        with_context(test_refusals),
+        with_context(test_classes_of_one_member),
+        with_context(test_any_dim_of_an_indefinite_kernel),
+        cmocka_unit_test(test_failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models: what they tell, what is refused when a file is not what it says, and what happens when memory ends
+ * at the worst moment. The container itself is tested in test_safetensors.c; here the files are sound
+ * containers with wrong content. */
+#include "support/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/model_file.h"
+
+enum { ROWS = 12, COLS = 4, CLASSES = 3 };
+
+typedef struct sample {
+    double *x;
+    int *class_of;
+    kfe_data *data;
+} sample;
+
+static sample make_sample(kfe_context *ctx)
+{
+    sample s;
+
+    support_clouds(31, ROWS, COLS, CLASSES, 3, &s.x, &s.class_of);
+    for (int i = 0; i < ROWS * COLS; i++)
+        s.x[i] = fabs(s.x[i]);
+    s.data = support_dense(ctx, ROWS, COLS, s.x, s.class_of);
+    return s;
+}
+
+static void free_sample(sample *s)
+{
+    kfe_data_free(s->data);
+    free(s->x);
+    free(s->class_of);
+}
+
+/* ---- a model tells about itself ---- */
+
+static void test_model_tells_about_itself(void **state)
+{
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    kfe_model *model = support_fit(ctx, "koc", "dim=2", "rbf:gamma=0.5", s.data);
+    int64_t count = -1;
+
+    assert_string_equal(kfe_model_method(model), "koc");
+    assert_int_equal(kfe_model_dim(model), 2);
+    assert_int_equal(kfe_model_views(model), 1);
+    assert_int_equal(kfe_model_cols(model, 0), COLS);
+    assert_int_equal(kfe_model_cols(model, 1), 0);
+    assert_int_equal(kfe_model_cols(model, -1), 0);
+    assert_false(kfe_model_takes_strings(model, 0));
+    assert_false(kfe_model_takes_strings(model, 5));
+    assert_int_equal(kfe_model_class_count(model), CLASSES);
+    assert_string_equal(kfe_model_class_name(model, 2), "c2");
+    assert_null(kfe_model_class_name(model, -1));
+    const double *sizes = kfe_model_record(model, "centroid_sizes", &count);
+    assert_int_equal(count, CLASSES);
+    assert_true(sizes[0] + sizes[1] + sizes[2] == ROWS);
+    /* two features of three: the last centroid, and so its class, has no part in them */
+    assert_int_equal(kfe_model_support_size(model), (int64_t)(sizes[0] + sizes[1]));
+    assert_null(kfe_model_record(model, "eigenvalues", &count));
+    assert_int_equal(count, 0);
+    kfe_model_free(model);
+    model = support_fit(ctx, "pca", NULL, NULL, s.data);
+    assert_int_equal(kfe_model_support_size(model), 0);
+    kfe_model_free(model);
+    kfe_model_free(NULL);
+    free_sample(&s);
+}
+
+static void test_metadata_says_what_was_fitted(void **state)
+{
+    static const char *const expected[][2] = {
+        {"format", "kfe-model"},      {"format_version", "1"},
+        {"kfe_version", KFE_VERSION}, {"method", "koc"},
+        {"projector", "kernel"},      {"task", "classes"},
+        {"train_rows", "12"},         {"classes", "[\"c0\",\"c1\",\"c2\"]"}};
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    const char *path = support_path("told.kfe");
+    kfe_model *model = support_fit(ctx, "koc", NULL, "rbf:gamma=0.5", s.data);
+    unsigned char length[8];
+
+    assert_ok(ctx, kfe_model_save(ctx, model, path));
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(length, 1, 8, file), 8);
+    json_t *header = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
+    fclose(file);
+    const json_t *metadata = json_object_get(header, "__metadata__");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_string_equal(json_string_value(json_object_get(metadata, expected[i][0])), expected[i][1]);
+    assert_non_null(strstr(json_string_value(json_object_get(metadata, "kernels")), "rbf:gamma=0.5"));
+    json_decref(header);
+    kfe_model_free(model);
+    free_sample(&s);
+}
+
+/* ---- files that are not what they say ---- */
+
+static model_file saved(kfe_context *ctx, const char *method, const char *kernel, const kfe_data *data)
+{
+    const char *path = support_path("damage.kfe");
+    kfe_model *model = support_fit(ctx, method, NULL, kernel, data);
+
+    assert_ok(ctx, kfe_model_save(ctx, model, path));
+    kfe_model_free(model);
+    return model_file_read(path);
+}
+
+/* An edited file that was not touched loads: the edits below are what is refused. */
+static void test_untouched_file_loads(void **state)
+{
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, model_file_load(ctx, &f, &model));
+    kfe_model_free(model);
+    model_file_free(&f);
+    free_sample(&s);
+}
+
+#define VIEW(columns, strings, scale)                                                                        \
+    "[{\"name\":\"v\",\"columns\":" columns ",\"strings\":" strings ",\"scale\":\"" scale "\"}]"
+#define KERNEL(text, view) "[{\"kernel\":\"" text "\",\"view\":" view "}]"
+
+static void test_wrong_metadata_is_refused(void **state)
+{
+    /* key, value (NULL: left out), what the message says */
+    static const char *const edits[][3] = {
+        {"format", "other", "not a kfe model"},
+        {"format", NULL, "not a kfe model"},
+        {"format_version", "2", "update kfe"},
+        {"format_version", "99999999999999999999999", "update kfe"},
+        {"format_version", "0", "fit the model again"},
+        {"format_version", "-7", "fit the model again"},
+        {"format_version", "one", "format version"},
+        {"format_version", "1x", "format version"},
+        {"format_version", NULL, "format version"},
+        {"kfe_version", NULL, "kfe_version"},
+        {"method", NULL, "method"},
+        {"parameters", NULL, "parameters"},
+        {"projector", "both", "projector"},
+        {"projector", "linear", "kernels"},
+        {"projector", NULL, "projector"},
+        {"task", "rank", "task"},
+        {"task", NULL, "task"},
+        {"train_rows", "0", "train_rows"},
+        {"train_rows", "-5", "train_rows"},
+        {"train_rows", "many", "train_rows"},
+        {"train_rows", NULL, "train_rows"},
+        {"classes", "[\"a\",1]", "classes"},
+        {"classes", "{}", "classes"},
+        {"classes", NULL, "classes"},
+        {"kernels", KERNEL("rfb:gamma=1", "0"), "no kernel 'rfb'"},
+        {"kernels", KERNEL("rbf:gamma=-1", "0"), "gamma"},
+        {"kernels", KERNEL("rbf:gamma=nan", "0"), "gamma"},
+        {"kernels", KERNEL("rbf:gamma=scale", "0"), "kernels"},
+        {"kernels", KERNEL("rbf:colour=1", "0"), "colour"},
+        {"kernels", KERNEL("rbf:gamma=1", "1"), "kernels"},
+        {"kernels", KERNEL("rbf:gamma=1", "-1"), "kernels"},
+        {"kernels", KERNEL("rbf:gamma=1", "4294967296"), "kernels"},
+        {"kernels", KERNEL("spectrum:length=3", "0"), "kernels"},
+        {"kernels", KERNEL("precomputed", "0"), "support"},
+        {"kernels", "[{\"view\":0}]", "kernels"},
+        {"kernels", "[{\"kernel\":7,\"view\":0}]", "kernels"},
+        {"kernels", "[]", "kernels"},
+        {"kernels", "[", "kernels"},
+        {"kernels", NULL, "kernels"},
+        {"views", VIEW("5", "false", "none"), "support"},
+        {"views", VIEW("0", "false", "none"), "views"},
+        {"views", VIEW("-4", "false", "none"), "views"},
+        {"views", VIEW("4000000000", "false", "none"), "views"},
+        {"views", VIEW("\"4\"", "false", "none"), "views"},
+        {"views", VIEW("4", "true", "none"), "kernels"},
+        {"views", VIEW("4", "false", "standard"), "scale.factor"},
+        {"views", VIEW("4", "false", "loud"), "views"},
+        {"views", "[{\"columns\":4,\"strings\":false,\"scale\":\"none\"}]", "views"},
+        {"views", "[]", "views"},
+        {"views", "[1]", "views"},
+        {"views", "null", "views"},
+        {"views", NULL, "views"},
+    };
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
+        char what[256];
+        if (edits[i][1])
+            json_object_set_new(model_file_metadata(&f), edits[i][0], json_string(edits[i][1]));
+        else
+            json_object_del(model_file_metadata(&f), edits[i][0]);
+        snprintf(what, sizeof what, "%s = %s", edits[i][0], edits[i][1] ? edits[i][1] : "(left out)");
+        model_file_assert_refused(ctx, &f, what, edits[i][2]);
+        model_file_free(&f);
+    }
+    free_sample(&s);
+}
+
+static void test_linear_model_of_strings_is_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    model_file f = saved(ctx, "pca", NULL, s.data);
+
+    json_object_set_new(model_file_metadata(&f), "views", json_string(VIEW("4", "true", "none")));
+    model_file_assert_refused(ctx, &f, "strings in a linear model", "damaged");
+    model_file_free(&f);
+    free_sample(&s);
+}
+
+static void test_strings_flag_must_fit_the_kernel(void **state)
+{
+    static const char *const strings[] = {"acgtacgt", "ccgtta", "ttgacca", "gattaca"};
+    static const int class_of[] = {0, 1, 0, 1};
+    kfe_context *ctx = *state;
+    kfe_data *data = NULL;
+
+    assert_ok(ctx, kfe_data_from_text(ctx, 4, strings, &data));
+    support_label(ctx, data, 4, class_of);
+    model_file f = saved(ctx, "koc", "spectrum:length=2", data);
+    json_object_set_new(model_file_metadata(&f), "views", json_string(VIEW("1", "false", "none")));
+    model_file_assert_refused(ctx, &f, "numbers under a kernel on strings", "kernels");
+    model_file_free(&f);
+    kfe_data_free(data);
+}
+
+/* ---- tensors ---- */
+
+static void test_missing_tensors_are_refused(void **state)
+{
+    static const char *const names[][3] = {
+        {"coefficients", "cofficients", "coefficients"},
+        {"view0.support", "view1.support", "support"},
+        {"record.centroid_sizes", "view0.scale.shift", "scale.shift"},
+        {"support.index", "offset", "offset"},
+    };
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
+        model_file_rename(&f, names[i][0], names[i][1]);
+        model_file_assert_refused(ctx, &f, names[i][0], names[i][2]);
+        model_file_free(&f);
+    }
+    free_sample(&s);
+}
+
+static void test_wrong_shapes_are_refused(void **state)
+{
+    /* tensor, key, value as JSON */
+    static const char *const edits[][3] = {
+        {"coefficients", "shape", "[36,1]"},
+        {"coefficients", "shape", "[36]"},
+        {"coefficients", "shape", "[6,6]"},
+        {"coefficients", "shape", "[3,12,1]"},
+        {"coefficients", "dtype", "\"I64\""},
+        {"view0.support", "dtype", "\"I64\""},
+        {"record.centroid_sizes", "dtype", "\"I64\""},
+        {"support.index", "dtype", "\"F64\""},
+    };
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
+        json_t *value = json_loads(edits[i][2], JSON_DECODE_ANY, NULL);
+        json_object_set_new(json_object_get(f.header, edits[i][0]), edits[i][1], value);
+        model_file_assert_refused(ctx, &f, edits[i][2], "damaged");
+        model_file_free(&f);
+    }
+    free_sample(&s);
+}
+
+static void test_numbers_that_are_none_are_refused(void **state)
+{
+    static const char *const names[] = {"coefficients", "view0.support", "record.centroid_sizes"};
+    static const double values[] = {NAN, INFINITY, -INFINITY};
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+
+    for (size_t i = 0; i < 9; i++) {
+        model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
+        model_file_put(&f, names[i % 3], 1, values[i / 3]);
+        model_file_assert_refused(ctx, &f, names[i % 3], "damaged");
+        model_file_free(&f);
+    }
+    free_sample(&s);
+}
+
+static void test_missing_file_is_an_io_error(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_model *model = NULL;
+
+    assert_fails(ctx, KFE_EIO, "no-such.kfe", kfe_model_load(ctx, support_path("no-such.kfe"), &model));
+    assert_null(model);
+}
+
+/* ---- memory ends ---- */
+
+typedef struct request {
+    const char *method, *params, *kernel, *second_kernel;
+    int sparse;
+} request;
+
+typedef struct sweep {
+    support_csr arrays;
+    const double *x;
+    const char *labels[ROWS];
+    char saved[512]; /* the model of a walk without failures */
+    char aside[512]; /* where models are saved again */
+} sweep;
+
+static kfe_status wrap(kfe_context *ctx, const sweep *w, int sparse, kfe_data **out)
+{
+    kfe_status status = sparse ? kfe_data_wrap_csr(ctx, ROWS, COLS, w->arrays.row_start, w->arrays.columns,
+                                                   w->arrays.values, out)
+                               : kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, w->x, out);
+    return status == KFE_OK ? kfe_data_set_labels(ctx, *out, w->labels) : status;
+}
+
+static kfe_status describe_both_ways(kfe_context *ctx, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+
+    for (int style = 0; status == KFE_OK && style < 2; style++) {
+        char *text = NULL;
+        status = kfe_model_describe(ctx, model, (kfe_style)style, &text);
+        kfe_string_free(ctx, text);
+    }
+    return status;
+}
+
+/* The whole road; what was made on it is freed, however far it went. The first walk leaves the model that
+ * later ones load; they save last, since files are synced, which takes its time. */
+static kfe_status walk(const sweep *w, const request *r, support_allocator *allocator, int first)
+{
+    kfe_context *ctx = NULL;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_model *loaded = NULL;
+    kfe_matrix features = {0};
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    if (status != KFE_OK)
+        return status;
+    if ((status = wrap(ctx, w, r->sparse, &data)) == KFE_OK &&
+        (status = kfe_spec_parse(ctx, r->method, r->params, r->kernel, &spec)) == KFE_OK &&
+        (!r->second_kernel || (status = kfe_spec_add_kernel(ctx, spec, r->second_kernel)) == KFE_OK) &&
+        (status = kfe_fit(ctx, spec, data, &model)) == KFE_OK &&
+        (status = first ? kfe_model_save(ctx, model, w->saved) : KFE_OK) == KFE_OK &&
+        (status = kfe_model_load(ctx, w->saved, &loaded)) == KFE_OK &&
+        (status = kfe_transform(ctx, loaded, data, &features)) == KFE_OK &&
+        (status = describe_both_ways(ctx, loaded)) == KFE_OK)
+        status = kfe_model_save(ctx, model, w->aside);
+    kfe_matrix_free(&features);
+    kfe_model_free(model);
+    kfe_model_free(loaded);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    kfe_context_free(ctx);
+    return status;
+}
+
+static void sweep_request(const sweep *w, const request *r)
+{
+    support_allocator unlimited = {0};
+    support_allocator counting = {0};
+
+    assert_int_equal(walk(w, r, &unlimited, 1), KFE_OK);
+    assert_int_equal(walk(w, r, &counting, 0), KFE_OK);
+    assert_int_equal(counting.live, 0);
+    for (int64_t k = 1; k <= counting.calls; k++) {
+        support_allocator failing = {.fail_at = k};
+        kfe_status status = walk(w, r, &failing, 0);
+        if (status != KFE_ENOMEM || failing.live != 0)
+            fail_msg("%s %s %s: allocation %lld of %lld fails: %s, %lld blocks not freed", r->method,
+                     r->params ? r->params : "", r->kernel ? r->kernel : "", (long long)k,
+                     (long long)counting.calls, kfe_status_text(status), (long long)failing.live);
+    }
+}
+
+/* Labels of the first `classes` classes; the others are taken for the last of these. */
+static void label_for(sweep *w, const kfe_data *data, int64_t classes)
+{
+    for (int i = 0; i < ROWS; i++) {
+        int64_t code = kfe_data_class_of(data, i);
+        w->labels[i] = kfe_data_class_name(data, code < classes ? code : classes - 1);
+    }
+}
+
+static void test_memory_may_end_anywhere(void **state)
+{
+    static const request special[] = {
+        {"koc", "clusters-per-class=2,scale=standard", "rbf:gamma=0.5", "linear:weight=2", 0},
+        {"koc", "solver=mgs,gram=tiled", "poly", NULL, 1},
+        {"kfd", "ridge-on=coefficients,scale=minmax", "laplacian", NULL, 0},
+        {"kpca", "gram=f32", "chi2", "cosine", 0},
+        {"kpca", "center=no,gram=f64", "intersection", NULL, 1},
+        {"pca", "dim=2", NULL, NULL, 1},
+        {"akda-qr", NULL, "rbf:gamma=median", NULL, 1},
+    };
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    sweep w = {.x = s.x};
+    kfe_entry_info method;
+
+    snprintf(w.saved, sizeof w.saved, "%s", support_path("saved.kfe"));
+    snprintf(w.aside, sizeof w.aside, "%s", support_path("aside.kfe"));
+    kfe_data_free(support_sparse(ctx, ROWS, COLS, s.x, NULL, &w.arrays));
+    for (int m = 0; kfe_method(m, &method); m++) {
+        label_for(&w, s.data, method.flags & KFE_HAS_TWO_CLASSES ? 2 : CLASSES);
+        request plain = {.method = method.name};
+        plain.kernel = method.flags & KFE_HAS_KERNELS ? "rbf" : NULL;
+        sweep_request(&w, &plain);
+    }
+    label_for(&w, s.data, CLASSES);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        sweep_request(&w, &special[i]);
+    support_csr_free(&w.arrays);
+    free_sample(&s);
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_model_tells_about_itself),
+        with_context(test_metadata_says_what_was_fitted),
+        with_context(test_untouched_file_loads),
+        with_context(test_wrong_metadata_is_refused),
+        with_context(test_linear_model_of_strings_is_refused),
+        with_context(test_strings_flag_must_fit_the_kernel),
+        with_context(test_missing_tensors_are_refused),
+        with_context(test_wrong_shapes_are_refused),
+        with_context(test_numbers_that_are_none_are_refused),
+        with_context(test_missing_file_is_an_io_error),
+        with_context(test_memory_may_end_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

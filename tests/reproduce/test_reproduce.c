@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reproductions: data that is not there, and numbers against the search called
+ * directly and against answers known by hand. */
+#include "support/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "api/plan.h"
+#include "report/reproduction.h"
+#include "select/separation.h"
+#include "support/plan.h"
+#include "support/tolerance.h"
+
+/* ---- what is in the library ---- */
+
+static void test_embedded_specifications_are_sound(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char *const wanted[] = {
+        "000-table2",  "000-table3",  "001-figure2",        "001-figure3", "001-figure4", "001-figure6",
+        "001-table3",  "001-table4",  "001-table5",         "001-table6",  "002-figure1", "002-figure2",
+        "002-figure3", "002-table2",  "002-table2-scaling", "002-table3",  "002-table4",  "004-figure1",
+        "004-figure2", "004-figure3", "004-table1"};
+    kfe_entry_info info;
+    size_t found = 0;
+
+    for (int i = 0; kfe_reproduction(i, &info); i++) {
+        kfe_i_plan plan;
+        assert_ok(ctx, kfe_i_plan_open(ctx, info.name, &plan));
+        assert_string_equal(kfe_i_plan_text(plan.root, "title"), info.summary);
+        assert_string_equal(kfe_i_plan_text(plan.root, "paper"), info.formula);
+        kfe_i_plan_close(&plan);
+        for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++)
+            found += strcmp(wanted[w], info.name) == 0;
+    }
+    assert_int_equal(found, sizeof wanted / sizeof *wanted);
+    assert_int_equal(kfe_reproduction(-1, &info), 0);
+    assert_null(info.name);
+}
+
+/* ---- running ---- */
+
+/* The search, called directly. */
+static kfe_i_assessment assess(kfe_context *ctx, const kfe_spec *spec, int grids, const char *const *grid,
+                               const kfe_data *data, const char *options)
+{
+    kfe_i_assessment assessment;
+    kfe_i_assess_settings settings;
+
+    assert_ok(ctx, kfe_i_assess_settings_parse(ctx, options, &settings));
+    assert_ok(ctx, kfe_i_assess(ctx, spec, grids, grid, 0, NULL, data, &settings, &assessment));
+    return assessment;
+}
+
+static double mean_of(int64_t count, const double *values, int64_t stride)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += values[i * stride];
+    return sum / (double)count;
+}
+
+static double sd_of(int64_t count, const double *values, int64_t stride)
+{
+    double mean = mean_of(count, values, stride);
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += (values[i * stride] - mean) * (values[i * stride] - mean);
+    return sqrt(sum / (double)(count - 1));
+}
+
+static kfe_spec *make_spec(kfe_context *ctx, const char *kernel, const char *learner, const char *params)
+{
+    kfe_spec *spec = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, kernel, &spec));
+    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learner, params));
+    return spec;
+}
+
+/* Percent, the chosen setting, the protocol in its layers, and the difference with and without the paper's
+ * sd. */
+static void test_table_equals_the_search(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] =
+        "{" HEAD ", \"metrics\": [\"error\", \"balanced-accuracy\"], \"percent\": true, \"protocol\": "
+        "{\"split\": \"random\", \"repeats\": 7, \"train-size\": 0.9, \"inner-folds\": 3}, \"quick\": "
+        "{\"repeats\": 5}, \"columns\": [{\"name\": \"P\"}, {\"name\": \"K\", \"method\": \"koc\", "
+        "\"kernel\": \"rbf\", \"learner\": \"knn\", \"protocol\": {\"tuning-splits\": 2}}], \"rows\": "
+        "[{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 20}, \"seed\": 5, "
+        "\"protocol\": {\"train-size\": 40}, \"columns\": {\"K\": {\"grid\": [\"gamma=0.01,0.3\", "
+        "\"neighbors=1,3\"]}}, \"paper\": {\"P\": 9.5, \"K\": {\"error\": {\"value\": 12, \"sd\": 3, "
+        "\"count\": "
+        "50}, \"balanced-accuracy\": 80}}}]}";
+    static const char *const grid[] = {"gamma=0.01,0.3", "neighbors=1,3"};
+    kfe_data *data = NULL;
+    uint64_t seed = kfe_context_seed(ctx);
+
+    kfe_context_set_seed(ctx, seed + 5);
+    assert_ok(ctx, kfe_data_generate(ctx, "slabs", "per-class=20", &data));
+    kfe_context_set_seed(ctx, seed);
+    kfe_spec *spec = make_spec(ctx, "rbf", "knn", NULL);
+    for (int quick = 0; quick < 2; quick++) {
+        kfe_i_assessment a =
+            assess(ctx, spec, 2, grid, data,
+                   quick ? "split=random,repeats=5,train-size=40,inner-folds=3,tuning-splits=2,"
+                           "metrics=error;balanced-accuracy"
+                         : "split=random,repeats=7,train-size=40,inner-folds=3,tuning-splits=2,"
+                           "metrics=error;balanced-accuracy");
+        json_t *report = support_reproduce(ctx, text, quick ? "quick=yes" : NULL);
+        const json_t *error = support_result(report, 2);
+        const json_t *balanced = support_result(report, 3);
+        double mean = 100 * mean_of(a.splits.count, a.values, 2);
+        double sd = 100 * sd_of(a.splits.count, a.values, 2);
+        double n = quick ? 5 : 7;
+        kfe_i_text setting;
+
+        assert_true(support_result_number(support_result(report, 0), "paper") == 9.5);
+        assert_true(json_is_null(json_object_get(support_result(report, 0), "ours")));
+        assert_true(json_is_null(json_object_get(support_result(report, 1), "paper")));
+        assert_int_equal(support_result_number(error, "splits"), n);
+        assert_below(fabs(support_result_number(error, "ours") - mean), tolerance_sum(7, 100));
+        assert_below(fabs(support_result_number(error, "sd") - sd), tolerance_sum(7, 100));
+        assert_below(
+            fabs(support_result_number(error, "difference") * sqrt(sd * sd / n + 9.0 / 50) - (mean - 12)),
+            1e-10);
+        mean = 100 * mean_of(a.splits.count, a.values + 1, 2);
+        sd = 100 * sd_of(a.splits.count, a.values + 1, 2);
+        assert_below(fabs(support_result_number(balanced, "ours") - mean), tolerance_sum(7, 100));
+        assert_below(fabs(support_result_number(balanced, "difference") * sd / sqrt(n) - (mean - 80)), 1e-10);
+        kfe_i_text_init(&setting, ctx);
+        kfe_i_grid_describe(&a.grid, a.chosen[0], &setting);
+        assert_string_equal(json_string_value(json_object_get(error, "setting")), setting.bytes);
+        kfe_i_text_free(&setting);
+        json_decref(report);
+        kfe_i_assessment_free(&a);
+    }
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+}
+
+static void test_curve_equals_the_search_at_each_point(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] =
+        "{" HEAD
+        ", \"kind\": \"curve\", \"metrics\": [\"accuracy\", \"support-vectors\"], \"percent\": true, "
+        "\"protocol\": {\"folds\": 3}, \"over\": {\"name\": \"sigma\", \"parameter\": \"kernel.gamma\", "
+        "\"values\": [0.5, 4], \"reciprocal\": true}, \"columns\": [{\"name\": \"K\", \"method\": \"koc\", "
+        "\"kernel\": \"rbf\", \"learner\": \"svm\", \"learner-params\": {\"C\": 10}}], \"rows\": [" SLABS
+        "]}";
+    static const char *const kernels[] = {"rbf:gamma=2", "rbf:gamma=0.25"};
+    static const double sigmas[] = {0.5, 4};
+    kfe_data *data = NULL;
+    json_t *report = support_reproduce(ctx, text, NULL);
+
+    assert_ok(ctx, kfe_data_generate(ctx, "slabs", "per-class=20", &data));
+    for (size_t p = 0; p < 2; p++) {
+        kfe_spec *spec = make_spec(ctx, kernels[p], "svm", "C=10");
+        kfe_i_assessment a = assess(ctx, spec, 0, NULL, data, "folds=3");
+        assert_true(support_result_number(support_result(report, 2 * p), "sigma") == sigmas[p]);
+        assert_below(fabs(support_result_number(support_result(report, 2 * p), "ours") -
+                          100 * mean_of(3, a.values, 1)),
+                     tolerance_sum(3, 100));
+        assert_below(fabs(support_result_number(support_result(report, 2 * p + 1), "ours") -
+                          mean_of(3, a.support_vectors, 1)),
+                     tolerance_sum(3, 100));
+        kfe_i_assessment_free(&a);
+        kfe_spec_free(spec);
+    }
+    json_decref(report);
+    kfe_data_free(data);
+}
+
+/* Equal errors differ by rounding when they are shown as percentages, which is no standard error. */
+static void test_no_difference_without_spread(void **state)
+{
+    const double unknown = NAN;
+    kfe_i_finding f = {.mean = 72, .sd = 1.4e-14, .count = 3, .paper = 18, .paper_sd = unknown};
+
+    (void)state;
+    assert_true(isnan(kfe_i_finding_difference(&f)));
+    f.sd = 3;
+    assert_below(fabs(kfe_i_finding_difference(&f) - 54 / sqrt(3)), 1e-12);
+    f.sd = 0;
+    f.paper_sd = 2;
+    f.paper_count = 4;
+    assert_below(fabs(kfe_i_finding_difference(&f) - 54), 1e-12);
+    f.sd = unknown; /* of one split */
+    assert_true(isnan(kfe_i_finding_difference(&f)));
+}
+
+/* ---- methods that predict by themselves ---- */
+
+/* The share of test rows that a model of the training rows gets wrong. */
+static double error_on_split(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                             const kfe_i_split *split)
+{
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    kfe_model *model = NULL;
+    kfe_matrix predictions = {0};
+    double wrong = 0;
+
+    assert_ok(ctx, kfe_i_data_gather(ctx, data, split->train, split->train_count, &train));
+    assert_ok(ctx, kfe_i_data_gather(ctx, data, split->test, split->test_count, &test));
+    assert_ok(ctx, kfe_fit(ctx, spec, train, &model));
+    assert_ok(ctx, kfe_predict(ctx, model, test, &predictions, NULL));
+    for (int64_t i = 0; i < split->test_count; i++)
+        wrong += (int64_t)predictions.values[i] != kfe_data_class_of(test, i);
+    kfe_matrix_free(&predictions);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    kfe_data_free(test);
+    return wrong / (double)split->test_count;
+}
+
+static const char machine_table[] =
+    "{" HEAD ", \"metrics\": [\"error\"], \"protocol\": {\"split\": \"random\", \"train-size\": 0.5, "
+    "\"repeats\": 3}, \"columns\": [{\"name\": \"J\", \"method\": \"svm-joint\", \"kernel\": "
+    "\"rbf:gamma=0.3\", \"params\": {\"dim\": 1}}, {\"name\": \"M\", \"method\": \"svm-mkl\", "
+    "\"kernel\": [\"rbf:gamma=0.3\", \"linear\"], \"params\": {\"dim\": 1}}, {\"name\": \"S\", \"method\": "
+    "\"sldr\", \"params\": {\"local-dim\": 1, \"features\": \"gate\"}}], \"rows\": [{\"name\": "
+    "\"I\", \"generate\": \"iris\", \"every\": 3}]}";
+
+/* One whose folds share a kernel matrix, one that opens its own kernels, and one whose decision values are
+ * not made from its features. */
+static void test_machines_of_methods_are_measured(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_plan plan;
+    kfe_data *data = NULL;
+    const kfe_i_plan_use use = {.folder = ""};
+    json_t *report = support_reproduce(ctx, machine_table, NULL);
+
+    assert_ok(ctx, kfe_i_plan_parse(ctx, "m.json", machine_table, strlen(machine_table), &plan));
+    assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    for (size_t c = 0; c < 3; c++) {
+        kfe_i_plan_cell cell;
+        kfe_i_splits splits = {0};
+        double sum = 0;
+        assert_ok(ctx, kfe_i_plan_cell_open(&plan, json_array_get(plan.rows, 0),
+                                            json_array_get(plan.columns, c), NAN, &use, &cell));
+        assert_ok(ctx, kfe_i_splits_make(ctx, &cell.settings.protocol, &data->target, kfe_data_rows(data),
+                                         NULL, 0, 0, &splits));
+        for (int64_t i = 0; i < splits.count; i++)
+            sum += error_on_split(ctx, cell.spec, data, &splits.items[i]);
+        assert_int_equal(splits.count, 3);
+        assert_true(sum > 0); /* one feature is too few, so that there is something to measure */
+        assert_below(fabs(support_result_number(support_result(report, c), "ours") - sum / 3),
+                     tolerance_sum(3, 1));
+        kfe_i_splits_free(&splits);
+        kfe_i_plan_cell_close(&cell);
+    }
+    kfe_data_free(data);
+    kfe_i_plan_close(&plan);
+    json_decref(report);
+}
+
+/* ---- scatter ---- */
+
+/* By hand, on a line: a at 0, 2, 4 and b at 3, 9, in features with a gap between rows. The nearest of 0 is 2
+ * (a, right); of 2 is 3 (b); of 4 is 3 (b); of 3 is 2, the first of two equals (a); of 9 is 4 (a). Means 2, 6
+ * and 3.6: between 3·1.6² + 2·2.4² = 19.2, within 8 + 18 = 26. */
+static void test_separation_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double features[] = {0, 77, 2, -5, 4, 1, 3, 8, 9, 0};
+    static const char *const labels[] = {"a", "a", "a", "b", "b"};
+    kfe_i_target target = {0};
+    kfe_i_separation separation;
+
+    assert_ok(ctx, kfe_i_target_from_labels(ctx, 5, labels, &target));
+    assert_ok(ctx, kfe_i_separation_measure(ctx, &target, 1, 2, features, &separation));
+    assert_below(fabs(separation.neighbour_accuracy - 0.2), DBL_EPSILON);
+    assert_below(fabs(separation.scatter_ratio - 19.2 / 26), tolerance_sum(5, 1));
+    target.rows = 1;
+    target.class_count = 1;
+    assert_ok(ctx, kfe_i_separation_measure(ctx, &target, 1, 2, features, &separation));
+    assert_true(isnan(separation.neighbour_accuracy) && isnan(separation.scatter_ratio));
+    target.class_count = 2;
+    target.rows = 5;
+    kfe_i_target_free(&target);
+}
+
+/* The files hold the features that a fit gives, and the labels; the numbers file is there as well. */
+static void test_scatter_writes_features(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] =
+        "{" HEAD ", \"kind\": \"scatter\", \"columns\": [{\"name\": \"K 1/2\", \"method\": \"koc\", "
+        "\"kernel\": \"rbf:gamma=0.5\"}], \"rows\": [{\"name\": \"iris\", \"generate\": \"iris\"}]}";
+    char options[600];
+    char path[600];
+    kfe_data *iris = NULL;
+    kfe_data *written = NULL;
+    double row[3];
+
+    snprintf(options, sizeof options, "output=%s", support_path("figures"));
+    json_decref(support_reproduce(ctx, text, options));
+    snprintf(path, sizeof path, "%s/s-iris-K_1_2.csv", support_path("figures"));
+    assert_ok(ctx, kfe_data_read(ctx, path, "label=last", &written));
+    assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
+    kfe_matrix expected = support_features(ctx, "koc", NULL, "rbf:gamma=0.5", iris, iris);
+    assert_int_equal(kfe_data_rows(written), 150);
+    assert_int_equal(kfe_data_cols(written, 0), 3);
+    for (int64_t i = 0; i < 150; i++) {
+        assert_ok(ctx, kfe_data_row(ctx, written, 0, i, row));
+        assert_memory_equal(row, expected.values + i * expected.stride, sizeof row);
+        assert_int_equal(kfe_data_class_of(written, i), i / 50);
+    }
+    assert_int_equal(remove(path), 0);
+    snprintf(path, sizeof path, "%s/s.csv", support_path("figures"));
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(support_path("figures")), 0);
+    kfe_matrix_free(&expected);
+    kfe_data_free(written);
+    kfe_data_free(iris);
+}
+
+/* ---- data that is not there ---- */
+
+#define FILES "{\"name\": \"F\", \"data\": \"set.csv\", \"reading\": {\"label\": \"last\"}}"
+#define VIEWS                                                                                                \
+    "{\"name\": \"V\", \"data\": [\"v/one.csv\", \"v/two.csv\"], \"reading\": {\"label-file\": "             \
+    "\"v/labels.csv\"}}"
+
+static void test_missing_files_are_named(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char some[] =
+        "{" HEAD ", \"protocol\": {\"folds\": 3}, \"columns\": [" KNN "], \"rows\": [" FILES ", " SLABS "]}";
+    static const char none[] = "{" HEAD ", \"columns\": [" KNN "], \"rows\": [" FILES ", " VIEWS "]}";
+    char *out = NULL;
+
+    json_t *report = support_reproduce(ctx, some, NULL);
+    assert_string_equal(json_string_value(json_object_get(support_result(report, 0), "note")),
+                        "needs set.csv under --data DIR");
+    assert_true(json_is_null(json_object_get(support_result(report, 0), "ours")));
+    assert_true(support_result_number(support_result(report, 1), "ours") > 0.34);
+    json_decref(report);
+    assert_fails(ctx, KFE_EINPUT, "needs set.csv, v/one.csv, v/two.csv, v/labels.csv under --data DIR",
+                 kfe_reproduce(ctx, support_text("s.json", none), NULL, KFE_STYLE_TEXT, &out));
+    assert_null(out);
+}
+
+/* The folder is that of the file just written. Labels equal the one feature, so 1-NN is right always. */
+static void test_files_are_read_from_the_folder(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] =
+        "{" HEAD ", \"protocol\": {\"folds\": 2}, \"columns\": [{\"name\": \"N\", \"method\": \"none\", "
+        "\"learner\": \"knn\"}, {\"name\": \"O\", \"method\": \"none\", \"learner\": \"knn\"}], \"rows\": "
+        "[{\"name\": \"F\", \"data\": \"set.csv\", \"reading\": {\"label\": \"last\"}, \"note\": \"made "
+        "up\", "
+        "\"columns\": {\"O\": null}, \"paper\": {\"N\": 0.5}}]}";
+    char options[600];
+    char *out = NULL;
+
+    snprintf(options, sizeof options, "data=%s",
+             support_text("set.csv", "1,1\n1,1\n2,2\n2,2\n1,1\n2,2\n1,1\n2,2\n"));
+    *strrchr(options, '/') = '\0';
+    json_t *report = support_reproduce(ctx, text, options);
+    assert_true(support_result_number(support_result(report, 0), "ours") == 1);
+    assert_true(json_is_null(json_object_get(support_result(report, 0), "difference")));
+    assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* O is left out */
+    json_decref(report);
+    assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), options, KFE_STYLE_TEXT, &out));
+    assert_non_null(strstr(out, "F (made up)\n"));
+    assert_non_null(strstr(out, "1.000 +- 0.000"));
+    kfe_string_free(ctx, out);
+}
+
+/* ---- failing allocations ---- */
+
+static kfe_status reproduce_with(support_allocator *allocator, const char *path, const char *options,
+                                 kfe_style style)
+{
+    kfe_context *ctx = NULL;
+    char *out = NULL;
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    if (status == KFE_OK) {
+        kfe_context_set_threads(ctx, 1);
+        status = kfe_reproduce(ctx, path, options, style, &out);
+        assert_int_equal(out == NULL, status != KFE_OK);
+        kfe_string_free(ctx, out);
+    }
+    kfe_context_free(ctx);
+    return status;
+}
+
+static void sweep_failures(const char *text, const char *options, kfe_style style)
+{
+    const char *path = support_text("s.json", text);
+    int64_t k = 1;
+    kfe_status status = KFE_ENOMEM;
+
+    for (; status != KFE_OK && k < 100000; k++) {
+        support_allocator allocator = {.fail_at = k};
+        status = reproduce_with(&allocator, path, options, style);
+        assert_true(status == KFE_OK || status == KFE_ENOMEM);
+        assert_int_equal(allocator.live, 0);
+    }
+    assert_int_equal(status, KFE_OK);
+    assert_true(k > 50);
+}
+
+static void test_failing_allocations(void **state)
+{
+    static const char table[] =
+        "{" HEAD ", \"protocol\": {\"folds\": 2, \"inner-folds\": 2}, \"columns\": [{\"name\": \"K\", "
+        "\"method\": \"koc\", \"kernel\": \"rbf\", \"learner\": \"knn\", \"grid\": [\"gamma=0.1,1\"]}], "
+        "\"rows\": [" FILES ", {\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 4}}]}";
+    static const char scatter[] =
+        "{" HEAD ", \"kind\": \"scatter\", \"columns\": [{\"name\": \"K\", \"method\": \"koc\"}], \"rows\": "
+        "[{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 2}}]}";
+    static const char time[] =
+        "{" HEAD ", \"kind\": \"time\", \"protocol\": {\"folds\": 2}, \"columns\": [{\"name\": \"K\", "
+        "\"method\": \"koc\"}], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"per-class\": 3}]}";
+    static const char path[] = PATH
+        "[{" SMC ", \"record\": \"test / features\"}], \"protocol\": {\"folds\": 2}, \"rows\": [{\"name\": "
+        "\"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 12, \"features\": 60}, \"rows\": 10, "
+        "\"target-scale\": \"standard\"}]}";
+    static const char machine[] =
+        "{" HEAD ", \"protocol\": {\"folds\": 2}, \"columns\": [{\"name\": \"J\", \"method\": "
+        "\"svm-joint\", \"params\": {\"max-iter\": 2}}, {\"name\": \"M\", \"method\": \"svm-mkl\", "
+        "\"params\": {\"max-iter\": 2}}], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", "
+        "\"options\": {\"per-class\": 4}}]}";
+    char output[600];
+    char file[700];
+
+    (void)state;
+    sweep_failures(path, NULL, KFE_STYLE_TEXT);
+    sweep_failures(time, NULL, KFE_STYLE_TEXT);
+    sweep_failures(machine, NULL, KFE_STYLE_TEXT);
+    snprintf(output, sizeof output, "output=%s", support_path("failures"));
+    sweep_failures(table, NULL, KFE_STYLE_TEXT);
+    sweep_failures(scatter, output, KFE_STYLE_JSON);
+    snprintf(file, sizeof file, "%s/s.csv", support_path("failures"));
+    assert_int_equal(remove(file), 0);
+    snprintf(file, sizeof file, "%s/s-S-K.csv", support_path("failures"));
+    assert_int_equal(remove(file), 0);
+    assert_int_equal(remove(support_path("failures")), 0); /* nothing half-written is left */
+}
+
+/* ---- the same again ---- */
+
+static void test_the_seed_decides(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] = "{" HEAD ", \"columns\": [" KNN "], \"rows\": [" SLABS "]}";
+    char *out[3] = {NULL, NULL, NULL};
+
+    for (int i = 0; i < 3; i++) {
+        kfe_context_set_seed(ctx, i == 2 ? 8 : 7);
+        assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), NULL, KFE_STYLE_JSON, &out[i]));
+    }
+    assert_string_equal(out[0], out[1]);
+    assert_string_not_equal(out[0], out[2]);
+    for (int i = 0; i < 3; i++)
+        kfe_string_free(ctx, out[i]);
+}
+
+int main(void)
+{
+#define WITH_CONTEXT(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+    const struct CMUnitTest tests[] = {
+        WITH_CONTEXT(test_embedded_specifications_are_sound),
+        WITH_CONTEXT(test_table_equals_the_search),
+        WITH_CONTEXT(test_curve_equals_the_search_at_each_point),
+        cmocka_unit_test(test_no_difference_without_spread),
+        WITH_CONTEXT(test_machines_of_methods_are_measured),
+        WITH_CONTEXT(test_separation_by_hand),
+        WITH_CONTEXT(test_scatter_writes_features),
+        WITH_CONTEXT(test_missing_files_are_named),
+        WITH_CONTEXT(test_files_are_read_from_the_folder),
+        WITH_CONTEXT(test_failing_allocations),
+        WITH_CONTEXT(test_the_seed_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Metrics against cases done by hand and against their meaning, counted pair by pair. */
+#include "support/fit.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+#include "select/metric.h"
+#include "support/tolerance.h"
+
+#define EXACT 1e-15
+
+static double of_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
+                         const int32_t *truth, const int32_t *predicted, const double *scores)
+{
+    double value = 0;
+
+    assert_ok(ctx, kfe_metric_classes(ctx, metric, rows, classes, 1, truth, predicted, scores, &value));
+    return value;
+}
+
+static double of_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols, const double *truth,
+                        const double *predicted)
+{
+    double value = 0;
+
+    assert_ok(ctx, kfe_metric_values(ctx, metric, rows, cols, truth, predicted, &value));
+    return value;
+}
+
+#define assert_near(value, expected) assert_below(fabs((value) - (expected)), EXACT)
+
+/* ---- called right or wrong ---- */
+
+/* Class 0: 4 rows, 3 found; class 1: 2 rows, 1 found; class 2: only called (once); class 3: nowhere. */
+static const int32_t small_truth[] = {0, 0, 0, 0, 1, 1};
+static const int32_t small_predicted[] = {0, 0, 0, 1, 1, 2};
+
+static void test_counts_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+
+    assert_near(of_classes(ctx, "accuracy", 6, 4, small_truth, small_predicted, NULL), 4.0 / 6);
+    assert_near(of_classes(ctx, "error", 6, 4, small_truth, small_predicted, NULL), 2.0 / 6);
+    assert_near(of_classes(ctx, "balanced-accuracy", 6, 4, small_truth, small_predicted, NULL), 5.0 / 8);
+    /* precision and recall: 1 and 3/4; 1/2 and 1/2; class 2 has 0; class 3 does not count */
+    assert_near(of_classes(ctx, "f1", 6, 4, small_truth, small_predicted, NULL), (6.0 / 7 + 0.5 + 0) / 3);
+}
+
+static void test_confusion(void **state)
+{
+    static const int64_t expected[] = {3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    int64_t confusion[16];
+    kfe_i_outcome outcome = {.task = KFE_TASK_CLASSES,
+                             .rows = 6,
+                             .classes = 4,
+                             .positive = -1,
+                             .truth = small_truth,
+                             .predicted = small_predicted};
+    (void)state;
+
+    memset(confusion, 0x55, sizeof confusion);
+    kfe_i_confusion(&outcome, confusion);
+    assert_memory_equal(confusion, expected, sizeof expected);
+}
+
+/* ---- ranked ---- */
+
+/* Two columns of scores from those of class 1, so that both classes can be asked for. */
+static void two_columns(int64_t rows, const double *of_positive, double *scores)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        scores[2 * i] = -of_positive[i];
+        scores[2 * i + 1] = of_positive[i];
+    }
+}
+
+static void test_ranks_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    static const int32_t truth[] = {0, 0, 1, 1};
+    static const double of_positive[] = {0.1, 0.4, 0.35, 0.8};
+    double scores[8];
+
+    two_columns(4, of_positive, scores);
+    assert_near(of_classes(ctx, "auc", 4, 2, truth, NULL, scores), 0.75);
+    assert_near(of_classes(ctx, "average-precision", 4, 2, truth, NULL, scores), 0.5 + 0.5 * 2 / 3);
+    static const double all_tied[] = {3, 3, 3, 3};
+    two_columns(4, all_tied, scores);
+    assert_near(of_classes(ctx, "auc", 4, 2, truth, NULL, scores), 0.5);
+    assert_near(of_classes(ctx, "average-precision", 4, 2, truth, NULL, scores), 0.5);
+}
+
+static void test_curve_joins_ties(void **state)
+{
+    kfe_context *ctx = *state;
+    static const int32_t truth[] = {0, 1, 1, 0, 1};
+    static const double of_positive[] = {2, 2, 5, -1, -1};
+    static const int64_t expected[3][2] = {{1, 0}, {2, 1}, {3, 2}};
+    static const double thresholds[] = {5, 2, -1};
+    double scores[10];
+    kfe_i_curve_point *points = NULL;
+    int64_t count = 0;
+    int64_t positives = 0;
+
+    two_columns(5, of_positive, scores);
+    kfe_i_outcome outcome = {
+        .task = KFE_TASK_CLASSES, .rows = 5, .classes = 2, .positive = 1, .truth = truth, .scores = scores};
+    assert_ok(ctx, kfe_i_curve(ctx, &outcome, 1, &points, &count, &positives));
+    assert_int_equal(count, 3);
+    assert_int_equal(positives, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(points[i].threshold == thresholds[i]);
+        assert_int_equal(points[i].true_positives, expected[i][0]);
+        assert_int_equal(points[i].false_positives, expected[i][1]);
+    }
+    kfe_i_free(ctx, points);
+}
+
+/* The share of pairs (in the class, outside) that are in the right order, ties counting one half. */
+static double auc_by_pairs(int64_t rows, int64_t classes, const int32_t *truth, const double *scores,
+                           int64_t one)
+{
+    double right = 0;
+    double pairs = 0;
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < rows; j++)
+            if (truth[i] == one && truth[j] != one) {
+                double gap = scores[i * classes + one] - scores[j * classes + one];
+                right += gap > 0 ? 1 : gap == 0 ? 0.5 : 0;
+                pairs++;
+            }
+    return right / pairs;
+}
+
+/* The mean, over rows of the class, of the precision among rows that score at least as much. */
+static double precision_by_rows(int64_t rows, int64_t classes, const int32_t *truth, const double *scores,
+                                int64_t one)
+{
+    double sum = 0;
+    double positives = 0;
+
+    for (int64_t i = 0; i < rows; i++) {
+        double caught = 0;
+        double right = 0;
+        for (int64_t j = 0; j < rows; j++)
+            if (scores[j * classes + one] >= scores[i * classes + one]) {
+                caught++;
+                right += truth[j] == one;
+            }
+        sum += truth[i] == one ? right / caught : 0;
+        positives += truth[i] == one;
+    }
+    return sum / positives;
+}
+
+enum { RANKED_ROWS = 80 };
+
+static void make_ranked(uint64_t seed, int64_t classes, int32_t *truth, double *scores)
+{
+    for (int64_t i = 0; i < RANKED_ROWS; i++) {
+        truth[i] = (int32_t)(support_uniform(&seed) * (double)classes);
+        for (int64_t g = 0; g < classes; g++)
+            scores[i * classes + g] = floor(8 * support_uniform(&seed)) + 2 * (truth[i] == g);
+    }
+}
+
+static void test_ranks_of_two_classes(void **state)
+{
+    kfe_context *ctx = *state;
+    int32_t truth[RANKED_ROWS];
+    double scores[RANKED_ROWS * 2];
+
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        for (int64_t positive = 0; positive < 2; positive++) {
+            double value = 0;
+            make_ranked(seed, 2, truth, scores);
+            assert_ok(ctx,
+                      kfe_metric_classes(ctx, "auc", RANKED_ROWS, 2, positive, truth, NULL, scores, &value));
+            assert_near(value, auc_by_pairs(RANKED_ROWS, 2, truth, scores, positive));
+            assert_ok(ctx, kfe_metric_classes(ctx, "average-precision", RANKED_ROWS, 2, positive, truth, NULL,
+                                              scores, &value));
+            assert_below(fabs(value - precision_by_rows(RANKED_ROWS, 2, truth, scores, positive)),
+                         tolerance_sum(RANKED_ROWS, 1));
+        }
+}
+
+/* Four numbers, of which the last never occurs in the truth: the mean is over three. */
+static void test_ranks_of_several_classes(void **state)
+{
+    kfe_context *ctx = *state;
+    int32_t truth[RANKED_ROWS];
+    double scores[RANKED_ROWS * 4];
+    double auc = 0;
+    double precision = 0;
+
+    make_ranked(9, 4, truth, scores);
+    for (int64_t i = 0; i < RANKED_ROWS; i++)
+        truth[i] %= 3;
+    for (int64_t g = 0; g < 3; g++) {
+        auc += auc_by_pairs(RANKED_ROWS, 4, truth, scores, g) / 3;
+        precision += precision_by_rows(RANKED_ROWS, 4, truth, scores, g) / 3;
+    }
+    assert_near(of_classes(ctx, "auc", RANKED_ROWS, 4, truth, NULL, scores), auc);
+    assert_below(fabs(of_classes(ctx, "average-precision", RANKED_ROWS, 4, truth, NULL, scores) - precision),
+                 tolerance_sum(RANKED_ROWS, 1));
+}
+
+/* ---- real targets ---- */
+
+static void test_values_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double truth[] = {1, 10, 2, 20, 3, 30};
+    static const double predicted[] = {1, 13, 2, 20, 4, 26};
+
+    /* the columns have residuals 0, 0, 1 and 3, 0, −4; variations 2 and 200 */
+    assert_near(of_values(ctx, "rmse", 3, 2, truth, predicted), sqrt(26.0 / 6));
+    assert_near(of_values(ctx, "mae", 3, 2, truth, predicted), 8.0 / 6);
+    assert_near(of_values(ctx, "r2", 3, 2, truth, predicted), (0.5 + (1 - 25.0 / 200)) / 2);
+    assert_near(of_values(ctx, "r2", 3, 2, truth, truth), 1);
+}
+
+/* ---- where nothing can be said ---- */
+
+static void test_undefined_is_nan(void **state)
+{
+    kfe_context *ctx = *state;
+    static const int32_t ones[] = {1, 1, 1};
+    static const double scores[] = {0, 1, 0, 2, 0, 3, 0, 1, 2};
+    static const double constant[] = {0.1, 1, 0.1, 2, 0.1, 3};
+    static const double predicted[] = {0.2, 1, 0.3, 2, 0.1, 3};
+
+    assert_true(isnan(of_classes(ctx, "auc", 3, 2, ones, NULL, scores)));
+    assert_true(isnan(of_classes(ctx, "average-precision", 3, 2, ones, NULL, scores)));
+    assert_true(isnan(of_classes(ctx, "auc", 3, 3, ones, NULL, scores)));
+    assert_true(isnan(of_values(ctx, "r2", 3, 2, constant, predicted)));
+    assert_true(isnan(of_values(ctx, "r2", 1, 1, constant, predicted)));
+    /* these are defined all the same */
+    assert_near(of_classes(ctx, "balanced-accuracy", 3, 2, ones, ones, NULL), 1);
+    assert_near(of_classes(ctx, "f1", 3, 2, ones, ones, NULL), 1);
+    assert_near(of_values(ctx, "mae", 1, 1, constant, predicted), 0.1);
+}
+
+/* ---- the table ---- */
+
+static void test_table(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_entry_info entry;
+    const kfe_i_metric *metric = NULL;
+    int count = 0;
+
+    for (; kfe_metric(count, &entry); count++) {
+        const kfe_i_metric *row = kfe_i_metric_at(count);
+        assert_string_equal(entry.name, row->name);
+        assert_int_equal(entry.flags == KFE_HAS_REGRESSION, row->task == KFE_TASK_REAL);
+        assert_string_equal(entry.formula, row->larger_is_better ? "larger is better" : "smaller is better");
+        assert_ok(ctx, kfe_i_metric_find(ctx, entry.name, row->task, &metric));
+        assert_ptr_equal(metric, row);
+    }
+    assert_int_equal(count, 9);
+    assert_false(kfe_metric(-1, &entry));
+    assert_string_equal(kfe_i_metric_default(KFE_TASK_CLASSES)->name, "accuracy");
+    assert_string_equal(kfe_i_metric_default(KFE_TASK_REAL)->name, "rmse");
+    assert_fails(ctx, KFE_EINVAL, "did you mean 'accuracy'",
+                 kfe_i_metric_find(ctx, "acuracy", KFE_TASK_CLASSES, &metric));
+    assert_null(metric);
+    assert_fails(ctx, KFE_EINVAL, "rmse is for real targets; for classes there are accuracy, error,",
+                 kfe_i_metric_find(ctx, "rmse", KFE_TASK_CLASSES, &metric));
+    assert_fails(ctx, KFE_EINVAL, "for real targets there are rmse, mae, r2",
+                 kfe_i_metric_find(ctx, "f1", KFE_TASK_REAL, &metric));
+    assert_fails(ctx, KFE_EINPUT, "target", kfe_i_metric_find(ctx, "f1", KFE_TASK_NONE, &metric));
+}
+
+static void test_bad_requests_are_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    static const int32_t good[] = {0, 1};
+    static const int32_t beyond[] = {0, 2};
+    static const double values[] = {1, NAN, 1, 2};
+    double out = 7;
+
+    assert_fails(ctx, KFE_EINPUT, "row 2: the predicted class is number 2",
+                 kfe_metric_classes(ctx, "error", 2, 2, 1, good, beyond, NULL, &out));
+    assert_true(out == 0);
+    assert_fails(ctx, KFE_EINPUT, "row 2: the true class",
+                 kfe_metric_classes(ctx, "auc", 2, 2, 1, beyond, good, values, &out));
+    assert_fails(ctx, KFE_EINVAL, "auc needs scores",
+                 kfe_metric_classes(ctx, "auc", 2, 2, 1, good, good, NULL, &out));
+    assert_fails(ctx, KFE_EINVAL, "predicted classes are missing",
+                 kfe_metric_classes(ctx, "f1", 2, 2, 1, good, NULL, values, &out));
+    assert_fails(ctx, KFE_EINPUT, "the score of row 1",
+                 kfe_metric_classes(ctx, "auc", 2, 2, 1, good, good, values, &out));
+    assert_fails(ctx, KFE_EINVAL, "0 or 1, not 2",
+                 kfe_metric_classes(ctx, "auc", 2, 2, 2, good, good, values, &out));
+    assert_fails(ctx, KFE_EINVAL, "at least one",
+                 kfe_metric_classes(ctx, "error", 0, 2, 1, good, good, NULL, &out));
+    assert_fails(ctx, KFE_EINPUT, "row 2: the true value",
+                 kfe_metric_values(ctx, "mae", 2, 1, values, values + 2, &out));
+    assert_fails(ctx, KFE_EINPUT, "row 1: the predicted value",
+                 kfe_metric_values(ctx, "mae", 1, 2, values + 2, values, &out));
+    assert_fails(ctx, KFE_EINVAL, "metric 'x'", kfe_metric_values(ctx, "x", 1, 2, values, values, &out));
+}
+
+/* Every metric with every single allocation failing. */
+static void test_failing_allocations(void **state)
+{
+    static const double scores[] = {3, 1, 2, 1, 2, 2, 1, 1, 0, 4, 4, 4, 0, 9, 0, 3, 2, 1};
+    kfe_entry_info entry;
+    int64_t failures = 0;
+    (void)state;
+
+    for (int m = 0; kfe_metric(m, &entry); m++)
+        for (int64_t fail_at = 2;; fail_at++) {
+            support_allocator allocator = {.fail_at = fail_at};
+            kfe_context *ctx = NULL;
+            kfe_status status;
+            double out = 0;
+            assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
+            if (entry.flags & KFE_HAS_REGRESSION)
+                status = kfe_metric_values(ctx, entry.name, 3, 2, scores, scores + 6, &out);
+            else
+                status =
+                    kfe_metric_classes(ctx, entry.name, 6, 3, 0, small_truth, small_predicted, scores, &out);
+            assert_int_equal(status, allocator.calls < fail_at ? KFE_OK : KFE_ENOMEM);
+            kfe_context_free(ctx);
+            assert_int_equal(allocator.live, 0);
+            failures += status != KFE_OK;
+            if (status == KFE_OK)
+                break;
+        }
+    assert_true(failures >= 12); /* two of counts, and five for each of auc and average-precision */
+}
+
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_counts_by_hand),
+        with_context(test_confusion),
+        with_context(test_ranks_by_hand),
+        with_context(test_curve_joins_ties),
+        with_context(test_ranks_of_two_classes),
+        with_context(test_ranks_of_several_classes),
+        with_context(test_values_by_hand),
+        with_context(test_undefined_is_nan),
+        with_context(test_table),
+        with_context(test_bad_requests_are_refused),
+        cmocka_unit_test(test_failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

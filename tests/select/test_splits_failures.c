@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Splits when memory ends: the failure is told, and nothing is left behind. */
+#include "support/fit.h"
+
+#include <stdio.h>
+
+#include "select/splits.h"
+
+static kfe_status split_once(kfe_context *ctx, const char *options)
+{
+    static int32_t codes[] = {0, 1, 0, 1, 2, 2, 0, 0, 1, 0};
+    static char zero[] = "0";
+    static char one[] = "1";
+    static char two[] = "2";
+    static char *names[] = {zero, one, two};
+    const kfe_i_target target = {
+        .task = KFE_TASK_CLASSES, .rows = 10, .codes = codes, .class_count = 3, .names = names};
+    kfe_i_protocol protocol = {0};
+    kfe_i_splits splits = {0};
+    kfe_status status = kfe_i_params_default(ctx, &kfe_i_protocol_params, &protocol);
+
+    if (status == KFE_OK)
+        status = kfe_i_params_parse(ctx, &kfe_i_protocol_params, "splits", &protocol, options);
+    if (status == KFE_OK)
+        status = kfe_i_splits_make(ctx, &protocol, &target, 10, NULL, 0, 0, &splits);
+    kfe_i_splits_free(&splits);
+    return status;
+}
+
+static void test_failing_allocations(void **state)
+{
+    char file[600];
+    const char *const options[] = {"folds=3,repeats=6", "split=random,repeats=3", "split=held-out,folds=2",
+                                   file};
+    (void)state;
+
+    snprintf(file, sizeof file, "split=file,split-file=%s",
+             support_text("sweep.txt", "train 1-4\ntest 5-10\ntrain 5-6\ntest 1"));
+    for (int k = 0; k < 4; k++)
+        for (int64_t fail_at = 2;; fail_at++) {
+            support_allocator allocator = {.fail_at = fail_at};
+            kfe_context *ctx = NULL;
+            assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
+            kfe_status status = split_once(ctx, options[k]);
+            assert_int_equal(status, allocator.calls < fail_at ? KFE_OK : KFE_ENOMEM);
+            kfe_context_free(ctx);
+            assert_int_equal(allocator.live, 0);
+            if (status == KFE_OK) {
+                assert_true(fail_at > 10);
+                break;
+            }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failing_allocations)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of the deflation framework share: problems with real targets, and deflation as the paper
+ * writes it, with every matrix formed. */
+#ifndef KFE_TESTS_SUPPORT_DEFLATION_H
+#define KFE_TESTS_SUPPORT_DEFLATION_H
+
+#include "support/fit.h"
+
+enum { DEFLATION_ROWS = 30, DEFLATION_TEST_ROWS = 8 };
+
+typedef struct deflation_problem {
+    int64_t cols, targets;
+    double *x, *test, *y; /* y: rows × targets, as given */
+    double *centred;      /* y minus its means */
+    kfe_data *data, *test_data;
+} deflation_problem;
+
+/* Points away from the origin; targets are smooth functions of them plus noise. */
+deflation_problem deflation_make(kfe_context *ctx, uint64_t seed, int64_t cols, int64_t targets);
+/* The same points with two classes that overlap, ±1 in y. */
+deflation_problem deflation_make_classes(kfe_context *ctx, uint64_t seed, int64_t cols);
+void deflation_free(deflation_problem *problem);
+
+/* The unit eigenvector of the largest eigenvalue of a symmetric matrix; returns the eigenvalue. */
+double deflation_leading(int64_t n, const double *a, double *vector);
+/* a (n × k) ← (I − ττᵀ/τᵀτ)a */
+void deflation_remove(int64_t n, int64_t k, const double *tau, double *a);
+/* Cosine of the angle between columns; 1 if they are the same up to scale. */
+double deflation_cosine(int64_t n, const double *a, int64_t a_step, const double *b, int64_t b_step);
+
+/* Fits and frees with an allocator that fails at the k-th allocation, for every k: KFE_ENOMEM, a message, no
+ * leak, until it succeeds. */
+typedef kfe_status (*deflation_use)(kfe_context *ctx, void *user);
+void deflation_sweep(const char *name, deflation_use use, void *user);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of learners share: tables and targets in memory, fitting and predicting in one call. */
+#ifndef KFE_TESTS_SUPPORT_LEARN_H
+#define KFE_TESTS_SUPPORT_LEARN_H
+
+#include "learn/learner.h"
+#include "support/fit.h"
+
+/* Borrows the values. */
+kfe_i_table learn_dense(int64_t rows, int64_t cols, const double *values);
+/* The same without zeros; free it by kfe_i_table_free. */
+kfe_i_table learn_sparse(kfe_context *ctx, int64_t rows, int64_t cols, const double *values);
+/* Class g is named "cg". */
+kfe_i_target learn_classes(kfe_context *ctx, int64_t rows, const int *class_of);
+
+/* Default settings changed by `params`, checks, and the fit. */
+kfe_status learn_try(kfe_context *ctx, const char *learner, const char *params, const kfe_i_table *features,
+                     const kfe_i_target *target, kfe_i_machine *out);
+kfe_status learn_try_gram(kfe_context *ctx, const char *learner, const char *params, const kfe_i_gram *gram,
+                          const kfe_i_target *target, kfe_i_machine *out);
+/* Failures fail the test. */
+kfe_i_machine learn_fit(kfe_context *ctx, const char *learner, const char *params,
+                        const kfe_i_table *features, const kfe_i_target *target);
+double *learn_outputs(kfe_context *ctx, const kfe_i_machine *machine,
+                      const kfe_i_table *features); /* malloc */
+/* Both, and the machine freed. */
+double *learn_fit_outputs(kfe_context *ctx, const char *learner, const char *params,
+                          const kfe_i_table *features, const kfe_i_target *target,
+                          const kfe_i_table *queries);
+
+#endif

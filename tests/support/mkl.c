@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/mkl.h"
+
+#include <math.h>
+
+#include "learn/smo.h"
+#include "model/model.h"
+
+kfe_status support_request_fit(kfe_context *ctx, const support_request *request, const kfe_data *train,
+                               kfe_model **out)
+{
+    kfe_spec *spec = NULL;
+    kfe_status status = kfe_spec_parse(ctx, request->method, request->params, NULL, &spec);
+
+    *out = NULL;
+    for (int m = 0; status == KFE_OK && request->kernels[m]; m++)
+        status = kfe_spec_add_kernel(ctx, spec, request->kernels[m]);
+    if (status == KFE_OK)
+        status = kfe_fit(ctx, spec, train, out);
+    kfe_spec_free(spec);
+    return status;
+}
+
+kfe_model *support_request_model(kfe_context *ctx, const support_request *request, const kfe_data *train)
+{
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, support_request_fit(ctx, request, train, &model));
+    return model;
+}
+
+double support_number(const kfe_model *model, const char *name)
+{
+    int64_t count = 0;
+    const double *values = kfe_model_record(model, name, &count);
+
+    assert_int_equal(count, 1);
+    return values[0];
+}
+
+static void same_bits(const kfe_matrix *a, const kfe_matrix *b)
+{
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->cols, b->cols);
+    assert_memory_equal(a->values, b->values, (size_t)(a->rows * a->cols) * sizeof *a->values);
+}
+
+void support_check_predictions_of_a_file(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_model *loaded = NULL;
+    kfe_matrix p[2] = {{0}};
+    kfe_matrix s[2] = {{0}};
+
+    assert_ok(ctx, kfe_model_save(ctx, model, support_path("own_machine.kfe")));
+    assert_ok(ctx, kfe_model_load(ctx, support_path("own_machine.kfe"), &loaded));
+    assert_string_equal(kfe_model_learner(loaded), kfe_model_method(model));
+    assert_ok(ctx, kfe_predict(ctx, model, data, &p[0], &s[0]));
+    assert_ok(ctx, kfe_predict(ctx, loaded, data, &p[1], &s[1]));
+    assert_int_equal(p[0].rows, kfe_data_rows(data));
+    same_bits(&p[0], &p[1]);
+    same_bits(&s[0], &s[1]);
+    for (int i = 0; i < 2; i++) {
+        kfe_matrix_free(&p[i]);
+        kfe_matrix_free(&s[i]);
+    }
+    kfe_model_free(loaded);
+}
+
+static kfe_status fit_counted(support_allocator *allocator, const support_request *request, int64_t rows,
+                              int64_t cols, const double *x, const int *class_of)
+{
+    const char *labels[64];
+    kfe_context *ctx = NULL;
+    kfe_data *data = NULL;
+    kfe_model *model = NULL;
+    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+
+    assert_true(rows <= 64);
+    for (int64_t i = 0; i < rows; i++)
+        labels[i] = class_of[i] == 0 ? "a" : class_of[i] == 1 ? "b" : "c";
+    if (status == KFE_OK)
+        status = kfe_context_set_threads(ctx, 1);
+    if (status == KFE_OK)
+        status = kfe_data_wrap_dense(ctx, rows, cols, cols, x, &data);
+    if (status == KFE_OK)
+        status = kfe_data_set_labels(ctx, data, labels);
+    if (status == KFE_OK)
+        status = support_request_fit(ctx, request, data, &model);
+    kfe_model_free(model);
+    kfe_data_free(data);
+    kfe_context_free(ctx);
+    return status;
+}
+
+void support_check_memory(const support_request *request, int64_t rows, int64_t cols, const double *x,
+                          const int *class_of)
+{
+    support_allocator counting = {0};
+
+    assert_int_equal(fit_counted(&counting, request, rows, cols, x, class_of), KFE_OK);
+    assert_int_equal(counting.live, 0);
+    assert_true(counting.calls > 20);
+    for (int64_t k = 1; k <= counting.calls; k++) {
+        support_allocator failing = {.fail_at = k};
+        kfe_status status = fit_counted(&failing, request, rows, cols, x, class_of);
+        if (status != KFE_ENOMEM || failing.live != 0)
+            fail_msg("%s: allocation %lld of %lld: %s, %lld not freed", request->method, (long long)k,
+                     (long long)counting.calls, kfe_status_text(status), (long long)failing.live);
+    }
+}
+
+void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
+                                          int64_t cols, const double *x, const int *class_of)
+{
+    support_allocator counting[2] = {{0}};
+    support_request longer = *few;
+
+    longer.params = many;
+    assert_int_equal(fit_counted(&counting[0], few, rows, cols, x, class_of), KFE_OK);
+    assert_int_equal(fit_counted(&counting[1], &longer, rows, cols, x, class_of), KFE_OK);
+    assert_int_equal(counting[0].calls, counting[1].calls);
+}
+
+double support_machines_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of,
+                                int classes, double c)
+{
+    int64_t *index = malloc((size_t)n * sizeof *index);
+    double *arrays = malloc((size_t)(3 * n) * sizeof *arrays);
+    kfe_i_gram *gram = NULL;
+    double optimum = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        index[i] = i;
+        arrays[i] = c;
+    }
+    assert_ok(ctx, kfe_i_gram_subset(ctx, n, k, index, n, &gram));
+    for (int g = 0; g < (classes == 2 ? 1 : classes); g++) {
+        kfe_i_smo_problem problem = {.gram = gram, .sign = arrays + n, .upper = arrays};
+        kfe_i_smo_options options = {.tolerance = 1e-8, .shrinking = 1};
+        kfe_i_smo_result result = {0};
+        for (int64_t i = 0; i < n; i++) {
+            arrays[n + i] = class_of[i] == g ? 1 : -1;
+            arrays[2 * n + i] = 0;
+        }
+        assert_ok(ctx, kfe_i_smo_solve(ctx, &problem, &options, arrays + 2 * n, &result));
+        optimum -= result.objective;
+    }
+    kfe_i_gram_free(gram);
+    free(index);
+    free(arrays);
+    return optimum;
+}
+
+double support_machines_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
+                             const int *class_of, double c)
+{
+    const kfe_i_machine *machine = &model->machine;
+    kfe_matrix z = support_transform(ctx, model, train);
+    double cost = 0;
+
+    assert_int_equal(machine->kind, KFE_MACHINE_LINEAR);
+    for (int64_t g = 0; g < machine->outputs; g++) {
+        for (int64_t j = 0; j < z.cols; j++)
+            cost += 0.5 * pow(machine->weights[j * machine->outputs + g], 2);
+        for (int64_t i = 0; i < z.rows; i++) {
+            double output = -machine->offset[g];
+            for (int64_t j = 0; j < z.cols; j++)
+                output += z.values[i * z.cols + j] * machine->weights[j * machine->outputs + g];
+            cost += c * fmax(0, 1 - (class_of[i] == g ? output : -output));
+        }
+    }
+    kfe_matrix_free(&z);
+    return cost;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/plan.h"
+
+#include "support/support.h"
+
+json_t *support_reproduce(kfe_context *ctx, const char *text, const char *options)
+{
+    char *out = NULL;
+    json_error_t error;
+
+    assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), options, KFE_STYLE_JSON, &out));
+    json_t *report = json_loads(out, 0, &error);
+    if (!report)
+        fail_msg("not JSON: %s: %s", error.text, out);
+    kfe_string_free(ctx, out);
+    return report;
+}
+
+const json_t *support_result(const json_t *report, size_t index)
+{
+    const json_t *result = json_array_get(json_object_get(report, "results"), index);
+
+    assert_non_null(result);
+    return result;
+}
+
+double support_result_number(const json_t *result, const char *key)
+{
+    const json_t *value = json_object_get(result, key);
+
+    if (!json_is_number(value))
+        fail_msg("%s is not a number", key);
+    return json_number_value(value);
+}

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/subject.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/tolerance.h"
+
+#define PERTURBATION 1e-7
+#define GIVEN_GAMMA 0.05
+
+/* ---- subjects ---- */
+
+int support_subject_is_precomputed(const support_subject *subject)
+{
+    return strcmp(subject->kernel.name, "precomputed") == 0;
+}
+
+int support_subject_takes_strings(const support_subject *subject)
+{
+    return (subject->kernel.flags & KFE_HAS_STRINGS) != 0;
+}
+
+int support_subject_has_points(const support_subject *subject)
+{
+    return !support_subject_is_precomputed(subject) && !support_subject_takes_strings(subject);
+}
+
+const char *support_subject_kernel(const support_subject *subject)
+{
+    return subject->kernel.name[0] ? subject->kernel.name : NULL;
+}
+
+static int takes_kernel(const support_subject *subject)
+{
+    if (!(subject->method.flags & KFE_HAS_KERNELS))
+        return 0;
+    return !(subject->method.flags & KFE_HAS_SYNTHETIC) || support_subject_has_points(subject);
+}
+
+support_subject *support_subjects(int *count)
+{
+    int capacity = 0;
+    support_subject *list = NULL;
+    support_subject subject = {0};
+
+    *count = 0;
+    for (int m = 0; kfe_method(m, &subject.method); m++)
+        for (int k = -1; k < 0 || kfe_kernel(k, &subject.kernel); k++) {
+            if (k < 0)
+                subject.kernel = (kfe_entry_info){.name = ""};
+            int wanted = k < 0 ? !(subject.method.flags & KFE_HAS_KERNELS) : takes_kernel(&subject);
+            if (!wanted)
+                continue;
+            if (*count == capacity) {
+                capacity = 2 * capacity + 64;
+                list = realloc(list, (size_t)capacity * sizeof *list);
+            }
+            subject.method_index = m;
+            list[(*count)++] = subject;
+        }
+    return list;
+}
+
+/* ---- points ---- */
+
+int64_t support_reversed_row(int64_t i)
+{
+    /* the first of each class stay in front, so that classes keep their order */
+    return i < SUBJECT_CLASSES ? i : SUBJECT_ROWS - 1 - (i - SUBJECT_CLASSES);
+}
+
+static int64_t row_of(const support_variant *variant, int64_t i)
+{
+    return variant->reversed ? support_reversed_row(i) : i;
+}
+
+/* Not negative, a quarter of them zero, so that every kernel on numbers can take them, dense or sparse. */
+static double *base_points(int64_t rows, int test, int **class_of)
+{
+    double *x;
+
+    support_clouds(test ? 78 : 77, rows, SUBJECT_COLS, SUBJECT_CLASSES, 1.5, &x, class_of);
+    for (int64_t i = 0; i < rows * SUBJECT_COLS; i++)
+        x[i] = fabs(x[i]) < 0.5 ? 0 : fabs(x[i]);
+    return x;
+}
+
+static double *points(const support_variant *variant, int64_t rows, int64_t cols, int **class_of)
+{
+    uint64_t random = 5;
+    double *base = base_points(rows, variant->test, class_of);
+    double *x = calloc((size_t)(rows * cols), sizeof *x);
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            x[i * cols + j] = base[row_of(variant, i) * SUBJECT_COLS + j % SUBJECT_COLS] *
+                              (1 + variant->perturbation * (2 * support_uniform(&random) - 1));
+    free(base);
+    return x;
+}
+
+/* A given kernel matrix: between these points and the plain training points (in the same order). */
+static double *given_matrix(const support_variant *variant, int64_t rows, int **class_of)
+{
+    const support_variant plain = {.reversed = variant->reversed};
+    uint64_t random = 9;
+    int *ignored;
+    support_variant exact = *variant;
+    exact.perturbation = 0;
+    double *x = points(&exact, rows, SUBJECT_COLS, class_of);
+    double *train = points(&plain, SUBJECT_ROWS, SUBJECT_COLS, &ignored);
+    double *k = support_rbf(rows, x, SUBJECT_ROWS, train, SUBJECT_COLS, GIVEN_GAMMA);
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j <= i && j < SUBJECT_ROWS; j++) {
+            k[i * SUBJECT_ROWS + j] *= 1 + variant->perturbation * (2 * support_uniform(&random) - 1);
+            if (rows == SUBJECT_ROWS)
+                k[j * SUBJECT_ROWS + i] = k[i * SUBJECT_ROWS + j];
+        }
+    free(x);
+    free(train);
+    free(ignored);
+    return k;
+}
+
+/* Letters drawn from four, each class with a favourite. */
+static void make_strings(const support_subject *subject, const support_variant *variant, int64_t rows,
+                         support_made *made)
+{
+    const char *pointers[SUBJECT_ROWS];
+
+    made->strings = calloc((size_t)rows, sizeof *made->strings);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t source = row_of(variant, i);
+        uint64_t random = (uint64_t)source + (variant->test ? 1000 : 100);
+        for (int64_t c = 0; c < 25 + source % 12; c++) {
+            double draw = support_uniform(&random) * 6;
+            made->strings[i][c] = draw < 4 ? "acgt"[(int)draw] : "acg"[source % SUBJECT_CLASSES];
+        }
+        pointers[i] = made->strings[i];
+    }
+    assert_ok(subject->ctx, kfe_data_from_text(subject->ctx, rows, pointers, &made->data));
+}
+
+static void set_target(const support_subject *subject, const support_variant *variant, int64_t rows,
+                       const int *base_class, support_made *made)
+{
+    int class_of[SUBJECT_ROWS];
+    double real[SUBJECT_ROWS];
+
+    for (int64_t i = 0; i < rows; i++) {
+        class_of[i] = variant->one_class ? 0 : base_class[row_of(variant, i)];
+        if (subject->method.flags & KFE_HAS_TWO_CLASSES)
+            class_of[i] = class_of[i] > 0;
+        real[i] = class_of[i] + 0.01 * (double)i;
+    }
+    if (variant->real_targets)
+        assert_ok(subject->ctx, kfe_data_set_targets(subject->ctx, made->data, 1, real));
+    else
+        support_label(subject->ctx, made->data, rows, class_of);
+}
+
+support_made support_make(const support_subject *subject, const support_variant *variant)
+{
+    support_made made = {0};
+    int64_t rows = variant->test ? SUBJECT_TEST_ROWS : SUBJECT_ROWS;
+    int64_t cols = variant->cols ? variant->cols : SUBJECT_COLS;
+    int *class_of = NULL;
+
+    if (support_subject_takes_strings(subject)) {
+        free(base_points(rows, variant->test, &class_of));
+        make_strings(subject, variant, rows, &made);
+    } else {
+        int given = support_subject_is_precomputed(subject);
+        made.values = given ? given_matrix(variant, rows, &class_of) : points(variant, rows, cols, &class_of);
+        if (given)
+            cols = variant->cols ? variant->cols : SUBJECT_ROWS;
+        if (variant->first_value != 0)
+            made.values[0] = variant->first_value;
+        if (variant->sparse)
+            made.data = support_sparse(subject->ctx, rows, cols, made.values, NULL, &made.arrays);
+        else
+            assert_ok(subject->ctx, kfe_data_wrap_dense(subject->ctx, rows, cols, given ? SUBJECT_ROWS : cols,
+                                                        made.values, &made.data));
+    }
+    if (!variant->test && !variant->unlabelled)
+        set_target(subject, variant, rows, class_of, &made);
+    free(class_of);
+    return made;
+}
+
+void support_made_free(support_made *made)
+{
+    kfe_data_free(made->data);
+    free(made->values);
+    free(made->strings);
+    support_csr_free(&made->arrays);
+    memset(made, 0, sizeof *made);
+}
+
+/* ---- fitting ---- */
+
+/* What a parameter is in a tight fit; NULL: no other than usual. Machines are solved to SUBJECT_STOP. The
+ * alternation converges slowly, and a search may stop a step earlier or later by rounding: so both make the
+ * same few steps, which are continuous functions of the data. Clusters, with more points than classes, would
+ * begin where the seed and the order of the examples put them. */
+static const char *tight_value(const char *name)
+{
+    static const char *const values[][2] = {
+        {"machine-stop", "1e-11"}, {"settled", "0"}, {"max-iter", "3"}, {"tolerance", "1e-12"}, {"dim", "3"}};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(values[i][0], name) == 0)
+            return values[i][1];
+    return NULL;
+}
+
+void support_subject_tighten(const support_subject *subject, kfe_spec *spec)
+{
+    const kfe_param_info *row;
+    int machines = (subject->method.flags & KFE_HAS_MACHINE) != 0;
+
+    for (int i = 0; (row = kfe_method_param(subject->method_index, i)); i++) {
+        const char *tight = tight_value(row->name);
+        char value[32];
+        if (!machines && strcmp(row->name, "max-iter") == 0)
+            assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, "10"));
+        if (!machines || !subject->tight || !tight)
+            continue;
+        snprintf(value, sizeof value, "%.17g", fmax(row->min, atof(tight)));
+        assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, value));
+    }
+}
+
+kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train)
+{
+    kfe_context *ctx = subject->ctx;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, subject->method.name, params, support_subject_kernel(subject), &spec));
+    support_subject_tighten(subject, spec);
+    kfe_status status = kfe_fit(ctx, spec, train, &model);
+    if (status != KFE_ENUMERIC || !(subject->kernel.flags & KFE_HAS_INDEFINITE))
+        assert_ok(ctx, status);
+    kfe_spec_free(spec);
+    return model;
+}
+
+static double noise(uint64_t *random)
+{
+    return 1 + PERTURBATION * (2 * support_uniform(random) - 1);
+}
+
+/* Symmetric relative noise on a kernel matrix. */
+static void perturb_kernel(double *k)
+{
+    uint64_t random = 3;
+
+    for (int64_t i = 0; i < SUBJECT_ROWS; i++)
+        for (int64_t j = 0; j <= i; j++)
+            k[j * SUBJECT_ROWS + i] = k[i * SUBJECT_ROWS + j] *= noise(&random);
+}
+
+static kfe_matrix kernel_of(const support_subject *subject, const kfe_data *data)
+{
+    kfe_matrix k = {0};
+
+    if (support_subject_is_precomputed(subject)) {
+        static double copy[SUBJECT_ROWS * SUBJECT_ROWS];
+        for (int64_t i = 0; i < SUBJECT_ROWS; i++)
+            assert_ok(subject->ctx, kfe_data_row(subject->ctx, data, 0, i, copy + i * SUBJECT_ROWS));
+        k = (kfe_matrix){SUBJECT_ROWS, SUBJECT_ROWS, SUBJECT_ROWS, copy, NULL};
+    } else {
+        assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel.name, data, NULL, &k));
+    }
+    return k;
+}
+
+static kfe_model *fit_matrix(const support_subject *subject, const kfe_data *train, kfe_matrix *k,
+                             kfe_data **matrix)
+{
+    support_subject given = *subject;
+    int class_of[SUBJECT_ROWS];
+
+    given.kernel.name = "precomputed";
+    for (int64_t i = 0; i < SUBJECT_ROWS; i++)
+        class_of[i] = (int)kfe_data_class_of(train, i);
+    *matrix = support_dense(subject->ctx, SUBJECT_ROWS, SUBJECT_ROWS, k->values, class_of);
+    return support_subject_fit(&given, NULL, *matrix);
+}
+
+/* How far apart are the features of new points by a model and, after a change of their kernel values as well,
+ * by another. */
+static double distance_at_new_points(const support_subject *subject, const kfe_data *train,
+                                     const kfe_model *a, const kfe_model *b)
+{
+    support_made test = support_make(subject, &(support_variant){.test = 1});
+    kfe_data *matrix = NULL;
+    kfe_matrix k = {0};
+    uint64_t random = 4;
+
+    assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel.name, test.data, train, &k));
+    assert_ok(subject->ctx, kfe_data_wrap_dense(subject->ctx, k.rows, k.cols, k.stride, k.values, &matrix));
+    kfe_matrix expected = support_transform(subject->ctx, a, matrix);
+    for (int64_t i = 0; i < k.rows; i++)
+        for (int64_t j = 0; j < k.cols; j++)
+            k.values[i * k.stride + j] *= noise(&random);
+    kfe_matrix got = support_transform(subject->ctx, b, matrix);
+    double distance =
+        support_distance_up_to_rotation(k.rows, expected.cols, expected.values, got.cols, got.values);
+
+    kfe_matrix_free(&expected);
+    kfe_matrix_free(&got);
+    kfe_matrix_free(&k);
+    kfe_data_free(matrix);
+    support_made_free(&test);
+    return distance;
+}
+
+static double matrix_sensitivity(const support_subject *subject, const kfe_data *train)
+{
+    kfe_matrix k = kernel_of(subject, train);
+    kfe_data *plain_data, *changed_data;
+    kfe_model *plain = fit_matrix(subject, train, &k, &plain_data);
+    kfe_matrix expected = support_transform(subject->ctx, plain, plain_data);
+    perturb_kernel(k.values);
+    kfe_model *changed = fit_matrix(subject, train, &k, &changed_data);
+    kfe_matrix got = support_transform(subject->ctx, changed, changed_data);
+    double distance =
+        support_distance_up_to_rotation(SUBJECT_ROWS, expected.cols, expected.values, got.cols, got.values);
+
+    if (!support_subject_is_precomputed(subject))
+        distance = fmax(distance, distance_at_new_points(subject, train, plain, changed));
+    kfe_matrix_free(&expected);
+    kfe_matrix_free(&got);
+    kfe_matrix_free(&k);
+    kfe_model_free(plain);
+    kfe_model_free(changed);
+    kfe_data_free(plain_data);
+    kfe_data_free(changed_data);
+    return distance / PERTURBATION;
+}
+
+static double point_sensitivity(const support_subject *subject, const kfe_data *train)
+{
+    support_made moved = support_make(subject, &(support_variant){.perturbation = PERTURBATION});
+    kfe_model *plain = support_subject_fit(subject, NULL, train);
+    kfe_model *changed = support_subject_fit(subject, NULL, moved.data);
+    kfe_matrix expected = support_transform(subject->ctx, plain, train);
+    kfe_matrix got = support_transform(subject->ctx, changed, moved.data);
+    double distance =
+        support_distance_up_to_rotation(SUBJECT_ROWS, expected.cols, expected.values, got.cols, got.values);
+
+    kfe_matrix_free(&expected);
+    kfe_matrix_free(&got);
+    kfe_model_free(plain);
+    kfe_model_free(changed);
+    support_made_free(&moved);
+    return distance / PERTURBATION;
+}
+
+double support_subject_sensitivity(const support_subject *subject)
+{
+    support_made train = support_make(subject, &(support_variant){0});
+    unsigned flags = subject->method.flags;
+    double sensitivity = flags & KFE_HAS_KERNELS && !(flags & KFE_HAS_SYNTHETIC)
+                             ? matrix_sensitivity(subject, train.data)
+                             : point_sensitivity(subject, train.data);
+
+    support_made_free(&train);
+    return sensitivity;
+}
+
+/* ---- comparing ---- */
+
+kfe_matrix support_subject_features(const support_subject *s, const char *params, const kfe_data *train,
+                                    const kfe_data *data)
+{
+    kfe_model *model = support_subject_fit(s, params, train);
+
+    kfe_matrix f = support_transform(s->ctx, model, data);
+    kfe_model_free(model);
+    return f;
+}
+
+void support_same_bits(const kfe_matrix *a, const kfe_matrix *b)
+{
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->cols, b->cols);
+    assert_memory_equal(a->values, b->values, (size_t)(a->rows * a->cols) * sizeof(double));
+}
+
+static int is_localized(const support_subject *s)
+{
+    const kfe_param_info *row;
+
+    for (int i = 0; (row = kfe_method_param(s->method_index, i)); i++)
+        if (strcmp(row->name, "gate") == 0)
+            return 1;
+    return 0;
+}
+
+void support_same_features(const support_subject *s, const kfe_matrix *a, const kfe_matrix *b,
+                           double precision)
+{
+    assert_int_equal(a->rows, b->rows);
+    /* a violation of the margins, which are of order one, is answered like a change of the kernel of the same
+     * size */
+    double allowed = 0;
+    if (s->tight && s->method.flags & KFE_HAS_MACHINE)
+        precision = fmax(precision, SUBJECT_STOP);
+    /* machines on the few dimensions of a localized kernel are settled by their objective only: a hyperplane
+     * that misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
+    if (s->tight && is_localized(s))
+        allowed = sqrt(2 * SUBJECT_STOP);
+    allowed += tolerance_sensitivity(SUBJECT_ROWS, precision, support_subject_sensitivity(s));
+    assert_below(support_distance_up_to_rotation(a->rows, a->cols, a->values, b->cols, b->values), allowed);
+}
+
+kfe_data *support_read_halves(const support_subject *s, const support_made *whole)
+{
+    enum { HALF = SUBJECT_COLS / 2 };
+    const char *const paths[] = {support_path("left.npy"), support_path("right.npy")};
+    kfe_data *views = NULL;
+    int class_of[SUBJECT_ROWS];
+
+    for (int v = 0; v < 2; v++) {
+        kfe_matrix half = {SUBJECT_ROWS, HALF, SUBJECT_COLS, whole->values + v * HALF, NULL};
+        assert_ok(s->ctx, kfe_matrix_write(s->ctx, &half, paths[v]));
+    }
+    assert_ok(s->ctx, kfe_data_read_views(s->ctx, 2, paths, NULL, "label=none", &views));
+    for (int64_t i = 0; i < SUBJECT_ROWS; i++)
+        class_of[i] = (int)kfe_data_class_of(whole->data, i);
+    support_label(s->ctx, views, SUBJECT_ROWS, class_of);
+    return views;
+}
+
+/* ---- checks ---- */
+
+typedef struct job {
+    char name[128];
+    const support_check *check;
+    support_subject subject;
+} job;
+
+/* No, if the kernel is indefinite and the method needs better, as it then says; nor tightly, if the machines
+ * say that they cannot be solved so well: kernel values of thousands are too much for them. */
+static int can_be_fitted(const support_subject *s)
+{
+    support_made train = support_make(s, &(support_variant){0});
+
+    support_catch_log(s->ctx);
+    kfe_model *model = support_subject_fit(s, NULL, train.data);
+    int fitted = model && (!s->tight || !strstr(support_log(), "the support vector machine stopped after"));
+    kfe_context_on_log(s->ctx, NULL, NULL);
+    if (!model)
+        assert_non_null(strstr(kfe_error_message(s->ctx), "positive definite"));
+    kfe_model_free(model);
+    support_made_free(&train);
+    return fitted;
+}
+
+static void run_job(void **state)
+{
+    job *task = *state;
+
+    if (kfe_context_new(&task->subject.ctx) != KFE_OK)
+        fail_msg("no context");
+    kfe_context_set_seed(task->subject.ctx, 3);
+    task->subject.tight = task->check->tight;
+    if (!can_be_fitted(&task->subject))
+        skip();
+    task->check->run(&task->subject);
+}
+
+static int end_job(void **state)
+{
+    job *task = *state;
+
+    kfe_context_free(task->subject.ctx);
+    return 0;
+}
+
+int support_run_checks(const char *group, size_t count, const support_check *checks)
+{
+    int subject_count = 0;
+    size_t filled = 0;
+    support_subject *subjects = support_subjects(&subject_count);
+    job *jobs = calloc((size_t)subject_count * count, sizeof *jobs);
+    struct CMUnitTest *tests = calloc((size_t)subject_count * count, sizeof *tests);
+
+    for (int i = 0; i < subject_count; i++)
+        for (size_t c = 0; c < count; c++) {
+            job *task = &jobs[filled];
+            if (!checks[c].applies(&subjects[i]))
+                continue;
+            task->check = &checks[c];
+            task->subject = subjects[i];
+            snprintf(task->name, sizeof task->name, "%s %s: %s", subjects[i].method.name,
+                     subjects[i].kernel.name, checks[c].name);
+            tests[filled++] = (struct CMUnitTest){task->name, run_job, NULL, end_job, task};
+        }
+    int failures = _cmocka_run_group_tests(group, tests, filled, NULL, NULL);
+    free(subjects);
+    free(jobs);
+    free(tests);
+    return failures;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tests share: CMocka's includes, a context per test, temporary files, counting allocator. */
+#ifndef KFE_TESTS_SUPPORT_SUPPORT_H
+#define KFE_TESTS_SUPPORT_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kfe.h"
+
+/* CMocka setup and teardown: *state is a kfe_context. */
+int support_context_setup(void **state);
+int support_context_teardown(void **state);
+
+/* Fails the test with the library's message unless the call succeeded. */
+#define assert_ok(ctx, call)                                                                                 \
+    do {                                                                                                     \
+        kfe_status assert_status_ = (call);                                                                  \
+        if (assert_status_ != KFE_OK)                                                                        \
+            fail_msg("%s: %s: %s", #call, kfe_status_text(assert_status_), kfe_error_message(ctx));          \
+    } while (0)
+/* The call fails with this status and its message contains this text. */
+#define assert_fails(ctx, expected, text, call)                                                              \
+    do {                                                                                                     \
+        kfe_status assert_status_ = (call);                                                                  \
+        if (assert_status_ != (expected))                                                                    \
+            fail_msg("%s: expected '%s', got '%s': %s", #call, kfe_status_text(expected),                    \
+                     kfe_status_text(assert_status_), kfe_error_message(ctx));                               \
+        if (!strstr(kfe_error_message(ctx), (text)))                                                         \
+            fail_msg("%s: '%s' is not in '%s'", #call, (text), kfe_error_message(ctx));                      \
+    } while (0)
+
+/* The path of a file in a temporary directory of this process (removed at exit); static storage, four
+ * paths may be in use at once. */
+const char *support_path(const char *name);
+/* Writes bytes there and returns the path. */
+const char *support_file(const char *name, const void *bytes, size_t size);
+#define support_text(name, text) support_file(name, text, strlen(text))
+
+/* An allocator whose k-th allocation fails (k from 1; 0: none), and that counts what is not freed: blocks,
+ * and bytes, of these also the most there ever were. */
+typedef struct support_allocator {
+    int64_t fail_at, calls, live;
+    int64_t bytes, peak;
+} support_allocator;
+void *support_reallocate(void *user, void *block, size_t size);
+
+/* The log of a context, joined by newlines, since the last call (static storage of 64 kB). */
+void support_catch_log(kfe_context *ctx);
+const char *support_log(void);
+
+#endif
