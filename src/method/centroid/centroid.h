@@ -4,21 +4,8 @@
 #ifndef KFE_METHOD_CENTROID_CENTROID_H
 #define KFE_METHOD_CENTROID_CENTROID_H
 
+#include "method/groups.h"
 #include "method/method.h"
-
-/* A partition of the examples, usually the classes. */
-typedef struct kfe_i_groups {
-    kfe_context *ctx;
-    int64_t rows, count;
-    int32_t *of;   /* group of each example */
-    double *sizes; /* members of each group */
-} kfe_i_groups;
-
-kfe_status kfe_i_groups_from_classes(kfe_context *ctx, const kfe_i_target *target, kfe_i_groups *out);
-/* Every class split into up to `clusters` clusters by kernel k-means. */
-kfe_status kfe_i_groups_by_kmeans(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
-                                  int64_t clusters, kfe_i_groups *out);
-void kfe_i_groups_free(kfe_i_groups *groups);
 
 /* inner (count × count) = ⟨centroid g, centroid h⟩, by one pass over the operator in O(n) memory. */
 kfe_status kfe_i_centroid_products(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_groups *groups,

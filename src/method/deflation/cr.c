@@ -24,7 +24,7 @@
 
 #include "core/memory.h"
 #include "method/deflation/deflation.h"
-#include "method/principal/principal.h"
+#include "method/scatter.h"
 
 enum { SCAN = 100, SECTIONS = 60, ALTERNATIONS = 10 };
 /* Of the interval for δ, where the scan begins. */
@@ -75,7 +75,7 @@ static kfe_status decompose(kfe_i_deflation *d, const kfe_i_problem *problem, in
     } else {
         KFE_ALLOC_ZERO(d->ctx, zeros, order);
         KFE_ALLOC(d->ctx, *matrix, order * order);
-        KFE_TRY(kfe_i_principal_scatter(d->ctx, d->table, d->means ? d->means : zeros, *matrix));
+        KFE_TRY(kfe_i_scatter(d->ctx, d->table, d->means ? d->means : zeros, *matrix));
     }
     KFE_TRY(kfe_i_symmetric_eigen(d->ctx, order, *matrix, order, s->roots, s->vectors));
 cleanup:

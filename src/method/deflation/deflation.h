@@ -17,6 +17,7 @@
 
 #include "gram/linalg.h"
 #include "method/method.h"
+#include "method/targets.h"
 
 /* What a direction is made of, and how the data is multiplied with it. */
 typedef enum kfe_i_side {
@@ -80,12 +81,6 @@ typedef struct kfe_i_rule {
 #define KFE_DEFLATION_ROWS(type, centred)                                                                    \
     KFE_DIM_ROW(type, dim, "number of features; auto: 10, or as many as there can be"),                      \
         KFE_FLAG(type, center, "center", centred, "subtract the mean in feature space")
-
-/* Centred targets, and how many columns they have; freed by the caller. For two classes ±1 in one column (+1
- * the second class), else the indicator, or the real target; none without a target or with one class only.
- * KFE_EINPUT if the target does not vary. Shared with the sparse methods. */
-kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
-                                 int64_t *columns);
 
 /* `asked` features (0: 10, or as many as there can be). The problem must outlive it. Free it also after a
  * failure.

@@ -24,7 +24,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/linalg.h"
-#include "method/centroid/centroid.h"
+#include "method/groups.h"
 #include "method/joint/slmc.h"
 
 enum { START_KMEANS, START_RANDOM };

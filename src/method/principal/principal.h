@@ -25,8 +25,4 @@ kfe_status kfe_i_principal_dim(kfe_context *ctx, const char *method, const kfe_i
                                int64_t wanted, const double *eigenvalues, double rounding, double tolerance,
                                int64_t *dim);
 
-/* scatter (d × d), its lower triangle = (X − 1·meanᵀ)ᵀ(X − 1·meanᵀ). */
-kfe_status kfe_i_principal_scatter(kfe_context *ctx, const kfe_i_table *table, const double *means,
-                                   double *scatter);
-
 #endif

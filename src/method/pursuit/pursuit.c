@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "gram/linalg.h"
-#include "method/deflation/deflation.h"
+#include "method/targets.h"
 
 enum { AUTO_DIM = 10 };
 

@@ -23,7 +23,7 @@
 #include "core/memory.h"
 #include "gram/basis.h"
 #include "gram/linalg.h"
-#include "method/centroid/centroid.h"
+#include "method/groups.h"
 #include "method/ridge/ridge.h"
 
 enum { RIDGE_ON_NORM, RIDGE_ON_COEFFICIENTS };

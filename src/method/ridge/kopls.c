@@ -23,6 +23,7 @@
 #include "core/memory.h"
 #include "gram/basis.h"
 #include "method/ridge/ridge.h"
+#include "method/targets.h"
 
 typedef struct kopls_settings {
     int64_t dim;

@@ -2,12 +2,10 @@
 #include "method/ridge/ridge.h"
 
 #include <cblas.h>
-#include <float.h>
 #include <math.h>
 
 #include "core/memory.h"
 #include "gram/linalg.h"
-#include "method/deflation/deflation.h"
 
 /* Rounding over a tiny ridge may exceed everything; no direction of a larger criterion is taken for rounding.
  */
@@ -45,35 +43,6 @@ kfe_status kfe_i_gram_chosen_ridge(kfe_context *ctx, const kfe_i_gram *gram, dou
     kfe_status status = kfe_i_gram_mean_diagonal(ctx, gram, &mean);
 
     *out = kfe_i_chosen_ridge(asked, mean, 1);
-    return status;
-}
-
-/* Centring a constant leaves its rounding error, which must not become a target. */
-static int varies(const kfe_i_target *target, double norm)
-{
-    double largest = 1;
-
-    if (target->task == KFE_TASK_REAL) {
-        largest = 0;
-        for (int64_t i = 0; i < target->rows * target->cols; i++)
-            largest = fmax(largest, fabs(target->values[i]));
-    }
-    return norm > 16 * DBL_EPSILON * largest * sqrt((double)target->rows);
-}
-
-kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                              double **values, int64_t *columns)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_TRY(kfe_i_centred_targets(ctx, target, values, columns));
-    blasint count = (blasint)(target->rows * *columns);
-    double norm = cblas_dnrm2(count, *values, 1);
-    if (!varies(target, norm))
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: the target is the same for all examples; there is nothing to explain",
-                 method);
-    cblas_dscal(count, 1 / norm, *values, 1);
-cleanup:
     return status;
 }
 

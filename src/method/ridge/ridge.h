@@ -20,11 +20,6 @@ kfe_status kfe_i_gram_mean_diagonal(kfe_context *ctx, const kfe_i_gram *gram, do
 /* The chosen ridge for an operator. */
 kfe_status kfe_i_gram_chosen_ridge(kfe_context *ctx, const kfe_i_gram *gram, double asked, double *out);
 
-/* The centred targets, scaled to unit Frobenius norm so that no criterion exceeds one; KFE_EINPUT, in the
- * name of `method`, if they do not vary. Freed by the caller. */
-kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                              double **values, int64_t *columns);
-
 typedef struct kfe_i_candidates {
     const char *method;
     int64_t rows, count;

@@ -25,6 +25,7 @@
 #include "gram/basis.h"
 #include "gram/linalg.h"
 #include "method/ridge/ridge.h"
+#include "method/targets.h"
 
 /* Rows of K_rᵀ that are turned into rows of Z at a time. */
 enum { PANEL = 512 };

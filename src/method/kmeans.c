@@ -10,7 +10,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "method/centroid/centroid.h"
+#include "method/groups.h"
 
 enum { MAX_ROUNDS = 100 };
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Centred targets, for the deflation, pursuit and ridge methods. */
+#include "method/targets.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+static int64_t target_columns(const kfe_i_target *target)
+{
+    if (target->task == KFE_TASK_REAL)
+        return target->cols;
+    if (target->task != KFE_TASK_CLASSES || target->class_count < 2)
+        return 0;
+    return target->class_count == 2 ? 1 : target->class_count;
+}
+
+static void fill_targets(const kfe_i_target *target, int64_t columns, double *values)
+{
+    if (target->task == KFE_TASK_REAL) {
+        memcpy(values, target->values, (size_t)(target->rows * columns) * sizeof *values);
+        return;
+    }
+    for (int64_t i = 0; i < target->rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            values[i * columns + j] = columns == 1 ? 2 * target->codes[i] - 1 : target->codes[i] == j;
+}
+
+/* Zero exactly for a column of one value. Returns whether the column varies. */
+static int centre_column(int64_t rows, int64_t columns, double *column)
+{
+    double base = column[0];
+    double mean = 0;
+    int varies = 0;
+
+    for (int64_t i = 0; i < rows; i++) {
+        column[i * columns] -= base;
+        varies |= column[i * columns] != 0;
+        mean += column[i * columns] / (double)rows;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        column[i * columns] -= mean;
+    return varies;
+}
+
+kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
+                                 int64_t *columns)
+{
+    kfe_status status = KFE_OK;
+    int varies = 0;
+
+    *columns = target_columns(target);
+    KFE_ALLOC(ctx, *values, target->rows * *columns);
+    if (*columns == 0)
+        return KFE_OK;
+    fill_targets(target, *columns, *values);
+    for (int64_t j = 0; j < *columns; j++)
+        varies |= centre_column(target->rows, *columns, *values + j);
+    if (!varies)
+        KFE_FAIL(
+            ctx, KFE_EINPUT,
+            "the target is the same for every example, so that there is nothing to explain; check that the "
+            "right column is the label");
+cleanup:
+    if (status != KFE_OK) {
+        kfe_i_free(ctx, *values);
+        *values = NULL;
+    }
+    return status;
+}
+
+/* Centring a constant leaves its rounding error, which must not become a target. */
+static int varies(const kfe_i_target *target, double norm)
+{
+    double largest = 1;
+
+    if (target->task == KFE_TASK_REAL) {
+        largest = 0;
+        for (int64_t i = 0; i < target->rows * target->cols; i++)
+            largest = fmax(largest, fabs(target->values[i]));
+    }
+    return norm > 16 * DBL_EPSILON * largest * sqrt((double)target->rows);
+}
+
+kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
+                              double **values, int64_t *columns)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_centred_targets(ctx, target, values, columns));
+    blasint count = (blasint)(target->rows * *columns);
+    double norm = cblas_dnrm2(count, *values, 1);
+    if (!varies(target, norm))
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: the target is the same for all examples; there is nothing to explain",
+                 method);
+    cblas_dscal(count, 1 / norm, *values, 1);
+cleanup:
+    return status;
+}

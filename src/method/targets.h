@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turn labels or real targets into a centred matrix Y to regress on or to correlate with.
+ *
+ * Columns of Y (n × columns):
+ *   real targets     one column each
+ *   two classes      one column, −1 for the first class and +1 for the second
+ *   more classes     one indicator column per class
+ * and each column minus its mean. Without a target, or with one class only, Y has no columns.
+ */
+#ifndef KFE_METHOD_TARGETS_H
+#define KFE_METHOD_TARGETS_H
+
+#include "data/target.h"
+
+/* Y, freed by the caller. KFE_EINPUT: the target is the same for every example. */
+kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
+                                 int64_t *columns);
+/* Y scaled to Frobenius norm 1. Error messages begin with `method`. */
+kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
+                              double **values, int64_t *columns);
+
+#endif
