@@ -442,30 +442,27 @@ static void test_outfile_allocation_failures(void **state)
     }
 }
 
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_defaults),
-        WITH_CONTEXT(test_every_table_sets_every_field),
-        WITH_CONTEXT(test_values),
-        WITH_CONTEXT(test_values_out_of_range),
-        WITH_CONTEXT(test_long_text_is_refused),
-        WITH_CONTEXT(test_format_and_escapes),
-        WITH_CONTEXT(test_names_with_bars),
+        with_context(test_defaults),
+        with_context(test_every_table_sets_every_field),
+        with_context(test_values),
+        with_context(test_values_out_of_range),
+        with_context(test_long_text_is_refused),
+        with_context(test_format_and_escapes),
+        with_context(test_names_with_bars),
         cmocka_unit_test(test_finding_rows),
         cmocka_unit_test(test_status_texts),
-        WITH_CONTEXT(test_two_contexts_do_not_meet),
+        with_context(test_two_contexts_do_not_meet),
         cmocka_unit_test(test_allocator_that_fails_at_once),
-        WITH_CONTEXT(test_allocation_limits),
-        WITH_CONTEXT(test_error_places),
-        WITH_CONTEXT(test_progress_cancel_and_limit),
-        WITH_CONTEXT(test_file_appears_whole_or_not_at_all),
-        WITH_CONTEXT(test_replaced_file_keeps_its_mode),
-        WITH_CONTEXT(test_places_that_cannot_be_written),
-        WITH_CONTEXT(test_full_disk),
+        with_context(test_allocation_limits),
+        with_context(test_error_places),
+        with_context(test_progress_cancel_and_limit),
+        with_context(test_file_appears_whole_or_not_at_all),
+        with_context(test_replaced_file_keeps_its_mode),
+        with_context(test_places_that_cannot_be_written),
+        with_context(test_full_disk),
         cmocka_unit_test(test_outfile_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

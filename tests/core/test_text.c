@@ -270,9 +270,6 @@ static void test_words(void **state)
     assert_int_equal(kfe_i_edit_distance("gamma", "gamma"), 0);
 }
 
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,7 +281,7 @@ int main(void)
         cmocka_unit_test(test_only_the_range_is_read),
         cmocka_unit_test(test_short_forms),
         cmocka_unit_test(test_decimal_comma),
-        WITH_CONTEXT(test_growing_text),
+        with_context(test_growing_text),
         cmocka_unit_test(test_growing_text_out_of_memory),
         cmocka_unit_test(test_words),
     };

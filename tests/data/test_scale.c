@@ -241,20 +241,17 @@ static void test_allocation_failures(void **state)
     }
 }
 
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_dense_by_hand),
-        WITH_CONTEXT(test_none_borrows),
-        WITH_CONTEXT(test_l2_rows),
-        WITH_CONTEXT(test_sparse_keeps_zeros),
-        WITH_CONTEXT(test_sparse_slice),
-        WITH_CONTEXT(test_dense_scaler_on_sparse_data),
-        WITH_CONTEXT(test_extreme_scales),
-        WITH_CONTEXT(test_refusals),
+        with_context(test_dense_by_hand),
+        with_context(test_none_borrows),
+        with_context(test_l2_rows),
+        with_context(test_sparse_keeps_zeros),
+        with_context(test_sparse_slice),
+        with_context(test_dense_scaler_on_sparse_data),
+        with_context(test_extreme_scales),
+        with_context(test_refusals),
         cmocka_unit_test(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

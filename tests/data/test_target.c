@@ -175,19 +175,13 @@ static void labels_are_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names_keep_order_of_appearance, support_context_setup,
-                                        support_context_teardown),
-        cmocka_unit_test_setup_teardown(few_integers_are_classes, support_context_setup,
-                                        support_context_teardown),
-        cmocka_unit_test_setup_teardown(the_wanted_task_wins, support_context_setup,
-                                        support_context_teardown),
-        cmocka_unit_test_setup_teardown(targets_must_be_finite, support_context_setup,
-                                        support_context_teardown),
-        cmocka_unit_test_setup_teardown(gathering_keeps_the_classes, support_context_setup,
-                                        support_context_teardown),
-        cmocka_unit_test_setup_teardown(copying_wants_as_many_rows, support_context_setup,
-                                        support_context_teardown),
-        cmocka_unit_test_setup_teardown(labels_are_utf8, support_context_setup, support_context_teardown),
+        with_context(names_keep_order_of_appearance),
+        with_context(few_integers_are_classes),
+        with_context(the_wanted_task_wins),
+        with_context(targets_must_be_finite),
+        with_context(gathering_keeps_the_classes),
+        with_context(copying_wants_as_many_rows),
+        with_context(labels_are_utf8),
         cmocka_unit_test(copies_stand_on_their_own_and_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -451,24 +451,22 @@ static void every_allocation_may_fail(void **state)
     free_sample(&s);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(names_come_from_files),
-        TEST(a_single_file_has_a_short_name_and_messages_have_its_path),
-        TEST(names_and_rows_must_fit),
-        TEST(views_of_strings_and_of_numbers),
-        TEST(joining_borrows_tables_and_copies_labels),
-        TEST(joining_refuses),
-        TEST(kernels_go_to_their_views),
-        TEST(kernels_of_views_are_refused),
-        TEST(searches_know_the_kernels_of_views),
-        TEST(measures_are_of_single_views_too),
-        TEST(new_data_is_arranged_by_name),
-        TEST(files_of_other_names_are_taken_in_order),
-        TEST(every_allocation_may_fail),
+        with_context(names_come_from_files),
+        with_context(a_single_file_has_a_short_name_and_messages_have_its_path),
+        with_context(names_and_rows_must_fit),
+        with_context(views_of_strings_and_of_numbers),
+        with_context(joining_borrows_tables_and_copies_labels),
+        with_context(joining_refuses),
+        with_context(kernels_go_to_their_views),
+        with_context(kernels_of_views_are_refused),
+        with_context(searches_know_the_kernels_of_views),
+        with_context(measures_are_of_single_views_too),
+        with_context(new_data_is_arranged_by_name),
+        with_context(files_of_other_names_are_taken_in_order),
+        with_context(every_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

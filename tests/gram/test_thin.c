@@ -81,8 +81,8 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_shapes, support_context_setup, support_context_teardown),
-        cmocka_unit_test_setup_teardown(test_threads, support_context_setup, support_context_teardown),
+        with_context(test_shapes),
+        with_context(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,9 +189,6 @@ static void test_sparse_queries_meet_dense_rows(void **state)
     kfe_i_target_free(&target);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

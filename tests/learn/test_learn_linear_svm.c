@@ -302,9 +302,6 @@ static void test_a_large_gradient_is_told(void **state)
     free_clouds(&p);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -131,9 +131,6 @@ static void test_a_rest_weighs_what_its_classes_weigh(void **state)
     kfe_i_target_free(&target);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -542,9 +542,6 @@ static void test_bad_options_are_refused(void **state)
     free_problem(&p);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -504,9 +504,6 @@ static void test_iterations_do_not_allocate(void **state)
     smo_free_problem(&p);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -116,9 +116,6 @@ static void test_indefinite_kernels(void **state)
     smo_free_problem(&p);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

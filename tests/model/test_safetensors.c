@@ -455,26 +455,23 @@ static void test_allocation_failures(void **state)
     }
 }
 
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_round_trip),
-        WITH_CONTEXT(test_same_content_gives_same_bytes),
-        WITH_CONTEXT(test_empty_container),
-        WITH_CONTEXT(test_python_reads_it),
-        WITH_CONTEXT(test_bad_names_and_text),
-        WITH_CONTEXT(test_truncated_anywhere),
-        WITH_CONTEXT(test_every_flipped_bit),
-        WITH_CONTEXT(test_header_length),
-        WITH_CONTEXT(test_header_is_not_what_it_should_be),
-        WITH_CONTEXT(test_deep_nesting),
-        WITH_CONTEXT(test_bad_tensors),
-        WITH_CONTEXT(test_good_tensors_made_by_hand),
-        WITH_CONTEXT(test_files_that_cannot_be_read),
-        WITH_CONTEXT(test_memory_limit),
+        with_context(test_round_trip),
+        with_context(test_same_content_gives_same_bytes),
+        with_context(test_empty_container),
+        with_context(test_python_reads_it),
+        with_context(test_bad_names_and_text),
+        with_context(test_truncated_anywhere),
+        with_context(test_every_flipped_bit),
+        with_context(test_header_length),
+        with_context(test_header_is_not_what_it_should_be),
+        with_context(test_deep_nesting),
+        with_context(test_bad_tensors),
+        with_context(test_good_tensors_made_by_hand),
+        with_context(test_files_that_cannot_be_read),
+        with_context(test_memory_limit),
         cmocka_unit_test(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

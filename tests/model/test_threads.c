@@ -143,8 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contexts_do_not_meet),
-        cmocka_unit_test_setup_teardown(test_threads_share_a_model, support_context_setup,
-                                        support_context_teardown),
+        with_context(test_threads_share_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

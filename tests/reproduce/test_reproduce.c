@@ -470,20 +470,18 @@ static void test_the_seed_decides(void **state)
 
 int main(void)
 {
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_embedded_specifications_are_sound),
-        WITH_CONTEXT(test_table_equals_the_search),
-        WITH_CONTEXT(test_curve_equals_the_search_at_each_point),
+        with_context(test_embedded_specifications_are_sound),
+        with_context(test_table_equals_the_search),
+        with_context(test_curve_equals_the_search_at_each_point),
         cmocka_unit_test(test_no_difference_without_spread),
-        WITH_CONTEXT(test_machines_of_methods_are_measured),
-        WITH_CONTEXT(test_separation_by_hand),
-        WITH_CONTEXT(test_scatter_writes_features),
-        WITH_CONTEXT(test_missing_files_are_named),
-        WITH_CONTEXT(test_files_are_read_from_the_folder),
-        WITH_CONTEXT(test_failing_allocations),
-        WITH_CONTEXT(test_the_seed_decides),
+        with_context(test_machines_of_methods_are_measured),
+        with_context(test_separation_by_hand),
+        with_context(test_scatter_writes_features),
+        with_context(test_missing_files_are_named),
+        with_context(test_files_are_read_from_the_folder),
+        with_context(test_failing_allocations),
+        with_context(test_the_seed_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,13 +214,11 @@ static void test_samples_need_classes(void **state)
 
 int main(void)
 {
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_rows_are_the_first), WITH_CONTEXT(test_classes_are_sampled),
-        WITH_CONTEXT(test_samples_are_fair),   WITH_CONTEXT(test_images_become_rectangle_features),
-        WITH_CONTEXT(test_targets_are_scaled), WITH_CONTEXT(test_samples_need_classes),
-        WITH_CONTEXT(test_classes_are_joined), WITH_CONTEXT(test_a_class_in_no_list),
+        with_context(test_rows_are_the_first), with_context(test_classes_are_sampled),
+        with_context(test_samples_are_fair),   with_context(test_images_become_rectangle_features),
+        with_context(test_targets_are_scaled), with_context(test_samples_need_classes),
+        with_context(test_classes_are_joined), with_context(test_a_class_in_no_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,11 +128,9 @@ static void test_unknown_names_and_options(void **state)
 
 int main(void)
 {
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_mistakes_name_file_and_key),
-        WITH_CONTEXT(test_unknown_names_and_options),
+        with_context(test_mistakes_name_file_and_key),
+        with_context(test_unknown_names_and_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

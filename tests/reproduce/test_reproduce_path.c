@@ -134,13 +134,11 @@ static void test_path_on_test_rows_by_hand(void **state)
 
 int main(void)
 {
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_path_shows_records),
-        WITH_CONTEXT(test_path_shows_rounds),
-        WITH_CONTEXT(test_fits_are_timed),
-        WITH_CONTEXT(test_path_on_test_rows_by_hand),
+        with_context(test_path_shows_records),
+        with_context(test_path_shows_rounds),
+        with_context(test_fits_are_timed),
+        with_context(test_path_on_test_rows_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,9 +334,6 @@ static void test_failing_allocations(void **state)
     assert_true(failures >= 12); /* two of counts, and five for each of auc and average-precision */
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -170,9 +170,6 @@ static void test_p_is_uniform_without_difference(void **state)
     assert_below(fabs((double)small - 0.1 * TESTS), 5 * sqrt(0.09 * TESTS));
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

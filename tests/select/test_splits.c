@@ -556,9 +556,6 @@ static void test_held_out(void **state)
     kfe_i_target_free(&target);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

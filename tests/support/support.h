@@ -17,6 +17,9 @@
 /* CMocka setup and teardown: *state is a kfe_context. */
 int support_context_setup(void **state);
 int support_context_teardown(void **state);
+/* A CMocka test whose *state is a context of its own. */
+#define with_context(test)                                                                                   \
+    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
 
 /* Fails the test with the library's message unless the call succeeded. */
 #define assert_ok(ctx, call)                                                                                 \

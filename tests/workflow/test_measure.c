@@ -245,9 +245,6 @@ static void test_one_class_says_nothing(void **state)
     kfe_data_free(data);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

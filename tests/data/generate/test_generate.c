@@ -390,23 +390,20 @@ static void test_allocation_failures(void **state)
         }
 }
 
-#define WITH_CONTEXT(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CONTEXT(test_every_generator_repeats_itself),
-        WITH_CONTEXT(test_shapes),
-        WITH_CONTEXT(test_slabs),
-        WITH_CONTEXT(test_banana),
-        WITH_CONTEXT(test_twonorm_and_ringnorm),
-        WITH_CONTEXT(test_waveform),
-        WITH_CONTEXT(test_rings),
-        WITH_CONTEXT(test_sma_labels),
-        WITH_CONTEXT(test_sma_columns_are_normalised),
-        WITH_CONTEXT(test_iris),
-        WITH_CONTEXT(test_refusals),
+        with_context(test_every_generator_repeats_itself),
+        with_context(test_shapes),
+        with_context(test_slabs),
+        with_context(test_banana),
+        with_context(test_twonorm_and_ringnorm),
+        with_context(test_waveform),
+        with_context(test_rings),
+        with_context(test_sma_labels),
+        with_context(test_sma_columns_are_normalised),
+        with_context(test_iris),
+        with_context(test_refusals),
         cmocka_unit_test(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

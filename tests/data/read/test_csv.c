@@ -461,30 +461,27 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-#define TEST(function)                                                                                       \
-    cmocka_unit_test_setup_teardown(function, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(header_and_text_labels),
-        TEST(what_spreadsheets_write),
-        TEST(delimiters_are_guessed),
-        TEST(the_label_column_can_be_chosen),
-        TEST(headers_are_detected),
-        TEST(bad_cells_are_named),
-        TEST(ragged_rows_and_odd_values),
-        TEST(unreadable_files),
-        TEST(missing_values),
-        TEST(means_fill_gaps),
-        TEST(tasks),
-        TEST(strings),
-        TEST(label_files),
-        TEST(views),
-        TEST(large_files_by_any_number_of_threads),
-        TEST(errors_deep_in_a_file_have_their_line),
-        TEST(gzip_files),
-        TEST(reading_can_be_cancelled),
+        with_context(header_and_text_labels),
+        with_context(what_spreadsheets_write),
+        with_context(delimiters_are_guessed),
+        with_context(the_label_column_can_be_chosen),
+        with_context(headers_are_detected),
+        with_context(bad_cells_are_named),
+        with_context(ragged_rows_and_odd_values),
+        with_context(unreadable_files),
+        with_context(missing_values),
+        with_context(means_fill_gaps),
+        with_context(tasks),
+        with_context(strings),
+        with_context(label_files),
+        with_context(views),
+        with_context(large_files_by_any_number_of_threads),
+        with_context(errors_deep_in_a_file_have_their_line),
+        with_context(gzip_files),
+        with_context(reading_can_be_cancelled),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,20 +184,17 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-#define TEST(function)                                                                                       \
-    cmocka_unit_test_setup_teardown(function, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(rows_become_csr),
-        TEST(labels_in_all_forms),
-        TEST(bad_entries_are_named),
-        TEST(columns_can_be_given),
-        TEST(queries_are_ignored_with_one_warning),
-        TEST(incomplete_rows_can_be_dropped),
-        TEST(the_format_is_recognised),
-        TEST(a_file_of_several_blocks),
+        with_context(rows_become_csr),
+        with_context(labels_in_all_forms),
+        with_context(bad_entries_are_named),
+        with_context(columns_can_be_given),
+        with_context(queries_are_ignored_with_one_warning),
+        with_context(incomplete_rows_can_be_dropped),
+        with_context(the_format_is_recognised),
+        with_context(a_file_of_several_blocks),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

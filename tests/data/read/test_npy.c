@@ -406,17 +406,14 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-#define TEST(function)                                                                                       \
-    cmocka_unit_test_setup_teardown(function, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(types_and_orders),    TEST(header_versions),
-        TEST(label_columns),       TEST(missing_and_infinite_values),
-        TEST(hostile_headers),     TEST(a_gzipped_promise_is_not_believed),
-        TEST(archives_of_x_and_y), TEST(archives_that_are_refused),
-        TEST(sparse_archives),     cmocka_unit_test(every_allocation_may_fail),
+        with_context(types_and_orders),    with_context(header_versions),
+        with_context(label_columns),       with_context(missing_and_infinite_values),
+        with_context(hostile_headers),     with_context(a_gzipped_promise_is_not_believed),
+        with_context(archives_of_x_and_y), with_context(archives_that_are_refused),
+        with_context(sparse_archives),     cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

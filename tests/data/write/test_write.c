@@ -245,16 +245,13 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-#define TEST(function)                                                                                       \
-    cmocka_unit_test_setup_teardown(function, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(dense_data_in_all_formats),     TEST(labels_that_need_quotes),
-        TEST(text_labels_in_archives),       TEST(sparse_data_in_all_formats),
-        TEST(headers_and_strings),           TEST(matrices),
-        TEST(failures_leave_nothing_behind), cmocka_unit_test(every_allocation_may_fail),
+        with_context(dense_data_in_all_formats),     with_context(labels_that_need_quotes),
+        with_context(text_labels_in_archives),       with_context(sparse_data_in_all_formats),
+        with_context(headers_and_strings),           with_context(matrices),
+        with_context(failures_leave_nothing_behind), cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,9 +318,6 @@ static void test_auto_is_logistic_for_classes_and_ls_otherwise(void **state)
     deflation_free(&real);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -182,9 +182,6 @@ static void test_several_targets_meet(void **state)
     deflation_free(&combined);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -532,9 +532,6 @@ static void test_rounds_do_not_allocate(void **state)
     deflation_free(&p);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -392,9 +392,6 @@ static void test_starts_are_orthonormal_and_differ(void **state)
     close_scene(&s);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

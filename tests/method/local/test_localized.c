@@ -429,9 +429,6 @@ static void test_fits_can_be_cancelled(void **state)
     scene_close(&s);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -509,9 +509,6 @@ static void test_memory_may_end_anywhere(void **state)
     free(class_of);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -464,22 +464,20 @@ static void test_every_allocation_may_fail(void **state)
     free(class_of);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_solvers_find_the_optimum),
-        TEST(test_nothing_is_below_the_gap),
-        TEST(test_one_kernel_is_the_plain_machine),
-        TEST(test_a_kernel_given_twice_changes_nothing),
-        TEST(test_units_matter_only_if_asked),
-        TEST(test_noise_gets_next_to_nothing),
-        TEST(test_the_order_of_views_does_not_matter),
-        TEST(test_given_and_string_kernels),
-        TEST(test_constant_kernels),
-        TEST(test_kernels_that_are_not_definite),
-        TEST(test_every_allocation_may_fail),
+        with_context(test_solvers_find_the_optimum),
+        with_context(test_nothing_is_below_the_gap),
+        with_context(test_one_kernel_is_the_plain_machine),
+        with_context(test_a_kernel_given_twice_changes_nothing),
+        with_context(test_units_matter_only_if_asked),
+        with_context(test_noise_gets_next_to_nothing),
+        with_context(test_the_order_of_views_does_not_matter),
+        with_context(test_given_and_string_kernels),
+        with_context(test_constant_kernels),
+        with_context(test_kernels_that_are_not_definite),
+        with_context(test_every_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

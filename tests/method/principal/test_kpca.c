@@ -330,9 +330,6 @@ static void test_gamma_of_constant_data_is_refused(void **state)
     kfe_data_free(data);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -489,19 +489,18 @@ static void test_pairs_without_memory_for_them_are_refused(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_context_setup, support_context_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_picks_are_those_of_explicit_deflation),
-        TEST(test_pairs_and_triples_are_the_best_there_are),
-        TEST(test_features_are_orthogonal_and_alignment_ends_at_one),
-        TEST(test_records_say_what_the_features_do),
-        TEST(test_evaluations_count_examples_once),
-        TEST(test_bound_is_the_theorem),
-        TEST(test_centring_is_that_of_the_kernel_matrix),
-        TEST(test_pools_in_little_memory_pick_the_same),
-        TEST(test_duplicates_are_picked_once),
-        TEST(test_constant_target_is_refused),
-        TEST(test_pairs_without_memory_for_them_are_refused),
+        with_context(test_picks_are_those_of_explicit_deflation),
+        with_context(test_pairs_and_triples_are_the_best_there_are),
+        with_context(test_features_are_orthogonal_and_alignment_ends_at_one),
+        with_context(test_records_say_what_the_features_do),
+        with_context(test_evaluations_count_examples_once),
+        with_context(test_bound_is_the_theorem),
+        with_context(test_centring_is_that_of_the_kernel_matrix),
+        with_context(test_pools_in_little_memory_pick_the_same),
+        with_context(test_duplicates_are_picked_once),
+        with_context(test_constant_target_is_refused),
+        with_context(test_pairs_without_memory_for_them_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

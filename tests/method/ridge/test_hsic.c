@@ -501,9 +501,6 @@ static void test_failing_allocations(void **state)
         deflation_sweep(cases[i].method, use, (void *)&cases[i]);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

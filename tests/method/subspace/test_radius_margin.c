@@ -85,9 +85,6 @@ static void test_smallest_ball(void **state)
     assert_below(fabs(total - 1), 1e-12);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -457,9 +457,6 @@ static void test_indefinite_kernel(void **state)
     free_engine(&e);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -179,9 +179,6 @@ static void test_failing_allocations(void **state)
         deflation_sweep(params[i], use, params[i]);
 }
 
-#define with_context(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
