@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "gram/basis.h"
-#include "method/subspace/ascent.h"
+#include "method/line_search.h"
 
 enum { REFRESH_EVERY = 32 };
 #define KFE_FIRST_ANGLE 0.05

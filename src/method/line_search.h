@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A step along a line that makes a function larger: the strong Wolfe conditions. */
-#ifndef KFE_METHOD_SUBSPACE_ASCENT_H
-#define KFE_METHOD_SUBSPACE_ASCENT_H
+#ifndef KFE_METHOD_LINE_SEARCH_H
+#define KFE_METHOD_LINE_SEARCH_H
 
 #include "core/context.h"
 

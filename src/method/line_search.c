@@ -9,7 +9,7 @@
  *
  * Nocedal & Wright, "Numerical optimization", section 3.5.
  */
-#include "method/subspace/ascent.h"
+#include "method/line_search.h"
 
 #include <float.h>
 #include <math.h>
