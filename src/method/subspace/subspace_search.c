@@ -11,6 +11,8 @@
 #include "method/line_search.h"
 
 enum { REFRESH_EVERY = 32 };
+/* c₂ of the line search: steps this near to the best one hardly depend on rounding. */
+#define KFE_CURVATURE 0.01
 #define KFE_FIRST_ANGLE 0.05
 #define KFE_HALF_TURN 3.14159265358979323846
 /* A squared length of this share of the largest, and negative, is no rounding error. */
@@ -293,6 +295,7 @@ static double choose_direction(search_state *s, int steepest)
 
 /* ---- rounds ---- */
 
+/* −(criterion) at step t and its slope: the line search minimises. */
 static kfe_status value_at(void *state, double t, double *value, double *slope)
 {
     kfe_status status = KFE_OK;
@@ -305,6 +308,8 @@ static kfe_status value_at(void *state, double t, double *value, double *slope)
         return kfe_i_fail(s->ctx, KFE_ENUMERIC,
                           "the criterion is not a number; the data may hold extreme "
                           "values: try --scale");
+    *value = -*value;
+    *slope = -*slope;
 cleanup:
     return status;
 }
@@ -323,7 +328,7 @@ static void choose_steps(search_state *s, kfe_i_line *line)
     }
     line->first = KFE_FIRST_ANGLE / angle;
     if (s->last_step > 0 && s->last_slope > 0)
-        line->first = fmin(s->last_step * s->last_slope / line->slope, 4 / angle);
+        line->first = fmin(s->last_step * s->last_slope / -line->slope, 4 / angle);
 }
 
 /* One step uphill; *moved is 0 where rounding allows none, and the direction is then spent. */
@@ -331,11 +336,11 @@ static kfe_status climb(search_state *s, int steepest, int *moved)
 {
     kfe_status status = KFE_OK;
     kfe_i_step step = {0};
-    kfe_i_line line = {.value = s->value, .at = value_at, .state = s};
+    kfe_i_line line = {.value = -s->value, .curvature = KFE_CURVATURE, .at = value_at, .state = s};
 
-    line.slope = choose_direction(s, steepest);
+    line.slope = -choose_direction(s, steepest);
     *moved = 0;
-    if (!(line.slope > 0))
+    if (!(line.slope < 0))
         return KFE_OK;
     if (s->options->plain)
         prepare_straight(s);
@@ -350,9 +355,9 @@ static kfe_status climb(search_state *s, int steepest, int *moved)
     *moved = s->options->plain ? straight_accept(s, step.step) : geodesic_accept(s);
     if (!*moved)
         return KFE_OK;
-    s->value = step.value;
+    s->value = -step.value;
     s->last_step = step.step;
-    s->last_slope = line.slope;
+    s->last_slope = -line.slope;
     KFE_TRY(take_gradient(s));
 cleanup:
     return status;
