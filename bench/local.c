@@ -171,10 +171,10 @@ static void solve_cold(void *user, const kfe_i_local_problem *p, const double *p
     struct svm_parameter settings = {.svm_type = C_SVC,
                                      .kernel_type = PRECOMPUTED,
                                      .cache_size = 1000,
-                                     .eps = p->machines.stop,
-                                     .C = p->machines.upper[0],
+                                     .eps = p->svms.stop,
+                                     .C = p->svms.upper[0],
                                      .shrinking = 1};
-    struct svm_problem problem = {.l = (int)n, .y = p->machines.sign, .x = s->rows};
+    struct svm_problem problem = {.l = (int)n, .y = p->svms.sign, .x = s->rows};
 
     (void)parameters;
     if (!s->nodes) {
@@ -206,7 +206,7 @@ static double test_accuracy(kfe_context *ctx, const kfe_i_problem *problem, cons
 
     check(ctx, kfe_i_local_outputs(ctx, solution->local, &data, outputs));
     for (int64_t i = 0; i < f->test_rows; i++) {
-        int32_t code = kfe_i_machine_decide(&solution->machine, outputs + i);
+        int32_t code = kfe_i_predictor_decide(&solution->predictor, outputs + i);
         right += strcmp(f->target.names[code], f->test_class[i] ? "large" : "small") == 0;
     }
     free(outputs);
@@ -247,9 +247,9 @@ static void profile(kfe_context *ctx, const char *method, const kfe_i_problem *p
     check(ctx, kfe_i_local_search(&p, settings, &path));
     double all = bench_now() - began;
     if (against_libsvm)
-        printf(" | %.3f | %.3f | %.1f", p.machine_seconds, cold.seconds, cold.seconds / p.machine_seconds);
+        printf(" | %.3f | %.3f | %.1f", p.svm_seconds, cold.seconds, cold.seconds / p.svm_seconds);
     else
-        printf(" | %.3f | %.0f %%", p.machine_seconds, 100 * p.machine_seconds / all);
+        printf(" | %.3f | %.0f %%", p.svm_seconds, 100 * p.svm_seconds / all);
     kfe_i_local_path_free(ctx, &path);
     kfe_i_local_problem_free(&p);
     free(cold.nodes);

@@ -23,7 +23,7 @@ static const struct {
     {KFE_HAS_STRINGS, "works on strings"},
     {KFE_HAS_TWO_CLASSES, "for two classes"},
     {KFE_HAS_WEIGHTS, "weighs the kernels itself"},
-    {KFE_HAS_MACHINE, "predicts without a learner"},
+    {KFE_HAS_PREDICTOR, "predicts without a learner"},
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 

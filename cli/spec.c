@@ -94,7 +94,7 @@ int cli_can_predict(const cli_session *session, const char *method)
     kfe_entry_info info;
 
     return cli_value(&session->arguments, "learner") ||
-           !kfe_method(cli_family_find(&cli_methods, method), &info) || info.flags & KFE_HAS_MACHINE;
+           !kfe_method(cli_family_find(&cli_methods, method), &info) || info.flags & KFE_HAS_PREDICTOR;
 }
 
 int cli_list_values(const cli_arguments *arguments, const char *name, const char ***out)

@@ -230,7 +230,7 @@ enum {
     KFE_HAS_NESTING = 1u << 9,     /* methods: fewer features are the first of more, so one fit answers all */
     KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: exactly two classes, no more */
     KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
-    KFE_HAS_MACHINE = 1u << 12      /* methods: predict without a learner */
+    KFE_HAS_PREDICTOR = 1u << 12    /* methods: predict without a learner */
 };
 
 /* Each returns 0 past the end of its table, 1 otherwise. */

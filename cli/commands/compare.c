@@ -69,7 +69,7 @@ static const char *why_not(const kfe_entry_info *method, const conditions *given
     int kernels = takes_kernels(method, given);
     int takes_real = (method->flags & KFE_HAS_REGRESSION) != 0;
 
-    if (!given->learner_given && !(method->flags & KFE_HAS_MACHINE))
+    if (!given->learner_given && !(method->flags & KFE_HAS_PREDICTOR))
         return "needs --learner";
     if (method->flags & KFE_HAS_SUPERVISION && given->task != KFE_TASK_CLASSES &&
         !(given->task == KFE_TASK_REAL && takes_real))

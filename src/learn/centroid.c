@@ -19,24 +19,24 @@ static void fill_averages(const kfe_i_target *target, const int64_t *counts, dou
 }
 
 /* The weights hold the class means; they become directions from the mean of all, with their offsets. */
-static void measure_from_mean(const kfe_i_target *target, const int64_t *counts, kfe_i_machine *machine)
+static void measure_from_mean(const kfe_i_target *target, const int64_t *counts, kfe_i_predictor *predictor)
 {
-    int64_t c = machine->outputs;
+    int64_t c = predictor->outputs;
 
-    for (int64_t j = 0; j < machine->dim; j++) {
-        double *means = machine->weights + j * c;
+    for (int64_t j = 0; j < predictor->dim; j++) {
+        double *means = predictor->weights + j * c;
         double overall = 0;
         for (int64_t g = 0; g < c; g++)
             overall += means[g] * (double)counts[g] / (double)target->rows;
         for (int64_t g = 0; g < c; g++) {
             means[g] -= overall;
-            machine->offset[g] += means[g] * (overall + means[g] / 2);
+            predictor->offset[g] += means[g] * (overall + means[g] / 2);
         }
     }
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                      const void *settings, kfe_i_machine *out)
+                      const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     int64_t c = target->class_count;
@@ -44,8 +44,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     double *averages = NULL;
 
     (void)settings;
-    KFE_TRY(kfe_i_machine_begin(ctx, KFE_MACHINE_LINEAR, KFE_DECIDE_LARGEST, features->cols, c,
-                                features->cols, out));
+    KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_LINEAR, KFE_DECIDE_LARGEST, features->cols, c,
+                                  features->cols, out));
     out->classes = c;
     KFE_ALLOC(ctx, counts, c);
     KFE_ALLOC_ZERO(ctx, averages, features->rows * c);
@@ -57,7 +57,7 @@ cleanup:
     kfe_i_free(ctx, counts);
     kfe_i_free(ctx, averages);
     if (status != KFE_OK)
-        kfe_i_machine_free(out);
+        kfe_i_predictor_free(out);
     return status;
 }
 

@@ -32,7 +32,7 @@ static int64_t clamp_neighbours(kfe_context *ctx, int64_t asked, int64_t availab
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                      const void *settings, kfe_i_machine *out)
+                      const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     const knn_settings *s = settings;
@@ -40,8 +40,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     int64_t outputs = classes ? target->class_count : target->cols;
     int64_t answers = features->rows * (classes ? 1 : outputs);
 
-    KFE_TRY(kfe_i_machine_begin(ctx, KFE_MACHINE_NEIGHBOURS, classes ? KFE_DECIDE_LARGEST : KFE_DECIDE_VALUE,
-                                features->cols, outputs, 0, out));
+    KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_NEIGHBOURS,
+                                  classes ? KFE_DECIDE_LARGEST : KFE_DECIDE_VALUE, features->cols, outputs, 0,
+                                  out));
     out->classes = classes ? target->class_count : 0;
     out->rows = features->rows;
     out->neighbours = clamp_neighbours(ctx, s->neighbours, features->rows);
@@ -52,7 +53,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
         out->answers[i] = classes ? (double)target->codes[i] : target->values[i];
 cleanup:
     if (status != KFE_OK)
-        kfe_i_machine_free(out);
+        kfe_i_predictor_free(out);
     return status;
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/param.h"
 #include "gram/gram.h"
-#include "learn/machine.h"
+#include "learn/predictor.h"
 
 typedef struct kfe_i_learner {
     const char *name;
@@ -18,11 +18,11 @@ typedef struct kfe_i_learner {
     kfe_i_param_table params;
     /* Features are dense (any stride) or csr. Targets: at least two classes, each with a member, or real. */
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                      const void *settings, kfe_i_machine *out);
+                      const void *settings, kfe_i_predictor *out);
     /* The same from inner products alone: a direct machine whose weights (n × outputs) are on the examples.
      */
     kfe_status (*fit_gram)(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
-                           const void *settings, kfe_i_machine *out);
+                           const void *settings, kfe_i_predictor *out);
 } kfe_i_learner;
 
 /* NULL past the end. */

@@ -46,7 +46,7 @@ typedef struct linear_job {
     const linear_settings *settings;
     kfe_i_nodes nodes;
     struct problem problem;
-    kfe_i_machine *machine;
+    kfe_i_predictor *predictor;
     double worst_gradient; /* relative to where the solver was to stop */
 } linear_job;
 
@@ -70,7 +70,7 @@ static double output_of(const double *w, const struct feature_node *node)
 /* Half the derivative of the loss of one example by its output. */
 static double loss_slope(const linear_job *job, double y, double output)
 {
-    if (job->machine->classes > 0)
+    if (job->predictor->classes > 0)
         return y * output < 1 ? output - y : 0;
     double error = output - y;
     double beyond = fmax(0, fabs(error) - job->settings->epsilon);
@@ -101,7 +101,7 @@ static double rarer_share(const linear_job *job)
 {
     double positive = 0;
 
-    if (job->machine->classes == 0)
+    if (job->predictor->classes == 0)
         return 1;
     for (int i = 0; i < job->problem.l; i++)
         positive += job->problem.y[i] > 0;
@@ -142,12 +142,12 @@ static void warn_of_gradient(kfe_context *ctx, const linear_job *job)
 
 static void take_weights(linear_job *job, int64_t output, double sign, const double *w)
 {
-    kfe_i_machine *machine = job->machine;
+    kfe_i_predictor *predictor = job->predictor;
 
-    for (int64_t j = 0; j < machine->dim; j++)
-        machine->weights[j * machine->outputs + output] = sign * w[j];
+    for (int64_t j = 0; j < predictor->dim; j++)
+        predictor->weights[j * predictor->outputs + output] = sign * w[j];
     if (job->settings->bias)
-        machine->offset[output] = -sign * w[machine->dim];
+        predictor->offset[output] = -sign * w[predictor->dim];
 }
 
 /* job->problem holds the examples. The sign is that of the class which LIBLINEAR put first; real: 1. */
@@ -155,7 +155,7 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
                             int64_t output)
 {
     kfe_status status = KFE_OK;
-    int classes = job->machine->classes > 0;
+    int classes = job->predictor->classes > 0;
     int labels[2] = {1, -1};
     double weights[2] = {positive_weight, negative_weight};
     double cost[2] = {job->settings->c * positive_weight, job->settings->c * negative_weight};
@@ -202,7 +202,7 @@ static kfe_status train_classes(kfe_context *ctx, linear_job *job, const kfe_i_t
 
     KFE_ALLOC(ctx, weights, target->class_count);
     KFE_TRY(kfe_i_class_weights(ctx, job->settings->class_weights, target, weights));
-    KFE_TRY(kfe_i_multiclass_each(ctx, target, job->machine->decision, weights, train_binary, job));
+    KFE_TRY(kfe_i_multiclass_each(ctx, target, job->predictor->decision, weights, train_binary, job));
 cleanup:
     kfe_i_free(ctx, weights);
     return status;
@@ -225,15 +225,15 @@ cleanup:
     return status;
 }
 
-static kfe_status begin_machine(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                                const linear_settings *s, kfe_i_machine *out)
+static kfe_status begin_predictor(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                                  const linear_settings *s, kfe_i_predictor *out)
 {
     int64_t classes = target->task == KFE_TASK_CLASSES ? target->class_count : 0;
     kfe_i_decision decision =
         classes ? kfe_i_multiclass_decision((kfe_i_multiclass)s->multiclass, classes) : KFE_DECIDE_VALUE;
     int64_t outputs = classes ? kfe_i_decision_outputs(decision, classes) : target->cols;
-    kfe_status status =
-        kfe_i_machine_begin(ctx, KFE_MACHINE_LINEAR, decision, features->cols, outputs, features->cols, out);
+    kfe_status status = kfe_i_predictor_begin(ctx, KFE_PREDICTOR_LINEAR, decision, features->cols, outputs,
+                                              features->cols, out);
 
     if (status == KFE_OK)
         out->classes = classes;
@@ -241,14 +241,14 @@ static kfe_status begin_machine(kfe_context *ctx, const kfe_i_table *features, c
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                      const void *settings, kfe_i_machine *out)
+                      const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     const linear_settings *s = settings;
-    linear_job job = {.settings = s, .machine = out};
+    linear_job job = {.settings = s, .predictor = out};
 
     set_print_string_function(print_nothing);
-    KFE_TRY(begin_machine(ctx, features, target, s, out));
+    KFE_TRY(begin_predictor(ctx, features, target, s, out));
     KFE_TRY(kfe_i_nodes_from_table(ctx, features, s->bias, &job.nodes));
     KFE_ALLOC(ctx, job.problem.x, features->rows);
     KFE_ALLOC(ctx, job.problem.y, features->rows);
@@ -264,7 +264,7 @@ cleanup:
     kfe_i_free(ctx, job.problem.x);
     kfe_i_free(ctx, job.problem.y);
     if (status != KFE_OK)
-        kfe_i_machine_free(out);
+        kfe_i_predictor_free(out);
     return status;
 }
 

@@ -220,25 +220,25 @@ cleanup:
     return status;
 }
 
-static void set_offset(const ls_job *job, kfe_i_machine *machine)
+static void set_offset(const ls_job *job, kfe_i_predictor *predictor)
 {
     for (int64_t h = 0; h < job->k; h++) {
-        machine->offset[h] = -job->y_means[h];
-        for (int64_t j = 0; j < machine->dim; j++)
-            machine->offset[h] += job->means[j] * machine->weights[j * job->k + h];
+        predictor->offset[h] = -job->y_means[h];
+        for (int64_t j = 0; j < predictor->dim; j++)
+            predictor->offset[h] += job->means[j] * predictor->weights[j * job->k + h];
     }
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                      const void *settings, kfe_i_machine *out)
+                      const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     const ls_settings *s = settings;
     int classes = target->task == KFE_TASK_CLASSES;
     ls_job job = {.ctx = ctx, .k = classes ? target->class_count : target->cols};
 
-    KFE_TRY(kfe_i_machine_begin(ctx, KFE_MACHINE_LINEAR, classes ? KFE_DECIDE_LARGEST : KFE_DECIDE_VALUE,
-                                features->cols, job.k, features->cols, out));
+    KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_LINEAR, classes ? KFE_DECIDE_LARGEST : KFE_DECIDE_VALUE,
+                                  features->cols, job.k, features->cols, out));
     out->classes = classes ? target->class_count : 0;
     KFE_TRY(centre_features(&job, features));
     job.noise = centring_noise(&job);
@@ -251,7 +251,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
 cleanup:
     job_free(&job);
     if (status != KFE_OK)
-        kfe_i_machine_free(out);
+        kfe_i_predictor_free(out);
     return status;
 }
 

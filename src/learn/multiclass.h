@@ -8,7 +8,7 @@
 #ifndef KFE_LEARN_MULTICLASS_H
 #define KFE_LEARN_MULTICLASS_H
 
-#include "learn/machine.h"
+#include "learn/predictor.h"
 
 typedef enum kfe_i_multiclass {
     KFE_MULTICLASS_OVO,

@@ -33,7 +33,7 @@ typedef struct neighbour {
 } neighbour;
 
 typedef struct search_job {
-    const kfe_i_machine *machine;
+    const kfe_i_predictor *predictor;
     const kfe_i_kernel *kernel;
     const kfe_i_points *queries, *support;
     int64_t k;
@@ -183,36 +183,36 @@ static int compare_neighbours(const void *a, const void *b)
 
 /* 1/distance relative to that of the nearest, so that nothing overflows; an exact match leaves no weight to
  * others. */
-static double vote_weight(const kfe_i_machine *machine, double nearest, double distance)
+static double vote_weight(const kfe_i_predictor *predictor, double nearest, double distance)
 {
-    if (!machine->by_distance || distance == nearest)
+    if (!predictor->by_distance || distance == nearest)
         return 1;
     return sqrt(nearest / distance);
 }
 
-static void add_vote(const kfe_i_machine *machine, int64_t row, double weight, double *out)
+static void add_vote(const kfe_i_predictor *predictor, int64_t row, double weight, double *out)
 {
-    if (machine->classes > 0) {
-        out[(int64_t)machine->answers[row]] += weight;
+    if (predictor->classes > 0) {
+        out[(int64_t)predictor->answers[row]] += weight;
         return;
     }
-    for (int64_t j = 0; j < machine->outputs; j++)
-        out[j] += weight * machine->answers[row * machine->outputs + j];
+    for (int64_t j = 0; j < predictor->outputs; j++)
+        out[j] += weight * predictor->answers[row * predictor->outputs + j];
 }
 
 /* Sorted first: then the sums do not depend on the shape of the heap. */
-static void vote(const kfe_i_machine *machine, neighbour *found, int64_t k, double *out)
+static void vote(const kfe_i_predictor *predictor, neighbour *found, int64_t k, double *out)
 {
     double total = 0;
 
     qsort(found, (size_t)k, sizeof *found, compare_neighbours);
-    memset(out, 0, (size_t)machine->outputs * sizeof *out);
+    memset(out, 0, (size_t)predictor->outputs * sizeof *out);
     for (int64_t r = 0; r < k; r++) {
-        double weight = vote_weight(machine, found[0].distance, found[r].distance);
-        add_vote(machine, found[r].row, weight, out);
+        double weight = vote_weight(predictor, found[0].distance, found[r].distance);
+        add_vote(predictor, found[r].row, weight, out);
         total += weight;
     }
-    for (int64_t j = 0; j < machine->outputs; j++)
+    for (int64_t j = 0; j < predictor->outputs; j++)
         out[j] /= total;
 }
 
@@ -235,7 +235,7 @@ static void search_panel(const void *user, int64_t row, int thread)
             offer_row(job, heaps + i * job->k, row + i, col, cols, tile + i * KFE_TILE_STRIDE);
     }
     for (int64_t i = 0; i < rows; i++)
-        vote(job->machine, heaps + i * job->k, job->k, job->out + (row + i) * job->machine->outputs);
+        vote(job->predictor, heaps + i * job->k, job->k, job->out + (row + i) * job->predictor->outputs);
 }
 
 static kfe_status search_chunk(kfe_context *ctx, search_job *job, const kfe_i_table *chunk)
@@ -258,23 +258,24 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_machine *machine,
+kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
                                     const kfe_i_table *features, double *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel kernel = {.def = &squared_distance};
     kfe_i_points support = {0};
-    search_job job = {.machine = machine, .kernel = &kernel, .support = &support, .k = machine->neighbours};
+    search_job job = {
+        .predictor = predictor, .kernel = &kernel, .support = &support, .k = predictor->neighbours};
     double heaps = (double)KFE_TILE_SIDE * (double)job.k * kfe_context_threads(ctx);
 
     KFE_TRY(kfe_i_check_memory(ctx, heaps * (double)sizeof *job.heaps, "keeping so many neighbours",
                                "ask fewer neighbors, or raise --memory"));
-    KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &machine->support, NULL, &support));
+    KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &predictor->support, NULL, &support));
     KFE_ALLOC(ctx, job.heaps, (int64_t)heaps);
     for (int64_t first = 0; first < features->rows; first += CHUNK_ROWS) {
         int64_t left = features->rows - first;
         kfe_i_table chunk = kfe_i_table_slice(features, first, left < CHUNK_ROWS ? left : CHUNK_ROWS);
-        job.out = out + first * machine->outputs;
+        job.out = out + first * predictor->outputs;
         KFE_TRY(search_chunk(ctx, &job, &chunk));
     }
 cleanup:

@@ -3,10 +3,10 @@
 #ifndef KFE_LEARN_NEIGHBOURS_H
 #define KFE_LEARN_NEIGHBOURS_H
 
-#include "learn/machine.h"
+#include "learn/predictor.h"
 
 /* out (rows × outputs): the share of votes per class, or the mean of the neighbours' values. */
-kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_machine *machine,
+kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
                                     const kfe_i_table *features, double *out);
 
 #endif

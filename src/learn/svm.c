@@ -307,16 +307,17 @@ cleanup:
 /* Beyond this many kernel values, looking at the answer would take longer than it is worth. */
 #define AFFORDABLE_VALUES 1e8
 
-static kfe_status check_on_features(kfe_context *ctx, svm_job *job, const kfe_i_machine *machine,
+static kfe_status check_on_features(kfe_context *ctx, svm_job *job, const kfe_i_predictor *predictor,
                                     const kfe_i_table *features)
 {
     kfe_status status = KFE_OK;
     double *values = NULL;
 
-    if (machine->kind == KFE_MACHINE_EXPANSION && (double)machine->rows * (double)job->n > AFFORDABLE_VALUES)
+    if (predictor->kind == KFE_PREDICTOR_EXPANSION &&
+        (double)predictor->rows * (double)job->n > AFFORDABLE_VALUES)
         return KFE_OK;
     KFE_ALLOC(ctx, values, job->n * job->outputs);
-    KFE_TRY(kfe_i_machine_outputs(ctx, machine, features, values));
+    KFE_TRY(kfe_i_predictor_outputs(ctx, predictor, features, values));
     KFE_TRY(check_gap(ctx, job, values));
 cleanup:
     kfe_i_free(ctx, values);
@@ -357,10 +358,11 @@ static int64_t find_support(const svm_job *job, int64_t *index)
     return count;
 }
 
-static kfe_status begin_machine(kfe_context *ctx, const svm_job *job, kfe_i_machine_kind kind, int64_t dim,
-                                int64_t machine_rows, int64_t support, kfe_i_machine *out)
+static kfe_status begin_predictor(kfe_context *ctx, const svm_job *job, kfe_i_predictor_kind kind,
+                                  int64_t dim, int64_t predictor_rows, int64_t support, kfe_i_predictor *out)
 {
-    kfe_status status = kfe_i_machine_begin(ctx, kind, job->decision, dim, job->outputs, machine_rows, out);
+    kfe_status status =
+        kfe_i_predictor_begin(ctx, kind, job->decision, dim, job->outputs, predictor_rows, out);
 
     if (status != KFE_OK)
         return status;
@@ -371,11 +373,11 @@ static kfe_status begin_machine(kfe_context *ctx, const svm_job *job, kfe_i_mach
 }
 
 static kfe_status make_linear(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
-                              const kfe_i_kernel *kernel, int64_t support, kfe_i_machine *out)
+                              const kfe_i_kernel *kernel, int64_t support, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(begin_machine(ctx, job, KFE_MACHINE_LINEAR, features->cols, features->cols, support, out));
+    KFE_TRY(begin_predictor(ctx, job, KFE_PREDICTOR_LINEAR, features->cols, features->cols, support, out));
     KFE_TRY(kfe_i_table_transpose_times(ctx, features, job->coefficients, job->outputs, out->weights));
     for (int64_t i = 0; i < features->cols * job->outputs; i++)
         out->weights[i] *= kernel->common.weight;
@@ -386,7 +388,7 @@ cleanup:
 /* A machine without support vectors, which says the same of everything, keeps one row of no weight. */
 static kfe_status make_expansion(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
                                  const kfe_i_kernel *kernel, int64_t *index, int64_t support,
-                                 kfe_i_machine *out)
+                                 kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     int64_t kept = support > 0 ? support : 1;
@@ -394,7 +396,7 @@ static kfe_status make_expansion(kfe_context *ctx, const svm_job *job, const kfe
 
     if (support == 0)
         index[0] = 0;
-    KFE_TRY(begin_machine(ctx, job, KFE_MACHINE_EXPANSION, features->cols, kept, support, out));
+    KFE_TRY(begin_predictor(ctx, job, KFE_PREDICTOR_EXPANSION, features->cols, kept, support, out));
     KFE_TRY(kfe_i_kernel_copy(ctx, kernel, &out->kernel));
     KFE_TRY(kfe_i_table_gather(ctx, features, index, kept, &out->support));
     for (int64_t r = 0; r < kept; r++)
@@ -403,8 +405,8 @@ cleanup:
     return status;
 }
 
-static kfe_status make_machine(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
-                               const kfe_i_kernel *kernel, kfe_i_machine *out)
+static kfe_status make_predictor(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
+                                 const kfe_i_kernel *kernel, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     int64_t *index = NULL;
@@ -454,7 +456,7 @@ cleanup:
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                      const void *settings, kfe_i_machine *out)
+                      const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     svm_job job = {.settings = settings, .target = target};
@@ -464,18 +466,18 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     KFE_TRY(choose_kernel(ctx, job.settings->kernel, features, &kernel));
     KFE_TRY(job_begin(ctx, &job));
     KFE_TRY(train_on_features(ctx, &job, features, &kernel));
-    KFE_TRY(make_machine(ctx, &job, features, &kernel, out));
+    KFE_TRY(make_predictor(ctx, &job, features, &kernel, out));
     KFE_TRY(check_on_features(ctx, &job, out, features));
 cleanup:
     job_free(ctx, &job);
     kfe_i_kernel_free(&kernel);
     if (status != KFE_OK)
-        kfe_i_machine_free(out);
+        kfe_i_predictor_free(out);
     return status;
 }
 
 static kfe_status fit_gram(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
-                           const void *settings, kfe_i_machine *out)
+                           const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     svm_job job = {.settings = settings, .target = target};
@@ -485,14 +487,14 @@ static kfe_status fit_gram(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i
     int64_t outputs = job.outputs;
     KFE_TRY(train_on_gram(ctx, &job, gram));
     KFE_TRY(check_on_gram(ctx, &job, gram));
-    KFE_TRY(begin_machine(ctx, &job, KFE_MACHINE_DIRECT, outputs, job.n, 0, out));
+    KFE_TRY(begin_predictor(ctx, &job, KFE_PREDICTOR_DIRECT, outputs, job.n, 0, out));
     memcpy(out->weights, job.coefficients, (size_t)(job.n * outputs) * sizeof *out->weights);
     for (int64_t i = 0; i < job.n; i++)
         out->support_vectors += supports(&job, i);
 cleanup:
     job_free(ctx, &job);
     if (status != KFE_OK)
-        kfe_i_machine_free(out);
+        kfe_i_predictor_free(out);
     return status;
 }
 

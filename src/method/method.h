@@ -10,7 +10,7 @@
 #include "core/param.h"
 #include "data/target.h"
 #include "gram/gram.h"
-#include "learn/machine.h"
+#include "learn/predictor.h"
 #include "method/local.h"
 
 typedef struct kfe_i_problem {
@@ -55,7 +55,7 @@ typedef struct kfe_i_solution {
     kfe_i_local *local; /* of the kind of that name; its parts are the problem's kernels */
     /* Predicts from the features, so that no learner is needed; outputs 0: there is none. That of a localized
      * solution is direct: the projector has the decision values. */
-    kfe_i_machine machine;
+    kfe_i_predictor predictor;
     kfe_i_record *records;
     int64_t record_count, record_capacity;
 } kfe_i_solution;
@@ -64,7 +64,7 @@ typedef struct kfe_i_method {
     const char *name;
     const char *summary;
     const char *reference;
-    unsigned flags;     /* KFE_HAS_SUPERVISION … KFE_HAS_MACHINE */
+    unsigned flags;     /* KFE_HAS_SUPERVISION … KFE_HAS_PREDICTOR */
     const char *kernel; /* if none is given; NULL: rbf, or linear for the methods that take no other */
     kfe_i_param_table params;
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,

@@ -59,21 +59,21 @@ cleanup:
     return status;
 }
 
-void kfe_i_onevsrest_free(kfe_i_onevsrest *machines)
+void kfe_i_onevsrest_free(kfe_i_onevsrest *svms)
 {
-    if (!machines->ctx)
+    if (!svms->ctx)
         return;
-    kfe_i_free(machines->ctx, machines->sign);
-    kfe_i_free(machines->ctx, machines->upper);
-    kfe_i_free(machines->ctx, machines->alpha);
-    kfe_i_free(machines->ctx, machines->weights);
-    kfe_i_free(machines->ctx, machines->offset);
-    kfe_i_free(machines->ctx, machines->kept_weights);
-    kfe_i_free(machines->ctx, machines->kept_offset);
-    kfe_i_smo_work_free(machines->ctx, &machines->work);
-    kfe_i_gram_free(machines->gram);
-    kfe_i_table_free(&machines->table);
-    memset(machines, 0, sizeof *machines);
+    kfe_i_free(svms->ctx, svms->sign);
+    kfe_i_free(svms->ctx, svms->upper);
+    kfe_i_free(svms->ctx, svms->alpha);
+    kfe_i_free(svms->ctx, svms->weights);
+    kfe_i_free(svms->ctx, svms->offset);
+    kfe_i_free(svms->ctx, svms->kept_weights);
+    kfe_i_free(svms->ctx, svms->kept_offset);
+    kfe_i_smo_work_free(svms->ctx, &svms->work);
+    kfe_i_gram_free(svms->gram);
+    kfe_i_table_free(&svms->table);
+    memset(svms, 0, sizeof *svms);
 }
 
 /* ---- solving ---- */
@@ -174,12 +174,12 @@ void kfe_i_onevsrest_keep(kfe_i_onevsrest *s)
     s->kept_support = kfe_i_onevsrest_support_vectors(s);
 }
 
-kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *s, int64_t dim, const double *features,
-                                   kfe_i_machine *out)
+kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *s, int64_t dim, const double *features,
+                                     kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_machine_begin(s->ctx, KFE_MACHINE_LINEAR, s->decision, dim, s->count, dim, out));
+    KFE_TRY(kfe_i_predictor_begin(s->ctx, KFE_PREDICTOR_LINEAR, s->decision, dim, s->count, dim, out));
     out->classes = s->target->class_count;
     out->support_vectors = s->kept_support;
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)s->count, (blasint)s->n, 1,

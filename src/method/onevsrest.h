@@ -11,7 +11,7 @@
 #include "data/table.h"
 #include "data/target.h"
 #include "gram/gram.h"
-#include "learn/machine.h"
+#include "learn/predictor.h"
 #include "learn/smo.h"
 
 typedef struct kfe_i_onevsrest {
@@ -43,18 +43,18 @@ typedef struct kfe_i_onevsrest {
 /* For up to `most` features (0: only for kernel matrices). Free it also after a failure. */
 kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, int64_t most, double c,
                                 double stop, kfe_i_onevsrest *out);
-void kfe_i_onevsrest_free(kfe_i_onevsrest *machines);
+void kfe_i_onevsrest_free(kfe_i_onevsrest *svms);
 /* On features (n × dim), dense. */
-kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *machines, int64_t dim, const double *features);
+kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *svms, int64_t dim, const double *features);
 /* On a kernel matrix. */
-kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *machines, const kfe_i_gram *gram);
+kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *svms, const kfe_i_gram *gram);
 /* Examples that one of the machines rests on. */
-int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *machines);
+int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *svms);
 /* The machines of the moment are worth keeping. */
-void kfe_i_onevsrest_keep(kfe_i_onevsrest *machines);
+void kfe_i_onevsrest_keep(kfe_i_onevsrest *svms);
 /* What was kept as a linear machine on the features that it was found on. */
-kfe_status kfe_i_onevsrest_machine(const kfe_i_onevsrest *machines, int64_t dim, const double *features,
-                                   kfe_i_machine *out);
+kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *svms, int64_t dim, const double *features,
+                                     kfe_i_predictor *out);
 
 #define KFE_ONEVSREST_ROWS(type, c_field, stop_field)                                                        \
     KFE_REAL(type, c_field, "machine-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,                               \

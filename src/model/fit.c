@@ -305,19 +305,19 @@ static kfe_status learn_from_kernel(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
     const kfe_i_learner *learner = job->spec->learner;
-    kfe_i_machine *machine = &job->model->machine;
+    kfe_i_predictor *predictor = &job->model->predictor;
     kfe_i_solution *solution = &job->solution;
 
     KFE_TRY(
-        learner->fit_gram(job->ctx, job->gram, &job->train->target, job->spec->learner_settings, machine));
-    KFE_TRY(kfe_i_solution_begin(job->ctx, KFE_SOLUTION_DUAL, job->gram->size, machine->outputs, solution));
-    memcpy(solution->coefficients, machine->weights,
-           (size_t)(machine->rows * machine->outputs) * sizeof *machine->weights);
-    solution->offset = machine->offset;
-    machine->offset = NULL;
-    kfe_i_free(job->ctx, machine->weights);
-    machine->weights = NULL;
-    machine->rows = 0;
+        learner->fit_gram(job->ctx, job->gram, &job->train->target, job->spec->learner_settings, predictor));
+    KFE_TRY(kfe_i_solution_begin(job->ctx, KFE_SOLUTION_DUAL, job->gram->size, predictor->outputs, solution));
+    memcpy(solution->coefficients, predictor->weights,
+           (size_t)(predictor->rows * predictor->outputs) * sizeof *predictor->weights);
+    solution->offset = predictor->offset;
+    predictor->offset = NULL;
+    kfe_i_free(job->ctx, predictor->weights);
+    predictor->weights = NULL;
+    predictor->rows = 0;
 cleanup:
     return status;
 }
@@ -344,17 +344,17 @@ static kfe_status take_kernel_weights(kfe_i_fit *job)
 }
 
 /* A learner that was asked for has precedence over the machine of the method. */
-static kfe_status take_machine(kfe_i_fit *job)
+static kfe_status take_predictor(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    kfe_i_machine *machine = &job->solution.machine;
+    kfe_i_predictor *predictor = &job->solution.predictor;
 
-    if (machine->outputs == 0 || job->spec->learner)
+    if (predictor->outputs == 0 || job->spec->learner)
         return KFE_OK;
     KFE_STRDUP(job->ctx, job->model->learner, job->spec->method->name);
     KFE_STRDUP(job->ctx, job->model->learner_params, "");
-    job->model->machine = *machine;
-    memset(machine, 0, sizeof *machine);
+    job->model->predictor = *predictor;
+    memset(predictor, 0, sizeof *predictor);
 cleanup:
     return status;
 }
@@ -382,7 +382,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     } else {
         KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
         KFE_TRY(take_kernel_weights(job));
-        KFE_TRY(take_machine(job));
+        KFE_TRY(take_predictor(job));
     }
 cleanup:
     kfe_i_free(job->ctx, names);
@@ -477,7 +477,7 @@ static kfe_status train_learner(kfe_i_fit *job)
     KFE_TRY(kfe_i_fit_train_features(job, &features));
     KFE_TRY(kfe_i_learner_check_features(job->ctx, &features));
     KFE_TRY(learner->fit(job->ctx, &features, &job->train->target, job->spec->learner_settings,
-                         &job->model->machine));
+                         &job->model->predictor));
 cleanup:
     kfe_i_table_free(&features);
     return status;

@@ -336,7 +336,7 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
     KFE_TRY(job->model->projector == KFE_PROJECT_LOCAL ? kfe_i_load_local(job) : load_coefficients(job));
     for (int v = 0; job->model->kernels.count > 0 && v < job->model->view_count; v++)
         KFE_TRY(load_support(job, v));
-    KFE_TRY(kfe_i_load_machine(job));
+    KFE_TRY(kfe_i_load_predictor(job));
     KFE_TRY(load_records(job));
     *out = job->model;
     job->model = NULL;

@@ -59,7 +59,7 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->version);
     kfe_i_free(ctx, model->learner);
     kfe_i_free(ctx, model->learner_params);
-    kfe_i_machine_free(&model->machine);
+    kfe_i_predictor_free(&model->predictor);
     kfe_i_local_free(model->local);
     kfe_i_free(ctx, model);
 }
@@ -274,7 +274,7 @@ int64_t kfe_model_label_column(const kfe_model *model)
 
 int64_t kfe_model_outputs(const kfe_model *model)
 {
-    return model->learner ? model->machine.outputs : 0;
+    return model->learner ? model->predictor.outputs : 0;
 }
 
 const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col)

@@ -60,7 +60,7 @@ struct kfe_model {
 
     char *learner;        /* NULL: features only */
     char *learner_params; /* "key=value,..." as fitted */
-    kfe_i_machine machine;
+    kfe_i_predictor predictor;
 };
 
 /* A zeroed model with `views` zeroed views. */
@@ -82,7 +82,7 @@ kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const k
 /* The same as a table, which the identity keeps sparse; freed by the caller, before the data. */
 kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                 kfe_i_table *out);
-/* Decision values (rows × machine.outputs) of data. */
+/* Decision values (rows × predictor.outputs) of data. */
 kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
 
 #endif

@@ -61,12 +61,12 @@ static kfe_status check_learner(kfe_context *ctx, const kfe_model *model)
 /* The answers that rows of outputs mean: class numbers, or the outputs themselves. */
 static void decide(const kfe_model *model, const kfe_matrix *outputs, kfe_matrix *predictions)
 {
-    const kfe_i_machine *machine = &model->machine;
+    const kfe_i_predictor *predictor = &model->predictor;
 
     for (int64_t i = 0; i < outputs->rows; i++) {
         const double *row = outputs->values + i * outputs->cols;
-        if (machine->classes)
-            predictions->values[i] = (double)kfe_i_machine_decide(machine, row);
+        if (predictor->classes)
+            predictions->values[i] = (double)kfe_i_predictor_decide(predictor, row);
         else
             memcpy(predictions->values + i * outputs->cols, row, (size_t)outputs->cols * sizeof *row);
     }
@@ -86,8 +86,8 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
         memset(scores, 0, sizeof *scores);
     KFE_TRY(check_learner(ctx, model));
     KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
-    KFE_TRY(new_matrix(ctx, rows, model->machine.outputs, &outputs));
-    KFE_TRY(new_matrix(ctx, rows, model->machine.classes ? 1 : model->machine.outputs, predictions));
+    KFE_TRY(new_matrix(ctx, rows, model->predictor.outputs, &outputs));
+    KFE_TRY(new_matrix(ctx, rows, model->predictor.classes ? 1 : model->predictor.outputs, predictions));
     KFE_TRY(kfe_i_model_outputs(ctx, model, &arranged, outputs.values));
     KFE_TRY(check_features(ctx, data, &outputs));
     decide(model, &outputs, predictions);
@@ -108,19 +108,19 @@ kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_
                             kfe_matrix *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_machine *machine = &model->machine;
+    const kfe_i_predictor *predictor = &model->predictor;
 
     memset(out, 0, sizeof *out);
     KFE_TRY(check_learner(ctx, model));
-    if (machine->classes == 0)
+    if (predictor->classes == 0)
         KFE_FAIL(ctx, KFE_EINVAL, "the model predicts numbers, which have no scores per class");
-    if (scores->cols != machine->outputs)
+    if (scores->cols != predictor->outputs)
         KFE_FAIL(ctx, KFE_EINVAL, "the scores have %lld columns, but the model gives %lld",
-                 (long long)scores->cols, (long long)machine->outputs);
-    KFE_TRY(new_matrix(ctx, scores->rows, machine->classes, out));
+                 (long long)scores->cols, (long long)predictor->outputs);
+    KFE_TRY(new_matrix(ctx, scores->rows, predictor->classes, out));
     for (int64_t i = 0; i < scores->rows; i++)
-        kfe_i_machine_class_scores(machine, scores->values + i * scores->stride,
-                                   out->values + i * out->stride);
+        kfe_i_predictor_class_scores(predictor, scores->values + i * scores->stride,
+                                     out->values + i * out->stride);
 cleanup:
     return status;
 }

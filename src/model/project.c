@@ -190,10 +190,10 @@ kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const k
     kfe_status status = KFE_OK;
     kfe_i_table features = {0};
 
-    if (model->projector == KFE_PROJECT_LOCAL && model->machine.kind == KFE_MACHINE_DIRECT)
+    if (model->projector == KFE_PROJECT_LOCAL && model->predictor.kind == KFE_PREDICTOR_DIRECT)
         return local_outputs(ctx, model, data, out);
     KFE_TRY(kfe_i_model_features(ctx, model, data, &features));
-    KFE_TRY(kfe_i_machine_outputs(ctx, &model->machine, &features, out));
+    KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &features, out));
 cleanup:
     kfe_i_table_free(&features);
     return status;

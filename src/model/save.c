@@ -51,21 +51,21 @@ cleanup:
     return status;
 }
 
-static kfe_status add_machine(kfe_i_safetensors *file, const kfe_i_machine *machine)
+static kfe_status add_predictor(kfe_i_safetensors *file, const kfe_i_predictor *predictor)
 {
     kfe_status status = KFE_OK;
 
-    if (machine->weights)
-        KFE_TRY(kfe_i_add_part(file, "learner", "weights", KFE_DTYPE_F64, machine->rows, machine->outputs,
-                               machine->weights));
-    if (machine->offset)
-        KFE_TRY(
-            kfe_i_add_part(file, "learner", "offset", KFE_DTYPE_F64, machine->outputs, -1, machine->offset));
-    if (machine->answers)
-        KFE_TRY(kfe_i_add_part(file, "learner", "answers", KFE_DTYPE_F64, machine->rows,
-                               machine->classes ? 1 : machine->outputs, machine->answers));
-    if (machine->support.ctx)
-        KFE_TRY(kfe_i_add_support(file, "learner", &machine->support));
+    if (predictor->weights)
+        KFE_TRY(kfe_i_add_part(file, "learner", "weights", KFE_DTYPE_F64, predictor->rows, predictor->outputs,
+                               predictor->weights));
+    if (predictor->offset)
+        KFE_TRY(kfe_i_add_part(file, "learner", "offset", KFE_DTYPE_F64, predictor->outputs, -1,
+                               predictor->offset));
+    if (predictor->answers)
+        KFE_TRY(kfe_i_add_part(file, "learner", "answers", KFE_DTYPE_F64, predictor->rows,
+                               predictor->classes ? 1 : predictor->outputs, predictor->answers));
+    if (predictor->support.ctx)
+        KFE_TRY(kfe_i_add_support(file, "learner", &predictor->support));
 cleanup:
     return status;
 }
@@ -87,7 +87,7 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
         KFE_TRY(add_view(file, v, &model->views[v]));
     KFE_TRY(kfe_i_save_local(file, model));
     if (model->learner)
-        KFE_TRY(add_machine(file, &model->machine));
+        KFE_TRY(add_predictor(file, &model->predictor));
     for (int64_t i = 0; i < model->record_count; i++) {
         snprintf(name, sizeof name, "record.%s", model->records[i].name);
         KFE_TRY(kfe_i_safetensors_add(file, name, KFE_DTYPE_F64, model->records[i].count, -1,
@@ -173,25 +173,25 @@ cleanup:
     return status;
 }
 
-static kfe_status set_machine(kfe_i_safetensors *file, const kfe_model *model)
+static kfe_status set_predictor(kfe_i_safetensors *file, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_machine *machine = &model->machine;
+    const kfe_i_predictor *predictor = &model->predictor;
     char *kernel = NULL;
     char kind[32] = "";
     char decision[32] = "";
 
-    if (machine->kind == KFE_MACHINE_EXPANSION)
-        KFE_TRY(kernel_text(model->ctx, &machine->kernel, &kernel));
-    kfe_i_word_at(KFE_MACHINE_WORDS, (int)machine->kind, kind, sizeof kind);
-    kfe_i_word_at(KFE_DECISION_WORDS, (int)machine->decision, decision, sizeof decision);
+    if (predictor->kind == KFE_PREDICTOR_EXPANSION)
+        KFE_TRY(kernel_text(model->ctx, &predictor->kernel, &kernel));
+    kfe_i_word_at(KFE_PREDICTOR_WORDS, (int)predictor->kind, kind, sizeof kind);
+    kfe_i_word_at(KFE_DECISION_WORDS, (int)predictor->decision, decision, sizeof decision);
     KFE_TRY(kfe_i_set_json(
         file, "learner",
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}", "name", model->learner, "parameters",
                   model->learner_params, "machine", kind, "decision", decision, "kernel",
-                  kernel ? kernel : "", "outputs", (json_int_t)machine->outputs, "rows",
-                  (json_int_t)machine->rows, "neighbours", (json_int_t)machine->neighbours, "by_distance",
-                  machine->by_distance, "support_vectors", (json_int_t)machine->support_vectors)));
+                  kernel ? kernel : "", "outputs", (json_int_t)predictor->outputs, "rows",
+                  (json_int_t)predictor->rows, "neighbours", (json_int_t)predictor->neighbours, "by_distance",
+                  predictor->by_distance, "support_vectors", (json_int_t)predictor->support_vectors)));
 cleanup:
     kfe_i_free(model->ctx, kernel);
     return status;
@@ -216,7 +216,7 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kernel_list(model, &kernels));
     KFE_TRY(kfe_i_set_json(file, "kernels", kernels));
     if (model->learner)
-        KFE_TRY(set_machine(file, model));
+        KFE_TRY(set_predictor(file, model));
 cleanup:
     return status;
 }

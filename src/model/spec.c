@@ -278,7 +278,7 @@ int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
 
 int kfe_i_spec_predicts(const kfe_spec *spec)
 {
-    return spec->learner || spec->method->flags & KFE_HAS_MACHINE;
+    return spec->learner || spec->method->flags & KFE_HAS_PREDICTOR;
 }
 
 void kfe_spec_free(kfe_spec *spec)

@@ -11,17 +11,17 @@
 static kfe_status check_shapes(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
                                const kfe_matrix *scores)
 {
-    int64_t expected = model->machine.classes ? 1 : model->machine.outputs;
+    int64_t expected = model->predictor.classes ? 1 : model->predictor.outputs;
 
     if (!model->learner)
         return kfe_i_fail(ctx, KFE_EINVAL, "the model has no learner, so these are not its predictions");
     if (predictions->cols != expected)
         return kfe_i_fail(ctx, KFE_EINVAL, "predictions of this model have %lld columns, not %lld",
                           (long long)expected, (long long)predictions->cols);
-    if (scores && (scores->rows != predictions->rows || scores->cols != model->machine.outputs))
+    if (scores && (scores->rows != predictions->rows || scores->cols != model->predictor.outputs))
         return kfe_i_fail(ctx, KFE_EINVAL,
                           "scores of these predictions have %lld rows and %lld columns, not %lld and %lld",
-                          (long long)predictions->rows, (long long)model->machine.outputs,
+                          (long long)predictions->rows, (long long)model->predictor.outputs,
                           (long long)scores->rows, (long long)scores->cols);
     return KFE_OK;
 }
@@ -46,7 +46,7 @@ static kfe_status make_target(kfe_context *ctx, const kfe_model *model, const kf
     int64_t rows = predictions->rows;
 
     *out = (kfe_i_target){.ctx = ctx, .task = model->task, .rows = rows};
-    if (model->machine.classes) {
+    if (model->predictor.classes) {
         out->class_count = model->class_count;
         out->names = model->class_names;
         KFE_ALLOC(ctx, out->codes, rows);
@@ -62,14 +62,14 @@ cleanup:
 }
 
 /* The classes that output `index` decides between: one alone, one and its rival, or one and all after it. */
-static void find_sides(const kfe_i_machine *machine, int64_t index, int64_t *first, int64_t *second)
+static void find_sides(const kfe_i_predictor *predictor, int64_t index, int64_t *first, int64_t *second)
 {
     *first = index;
     *second = -1;
-    if (machine->decision != KFE_DECIDE_PAIRS)
+    if (predictor->decision != KFE_DECIDE_PAIRS)
         return;
     *first = 0;
-    for (int64_t rivals = machine->classes - 1; index >= rivals; rivals--) {
+    for (int64_t rivals = predictor->classes - 1; index >= rivals; rivals--) {
         index -= rivals;
         (*first)++;
     }
@@ -83,15 +83,15 @@ static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t i
     int64_t second;
 
     kfe_i_text_init(&text, ctx);
-    if (!model->machine.classes) {
+    if (!model->predictor.classes) {
         kfe_i_text_printf(&text, "score%lld", (long long)index + 1);
         return kfe_i_text_take(&text, out);
     }
-    find_sides(&model->machine, index, &first, &second);
+    find_sides(&model->predictor, index, &first, &second);
     kfe_i_text_printf(&text, "score %s", model->class_names[first]);
     if (second >= 0)
         kfe_i_text_printf(&text, " : %s", model->class_names[second]);
-    else if (model->machine.decision == KFE_DECIDE_CHAIN)
+    else if (model->predictor.decision == KFE_DECIDE_CHAIN)
         kfe_i_text_puts(&text, " : later");
     return kfe_i_text_take(&text, out);
 }
@@ -107,7 +107,7 @@ kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const
     KFE_TRY(check_shapes(ctx, model, predictions, scores));
     KFE_TRY(make_target(ctx, model, predictions, &target));
     what.target = &target;
-    what.target_name = model->machine.classes ? "label" : "value";
+    what.target_name = model->predictor.classes ? "label" : "value";
     /* without scores, no columns, but memory to point at */
     what.table =
         (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = predictions->rows, .values = predictions->values};

@@ -64,16 +64,16 @@ static void add_record(kfe_i_text *text, const kfe_i_record *record)
     kfe_i_text_puts(text, record->count > FEW ? " ...\n" : "\n");
 }
 
-static const char *outputs_meaning(const kfe_i_machine *machine)
+static const char *outputs_meaning(const kfe_i_predictor *predictor)
 {
     static const char *const meanings[] = {"the predicted values", "one per class", "one per pair of classes",
                                            "a chain of the classes"};
-    return meanings[machine->decision];
+    return meanings[predictor->decision];
 }
 
 static void add_learner(kfe_i_text *text, const kfe_model *model)
 {
-    const kfe_i_machine *machine = &model->machine;
+    const kfe_i_predictor *predictor = &model->predictor;
 
     if (!model->learner)
         return;
@@ -81,9 +81,10 @@ static void add_learner(kfe_i_text *text, const kfe_model *model)
         kfe_i_text_puts(text, "machines    of the method's own\n");
     else
         kfe_i_text_printf(text, "learner     %s (%s)\n", model->learner, model->learner_params);
-    kfe_i_text_printf(text, "outputs     %lld, %s\n", (long long)machine->outputs, outputs_meaning(machine));
-    if (machine->support_vectors >= 0)
-        kfe_i_text_printf(text, "rests on    %lld support vectors\n", (long long)machine->support_vectors);
+    kfe_i_text_printf(text, "outputs     %lld, %s\n", (long long)predictor->outputs,
+                      outputs_meaning(predictor));
+    if (predictor->support_vectors >= 0)
+        kfe_i_text_printf(text, "rests on    %lld support vectors\n", (long long)predictor->support_vectors);
 }
 
 static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, char **out)
@@ -200,7 +201,7 @@ static kfe_status add_parameter(kfe_context *ctx, void *user, const char *key, c
 /* null where the model gives features only. */
 static kfe_status set_learner(kfe_context *ctx, const kfe_model *model, json_t *object)
 {
-    const kfe_i_machine *machine = &model->machine;
+    const kfe_i_predictor *predictor = &model->predictor;
     json_t *learner = model->learner ? json_object() : json_null();
     json_t *params = json_object();
     char kind[32] = "";
@@ -211,16 +212,16 @@ static kfe_status set_learner(kfe_context *ctx, const kfe_model *model, json_t *
         json_decref(params);
         return KFE_OK;
     }
-    kfe_i_word_at(KFE_MACHINE_WORDS, (int)machine->kind, kind, sizeof kind);
-    kfe_i_word_at(KFE_DECISION_WORDS, (int)machine->decision, decision, sizeof decision);
+    kfe_i_word_at(KFE_PREDICTOR_WORDS, (int)predictor->kind, kind, sizeof kind);
+    kfe_i_word_at(KFE_DECISION_WORDS, (int)predictor->decision, decision, sizeof decision);
     json_object_set_new(learner, "name", kfe_i_json_string(model->learner));
     json_object_set_new(learner, "parameters", params);
     json_object_set_new(learner, "machine", json_string(kind));
     json_object_set_new(learner, "decision", json_string(decision));
-    json_object_set_new(learner, "outputs", json_integer((json_int_t)machine->outputs));
-    json_object_set_new(learner, "support_vectors",
-                        machine->support_vectors < 0 ? json_null()
-                                                     : json_integer((json_int_t)machine->support_vectors));
+    json_object_set_new(learner, "outputs", json_integer((json_int_t)predictor->outputs));
+    json_object_set_new(
+        learner, "support_vectors",
+        predictor->support_vectors < 0 ? json_null() : json_integer((json_int_t)predictor->support_vectors));
     return kfe_i_options_each(ctx, model->learner_params, add_parameter, params);
 }
 

@@ -26,7 +26,7 @@ static const struct {
     {KFE_HAS_INDEFINITE, "indefinite"},   {KFE_HAS_NONNEGATIVE, "data >= 0"},
     {KFE_HAS_STRINGS, "strings"},         {KFE_HAS_NESTING, "nested"},
     {KFE_HAS_TWO_CLASSES, "two classes"}, {KFE_HAS_WEIGHTS, "weighs kernels"},
-    {KFE_HAS_MACHINE, "predicts"},
+    {KFE_HAS_PREDICTOR, "predicts"},
 };
 
 static json_t *param_object(const kfe_param_info *info)

@@ -116,14 +116,14 @@ cleanup:
 
 /* What the machine takes: features, or from localized models, whose features are something else, the decision
  * values that it only has to read. */
-static kfe_status machine_input(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                                kfe_i_table *out)
+static kfe_status predictor_input(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                  kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
 
-    if (model->machine.outputs == 0 || model->machine.kind != KFE_MACHINE_DIRECT)
+    if (model->predictor.outputs == 0 || model->predictor.kind != KFE_PREDICTOR_DIRECT)
         return kfe_i_model_features(ctx, model, data, out);
-    KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->machine.outputs, out));
+    KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->predictor.outputs, out));
     KFE_TRY(kfe_i_model_outputs(ctx, model, data, out->values));
 cleanup:
     return status;
@@ -141,7 +141,7 @@ static kfe_status extract_alone(extraction *job, kfe_i_fold *out)
     KFE_TRY(kfe_i_fit_adopt(&job->fit));
     KFE_TRY(kfe_i_fold_gather(job->ctx, job->data, job->fit.spec, split->test, split->test_count,
                               split->train, split->train_count, &test));
-    KFE_TRY(machine_input(job->ctx, job->fit.model, test, &out->test));
+    KFE_TRY(predictor_input(job->ctx, job->fit.model, test, &out->test));
     KFE_TRY(keep_table(job, &out->test));
 cleanup:
     kfe_data_free(test);
@@ -175,14 +175,14 @@ static void keep_target(kfe_context *owner, kfe_data *train, kfe_i_target *out)
     memset(&train->target, 0, sizeof train->target);
 }
 
-static void keep_machine(kfe_context *owner, kfe_i_fold *out, kfe_model *model)
+static void keep_predictor(kfe_context *owner, kfe_i_fold *out, kfe_model *model)
 {
-    out->has_machine = 1;
-    out->machine = model->machine;
-    out->machine.ctx = owner;
-    if (out->machine.support.ctx)
-        out->machine.support.ctx = owner;
-    memset(&model->machine, 0, sizeof model->machine);
+    out->has_predictor = 1;
+    out->predictor = model->predictor;
+    out->predictor.ctx = owner;
+    if (out->predictor.support.ctx)
+        out->predictor.support.ctx = owner;
+    memset(&model->predictor, 0, sizeof model->predictor);
 }
 
 /* The owner may be at work in another thread, so what was begun is freed by the context of the task. */
@@ -216,8 +216,8 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     else
         KFE_TRY(extract_alone(&job, out));
     out->dim = out->train.cols;
-    if (job.fit.model->machine.outputs > 0)
-        keep_machine(owner, out, job.fit.model);
+    if (job.fit.model->predictor.outputs > 0)
+        keep_predictor(owner, out, job.fit.model);
     keep_target(owner, train, &out->target);
 cleanup:
     if (job.fit.ctx)
@@ -235,7 +235,7 @@ void kfe_i_fold_free(kfe_i_fold *fold)
     kfe_i_table_free(&fold->train);
     kfe_i_table_free(&fold->test);
     kfe_i_target_free(&fold->target);
-    kfe_i_machine_free(&fold->machine);
+    kfe_i_predictor_free(&fold->predictor);
     kfe_i_free(fold->ctx, fold->old_code);
     memset(fold, 0, sizeof *fold);
 }
@@ -256,7 +256,7 @@ static void free_answers(kfe_context *ctx, answers *a)
 }
 
 /* Classes by their numbers in the whole data; one that training did not see is never predicted. */
-static kfe_status decide_classes(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_machine *machine,
+static kfe_status decide_classes(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_predictor *predictor,
                                  const double *outputs, const kfe_i_trial *trial, answers *a)
 {
     kfe_status status = KFE_OK;
@@ -265,18 +265,18 @@ static kfe_status decide_classes(kfe_context *ctx, const kfe_i_fold *fold, const
     int64_t classes = truth->class_count;
     double *known = NULL;
 
-    KFE_ALLOC(ctx, known, machine->classes);
+    KFE_ALLOC(ctx, known, predictor->classes);
     KFE_ALLOC(ctx, a->truth, split->test_count);
     KFE_ALLOC(ctx, a->predicted, split->test_count);
     KFE_ALLOC(ctx, a->scores, split->test_count * classes);
     for (int64_t p = 0; p < split->test_count * classes; p++)
         a->scores[p] = -INFINITY;
     for (int64_t i = 0; i < split->test_count; i++) {
-        const double *row = outputs + i * machine->outputs;
+        const double *row = outputs + i * predictor->outputs;
         a->truth[i] = truth->codes[split->test[i]];
-        a->predicted[i] = fold->old_code[kfe_i_machine_decide(machine, row)];
-        kfe_i_machine_class_scores(machine, row, known);
-        for (int64_t g = 0; g < machine->classes; g++)
+        a->predicted[i] = fold->old_code[kfe_i_predictor_decide(predictor, row)];
+        kfe_i_predictor_class_scores(predictor, row, known);
+        for (int64_t g = 0; g < predictor->classes; g++)
             a->scores[i * classes + fold->old_code[g]] = known[g];
     }
 cleanup:
@@ -297,8 +297,9 @@ cleanup:
     return status;
 }
 
-static kfe_status measure_machine(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_machine *machine,
-                                  const kfe_i_table *features, const kfe_i_trial *trial, double *values)
+static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
+                                    const kfe_i_predictor *predictor, const kfe_i_table *features,
+                                    const kfe_i_trial *trial, double *values)
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *truth = &trial->data->target;
@@ -310,10 +311,10 @@ static kfe_status measure_machine(kfe_context *ctx, const kfe_i_fold *fold, cons
                              .positive = trial->positive,
                              .cols = truth->cols};
 
-    KFE_ALLOC(ctx, outputs, outcome.rows * machine->outputs);
-    KFE_TRY(kfe_i_machine_outputs(ctx, machine, features, outputs));
+    KFE_ALLOC(ctx, outputs, outcome.rows * predictor->outputs);
+    KFE_TRY(kfe_i_predictor_outputs(ctx, predictor, features, outputs));
     if (truth->task == KFE_TASK_CLASSES)
-        KFE_TRY(decide_classes(ctx, fold, machine, outputs, trial, &a));
+        KFE_TRY(decide_classes(ctx, fold, predictor, outputs, trial, &a));
     else
         KFE_TRY(copy_values(ctx, trial->split, truth, &a));
     outcome.truth = a.truth;
@@ -342,19 +343,19 @@ kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kf
                               double *values, double *support_vectors)
 {
     kfe_status status = KFE_OK;
-    kfe_i_machine trained = {0};
-    const kfe_i_machine *machine = fold->has_machine ? &fold->machine : &trained;
+    kfe_i_predictor trained = {0};
+    const kfe_i_predictor *predictor = fold->has_predictor ? &fold->predictor : &trained;
     kfe_i_table train = first_columns(&fold->train, trial->dim);
     kfe_i_table test = first_columns(&fold->test, trial->dim);
 
-    if (!fold->has_machine) {
+    if (!fold->has_predictor) {
         KFE_TRY(kfe_i_learner_check_features(ctx, &train));
         KFE_TRY(trial->learner->fit(ctx, &train, &fold->target, trial->settings, &trained));
     }
-    KFE_TRY(measure_machine(ctx, fold, machine, &test, trial, values));
+    KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, values));
     if (support_vectors)
-        *support_vectors = machine->support_vectors >= 0 ? (double)machine->support_vectors : NAN;
+        *support_vectors = predictor->support_vectors >= 0 ? (double)predictor->support_vectors : NAN;
 cleanup:
-    kfe_i_machine_free(&trained);
+    kfe_i_predictor_free(&trained);
     return status;
 }

@@ -14,8 +14,8 @@ typedef struct kfe_i_fold {
     kfe_i_target target;     /* of the training rows, classes without a member left out */
     int32_t *old_code;       /* class in the whole data of each class of `target` */
     int64_t dim;
-    int has_machine;       /* there is nothing left to learn: `machine` predicts from the features */
-    kfe_i_machine machine; /* of the method, or of a learner on the kernel */
+    int has_predictor;         /* there is nothing left to learn: `predictor` predicts from the features */
+    kfe_i_predictor predictor; /* of the method, or of a learner on the kernel */
 } kfe_i_fold;
 
 /* A kernel matrix over `count` rows of the data (increasing), for splits of these rows. */

@@ -73,9 +73,9 @@ static kfe_status check_target(const evaluating *job)
         return kfe_i_fail(job->ctx, KFE_EINPUT,
                           "the model predicts %s, but the labels of the data are %s; see --task and --label",
                           kind_of(model->task), kind_of(target->task));
-    if (target->task == KFE_TASK_REAL && target->cols != model->machine.outputs)
+    if (target->task == KFE_TASK_REAL && target->cols != model->predictor.outputs)
         return kfe_i_fail(job->ctx, KFE_EINPUT, "the model predicts %lld numbers, but the data has %lld",
-                          (long long)model->machine.outputs, (long long)target->cols);
+                          (long long)model->predictor.outputs, (long long)target->cols);
     return KFE_OK;
 }
 
@@ -154,15 +154,15 @@ cleanup:
 static kfe_status take_predictions(evaluating *job)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_machine *machine = &job->model->machine;
+    const kfe_i_predictor *predictor = &job->model->predictor;
     int64_t classes = job->result.class_count;
 
     KFE_ALLOC(job->ctx, job->predicted, job->target->rows);
     KFE_ALLOC_ZERO(job->ctx, job->scores, job->target->rows * classes);
     for (int64_t i = 0; i < job->target->rows; i++) {
         job->predicted[i] = (int32_t)job->predictions.values[i];
-        kfe_i_machine_class_scores(machine, job->outputs.values + i * job->outputs.stride,
-                                   job->scores + i * classes);
+        kfe_i_predictor_class_scores(predictor, job->outputs.values + i * job->outputs.stride,
+                                     job->scores + i * classes);
     }
 cleanup:
     return status;

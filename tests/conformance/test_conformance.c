@@ -479,7 +479,7 @@ static void check_user_kernel(const support_subject *s, const char *params)
 static void check_user_kernel_works_like_ours(const support_subject *s)
 {
     support_subject still = *s;
-    int points_move = s->method.flags & KFE_HAS_SYNTHETIC && s->method.flags & KFE_HAS_MACHINE;
+    int points_move = s->method.flags & KFE_HAS_SYNTHETIC && s->method.flags & KFE_HAS_PREDICTOR;
 
     still.tight = !points_move;
     check_user_kernel(&still, points_move ? "max-iter=0" : NULL);
@@ -513,9 +513,9 @@ static void check_cancelling_leaves_nothing(const support_subject *s)
 
 /* ---- methods that learn machines with the features ---- */
 
-static int learns_machines(const support_subject *s)
+static int learns_svms(const support_subject *s)
 {
-    return (s->method.flags & KFE_HAS_MACHINE) != 0;
+    return (s->method.flags & KFE_HAS_PREDICTOR) != 0;
 }
 
 static kfe_matrix own_predictions(const support_subject *s, const char *params, const kfe_data *train,
@@ -566,7 +566,7 @@ static const support_check checks[] = {
     {"views add up", check_views_add_up, takes_views, 1},
     {"several views are refused", check_several_views_are_refused, takes_one_view, 0},
     {"a user kernel works like ours", check_user_kernel_works_like_ours, is_linear_kernel, 1},
-    {"predictions survive rounding", check_predictions_survive_rounding, learns_machines, 0},
+    {"predictions survive rounding", check_predictions_survive_rounding, learns_svms, 0},
     {"cancelling leaves nothing", check_cancelling_leaves_nothing, always, 0},
 };
 

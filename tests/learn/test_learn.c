@@ -8,11 +8,11 @@
 
 static void check_decision(kfe_i_decision decision, const double *outputs, int expected, const double *scores)
 {
-    kfe_i_machine machine = {.decision = decision, .classes = 3, .outputs = 3};
+    kfe_i_predictor predictor = {.decision = decision, .classes = 3, .outputs = 3};
     double got[3];
 
-    assert_int_equal(kfe_i_machine_decide(&machine, outputs), expected);
-    kfe_i_machine_class_scores(&machine, outputs, got);
+    assert_int_equal(kfe_i_predictor_decide(&predictor, outputs), expected);
+    kfe_i_predictor_class_scores(&predictor, outputs, got);
     for (int g = 0; g < 3; g++)
         assert_below(fabs(got[g] - scores[g]), 1e-15);
 }
@@ -40,14 +40,14 @@ static void test_decisions(void **state)
 
 static void test_two_classes_are_one_pair(void **state)
 {
-    kfe_i_machine machine = {.decision = KFE_DECIDE_PAIRS, .classes = 2, .outputs = 1};
+    kfe_i_predictor predictor = {.decision = KFE_DECIDE_PAIRS, .classes = 2, .outputs = 1};
     double scores[2];
     double last = -INFINITY;
     (void)state;
 
     for (double output = -2; output <= 2; output += 0.25) {
-        assert_int_equal(kfe_i_machine_decide(&machine, &output), output > 0 ? 0 : 1);
-        kfe_i_machine_class_scores(&machine, &output, scores);
+        assert_int_equal(kfe_i_predictor_decide(&predictor, &output), output > 0 ? 0 : 1);
+        kfe_i_predictor_class_scores(&predictor, &output, scores);
         assert_true(scores[0] > last); /* monotone, for curves */
         last = scores[0];
     }
@@ -56,13 +56,13 @@ static void test_two_classes_are_one_pair(void **state)
 /* Many votes are worth more than any margin. */
 static void test_votes_come_before_margins(void **state)
 {
-    kfe_i_machine machine = {.decision = KFE_DECIDE_PAIRS, .classes = 4, .outputs = 6};
+    kfe_i_predictor predictor = {.decision = KFE_DECIDE_PAIRS, .classes = 4, .outputs = 6};
     double outputs[6] = {1e-9, 1e-9, -1e300, 1e-9, -1e300, -1e300}; /* 01 02 03 12 13 23 */
     double scores[4];
     (void)state;
 
-    kfe_i_machine_class_scores(&machine, outputs, scores);
-    assert_int_equal(kfe_i_machine_decide(&machine, outputs), 3);
+    kfe_i_predictor_class_scores(&predictor, outputs, scores);
+    assert_int_equal(kfe_i_predictor_decide(&predictor, outputs), 3);
     assert_true(scores[3] > scores[0] && scores[0] > scores[1] && scores[1] > scores[2]);
 }
 
@@ -198,14 +198,15 @@ static void check_ls(kfe_context *ctx, int64_t n, int64_t d, const double *x, co
 
     assert_ok(ctx, kfe_i_target_from_values(ctx, n, k, y, &target));
     for (int t = 0; t < 2; t++) {
-        kfe_i_machine machine = learn_fit(ctx, "ls", params, &tables[t], &target);
-        double *got = learn_outputs(ctx, &machine, &tables[t]);
+        kfe_i_predictor predictor = learn_fit(ctx, "ls", params, &tables[t], &target);
+        double *got = learn_outputs(ctx, &predictor, &tables[t]);
         assert_below(support_distance(n * k, expected, got), 1e-9);
         for (int64_t i = 0; i < d * k; i++)
-            assert_below(fabs(machine.weights[i] - weights[i]), 1e-9 * (1 + support_largest(d * k, weights)));
-        assert_int_equal(machine.decision, KFE_DECIDE_VALUE);
+            assert_below(fabs(predictor.weights[i] - weights[i]),
+                         1e-9 * (1 + support_largest(d * k, weights)));
+        assert_int_equal(predictor.decision, KFE_DECIDE_VALUE);
         free(got);
-        kfe_i_machine_free(&machine);
+        kfe_i_predictor_free(&predictor);
     }
     free(weights);
     kfe_i_table_free(&tables[1]);
@@ -263,11 +264,11 @@ static void test_ls_without_information(void **state)
         kfe_i_target target;
         kfe_i_table table = way & 2 ? learn_sparse(ctx, n, 2, x) : learn_dense(n, 2, x);
         assert_ok(ctx, kfe_i_target_from_values(ctx, n, 1, y, &target));
-        kfe_i_machine machine = learn_fit(ctx, "ls", NULL, &table, &target);
-        for (int64_t j = 0; j < machine.dim; j++)
-            assert_true(machine.weights[j] == 0);
-        assert_below(fabs(machine.offset[0] + (n == 20 ? mean : 0.5)), 1e-12);
-        kfe_i_machine_free(&machine);
+        kfe_i_predictor predictor = learn_fit(ctx, "ls", NULL, &table, &target);
+        for (int64_t j = 0; j < predictor.dim; j++)
+            assert_true(predictor.weights[j] == 0);
+        assert_below(fabs(predictor.offset[0] + (n == 20 ? mean : 0.5)), 1e-12);
+        kfe_i_predictor_free(&predictor);
         kfe_i_target_free(&target);
         kfe_i_table_free(&table);
     }
@@ -293,9 +294,9 @@ static void test_ls_classes_solve_the_normal_equations(void **state)
     double *right = support_product(WIDE, ROWS, CLASSES, turned, y);
     double *w = support_solve(WIDE, CLASSES, product, right);
     double *expected = support_product(ROWS, WIDE, CLASSES, z, w);
-    kfe_i_machine machine = learn_fit(ctx, "ls", NULL, &p.dense, &p.target);
-    double *got = learn_outputs(ctx, &machine, &p.dense);
-    assert_int_equal(machine.decision, KFE_DECIDE_LARGEST);
+    kfe_i_predictor predictor = learn_fit(ctx, "ls", NULL, &p.dense, &p.target);
+    double *got = learn_outputs(ctx, &predictor, &p.dense);
+    assert_int_equal(predictor.decision, KFE_DECIDE_LARGEST);
     assert_below(support_distance(ROWS * CLASSES, expected, got),
                  tolerance_solve(ROWS, support_condition(WIDE, product)));
     free(turned);
@@ -304,7 +305,7 @@ static void test_ls_classes_solve_the_normal_equations(void **state)
     free(w);
     free(expected);
     free(got);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_problem(&p);
 }
 
@@ -368,13 +369,13 @@ static void test_rows_may_lie_apart(void **state)
     kfe_i_table apart = learn_dense(ROWS, COLS, wide);
     apart.stride = COLS + 2;
     for (int l = 0; l < LEARNERS; l++) {
-        kfe_i_machine machine = learn_fit(ctx, all[l], NULL, &apart, &p.target);
-        double *got = learn_outputs(ctx, &machine, &apart);
+        kfe_i_predictor predictor = learn_fit(ctx, all[l], NULL, &apart, &p.target);
+        double *got = learn_outputs(ctx, &predictor, &apart);
         double *expected = learn_fit_outputs(ctx, all[l], NULL, &p.dense, &p.target, &p.dense);
-        assert_below(support_distance(ROWS * machine.outputs, expected, got), 1e-12);
+        assert_below(support_distance(ROWS * predictor.outputs, expected, got), 1e-12);
         free(got);
         free(expected);
-        kfe_i_machine_free(&machine);
+        kfe_i_predictor_free(&predictor);
     }
     free_problem(&p);
 }
@@ -406,15 +407,15 @@ static void test_constant_features_give_one_answer(void **state)
 
     for (int l = 0; l < LEARNERS; l++) {
         support_catch_log(ctx);
-        kfe_i_machine machine = learn_fit(ctx, all[l], NULL, &table, &target);
+        kfe_i_predictor predictor = learn_fit(ctx, all[l], NULL, &table, &target);
         assert_non_null(strstr(support_log(), "constant"));
-        double *out = learn_outputs(ctx, &machine, &table);
-        for (int64_t i = 0; i < 6 * machine.outputs; i++) {
+        double *out = learn_outputs(ctx, &predictor, &table);
+        for (int64_t i = 0; i < 6 * predictor.outputs; i++) {
             assert_true(isfinite(out[i]));
-            assert_true(out[i] == out[i % machine.outputs]);
+            assert_true(out[i] == out[i % predictor.outputs]);
         }
         free(out);
-        kfe_i_machine_free(&machine);
+        kfe_i_predictor_free(&predictor);
     }
     kfe_i_target_free(&target);
 }
@@ -430,36 +431,38 @@ static void test_bad_targets_are_refused(void **state)
     kfe_i_target pair = learn_classes(ctx, 4, two);
     kfe_i_target real;
     kfe_i_target nothing = {0};
-    kfe_i_machine machine;
+    kfe_i_predictor predictor;
 
     assert_ok(ctx, kfe_i_target_from_values(ctx, 4, 1, x, &real));
     for (int l = 0; l < LEARNERS; l++) {
-        assert_fails(ctx, KFE_EINPUT, "two classes", learn_try(ctx, all[l], NULL, &table, &same, &machine));
-        assert_fails(ctx, KFE_EINPUT, "--label", learn_try(ctx, all[l], NULL, &table, &nothing, &machine));
+        assert_fails(ctx, KFE_EINPUT, "two classes", learn_try(ctx, all[l], NULL, &table, &same, &predictor));
+        assert_fails(ctx, KFE_EINPUT, "--label", learn_try(ctx, all[l], NULL, &table, &nothing, &predictor));
     }
     assert_fails(ctx, KFE_EINPUT, "--task classify",
-                 learn_try(ctx, "centroid", NULL, &table, &real, &machine));
+                 learn_try(ctx, "centroid", NULL, &table, &real, &predictor));
     pair.codes[1] = pair.codes[3] = 0;
     assert_fails(ctx, KFE_EINPUT, "no example of class 'c1'",
-                 learn_try(ctx, "knn", NULL, &table, &pair, &machine));
+                 learn_try(ctx, "knn", NULL, &table, &pair, &predictor));
     pair.codes[1] = 1;
     x[2] = INFINITY;
-    assert_fails(ctx, KFE_EINPUT, "example 3", learn_try(ctx, "knn", NULL, &table, &pair, &machine));
+    assert_fails(ctx, KFE_EINPUT, "example 3", learn_try(ctx, "knn", NULL, &table, &pair, &predictor));
     x[2] = 1e151;
-    assert_fails(ctx, KFE_EINPUT, "example 3", learn_try(ctx, "knn", NULL, &table, &pair, &machine));
+    assert_fails(ctx, KFE_EINPUT, "example 3", learn_try(ctx, "knn", NULL, &table, &pair, &predictor));
     x[2] = 0;
     table.cols = 0;
-    assert_fails(ctx, KFE_EINPUT, "nothing to learn", learn_try(ctx, "ls", NULL, &table, &pair, &machine));
+    assert_fails(ctx, KFE_EINPUT, "nothing to learn", learn_try(ctx, "ls", NULL, &table, &pair, &predictor));
     table.cols = 1;
-    assert_fails(ctx, KFE_EINVAL, "neighbors", learn_try(ctx, "knn", "neighbors=0", &table, &pair, &machine));
-    assert_fails(ctx, KFE_EINVAL, "C", learn_try(ctx, "svm", "C=0", &table, &pair, &machine));
-    assert_fails(ctx, KFE_EINVAL, "C", learn_try(ctx, "linear-svm", "C=-1", &table, &pair, &machine));
-    assert_fails(ctx, KFE_EINVAL, "l2", learn_try(ctx, "ls", "l2=-1", &table, &pair, &machine));
-    machine = learn_fit(ctx, "ls", NULL, &table, &pair);
+    assert_fails(ctx, KFE_EINVAL, "neighbors",
+                 learn_try(ctx, "knn", "neighbors=0", &table, &pair, &predictor));
+    assert_fails(ctx, KFE_EINVAL, "C", learn_try(ctx, "svm", "C=0", &table, &pair, &predictor));
+    assert_fails(ctx, KFE_EINVAL, "C", learn_try(ctx, "linear-svm", "C=-1", &table, &pair, &predictor));
+    assert_fails(ctx, KFE_EINVAL, "l2", learn_try(ctx, "ls", "l2=-1", &table, &pair, &predictor));
+    predictor = learn_fit(ctx, "ls", NULL, &table, &pair);
     table.cols = 2;
     table.rows = 2;
-    assert_fails(ctx, KFE_EINPUT, "fitted on 1 features", kfe_i_machine_outputs(ctx, &machine, &table, x));
-    kfe_i_machine_free(&machine);
+    assert_fails(ctx, KFE_EINPUT, "fitted on 1 features",
+                 kfe_i_predictor_outputs(ctx, &predictor, &table, x));
+    kfe_i_predictor_free(&predictor);
     kfe_i_target_free(&same);
     kfe_i_target_free(&pair);
     kfe_i_target_free(&real);
@@ -475,7 +478,7 @@ typedef struct sweep_case {
 static kfe_status fit_and_predict(support_allocator *allocator, const sweep_case *one, const problem *p)
 {
     kfe_context *ctx = NULL;
-    kfe_i_machine machine = {0};
+    kfe_i_predictor predictor = {0};
     kfe_i_table table = kfe_i_table_slice(one->sparse ? &p->sparse : &p->dense, 0, ROWS);
     kfe_i_target target = p->target;
     double out[ROWS * CLASSES];
@@ -486,12 +489,12 @@ static kfe_status fit_and_predict(support_allocator *allocator, const sweep_case
     if (one->wide) /* fewer examples than features; the first ones are of all classes */
         table.rows = target.rows = 4;
     assert_ok(ctx, kfe_context_set_threads(ctx, 1));
-    status = learn_try(ctx, one->learner, one->params, &table, &target, &machine);
+    status = learn_try(ctx, one->learner, one->params, &table, &target, &predictor);
     if (status == KFE_OK)
-        status = kfe_i_machine_outputs(ctx, &machine, &table, out);
+        status = kfe_i_predictor_outputs(ctx, &predictor, &table, out);
     if (status != KFE_OK)
         assert_string_not_equal(kfe_error_message(ctx), "");
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     kfe_context_free(ctx);
     return status;
 }

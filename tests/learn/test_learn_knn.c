@@ -128,15 +128,15 @@ static void test_more_neighbours_than_rows(void **state)
     kfe_i_target target = learn_classes(ctx, 3, class_of);
 
     support_catch_log(ctx);
-    kfe_i_machine machine = learn_fit(ctx, "knn", "neighbors=10", &table, &target);
+    kfe_i_predictor predictor = learn_fit(ctx, "knn", "neighbors=10", &table, &target);
     assert_non_null(strstr(support_log(), "only 3 rows"));
-    double *out = learn_outputs(ctx, &machine, &table);
+    double *out = learn_outputs(ctx, &predictor, &table);
     for (int i = 0; i < 3; i++) {
         assert_below(fabs(out[2 * i] - 2.0 / 3), 1e-15);
-        assert_int_equal(kfe_i_machine_decide(&machine, out + 2 * i), 0);
+        assert_int_equal(kfe_i_predictor_decide(&predictor, out + 2 * i), 0);
     }
     free(out);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     kfe_i_target_free(&target);
 }
 

@@ -86,22 +86,22 @@ static double gradient_norm(const objective *o, const double *w)
     return sqrt(sum);
 }
 
-static void take_column(const kfe_i_machine *machine, int64_t output, double *w)
+static void take_column(const kfe_i_predictor *predictor, int64_t output, double *w)
 {
     for (int64_t j = 0; j < COLS; j++)
-        w[j] = machine->weights[j * machine->outputs + output];
-    w[COLS] = -machine->offset[output];
+        w[j] = predictor->weights[j * predictor->outputs + output];
+    w[COLS] = -predictor->offset[output];
 }
 
-static void check_minimum(const objective *o, const kfe_i_machine *machine, int64_t output, double stop)
+static void check_minimum(const objective *o, const kfe_i_predictor *predictor, int64_t output, double stop)
 {
     double w[WIDE];
     double zero[WIDE] = {0};
 
-    take_column(machine, output, w);
+    take_column(predictor, output, w);
     assert_below(gradient_norm(o, w), stop * gradient_norm(o, zero) + 1e-6);
     if (!o->bias)
-        assert_true(machine->offset[output] == 0);
+        assert_true(predictor->offset[output] == 0);
 }
 
 /* ---- classes ---- */
@@ -127,10 +127,10 @@ static void test_two_classes_are_at_the_minimum(void **state)
         const kfe_i_table *table = way & 2 ? &p.sparse : &p.table;
         const char *params = bias ? "C=0.7,stop=1e-5" : "C=0.7,stop=1e-5,bias=no";
         objective o = class_objective(&p, 0, 0.7, 0.7, bias);
-        kfe_i_machine machine = learn_fit(ctx, "linear-svm", params, table, &p.target);
-        assert_int_equal(machine.outputs, 1);
-        check_minimum(&o, &machine, 0, 1e-5);
-        kfe_i_machine_free(&machine);
+        kfe_i_predictor predictor = learn_fit(ctx, "linear-svm", params, table, &p.target);
+        assert_int_equal(predictor.outputs, 1);
+        check_minimum(&o, &predictor, 0, 1e-5);
+        kfe_i_predictor_free(&predictor);
     }
     free_clouds(&p);
 }
@@ -139,20 +139,20 @@ static void test_each_class_against_the_rest(void **state)
 {
     kfe_context *ctx = *state;
     clouds p = make_clouds(ctx, 41, CLASSES);
-    kfe_i_machine machine = learn_fit(ctx, "linear-svm", "stop=1e-5", &p.table, &p.target);
-    double *out = learn_outputs(ctx, &machine, &p.table);
+    kfe_i_predictor predictor = learn_fit(ctx, "linear-svm", "stop=1e-5", &p.table, &p.target);
+    double *out = learn_outputs(ctx, &predictor, &p.table);
     int64_t right = 0;
 
-    assert_int_equal(machine.decision, KFE_DECIDE_LARGEST);
+    assert_int_equal(predictor.decision, KFE_DECIDE_LARGEST);
     for (int g = 0; g < CLASSES; g++) {
         objective o = class_objective(&p, g, 1, 1, 1);
-        check_minimum(&o, &machine, g, 1e-5);
+        check_minimum(&o, &predictor, g, 1e-5);
     }
     for (int64_t i = 0; i < ROWS; i++)
-        right += kfe_i_machine_decide(&machine, out + i * CLASSES) == p.class_of[i];
+        right += kfe_i_predictor_decide(&predictor, out + i * CLASSES) == p.class_of[i];
     assert_true(right > ROWS / 2);
     free(out);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_clouds(&p);
 }
 
@@ -163,7 +163,7 @@ static void test_class_weights(void **state)
     clouds p = make_clouds(ctx, 42, CLASSES);
     const char *params = "C=0.5,stop=1e-5,class-weights=c0:3;c2:0.25";
     support_catch_log(ctx);
-    kfe_i_machine machine = learn_fit(ctx, "linear-svm", params, &p.table, &p.target);
+    kfe_i_predictor predictor = learn_fit(ctx, "linear-svm", params, &p.table, &p.target);
     double count[CLASSES] = {0};
 
     assert_string_equal(support_log(), "");
@@ -171,8 +171,8 @@ static void test_class_weights(void **state)
         count[p.class_of[i]]++;
     double rest = (count[1] + 0.25 * count[2]) / (count[1] + count[2]);
     objective o = class_objective(&p, 0, 0.5 * 3, 0.5 * rest, 1);
-    check_minimum(&o, &machine, 0, 1e-5);
-    kfe_i_machine_free(&machine);
+    check_minimum(&o, &predictor, 0, 1e-5);
+    kfe_i_predictor_free(&predictor);
     free_clouds(&p);
 }
 
@@ -205,12 +205,12 @@ static void solve_dual(const objective *o, int solver, double *w)
     free_and_destroy_model(&model);
 }
 
-static void check_dual(const objective *o, const kfe_i_machine *machine, int solver)
+static void check_dual(const objective *o, const kfe_i_predictor *predictor, int solver)
 {
     double primal[WIDE];
     double dual[WIDE];
 
-    take_column(machine, 0, primal);
+    take_column(predictor, 0, primal);
     solve_dual(o, solver, dual);
     assert_below(fabs(value(o, primal) - value(o, dual)) / value(o, dual), 1e-3);
     assert_below(support_distance(WIDE, dual, primal), 2e-2);
@@ -221,10 +221,10 @@ static void test_objective_equals_that_of_the_dual(void **state)
     kfe_context *ctx = *state;
     clouds p = make_clouds(ctx, 43, 2);
     objective o = class_objective(&p, 0, 2, 2, 1);
-    kfe_i_machine machine = learn_fit(ctx, "linear-svm", "C=2", &p.table, &p.target);
+    kfe_i_predictor predictor = learn_fit(ctx, "linear-svm", "C=2", &p.table, &p.target);
 
-    check_dual(&o, &machine, L2R_L2LOSS_SVC_DUAL);
-    kfe_i_machine_free(&machine);
+    check_dual(&o, &predictor, L2R_L2LOSS_SVC_DUAL);
+    kfe_i_predictor_free(&predictor);
     free_clouds(&p);
 }
 
@@ -239,23 +239,24 @@ static void test_regression(void **state)
 
     assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 2, y, &target));
     support_catch_log(ctx);
-    kfe_i_machine machine = learn_fit(ctx, "linear-svm", "C=0.3,epsilon=0.2,stop=1e-5", &p.sparse, &target);
+    kfe_i_predictor predictor =
+        learn_fit(ctx, "linear-svm", "C=0.3,epsilon=0.2,stop=1e-5", &p.sparse, &target);
     assert_string_equal(support_log(), ""); /* the gradient, measured apart, was small */
-    assert_int_equal(machine.decision, KFE_DECIDE_VALUE);
-    assert_int_equal(machine.outputs, 2);
+    assert_int_equal(predictor.decision, KFE_DECIDE_VALUE);
+    assert_int_equal(predictor.outputs, 2);
     for (int column = 0; column < 2; column++) {
         objective o = {.x = p.x, .tube = 0.2, .bias = 1};
         for (int64_t i = 0; i < ROWS; i++) {
             o.y[i] = y[2 * i + column];
             o.cost[i] = 0.3;
         }
-        check_minimum(&o, &machine, column, 1e-5);
+        check_minimum(&o, &predictor, column, 1e-5);
         if (column == 0)
-            check_dual(&o, &machine, L2R_L2LOSS_SVR_DUAL);
+            check_dual(&o, &predictor, L2R_L2LOSS_SVR_DUAL);
     }
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     assert_fails(ctx, KFE_EINVAL, "for classes",
-                 learn_try(ctx, "linear-svm", "class-weights=balanced", &p.table, &target, &machine));
+                 learn_try(ctx, "linear-svm", "class-weights=balanced", &p.table, &target, &predictor));
     kfe_i_target_free(&target);
     free_clouds(&p);
     free(y);
@@ -267,8 +268,8 @@ static void test_chain_and_pairs(void **state)
 {
     kfe_context *ctx = *state;
     clouds p = make_clouds(ctx, 46, CLASSES);
-    kfe_i_machine chain = learn_fit(ctx, "linear-svm", "multiclass=chain,stop=1e-5", &p.table, &p.target);
-    kfe_i_machine pairs = learn_fit(ctx, "linear-svm", "multiclass=ovo,stop=1e-5", &p.table, &p.target);
+    kfe_i_predictor chain = learn_fit(ctx, "linear-svm", "multiclass=chain,stop=1e-5", &p.table, &p.target);
+    kfe_i_predictor pairs = learn_fit(ctx, "linear-svm", "multiclass=ovo,stop=1e-5", &p.table, &p.target);
     objective first = class_objective(&p, 0, 1, 1, 1);
     objective last = class_objective(&p, 1, 1, 1, 1);
 
@@ -280,8 +281,8 @@ static void test_chain_and_pairs(void **state)
         last.cost[i] = p.class_of[i] == 0 ? 0 : 1;
     check_minimum(&last, &chain, 1, 1e-5);
     check_minimum(&last, &pairs, 2, 1e-5);
-    kfe_i_machine_free(&chain);
-    kfe_i_machine_free(&pairs);
+    kfe_i_predictor_free(&chain);
+    kfe_i_predictor_free(&pairs);
     free_clouds(&p);
 }
 
@@ -290,15 +291,15 @@ static void test_a_large_gradient_is_told(void **state)
 {
     kfe_context *ctx = *state;
     clouds p = make_clouds(ctx, 47, 2);
-    kfe_i_machine machine;
+    kfe_i_predictor predictor;
 
     support_catch_log(ctx);
-    machine = learn_fit(ctx, "linear-svm", NULL, &p.table, &p.target);
+    predictor = learn_fit(ctx, "linear-svm", NULL, &p.table, &p.target);
     assert_string_equal(support_log(), "");
-    kfe_i_machine_free(&machine);
-    machine = learn_fit(ctx, "linear-svm", "C=1e12,stop=1e-300", &p.table, &p.target);
+    kfe_i_predictor_free(&predictor);
+    predictor = learn_fit(ctx, "linear-svm", "C=1e12,stop=1e-300", &p.table, &p.target);
     assert_non_null(strstr(support_log(), "gradient"));
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_clouds(&p);
 }
 

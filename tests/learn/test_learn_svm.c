@@ -109,21 +109,21 @@ static void check_against_libsvm(kfe_context *ctx, const problem *p, const kerne
     for (int i = 0; i < ROWS; i++)
         y[i] = p->class_of[i];
     direct d = train_direct(p->x, y, one->parameter);
-    kfe_i_machine machine = learn_fit(ctx, "svm", one->text, &p->table, &p->target);
-    double *got = learn_outputs(ctx, &machine, &p->table);
-    assert_int_equal(machine.decision, KFE_DECIDE_PAIRS);
-    assert_int_equal(machine.support_vectors, d.model->l);
-    assert_int_equal(machine.kind,
-                     one->parameter.kernel_type == LINEAR ? KFE_MACHINE_LINEAR : KFE_MACHINE_EXPANSION);
+    kfe_i_predictor predictor = learn_fit(ctx, "svm", one->text, &p->table, &p->target);
+    double *got = learn_outputs(ctx, &predictor, &p->table);
+    assert_int_equal(predictor.decision, KFE_DECIDE_PAIRS);
+    assert_int_equal(predictor.support_vectors, d.model->l);
+    assert_int_equal(predictor.kind,
+                     one->parameter.kernel_type == LINEAR ? KFE_PREDICTOR_LINEAR : KFE_PREDICTOR_EXPANSION);
     for (int64_t i = 0; i < ROWS; i++) {
         double values[CLASSES];
         double predicted = svm_predict_values(d.model, d.problem.x[i], values);
-        for (int64_t j = 0; j < machine.outputs; j++)
-            assert_below(fabs(got[i * machine.outputs + j] - values[j]), 1e-10);
-        assert_int_equal(kfe_i_machine_decide(&machine, got + i * machine.outputs), (int)predicted);
+        for (int64_t j = 0; j < predictor.outputs; j++)
+            assert_below(fabs(got[i * predictor.outputs + j] - values[j]), 1e-10);
+        assert_int_equal(kfe_i_predictor_decide(&predictor, got + i * predictor.outputs), (int)predicted);
     }
     free(got);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_direct(&d);
 }
 
@@ -181,13 +181,13 @@ static void test_constant_regression(void **state)
     for (int i = 0; i < ROWS; i++)
         y[i] = 7;
     assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 1, y, &target));
-    kfe_i_machine machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1", &p.table, &target);
-    double *got = learn_outputs(ctx, &machine, &p.table);
-    assert_int_equal(machine.support_vectors, 0);
+    kfe_i_predictor predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1", &p.table, &target);
+    double *got = learn_outputs(ctx, &predictor, &p.table);
+    assert_int_equal(predictor.support_vectors, 0);
     for (int i = 0; i < ROWS; i++)
         assert_below(fabs(got[i] - 7), 0.1 + 1e-12);
     free(got);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     kfe_i_target_free(&target);
     free_problem(&p);
 }
@@ -195,11 +195,11 @@ static void test_constant_regression(void **state)
 /* ---- the conditions of optimality, example by example ---- */
 
 /* The coefficient of a training row: that of the support row with the same numbers (rows are distinct). */
-static double coefficient_of(const kfe_i_machine *machine, const double *row)
+static double coefficient_of(const kfe_i_predictor *predictor, const double *row)
 {
-    for (int64_t r = 0; r < machine->support.rows; r++)
-        if (memcmp(machine->support.values + r * machine->support.stride, row, COLS * sizeof *row) == 0)
-            return machine->weights[r];
+    for (int64_t r = 0; r < predictor->support.rows; r++)
+        if (memcmp(predictor->support.values + r * predictor->support.stride, row, COLS * sizeof *row) == 0)
+            return predictor->weights[r];
     return 0;
 }
 
@@ -207,15 +207,15 @@ static void check_conditions(kfe_context *ctx, const char *params, double c_firs
                              double stop)
 {
     problem p = make_problem(ctx, 26, 2);
-    kfe_i_machine machine = learn_fit(ctx, "svm", params, &p.table, &p.target);
-    double *f = learn_outputs(ctx, &machine, &p.table);
+    kfe_i_predictor predictor = learn_fit(ctx, "svm", params, &p.table, &p.target);
+    double *f = learn_outputs(ctx, &predictor, &p.table);
     double sum = 0;
     int free_vectors = 0;
 
     for (int64_t i = 0; i < ROWS; i++) {
         double y = p.class_of[i] == 0 ? 1 : -1;
         double c = y > 0 ? c_first : c_second;
-        double alpha = y * coefficient_of(&machine, p.x + i * COLS);
+        double alpha = y * coefficient_of(&predictor, p.x + i * COLS);
         double margin = y * f[i];
         assert_true(alpha >= 0 && alpha <= c);
         if (alpha < c)
@@ -228,7 +228,7 @@ static void check_conditions(kfe_context *ctx, const char *params, double c_firs
     assert_true(free_vectors > 0);
     assert_below(fabs(sum), tolerance_sum(ROWS, ROWS * (c_first + c_second)));
     free(f);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_problem(&p);
 }
 
@@ -275,15 +275,15 @@ static void test_gap_is_told(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, 27, 2);
-    kfe_i_machine machine;
+    kfe_i_predictor predictor;
 
     support_catch_log(ctx);
-    machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,stop=1e-13", &p.table, &p.target);
+    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,stop=1e-13", &p.table, &p.target);
     assert_non_null(strstr(support_log(), "gap of"));
-    kfe_i_machine_free(&machine);
-    machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100", &p.table, &p.target);
+    kfe_i_predictor_free(&predictor);
+    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100", &p.table, &p.target);
     assert_string_equal(support_log(), "");
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_problem(&p);
 }
 
@@ -321,9 +321,9 @@ static void check_multiclass(kfe_context *ctx, const char *choice, const char *s
 
     snprintf(params, sizeof params, "learner-kernel=rbf:gamma=0.7,stop=1e-6,multiclass=%s,svm-solver=%s",
              choice, solver);
-    kfe_i_machine machine = learn_fit(ctx, "svm", params, &p.table, &p.target);
-    double *got = learn_outputs(ctx, &machine, &p.table);
-    assert_int_equal(machine.outputs, outputs);
+    kfe_i_predictor predictor = learn_fit(ctx, "svm", params, &p.table, &p.target);
+    double *got = learn_outputs(ctx, &predictor, &p.table);
+    assert_int_equal(predictor.outputs, outputs);
     for (int64_t j = 0; j < outputs; j++) {
         double *one = two_class_run(ctx, &p, params, first[j], others[j]);
         for (int64_t i = 0; i < ROWS; i++)
@@ -331,7 +331,7 @@ static void check_multiclass(kfe_context *ctx, const char *choice, const char *s
         free(one);
     }
     free(got);
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     free_problem(&p);
 }
 
@@ -356,12 +356,12 @@ static void test_two_classes_have_one_output(void **state)
     int64_t right = 0;
 
     for (int c = 0; c < 3; c++) {
-        kfe_i_machine machine = learn_fit(ctx, "svm", choices[c], &p.table, &p.target);
-        double *got = learn_outputs(ctx, &machine, &p.table);
-        assert_int_equal(machine.outputs, 1);
+        kfe_i_predictor predictor = learn_fit(ctx, "svm", choices[c], &p.table, &p.target);
+        double *got = learn_outputs(ctx, &predictor, &p.table);
+        assert_int_equal(predictor.outputs, 1);
         assert_memory_equal(expected, got, ROWS * sizeof *got);
         free(got);
-        kfe_i_machine_free(&machine);
+        kfe_i_predictor_free(&predictor);
     }
     for (int64_t i = 0; i < ROWS; i++)
         right += (expected[i] > 0) == (p.class_of[i] == 0);
@@ -409,29 +409,29 @@ static void check_gram(kfe_context *ctx, const kfe_i_target *target, const doubl
     kfe_i_table table = learn_dense(ROWS, COLS, x);
     kfe_i_table matrix = learn_dense(ROWS, ROWS, k);
     kfe_i_gram *gram = NULL;
-    kfe_i_machine direct_machine;
+    kfe_i_predictor direct_predictor;
     char params[128];
 
     snprintf(params, sizeof params, "C=2,stop=1e-6,svm-solver=%s,learner-kernel=rbf:gamma=0.5", solver);
     double *expected = learn_fit_outputs(ctx, "svm", params, &table, target, &table);
     assert_ok(ctx, kfe_i_gram_precomputed(ctx, &matrix, &gram));
-    assert_ok(ctx, learn_try_gram(ctx, "svm", params, gram, target, &direct_machine));
-    int64_t outputs = direct_machine.outputs;
-    double *got = support_product(ROWS, ROWS, outputs, k, direct_machine.weights);
-    assert_int_equal(direct_machine.kind, KFE_MACHINE_DIRECT);
-    assert_int_equal(direct_machine.rows, ROWS);
+    assert_ok(ctx, learn_try_gram(ctx, "svm", params, gram, target, &direct_predictor));
+    int64_t outputs = direct_predictor.outputs;
+    double *got = support_product(ROWS, ROWS, outputs, k, direct_predictor.weights);
+    assert_int_equal(direct_predictor.kind, KFE_PREDICTOR_DIRECT);
+    assert_int_equal(direct_predictor.rows, ROWS);
     for (int64_t i = 0; i < ROWS * outputs; i++)
-        got[i] -= direct_machine.offset[i % outputs];
+        got[i] -= direct_predictor.offset[i % outputs];
     assert_below(support_distance(ROWS * outputs, expected, got), 1e-4);
     kfe_i_table values = learn_dense(ROWS, outputs, got);
-    double *same = learn_outputs(ctx, &direct_machine, &values);
+    double *same = learn_outputs(ctx, &direct_predictor, &values);
     assert_memory_equal(same, got, (size_t)(ROWS * outputs) * sizeof *got);
     free(same);
     free(got);
     free(expected);
     free(k);
     kfe_i_gram_free(gram);
-    kfe_i_machine_free(&direct_machine);
+    kfe_i_predictor_free(&direct_predictor);
 }
 
 static void test_gram_equals_features(void **state)
@@ -491,14 +491,14 @@ static void test_named_widths_are_resolved(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, 35, 2);
-    kfe_i_machine machine = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=auto", &p.table, &p.target);
-    double *named = learn_outputs(ctx, &machine, &p.table);
+    kfe_i_predictor predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=auto", &p.table, &p.target);
+    double *named = learn_outputs(ctx, &predictor, &p.table);
     double *given =
         learn_fit_outputs(ctx, "svm", "learner-kernel=rbf:gamma=0.25", &p.table, &p.target, &p.table);
 
     assert_memory_equal(named, given, ROWS * sizeof *named);
-    assert_true(machine.rows == machine.support_vectors && machine.rows < ROWS);
-    kfe_i_machine_free(&machine);
+    assert_true(predictor.rows == predictor.support_vectors && predictor.rows < ROWS);
+    kfe_i_predictor_free(&predictor);
     free(named);
     free(given);
     free_problem(&p);
@@ -512,7 +512,7 @@ static void test_bad_options_are_refused(void **state)
     kfe_i_table matrix = learn_dense(ROWS, ROWS, k);
     kfe_i_gram *gram = NULL;
     kfe_i_target real;
-    kfe_i_machine m;
+    kfe_i_predictor m;
     static const char *const not_for_features[] = {"learner-kernel=precomputed", "learner-kernel=spectrum",
                                                    "learner-kernel=user:f"};
 

@@ -172,7 +172,7 @@ static void test_every_learner_on_every_pipeline(void **state)
         }
 }
 
-static void test_every_kind_of_machine(void **state)
+static void test_every_kind_of_predictor(void **state)
 {
     static const char *const cases[][2] = {{"knn", "neighbors=5,vote=distance"},
                                            {"svm", "multiclass=ovr"},
@@ -406,7 +406,7 @@ static void test_wrong_tensors_are_refused(void **state)
 }
 
 /* The classes and the task of the model must be those that the machine was made for. */
-static void test_targets_must_fit_the_machine(void **state)
+static void test_targets_must_fit_the_predictor(void **state)
 {
     kfe_context *ctx = *state;
     halves h = make_halves(ctx, SELECT_DENSE, 4);
@@ -512,13 +512,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_learner_on_every_pipeline),
-        cmocka_unit_test(test_every_kind_of_machine),
+        cmocka_unit_test(test_every_kind_of_predictor),
         cmocka_unit_test(test_learner_of_a_specification),
         cmocka_unit_test(test_data_that_does_not_fit_is_refused),
         cmocka_unit_test(test_wrong_descriptions_are_refused),
         cmocka_unit_test(test_wrong_numbers_are_refused),
         cmocka_unit_test(test_wrong_tensors_are_refused),
-        cmocka_unit_test(test_targets_must_fit_the_machine),
+        cmocka_unit_test(test_targets_must_fit_the_predictor),
         cmocka_unit_test(test_memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);

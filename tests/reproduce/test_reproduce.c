@@ -221,7 +221,7 @@ static double error_on_split(kfe_context *ctx, const kfe_spec *spec, const kfe_d
     return wrong / (double)split->test_count;
 }
 
-static const char machine_table[] =
+static const char svm_table[] =
     "{" HEAD ", \"metrics\": [\"error\"], \"protocol\": {\"split\": \"random\", \"train-size\": 0.5, "
     "\"repeats\": 3}, \"columns\": [{\"name\": \"J\", \"method\": \"svm-joint\", \"kernel\": "
     "\"rbf:gamma=0.3\", \"params\": {\"dim\": 1}}, {\"name\": \"M\", \"method\": \"svm-mkl\", "
@@ -231,15 +231,15 @@ static const char machine_table[] =
 
 /* One whose folds share a kernel matrix, one that opens its own kernels, and one whose decision values are
  * not made from its features. */
-static void test_machines_of_methods_are_measured(void **state)
+static void test_svms_of_methods_are_measured(void **state)
 {
     kfe_context *ctx = *state;
     kfe_i_plan plan;
     kfe_data *data = NULL;
     const kfe_i_plan_use use = {.folder = ""};
-    json_t *report = support_reproduce(ctx, machine_table, NULL);
+    json_t *report = support_reproduce(ctx, svm_table, NULL);
 
-    assert_ok(ctx, kfe_i_plan_parse(ctx, "m.json", machine_table, strlen(machine_table), &plan));
+    assert_ok(ctx, kfe_i_plan_parse(ctx, "m.json", svm_table, strlen(svm_table), &plan));
     assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
     for (size_t c = 0; c < 3; c++) {
         kfe_i_plan_cell cell;
@@ -428,7 +428,7 @@ static void test_failing_allocations(void **state)
         "[{" SMC ", \"record\": \"test / features\"}], \"protocol\": {\"folds\": 2}, \"rows\": [{\"name\": "
         "\"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 12, \"features\": 60}, \"rows\": 10, "
         "\"target-scale\": \"standard\"}]}";
-    static const char machine[] =
+    static const char predictor[] =
         "{" HEAD ", \"protocol\": {\"folds\": 2}, \"columns\": [{\"name\": \"J\", \"method\": "
         "\"svm-joint\", \"params\": {\"max-iter\": 2}}, {\"name\": \"M\", \"method\": \"svm-mkl\", "
         "\"params\": {\"max-iter\": 2}}], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", "
@@ -439,7 +439,7 @@ static void test_failing_allocations(void **state)
     (void)state;
     sweep_failures(path, NULL, KFE_STYLE_TEXT);
     sweep_failures(time, NULL, KFE_STYLE_TEXT);
-    sweep_failures(machine, NULL, KFE_STYLE_TEXT);
+    sweep_failures(predictor, NULL, KFE_STYLE_TEXT);
     snprintf(output, sizeof output, "output=%s", support_path("failures"));
     sweep_failures(table, NULL, KFE_STYLE_TEXT);
     sweep_failures(scatter, output, KFE_STYLE_JSON);
@@ -475,7 +475,7 @@ int main(void)
         with_context(test_table_equals_the_search),
         with_context(test_curve_equals_the_search_at_each_point),
         cmocka_unit_test(test_no_difference_without_spread),
-        with_context(test_machines_of_methods_are_measured),
+        with_context(test_svms_of_methods_are_measured),
         with_context(test_separation_by_hand),
         with_context(test_scatter_writes_features),
         with_context(test_missing_files_are_named),

@@ -59,7 +59,7 @@ cleanup:
 }
 
 kfe_status learn_try(kfe_context *ctx, const char *learner, const char *params, const kfe_i_table *features,
-                     const kfe_i_target *target, kfe_i_machine *out)
+                     const kfe_i_target *target, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_learner *found = NULL;
@@ -75,7 +75,7 @@ cleanup:
 }
 
 kfe_status learn_try_gram(kfe_context *ctx, const char *learner, const char *params, const kfe_i_gram *gram,
-                          const kfe_i_target *target, kfe_i_machine *out)
+                          const kfe_i_target *target, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_learner *found = NULL;
@@ -89,29 +89,29 @@ cleanup:
     return status;
 }
 
-kfe_i_machine learn_fit(kfe_context *ctx, const char *learner, const char *params,
-                        const kfe_i_table *features, const kfe_i_target *target)
+kfe_i_predictor learn_fit(kfe_context *ctx, const char *learner, const char *params,
+                          const kfe_i_table *features, const kfe_i_target *target)
 {
-    kfe_i_machine machine;
+    kfe_i_predictor predictor;
 
-    assert_ok(ctx, learn_try(ctx, learner, params, features, target, &machine));
-    return machine;
+    assert_ok(ctx, learn_try(ctx, learner, params, features, target, &predictor));
+    return predictor;
 }
 
-double *learn_outputs(kfe_context *ctx, const kfe_i_machine *machine, const kfe_i_table *features)
+double *learn_outputs(kfe_context *ctx, const kfe_i_predictor *predictor, const kfe_i_table *features)
 {
-    double *out = calloc((size_t)(features->rows * machine->outputs), sizeof *out);
+    double *out = calloc((size_t)(features->rows * predictor->outputs), sizeof *out);
 
-    assert_ok(ctx, kfe_i_machine_outputs(ctx, machine, features, out));
+    assert_ok(ctx, kfe_i_predictor_outputs(ctx, predictor, features, out));
     return out;
 }
 
 double *learn_fit_outputs(kfe_context *ctx, const char *learner, const char *params,
                           const kfe_i_table *features, const kfe_i_target *target, const kfe_i_table *queries)
 {
-    kfe_i_machine machine = learn_fit(ctx, learner, params, features, target);
-    double *out = learn_outputs(ctx, &machine, queries);
+    kfe_i_predictor predictor = learn_fit(ctx, learner, params, features, target);
+    double *out = learn_outputs(ctx, &predictor, queries);
 
-    kfe_i_machine_free(&machine);
+    kfe_i_predictor_free(&predictor);
     return out;
 }

@@ -15,13 +15,13 @@ kfe_i_target learn_classes(kfe_context *ctx, int64_t rows, const int *class_of);
 
 /* Default settings changed by `params`, checks, and the fit. */
 kfe_status learn_try(kfe_context *ctx, const char *learner, const char *params, const kfe_i_table *features,
-                     const kfe_i_target *target, kfe_i_machine *out);
+                     const kfe_i_target *target, kfe_i_predictor *out);
 kfe_status learn_try_gram(kfe_context *ctx, const char *learner, const char *params, const kfe_i_gram *gram,
-                          const kfe_i_target *target, kfe_i_machine *out);
+                          const kfe_i_target *target, kfe_i_predictor *out);
 /* Failures fail the test. */
-kfe_i_machine learn_fit(kfe_context *ctx, const char *learner, const char *params,
-                        const kfe_i_table *features, const kfe_i_target *target);
-double *learn_outputs(kfe_context *ctx, const kfe_i_machine *machine,
+kfe_i_predictor learn_fit(kfe_context *ctx, const char *learner, const char *params,
+                          const kfe_i_table *features, const kfe_i_target *target);
+double *learn_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
                       const kfe_i_table *features); /* malloc */
 /* Both, and the machine freed. */
 double *learn_fit_outputs(kfe_context *ctx, const char *learner, const char *params,

@@ -121,7 +121,7 @@ double support_local_accuracy(const support_views *train, const kfe_i_solution *
     double right = 0;
 
     for (int64_t i = 0; i < data->rows; i++) {
-        int32_t code = kfe_i_machine_decide(&solution->machine, outputs + i * solution->local->outputs);
+        int32_t code = kfe_i_predictor_decide(&solution->predictor, outputs + i * solution->local->outputs);
         const char *expected[] = {"a", "b", "c", "d"};
         right += strcmp(train->target.names[code], expected[class_of[i]]) == 0;
     }

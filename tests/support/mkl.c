@@ -121,8 +121,8 @@ void support_check_rounds_do_not_allocate(const support_request *few, const char
     assert_int_equal(counting[0].calls, counting[1].calls);
 }
 
-double support_machines_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of,
-                                int classes, double c)
+double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,
+                            double c)
 {
     int64_t *index = malloc((size_t)n * sizeof *index);
     double *arrays = malloc((size_t)(3 * n) * sizeof *arrays);
@@ -151,21 +151,21 @@ double support_machines_optimum(kfe_context *ctx, int64_t n, const double *k, co
     return optimum;
 }
 
-double support_machines_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
-                             const int *class_of, double c)
+double support_svms_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train, const int *class_of,
+                         double c)
 {
-    const kfe_i_machine *machine = &model->machine;
+    const kfe_i_predictor *predictor = &model->predictor;
     kfe_matrix z = support_transform(ctx, model, train);
     double cost = 0;
 
-    assert_int_equal(machine->kind, KFE_MACHINE_LINEAR);
-    for (int64_t g = 0; g < machine->outputs; g++) {
+    assert_int_equal(predictor->kind, KFE_PREDICTOR_LINEAR);
+    for (int64_t g = 0; g < predictor->outputs; g++) {
         for (int64_t j = 0; j < z.cols; j++)
-            cost += 0.5 * pow(machine->weights[j * machine->outputs + g], 2);
+            cost += 0.5 * pow(predictor->weights[j * predictor->outputs + g], 2);
         for (int64_t i = 0; i < z.rows; i++) {
-            double output = -machine->offset[g];
+            double output = -predictor->offset[g];
             for (int64_t j = 0; j < z.cols; j++)
-                output += z.values[i * z.cols + j] * machine->weights[j * machine->outputs + g];
+                output += z.values[i * z.cols + j] * predictor->weights[j * predictor->outputs + g];
             cost += c * fmax(0, 1 - (class_of[i] == g ? output : -output));
         }
     }

@@ -25,10 +25,10 @@ void support_check_memory(const support_request *request, int64_t rows, int64_t 
 void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
                                           int64_t cols, const double *x, const int *class_of);
 /* The optimum Σ eᵀα − ½aᵀKa over the machines of each class against the rest (two classes: one). */
-double support_machines_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of,
-                                int classes, double c);
+double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,
+                            double c);
 /* What the model's own linear machine costs on its features of the training data: Σ ½|w|² + C·hinge. */
-double support_machines_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
-                             const int *class_of, double c);
+double support_svms_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train, const int *class_of,
+                         double c);
 
 #endif

@@ -219,14 +219,14 @@ static const char *tight_value(const char *name)
 void support_subject_tighten(const support_subject *subject, kfe_spec *spec)
 {
     const kfe_param_info *row;
-    int machines = (subject->method.flags & KFE_HAS_MACHINE) != 0;
+    int svms = (subject->method.flags & KFE_HAS_PREDICTOR) != 0;
 
     for (int i = 0; (row = kfe_method_param(subject->method_index, i)); i++) {
         const char *tight = tight_value(row->name);
         char value[32];
-        if (!machines && strcmp(row->name, "max-iter") == 0)
+        if (!svms && strcmp(row->name, "max-iter") == 0)
             assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, "10"));
-        if (!machines || !subject->tight || !tight)
+        if (!svms || !subject->tight || !tight)
             continue;
         snprintf(value, sizeof value, "%.17g", fmax(row->min, atof(tight)));
         assert_ok(subject->ctx, kfe_spec_set(subject->ctx, spec, row->name, value));
@@ -409,7 +409,7 @@ void support_same_features(const support_subject *s, const kfe_matrix *a, const 
     /* a violation of the margins, which are of order one, is answered like a change of the kernel of the same
      * size */
     double allowed = 0;
-    if (s->tight && s->method.flags & KFE_HAS_MACHINE)
+    if (s->tight && s->method.flags & KFE_HAS_PREDICTOR)
         precision = fmax(precision, SUBJECT_STOP);
     /* machines on the few dimensions of a localized kernel are settled by their objective only: a hyperplane
      * that misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */

@@ -23,7 +23,7 @@ typedef struct alternation {
     const kfe_i_joint_settings *settings;
     const kfe_i_subspace_step *step;
     int64_t n, most; /* most: columns that A may have */
-    kfe_i_onevsrest machines;
+    kfe_i_onevsrest svms;
     double *b, *image, *h, *values, *vectors;
     kfe_i_eigen_work *eigen;
     found now, best;
@@ -41,7 +41,7 @@ typedef struct alternation {
 
 static void alternation_free(alternation *s)
 {
-    kfe_i_onevsrest_free(&s->machines);
+    kfe_i_onevsrest_free(&s->svms);
     kfe_i_eigen_work_free(s->eigen);
     kfe_i_free(s->ctx, s->b);
     kfe_i_free(s->ctx, s->image);
@@ -65,7 +65,7 @@ static kfe_status alternation_open(alternation *s, const kfe_i_target *target)
     kfe_status status = KFE_OK;
     int64_t block = s->n * s->most;
 
-    KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->most, s->settings->c, s->settings->stop, &s->machines));
+    KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->most, s->settings->c, s->settings->stop, &s->svms));
     KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->most, &s->eigen));
     KFE_ALLOC(s->ctx, s->b, block);
     KFE_ALLOC(s->ctx, s->image, block);
@@ -151,19 +151,19 @@ cleanup:
 }
 
 /* The machines of the moment's features; both are kept if nothing was better before. */
-static kfe_status improve_machines(alternation *s)
+static kfe_status improve_svms(alternation *s)
 {
     kfe_status status = KFE_OK;
     size_t bytes = (size_t)(s->n * s->now.dim) * sizeof *s->now.features;
 
-    KFE_TRY(kfe_i_onevsrest_solve(&s->machines, s->now.dim, s->now.features));
-    if (s->iterations > 0 && s->machines.objective >= s->best_objective)
+    KFE_TRY(kfe_i_onevsrest_solve(&s->svms, s->now.dim, s->now.features));
+    if (s->iterations > 0 && s->svms.objective >= s->best_objective)
         return KFE_OK;
-    s->best_objective = s->machines.objective;
+    s->best_objective = s->svms.objective;
     s->best.dim = s->now.dim;
     memcpy(s->best.coefficients, s->now.coefficients, bytes);
     memcpy(s->best.features, s->now.features, bytes);
-    kfe_i_onevsrest_keep(&s->machines);
+    kfe_i_onevsrest_keep(&s->svms);
     if (s->step->keep)
         s->step->keep(s->step->user);
 cleanup:
@@ -174,11 +174,11 @@ cleanup:
 static kfe_status step_length(alternation *s, double *step)
 {
     kfe_status status = KFE_OK;
-    int64_t m = s->machines.count;
+    int64_t m = s->svms.count;
     blasint block = (blasint)(s->n * m);
 
     KFE_TRY(s->step->apply(s->step->user, s->change, m, s->change_image));
-    double slope = s->machines.alpha_sum - s->weights_sum - cblas_ddot(block, s->change, 1, s->image, 1);
+    double slope = s->svms.alpha_sum - s->weights_sum - cblas_ddot(block, s->change, 1, s->image, 1);
     double bend = cblas_ddot(block, s->change, 1, s->change_image, 1);
     *step = slope < bend ? fmax(0, slope / bend) : 1;
 cleanup:
@@ -186,18 +186,18 @@ cleanup:
 }
 
 /* The machines that the features are to follow. */
-static kfe_status follow_machines(alternation *s)
+static kfe_status follow_svms(alternation *s)
 {
     kfe_status status = KFE_OK;
-    int64_t block = s->n * s->machines.count;
+    int64_t block = s->n * s->svms.count;
     double step = 1;
 
     for (int64_t i = 0; i < block; i++)
-        s->change[i] = s->machines.weights[i] - s->weights[i];
+        s->change[i] = s->svms.weights[i] - s->weights[i];
     if (s->iterations > 0 && s->settings->step == KFE_STEP_EXACT)
         KFE_TRY(step_length(s, &step));
     cblas_daxpy((blasint)block, step, s->change, 1, s->weights, 1);
-    s->weights_sum += step * (s->machines.alpha_sum - s->weights_sum);
+    s->weights_sum += step * (s->svms.alpha_sum - s->weights_sum);
 cleanup:
     return status;
 }
@@ -208,7 +208,7 @@ static int has_settled(const alternation *s)
 {
     int64_t last = s->iterations - 1;
     double allowed = s->settings->settled * fabs(s->upper[last]);
-    int bounds_meet = s->settings->step == KFE_STEP_EXACT && s->now.dim == s->machines.count;
+    int bounds_meet = s->settings->step == KFE_STEP_EXACT && s->now.dim == s->svms.count;
 
     return s->upper[last] - s->lower[last] <= allowed ||
            (!bounds_meet && last > 0 && fabs(s->upper[last] - s->upper[last - 1]) <= allowed);
@@ -222,10 +222,10 @@ static kfe_status alternate(alternation *s, int64_t classes)
     KFE_TRY(improve_features(s, s->labels, classes));
     while (s->iterations < most) {
         KFE_TRY(kfe_i_checkpoint(s->ctx, "alternation", s->iterations, most));
-        KFE_TRY(improve_machines(s));
-        s->upper[s->iterations] = s->machines.objective;
-        KFE_TRY(follow_machines(s));
-        KFE_TRY(improve_features(s, s->weights, s->machines.count));
+        KFE_TRY(improve_svms(s));
+        s->upper[s->iterations] = s->svms.objective;
+        KFE_TRY(follow_svms(s));
+        KFE_TRY(improve_features(s, s->weights, s->svms.count));
         s->lower[s->iterations] = s->weights_sum - 0.5 * s->explained;
         s->iterations++;
         if (has_settled(s))
@@ -253,11 +253,11 @@ static kfe_status make_solution(alternation *s, kfe_i_solution *out)
     KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, s->n, dim, out));
     KFE_ALLOC(s->ctx, signs, dim);
     memcpy(out->coefficients, s->best.coefficients, (size_t)(s->n * dim) * sizeof *out->coefficients);
-    KFE_TRY(kfe_i_onevsrest_machine(&s->machines, dim, s->best.features, &out->machine));
+    KFE_TRY(kfe_i_onevsrest_predictor(&s->svms, dim, s->best.features, &out->predictor));
     kfe_i_solution_take_signs(out, signs);
     for (int64_t j = 0; j < dim; j++)
-        for (int64_t m = 0; m < out->machine.outputs; m++)
-            out->machine.weights[j * out->machine.outputs + m] *= signs[j];
+        for (int64_t m = 0; m < out->predictor.outputs; m++)
+            out->predictor.weights[j * out->predictor.outputs + m] *= signs[j];
     KFE_TRY(kfe_i_solution_record(out, "upper-bound", s->upper, s->iterations));
     KFE_TRY(kfe_i_solution_record(out, "lower-bound", s->lower, s->iterations));
     KFE_TRY(kfe_i_solution_record(out, "objective", &s->best_objective, 1));

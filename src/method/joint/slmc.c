@@ -296,8 +296,8 @@ static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solutio
     for (int64_t l = 0; l < m; l++)
         out->coefficients[l * m + l] = 1;
     kfe_i_solve_lower_transposed(m, m, slmc->factor, out->coefficients);
-    kfe_i_onevsrest_keep(&slmc->machines);
-    KFE_TRY(kfe_i_onevsrest_machine(&slmc->machines, m, slmc->features, &out->machine));
+    kfe_i_onevsrest_keep(&slmc->svms);
+    KFE_TRY(kfe_i_onevsrest_predictor(&slmc->svms, m, slmc->features, &out->predictor));
     KFE_ALLOC_ZERO(ctx, out->landmarks, 1);
     out->landmark_views = 1;
     KFE_TRY(kfe_i_table_copy(ctx, s->points, &out->landmarks[0]));
@@ -330,7 +330,7 @@ const kfe_i_method kfe_i_method_slmc = {
     .name = "slmc",
     .summary = "sparse large margin classifier: a subspace spanned by a few learned points",
     .reference = "Wu & Farquhar 2007, section 3.2; Wu, Schölkopf & Bakır 2005",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC | KFE_HAS_MACHINE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC | KFE_HAS_PREDICTOR,
     .params = KFE_PARAM_TABLE(rows, slmc_settings),
     .fit = fit,
 };

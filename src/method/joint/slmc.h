@@ -13,7 +13,7 @@ typedef struct kfe_i_slmc {
     const kfe_i_table *table; /* X */
     int64_t n, m, cols;       /* examples, points, columns */
     double jitter;            /* on the diagonal of κ(Z, Z), so that equal points do no harm */
-    kfe_i_onevsrest machines;
+    kfe_i_onevsrest svms;
     kfe_i_kernel_list linear; /* for dot products */
     kfe_i_table place;        /* m × cols: the points of the moment */
     /* The examples and the points as each kernel wants them, and last as dot products do. */

@@ -29,7 +29,7 @@ static kfe_status allocate(kfe_i_slmc *s)
     KFE_ALLOC(s->ctx, s->factor, m * m);
     KFE_ALLOC(s->ctx, s->psi, s->n * m);
     KFE_ALLOC(s->ctx, s->features, s->n * m);
-    KFE_ALLOC(s->ctx, s->dual, m * s->machines.count);
+    KFE_ALLOC(s->ctx, s->dual, m * s->svms.count);
     KFE_ALLOC(s->ctx, s->pull, s->n * m);
     KFE_ALLOC(s->ctx, s->pull_inner, m * m);
     KFE_ALLOC(s->ctx, s->slope, s->n * m);
@@ -85,7 +85,7 @@ kfe_status kfe_i_slmc_open(kfe_context *ctx, const kfe_i_problem *problem, int64
                         .m = m,
                         .cols = table->cols};
     kfe_i_kernel_list_init(ctx, &out->linear);
-    KFE_TRY(kfe_i_onevsrest_open(ctx, problem->target, m, c, stop, &out->machines));
+    KFE_TRY(kfe_i_onevsrest_open(ctx, problem->target, m, c, stop, &out->svms));
     KFE_TRY(allocate(out));
     KFE_TRY(kfe_i_kernel_parse(ctx, "linear", &linear));
     KFE_TRY(kfe_i_kernel_list_add(&out->linear, &linear));
@@ -108,7 +108,7 @@ void kfe_i_slmc_free(kfe_i_slmc *s)
     kfe_i_free(s->ctx, s->points);
     kfe_i_free(s->ctx, s->work);
     kfe_i_table_free(&s->place);
-    kfe_i_onevsrest_free(&s->machines);
+    kfe_i_onevsrest_free(&s->svms);
     kfe_i_kernel_list_free(&s->linear);
     kfe_i_free(s->ctx, s->identity);
     kfe_i_free(s->ctx, s->inner);
@@ -205,8 +205,8 @@ kfe_status kfe_i_slmc_value(kfe_i_slmc *s, const kfe_i_table *points, double *va
     KFE_TRY(sum_kernels(s, s->n, s->examples, s->psi));
     memcpy(s->features, s->psi, (size_t)(s->n * s->m) * sizeof *s->features);
     kfe_i_solve_lower_transposed(s->n, s->m, s->factor, s->features);
-    KFE_TRY(kfe_i_onevsrest_solve(&s->machines, s->m, s->features));
-    *value = s->machines.objective;
+    KFE_TRY(kfe_i_onevsrest_solve(&s->svms, s->m, s->features));
+    *value = s->svms.objective;
 cleanup:
     return status;
 }
@@ -266,13 +266,13 @@ cleanup:
 static void pulls(kfe_i_slmc *s)
 {
     int64_t m = s->m;
-    int64_t c = s->machines.count;
+    int64_t c = s->svms.count;
 
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m, (blasint)c, (blasint)s->n, 1, s->psi,
-                (blasint)m, s->machines.weights, (blasint)c, 0, s->dual, (blasint)c);
+                (blasint)m, s->svms.weights, (blasint)c, 0, s->dual, (blasint)c);
     kfe_i_solve_cholesky(m, s->factor, c, s->dual);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)s->n, (blasint)m, (blasint)c, -1,
-                s->machines.weights, (blasint)c, s->dual, (blasint)c, 0, s->pull, (blasint)m);
+                s->svms.weights, (blasint)c, s->dual, (blasint)c, 0, s->pull, (blasint)m);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)m, (blasint)m, (blasint)c, 1, s->dual,
                 (blasint)c, s->dual, (blasint)c, 0, s->pull_inner, (blasint)m);
     for (int64_t i = 0; i < s->n * m; i++)

@@ -45,12 +45,12 @@ static void find_support(kfe_i_local_problem *p)
 /* A_m of the support examples */
 static void scale_weights(kfe_i_local_problem *p, int64_t m)
 {
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
 
     for (int64_t s = 0; s < p->support_count; s++) {
         int64_t i = p->support[s];
         for (int64_t k = 0; k < c; k++)
-            p->scaled[s * c + k] = p->shares[i * p->count + m] * p->machines.weights[i * c + k];
+            p->scaled[s * c + k] = p->shares[i * p->count + m] * p->svms.weights[i * c + k];
     }
 }
 
@@ -94,7 +94,7 @@ static void product_panel(const void *user, int64_t row, int thread)
     const tile_job *job = user;
     const kfe_i_local_problem *p = job->p;
     const kfe_i_kernel *kernel = &job->part->kernel;
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
     int64_t rows = least(KFE_TILE_SIDE, p->support_count - row);
     kfe_i_tile tile = {.values = p->tiles + p->own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
 
@@ -112,7 +112,7 @@ static void product_panel(const void *user, int64_t row, int thread)
 static void weigh_slopes(const tile_job *job, int64_t row, int64_t col, kfe_i_tile *tile)
 {
     const kfe_i_local_problem *p = job->p;
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
     double *weights = tile->values + KFE_TILE_SIZE;
 
     job->part->kernel.def->slope(job->part->kernel.settings, tile);
@@ -191,7 +191,7 @@ static void transpose_times(kfe_i_local_problem *p, const kfe_i_table *x, const 
 /* pull = A_m(A_mᵀZ) */
 static void pull_linear(kfe_i_local_problem *p, const kfe_i_local_source *part)
 {
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
 
     kfe_i_inner_products(p->support_count, c, p->scaled, c, part->dim, part->support_z.values, part->dim,
                          p->small);
@@ -236,7 +236,7 @@ cleanup:
 /* product = weight·K_m A_m for a linear kernel on projections: Z(ZᵀA_m) */
 static void product_linear(kfe_i_local_problem *p, const kfe_i_local_source *part)
 {
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
 
     kfe_i_inner_products(p->support_count, part->dim, part->support_z.values, part->dim, c, p->scaled, c,
                          p->small);
@@ -248,7 +248,7 @@ static void product_linear(kfe_i_local_problem *p, const kfe_i_local_source *par
 static kfe_status share_gradient(kfe_i_local_problem *p)
 {
     kfe_status status = KFE_OK;
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
 
     for (int64_t m = 0; m < p->count; m++) {
         kfe_i_local_source *part = &p->parts[m];
@@ -261,7 +261,7 @@ static kfe_status share_gradient(kfe_i_local_problem *p)
             KFE_TRY(each_panel(p, m, product_panel));
         for (int64_t s = 0; s < p->support_count; s++)
             p->logits[s * p->count + m] =
-                cblas_ddot((blasint)c, p->machines.weights + p->support[s] * c, 1, p->product + s * c, 1);
+                cblas_ddot((blasint)c, p->svms.weights + p->support[s] * c, 1, p->product + s * c, 1);
     }
 cleanup:
     return status;

@@ -223,11 +223,11 @@ static kfe_status allocate_workspace(kfe_i_local_problem *p)
     KFE_ALLOC(p->ctx, p->support, p->n);
     KFE_ALLOC(p->ctx, p->pull, p->n * (p->projects ? widest : p->gate_dim));
     KFE_ALLOC(p->ctx, p->logits, p->n * p->count);
-    KFE_ALLOC(p->ctx, p->scaled, p->n * p->machines.count);
-    KFE_ALLOC(p->ctx, p->product, p->n * p->machines.count);
+    KFE_ALLOC(p->ctx, p->scaled, p->n * p->svms.count);
+    KFE_ALLOC(p->ctx, p->product, p->n * p->svms.count);
     KFE_ALLOC(p->ctx, p->sums, p->n);
     KFE_ALLOC(p->ctx, p->gathered, p->n * widest_dense);
-    KFE_ALLOC(p->ctx, p->small, widest * p->machines.count);
+    KFE_ALLOC(p->ctx, p->small, widest * p->svms.count);
     KFE_ALLOC(p->ctx, p->tiles, p->own * p->threads);
 cleanup:
     return status;
@@ -257,8 +257,8 @@ kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const 
     p->n = given->target->rows;
     p->threads = p->n > FEW_ROWS ? kfe_context_threads(ctx) : 1;
     KFE_TRY(find_gate_view(ctx, method, given, settings->gate, &gate_view));
-    KFE_TRY(kfe_i_onevsrest_open(ctx, given->target, 0, settings->c, settings->stop, &p->machines));
-    p->machines.jumps = projects;
+    KFE_TRY(kfe_i_onevsrest_open(ctx, given->target, 0, settings->c, settings->stop, &p->svms));
+    p->svms.jumps = projects;
     KFE_TRY(open_matrix(p));
     KFE_ALLOC_ZERO(ctx, p->parts, given->kernels->count);
     p->count = given->kernels->count;
@@ -300,7 +300,7 @@ void kfe_i_local_problem_free(kfe_i_local_problem *p)
     kfe_i_free(p->ctx, p->support);
     kfe_i_gram_free(p->gram);
     kfe_i_table_free(&p->matrix);
-    kfe_i_onevsrest_free(&p->machines);
+    kfe_i_onevsrest_free(&p->svms);
     memset(p, 0, sizeof *p);
 }
 
@@ -331,8 +331,8 @@ double kfe_i_local_gate_length(const kfe_i_local_problem *p, const double *param
 
 int kfe_i_local_is_support(const kfe_i_local_problem *p, int64_t i)
 {
-    for (int64_t k = 0; k < p->machines.count; k++)
-        if (p->machines.weights[i * p->machines.count + k] != 0)
+    for (int64_t k = 0; k < p->svms.count; k++)
+        if (p->svms.weights[i * p->svms.count + k] != 0)
             return 1;
     return 0;
 }

@@ -81,7 +81,7 @@ typedef struct kfe_i_local_problem {
     int64_t size, gate_at, weights_at, offset_at; /* the vector of parameters */
     double gate_scale;                            /* mean square of the columns that the gate sees */
     double ridge;                                 /* of J */
-    kfe_i_onevsrest machines;
+    kfe_i_onevsrest svms;
     kfe_i_table matrix; /* κ_η, n × n */
     kfe_i_gram *gram;   /* of it */
     /* at the parameters of the last kfe_i_local_settle */
@@ -101,7 +101,7 @@ typedef struct kfe_i_local_problem {
     double *tiles;    /* per thread */
     int64_t own;
     /* for tests and measurements: seconds that the machines took, and what is called after every value */
-    double machine_seconds;
+    double svm_seconds;
     void (*watch)(void *user, const struct kfe_i_local_problem *p, const double *parameters);
     void *watch_user;
 } kfe_i_local_problem;

@@ -27,10 +27,10 @@ enum { MOST_TRIALS = 16 };
 #define KFE_FIRST_CHANGE 0.3
 #define KFE_STEP_GROWTH 2.0
 
-typedef struct machines_copy {
+typedef struct svms_copy {
     double *alpha, *weights, *offset;
     double alpha_sum, objective;
-} machines_copy;
+} svms_copy;
 
 typedef struct search {
     kfe_i_local_problem *p;
@@ -39,32 +39,32 @@ typedef struct search {
     double *now, *trial, *gradient;
     double value;
     double step[KFE_LOCAL_BLOCKS]; /* to try next; 0: none is known */
-    machines_copy current, best;   /* at `now`, and at the best end */
+    svms_copy current, best;       /* at `now`, and at the best end */
     double *objectives;
     int64_t iterations;
 } search;
 
 /* ---- machines kept aside ---- */
 
-static kfe_status copy_open(kfe_context *ctx, const kfe_i_onevsrest *machines, machines_copy *copy)
+static kfe_status copy_open(kfe_context *ctx, const kfe_i_onevsrest *svms, svms_copy *copy)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(ctx, copy->alpha, machines->n * machines->count);
-    KFE_ALLOC(ctx, copy->weights, machines->n * machines->count);
-    KFE_ALLOC(ctx, copy->offset, machines->count);
+    KFE_ALLOC(ctx, copy->alpha, svms->n * svms->count);
+    KFE_ALLOC(ctx, copy->weights, svms->n * svms->count);
+    KFE_ALLOC(ctx, copy->offset, svms->count);
 cleanup:
     return status;
 }
 
-static void copy_free(kfe_context *ctx, machines_copy *copy)
+static void copy_free(kfe_context *ctx, svms_copy *copy)
 {
     kfe_i_free(ctx, copy->alpha);
     kfe_i_free(ctx, copy->weights);
     kfe_i_free(ctx, copy->offset);
 }
 
-static void keep_machines(const kfe_i_onevsrest *from, machines_copy *to)
+static void keep_svms(const kfe_i_onevsrest *from, svms_copy *to)
 {
     size_t bytes = (size_t)(from->n * from->count) * sizeof *from->alpha;
 
@@ -75,7 +75,7 @@ static void keep_machines(const kfe_i_onevsrest *from, machines_copy *to)
     to->objective = from->objective;
 }
 
-static void restore_machines(const machines_copy *from, kfe_i_onevsrest *to)
+static void restore_svms(const svms_copy *from, kfe_i_onevsrest *to)
 {
     size_t bytes = (size_t)(to->n * to->count) * sizeof *to->alpha;
 
@@ -162,13 +162,13 @@ static void accept(search *s, double value)
     s->now = s->trial;
     s->trial = swapped;
     s->value = value;
-    keep_machines(&s->p->machines, &s->current);
+    keep_svms(&s->p->svms, &s->current);
 }
 
 /* No step was good: everything is again as it was. */
 static kfe_status go_back(search *s, kfe_i_local_block block)
 {
-    restore_machines(&s->current, &s->p->machines);
+    restore_svms(&s->current, &s->p->svms);
     return kfe_i_local_settle(s->p, block, s->now);
 }
 
@@ -214,13 +214,13 @@ static kfe_status begin(search *s, kfe_i_rng *rng)
     KFE_TRY(kfe_i_local_start(p, s->settings->start, rng, &s->retraction, s->now));
     KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_PROJECTIONS, s->now));
     KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_GATE_MAP, s->now));
-    memset(p->machines.alpha, 0, (size_t)(p->n * p->machines.count) * sizeof *p->machines.alpha);
+    memset(p->svms.alpha, 0, (size_t)(p->n * p->svms.count) * sizeof *p->svms.alpha);
     KFE_TRY(kfe_i_local_value(p, s->now, &s->value));
     if (p->ridge == 0 && s->settings->ridge > 0) {
         p->ridge = s->settings->ridge * s->value * p->gate_scale;
         s->value += p->count > 1 ? 0.5 * p->ridge * kfe_i_local_gate_length(p, s->now) : 0;
     }
-    keep_machines(&p->machines, &s->current);
+    keep_svms(&p->svms, &s->current);
     memset(s->step, 0, sizeof s->step);
     s->iterations = 0;
     s->objectives[0] = s->value;
@@ -265,8 +265,8 @@ static kfe_status search_open(search *s, kfe_i_local_path *out)
     KFE_ALLOC(ctx, s->trial, s->p->size);
     KFE_ALLOC(ctx, s->gradient, s->p->size);
     KFE_ALLOC(ctx, s->objectives, s->settings->max_iterations + 1);
-    KFE_TRY(copy_open(ctx, &s->p->machines, &s->current));
-    KFE_TRY(copy_open(ctx, &s->p->machines, &s->best));
+    KFE_TRY(copy_open(ctx, &s->p->svms, &s->current));
+    KFE_TRY(copy_open(ctx, &s->p->svms, &s->best));
     KFE_ALLOC(ctx, out->parameters, s->p->size);
     KFE_ALLOC(ctx, out->objectives, s->settings->max_iterations + 1);
     KFE_ALLOC(ctx, out->ends, s->settings->restarts);
@@ -289,7 +289,7 @@ static void search_free(search *s)
 
 static void keep_best(search *s, kfe_i_local_path *out)
 {
-    keep_machines(&s->p->machines, &s->best);
+    keep_svms(&s->p->svms, &s->best);
     memcpy(out->parameters, s->now, (size_t)s->p->size * sizeof *s->now);
     memcpy(out->objectives, s->objectives, (size_t)(s->iterations + 1) * sizeof *s->objectives);
     out->iterations = s->iterations;
@@ -315,7 +315,7 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
             keep_best(&s, out);
         }
     }
-    restore_machines(&s.best, &p->machines);
+    restore_svms(&s.best, &p->svms);
     KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_PROJECTIONS, out->parameters));
     KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_GATE_MAP, out->parameters));
 cleanup:

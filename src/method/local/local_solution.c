@@ -85,14 +85,14 @@ static int64_t find_support(const kfe_i_local_problem *p, int64_t *index)
 static kfe_status take_support(const kfe_i_local_problem *p, const int64_t *index, kfe_i_local *out)
 {
     kfe_status status = KFE_OK;
-    int64_t c = p->machines.count;
+    int64_t c = p->svms.count;
 
     out->outputs = c;
     KFE_ALLOC(p->ctx, out->weights, out->rows * c);
     KFE_ALLOC(p->ctx, out->shares, out->rows * p->count);
-    KFE_CHECK_ALLOC(out->offset, copy_block(p->ctx, p->machines.offset, c));
+    KFE_CHECK_ALLOC(out->offset, copy_block(p->ctx, p->svms.offset, c));
     for (int64_t s = 0; s < out->rows; s++) {
-        memcpy(out->weights + s * c, p->machines.weights + index[s] * c, (size_t)c * sizeof *out->weights);
+        memcpy(out->weights + s * c, p->svms.weights + index[s] * c, (size_t)c * sizeof *out->weights);
         memcpy(out->shares + s * p->count, p->shares + index[s] * p->count,
                (size_t)p->count * sizeof *out->shares);
     }
@@ -145,7 +145,7 @@ static kfe_status record(const kfe_i_local_problem *p, const kfe_i_local_setting
 {
     kfe_status status = KFE_OK;
     double iterations = (double)path->iterations;
-    double support = (double)out->machine.support_vectors / (double)p->n;
+    double support = (double)out->predictor.support_vectors / (double)p->n;
     double *summary = NULL;
 
     KFE_ALLOC_ZERO(p->ctx, summary, 2 * p->count);
@@ -185,10 +185,10 @@ kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_pro
     KFE_TRY(make_local(&p, path.parameters, settings->features, out->index, &out->local));
     out->rows = out->local->rows;
     out->dim = kfe_i_local_dim(out->local);
-    KFE_TRY(kfe_i_machine_begin(ctx, KFE_MACHINE_DIRECT, p.machines.decision, p.machines.count,
-                                p.machines.count, 0, &out->machine));
-    out->machine.classes = given->target->class_count;
-    out->machine.support_vectors = support_vectors(&p);
+    KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_DIRECT, p.svms.decision, p.svms.count, p.svms.count, 0,
+                                  &out->predictor));
+    out->predictor.classes = given->target->class_count;
+    out->predictor.support_vectors = support_vectors(&p);
     KFE_TRY(record(&p, settings, &path, out));
 cleanup:
     kfe_i_local_path_free(ctx, &path);

@@ -197,11 +197,11 @@ kfe_status kfe_i_local_value(kfe_i_local_problem *p, const double *parameters, d
 
     KFE_TRY(fill_matrix(p));
     double began = kfe_i_clock();
-    KFE_TRY(kfe_i_onevsrest_solve_on(&p->machines, p->gram));
-    p->machine_seconds += kfe_i_clock() - began;
+    KFE_TRY(kfe_i_onevsrest_solve_on(&p->svms, p->gram));
+    p->svm_seconds += kfe_i_clock() - began;
     if (p->watch)
         p->watch(p->watch_user, p, parameters);
-    *value = p->machines.objective;
+    *value = p->svms.objective;
     if (p->count > 1 && p->ridge > 0)
         *value += 0.5 * p->ridge * kfe_i_local_gate_length(p, parameters);
     if (!isfinite(*value))

@@ -34,7 +34,7 @@ const kfe_i_method kfe_i_method_sldr = {
                "vector machines",
     .reference = "Gönen & Alpaydın 2010, eqs. (2)-(5), algorithm 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_MACHINE,
+             KFE_HAS_PREDICTOR,
     .kernel = "linear",
     .params = KFE_PARAM_TABLE(rows, kfe_i_local_settings),
     .fit = fit,

@@ -35,7 +35,7 @@ enum { PANEL_ROWS = 256, SOLVER_SILP = 1 };
 /* Weights below this share are taken for zero: they change the objective by less, relatively. */
 #define NO_WEIGHT 1e-9
 /* The share of the tolerance that the machines' own inexactness may take. */
-#define MACHINES_SHARE 0.1
+#define SVMS_SHARE 0.1
 /* The smallest violation that machines are solved to: decision values are about one. */
 #define LEAST_STOP 1e-10
 /* Against K_FF that is singular, relative to its mean diagonal; only the steps depend on it. */
@@ -63,7 +63,7 @@ typedef struct weighing {
     kfe_context *ctx;
     const mkl_settings *settings;
     kfe_i_bank bank; /* centred, but what it centres is kept */
-    kfe_i_onevsrest machines;
+    kfe_i_onevsrest svms;
     int64_t n, p, k;
     double *scale;     /* p: 1 over the mean diagonal */
     kfe_i_table sum;   /* n × n: Σ d_m K_m, and an operator on it */
@@ -128,11 +128,10 @@ static kfe_status begin(weighing *w, const kfe_i_problem *problem)
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_i_bank_open(w->ctx, "mkl", problem, &w->bank));
-    KFE_TRY(
-        kfe_i_onevsrest_open(w->ctx, problem->target, 0, w->settings->c, w->settings->stop, &w->machines));
+    KFE_TRY(kfe_i_onevsrest_open(w->ctx, problem->target, 0, w->settings->c, w->settings->stop, &w->svms));
     w->n = w->bank.size;
     w->p = w->bank.count;
-    w->k = w->machines.count;
+    w->k = w->svms.count;
     KFE_TRY(allocate(w));
     KFE_TRY(measure_scales(w));
 cleanup:
@@ -150,7 +149,7 @@ static void end(weighing *w)
     kfe_i_free(w->ctx, w->factor);
     kfe_i_free(w->ctx, w->right);
     kfe_i_free(w->ctx, w->free_set);
-    kfe_i_onevsrest_free(&w->machines);
+    kfe_i_onevsrest_free(&w->svms);
     kfe_i_bank_free(&w->bank);
 }
 
@@ -176,28 +175,28 @@ cleanup:
 }
 
 /* P − J(d): Σ_g aᵀKa + C·hinge − eᵀα */
-static double machines_gap(const weighing *w)
+static double svms_gap(const weighing *w)
 {
-    const kfe_i_onevsrest *machines = &w->machines;
-    double gap = cblas_ddot((blasint)(w->n * w->k), machines->weights, 1, w->outputs, 1);
+    const kfe_i_onevsrest *svms = &w->svms;
+    double gap = cblas_ddot((blasint)(w->n * w->k), svms->weights, 1, w->outputs, 1);
 
-    gap -= machines->alpha_sum;
+    gap -= svms->alpha_sum;
     for (int64_t i = 0; i < w->n; i++)
         for (int64_t g = 0; g < w->k; g++) {
-            double decision = w->outputs[i * w->k + g] - machines->offset[g];
-            gap += machines->upper[i] * fmax(0, 1 - machines->sign[g * w->n + i] * decision);
+            double decision = w->outputs[i * w->k + g] - svms->offset[g];
+            gap += svms->upper[i] * fmax(0, 1 - svms->sign[g * w->n + i] * decision);
         }
     return fmax(0, gap);
 }
 
-static kfe_status solve_machines(weighing *w, double *objective, double *excess)
+static kfe_status solve_svms(weighing *w, double *objective, double *excess)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_onevsrest_solve_on(&w->machines, w->gram));
-    KFE_TRY(kfe_i_gram_times(w->gram, w->machines.weights, w->k, w->outputs));
-    *objective = w->machines.objective;
-    *excess = machines_gap(w);
+    KFE_TRY(kfe_i_onevsrest_solve_on(&w->svms, w->gram));
+    KFE_TRY(kfe_i_gram_times(w->gram, w->svms.weights, w->k, w->outputs));
+    *objective = w->svms.objective;
+    *excess = svms_gap(w);
 cleanup:
     return status;
 }
@@ -206,9 +205,9 @@ static int refine(void *user)
 {
     weighing *w = user;
 
-    if (w->machines.stop <= LEAST_STOP)
+    if (w->svms.stop <= LEAST_STOP)
         return 0;
-    w->machines.stop = fmax(w->machines.stop / 10, LEAST_STOP);
+    w->svms.stop = fmax(w->svms.stop / 10, LEAST_STOP);
     return 1;
 }
 
@@ -218,9 +217,9 @@ static kfe_status value(void *user, const double *d, double *objective, double *
     weighing *w = user;
 
     KFE_TRY(add_up(w, d));
-    KFE_TRY(solve_machines(w, objective, excess));
-    while (*excess > MACHINES_SHARE * w->settings->tolerance * *objective && refine(w))
-        KFE_TRY(solve_machines(w, objective, excess));
+    KFE_TRY(solve_svms(w, objective, excess));
+    while (*excess > SVMS_SHARE * w->settings->tolerance * *objective && refine(w))
+        KFE_TRY(solve_svms(w, objective, excess));
 cleanup:
     return status;
 }
@@ -238,27 +237,27 @@ static kfe_status slopes(void *user, double *q)
         q[m] = 0;
         if (w->bank.traces[m] == 0)
             continue;
-        KFE_TRY(kfe_i_gram_times(plain(w, m), w->machines.weights, w->k, image));
+        KFE_TRY(kfe_i_gram_times(plain(w, m), w->svms.weights, w->k, image));
         cblas_dscal((blasint)block, w->scale[m], image, 1);
-        q[m] = 0.5 * cblas_ddot((blasint)block, w->machines.weights, 1, image, 1);
+        q[m] = 0.5 * cblas_ddot((blasint)block, w->svms.weights, 1, image, 1);
     }
 cleanup:
     return status;
 }
 
-static int64_t list_free(weighing *w, int64_t machine)
+static int64_t list_free(weighing *w, int64_t svm)
 {
-    const double *alpha = w->machines.alpha + machine * w->n;
+    const double *alpha = w->svms.alpha + svm * w->n;
     int64_t count = 0;
 
     for (int64_t i = 0; i < w->n; i++)
-        if (alpha[i] > 0 && alpha[i] < w->machines.upper[i])
+        if (alpha[i] > 0 && alpha[i] < w->svms.upper[i])
             w->free_set[count++] = i;
     return count;
 }
 
 /* K_FF with a little on its diagonal, and r_1 … r_p beside ones. */
-static void gather_free(weighing *w, int64_t machine, int64_t count)
+static void gather_free(weighing *w, int64_t svm, int64_t count)
 {
     int64_t width = w->p + 1;
     double trace = 0;
@@ -269,7 +268,7 @@ static void gather_free(weighing *w, int64_t machine, int64_t count)
             w->factor[i * count + j] = row[w->free_set[j]];
         trace += fabs(row[w->free_set[i]]);
         for (int64_t m = 0; m < w->p; m++)
-            w->right[i * width + m] = w->images[(m * w->n + w->free_set[i]) * w->k + machine];
+            w->right[i * width + m] = w->images[(m * w->n + w->free_set[i]) * w->k + svm];
         w->right[i * width + w->p] = 1;
     }
     for (int64_t i = 0; i < count; i++)
@@ -277,7 +276,7 @@ static void gather_free(weighing *w, int64_t machine, int64_t count)
 }
 
 /* hessian += r_iᵀ[Z − Z11ᵀZ/(1ᵀZ1)]r_j, from w->right = Z[r 1] */
-static void add_curvature(weighing *w, int64_t machine, int64_t count, double *hessian)
+static void add_curvature(weighing *w, int64_t svm, int64_t count, double *hessian)
 {
     int64_t p = w->p;
     int64_t width = p + 1;
@@ -288,7 +287,7 @@ static void add_curvature(weighing *w, int64_t machine, int64_t count, double *h
         cblas_daxpy((blasint)width, 1, w->right + i * width, 1, sums, 1);
     for (int64_t i = 0; i < count; i++)
         for (int64_t m = 0; m < p; m++) {
-            double r = w->images[(m * w->n + w->free_set[i]) * w->k + machine];
+            double r = w->images[(m * w->n + w->free_set[i]) * w->k + svm];
             cblas_daxpy((blasint)p, r, w->right + i * width, 1, hessian + m * p, 1);
         }
     for (int64_t m = 0; m < p; m++)
@@ -368,20 +367,20 @@ cleanup:
 static kfe_status finish(const weighing *w, const kfe_i_simplex *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_onevsrest *machines = &w->machines;
+    const kfe_i_onevsrest *svms = &w->svms;
     double rounds = (double)s->rounds;
 
     KFE_TRY(kfe_i_solution_begin(w->ctx, KFE_SOLUTION_DUAL, w->n, w->k, out));
-    memcpy(out->coefficients, machines->weights, (size_t)(w->n * w->k) * sizeof *out->coefficients);
+    memcpy(out->coefficients, svms->weights, (size_t)(w->n * w->k) * sizeof *out->coefficients);
     KFE_ALLOC(w->ctx, out->offset, w->k);
-    memcpy(out->offset, machines->offset, (size_t)w->k * sizeof *out->offset);
+    memcpy(out->offset, svms->offset, (size_t)w->k * sizeof *out->offset);
     KFE_ALLOC(w->ctx, out->kernel_weights, w->p);
     for (int64_t m = 0; m < w->p; m++)
         out->kernel_weights[m] = s->d[m] * w->scale[m];
     KFE_TRY(
-        kfe_i_machine_begin(w->ctx, KFE_MACHINE_DIRECT, machines->decision, w->k, w->k, 0, &out->machine));
-    out->machine.classes = machines->target->class_count;
-    out->machine.support_vectors = kfe_i_onevsrest_support_vectors(machines);
+        kfe_i_predictor_begin(w->ctx, KFE_PREDICTOR_DIRECT, svms->decision, w->k, w->k, 0, &out->predictor));
+    out->predictor.classes = svms->target->class_count;
+    out->predictor.support_vectors = kfe_i_onevsrest_support_vectors(svms);
     KFE_TRY(kfe_i_solution_record(out, "weights", s->d, w->p));
     KFE_TRY(kfe_i_solution_record(out, "objective", &s->objective, 1));
     KFE_TRY(kfe_i_solution_record(out, "gap", &s->gap, 1));
@@ -423,7 +422,7 @@ const kfe_i_method kfe_i_method_mkl = {
     .summary = "support vector machines on a weighted sum of kernels, the weights learned with them",
     .reference = "Lanckriet et al. 2004; Rakotomamonjy et al. 2008",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_MACHINE,
+             KFE_HAS_PREDICTOR,
     .params = KFE_PARAM_TABLE(rows, mkl_settings),
     .fit = fit,
 };

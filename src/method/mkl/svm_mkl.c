@@ -104,7 +104,7 @@ const kfe_i_method kfe_i_method_svm_mkl = {
     .summary = "uncorrelated features, weights of the kernels, and support vector machines, learned together",
     .reference = "Chen et al. 2008, section 5.5",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_MACHINE,
+             KFE_HAS_PREDICTOR,
     .params = KFE_PARAM_TABLE(rows, svm_mkl_settings),
     .fit = fit,
 };

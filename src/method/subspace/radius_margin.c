@@ -11,14 +11,14 @@
 #include "method/subspace/ball.h"
 
 /* Of the machines' optimality and of R²: what gradients may be wrong by. */
-#define KFE_MACHINE_TOLERANCE 1e-7
+#define KFE_SVM_TOLERANCE 1e-7
 #define KFE_BALL_TOLERANCE 1e-9
 /* No bound: squared slacks have none. */
 #define KFE_NO_BOUND 1e30
 
 static void fill_signs(const kfe_i_target *target, kfe_i_radius_margin *bound)
 {
-    for (int64_t m = 0; m < bound->machines; m++)
+    for (int64_t m = 0; m < bound->svms; m++)
         for (int64_t i = 0; i < bound->rows; i++)
             bound->sign[m * bound->rows + i] = target->codes[i] == m ? 1 : -1;
     for (int64_t i = 0; i < bound->rows; i++) {
@@ -36,15 +36,15 @@ kfe_status kfe_i_radius_margin_begin(kfe_context *ctx, const kfe_i_target *targe
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->rows = n;
-    out->machines = target->class_count == 2 ? 1 : target->class_count;
+    out->svms = target->class_count == 2 ? 1 : target->class_count;
     out->inverse_c = 1 / c;
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)n * (double)n, "the radius-margin criterion",
                                "raise --memory, or use --criterion kta"));
     KFE_ALLOC_ZERO(ctx, out->matrix, n * n);
     KFE_ALLOC(ctx, out->index, n);
-    KFE_ALLOC(ctx, out->sign, out->machines * n);
+    KFE_ALLOC(ctx, out->sign, out->svms * n);
     KFE_ALLOC(ctx, out->upper, n);
-    KFE_ALLOC_ZERO(ctx, out->alpha, out->machines * n);
+    KFE_ALLOC_ZERO(ctx, out->alpha, out->svms * n);
     KFE_ALLOC(ctx, out->weights, n);
     KFE_ALLOC_ZERO(ctx, out->beta, n);
     KFE_ALLOC(ctx, out->work, n);
@@ -95,14 +95,14 @@ static void add_outer(kfe_i_radius_margin *bound, double factor, const double *a
 }
 
 /* *margin = Σ‖w‖², and gradient = ∂/∂X of it. */
-static kfe_status add_machines(kfe_i_radius_margin *bound, const double *x, int64_t dim, double *margin,
-                               double *gradient)
+static kfe_status add_svms(kfe_i_radius_margin *bound, const double *x, int64_t dim, double *margin,
+                           double *gradient)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_smo_options options = {.tolerance = KFE_MACHINE_TOLERANCE, .shrinking = 1};
+    const kfe_i_smo_options options = {.tolerance = KFE_SVM_TOLERANCE, .shrinking = 1};
 
     *margin = 0;
-    for (int64_t m = 0; m < bound->machines; m++) {
+    for (int64_t m = 0; m < bound->svms; m++) {
         const double *sign = bound->sign + m * bound->rows;
         double *alpha = bound->alpha + m * bound->rows;
         kfe_i_smo_problem problem = {.gram = bound->gram, .sign = sign, .upper = bound->upper};
@@ -137,7 +137,7 @@ kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, dou
 
     fill_matrix(bound, x, dim);
     memset(gradient, 0, (size_t)(bound->rows * dim) * sizeof *gradient);
-    KFE_TRY(add_machines(bound, x, dim, &margin, gradient));
+    KFE_TRY(add_svms(bound, x, dim, &margin, gradient));
     KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, KFE_BALL_TOLERANCE, bound->beta,
                                 bound->work, &radius, &converged));
     if (!(margin > 0) || !(radius > 0))

@@ -19,7 +19,7 @@
 
 typedef struct kfe_i_radius_margin {
     kfe_context *ctx;
-    int64_t rows, machines;
+    int64_t rows, svms;
     double inverse_c;
     double *matrix; /* K̃ */
     int64_t *index;

@@ -91,7 +91,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
         for (int m = 0; m < 2; m++) {
             kfe_model *model = support_fit(ctx, methods[m], tight[m], KERNEL, p.data);
             double *k = limit_kernel(&p, m);
-            double expected = support_machines_optimum(ctx, ROWS, k, p.class_of, classes, 2);
+            double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, classes, 2);
             check_bounds(model);
             assert_true(support_number(model, "objective") >= expected * (1 - 1e-6));
             assert_below(support_number(model, "objective"), expected * (1 + 1e-3));
@@ -104,7 +104,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
 }
 
 /* Cost of the machines = optimum of their dual: there is no gap, so all conditions of optimality hold. */
-static void test_machines_are_optimal_on_the_features(void **state)
+static void test_svms_are_optimal_on_the_features(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, CLASSES);
@@ -115,7 +115,7 @@ static void test_machines_are_optimal_on_the_features(void **state)
         for (int r = 0; r < 3; r++) {
             snprintf(params, sizeof params, "machine-C=2,machine-stop=1e-7,max-iter=5%s", more[r]);
             kfe_model *model = support_fit(ctx, methods[m], params, KERNEL, p.data);
-            double cost = support_machines_cost(ctx, model, p.data, p.class_of, 2);
+            double cost = support_svms_cost(ctx, model, p.data, p.class_of, 2);
             assert_below(fabs(cost - support_number(model, "objective")), 1e-5 * cost);
             kfe_model_free(model);
         }
@@ -318,7 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_the_bounds_meet_in_the_saddle_point),
-        with_context(test_machines_are_optimal_on_the_features),
+        with_context(test_svms_are_optimal_on_the_features),
         with_context(test_features_are_normalised),
         with_context(test_plain_steps_lower_and_raise),
         with_context(test_models_predict_by_themselves),

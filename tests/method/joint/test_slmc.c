@@ -124,7 +124,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < i; j++)
             k[i * ROWS + j] = k[j * ROWS + i] = (k[i * ROWS + j] + k[j * ROWS + i]) / 2;
-    double expected = support_machines_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
+    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
     assert_below(fabs(value - expected), 1e-5 * expected);
     free(inner);
     free(psi);
@@ -138,12 +138,12 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
 /* ---- the method ---- */
 
 /* All examples as points span all of feature space that the data sees: a plain support vector machine. */
-static void test_all_examples_give_the_plain_machine(void **state)
+static void test_all_examples_give_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
-    double expected = support_machines_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
+    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
     kfe_model *model = support_fit(ctx, "slmc", "dim=32,init=random,max-iter=0,machine-C=2,machine-stop=1e-8",
                                    "rbf:gamma=0.3", p.data);
 
@@ -167,7 +167,7 @@ static void test_the_search_goes_downhill(void **state)
             kfe_model *model = support_fit(ctx, "slmc", params[r], kernels[k], p.data);
             int64_t count = 0;
             const double *values = kfe_model_record(model, "objective", &count);
-            double cost = support_machines_cost(ctx, model, p.data, p.class_of, 2);
+            double cost = support_svms_cost(ctx, model, p.data, p.class_of, 2);
             for (int64_t i = 1; i < count; i++)
                 assert_true(values[i] <= values[i - 1]);
             if (k == 0) /* the linear kernel's three points span everything anyhow */
@@ -286,7 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_gradient_is_that_of_the_value),
         with_context(test_value_is_the_optimum_on_the_subspace_kernel),
-        with_context(test_all_examples_give_the_plain_machine),
+        with_context(test_all_examples_give_the_plain_svm),
         with_context(test_the_search_goes_downhill),
         with_context(test_sparse_data_gives_the_same),
         with_context(test_other_kernels_leave_the_points_where_they_are),

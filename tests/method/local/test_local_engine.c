@@ -206,7 +206,7 @@ static void test_value_is_the_optimum_on_the_localized_kernel(void **state)
             k[i * ROWS + j] = entry(&s, i, j);
             assert_below(fabs(k[i * ROWS + j] - s.p.matrix.values[i * ROWS + j]), 1e-12);
         }
-    double expected = support_machines_optimum(ctx, ROWS, k, s.class_of, 3, 2);
+    double expected = support_svms_optimum(ctx, ROWS, k, s.class_of, 3, 2);
     for (int i = 0; i < 6; i++)
         expected += 0.5 * 0.3 * pow(s.parameters[s.p.weights_at + i], 2);
     assert_below(fabs(value_at(&s, KFE_LOCAL_GATE_MAP) - expected), 1e-6 * expected);
@@ -233,7 +233,7 @@ static void test_matrices_larger_than_a_tile(void **state)
     assert_ok(ctx, support_views_kernel(&views, 0, "linear"));
     assert_ok(ctx, support_views_kernel(&views, 0, "rbf:gamma=0.5"));
     assert_ok(ctx, kfe_i_local_problem_open(ctx, "test", &views.problem, &settings, 0, &p));
-    p.machines.stop = 1e-2;
+    p.svms.stop = 1e-2;
     assert_int_equal(p.size, 6);
     memcpy(all, parameters, sizeof parameters);
     assert_ok(ctx, kfe_i_local_settle(&p, KFE_LOCAL_GATE_WEIGHTS, all));

@@ -78,7 +78,7 @@ static double *linear_kernel(const double *x, int64_t rows, int64_t cols)
 
 /* ---- special cases ---- */
 
-static void test_one_view_and_all_its_dimensions_is_the_plain_machine(void **state)
+static void test_one_view_and_all_its_dimensions_is_the_plain_svm(void **state)
 {
     static const char *const kernels[] = {"linear", "rbf:gamma=0.3"};
     kfe_context *ctx = *state;
@@ -90,7 +90,7 @@ static void test_one_view_and_all_its_dimensions_is_the_plain_machine(void **sta
             open_scene(ctx, classes, 1, &s);
             double *matrix =
                 k == 0 ? linear_kernel(s.x, ROWS, COLS) : support_rbf(ROWS, s.x, ROWS, s.x, COLS, 0.3);
-            double expected = support_machines_optimum(ctx, ROWS, matrix, s.class_of, classes, 3);
+            double expected = support_svms_optimum(ctx, ROWS, matrix, s.class_of, classes, 3);
             assert_ok(ctx, support_views_kernel(&s.views, 0, kernels[k]));
             assert_ok(ctx, support_local_fit(&s.views, "sldr", "local-dim=4,machine-C=3,machine-stop=1e-8",
                                              &solution));
@@ -123,7 +123,7 @@ static void test_constant_gate_is_the_sum_of_kernels(void **state)
     double *rbf = support_rbf(ROWS, s.y, ROWS, s.y, OTHER, 0.4);
     for (int i = 0; i < ROWS * ROWS; i++)
         sum[i] = (2 * sum[i] + rbf[i]) / 9;
-    double expected = support_machines_optimum(ctx, ROWS, sum, s.class_of, 3, 1);
+    double expected = support_svms_optimum(ctx, ROWS, sum, s.class_of, 3, 1);
     assert_ok(ctx,
               support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,machine-stop=1e-8", &solution));
     assert_below(fabs(objective_of(&solution) - expected), 1e-6 * expected);
@@ -270,7 +270,7 @@ static void check_path(const kfe_i_solution *solution, int parts)
     }
     const double *support = support_local_record(solution, "support-share", &one);
     assert_below(fabs(support[0] * ROWS - (double)solution->local->rows), 1e-9);
-    assert_int_equal(solution->machine.support_vectors, solution->local->rows);
+    assert_int_equal(solution->predictor.support_vectors, solution->local->rows);
 }
 
 static void test_the_search_goes_downhill(void **state)
@@ -461,7 +461,7 @@ static void test_bad_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_one_view_and_all_its_dimensions_is_the_plain_machine),
+        with_context(test_one_view_and_all_its_dimensions_is_the_plain_svm),
         with_context(test_constant_gate_is_the_sum_of_kernels),
         with_context(test_given_dot_products_are_as_good_as_columns),
         with_context(test_other_kernels_become_columns),

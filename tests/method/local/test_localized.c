@@ -193,7 +193,7 @@ static void test_noise_is_switched_off(void **state)
 
 /* ---- special cases ---- */
 
-static void test_one_view_is_the_plain_machine(void **state)
+static void test_one_view_is_the_plain_svm(void **state)
 {
     static const char *const kernels[] = {"linear", "rbf:gamma=0.3", "poly:degree=2,gamma=0.2"};
     kfe_context *ctx = *state;
@@ -215,7 +215,7 @@ static void test_one_view_is_the_plain_machine(void **state)
 }
 
 /* With the gate on a view of zeros and no step taken, each of three parts has a third everywhere. */
-static void test_constant_gate_is_a_machine_on_the_sum(void **state)
+static void test_constant_gate_is_an_svm_on_the_sum(void **state)
 {
     kfe_context *ctx = *state;
     scene s = scene_clouds(ctx, 50, 2);
@@ -434,8 +434,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_planted_halves_beat_what_has_no_gate),
         with_context(test_noise_is_switched_off),
-        with_context(test_one_view_is_the_plain_machine),
-        with_context(test_constant_gate_is_a_machine_on_the_sum),
+        with_context(test_one_view_is_the_plain_svm),
+        with_context(test_constant_gate_is_an_svm_on_the_sum),
         with_context(test_mkl_is_libsvm_on_the_weighted_sum),
         with_context(test_the_objective_never_rises),
         with_context(test_seeds_and_restarts),

@@ -315,8 +315,7 @@ static void test_svm_mkl_predicts_and_bounds(void **state)
         assert_true(lower[i] <= upper[i] * (1 + 1e-6));
     double objective = support_number(model, "objective");
     assert_below(upper[count - 1] - lower[count - 1], 0.011 * upper[count - 1]);
-    assert_below(fabs(support_machines_cost(ctx, model, p.data, p.class_of, 3) - objective),
-                 1e-5 * objective);
+    assert_below(fabs(support_svms_cost(ctx, model, p.data, p.class_of, 3) - objective), 1e-5 * objective);
     support_check_predictions_of_a_file(ctx, model, p.data);
     kfe_model_free(model);
     free_problem(&p);

@@ -81,22 +81,22 @@ static double *coefficients_of(const kfe_model *model)
 }
 
 /* ½ Σ_g a_gᵀKa_g */
-static double half_norm(const double *k, const double *a, int64_t machines)
+static double half_norm(const double *k, const double *a, int64_t svms)
 {
-    double *ka = support_product(ROWS, ROWS, machines, k, a);
+    double *ka = support_product(ROWS, ROWS, svms, k, a);
     double value = 0;
 
-    for (int64_t i = 0; i < ROWS * machines; i++)
+    for (int64_t i = 0; i < ROWS * svms; i++)
         value += 0.5 * a[i] * ka[i];
     free(ka);
     return value;
 }
 
-static double dual_value(const double *k, const double *a, int64_t machines)
+static double dual_value(const double *k, const double *a, int64_t svms)
 {
-    double value = -half_norm(k, a, machines);
+    double value = -half_norm(k, a, svms);
 
-    for (int64_t i = 0; i < ROWS * machines; i++)
+    for (int64_t i = 0; i < ROWS * svms; i++)
         value += fabs(a[i]);
     return value;
 }
@@ -225,7 +225,7 @@ static void test_nothing_is_below_the_gap(void **state)
                 for (int m = 0; m < KERNELS; m++)
                     d[m] /= STEPS;
                 weighted_sum(&p, d, k);
-                lowest = fmin(lowest, support_machines_optimum(ctx, ROWS, k, p.class_of, 3, 1));
+                lowest = fmin(lowest, support_svms_optimum(ctx, ROWS, k, p.class_of, 3, 1));
             }
     for (int t = 0; t < 3; t++) {
         support_request request = {"mkl", tolerances[t], FOUR_KERNELS};
@@ -241,7 +241,7 @@ static void test_nothing_is_below_the_gap(void **state)
 
 /* ---- kernels that must not matter ---- */
 
-static void test_one_kernel_is_the_plain_machine(void **state)
+static void test_one_kernel_is_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, 3);
@@ -469,7 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_solvers_find_the_optimum),
         with_context(test_nothing_is_below_the_gap),
-        with_context(test_one_kernel_is_the_plain_machine),
+        with_context(test_one_kernel_is_the_plain_svm),
         with_context(test_a_kernel_given_twice_changes_nothing),
         with_context(test_units_matter_only_if_asked),
         with_context(test_noise_gets_next_to_nothing),

@@ -8,20 +8,20 @@
  *   direct       outputs = z: the projector computes the decision values itself (machines fitted on a Gram
  *                operator, whose coefficients and offset became the projector's)
  */
-#ifndef KFE_LEARN_MACHINE_H
-#define KFE_LEARN_MACHINE_H
+#ifndef KFE_LEARN_PREDICTOR_H
+#define KFE_LEARN_PREDICTOR_H
 
 #include "data/table.h"
 #include "data/target.h"
 #include "kernel/kernel.h"
 
-typedef enum kfe_i_machine_kind {
-    KFE_MACHINE_LINEAR,
-    KFE_MACHINE_EXPANSION,
-    KFE_MACHINE_NEIGHBOURS,
-    KFE_MACHINE_DIRECT
-} kfe_i_machine_kind;
-#define KFE_MACHINE_WORDS "linear|expansion|neighbours|direct"
+typedef enum kfe_i_predictor_kind {
+    KFE_PREDICTOR_LINEAR,
+    KFE_PREDICTOR_EXPANSION,
+    KFE_PREDICTOR_NEIGHBOURS,
+    KFE_PREDICTOR_DIRECT
+} kfe_i_predictor_kind;
+#define KFE_PREDICTOR_WORDS "linear|expansion|neighbours|direct"
 
 /* How outputs become an answer. */
 typedef enum kfe_i_decision {
@@ -33,9 +33,9 @@ typedef enum kfe_i_decision {
 } kfe_i_decision;
 #define KFE_DECISION_WORDS "value|largest|pairs|chain"
 
-typedef struct kfe_i_machine {
+typedef struct kfe_i_predictor {
     kfe_context *ctx;
-    kfe_i_machine_kind kind;
+    kfe_i_predictor_kind kind;
     kfe_i_decision decision;
     int64_t dim;         /* features in */
     int64_t outputs;     /* decision values out */
@@ -49,25 +49,25 @@ typedef struct kfe_i_machine {
     int64_t neighbours;  /* neighbours: how many are asked */
     int by_distance;     /* neighbours: votes weigh 1/distance */
     int64_t support_vectors; /* examples that the machine rests on; -1 where the word has no meaning */
-} kfe_i_machine;
+} kfe_i_predictor;
 
-void kfe_i_machine_free(kfe_i_machine *machine);
+void kfe_i_predictor_free(kfe_i_predictor *predictor);
 
 /* For learners: a zeroed machine with room for rows × outputs weights and the offset, zeroed
  * (rows 0: neither). */
-kfe_status kfe_i_machine_begin(kfe_context *ctx, kfe_i_machine_kind kind, kfe_i_decision decision,
-                               int64_t dim, int64_t outputs, int64_t rows, kfe_i_machine *out);
+kfe_status kfe_i_predictor_begin(kfe_context *ctx, kfe_i_predictor_kind kind, kfe_i_decision decision,
+                                 int64_t dim, int64_t outputs, int64_t rows, kfe_i_predictor *out);
 
 /* out (rows × outputs) = decision values of features (dense or csr, as many columns as dim). */
-kfe_status kfe_i_machine_outputs(kfe_context *ctx, const kfe_i_machine *machine, const kfe_i_table *features,
-                                 double *out);
+kfe_status kfe_i_predictor_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
+                                   const kfe_i_table *features, double *out);
 /* How many outputs a decision over `classes` classes has. */
 int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes);
 /* The class that one row of outputs means; -1 where targets are real. */
-int32_t kfe_i_machine_decide(const kfe_i_machine *machine, const double *outputs);
+int32_t kfe_i_predictor_decide(const kfe_i_predictor *predictor, const double *outputs);
 /* scores[classes]: larger is more so, for curves and areas. largest: the outputs; chain: the smallest margin
  * on the way to the class; pairs: votes plus a share below one of the summed margins, which orders equal
  * votes. */
-void kfe_i_machine_class_scores(const kfe_i_machine *machine, const double *outputs, double *scores);
+void kfe_i_predictor_class_scores(const kfe_i_predictor *predictor, const double *outputs, double *scores);
 
 #endif

@@ -18,26 +18,26 @@ static kfe_status load_description(kfe_i_loading *job, const json_t *entry)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
-    kfe_i_machine *machine = &model->machine;
+    kfe_i_predictor *predictor = &model->predictor;
     const char *name = json_string_value(json_object_get(entry, "name"));
     const char *params = json_string_value(json_object_get(entry, "parameters"));
-    int kind = word_of(entry, "machine", KFE_MACHINE_WORDS);
+    int kind = word_of(entry, "machine", KFE_PREDICTOR_WORDS);
     int decision = word_of(entry, "decision", KFE_DECISION_WORDS);
 
     if (!name || !params || kind < 0 || decision < 0)
         return kfe_i_damaged(job, "learner");
     KFE_STRDUP(job->ctx, model->learner, name);
     KFE_STRDUP(job->ctx, model->learner_params, params);
-    machine->ctx = job->ctx;
-    machine->kind = (kfe_i_machine_kind)kind;
-    machine->decision = (kfe_i_decision)decision;
-    machine->dim = model->dim;
-    machine->classes = model->task == KFE_TASK_CLASSES ? model->class_count : 0;
-    machine->outputs = json_integer_value(json_object_get(entry, "outputs"));
-    machine->rows = json_integer_value(json_object_get(entry, "rows"));
-    machine->neighbours = json_integer_value(json_object_get(entry, "neighbours"));
-    machine->by_distance = json_is_true(json_object_get(entry, "by_distance"));
-    machine->support_vectors = json_integer_value(json_object_get(entry, "support_vectors"));
+    predictor->ctx = job->ctx;
+    predictor->kind = (kfe_i_predictor_kind)kind;
+    predictor->decision = (kfe_i_decision)decision;
+    predictor->dim = model->dim;
+    predictor->classes = model->task == KFE_TASK_CLASSES ? model->class_count : 0;
+    predictor->outputs = json_integer_value(json_object_get(entry, "outputs"));
+    predictor->rows = json_integer_value(json_object_get(entry, "rows"));
+    predictor->neighbours = json_integer_value(json_object_get(entry, "neighbours"));
+    predictor->by_distance = json_is_true(json_object_get(entry, "by_distance"));
+    predictor->support_vectors = json_integer_value(json_object_get(entry, "support_vectors"));
 cleanup:
     return status;
 }
@@ -45,24 +45,24 @@ cleanup:
 /* Outputs, classes, dimensions: what must agree. */
 static kfe_status check_shape(const kfe_i_loading *job)
 {
-    const kfe_i_machine *m = &job->model->machine;
+    const kfe_i_predictor *m = &job->model->predictor;
     int real = m->decision == KFE_DECIDE_VALUE;
     int fits = m->outputs >= 1 && m->outputs <= INT32_MAX && m->rows >= 0 && m->rows <= INT32_MAX;
 
     fits &= job->model->task != KFE_TASK_NONE && real == (m->classes == 0);
     fits &= real || (m->classes >= 2 && m->outputs == kfe_i_decision_outputs(m->decision, m->classes));
     switch (m->kind) {
-    case KFE_MACHINE_LINEAR:
+    case KFE_PREDICTOR_LINEAR:
         fits &= m->rows == m->dim;
         break;
-    case KFE_MACHINE_EXPANSION:
+    case KFE_PREDICTOR_EXPANSION:
         fits &= m->rows >= 1;
         break;
-    case KFE_MACHINE_NEIGHBOURS:
+    case KFE_PREDICTOR_NEIGHBOURS:
         fits &= m->rows >= 1 && m->neighbours >= 1 && m->neighbours <= m->rows &&
                 (real || m->decision == KFE_DECIDE_LARGEST);
         break;
-    case KFE_MACHINE_DIRECT:
+    case KFE_PREDICTOR_DIRECT:
         fits &= m->outputs == (job->model->local ? job->model->local->outputs : m->dim);
         break;
     }
@@ -71,7 +71,7 @@ static kfe_status check_shape(const kfe_i_loading *job)
 
 static kfe_status check_answers(const kfe_i_loading *job)
 {
-    const kfe_i_machine *m = &job->model->machine;
+    const kfe_i_predictor *m = &job->model->predictor;
 
     for (int64_t i = 0; m->classes && i < m->rows; i++)
         if (!(m->answers[i] >= 0 && m->answers[i] < (double)m->classes &&
@@ -83,23 +83,23 @@ static kfe_status check_answers(const kfe_i_loading *job)
 static kfe_status load_numbers(kfe_i_loading *job, const json_t *entry)
 {
     kfe_status status = KFE_OK;
-    kfe_i_machine *m = &job->model->machine;
+    kfe_i_predictor *m = &job->model->predictor;
     const char *kernel = json_string_value(json_object_get(entry, "kernel"));
-    int weighted = m->kind == KFE_MACHINE_LINEAR || m->kind == KFE_MACHINE_EXPANSION;
+    int weighted = m->kind == KFE_PREDICTOR_LINEAR || m->kind == KFE_PREDICTOR_EXPANSION;
 
     if (weighted) {
         KFE_TRY(kfe_i_take_reals(job, "learner.weights", m->rows * m->outputs, 0, &m->weights));
         KFE_TRY(kfe_i_take_reals(job, "learner.offset", m->outputs, 1, &m->offset));
     }
-    if (m->kind == KFE_MACHINE_EXPANSION || m->kind == KFE_MACHINE_NEIGHBOURS)
+    if (m->kind == KFE_PREDICTOR_EXPANSION || m->kind == KFE_PREDICTOR_NEIGHBOURS)
         KFE_TRY(kfe_i_take_support(job, "learner", 0, m->rows, m->dim, &m->support));
-    if (m->kind == KFE_MACHINE_EXPANSION) {
+    if (m->kind == KFE_PREDICTOR_EXPANSION) {
         KFE_TRY(kfe_i_take_kernel(job, kernel ? kernel : "", "learner", &m->kernel));
         if (m->kernel.def->base != KFE_BASE_DOT && m->kernel.def->base != KFE_BASE_DISTANCE &&
             m->kernel.def->base != KFE_BASE_COORDINATE)
             KFE_TRY(kfe_i_damaged(job, "learner"));
     }
-    if (m->kind == KFE_MACHINE_NEIGHBOURS) {
+    if (m->kind == KFE_PREDICTOR_NEIGHBOURS) {
         KFE_TRY(kfe_i_take_reals(job, "learner.answers", m->rows * (m->classes ? 1 : m->outputs), 0,
                                  &m->answers));
         KFE_TRY(check_answers(job));
@@ -108,7 +108,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_load_machine(kfe_i_loading *job)
+kfe_status kfe_i_load_predictor(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     const char *text = kfe_i_safetensors_get(&job->file, "learner");
