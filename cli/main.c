@@ -208,6 +208,8 @@ static int run_session(const cli_command *command, int argc, char **argv)
     kfe_status status = kfe_context_new(&session.ctx);
 
     if (status == KFE_OK)
+        status = kfe_context_set_wording(session.ctx, KFE_WORDING_FLAGS);
+    if (status == KFE_OK)
         status = parse_and_run(&session, argc, argv);
     if (status != KFE_OK && !cli_signal_arrived())
         print_problem(&session, status);

@@ -88,6 +88,14 @@ KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
 /* Bytes the library may plan for; 0 (the default) means 70 % of what is free when asked. */
 KFE_API kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes);
 KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
+/* How messages name parameters: as a program in C, as flags or as keywords of Python would write them. */
+typedef enum kfe_wording {
+    KFE_WORDING_C,      /* missing=mean, the default */
+    KFE_WORDING_FLAGS,  /* --missing mean */
+    KFE_WORDING_PYTHON, /* missing='mean' */
+    KFE_WORDING_COUNT
+} kfe_wording;
+KFE_API kfe_status kfe_context_set_wording(kfe_context *ctx, kfe_wording wording);
 /* NULL switches a callback off. */
 KFE_API void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user);
 KFE_API void kfe_context_on_progress(kfe_context *ctx, kfe_progress_fn progress, void *user);

@@ -17,6 +17,7 @@ from ._errors import KfeWarning, in_python, make_error
 from ._lib import CANCEL_FN, LOG_FN, PROGRESS_FN, lib
 
 LEVEL_WARNING = 1
+WORDING_PYTHON = 2  # kfe_wording in kfe.h
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -145,6 +146,7 @@ class Context:
             # Only there do signals arrive; elsewhere, asking would mean to wait for the interpreter's lock.
             lib.kfe_context_on_cancel(self.pointer, self._cancel, None)
         self._show_progress(verbose)
+        self.check(lib.kfe_context_set_wording(self.pointer, WORDING_PYTHON))
         self.check(lib.kfe_context_set_threads(self.pointer, count_threads(n_threads)))
         self.check(lib.kfe_context_set_memory(self.pointer, parse_memory(memory)))
         seed = parse_seed(random_state)

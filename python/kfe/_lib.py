@@ -58,6 +58,7 @@ PROTOTYPES = {
     "kfe_context_new": (c_int, OUT),
     "kfe_context_free": (None, c_void_p),
     "kfe_context_set_threads": (c_int, c_void_p, c_int),
+    "kfe_context_set_wording": (c_int, c_void_p, c_int),
     "kfe_context_set_seed": (None, c_void_p, c_uint64),
     "kfe_context_set_memory": (c_int, c_void_p, c_int64),
     "kfe_context_on_log": (None, c_void_p, LOG_FN, c_void_p),

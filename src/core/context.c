@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/text.h"
+#include "core/wording.h"
 
 #define KFE_DEFAULT_MEMORY_SHARE 0.7
 
@@ -118,6 +119,14 @@ kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes)
     return KFE_OK;
 }
 
+kfe_status kfe_context_set_wording(kfe_context *ctx, kfe_wording wording)
+{
+    if ((unsigned)wording >= KFE_WORDING_COUNT)
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no wording number %d", (int)wording);
+    ctx->wording = wording;
+    return KFE_OK;
+}
+
 /* What the kernel says can be had without swapping; the free pages where it does not say. */
 static int64_t available_memory(void)
 {
@@ -177,11 +186,13 @@ int64_t kfe_error_column(const kfe_context *ctx)
 
 kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...)
 {
+    char worded[KFE_WORDING_TEXT];
     va_list arguments;
 
     ctx->error_line = ctx->error_column = 0;
+    kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    vsnprintf(ctx->message, sizeof ctx->message, worded, arguments);
     va_end(arguments);
     return code;
 }
@@ -191,6 +202,7 @@ kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, in
 {
     char place[768];
     char reason[1024];
+    char worded[KFE_WORDING_TEXT];
     va_list arguments;
 
     if (line > 0 && column > 0)
@@ -199,8 +211,9 @@ kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, in
         snprintf(place, sizeof place, "%s:%lld", file, (long long)line);
     else
         snprintf(place, sizeof place, "%s", file);
+    kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
+    vsnprintf(reason, sizeof reason, worded, arguments);
     va_end(arguments);
     kfe_i_fail(ctx, code, "%s: %s", place, reason);
     ctx->error_line = line;
@@ -224,12 +237,14 @@ kfe_status kfe_i_fail_prefix(kfe_context *ctx, kfe_status code, const char *pref
 void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
 {
     char text[1024];
+    char worded[KFE_WORDING_TEXT];
     va_list arguments;
 
     if (!ctx->log)
         return;
+    kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(text, sizeof text, worded, arguments);
     va_end(arguments);
     ctx->log(ctx->log_user, level, text);
 }
@@ -248,13 +263,15 @@ kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, 
     double limit = (double)kfe_context_memory(ctx);
     char need[32];
     char have[32];
+    char worded[KFE_WORDING_TEXT];
 
     if (bytes <= limit)
         return KFE_OK;
     kfe_i_format_bytes(bytes, need, sizeof need);
     kfe_i_format_bytes(limit, have, sizeof have);
+    kfe_i_word_format(ctx, remedy, worded);
     return kfe_i_fail(ctx, KFE_ELIMIT, "%s needs %s of memory, but the limit is %s; %s", what, need, have,
-                      remedy);
+                      worded);
 }
 
 double kfe_i_clock(void)

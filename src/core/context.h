@@ -11,6 +11,7 @@ struct kfe_context {
     int threads;
     uint64_t seed;
     int64_t memory;
+    kfe_wording wording;
     kfe_log_fn log;
     void *log_user;
     kfe_progress_fn progress;
@@ -35,7 +36,8 @@ struct kfe_context {
         goto cleanup;                                                                                        \
     } while (0)
 
-/* Record why and return `code`, so that `return kfe_i_fail(...)` reads well. */
+/* Records why a call fails and returns `code`, so that `return kfe_i_fail(...)` reads well. The format names
+ * parameters as {name} or {name=value} (wording.h); so do those of the functions below. */
 kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same at a place in a file; line and column are 1-based, 0 leaves them out. */

@@ -99,6 +99,7 @@ static void begin_worker(crew *c, int threads, worker *w)
     w->ctx.reallocate_user = c;
     w->ctx.threads = 1;
     w->ctx.seed = c->parent->seed;
+    w->ctx.wording = c->parent->wording;
     w->ctx.memory = kfe_context_memory(c->parent) / threads;
     w->ctx.log = c->parent->log ? keep_line : NULL;
     w->ctx.log_user = w;
