@@ -56,13 +56,27 @@ const cli_command *cli_command_find(const char *name);
 #undef CLI_COMMAND
 
 /* Rows of flag tables. */
-#define CLI_SWITCH(name, help)                                                                               \
+#define CLI_LETTER_SWITCH(flag_name, short_form, text)                                                       \
     {                                                                                                        \
-        {name, KFE_PARAM_FLAG, "no", 0, 0, NULL, help}, NULL, 0, 0                                           \
+        .info = {.name = (flag_name), .type = KFE_PARAM_FLAG, .initial = "no", .help = (text)},              \
+        .letter = (short_form)                                                                               \
     }
-#define CLI_TEXT(name, letter, metavar, help)                                                                \
+#define CLI_SWITCH(flag_name, text) CLI_LETTER_SWITCH(flag_name, 0, text)
+#define CLI_INT(flag_name, value, lowest, highest, text)                                                     \
     {                                                                                                        \
-        {name, KFE_PARAM_TEXT, "", 0, 0, NULL, help}, metavar, letter, 0                                     \
+        .info = {                                                                                            \
+            .name = (flag_name),                                                                             \
+            .type = KFE_PARAM_INT,                                                                           \
+            .initial = (value),                                                                              \
+            .min = (lowest),                                                                                 \
+            .max = (highest),                                                                                \
+            .help = (text)                                                                                   \
+        }                                                                                                    \
+    }
+#define CLI_TEXT(flag_name, short_form, value_name, text)                                                    \
+    {                                                                                                        \
+        .info = {.name = (flag_name), .type = KFE_PARAM_TEXT, .initial = "", .help = (text)},                \
+        .metavar = (value_name), .letter = (short_form)                                                      \
     }
 #define CLI_JSON CLI_SWITCH("json", "print the result as JSON on standard output")
 #define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
@@ -81,7 +95,7 @@ const cli_command *cli_command_find(const char *name);
              "the kernel of this view alone; may be repeated, also for the same view; -k is for the others")
 #define CLI_FLAGS_END                                                                                        \
     {                                                                                                        \
-        {NULL, KFE_PARAM_FLAG, NULL, 0, 0, NULL, NULL}, NULL, 0, 0                                           \
+        .info = {.name = NULL }                                                                              \
     }
 
 /* In functions with `kfe_status status` and a `cleanup:` label. */

@@ -181,7 +181,8 @@ static int find_in(const cli_command *command, cli_source source, int entry, con
 {
     for (int row = 0; cli_flag_at(command, source, entry, row, out); row++)
         if (length == 0 ? out->letter != 0 && out->letter == *typed
-                        : same_name(out->info.name, typed, length))
+                        : same_name(out->info.name, typed, length) ||
+                              (out->info.alias && same_name(out->info.alias, typed, length)))
             return 1;
     return 0;
 }

@@ -21,18 +21,15 @@ static const cli_command *const commands[] = {
 };
 
 const cli_flag cli_common_flags[] = {
-    {{"threads", KFE_PARAM_INT, "0", 0, 4096, NULL, "threads to use; 0 is one per core"}, NULL, 0, 0},
-    {{"seed", KFE_PARAM_INT, "0", 0, 9007199254740992.0, NULL, "seed of everything random"}, NULL, 0, 0},
+    CLI_INT("threads", "0", 0, 4096, "number of threads; 0: OMP_NUM_THREADS if set, else one per core"),
+    CLI_INT("seed", "0", 0, 9007199254740992.0, "seed of the random numbers"),
     CLI_TEXT(
         "memory", 0, "LIMIT",
         "memory that may be planned for, such as 500M, 1.5GB or 8GiB (K, M, G, T and KiB … count in 1024, "
         "KB … in 1000); by default 70 % of what is free"),
-    {{"quiet", KFE_PARAM_FLAG, "no", 0, 0, NULL, "no summary, no progress; warnings and errors only"},
-     NULL,
-     'q',
-     0},
-    {{"verbose", KFE_PARAM_FLAG, "no", 0, 0, NULL, "tell what is being done"}, NULL, 'v', 0},
-    {{"help", KFE_PARAM_FLAG, "no", 0, 0, NULL, "show this help"}, NULL, 'h', 0},
+    CLI_LETTER_SWITCH("quiet", 'q', "print no summary and no progress, only warnings and errors"),
+    CLI_LETTER_SWITCH("verbose", 'v', "say what is being done"),
+    CLI_LETTER_SWITCH("help", 'h', "show this help"),
     CLI_SWITCH("version", "show the version"),
     CLI_FLAGS_END};
 

@@ -141,6 +141,7 @@ typedef struct kfe_param_info {
     double min, max;     /* inclusive; of numbers only */
     const char *words;   /* "a|b|c" or NULL */
     const char *help;
+    const char *alias; /* a former name, still understood; NULL: none */
 } kfe_param_info;
 
 /* ---- data ------------------------------------------------------------------------------------ */

@@ -29,8 +29,12 @@ static kfe_status run(cli_session *session)
 }
 
 static const cli_flag flags[] = {
-    {{"man", KFE_PARAM_FLAG, "no", 0, 0, NULL, "print the man page"}, NULL, 0, 1},
-    {{"completion", KFE_PARAM_TEXT, "", 0, 0, NULL, "print the completion script"}, "SHELL", 0, 1},
+    {.info = {.name = "man", .type = KFE_PARAM_FLAG, .initial = "no", .help = "print the man page"},
+     .hidden = 1},
+    {.info =
+         {.name = "completion", .type = KFE_PARAM_TEXT, .initial = "", .help = "print the completion script"},
+     .metavar = "SHELL",
+     .hidden = 1},
     CLI_FLAGS_END};
 
 const cli_command cli_command_help = {

@@ -29,9 +29,11 @@ static int same_name(const char *a, const char *b)
 
 const kfe_i_param *kfe_i_param_find(const kfe_i_param_table *table, const char *name)
 {
-    for (int i = 0; i < table->count; i++)
-        if (same_name(table->rows[i].info.name, name))
+    for (int i = 0; i < table->count; i++) {
+        const kfe_param_info *info = &table->rows[i].info;
+        if (same_name(info->name, name) || (info->alias && same_name(info->alias, name)))
             return &table->rows[i];
+    }
     return NULL;
 }
 

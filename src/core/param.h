@@ -28,34 +28,31 @@ typedef struct kfe_i_param_table {
     size_t size; /* of the settings struct */
 } kfe_i_param_table;
 
-#define KFE_INT(type, field, name, initial, min, max, help)                                                  \
+/* The row macros end with the help text. KFE_ALIAS may follow it: a former name that is still understood
+ * in options, flags and model files, but never shown:
+ *
+ *     KFE_REAL(settings, c, "svm-C", "1", 0, 10, "price of errors", KFE_ALIAS("machine-C")),
+ */
+#define KFE_ALIAS(former_name) .alias = (former_name)
+
+#define KFE_I_ROW(struct_type, field, names, ...)                                                            \
     {                                                                                                        \
-        {name, KFE_PARAM_INT, initial, min, max, NULL, help}, offsetof(type, field), NULL                    \
+        .info = {__VA_ARGS__}, .offset = offsetof(struct_type, field), .named = (names)                      \
     }
-#define KFE_INT_OR(type, field, name, initial, min, max, words, named, help)                                 \
-    {                                                                                                        \
-        {name, KFE_PARAM_INT, initial, min, max, words, help}, offsetof(type, field), named                  \
-    }
-#define KFE_REAL(type, field, name, initial, min, max, help)                                                 \
-    {                                                                                                        \
-        {name, KFE_PARAM_REAL, initial, min, max, NULL, help}, offsetof(type, field), NULL                   \
-    }
-#define KFE_REAL_OR(type, field, name, initial, min, max, words, named, help)                                \
-    {                                                                                                        \
-        {name, KFE_PARAM_REAL, initial, min, max, words, help}, offsetof(type, field), named                 \
-    }
-#define KFE_CHOICE(type, field, name, initial, words, help)                                                  \
-    {                                                                                                        \
-        {name, KFE_PARAM_CHOICE, initial, 0, 0, words, help}, offsetof(type, field), NULL                    \
-    }
-#define KFE_FLAG(type, field, name, initial, help)                                                           \
-    {                                                                                                        \
-        {name, KFE_PARAM_FLAG, initial, 0, 0, NULL, help}, offsetof(type, field), NULL                       \
-    }
-#define KFE_TEXT(type, field, name, initial, help)                                                           \
-    {                                                                                                        \
-        {name, KFE_PARAM_TEXT, initial, 0, 0, NULL, help}, offsetof(type, field), NULL                       \
-    }
+#define KFE_INT(type, field, name, initial, min, max, ...)                                                   \
+    KFE_I_ROW(type, field, NULL, name, KFE_PARAM_INT, initial, min, max, NULL, .help = __VA_ARGS__)
+#define KFE_INT_OR(type, field, name, initial, min, max, words, named, ...)                                  \
+    KFE_I_ROW(type, field, named, name, KFE_PARAM_INT, initial, min, max, words, .help = __VA_ARGS__)
+#define KFE_REAL(type, field, name, initial, min, max, ...)                                                  \
+    KFE_I_ROW(type, field, NULL, name, KFE_PARAM_REAL, initial, min, max, NULL, .help = __VA_ARGS__)
+#define KFE_REAL_OR(type, field, name, initial, min, max, words, named, ...)                                 \
+    KFE_I_ROW(type, field, named, name, KFE_PARAM_REAL, initial, min, max, words, .help = __VA_ARGS__)
+#define KFE_CHOICE(type, field, name, initial, words, ...)                                                   \
+    KFE_I_ROW(type, field, NULL, name, KFE_PARAM_CHOICE, initial, 0, 0, words, .help = __VA_ARGS__)
+#define KFE_FLAG(type, field, name, initial, ...)                                                            \
+    KFE_I_ROW(type, field, NULL, name, KFE_PARAM_FLAG, initial, 0, 0, NULL, .help = __VA_ARGS__)
+#define KFE_TEXT(type, field, name, initial, ...)                                                            \
+    KFE_I_ROW(type, field, NULL, name, KFE_PARAM_TEXT, initial, 0, 0, NULL, .help = __VA_ARGS__)
 #define KFE_PARAM_TABLE(rows, type)                                                                          \
     {                                                                                                        \
         rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof(type)                                             \

@@ -173,6 +173,29 @@ static void test_names_with_bars(void **state)
     assert_null(kfe_i_param_find(&barred, "how-many-"));
 }
 
+static void test_former_names_are_understood(void **state)
+{
+    static const kfe_i_param own[] = {
+        KFE_INT(struct settings, count, "max-iter", "3", 1, 10, "how many", KFE_ALIAS("max-rounds"))};
+    static const kfe_i_param_table renamed = KFE_PARAM_TABLE(own, struct settings);
+    kfe_context *ctx = *state;
+    struct settings settings;
+    kfe_i_text text;
+    char *out = NULL;
+
+    assert_ok(ctx, kfe_i_params_parse(ctx, &renamed, "test", &settings, "max-rounds=4,max_rounds=5"));
+    assert_int_equal(settings.count, 5);
+    assert_ok(ctx, kfe_i_params_parse(ctx, &renamed, "test", &settings, "max-iter=6"));
+    assert_int_equal(settings.count, 6);
+    kfe_i_text_init(&text, ctx);
+    kfe_i_params_format(&renamed, &settings, &text);
+    assert_ok(ctx, kfe_i_text_take(&text, &out));
+    assert_string_equal(out, "max-iter=6");
+    kfe_i_free(ctx, out);
+    assert_fails(ctx, KFE_EINVAL, "max-iter takes an integer",
+                 kfe_i_params_parse(ctx, &renamed, "test", &settings, "max-rounds=99"));
+}
+
 static char *format_all(kfe_context *ctx, const struct settings *settings)
 {
     kfe_i_text text;
@@ -452,6 +475,7 @@ int main(void)
         with_context(test_long_text_is_refused),
         with_context(test_format_and_escapes),
         with_context(test_names_with_bars),
+        with_context(test_former_names_are_understood),
         cmocka_unit_test(test_finding_rows),
         cmocka_unit_test(test_status_texts),
         with_context(test_two_contexts_do_not_meet),
