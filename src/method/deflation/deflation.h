@@ -23,7 +23,7 @@
 typedef enum kfe_i_side {
     KFE_SIDE_PRIMAL, /* columns of the one table, by its factor */
     KFE_SIDE_DUAL,   /* examples, by an operator kept for many products */
-    KFE_SIDE_COLUMNS /* examples, by a few columns of the operator, which is left as it is */
+    KFE_SIDE_COLUMNS /* examples, by a few columns of the operator; it is stored only for several targets */
 } kfe_i_side;
 
 typedef struct kfe_i_deflation {

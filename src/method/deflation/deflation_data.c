@@ -184,7 +184,7 @@ static kfe_status begin_dual(kfe_i_deflation *d, const kfe_i_problem *problem, i
     if (center)
         KFE_TRY(kfe_i_gram_centred(d->ctx, problem->gram, &d->centred));
     d->gram = center ? d->centred : problem->gram;
-    if (d->side == KFE_SIDE_DUAL) {
+    if (d->side == KFE_SIDE_DUAL || d->targets > 1) {
         KFE_TRY(kfe_i_gram_keep(d->gram, bytes, &d->kept));
         d->gram = d->kept.gram;
     }

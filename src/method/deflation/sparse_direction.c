@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * β takes the values of the residual target y on ⌈νn⌉ examples and is zero elsewhere; with several targets y
- * is their leading combination, Wc with c the first eigenvector of WᵀW.
+ * Directions β that are zero on all but ⌈νn⌉ examples, for skpls and skblf.
  *
- * mr: the examples of largest |y_i|. In the first round of a classification all members of a class are equal;
- * of equals, those of largest |k_iᵀy| are taken, from at most `cache` drawn at random. mi: of `cache`
- * examples drawn at random, those of largest |k_iᵀy|. As y is orthogonal to the features, this is the
- * covariance of the deflated column.
+ * Several targets W are first combined into one, y = Wc, with c the leading eigenvector of WᵀKW, as in kpls and kblf: with
+ * balanced classes WᵀW has equal eigenvalues, and only the kernel tells its eigenvectors apart. β takes the values of y on
+ * the chosen examples:
+ *   mr   those of largest |y_i|. In the first iteration of a classification all members of a class are equal; among equals,
+ *        the examples of largest |k_iᵀy| are taken, from at most `cache` of them drawn at random.
+ *   mi   those of largest |k_iᵀy| among `cache` examples drawn at random. As y is orthogonal to the features, this is the
+ *        covariance of the deflated column with the target.
+ * With ν = 1 (and `cache` ≥ n for mi) the direction is that of kpls.
  *
- * Momma & Bennett (2003); Momma (2005). Time per round: the kernel columns of the examples chosen and, for
- * mi, of the candidates. Memory: a block of columns.
+ * Momma & Bennett (2003); Momma (2005). Time per iteration: the kernel columns of the chosen examples and, for mi, of the
+ * candidates; with several targets also one product of K with W. Memory: a block of columns; with several targets the
+ * matrix, if it fits.
  */
 #include "method/deflation/sparse_direction.h"
 
@@ -160,16 +164,26 @@ static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_de
 
 /* ---- the direction ---- */
 
-static kfe_status combine_targets(kfe_i_deflation *d, const double *w, double *out)
+/* out = Wc and *size = √(cᵀWᵀKWc) for the unit combination c of targets that covaries most with the data. One target
+ * needs no combination, and its size is ‖w‖, so that no product with the whole operator is taken. */
+static kfe_status combine_targets(kfe_i_deflation *d, const double *w, double *out, double *size)
 {
+    kfe_status status = KFE_OK;
     blasint n = (blasint)d->examples;
     blasint t = (blasint)d->targets;
-    double value = 0;
+    double square = 0;
 
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, t, t, n, 1, w, t, w, t, 0, d->inner, t);
-    kfe_status status = kfe_i_deflation_leading(d, d->inner, &value);
-    if (status == KFE_OK)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, t, 1, w, t, d->leading, 1, 0, out, 1);
+    if (t == 1) {
+        cblas_dcopy(n, w, 1, out, 1);
+        *size = cblas_dnrm2(n, w, 1);
+        return KFE_OK;
+    }
+    KFE_TRY(kfe_i_deflation_times(d, w, t, d->image));
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, t, t, n, 1, w, t, d->image, t, 0, d->inner, t);
+    KFE_TRY(kfe_i_deflation_leading(d, d->inner, &square));
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, t, 1, w, t, d->leading, 1, 0, out, 1);
+    *size = square > d->rounding * pow(cblas_dnrm2(n * t, w, 1), 2) ? sqrt(square) : 0;
+cleanup:
     return status;
 }
 
@@ -200,10 +214,11 @@ kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *d, kfe_i_sparse_direct
     kfe_status status = KFE_OK;
     int64_t n = d->examples;
     int64_t count = s->rule == KFE_SPARSE_MI && s->cache < s->support ? s->cache : s->support;
+    double size = 0;
 
     memset(direction, 0, (size_t)n * sizeof *direction);
-    KFE_TRY(combine_targets(d, w, s->target));
-    if (kfe_i_deflation_is_spent(d, cblas_dnrm2((blasint)n, s->target, 1)))
+    KFE_TRY(combine_targets(d, w, s->target, &size));
+    if (kfe_i_deflation_is_spent(d, size))
         goto cleanup;
     KFE_TRY(s->rule == KFE_SPARSE_MR ? choose_by_residual(s, d) : choose_by_covariance(s, d));
     for (int64_t i = 0; i < count; i++)

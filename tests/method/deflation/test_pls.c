@@ -336,64 +336,6 @@ static void test_many_threads_and_panels(void **state)
     free(y);
 }
 
-/* ---- sparse directions ---- */
-
-static void test_whole_sparse_kpls_is_kpls(void **state)
-{
-    kfe_context *ctx = *state;
-    deflation_problem p = deflation_make(ctx, 11, COLS, 1);
-    kfe_matrix a = support_features(ctx, "kpls", "dim=4,center=no", "rbf:gamma=0.3", p.data, p.test_data);
-    kfe_matrix b = support_features(ctx, "skpls", "dim=4,nu=1", "rbf:gamma=0.3", p.data, p.test_data);
-    kfe_matrix c = support_features(ctx, "skpls", "dim=4,nu=1,rule=mi", "rbf:gamma=0.3", p.data, p.test_data);
-
-    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, b.values), TOLERANCE_ROUNDS);
-    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, c.values), TOLERANCE_ROUNDS);
-    kfe_matrix_free(&a);
-    kfe_matrix_free(&b);
-    kfe_matrix_free(&c);
-    deflation_free(&p);
-}
-
-/* The feature of a direction with y's values on the `count` examples of largest `size`. */
-static void sparse_feature(const double *k, const double *y, const double *size, int64_t count,
-                           double *feature)
-{
-    for (int64_t i = 0; i < ROWS; i++)
-        feature[i] = 0;
-    for (int64_t j = 0; j < ROWS; j++) {
-        int64_t larger = 0;
-        for (int64_t l = 0; l < ROWS; l++)
-            larger += fabs(size[l]) > fabs(size[j]);
-        for (int64_t i = 0; larger < count && i < ROWS; i++)
-            feature[i] += k[i * ROWS + j] * y[j];
-    }
-}
-
-static void test_sparse_rules_choose_the_largest(void **state)
-{
-    kfe_context *ctx = *state;
-    deflation_problem p = deflation_make(ctx, 12, COLS, 1);
-    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
-    double *covariance = support_product(ROWS, ROWS, 1, k, p.centred);
-    double feature[ROWS];
-    int64_t count = 0;
-
-    for (int mi = 0; mi < 2; mi++) {
-        kfe_model *model = support_fit(ctx, "skpls", mi ? "dim=1,nu=0.22,rule=mi" : "dim=1,nu=0.22",
-                                       "rbf:gamma=0.3", p.data);
-        kfe_matrix f = support_transform(ctx, model, p.data);
-        sparse_feature(k, p.centred, mi ? covariance : p.centred, 7, feature);
-        assert_below(1 - deflation_cosine(ROWS, feature, 1, f.values, 1), TOLERANCE_ROUNDS);
-        assert_int_equal((int)kfe_model_record(model, "kernel_evaluations", &count)[0], 7);
-        assert_int_equal(kfe_model_support_size(model), 7);
-        kfe_matrix_free(&f);
-        kfe_model_free(model);
-    }
-    free(k);
-    free(covariance);
-    deflation_free(&p);
-}
-
 /* ---- edges ---- */
 
 static void assert_fit_fails(kfe_context *ctx, kfe_status expected, const char *text,
@@ -542,8 +484,6 @@ int main(void)
         with_context(test_alignment_approaches_one),
         with_context(test_linear_kpls_is_pls),
         with_context(test_many_threads_and_panels),
-        with_context(test_whole_sparse_kpls_is_kpls),
-        with_context(test_sparse_rules_choose_the_largest),
         with_context(test_target_that_does_not_vary),
         with_context(test_examples_that_do_not_vary),
         with_context(test_little_data),
