@@ -229,6 +229,22 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *diagonal = NULL;
+    double trace = 0;
+
+    KFE_ALLOC(gram->ctx, diagonal, gram->size);
+    KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
+    for (int64_t i = 0; i < gram->size; i++)
+        trace += diagonal[i];
+    *out = trace / (double)gram->size;
+cleanup:
+    kfe_i_free(gram->ctx, diagonal);
+    return status;
+}
+
 kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out)
 {
     enum { PANEL = 256 };

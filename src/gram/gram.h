@@ -127,6 +127,8 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram);
 /* What the rounding of its entries may make of an eigenvalue that is zero. */
 kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
+/* The mean of the diagonal entries. */
+kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out);
 /* Σ G[i, j]², in one pass. */
 kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
 

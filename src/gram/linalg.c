@@ -4,6 +4,7 @@
 #include "gram/linalg.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
@@ -244,6 +245,32 @@ kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t
 cleanup:
     kfe_i_eigen_work_free(work);
     return status;
+}
+
+void kfe_i_from_spectrum(int64_t order, const double *q, const double *values, double *scratch, double *out)
+{
+    for (int64_t i = 0; i < order; i++)
+        for (int64_t j = 0; j < order; j++)
+            scratch[i * order + j] = q[i * order + j] * values[j];
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)order, (blasint)order, (blasint)order, 1,
+                scratch, (blasint)order, q, (blasint)order, 0, out, (blasint)order);
+}
+
+kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double *values, double *vectors,
+                              double *root, kfe_i_eigen_work *work)
+{
+    kfe_status status = kfe_i_symmetric_eigen_with(ctx, order, a, order, values, vectors, work);
+
+    if (status != KFE_OK)
+        return status;
+    if (!(values[order - 1] > DBL_EPSILON * values[0]))
+        return kfe_i_fail(
+            ctx, KFE_ENUMERIC,
+            "the kernel is not positive definite on this data; change its parameters or use another kernel");
+    for (int64_t j = 0; j < order; j++)
+        values[j] = 1 / sqrt(values[j]);
+    kfe_i_from_spectrum(order, vectors, values, a, root);
+    return KFE_OK;
 }
 
 kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,

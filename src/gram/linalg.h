@@ -30,6 +30,12 @@ kfe_status kfe_i_eigen_work_new(kfe_context *ctx, int64_t most, kfe_i_eigen_work
 void kfe_i_eigen_work_free(kfe_i_eigen_work *work);
 kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
                                       double *vectors, kfe_i_eigen_work *work);
+/* out = Q diag(values) Qᵀ, all of order `order`; scratch: order². */
+void kfe_i_from_spectrum(int64_t order, const double *q, const double *values, double *scratch, double *out);
+/* root = a^(−1/2) for a symmetric a (order × order), which is overwritten. vectors: order²; values: order.
+ * KFE_ENUMERIC if a is not positive definite. */
+kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double *values, double *vectors,
+                              double *root, kfe_i_eigen_work *work);
 /* All of a·v = λ·b·v, λ falling, vᵀbv = 1, b positive definite; vectors in columns (n × n). Overwrites both.
  */
 kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,

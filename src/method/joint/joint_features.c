@@ -111,7 +111,7 @@ static kfe_status open_state(plain *s, const kfe_i_problem *problem, double ridg
     s->gram = s->kept.gram;
     KFE_ALLOC(s->ctx, s->right, s->n * problem->target->class_count);
     KFE_ALLOC(s->ctx, s->scratch, s->n * problem->target->class_count);
-    KFE_TRY(kfe_i_gram_chosen_ridge(s->ctx, s->gram, ridge, &s->ridge));
+    KFE_TRY(kfe_i_gram_chosen_ridge(s->gram, ridge, &s->ridge));
     if (s->n <= FACTORED_ROWS)
         KFE_TRY(factorise(s));
 cleanup:

@@ -15,7 +15,6 @@
 #include "gram/basis.h"
 #include "gram/linalg.h"
 #include "method/local/local_problem.h"
-#include "method/subspace/subspace.h"
 
 /* Of the gate's logits at the start. */
 #define KFE_FIRST_LOGITS 0.1

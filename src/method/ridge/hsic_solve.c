@@ -42,7 +42,7 @@ static kfe_status measure(dependence_state *s, const kfe_i_gram *plain)
     kfe_status status = KFE_OK;
     double mean = 0;
 
-    KFE_TRY(kfe_i_gram_mean_diagonal(s->ctx, s->centred, &mean));
+    KFE_TRY(kfe_i_gram_mean_diagonal(s->centred, &mean));
     KFE_TRY(kfe_i_gram_rounding(plain, &s->rounding));
     if (!(mean > s->rounding))
         KFE_FAIL(s->ctx, KFE_EINPUT, "%s: all examples are the same to the kernel; there is nothing to learn",

@@ -131,7 +131,7 @@ static kfe_status find_basis(const kfe_i_gram *gram, double asked, boosting *b)
     KFE_ALLOC(b->ctx, vectors, b->n * b->n);
     b->ridge = asked;
     if (asked < 0)
-        KFE_TRY(kfe_i_gram_mean_diagonal(b->ctx, gram, &b->ridge));
+        KFE_TRY(kfe_i_gram_mean_diagonal(gram, &b->ridge));
     b->ridge = fmax(b->ridge, 0);
     KFE_TRY(kfe_i_gram_materialise(gram, &k));
     KFE_TRY(kfe_i_symmetric_eigen(b->ctx, b->n, k, b->n, values, vectors));

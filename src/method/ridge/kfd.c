@@ -94,7 +94,7 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
     KFE_ALLOC(ctx, image, n * c);
     KFE_ALLOC(ctx, h, c * c);
     scaled_indicator(groups, l);
-    KFE_TRY(kfe_i_gram_chosen_ridge(ctx, centred, s->ridge, &ridge));
+    KFE_TRY(kfe_i_gram_chosen_ridge(centred, s->ridge, &ridge));
     KFE_TRY(kfe_i_gram_solve(centred, ridge, l, c, KFE_TOLERANCE, b, NULL));
     KFE_TRY(kfe_i_gram_times(centred, b, c, image));
     kfe_i_inner_products(n, c, l, c, c, image, c, h);

@@ -82,7 +82,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(make_buffers(ctx, problem, s->center, &work));
     const kfe_i_gram *gram = work.centred ? work.centred : problem->gram;
     int64_t m = work.columns;
-    KFE_TRY(kfe_i_gram_chosen_ridge(ctx, gram, s->ridge, &ridge));
+    KFE_TRY(kfe_i_gram_chosen_ridge(gram, s->ridge, &ridge));
     KFE_TRY(kfe_i_gram_solve(gram, ridge, work.targets, m, KFE_TOLERANCE, work.solved, NULL));
     KFE_TRY(kfe_i_gram_times(gram, work.solved, m, work.image));
     kfe_i_inner_products(n, m, work.targets, m, m, work.image, m, work.small);

@@ -91,7 +91,7 @@ static kfe_status factor_kernel(kfe_context *ctx, const char *method, const char
 
     KFE_TRY(open_kernel(ctx, method, text, targets, &kernel));
     KFE_TRY(kfe_i_gram_tiled(ctx, &kernel, targets, &gram));
-    KFE_TRY(kfe_i_gram_mean_diagonal(ctx, gram, &mean));
+    KFE_TRY(kfe_i_gram_mean_diagonal(gram, &mean));
     KFE_TRY(kfe_i_pivoted_cholesky(gram, most, KFE_RANK_TOLERANCE * mean * (double)targets->rows, &low_rank));
     if (low_rank.trace > KFE_LABEL_REMAINDER * low_rank.whole)
         kfe_i_log(

@@ -21,26 +21,10 @@ double kfe_i_chosen_ridge(double asked, double trace, int64_t order)
     return trace > 0 ? KFE_RIDGE_SHARE * trace / (double)order : 1;
 }
 
-kfe_status kfe_i_gram_mean_diagonal(kfe_context *ctx, const kfe_i_gram *gram, double *out)
-{
-    kfe_status status = KFE_OK;
-    double *diagonal = NULL;
-    double trace = 0;
-
-    KFE_ALLOC(ctx, diagonal, gram->size);
-    KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
-    for (int64_t i = 0; i < gram->size; i++)
-        trace += diagonal[i];
-    *out = trace / (double)gram->size;
-cleanup:
-    kfe_i_free(ctx, diagonal);
-    return status;
-}
-
-kfe_status kfe_i_gram_chosen_ridge(kfe_context *ctx, const kfe_i_gram *gram, double asked, double *out)
+kfe_status kfe_i_gram_chosen_ridge(const kfe_i_gram *gram, double asked, double *out)
 {
     double mean = 0;
-    kfe_status status = kfe_i_gram_mean_diagonal(ctx, gram, &mean);
+    kfe_status status = kfe_i_gram_mean_diagonal(gram, &mean);
 
     *out = kfe_i_chosen_ridge(asked, mean, 1);
     return status;

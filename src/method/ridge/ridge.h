@@ -16,9 +16,8 @@
 
 /* `asked` if positive, else a thousandth of the mean diagonal of a matrix of this order and trace. */
 double kfe_i_chosen_ridge(double asked, double trace, int64_t order);
-kfe_status kfe_i_gram_mean_diagonal(kfe_context *ctx, const kfe_i_gram *gram, double *out);
 /* The chosen ridge for an operator. */
-kfe_status kfe_i_gram_chosen_ridge(kfe_context *ctx, const kfe_i_gram *gram, double asked, double *out);
+kfe_status kfe_i_gram_chosen_ridge(const kfe_i_gram *gram, double asked, double *out);
 
 typedef struct kfe_i_candidates {
     const char *method;

@@ -11,7 +11,6 @@
 #include "gram/basis.h"
 #include "gram/linalg.h"
 #include "kernel/expansion.h"
-#include "method/ridge/ridge.h"
 
 /* For coefficients of what lies outside of the examples' span only nearly: a start need not be exact. */
 #define KFE_START_RIDGE 1e-8
@@ -72,7 +71,7 @@ static kfe_status from_landmarks(kfe_context *ctx, const kfe_i_problem *problem,
     KFE_TRY(allocate(ctx, gram->size, solution->dim, out));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, solution->landmarks, solution->coefficients,
                          solution->dim, out->image));
-    KFE_TRY(kfe_i_gram_mean_diagonal(ctx, gram, &mean));
+    KFE_TRY(kfe_i_gram_mean_diagonal(gram, &mean));
     KFE_TRY(kfe_i_gram_solve(gram, KFE_START_RIDGE * mean, out->image, solution->dim, 1e-6, out->w, NULL));
     KFE_TRY(kfe_i_gram_times(gram, out->w, solution->dim, out->image));
 cleanup:

@@ -123,30 +123,6 @@ void kfe_i_subspace_free(kfe_i_subspace *subspace)
     memset(subspace, 0, sizeof *subspace);
 }
 
-void kfe_i_spectral(int64_t order, const double *q, const double *values, double *scratch, double *out)
-{
-    for (int64_t i = 0; i < order; i++)
-        for (int64_t j = 0; j < order; j++)
-            scratch[i * order + j] = q[i * order + j] * values[j];
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)order, (blasint)order, (blasint)order, 1,
-                scratch, (blasint)order, q, (blasint)order, 0, out, (blasint)order);
-}
-
-kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double *values, double *vectors,
-                              double *root, kfe_i_eigen_work *work)
-{
-    kfe_status status = kfe_i_symmetric_eigen_with(ctx, order, a, order, values, vectors, work);
-
-    if (status != KFE_OK)
-        return status;
-    if (!(values[order - 1] > DBL_EPSILON * values[0]))
-        return negative_length(ctx);
-    for (int64_t j = 0; j < order; j++)
-        values[j] = 1 / sqrt(values[j]);
-    kfe_i_spectral(order, vectors, values, a, root);
-    return KFE_OK;
-}
-
 /* basis and features ← theirs times m (dim × dim). */
 static kfe_status turn(kfe_i_subspace *subspace, const double *m)
 {

@@ -66,13 +66,6 @@ kfe_status kfe_i_subspace_principal(kfe_i_subspace *subspace);
 void kfe_i_subspace_gradient(int64_t rows, int64_t dim, const double *w, const double *x, const double *e,
                              double *horizontal, double *small);
 
-/* a (order × order, symmetric, overwritten) → its inverse square root, in `root`. KFE_ENUMERIC if it is not
- * positive definite. `vectors` order², `values` order. */
-kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double *values, double *vectors,
-                              double *root, kfe_i_eigen_work *work);
-/* out = Q diag(values) Qᵀ; scratch: order². */
-void kfe_i_spectral(int64_t order, const double *q, const double *values, double *scratch, double *out);
-
 /*
  * Kernel-target alignment of K^w = XXᵀ with K^y = YYᵀ, Y the class indicator (eqs. 17-24):
  *     A = ‖YᵀX‖² / (‖XᵀX‖ ‖YᵀY‖),    ∂A/∂X = 2(YYᵀX − ‖YᵀX‖²/‖XᵀX‖² · X(XᵀX)) / (‖XᵀX‖ ‖YᵀY‖).

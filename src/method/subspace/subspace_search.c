@@ -141,13 +141,13 @@ static void geodesic_at(search_state *s, double t)
 {
     for (int64_t j = 0; j < s->d; j++)
         s->diagonal[j] = cos(s->gamma[j] * t);
-    kfe_i_spectral(s->d, s->q, s->diagonal, s->b, s->a);
+    kfe_i_from_spectrum(s->d, s->q, s->diagonal, s->b, s->a);
     for (int64_t j = 0; j < s->d; j++)
         s->diagonal[j] = sine_over(s->gamma[j], t);
-    kfe_i_spectral(s->d, s->q, s->diagonal, s->b, s->s1);
+    kfe_i_from_spectrum(s->d, s->q, s->diagonal, s->b, s->s1);
     for (int64_t j = 0; j < s->d; j++)
         s->diagonal[j] = -s->gamma[j] * sin(s->gamma[j] * t);
-    kfe_i_spectral(s->d, s->q, s->diagonal, s->b, s->s2);
+    kfe_i_from_spectrum(s->d, s->q, s->diagonal, s->b, s->s2);
 }
 
 static kfe_status geodesic_trial(search_state *s, double t)
