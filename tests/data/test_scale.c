@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scaling against values worked out by hand, and its invariants on sparse, constant and extreme data. */
 #include "support/support.h"
+#include "support/sweep.h"
 
 #include <float.h>
 #include <math.h>
@@ -208,13 +209,14 @@ static void test_refusals(void **state)
     kfe_i_scaler_free(&scaler);
 }
 
-static kfe_status scale_once(kfe_context *ctx)
+static kfe_status scale_once(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
     kfe_i_table table = dense(hand_values, 4, 2, 3);
     kfe_i_scaler scaler = {0};
     kfe_i_table out = {0};
 
+    (void)user;
     KFE_TRY(kfe_i_scaler_learn(ctx, KFE_SCALE_STANDARD, &table, &scaler));
     KFE_TRY(kfe_i_scaler_apply(ctx, &scaler, &table, &out));
 cleanup:
@@ -226,19 +228,7 @@ cleanup:
 static void test_allocation_failures(void **state)
 {
     (void)state;
-    for (int64_t k = 2;; k++) {
-        support_allocator allocator = {.fail_at = k};
-        kfe_context *ctx = NULL;
-        assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-        kfe_status status = scale_once(ctx);
-        kfe_context_free(ctx);
-        assert_int_equal(allocator.live, 0);
-        if (status == KFE_OK) {
-            assert_true(k > 4);
-            break;
-        }
-        assert_int_equal(status, KFE_ENOMEM);
-    }
+    support_sweep_all("scaling", scale_once, NULL, 4);
 }
 
 int main(void)

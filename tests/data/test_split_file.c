@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of split files: long lines, and mistakes with their place. */
 #include "support/support.h"
+#include "support/sweep.h"
 
 #include <stdio.h>
 
@@ -97,24 +98,18 @@ static void test_bad_files_are_named(void **state)
     }
 }
 
+static kfe_status read_once(kfe_context *ctx, void *path)
+{
+    return kfe_i_split_file_read(ctx, path, 3, ignore, NULL);
+}
+
 static void test_failing_allocations(void **state)
 {
-    const char *path = support_text("sweep.txt", "train 1 3\ntest 2");
+    char path[512];
     (void)state;
 
-    for (int64_t fail_at = 2;; fail_at++) {
-        support_allocator allocator = {.fail_at = fail_at};
-        kfe_context *ctx = NULL;
-        assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-        kfe_status status = kfe_i_split_file_read(ctx, path, 3, ignore, NULL);
-        assert_int_equal(status, allocator.calls < fail_at ? KFE_OK : KFE_ENOMEM);
-        kfe_context_free(ctx);
-        assert_int_equal(allocator.live, 0);
-        if (status == KFE_OK) {
-            assert_true(fail_at > 5);
-            break;
-        }
-    }
+    snprintf(path, sizeof path, "%s", support_text("sweep.txt", "train 1 3\ntest 2"));
+    support_sweep_all("file of splits", read_once, path, 5);
 }
 
 int main(void)

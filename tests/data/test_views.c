@@ -2,6 +2,7 @@
 /* Views as data: their names, kernels of single views, new data in another order, views from memory, and what
  * must be refused. */
 #include "support/fit.h"
+#include "support/sweep.h"
 
 #include <stdio.h>
 
@@ -395,8 +396,9 @@ static void files_of_other_names_are_taken_in_order(void **state)
 
 /* ---- memory ---- */
 
-static kfe_status join_fit_and_transform(kfe_context *ctx, const sample *s)
+static kfe_status join_fit_and_transform(kfe_context *ctx, void *user)
 {
+    const sample *s = user;
     static const char *const names[2][2] = {{"a", "b"}, {"b", "a"}};
     static const char *const own[][2] = {{"b", "linear"}, {NULL, NULL}};
     const char *labels[ROWS];
@@ -432,22 +434,8 @@ static kfe_status join_fit_and_transform(kfe_context *ctx, const sample *s)
 static void every_allocation_may_fail(void **state)
 {
     sample s = make_sample(*state);
-    int64_t calls = 1;
 
-    for (int64_t fail_at = 0; fail_at <= calls; fail_at++) {
-        support_allocator allocator = {.fail_at = fail_at};
-        kfe_context *ctx = NULL;
-        kfe_status status = kfe_context_new_with(support_reallocate, &allocator, &ctx);
-        if (status == KFE_OK)
-            status = kfe_context_set_threads(ctx, 1);
-        if (status == KFE_OK)
-            status = join_fit_and_transform(ctx, &s);
-        kfe_context_free(ctx);
-        calls = fail_at ? calls : allocator.calls;
-        assert_int_equal(status, fail_at ? KFE_ENOMEM : KFE_OK);
-        assert_int_equal(allocator.live, 0);
-    }
-    assert_true(calls > 30);
+    support_sweep_all("two views", join_fit_and_transform, &s, 30);
     free_sample(&s);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "data/viola_jones.h"
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { IMAGES = 7, WIDTH = 7, HEIGHT = 5, PIXELS = WIDTH * HEIGHT };
@@ -164,39 +165,28 @@ static void test_what_is_no_image_is_refused(void **state)
     free(pixels);
 }
 
-static kfe_status map_with(support_allocator *allocator, const double *pixels)
+static kfe_status map_images(kfe_context *ctx, void *user)
 {
+    const double *pixels = user;
     const char *labels[IMAGES] = {"a", "b", "a", "b", "a", "b", "c"};
-    kfe_context *ctx = NULL;
     kfe_data *images = NULL;
     kfe_data *features = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+    kfe_status status;
 
-    if (status != KFE_OK)
-        return status;
     if ((status = kfe_data_wrap_dense(ctx, IMAGES, PIXELS, PIXELS, pixels, &images)) == KFE_OK &&
         (status = kfe_data_set_labels(ctx, images, labels)) == KFE_OK)
         status = kfe_data_viola_jones(ctx, images, WIDTH, HEIGHT, &features);
     kfe_data_free(features);
     kfe_data_free(images);
-    kfe_context_free(ctx);
     return status;
 }
 
 static void test_memory_may_end_anywhere(void **state)
 {
     double *pixels = make_images(4, IMAGES);
-    support_allocator counting = {0};
 
     (void)state;
-    assert_int_equal(map_with(&counting, pixels), KFE_OK);
-    assert_int_equal(counting.live, 0);
-    assert_true(counting.calls > 10);
-    for (int64_t k = 1; k <= counting.calls; k++) {
-        support_allocator failing = {.fail_at = k};
-        assert_int_equal(map_with(&failing, pixels), KFE_ENOMEM);
-        assert_int_equal(failing.live, 0);
-    }
+    support_sweep_all("rectangle features", map_images, pixels, 10);
     free(pixels);
 }
 

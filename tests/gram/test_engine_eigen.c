@@ -10,6 +10,7 @@
 #include "support/engine.h"
 #include "support/fit.h"
 #include "support/points.h"
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 /* Above what LAPACK gets, and multiples of nothing. */
@@ -313,29 +314,37 @@ static void test_repeated(void **state)
 
 /* ---- stopping, and running out of memory ---- */
 
-/* One run in a context of its own, whose allocator may fail and whose user may cancel. */
-static kfe_status run_watched(support_allocator *allocator, engine_stop *stop, int64_t memory,
-                              double tolerance)
+typedef struct watched {
+    engine_stop *stop;
+    int64_t memory;
+    double tolerance;
+} watched;
+
+/* One run in a context whose allocator may fail and whose user may cancel. */
+static kfe_status run_watched(kfe_context *ctx, void *user)
 {
-    kfe_context *ctx = NULL;
+    const watched *w = user;
     engine_problem p;
     double values[10];
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
 
-    if (status != KFE_OK)
-        return status;
     double *vectors = support_random(1, SIZE * 10);
-    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
-    assert_ok(ctx, kfe_context_set_memory(ctx, memory));
-    kfe_context_on_cancel(ctx, engine_stop_asked, stop);
-    status = engine_open(ctx, engine_case_named("ordinary"), SIZE, 1, &p);
+    assert_ok(ctx, kfe_context_set_memory(ctx, w->memory));
+    kfe_context_on_cancel(ctx, engine_stop_asked, w->stop);
+    kfe_status status = engine_open(ctx, engine_case_named("ordinary"), SIZE, 1, &p);
     if (status == KFE_OK)
-        status = kfe_i_gram_eigen(p.gram, 10, tolerance, values, vectors);
+        status = kfe_i_gram_eigen(p.gram, 10, w->tolerance, values, vectors);
     if (status == KFE_ENOMEM)
         assert_non_null(strstr(kfe_error_message(ctx), "memory"));
     engine_close(&p);
-    kfe_context_free(ctx);
     free(vectors);
+    return status;
+}
+
+static kfe_status run_with_allocator(support_allocator *allocator, engine_stop *stop, int64_t memory,
+                                     double tolerance)
+{
+    kfe_status status = support_use_with(allocator, run_watched, &(watched){stop, memory, tolerance});
+
     assert_int_equal(allocator->live, 0);
     return status;
 }
@@ -348,11 +357,11 @@ static void test_cancel(void **state)
     for (int m = 0; m < 3; m++) {
         support_allocator allocator = {0};
         engine_stop whole = {0};
-        assert_int_equal(run_watched(&allocator, &whole, memories[m], KFE_TOLERANCE), KFE_OK);
+        assert_int_equal(run_with_allocator(&allocator, &whole, memories[m], KFE_TOLERANCE), KFE_OK);
         assert_true(whole.asked > 5);
         for (int64_t at = 1; at <= whole.asked; at += 1 + whole.asked / 8) {
             engine_stop stop = {.stop_at = at};
-            assert_int_equal(run_watched(&allocator, &stop, memories[m], KFE_TOLERANCE), KFE_ECANCEL);
+            assert_int_equal(run_with_allocator(&allocator, &stop, memories[m], KFE_TOLERANCE), KFE_ECANCEL);
             assert_int_equal(stop.asked, at);
         }
     }
@@ -362,15 +371,8 @@ static void test_failing_allocations(void **state)
 {
     (void)state;
     for (int m = 0; m < 3; m++) {
-        support_allocator counted = {0};
         engine_stop never = {0};
-        assert_int_equal(run_watched(&counted, &never, memories[m], KFE_TOLERANCE), KFE_OK);
-        assert_true(counted.calls > 20);
-        for (int64_t at = 1; at <= counted.calls; at++) {
-            support_allocator allocator = {.fail_at = at};
-            if (run_watched(&allocator, &never, memories[m], KFE_TOLERANCE) != KFE_ENOMEM)
-                fail_msg("allocation %d of %d failed and nobody noticed", (int)at, (int)counted.calls);
-        }
+        support_sweep_all("eigenvectors", run_watched, &(watched){&never, memories[m], KFE_TOLERANCE}, 20);
     }
 }
 
@@ -383,8 +385,8 @@ static void test_no_allocation_in_rounds(void **state)
         support_allocator tight = {0};
         engine_stop few = {0};
         engine_stop many = {0};
-        assert_int_equal(run_watched(&loose, &few, memories[m], 1e-1), KFE_OK);
-        assert_int_equal(run_watched(&tight, &many, memories[m], 1e-12), KFE_OK);
+        assert_int_equal(run_with_allocator(&loose, &few, memories[m], 1e-1), KFE_OK);
+        assert_int_equal(run_with_allocator(&tight, &many, memories[m], 1e-12), KFE_OK);
         assert_true(many.asked > few.asked);
         assert_int_equal(loose.calls, tight.calls);
     }

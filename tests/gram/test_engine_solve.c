@@ -9,6 +9,7 @@
 #include "support/engine.h"
 #include "support/fit.h"
 #include "support/points.h"
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 /* Above what Cholesky gets, and a multiple of nothing but itself. */
@@ -265,29 +266,38 @@ static void test_repeated(void **state)
 
 /* ---- stopping, and running out of memory ---- */
 
-static kfe_status run_watched(support_allocator *allocator, engine_stop *stop, int64_t memory,
-                              double tolerance)
-{
-    kfe_context *ctx = NULL;
-    engine_problem p;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+typedef struct watched {
+    engine_stop *stop;
+    int64_t memory;
+    double tolerance;
+} watched;
 
-    if (status != KFE_OK)
-        return status;
+/* One run in a context whose allocator may fail and whose user may cancel. */
+static kfe_status run_watched(kfe_context *ctx, void *user)
+{
+    const watched *w = user;
+    engine_problem p;
+
     double *right = right_sides(SIZE, 2);
     double *solution = support_random(12, SIZE * 2);
-    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
-    assert_ok(ctx, kfe_context_set_memory(ctx, memory));
-    kfe_context_on_cancel(ctx, engine_stop_asked, stop);
-    status = engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p);
+    assert_ok(ctx, kfe_context_set_memory(ctx, w->memory));
+    kfe_context_on_cancel(ctx, engine_stop_asked, w->stop);
+    kfe_status status = engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p);
     if (status == KFE_OK)
-        status = kfe_i_gram_solve(p.gram, 1e-2, right, 2, tolerance, solution, NULL);
+        status = kfe_i_gram_solve(p.gram, 1e-2, right, 2, w->tolerance, solution, NULL);
     if (status == KFE_ENOMEM)
         assert_non_null(strstr(kfe_error_message(ctx), "memory"));
     engine_close(&p);
-    kfe_context_free(ctx);
     free(right);
     free(solution);
+    return status;
+}
+
+static kfe_status run_with_allocator(support_allocator *allocator, engine_stop *stop, int64_t memory,
+                                     double tolerance)
+{
+    kfe_status status = support_use_with(allocator, run_watched, &(watched){stop, memory, tolerance});
+
     assert_int_equal(allocator->live, 0);
     return status;
 }
@@ -298,27 +308,23 @@ static void test_cancel(void **state)
     engine_stop whole = {0};
     (void)state;
 
-    assert_int_equal(run_watched(&allocator, &whole, 0, KFE_TOLERANCE), KFE_OK);
+    assert_int_equal(run_with_allocator(&allocator, &whole, 0, KFE_TOLERANCE), KFE_OK);
     assert_true(whole.asked > 4);
     for (int64_t at = 1; at <= whole.asked; at += 1 + whole.asked / 6) {
         engine_stop stop = {.stop_at = at};
-        assert_int_equal(run_watched(&allocator, &stop, 0, KFE_TOLERANCE), KFE_ECANCEL);
+        assert_int_equal(run_with_allocator(&allocator, &stop, 0, KFE_TOLERANCE), KFE_ECANCEL);
         assert_int_equal(stop.asked, at);
     }
 }
 
 static void test_failing_allocations(void **state)
 {
-    support_allocator counted = {0};
     engine_stop never = {0};
+    watched w = {&never, 30000000, KFE_TOLERANCE};
     (void)state;
 
-    assert_int_equal(run_watched(&counted, &never, 30000000, KFE_TOLERANCE), KFE_OK);
-    for (int64_t at = 1; at <= counted.calls; at += 1 + counted.calls / 16) {
-        support_allocator allocator = {.fail_at = at};
-        if (run_watched(&allocator, &never, 30000000, KFE_TOLERANCE) != KFE_ENOMEM)
-            fail_msg("allocation %d of %d failed and nobody noticed", (int)at, (int)counted.calls);
-    }
+    int64_t step = 1 + support_count_allocations(run_watched, &w) / 16;
+    support_sweep_run(&(support_sweep){.name = "solving", .use = run_watched, .user = &w, .step = step});
 }
 
 /* More rounds, not one allocation more: in double and in single precision. */
@@ -332,8 +338,8 @@ static void test_no_allocation_in_rounds(void **state)
         support_allocator tight = {0};
         engine_stop few = {0};
         engine_stop many = {0};
-        assert_int_equal(run_watched(&loose, &few, memories[m], 1e-2), KFE_OK);
-        assert_int_equal(run_watched(&tight, &many, memories[m], 1e-11), KFE_OK);
+        assert_int_equal(run_with_allocator(&loose, &few, memories[m], 1e-2), KFE_OK);
+        assert_int_equal(run_with_allocator(&tight, &many, memories[m], 1e-11), KFE_OK);
         assert_true(many.asked > few.asked);
         assert_int_equal(loose.calls, tight.calls);
     }

@@ -2,6 +2,7 @@
 /* Machines and decisions; the learners that are ours throughout: knn, ls, centroid; what all learners share.
  */
 #include "support/learn.h"
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 /* ---- decisions on outputs written by hand ---- */
@@ -473,64 +474,49 @@ static void test_bad_targets_are_refused(void **state)
 typedef struct sweep_case {
     const char *learner, *params;
     int sparse, wide;
+    const problem *problem;
 } sweep_case;
 
-static kfe_status fit_and_predict(support_allocator *allocator, const sweep_case *one, const problem *p)
+static kfe_status fit_and_predict(kfe_context *ctx, void *user)
 {
-    kfe_context *ctx = NULL;
+    const sweep_case *one = user;
+    const problem *p = one->problem;
     kfe_i_predictor predictor = {0};
     kfe_i_table table = kfe_i_table_slice(one->sparse ? &p->sparse : &p->dense, 0, ROWS);
     kfe_i_target target = p->target;
     double out[ROWS * CLASSES];
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
 
-    if (status != KFE_OK)
-        return status;
     if (one->wide) /* fewer examples than features; the first ones are of all classes */
         table.rows = target.rows = 4;
-    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
-    status = learn_try(ctx, one->learner, one->params, &table, &target, &predictor);
+    kfe_status status = learn_try(ctx, one->learner, one->params, &table, &target, &predictor);
     if (status == KFE_OK)
         status = kfe_i_predictor_outputs(ctx, &predictor, &table, out);
-    if (status != KFE_OK)
-        assert_string_not_equal(kfe_error_message(ctx), "");
     kfe_i_predictor_free(&predictor);
-    kfe_context_free(ctx);
     return status;
 }
 
 static void test_failing_allocations(void **state)
 {
     static const sweep_case cases[] = {
-        {"knn", "neighbors=3", 0, 0},
-        {"knn", "neighbors=3", 1, 0},
-        {"centroid", NULL, 0, 0},
-        {"ls", NULL, 0, 0},
-        {"ls", NULL, 1, 0},
-        {"ls", NULL, 0, 1},
-        {"ls", NULL, 1, 1},
-        {"svm", "class-weights=balanced", 0, 0},
-        {"svm", "learner-kernel=rbf:gamma=1", 1, 0},
-        {"svm", "learner-kernel=laplacian:gamma=1,class-weights=c0:2", 0, 0},
-        {"svm", "learner-kernel=rbf:gamma=1,svm-solver=smo", 0, 0},
-        {"linear-svm", "class-weights=balanced", 0, 0},
+        {"knn", "neighbors=3", 0, 0, NULL},
+        {"knn", "neighbors=3", 1, 0, NULL},
+        {"centroid", NULL, 0, 0, NULL},
+        {"ls", NULL, 0, 0, NULL},
+        {"ls", NULL, 1, 0, NULL},
+        {"ls", NULL, 0, 1, NULL},
+        {"ls", NULL, 1, 1, NULL},
+        {"svm", "class-weights=balanced", 0, 0, NULL},
+        {"svm", "learner-kernel=rbf:gamma=1", 1, 0, NULL},
+        {"svm", "learner-kernel=laplacian:gamma=1,class-weights=c0:2", 0, 0, NULL},
+        {"svm", "learner-kernel=rbf:gamma=1,svm-solver=smo", 0, 0, NULL},
+        {"linear-svm", "class-weights=balanced", 0, 0, NULL},
     };
     problem p = make_problem(*state, 12, 0);
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        kfe_status status = KFE_ENOMEM;
-        int64_t fail_at = 0;
-        while (status == KFE_ENOMEM) {
-            support_allocator allocator = {.fail_at = ++fail_at};
-            status = fit_and_predict(&allocator, &cases[c], &p);
-            if (allocator.live != 0)
-                fail_msg("%s: %d blocks leak when allocation %d fails", cases[c].learner, (int)allocator.live,
-                         (int)fail_at);
-            if (status == KFE_OK && allocator.calls >= fail_at)
-                fail_msg("%s: allocation %d failed and nobody noticed", cases[c].learner, (int)fail_at);
-        }
-        assert_int_equal(status, KFE_OK);
-        assert_true(fail_at > 5);
+        sweep_case one = cases[c];
+        one.problem = &p;
+        support_sweep_all(one.learner, fit_and_predict, &one, 5);
     }
     free_problem(&p);
 }

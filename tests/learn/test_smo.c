@@ -6,6 +6,7 @@
 #include "support/engine.h"
 #include "support/fit.h"
 #include "support/smo.h"
+#include "support/sweep.h"
 
 /* ---- against LIBSVM ---- */
 
@@ -439,25 +440,39 @@ static void test_cancel(void **state)
     smo_free_problem(&p);
 }
 
-static kfe_status solve_with(support_allocator *allocator, smo_problem *p, const form *one, int64_t *calls)
+typedef struct small_solve {
+    smo_problem *problem;
+    const form *form;
+    const support_allocator *counting; /* NULL: do not count */
+    int64_t calls;                     /* allocations of the solver alone */
+} small_solve;
+
+static kfe_status solve_small(kfe_context *ctx, void *user)
 {
-    kfe_context *ctx = NULL;
+    small_solve *one = user;
+    smo_problem *p = one->problem;
     kfe_i_smo_result result = {0};
     smo_opened o = {0};
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
 
-    if (status != KFE_OK)
-        return status;
     for (int64_t i = 0; i < p->n; i++)
         p->alpha[i] = 0.5; /* inside the box, so that there is something to settle */
-    status = smo_open_gram(ctx, p, one->kernel, one->storage, &o);
-    int64_t before = allocator->calls;
+    kfe_status status = smo_open_gram(ctx, p, one->form->kernel, one->form->storage, &o);
+    int64_t before = one->counting ? one->counting->calls : 0;
     if (status == KFE_OK)
         status = smo_solve_on(ctx, p, o.gram, 1e-6, 1, &result);
-    *calls = allocator->calls - before;
+    one->calls = one->counting ? one->counting->calls - before : 0;
     smo_close_gram(&o);
-    kfe_context_free(ctx);
     return status;
+}
+
+/* Allocations of the solver alone. */
+static int64_t count_solver_allocations(smo_problem *p, const form *one)
+{
+    support_allocator counting = {0};
+    small_solve solve = {p, one, &counting, 0};
+
+    assert_int_equal(support_use_with(&counting, solve_small, &solve), KFE_OK);
+    return solve.calls;
 }
 
 static const form every_form[] = {{"linear", KFE_GRAM_AUTO},
@@ -468,19 +483,12 @@ static const form every_form[] = {{"linear", KFE_GRAM_AUTO},
 static void test_every_allocation_may_fail(void **state)
 {
     smo_problem p = smo_make_points(5, 30, 3, 0.5);
-    int64_t calls = 0;
 
     (void)state;
     smo_linear_kernel(&p);
     for (size_t f = 0; f < 4; f++)
-        for (int64_t k = 1;; k++) {
-            support_allocator allocator = {.fail_at = k};
-            kfe_status status = solve_with(&allocator, &p, &every_form[f], &calls);
-            assert_int_equal(allocator.live, 0);
-            if (status == KFE_OK && allocator.calls < k)
-                break;
-            assert_int_equal(status, KFE_ENOMEM);
-        }
+        support_sweep_all(every_form[f].kernel, solve_small,
+                          &(small_solve){.problem = &p, .form = &every_form[f]}, 4);
     smo_free_problem(&p);
 }
 
@@ -492,14 +500,10 @@ static void test_iterations_do_not_allocate(void **state)
     (void)state;
     smo_linear_kernel(&p);
     for (size_t f = 0; f < 4; f += f == 1 ? 2 : 1) {
-        support_allocator few = {0};
-        support_allocator many = {0};
-        int64_t calls[2] = {0};
         smo_set_upper(&p, 0.6, 0.6);
-        assert_int_equal(solve_with(&few, &p, &every_form[f], &calls[0]), KFE_OK);
+        int64_t few = count_solver_allocations(&p, &every_form[f]);
         smo_set_upper(&p, 1000, 1000);
-        assert_int_equal(solve_with(&many, &p, &every_form[f], &calls[1]), KFE_OK);
-        assert_int_equal(calls[0], calls[1]);
+        assert_int_equal(count_solver_allocations(&p, &every_form[f]), few);
     }
     smo_free_problem(&p);
 }

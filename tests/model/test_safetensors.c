@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model container: round trips, a reader of another language, and files that mean harm. */
 #include "support/support.h"
+#include "support/sweep.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -417,7 +418,7 @@ static void test_memory_limit(void **state)
     assert_fails(ctx, KFE_ELIMIT, "header", kfe_i_safetensors_read(ctx, path, &file));
 }
 
-static kfe_status write_and_read(kfe_context *ctx, const char *path)
+static kfe_status write_and_read(kfe_context *ctx, void *path)
 {
     kfe_status status = KFE_OK;
     kfe_i_safetensors written;
@@ -437,22 +438,11 @@ cleanup:
 
 static void test_allocation_failures(void **state)
 {
-    const char *path = support_path("failing.kfe");
+    char path[512];
 
     (void)state;
-    for (int64_t k = 2;; k++) {
-        support_allocator allocator = {.fail_at = k};
-        kfe_context *ctx = NULL;
-        assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-        kfe_status status = write_and_read(ctx, path);
-        kfe_context_free(ctx);
-        assert_int_equal(allocator.live, 0);
-        if (status == KFE_OK) {
-            assert_true(k > 10);
-            break;
-        }
-        assert_int_equal(status, KFE_ENOMEM);
-    }
+    snprintf(path, sizeof path, "%s", support_path("failing.kfe"));
+    support_sweep_all("safetensors", write_and_read, path, 10);
 }
 
 int main(void)

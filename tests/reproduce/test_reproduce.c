@@ -12,6 +12,7 @@
 #include "report/reproduction.h"
 #include "select/separation.h"
 #include "support/plan.h"
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 /* ---- what is in the library ---- */
@@ -379,37 +380,28 @@ static void test_files_are_read_from_the_folder(void **state)
 
 /* ---- failing allocations ---- */
 
-static kfe_status reproduce_with(support_allocator *allocator, const char *path, const char *options,
-                                 kfe_style style)
-{
-    kfe_context *ctx = NULL;
-    char *out = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+typedef struct reproduction {
+    const char *path, *options;
+    kfe_style style;
+} reproduction;
 
-    if (status == KFE_OK) {
-        kfe_context_set_threads(ctx, 1);
-        status = kfe_reproduce(ctx, path, options, style, &out);
-        assert_int_equal(out == NULL, status != KFE_OK);
-        kfe_string_free(ctx, out);
-    }
-    kfe_context_free(ctx);
+static kfe_status reproduce_once(kfe_context *ctx, void *user)
+{
+    const reproduction *one = user;
+    char *out = NULL;
+    kfe_status status = kfe_reproduce(ctx, one->path, one->options, one->style, &out);
+
+    assert_int_equal(out == NULL, status != KFE_OK);
+    kfe_string_free(ctx, out);
     return status;
 }
 
 static void sweep_failures(const char *text, const char *options, kfe_style style)
 {
-    const char *path = support_text("s.json", text);
-    int64_t k = 1;
-    kfe_status status = KFE_ENOMEM;
+    char path[512];
 
-    for (; status != KFE_OK && k < 100000; k++) {
-        support_allocator allocator = {.fail_at = k};
-        status = reproduce_with(&allocator, path, options, style);
-        assert_true(status == KFE_OK || status == KFE_ENOMEM);
-        assert_int_equal(allocator.live, 0);
-    }
-    assert_int_equal(status, KFE_OK);
-    assert_true(k > 50);
+    snprintf(path, sizeof path, "%s", support_text("s.json", text));
+    support_sweep_all(options, reproduce_once, &(reproduction){path, options, style}, 50);
 }
 
 static void test_failing_allocations(void **state)

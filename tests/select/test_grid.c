@@ -7,6 +7,7 @@
 
 #include "select/grid.h"
 #include "support/fit.h"
+#include "support/sweep.h"
 
 /* ---- a grid in one call ---- */
 
@@ -464,35 +465,25 @@ static void test_optional_names_are_left_out_and_counted(void **state)
 
 /* ---- memory ends ---- */
 
-static kfe_status walk(support_allocator *allocator)
+static kfe_status make_and_read(kfe_context *ctx, void *user)
 {
-    kfe_context *ctx = NULL;
     kfe_i_grid grid = {0};
     kfe_spec *spec = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+    kfe_status status = make(ctx, user, 0, NULL, &grid);
 
-    if (status == KFE_OK && (status = make(ctx, &large, 0, NULL, &grid)) == KFE_OK)
+    if (status == KFE_OK)
         status = kfe_i_grid_spec(ctx, &grid, 17, &spec);
     kfe_spec_free(spec);
     kfe_i_grid_free(&grid);
-    kfe_context_free(ctx);
     return status;
 }
 
 static void test_memory_may_end_anywhere(void **state)
 {
-    support_allocator counting = {0};
-
+    request r = large;
     (void)state;
-    assert_int_equal(walk(&counting), KFE_OK);
-    assert_int_equal(counting.live, 0);
-    for (int64_t k = 1; k <= counting.calls; k++) {
-        support_allocator failing = {.fail_at = k};
-        kfe_status status = walk(&failing);
-        if (status != KFE_ENOMEM || failing.live != 0)
-            fail_msg("allocation %lld of %lld fails: %s, %lld blocks not freed", (long long)k,
-                     (long long)counting.calls, kfe_status_text(status), (long long)failing.live);
-    }
+
+    support_sweep_all("grid", make_and_read, &r, 20);
 }
 
 int main(void)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Splits when memory ends: the failure is told, and nothing is left behind. */
 #include "support/fit.h"
+#include "support/sweep.h"
 
 #include <stdio.h>
 
 #include "select/splits.h"
 
-static kfe_status split_once(kfe_context *ctx, const char *options)
+static kfe_status split_once(kfe_context *ctx, void *options)
 {
     static int32_t codes[] = {0, 1, 0, 1, 2, 2, 0, 0, 1, 0};
     static char zero[] = "0";
@@ -30,26 +31,14 @@ static kfe_status split_once(kfe_context *ctx, const char *options)
 static void test_failing_allocations(void **state)
 {
     char file[600];
-    const char *const options[] = {"folds=3,repeats=6", "split=random,repeats=3", "split=held-out,folds=2",
-                                   file};
+    char plain[][40] = {"folds=3,repeats=6", "split=random,repeats=3", "split=held-out,folds=2"};
     (void)state;
 
     snprintf(file, sizeof file, "split=file,split-file=%s",
              support_text("sweep.txt", "train 1-4\ntest 5-10\ntrain 5-6\ntest 1"));
-    for (int k = 0; k < 4; k++)
-        for (int64_t fail_at = 2;; fail_at++) {
-            support_allocator allocator = {.fail_at = fail_at};
-            kfe_context *ctx = NULL;
-            assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-            kfe_status status = split_once(ctx, options[k]);
-            assert_int_equal(status, allocator.calls < fail_at ? KFE_OK : KFE_ENOMEM);
-            kfe_context_free(ctx);
-            assert_int_equal(allocator.live, 0);
-            if (status == KFE_OK) {
-                assert_true(fail_at > 10);
-                break;
-            }
-        }
+    for (int k = 0; k < 3; k++)
+        support_sweep_all(plain[k], split_once, plain[k], 10);
+    support_sweep_all(file, split_once, file, 10);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 /* The search engine when things go wrong: data that does not fit, memory that ends, threads that must not
  * meet in what belongs to the user. */
 #include "support/select.h"
+#include "support/sweep.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -272,65 +273,50 @@ static void test_cancelling_stops(void **state)
 
 typedef struct walk_request {
     const char *method, *params, *kernel, *learner, *axis;
+    const double *x;
 } walk_request;
 
-static kfe_status walk(const walk_request *r, const double *x, int threads, support_allocator *allocator)
+static kfe_status walk(kfe_context *ctx, void *user)
 {
-    kfe_context *ctx = NULL;
+    const walk_request *r = user;
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
     const char *labels[ROWS];
     double values[FOLDS * MOST_SETTINGS];
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+    kfe_status status;
 
-    if (status != KFE_OK)
-        return status;
     for (int i = 0; i < ROWS; i++)
         labels[i] = i % 2 ? "b" : "a";
-    if ((status = kfe_context_set_threads(ctx, threads)) == KFE_OK &&
-        (status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, x, &data)) == KFE_OK &&
+    if ((status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, r->x, &data)) == KFE_OK &&
         (status = kfe_data_set_labels(ctx, data, labels)) == KFE_OK &&
         (status = kfe_spec_parse(ctx, r->method, r->params, r->kernel, &spec)) == KFE_OK &&
         (status = kfe_spec_set_learner(ctx, spec, r->learner, NULL)) == KFE_OK)
         status = sweep_spec(ctx, spec, data, r->axis, values);
     kfe_spec_free(spec);
     kfe_data_free(data);
-    kfe_context_free(ctx);
     return status;
-}
-
-static void check_walks(const walk_request *r, const double *x, int threads, int64_t step)
-{
-    support_allocator counting = {0};
-
-    assert_int_equal(walk(r, x, threads, &counting), KFE_OK);
-    assert_int_equal(counting.live, 0);
-    for (int64_t k = 1; k <= counting.calls; k += step) {
-        support_allocator failing = {.fail_at = k};
-        kfe_status status = walk(r, x, threads, &failing);
-        /* with threads it may be that fewer blocks are needed than the time before */
-        if ((status != KFE_ENOMEM && failing.calls >= k) || failing.live != 0)
-            fail_msg("%s, %d threads: allocation %lld of %lld fails: %s, %lld blocks not freed", r->method,
-                     threads, (long long)k, (long long)counting.calls, kfe_status_text(status),
-                     (long long)failing.live);
-    }
 }
 
 static void test_memory_may_end_anywhere(void **state)
 {
     static const walk_request requests[] = {
-        {"koc", NULL, "rbf", "knn", "gamma=scale,1"},
-        {"kfd", "scale=standard", "rbf:gamma=1", "ls", "dim=1,2"},
-        {"pca", NULL, NULL, "centroid", "dim=1,2"},
-        {"none", NULL, "rbf", "svm", "gamma=1,2"},
-        {"none", "scale=standard", NULL, "knn", "neighbors=1,2"},
+        {"koc", NULL, "rbf", "knn", "gamma=scale,1", NULL},
+        {"kfd", "scale=standard", "rbf:gamma=1", "ls", "dim=1,2", NULL},
+        {"pca", NULL, NULL, "centroid", "dim=1,2", NULL},
+        {"none", NULL, "rbf", "svm", "gamma=1,2", NULL},
+        {"none", "scale=standard", NULL, "knn", "neighbors=1,2", NULL},
     };
     double *x = support_normals(3, ROWS * COLS);
 
     (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        check_walks(&requests[i], x, 1, 1);
-        check_walks(&requests[i], x, 2, 29);
+        walk_request one = requests[i];
+        support_sweep sweep = {.name = one.method, .use = walk, .user = &one, .at_least = 100};
+        one.x = x;
+        support_sweep_run(&sweep);
+        sweep.threads = 2;
+        sweep.step = 29;
+        support_sweep_run(&sweep);
     }
     free(x);
 }

@@ -111,26 +111,3 @@ double deflation_cosine(int64_t n, const double *a, int64_t a_step, const double
     }
     return fabs(ab) / sqrt(aa * bb);
 }
-
-void deflation_sweep(const char *name, deflation_use use, void *user)
-{
-    kfe_status status = KFE_ENOMEM;
-    int64_t fail_at = 1; /* the first is the context's own */
-
-    while (status == KFE_ENOMEM) {
-        support_allocator allocator = {.fail_at = ++fail_at};
-        kfe_context *ctx = NULL;
-        assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-        assert_int_equal(kfe_context_set_threads(ctx, 1), KFE_OK);
-        status = use(ctx, user);
-        if (status != KFE_OK && strcmp(kfe_error_message(ctx), "") == 0)
-            fail_msg("%s: no message when allocation %d fails", name, (int)fail_at);
-        kfe_context_free(ctx);
-        if (allocator.live != 0)
-            fail_msg("%s: %d blocks leak when allocation %d fails", name, (int)allocator.live, (int)fail_at);
-        if (status == KFE_OK && allocator.calls >= fail_at)
-            fail_msg("%s: allocation %d failed and nobody noticed", name, (int)fail_at);
-    }
-    assert_int_equal(status, KFE_OK);
-    assert_true(fail_at > 20);
-}

@@ -28,9 +28,4 @@ void deflation_remove(int64_t n, int64_t k, const double *tau, double *a);
 /* Cosine of the angle between columns; 1 if they are the same up to scale. */
 double deflation_cosine(int64_t n, const double *a, int64_t a_step, const double *b, int64_t b_step);
 
-/* Fits and frees with an allocator that fails at the k-th allocation, for every k: KFE_ENOMEM, a message, no
- * leak, until it succeeds. */
-typedef kfe_status (*deflation_use)(kfe_context *ctx, void *user);
-void deflation_sweep(const char *name, deflation_use use, void *user);
-
 #endif

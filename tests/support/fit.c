@@ -154,6 +154,43 @@ kfe_matrix support_features(kfe_context *ctx, const char *method, const char *pa
     return features;
 }
 
+static kfe_status set_classes(kfe_context *ctx, kfe_data *data, const support_fit_case *one)
+{
+    const char **labels = get(one->rows, sizeof *labels);
+    char(*names)[16] = get(one->rows, sizeof *names);
+
+    for (int64_t i = 0; i < one->rows; i++) {
+        snprintf(names[i], sizeof names[i], "c%d", one->class_of[i]);
+        labels[i] = names[i];
+    }
+    kfe_status status = kfe_data_set_labels(ctx, data, labels);
+    free(labels);
+    free(names);
+    return status;
+}
+
+kfe_status support_fit_use(kfe_context *ctx, void *fit_case)
+{
+    const support_fit_case *one = fit_case;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_status status = kfe_data_wrap_dense(ctx, one->rows, one->cols, one->cols, one->x, &data);
+
+    if (status == KFE_OK && one->class_of)
+        status = set_classes(ctx, data, one);
+    else if (status == KFE_OK && one->y)
+        status = kfe_data_set_targets(ctx, data, one->targets, one->y);
+    if (status == KFE_OK)
+        status = kfe_spec_parse(ctx, one->method, one->params, one->kernel, &spec);
+    if (status == KFE_OK)
+        status = kfe_fit(ctx, spec, data, &model);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
+
 /* ---- linear algebra ---- */
 
 double *support_product(int64_t m, int64_t n, int64_t k, const double *a, const double *b)

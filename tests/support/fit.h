@@ -34,6 +34,18 @@ void support_label(kfe_context *ctx, kfe_data *data, int64_t rows, const int *cl
 
 /* ---- fitting in one call; failures fail the test ---- */
 
+/* A fit on data in memory, for sweeps over failing allocations (support/sweep.h): makes the data, fits, frees
+ * everything. */
+typedef struct support_fit_case {
+    const char *method, *params, *kernel;
+    int64_t rows, cols;
+    const double *x;
+    const int *class_of; /* NULL: real targets, if there are any */
+    int64_t targets;
+    const double *y;
+} support_fit_case;
+kfe_status support_fit_use(kfe_context *ctx, void *fit_case);
+
 kfe_model *support_fit(kfe_context *ctx, const char *method, const char *params, const char *kernel,
                        const kfe_data *train);
 kfe_matrix support_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/mkl.h"
+#include "support/sweep.h"
 
 #include <math.h>
 
@@ -66,59 +67,48 @@ void support_check_predictions_of_a_file(kfe_context *ctx, const kfe_model *mode
     kfe_model_free(loaded);
 }
 
-static kfe_status fit_counted(support_allocator *allocator, const support_request *request, int64_t rows,
-                              int64_t cols, const double *x, const int *class_of)
+typedef struct counted_fit {
+    const support_request *request;
+    int64_t rows, cols;
+    const double *x;
+    const int *class_of;
+} counted_fit;
+
+static kfe_status fit_once(kfe_context *ctx, void *user)
 {
+    const counted_fit *one = user;
     const char *labels[64];
-    kfe_context *ctx = NULL;
     kfe_data *data = NULL;
     kfe_model *model = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+    kfe_status status = kfe_data_wrap_dense(ctx, one->rows, one->cols, one->cols, one->x, &data);
 
-    assert_true(rows <= 64);
-    for (int64_t i = 0; i < rows; i++)
-        labels[i] = class_of[i] == 0 ? "a" : class_of[i] == 1 ? "b" : "c";
-    if (status == KFE_OK)
-        status = kfe_context_set_threads(ctx, 1);
-    if (status == KFE_OK)
-        status = kfe_data_wrap_dense(ctx, rows, cols, cols, x, &data);
+    assert_true(one->rows <= 64);
+    for (int64_t i = 0; i < one->rows; i++)
+        labels[i] = one->class_of[i] == 0 ? "a" : one->class_of[i] == 1 ? "b" : "c";
     if (status == KFE_OK)
         status = kfe_data_set_labels(ctx, data, labels);
     if (status == KFE_OK)
-        status = support_request_fit(ctx, request, data, &model);
+        status = support_request_fit(ctx, one->request, data, &model);
     kfe_model_free(model);
     kfe_data_free(data);
-    kfe_context_free(ctx);
     return status;
 }
 
 void support_check_memory(const support_request *request, int64_t rows, int64_t cols, const double *x,
                           const int *class_of)
 {
-    support_allocator counting = {0};
-
-    assert_int_equal(fit_counted(&counting, request, rows, cols, x, class_of), KFE_OK);
-    assert_int_equal(counting.live, 0);
-    assert_true(counting.calls > 20);
-    for (int64_t k = 1; k <= counting.calls; k++) {
-        support_allocator failing = {.fail_at = k};
-        kfe_status status = fit_counted(&failing, request, rows, cols, x, class_of);
-        if (status != KFE_ENOMEM || failing.live != 0)
-            fail_msg("%s: allocation %lld of %lld: %s, %lld not freed", request->method, (long long)k,
-                     (long long)counting.calls, kfe_status_text(status), (long long)failing.live);
-    }
+    support_sweep_all(request->method, fit_once, &(counted_fit){request, rows, cols, x, class_of}, 20);
 }
 
 void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
                                           int64_t cols, const double *x, const int *class_of)
 {
-    support_allocator counting[2] = {{0}};
     support_request longer = *few;
+    counted_fit cases[] = {{few, rows, cols, x, class_of}, {&longer, rows, cols, x, class_of}};
 
     longer.params = many;
-    assert_int_equal(fit_counted(&counting[0], few, rows, cols, x, class_of), KFE_OK);
-    assert_int_equal(fit_counted(&counting[1], &longer, rows, cols, x, class_of), KFE_OK);
-    assert_int_equal(counting[0].calls, counting[1].calls);
+    assert_int_equal(support_count_allocations(fit_once, &cases[0]),
+                     support_count_allocations(fit_once, &cases[1]));
 }
 
 double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,

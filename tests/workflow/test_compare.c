@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "support/points.h"
+#include "support/sweep.h"
 
 enum { ROWS = 50, COLS = 4, FOLDS = 5 };
 
@@ -296,37 +297,39 @@ static void test_grids_serve_those_that_have_the_parameter(void **state)
 
 enum { FEW = 12 };
 
-static kfe_status walk(const double *x, kfe_style style, support_allocator *allocator)
+typedef struct comparison {
+    const double *x;
+    kfe_style style;
+} comparison;
+
+static kfe_status validate_and_compare(kfe_context *ctx, void *user)
 {
+    const comparison *one = user;
     static const char *const grids[] = {"neighbors=1,3"};
     const char *labels[FEW];
-    kfe_context *ctx = NULL;
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
     kfe_model *best = NULL;
     char *text = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
+    kfe_status status;
 
-    if (status != KFE_OK)
-        return status;
     for (int i = 0; i < FEW; i++)
         labels[i] = i % 2 ? "b" : "a";
-    if ((status = kfe_context_set_threads(ctx, 1)) == KFE_OK &&
-        (status = kfe_data_wrap_dense(ctx, FEW, COLS, COLS, x, &data)) == KFE_OK &&
+    if ((status = kfe_data_wrap_dense(ctx, FEW, COLS, COLS, one->x, &data)) == KFE_OK &&
         (status = kfe_data_set_labels(ctx, data, labels)) == KFE_OK &&
         (status = kfe_spec_parse(ctx, "koc", "dim=1", NULL, &spec)) == KFE_OK &&
         (status = kfe_spec_set_learner(ctx, spec, "knn", NULL)) == KFE_OK &&
-        (status = kfe_cross_validate(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", style, &best,
+        (status = kfe_cross_validate(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", one->style, &best,
                                      &text)) == KFE_OK) {
         const kfe_spec *const both[] = {spec, spec};
         kfe_string_free(ctx, text);
-        status = kfe_compare(ctx, 2, both, 1, grids, data, "folds=2,inner-folds=0,bold=stars", style, &text);
+        status =
+            kfe_compare(ctx, 2, both, 1, grids, data, "folds=2,inner-folds=0,bold=stars", one->style, &text);
     }
     kfe_string_free(ctx, text);
     kfe_model_free(best);
     kfe_spec_free(spec);
     kfe_data_free(data);
-    kfe_context_free(ctx);
     return status;
 }
 
@@ -336,19 +339,13 @@ static void test_memory_may_end_anywhere(void **state)
 
     (void)state;
     for (int style = 0; style < 2; style++) {
-        support_allocator counting = {0};
-        assert_int_equal(walk(x, (kfe_style)style, &counting), KFE_OK);
-        assert_int_equal(counting.live, 0);
+        comparison one = {x, (kfe_style)style};
         /* the styles differ in the report only, which comes last */
-        int64_t first = style == 0 || counting.calls < 300 ? 1 : counting.calls - 300;
-        for (int64_t k = first; k <= counting.calls; k++) {
-            support_allocator failing = {.fail_at = k};
-            kfe_status status = walk(x, (kfe_style)style, &failing);
-            if (status != KFE_ENOMEM || failing.live != 0)
-                fail_msg("style %d, allocation %lld of %lld fails: %s, %lld blocks not freed", style,
-                         (long long)k, (long long)counting.calls, kfe_status_text(status),
-                         (long long)failing.live);
-        }
+        support_sweep_run(&(support_sweep){.name = style ? "JSON" : "text",
+                                           .use = validate_and_compare,
+                                           .user = &one,
+                                           .at_least = 300,
+                                           .last = style ? 300 : 0});
     }
     free(x);
 }

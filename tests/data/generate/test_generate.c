@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generators against the definitions they follow: shapes, means, variances, bounds, published numbers. */
 #include "support/support.h"
+#include "support/sweep.h"
 
 #include <math.h>
 
@@ -368,26 +369,27 @@ static void test_refusals(void **state)
     assert_null(data);
 }
 
+typedef struct generation {
+    const char *name, *options;
+} generation;
+
+static kfe_status generate_once(kfe_context *ctx, void *user)
+{
+    const generation *one = user;
+    kfe_data *data = NULL;
+    kfe_status status = kfe_data_generate(ctx, one->name, one->options, &data);
+
+    kfe_data_free(data);
+    return status;
+}
+
 static void test_allocation_failures(void **state)
 {
-    static const char *const names[] = {"rings", "iris", "sma-cost"};
-    static const char *const options[] = {"n=5", NULL, "n=5,features=3,relevant=2"};
+    generation cases[] = {{"rings", "n=5"}, {"iris", NULL}, {"sma-cost", "n=5,features=3,relevant=2"}};
 
     (void)state;
     for (int g = 0; g < 3; g++)
-        for (int64_t k = 2;; k++) {
-            support_allocator allocator = {.fail_at = k};
-            kfe_context *ctx = NULL;
-            kfe_data *data = NULL;
-            assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-            kfe_status status = kfe_data_generate(ctx, names[g], options[g], &data);
-            kfe_data_free(data);
-            kfe_context_free(ctx);
-            assert_int_equal(allocator.live, 0);
-            if (status == KFE_OK)
-                break;
-            assert_int_equal(status, KFE_ENOMEM);
-        }
+        support_sweep_all(cases[g].name, generate_once, &cases[g], 4);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 
 #include "data/data.h"
 #include "support/support.h"
+#include "support/sweep.h"
 
 static kfe_data *read_text(kfe_context *ctx, const char *text, const char *options)
 {
@@ -165,23 +166,10 @@ static void a_file_of_several_blocks(void **state)
 
 static void every_allocation_may_fail(void **state)
 {
-    const char *path = support_text("t.svm", "a 1:1 2:2\nb 3:1\n");
+    support_reading one = {support_text("t.svm", "a 1:1 2:2\nb 3:1\n"), NULL};
     (void)state;
 
-    for (int64_t fail_at = 2;; fail_at++) {
-        support_allocator allocator = {.fail_at = fail_at};
-        kfe_context *ctx = NULL;
-        kfe_data *data = NULL;
-        kfe_status status;
-        assert_true(kfe_context_new_with(support_reallocate, &allocator, &ctx) == KFE_OK);
-        status = kfe_data_read(ctx, path, NULL, &data);
-        assert_true(status == (allocator.calls < fail_at ? KFE_OK : KFE_ENOMEM));
-        kfe_data_free(data);
-        kfe_context_free(ctx);
-        assert_int_equal(allocator.live, 0);
-        if (status == KFE_OK)
-            break;
-    }
+    support_sweep_all("LIBSVM text", support_read_use, &one, 5);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "support/support.h"
+#include "support/sweep.h"
 
 typedef struct bytes {
     unsigned char data[4096];
@@ -387,23 +388,10 @@ static void sparse_archives(void **state)
 static void every_allocation_may_fail(void **state)
 {
     bytes file = dense_archive(8, 0);
-    const char *path = support_file("t.npz", file.data, file.size);
+    support_reading one = {support_file("t.npz", file.data, file.size), NULL};
     (void)state;
 
-    for (int64_t fail_at = 2;; fail_at++) {
-        support_allocator allocator = {.fail_at = fail_at};
-        kfe_context *ctx = NULL;
-        kfe_data *data = NULL;
-        kfe_status status;
-        assert_true(kfe_context_new_with(support_reallocate, &allocator, &ctx) == KFE_OK);
-        status = kfe_data_read(ctx, path, NULL, &data);
-        assert_true(status == (allocator.calls < fail_at ? KFE_OK : KFE_ENOMEM));
-        kfe_data_free(data);
-        kfe_context_free(ctx);
-        assert_int_equal(allocator.live, 0);
-        if (status == KFE_OK)
-            break;
-    }
+    support_sweep_all("archive", support_read_use, &one, 5);
 }
 
 int main(void)

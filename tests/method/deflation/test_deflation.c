@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 3 };
@@ -332,7 +333,7 @@ static void test_failing_allocations(void **state)
 {
     deflation_problem p = deflation_make(*state, 48, COLS, 1);
 
-    deflation_sweep("mine", fit_once, &p);
+    support_sweep_all("mine", fit_once, &p, 20);
     deflation_free(&p);
 }
 

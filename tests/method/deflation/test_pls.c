@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 5, DIM = 4 };
@@ -413,63 +414,29 @@ static void test_little_data(void **state)
     kfe_data_free(data);
 }
 
-typedef struct sweep_case {
-    const char *const *method;
-    const double *x;
-    double *y;
-} sweep_case;
-
-static kfe_status fit_once(kfe_context *ctx, void *user)
-{
-    const sweep_case *c = user;
-    kfe_data *data = NULL;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    kfe_status status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, c->x, &data);
-
-    if (status == KFE_OK)
-        status = kfe_data_set_targets(ctx, data, 2, c->y);
-    if (status == KFE_OK)
-        status = kfe_spec_parse(ctx, c->method[0], c->method[1], c->method[2], &spec);
-    if (status == KFE_OK)
-        status = kfe_fit(ctx, spec, data, &model);
-    kfe_model_free(model);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    return status;
-}
-
 static void test_failing_allocations(void **state)
 {
     deflation_problem p = deflation_make(*state, 17, COLS, 2);
 
     for (int m = 0; m < ALL_METHODS; m++) {
-        sweep_case c = {all_methods[m], p.x, p.y};
-        deflation_sweep(all_methods[m][0], fit_once, &c);
+        const char *const *one = all_methods[m];
+        support_fit_case fit = {one[0], one[1], one[2], ROWS, COLS, p.x, NULL, 2, p.y};
+        support_sweep_all(one[0], support_fit_use, &fit, 20);
     }
     deflation_free(&p);
 }
 
-static int64_t count_allocations(const sweep_case *c, const char *params)
-{
-    const char *const method[3] = {c->method[0], params, c->method[2]};
-    sweep_case other = {method, c->x, c->y};
-    support_allocator allocator = {0};
-    kfe_context *ctx = NULL;
-
-    assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-    assert_ok(ctx, fit_once(ctx, &other));
-    kfe_context_free(ctx);
-    return allocator.calls;
-}
-
-static void test_rounds_do_not_allocate(void **state)
+static void test_iterations_do_not_allocate(void **state)
 {
     deflation_problem p = deflation_make(*state, 18, COLS, 2);
 
     for (int m = 0; m < 4; m++) {
-        sweep_case c = {all_methods[m], p.x, p.y};
-        assert_int_equal(count_allocations(&c, "dim=2"), count_allocations(&c, "dim=4"));
+        const char *const *one = all_methods[m];
+        support_fit_case few = {one[0], "dim=2", one[2], ROWS, COLS, p.x, NULL, 2, p.y};
+        support_fit_case many = few;
+        many.params = "dim=4";
+        assert_int_equal(support_count_allocations(support_fit_use, &few),
+                         support_count_allocations(support_fit_use, &many));
     }
     deflation_free(&p);
 }
@@ -488,7 +455,7 @@ int main(void)
         with_context(test_examples_that_do_not_vary),
         with_context(test_little_data),
         with_context(test_failing_allocations),
-        with_context(test_rounds_do_not_allocate),
+        with_context(test_iterations_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lmkl and sldr where the truth is planted, where the data says nothing, and where memory ends. */
 #include "support/local.h"
+#include "support/sweep.h"
 
 #include <math.h>
 
@@ -107,35 +108,32 @@ static void test_data_that_says_nothing_does_no_harm(void **state)
 
 /* ---- memory ---- */
 
-static kfe_status fit_counted(support_allocator *allocator, const char *method, const char *params,
-                              const char *kernel)
+typedef struct small_fit {
+    const char *method, *kernel;
+} small_fit;
+
+static kfe_status fit_small(kfe_context *ctx, void *user)
 {
     enum { FEW = 10 };
-    kfe_context *ctx = NULL;
+    const small_fit *one = user;
     support_views views = {0};
     kfe_i_solution solution = {0};
     double *x = support_normals(3, FEW * 3);
     int class_of[FEW];
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
 
     for (int i = 0; i < FEW; i++)
         class_of[i] = i % 3;
-    if (status == KFE_OK)
-        status = kfe_context_set_threads(ctx, 1);
-    if (status == KFE_OK)
-        status = support_views_begin(ctx, FEW, class_of, &views);
+    kfe_status status = support_views_begin(ctx, FEW, class_of, &views);
     if (status == KFE_OK) {
         support_views_add(&views, "x", 3, x);
-        status = support_views_kernel(&views, 0, kernel);
+        status = support_views_kernel(&views, 0, one->kernel);
     }
     if (status == KFE_OK)
         status = support_views_kernel(&views, 0, "linear");
     if (status == KFE_OK)
-        status = support_local_fit(&views, method, params, &solution);
+        status = support_local_fit(&views, one->method, "max-iter=2,restarts=2", &solution);
     kfe_i_solution_free(&solution);
-    if (ctx)
-        support_views_end(&views);
-    kfe_context_free(ctx);
+    support_views_end(&views);
     free(x);
     return status;
 }
@@ -147,18 +145,8 @@ static void test_memory_may_end_anywhere(void **state)
     (void)state;
     for (int method = 0; method < 2; method++)
         for (int kernel = 0; kernel < 2; kernel++) {
-            const char *name = method ? "sldr" : "lmkl";
-            support_allocator counting = {0};
-            assert_int_equal(fit_counted(&counting, name, "max-iter=2,restarts=2", kernels[kernel]), KFE_OK);
-            assert_int_equal(counting.live, 0);
-            assert_true(counting.calls > 60);
-            for (int64_t k = 1; k <= counting.calls; k++) {
-                support_allocator failing = {.fail_at = k};
-                kfe_status status = fit_counted(&failing, name, "max-iter=2,restarts=2", kernels[kernel]);
-                if (status != KFE_ENOMEM || failing.live != 0)
-                    fail_msg("%s: allocation %lld of %lld: %s, %lld not freed", name, (long long)k,
-                             (long long)counting.calls, kfe_status_text(status), (long long)failing.live);
-            }
+            small_fit one = {method ? "sldr" : "lmkl", kernels[kernel]};
+            support_sweep_all(one.method, fit_small, &one, 60);
         }
 }
 

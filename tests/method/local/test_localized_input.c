@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mkl, lmkl and sldr on odd data and bad input, and where memory ends, by the public header alone. */
 #include "support/scene.h"
+#include "support/sweep.h"
 
 #include <math.h>
 
@@ -155,9 +156,15 @@ static void test_a_class_of_one_member(void **state)
 
 enum { FEW = 9 };
 
+typedef struct whole_use {
+    const char *method, *kernel;
+    const double *x;
+} whole_use;
+
 /* Everything that a program does with a model, stopping at the first failure. */
-static kfe_status whole_road(kfe_context *ctx, const char *method, const char *kernel, const double *x)
+static kfe_status use_model(kfe_context *ctx, void *user)
 {
+    const whole_use *one = user;
     static const char *const labels[FEW] = {"a", "b", "c", "a", "b", "c", "a", "b", "c"};
     static const char *const names[] = {"x", "y"};
     kfe_data *parts[2] = {0};
@@ -170,18 +177,18 @@ static kfe_status whole_road(kfe_context *ctx, const char *method, const char *k
     char *bytes = NULL;
     char *report = NULL;
     size_t size = 0;
-    kfe_status status = kfe_data_wrap_dense(ctx, FEW, 3, 3, x, &parts[0]);
+    kfe_status status = kfe_data_wrap_dense(ctx, FEW, 3, 3, one->x, &parts[0]);
 
     if (status == KFE_OK)
-        status = kfe_data_wrap_dense(ctx, FEW, 2, 3, x + 1, &parts[1]);
+        status = kfe_data_wrap_dense(ctx, FEW, 2, 3, one->x + 1, &parts[1]);
     if (status == KFE_OK)
         status = kfe_data_join_views(ctx, 2, (const kfe_data *const *)parts, names, &data);
     if (status == KFE_OK)
         status = kfe_data_set_labels(ctx, data, labels);
     if (status == KFE_OK)
-        status = kfe_spec_parse(ctx, method, NULL, "linear", &spec);
+        status = kfe_spec_parse(ctx, one->method, NULL, "linear", &spec);
     if (status == KFE_OK)
-        status = kfe_spec_set_view_kernel(ctx, spec, "y", kernel);
+        status = kfe_spec_set_view_kernel(ctx, spec, "y", one->kernel);
     if (status == KFE_OK)
         status = kfe_fit(ctx, spec, data, &model);
     if (status == KFE_OK)
@@ -205,39 +212,16 @@ static kfe_status whole_road(kfe_context *ctx, const char *method, const char *k
     return status;
 }
 
-static kfe_status counted_road(support_allocator *allocator, const char *method, const char *kernel,
-                               const double *x)
-{
-    kfe_context *ctx = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
-
-    if (status == KFE_OK)
-        status = kfe_context_set_threads(ctx, 1);
-    if (status == KFE_OK)
-        status = whole_road(ctx, method, kernel, x);
-    kfe_context_free(ctx);
-    return status;
-}
-
 static void test_memory_may_end_anywhere(void **state)
 {
-    static const char *const roads[][2] = {
+    static const char *const uses[][2] = {
         {"mkl", "rbf:gamma=0.3"}, {"lmkl", "poly:degree=2"}, {"sldr", "laplacian:gamma=0.3"}};
     double *x = support_normals(3, FEW * 3 + 1);
     (void)state;
 
     for (int r = 0; r < 3; r++) {
-        support_allocator counting = {0};
-        assert_int_equal(counted_road(&counting, roads[r][0], roads[r][1], x), KFE_OK);
-        assert_int_equal(counting.live, 0);
-        assert_true(counting.calls > 100);
-        for (int64_t k = 1; k <= counting.calls; k++) {
-            support_allocator failing = {.fail_at = k};
-            kfe_status status = counted_road(&failing, roads[r][0], roads[r][1], x);
-            if (status != KFE_ENOMEM || failing.live != 0)
-                fail_msg("%s: allocation %lld of %lld: %s, %lld not freed", roads[r][0], (long long)k,
-                         (long long)counting.calls, kfe_status_text(status), (long long)failing.live);
-        }
+        whole_use one = {uses[r][0], uses[r][1], x};
+        support_sweep_all(one.method, use_model, &one, 100);
     }
     free(x);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 40, COLS = 4, CLASSES = 4 };
@@ -456,49 +457,22 @@ static void test_indefinite_kernel(void **state)
     free_problem(&p);
 }
 
-typedef struct sweep_case {
-    const char *method, *params, *kernel;
-} sweep_case;
-
-static kfe_status use(kfe_context *ctx, void *user)
-{
-    static const char *const labels[] = {"a", "b", "c"};
-    const sweep_case *one = user;
-    double x[24];
-    const char *names[8];
-    kfe_data *data = NULL;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    uint64_t random = 2;
-
-    for (int i = 0; i < 24; i++)
-        x[i] = support_normal(&random);
-    for (int i = 0; i < 8; i++)
-        names[i] = labels[i % 3];
-    kfe_status status = kfe_data_wrap_dense(ctx, 8, 3, 3, x, &data);
-    if (status == KFE_OK)
-        status = kfe_data_set_labels(ctx, data, names);
-    if (status == KFE_OK)
-        status = kfe_spec_parse(ctx, one->method, one->params, one->kernel, &spec);
-    if (status == KFE_OK)
-        status = kfe_fit(ctx, spec, data, &model);
-    kfe_model_free(model);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    return status;
-}
-
 static void test_failing_allocations(void **state)
 {
-    static const sweep_case cases[] = {
+    static const char *const cases[][3] = {
         {"hsic", NULL, "rbf:gamma=1"},
         {"uhsic", "label-kernel=rbf:gamma=1", "rbf:gamma=1"},
         {"hsic", "lambda=1e-6", "sigmoid:gamma=3,coef0=-1"},
     };
+    static const int class_of[] = {0, 1, 2, 0, 1, 2, 0, 1};
+    double *x = support_normals(2, 24);
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        deflation_sweep(cases[i].method, use, (void *)&cases[i]);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        support_fit_case fit = {cases[i][0], cases[i][1], cases[i][2], 8, 3, x, class_of, 0, NULL};
+        support_sweep_all(cases[i][0], support_fit_use, &fit, 20);
+    }
+    free(x);
 }
 
 int main(void)

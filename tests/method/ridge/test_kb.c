@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 30, TEST_ROWS = 12, COLS = 4, ROUNDS = 6 };
@@ -362,28 +363,9 @@ static void test_memory_limit_is_respected(void **state)
 
 /* ---- memory ends ---- */
 
-static kfe_status fit_with(support_allocator *allocator, const problem *p, const char *params)
+static support_fit_case boosting(const problem *p, const char *params)
 {
-    const char *labels[ROWS];
-    kfe_context *ctx = NULL;
-    kfe_data *data = NULL;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
-
-    if (status != KFE_OK)
-        return status;
-    for (int i = 0; i < ROWS; i++)
-        labels[i] = p->class_of[i] ? "yes" : "no";
-    if ((status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, p->x, &data)) == KFE_OK &&
-        (status = kfe_data_set_labels(ctx, data, labels)) == KFE_OK &&
-        (status = kfe_spec_parse(ctx, "kb", params, "rbf:gamma=0.3", &spec)) == KFE_OK)
-        status = kfe_fit(ctx, spec, data, &model);
-    kfe_model_free(model);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    kfe_context_free(ctx);
-    return status;
+    return (support_fit_case){"kb", params, "rbf:gamma=0.3", ROWS, COLS, p->x, p->class_of, 0, NULL};
 }
 
 static void test_memory_may_end_anywhere(void **state)
@@ -393,30 +375,22 @@ static void test_memory_may_end_anywhere(void **state)
     problem p = make_problem(ctx, 7);
 
     for (int r = 0; r < 2; r++) {
-        support_allocator counting = {0};
-        assert_int_equal(fit_with(&counting, &p, requests[r]), KFE_OK);
-        assert_int_equal(counting.live, 0);
-        assert_true(counting.calls > 20);
-        for (int64_t k = 1; k <= counting.calls; k++) {
-            support_allocator failing = {.fail_at = k};
-            assert_int_equal(fit_with(&failing, &p, requests[r]), KFE_ENOMEM);
-            assert_int_equal(failing.live, 0);
-        }
+        support_fit_case one = boosting(&p, requests[r]);
+        support_sweep_all(requests[r], support_fit_use, &one, 20);
     }
     free_problem(&p);
 }
 
-/* More rounds, not one allocation more. */
-static void test_rounds_do_not_allocate(void **state)
+/* More iterations, not one allocation more. */
+static void test_iterations_do_not_allocate(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, 8);
-    support_allocator few = {0};
-    support_allocator many = {0};
+    support_fit_case few = boosting(&p, "dim=2");
+    support_fit_case many = boosting(&p, "dim=9");
 
-    assert_int_equal(fit_with(&few, &p, "dim=2"), KFE_OK);
-    assert_int_equal(fit_with(&many, &p, "dim=9"), KFE_OK);
-    assert_int_equal(few.calls, many.calls);
+    assert_int_equal(support_count_allocations(support_fit_use, &few),
+                     support_count_allocations(support_fit_use, &many));
     free_problem(&p);
 }
 
@@ -433,7 +407,7 @@ int main(void)
         with_context(test_small_and_repeated_data_is_taken),
         with_context(test_memory_limit_is_respected),
         with_context(test_memory_may_end_anywhere),
-        with_context(test_rounds_do_not_allocate),
+        with_context(test_iterations_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

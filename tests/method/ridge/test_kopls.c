@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/rng.h"
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 40, TEST_ROWS = 15, COLS = 5, CLASSES = 4, LANDMARKS = 9 };
@@ -426,28 +427,6 @@ static void test_two_examples_and_fewer_features(void **state)
 
 /* ---- memory ends ---- */
 
-static kfe_status fit_with(support_allocator *allocator, const problem *p, const char *method,
-                           const char *params)
-{
-    kfe_context *ctx = NULL;
-    kfe_data *data = NULL;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    kfe_status status = kfe_context_new_with(support_reallocate, allocator, &ctx);
-
-    if (status != KFE_OK)
-        return status;
-    if ((status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, p->x, &data)) == KFE_OK &&
-        (status = kfe_data_set_targets(ctx, data, 2, p->targets)) == KFE_OK &&
-        (status = kfe_spec_parse(ctx, method, params, "rbf:gamma=0.3", &spec)) == KFE_OK)
-        status = kfe_fit(ctx, spec, data, &model);
-    kfe_model_free(model);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    kfe_context_free(ctx);
-    return status;
-}
-
 static void test_memory_may_end_anywhere(void **state)
 {
     static const char *const requests[][2] = {
@@ -456,15 +435,15 @@ static void test_memory_may_end_anywhere(void **state)
     problem p = make_problem(ctx, 10);
 
     for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
-        support_allocator counting = {0};
-        assert_int_equal(fit_with(&counting, &p, requests[r][0], requests[r][1]), KFE_OK);
-        assert_int_equal(counting.live, 0);
-        assert_true(counting.calls > 20);
-        for (int64_t k = 1; k <= counting.calls; k++) {
-            support_allocator failing = {.fail_at = k};
-            assert_int_equal(fit_with(&failing, &p, requests[r][0], requests[r][1]), KFE_ENOMEM);
-            assert_int_equal(failing.live, 0);
-        }
+        support_fit_case one = {.method = requests[r][0],
+                                .params = requests[r][1],
+                                .kernel = "rbf:gamma=0.3",
+                                .rows = ROWS,
+                                .cols = COLS,
+                                .x = p.x,
+                                .targets = 2,
+                                .y = p.targets};
+        support_sweep_all(requests[r][0], support_fit_use, &one, 20);
     }
     free_problem(&p);
 }

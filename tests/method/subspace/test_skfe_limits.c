@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 24, COLS = 3, CLASSES = 3 };
@@ -142,41 +143,19 @@ static void test_any_dim_of_an_indefinite_kernel(void **state)
     free_sample(&e);
 }
 
-static kfe_status use(kfe_context *ctx, void *user)
-{
-    static const char *const labels[] = {"a", "b", "c"};
-    double x[24];
-    const char *names[8];
-    kfe_data *data = NULL;
-    kfe_spec *spec = NULL;
-    kfe_model *model = NULL;
-    uint64_t random = 2;
-
-    for (int i = 0; i < 24; i++)
-        x[i] = support_normal(&random);
-    for (int i = 0; i < 8; i++)
-        names[i] = labels[i % 3];
-    kfe_status status = kfe_data_wrap_dense(ctx, 8, 3, 3, x, &data);
-    if (status == KFE_OK)
-        status = kfe_data_set_labels(ctx, data, names);
-    if (status == KFE_OK)
-        status = kfe_spec_parse(ctx, "skfe", user, "rbf:gamma=1", &spec);
-    if (status == KFE_OK)
-        status = kfe_fit(ctx, spec, data, &model);
-    kfe_model_free(model);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    return status;
-}
-
 static void test_failing_allocations(void **state)
 {
-    static char params[][80] = {"max-iter=3,dim=4", "max-iter=3,optimizer=cg,restarts=1",
-                                "max-iter=3,init=akda-qr", "max-iter=2,criterion=radius-margin"};
+    static const char *const params[] = {"max-iter=3,dim=4", "max-iter=3,optimizer=cg,restarts=1",
+                                         "max-iter=3,init=akda-qr", "max-iter=2,criterion=radius-margin"};
+    static const int class_of[] = {0, 1, 2, 0, 1, 2, 0, 1};
+    double *x = support_normals(2, 24);
 
     (void)state;
-    for (size_t i = 0; i < sizeof params / sizeof *params; i++)
-        deflation_sweep(params[i], use, params[i]);
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        support_fit_case fit = {"skfe", params[i], "rbf:gamma=1", 8, 3, x, class_of, 0, NULL};
+        support_sweep_all(params[i], support_fit_use, &fit, 20);
+    }
+    free(x);
 }
 
 int main(void)
