@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AKDA/QR: KDA/QR with the images φ(m_g) of the input-space centroids m_g in place of the feature-space
- * centroids.
+ * AKDA/QR: KDA/QR with the images φ(m_g) of the input-space centroids m_g in place of the feature-space centroids.
  *
- * The support set is the c centroids: training costs O(ndc) kernel work and a projection c kernel
- * evaluations. κ(m, m) = RᵀR, z(x) = R⁻ᵀκ(m, x), then as kda-qr. With a linear kernel the two coincide.
+ * The support set is the c centroids m: training takes nc kernel evaluations and a projection c. κ(m, m) = RᵀR,
+ * z(x) = R⁻ᵀκ(m, x), and the rest is that of kda-qr. With a linear kernel the two coincide.
  *
- * Xiong, Ye & Cherkassky (2006), as cited by Wu & Farquhar (2007), section 1. Memory O(nc + cd).
+ * Xiong, Ye & Cherkassky (2006), as cited by Wu & Farquhar (2007), section 1, who take c features. Memory O(nc + cd).
  */
 #include <cblas.h>
 
@@ -14,14 +13,9 @@
 #include "gram/linalg.h"
 #include "kernel/expansion.h"
 #include "method/centroid/centroid.h"
+#include "method/centroid/discriminant.h"
 
-typedef struct akda_qr_settings {
-    int64_t dim;
-} akda_qr_settings;
-
-static const kfe_i_param rows[] = {
-    KFE_DIM_ROW(akda_qr_settings, dim, "number of features; auto: one fewer than classes"),
-};
+static const kfe_i_param rows[] = {KFE_DISCRIMINANT_ROWS};
 
 /* The mean row of each group, a dense table. */
 static kfe_status mean_rows(kfe_context *ctx, const kfe_i_table *table, const kfe_i_groups *groups,
@@ -86,7 +80,6 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const akda_qr_settings *s = settings;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
     kfe_i_groups groups = {0};
@@ -99,8 +92,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(make_landmarks(ctx, problem, &groups, out));
     KFE_TRY(landmark_basis(ctx, problem, out->landmarks, c, basis, &rank));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
-    KFE_TRY(
-        kfe_i_discriminants(ctx, "akda-qr", &groups, z, rank, KFE_SOLUTION_LANDMARKS, c, basis, s->dim, out));
+    kfe_i_discriminant_space space = {"akda-qr", &groups, rank, z, KFE_SOLUTION_LANDMARKS, c, basis};
+    KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
 cleanup:
     kfe_i_groups_free(&groups);
     kfe_i_free(ctx, basis);
@@ -114,6 +107,6 @@ const kfe_i_method kfe_i_method_akda_qr = {
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC |
              KFE_HAS_NESTING,
-    .params = KFE_PARAM_TABLE(rows, akda_qr_settings),
+    .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .fit = fit,
 };

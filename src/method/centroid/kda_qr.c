@@ -2,23 +2,19 @@
 /*
  * KDA/QR: discriminant analysis inside the span of the feature-space centroids.
  *
- * z(x) = R⁻ᵀCᵀφ(x) are the features of koc; among them, the leading generalized eigenvectors V of
- * (S_b, S_w), the between- and within-class scatters of the z. features(x) = Vᵀz(x), at most c−1, with unit
- * within-class scatter. A tiny ridge steps in where S_w is singular.
+ * z(x) = R⁻ᵀCᵀφ(x) are the features of koc, coordinates in an orthonormal basis. With V the leading generalized eigenvectors of
+ * (S_b, S), the between-class scatter of the z and their within-class or total scatter (discriminant.h), features(x) = Vᵀz(x).
+ * Columns of V have unit length, so that distances stay those of the feature space along the directions; with `whiten`, unit
+ * scatter. The c-th direction is orthogonal to all differences of class means.
  *
  * Xiong, Ye & Cherkassky (2006), as cited by Wu & Farquhar (2007), section 1.
  * Time: the kernel matrix twice (centroid products; features of the examples), memory O(nd + nc).
  */
 #include "core/memory.h"
 #include "method/centroid/centroid.h"
+#include "method/centroid/discriminant.h"
 
-typedef struct kda_qr_settings {
-    int64_t dim;
-} kda_qr_settings;
-
-static const kfe_i_param rows[] = {
-    KFE_DIM_ROW(kda_qr_settings, dim, "number of features; auto: one fewer than classes"),
-};
+static const kfe_i_param rows[] = {KFE_DISCRIMINANT_ROWS};
 
 /* coefficients (n × rank) of the koc basis on the examples. */
 static void spread_over_members(const kfe_i_groups *groups, const double *basis, int64_t rank,
@@ -41,7 +37,7 @@ static kfe_status koc_coefficients(kfe_context *ctx, const kfe_i_problem *proble
     KFE_ALLOC(ctx, inner, c * c);
     KFE_ALLOC(ctx, basis, c * c);
     KFE_ALLOC(ctx, kept, c);
-    KFE_TRY(kfe_i_centroid_products(ctx, problem->gram, groups, inner));
+    KFE_TRY(kfe_i_centroid_products(problem->gram, groups, inner));
     KFE_TRY(
         kfe_i_centroids_keep(ctx, "kda-qr", c, inner, kfe_i_gram_rank_tolerance(problem->gram), kept, rank));
     KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, *rank, basis));
@@ -57,7 +53,6 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const kda_qr_settings *s = settings;
     int64_t n = problem->gram->size;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
@@ -70,7 +65,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, z, n * c);
     KFE_TRY(koc_coefficients(ctx, problem, &groups, koc, &rank));
     KFE_TRY(kfe_i_gram_times(problem->gram, koc, rank, z));
-    KFE_TRY(kfe_i_discriminants(ctx, "kda-qr", &groups, z, rank, KFE_SOLUTION_DUAL, n, koc, s->dim, out));
+    kfe_i_discriminant_space space = {"kda-qr", &groups, rank, z, KFE_SOLUTION_DUAL, n, koc};
+    KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
 cleanup:
     kfe_i_groups_free(&groups);
     kfe_i_free(ctx, koc);
@@ -83,6 +79,6 @@ const kfe_i_method kfe_i_method_kda_qr = {
     .summary = "discriminant analysis inside the span of the feature-space centroids",
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
-    .params = KFE_PARAM_TABLE(rows, kda_qr_settings),
+    .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .fit = fit,
 };

@@ -84,7 +84,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, inner, c * c);
     KFE_ALLOC(ctx, basis, c * c);
     KFE_ALLOC(ctx, kept, c);
-    KFE_TRY(kfe_i_centroid_products(ctx, problem->gram, &groups, inner));
+    KFE_TRY(kfe_i_centroid_products(problem->gram, &groups, inner));
     KFE_TRY(
         kfe_i_centroids_keep(ctx, "koc", c, inner, kfe_i_gram_rank_tolerance(problem->gram), kept, &rank));
     if (s->solver == SOLVER_MGS)

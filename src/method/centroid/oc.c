@@ -64,7 +64,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         KFE_FAIL(ctx, KFE_EINPUT, "oc: all class centroids are zero");
     if (rank < c)
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "oc: %lld of %lld centroids are linearly dependent on the others and were left out",
+                  "oc: %lld of %lld centroids are linearly dependent on the others and were dropped",
                   (long long)(c - rank), (long long)c);
     int64_t dim = kfe_i_clamp_dim(ctx, "oc", s->dim, rank, "there are no more independent centroids");
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, d, dim, out));

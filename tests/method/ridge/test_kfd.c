@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discriminants against brute force: an explicit feature map, whose generalized eigenproblem is solved apart,
- * and discriminant analysis by hand. */
+/* Discriminants against brute force: an explicit feature map, whose generalized eigenproblem is solved apart. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -275,134 +274,6 @@ static void test_automatic_ridge_is_a_thousandth_of_the_diagonal(void **state)
     free_problem(&p);
 }
 
-/* ---- discriminants inside the span of centroids ---- */
-
-/* Discriminant analysis of z by hand; what it makes of z_test, classes − 1 features, and the ratios. */
-static double *discriminate(int64_t q, const double *z, const double *z_test, const int *class_of,
-                            double *values, double *condition)
-{
-    double *between, *within;
-    double vectors[CLASSES * CLASSES];
-
-    support_scatters(ROWS, q, z, class_of, CLASSES, &between, &within);
-    support_generalized(q, between, within, values, vectors);
-    *condition = largest_condition(CLASSES - 1, values, support_condition(q, within));
-    double *directions = first_columns(q, q, CLASSES - 1, vectors);
-    double *features = support_product(TEST_ROWS, q, CLASSES - 1, z_test, directions);
-    free(between);
-    free(within);
-    free(directions);
-    return features;
-}
-
-static void compare_with_discriminants(kfe_context *ctx, const char *method, const problem *p,
-                                       const double *z, const double *z_test)
-{
-    double values[CLASSES];
-    double condition = 0;
-    int64_t count = 0;
-    double *expected = discriminate(CLASSES, z, z_test, p->class_of, values, &condition);
-    kfe_model *model = support_fit(ctx, method, NULL, SQUARE_KERNEL, p->train_data);
-    kfe_matrix got = support_transform(ctx, model, p->test_data);
-    const double *ratios = kfe_model_record(model, "scatter_ratios", &count);
-
-    assert_int_equal(count, CLASSES - 1);
-    assert_int_equal(got.cols, CLASSES - 1);
-    assert_below(support_distance(count, values, ratios), tolerance_solve(ROWS, condition));
-    assert_below(support_distance_up_to_sign(TEST_ROWS, CLASSES - 1, expected, got.values),
-                 tolerance_solve(ROWS, condition));
-    free(expected);
-    kfe_matrix_free(&got);
-    kfe_model_free(model);
-}
-
-static void test_kda_qr_is_discriminant_analysis_of_koc(void **state)
-{
-    kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 7, CLASSES);
-    kfe_matrix z = support_features(ctx, "koc", NULL, SQUARE_KERNEL, p.train_data, p.train_data);
-    kfe_matrix z_test = support_features(ctx, "koc", NULL, SQUARE_KERNEL, p.train_data, p.test_data);
-
-    compare_with_discriminants(ctx, "kda-qr", &p, z.values, z_test.values);
-    kfe_matrix_free(&z);
-    kfe_matrix_free(&z_test);
-    free_problem(&p);
-}
-
-/* The images of the class means are the centroids of koc when it is given the means alone. */
-static void test_akda_qr_is_discriminant_analysis_on_mean_points(void **state)
-{
-    kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 8, CLASSES);
-    double means[CLASSES * COLS] = {0};
-    double sizes[CLASSES] = {0};
-    int one_each[CLASSES] = {0, 1, 2};
-
-    for (int64_t i = 0; i < ROWS; i++)
-        sizes[p.class_of[i]] += 1;
-    for (int64_t i = 0; i < ROWS; i++)
-        for (int64_t j = 0; j < COLS; j++)
-            means[p.class_of[i] * COLS + j] += p.train[i * COLS + j] / sizes[p.class_of[i]];
-    kfe_data *points = support_dense(ctx, CLASSES, COLS, means, one_each);
-    kfe_matrix z = support_features(ctx, "koc", NULL, SQUARE_KERNEL, points, p.train_data);
-    kfe_matrix z_test = support_features(ctx, "koc", NULL, SQUARE_KERNEL, points, p.test_data);
-    compare_with_discriminants(ctx, "akda-qr", &p, z.values, z_test.values);
-    kfe_model *model = support_fit(ctx, "akda-qr", NULL, SQUARE_KERNEL, p.train_data);
-    assert_int_equal(kfe_model_support_size(model), CLASSES);
-    kfe_model_free(model);
-    kfe_matrix_free(&z);
-    kfe_matrix_free(&z_test);
-    kfe_data_free(points);
-    free_problem(&p);
-}
-
-static void test_linear_akda_qr_equals_kda_qr(void **state)
-{
-    enum { WIDE = 6 };
-    kfe_context *ctx = *state;
-    double *x;
-    int *class_of;
-    support_csr arrays = {0};
-
-    support_clouds(9, ROWS, WIDE, CLASSES, 2, &x, &class_of);
-    kfe_data *dense = support_dense(ctx, ROWS, WIDE, x, class_of);
-    kfe_data *sparse = support_sparse(ctx, ROWS, WIDE, x, class_of, &arrays);
-    kfe_matrix expected = support_features(ctx, "kda-qr", NULL, "linear", dense, dense);
-    for (int s = 0; s < 2; s++) {
-        kfe_data *data = s ? sparse : dense;
-        kfe_matrix got = support_features(ctx, "akda-qr", NULL, "linear", data, dense);
-        assert_int_equal(got.cols, CLASSES - 1);
-        assert_below(support_distance_up_to_sign(ROWS, got.cols, expected.values, got.values),
-                     tolerance_solve(ROWS, 1e3));
-        kfe_matrix_free(&got);
-    }
-    kfe_matrix_free(&expected);
-    kfe_data_free(dense);
-    kfe_data_free(sparse);
-    support_csr_free(&arrays);
-    free(x);
-    free(class_of);
-}
-
-static void test_within_class_scatter_is_the_identity(void **state)
-{
-    static const char *const methods[] = {"kda-qr", "akda-qr"};
-    kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 10, CLASSES);
-    const double identity[4] = {1, 0, 0, 1};
-
-    for (int m = 0; m < 2; m++) {
-        kfe_matrix f = support_features(ctx, methods[m], NULL, SQUARE_KERNEL, p.train_data, p.train_data);
-        double *between, *within;
-        support_scatters(ROWS, 2, f.values, p.class_of, CLASSES, &between, &within);
-        assert_below(support_distance(4, identity, within), tolerance_solve(ROWS, 1e5));
-        free(between);
-        free(within);
-        kfe_matrix_free(&f);
-    }
-    free_problem(&p);
-}
-
 /* ---- nothing to discriminate ---- */
 
 static void test_equal_classes_are_refused(void **state)
@@ -460,10 +331,6 @@ int main(void)
         with_context(test_two_classes_are_ridge_regression),
         with_context(test_features_are_centred),
         with_context(test_automatic_ridge_is_a_thousandth_of_the_diagonal),
-        with_context(test_kda_qr_is_discriminant_analysis_of_koc),
-        with_context(test_akda_qr_is_discriminant_analysis_on_mean_points),
-        with_context(test_linear_akda_qr_equals_kda_qr),
-        with_context(test_within_class_scatter_is_the_identity),
         with_context(test_equal_classes_are_refused),
         with_context(test_directions_are_never_noise),
     };

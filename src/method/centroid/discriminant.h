@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Discriminant analysis inside a space of few dimensions, for kda-qr and akda-qr.
+ *
+ * z (n × q) are the coordinates of the examples in an orthonormal basis of the space. Directions v are the generalized
+ * eigenvectors S_b v = λ (S + εI) v, by falling λ: S_b is the scatter of the class means, S the scatter around them (`within`)
+ * or around the overall mean (`total`), and ε = `ridge` times the mean diagonal of S.
+ */
+#ifndef KFE_METHOD_CENTROID_DISCRIMINANT_H
+#define KFE_METHOD_CENTROID_DISCRIMINANT_H
+
+#include "method/groups.h"
+#include "method/method.h"
+
+typedef enum kfe_i_scatter_kind { KFE_SCATTER_WITHIN, KFE_SCATTER_TOTAL } kfe_i_scatter_kind;
+
+typedef struct kfe_i_discriminant_settings {
+    int64_t dim;
+    int scatter; /* kfe_i_scatter_kind */
+    double ridge;
+    int whiten;
+} kfe_i_discriminant_settings;
+
+#define KFE_DISCRIMINANT_ROWS                                                                                \
+    KFE_DIM_ROW(kfe_i_discriminant_settings, dim, "number of features; auto: one for each class"),           \
+        KFE_CHOICE(kfe_i_discriminant_settings, scatter, "scatter", "within", "within|total",                \
+                   "scatter that the scatter between classes is compared with: within classes, or total"),   \
+        KFE_REAL(kfe_i_discriminant_settings, ridge, "ridge", "0", 0, KFE_REAL_MAX,                          \
+                 "added to the diagonal of that scatter, as a share of its mean diagonal"),                  \
+        KFE_FLAG(kfe_i_discriminant_settings, whiten, "whiten", "no",                                        \
+                 "scale every feature to unit scatter; otherwise directions have unit length")
+
+/* The space, and how its basis is written in the solution. */
+typedef struct kfe_i_discriminant_space {
+    const char *method; /* begins messages */
+    const kfe_i_groups *groups;
+    int64_t q;
+    const double *z; /* n × q */
+    kfe_i_solution_kind kind;
+    int64_t rows;
+    const double *basis; /* rows × q */
+} kfe_i_discriminant_space;
+
+/* Makes the solution basis·V and records the λ as "scatter_ratios". */
+kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space *space,
+                               const kfe_i_discriminant_settings *settings, kfe_i_solution *out);
+
+#endif
