@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Least squares. With features X and targets Y (real, or for each class +1 for its members and −1 for
- * others), both less their column means μ and ν, minimise ‖XW − Y‖² + l2·‖W‖²,   outputs(z) = Wᵀ(z − μ) + ν.
- * Of all minimisers this is the one of smallest norm, also where features depend on each other or are
- * constant: d < n:  XᵀX = VΛVᵀ,  W = V(Λ + l2)⁻¹VᵀXᵀY;     n ≤ d:  XXᵀ = UΛUᵀ,  W = XᵀU(Λ + l2)⁻¹UᵀY, over
- * the eigenvalues above the tolerance for the rank. Sparse X is not centred but its products are: (X −
- * eμᵀ)ᵀ(X − eμᵀ) = XᵀX − nμμᵀ.
+ * Least squares, the learner `ls`. With features X and targets Y (real values, or for each class +1 for its members
+ * and −1 for the others), both less their column means μ and ν,
+ *     minimise ‖XW − Y‖² + l2·‖W‖²,   outputs(z) = Wᵀ(z − μ) + ν.
+ * Of all minimisers this is the one of smallest norm, also where features depend on each other or are constant.
  *
- * Time O(n·d·s + s³), memory O(s²) beside the data, s = min(n, d); dense data is copied.
+ * Dense features, and sparse ones that are small enough to be made dense, are solved by orthogonal factorisations to
+ * machine precision (gram/least_squares.h). Larger problems go by the smaller product of X with itself,
+ *     d < n:  XᵀX = VΛVᵀ,  W = V(Λ + l2)⁻¹VᵀXᵀY;
+ *     n ≤ d:  XXᵀ = UΛUᵀ,  W = XᵀU(Λ + l2)⁻¹UᵀY,
+ * over the eigenvalues above rounding, that is over singular values above about 10⁻⁶ of the largest one; steps of
+ * iterative refinement then bring the residual near to what orthogonal factorisations give. Sparse X is not centred,
+ * but its products are: (X − eμᵀ)ᵀ(X − eμᵀ) = XᵀX − nμμᵀ.
+ *
+ * Records: the rank of X, its condition number (over that rank), and the objective. A rank below min(n − 1, d) is
+ * also a warning, unless l2 is above 0.
+ *
+ * Hastie, Tibshirani & Friedman (2009), 4.2; Björck (1996). Time O(n·d·s + s³), memory O(s²) beside the data,
+ * s = min(n, d); dense data is copied.
  */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "gram/gram.h"
+#include "gram/least_squares.h"
 #include "gram/linalg.h"
 #include "learn/learner.h"
 
@@ -28,12 +40,12 @@ static const kfe_i_param rows[] = {
 
 typedef struct ls_job {
     kfe_context *ctx;
+    double l2;
     kfe_i_table x; /* dense: an owned copy less its means; sparse: as given */
     double *means; /* d */
-    double noise;  /* what rounding of the means may make of an eigenvalue that is zero */
     int64_t k;
     double *y, *y_means; /* n × k less its means, and those */
-    double *right;       /* what the system is solved for: XᵀY (d × k) or Y */
+    kfe_i_least_squares_result result;
 } ls_job;
 
 static void job_free(ls_job *job)
@@ -42,46 +54,90 @@ static void job_free(ls_job *job)
     kfe_i_free(job->ctx, job->means);
     kfe_i_free(job->ctx, job->y);
     kfe_i_free(job->ctx, job->y_means);
-    kfe_i_free(job->ctx, job->right);
+}
+
+static int64_t smaller_side(const kfe_i_table *x)
+{
+    return x->rows < x->cols ? x->rows : x->cols;
+}
+
+/* Above this order the SVD's workspace is beyond LAPACK's integers. */
+enum { LARGEST_SVD = 16000 };
+/* Sparse features are made dense up to this many multiplications (a second or so) and this share of the memory. */
+#define DENSE_WORK 4e9
+#define DENSE_SHARE 0.25
+
+static int takes_dense_copy(kfe_context *ctx, const kfe_i_table *x)
+{
+    double entries = (double)x->rows * (double)x->cols;
+
+    if (x->kind == KFE_TABLE_DENSE)
+        return 1;
+    return entries * (double)smaller_side(x) <= DENSE_WORK &&
+           8 * entries <= DENSE_SHARE * (double)kfe_context_memory(ctx);
 }
 
 /* ---- centring ---- */
 
-/* Means are off by up to n·ε of their size. That enters the products squared if it is subtracted from the
- * features, and as it is if it is subtracted from the products. */
-static double centring_noise(const ls_job *job)
+static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double *means)
 {
-    double n = (double)job->x.rows;
-    double error = n * DBL_EPSILON;
-    double size = 0;
+    kfe_status status = KFE_OK;
+    double *equal = NULL;
 
-    for (int64_t j = 0; j < job->x.cols; j++)
-        size += n * job->means[j] * job->means[j];
-    return size * (job->x.kind == KFE_TABLE_CSR ? error : error * error);
+    KFE_ALLOC(ctx, equal, table->rows);
+    for (int64_t i = 0; i < table->rows; i++)
+        equal[i] = 1 / (double)table->rows;
+    KFE_TRY(kfe_i_table_transpose_times(ctx, table, equal, 1, means));
+cleanup:
+    kfe_i_free(ctx, equal);
+    return status;
+}
+
+/* Subtracts the means twice: the second pass removes what rounding left of them. */
+static kfe_status centre_copy(ls_job *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table *x = &job->x;
+    double *rest = NULL;
+
+    KFE_ALLOC(job->ctx, rest, x->cols);
+    memset(job->means, 0, (size_t)x->cols * sizeof *job->means);
+    for (int pass = 0; pass < 2; pass++) {
+        KFE_TRY(column_means(job->ctx, x, rest));
+        for (int64_t i = 0; i < x->rows; i++)
+            for (int64_t j = 0; j < x->cols; j++)
+                x->values[i * x->stride + j] -= rest[j];
+        for (int64_t j = 0; j < x->cols; j++)
+            job->means[j] += rest[j];
+    }
+cleanup:
+    kfe_i_free(job->ctx, rest);
+    return status;
 }
 
 static kfe_status centre_features(ls_job *job, const kfe_i_table *features)
 {
     kfe_status status = KFE_OK;
-    int64_t n = features->rows;
-    double *equal = NULL;
 
-    KFE_ALLOC(job->ctx, equal, n);
     KFE_ALLOC(job->ctx, job->means, features->cols);
-    for (int64_t i = 0; i < n; i++)
-        equal[i] = 1 / (double)n;
-    KFE_TRY(kfe_i_table_transpose_times(job->ctx, features, equal, 1, job->means));
-    if (features->kind == KFE_TABLE_CSR) {
-        job->x = kfe_i_table_slice(features, 0, n);
-        goto cleanup;
+    if (!takes_dense_copy(job->ctx, features)) {
+        job->x = kfe_i_table_slice(features, 0, features->rows);
+        return column_means(job->ctx, features, job->means);
     }
-    KFE_TRY(kfe_i_table_copy(job->ctx, features, &job->x));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < features->cols; j++)
-            job->x.values[i * job->x.stride + j] -= job->means[j];
+    KFE_TRY(kfe_i_table_new_dense(job->ctx, features->rows, features->cols, &job->x));
+    for (int64_t i = 0; i < features->rows; i++)
+        kfe_i_table_dense_row(features, i, job->x.values + i * job->x.stride);
+    KFE_TRY(centre_copy(job));
 cleanup:
-    kfe_i_free(job->ctx, equal);
     return status;
+}
+
+/* Target column j of example i. */
+static double target_value(const kfe_i_target *target, int64_t k, int64_t i, int64_t j)
+{
+    if (target->task == KFE_TASK_CLASSES)
+        return target->codes[i] == j ? 1 : -1;
+    return target->values[i * k + j];
 }
 
 static kfe_status centre_targets(ls_job *job, const kfe_i_target *target)
@@ -89,13 +145,12 @@ static kfe_status centre_targets(ls_job *job, const kfe_i_target *target)
     kfe_status status = KFE_OK;
     int64_t n = target->rows;
     int64_t k = job->k;
-    int classes = target->task == KFE_TASK_CLASSES;
 
     KFE_ALLOC(job->ctx, job->y, n * k);
     KFE_ALLOC_ZERO(job->ctx, job->y_means, k);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
-            double value = !classes ? target->values[i * k + j] : target->codes[i] == j ? 1 : -1;
+            double value = target_value(target, k, i, j);
             job->y[i * k + j] = value;
             job->y_means[j] += value / (double)n;
         }
@@ -106,9 +161,9 @@ cleanup:
     return status;
 }
 
-/* ---- the smaller of the two products ---- */
+/* ---- large problems: the smaller product of X with itself ---- */
 
-/* out (d × d, allocated) = XᵀX for sparse X, whose transpose is then a table of d rows. */
+/* out (d × d, allocated) = XᵀX of centred X, for sparse X: its transpose is a table of d rows. */
 static kfe_status sparse_columns_product(ls_job *job, double **out)
 {
     kfe_status status = KFE_OK;
@@ -137,7 +192,7 @@ static kfe_status columns_product(ls_job *job, double **out)
     if (job->x.kind == KFE_TABLE_CSR)
         return sparse_columns_product(job, out);
     KFE_TRY(kfe_i_check_memory(job->ctx, 8.0 * (double)d * (double)d, "the products of all pairs of features",
-                               "extract fewer features, or raise --memory"));
+                               "extract fewer features, or raise {memory}"));
     KFE_ALLOC(job->ctx, *out, d * d);
     KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, job->x.values, d, *out));
 cleanup:
@@ -160,65 +215,180 @@ cleanup:
     return status;
 }
 
-/* ---- solving ---- */
+/* Eigenvalues of a product up to this are rounding. The error of the means enters a product of sparse features as it
+ * is, and that of centred features squared. */
+static double eigenvalue_noise(const ls_job *job, int64_t size, double largest)
+{
+    double n = (double)job->x.rows;
+    double error = n * DBL_EPSILON;
+    double means = 0;
 
-/* Overwrites the product. out (size × k) = V(Λ + l2)⁻¹Vᵀ·right. */
-static kfe_status solve(ls_job *job, int64_t size, double *product, double l2, const double *right,
-                        double *out)
+    for (int64_t j = 0; j < job->x.cols; j++)
+        means += n * job->means[j] * job->means[j];
+    means *= job->x.kind == KFE_TABLE_CSR ? error : error * error;
+    return fmax(64 * sqrt((double)size) * DBL_EPSILON * largest, means);
+}
+
+typedef struct spectrum {
+    kfe_i_table vectors; /* size × size */
+    double *values;      /* size, falling */
+    double *along;       /* size × k: workspace */
+    int64_t size, rank;
+} spectrum;
+
+/* Overwrites the product. Free it also after a failure. */
+static kfe_status spectrum_open(ls_job *job, int64_t size, double *product, spectrum *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_table vectors = {0};
-    double *values = NULL;
-    double *along = NULL;
 
-    KFE_ALLOC(job->ctx, values, size);
-    KFE_ALLOC(job->ctx, along, size * job->k);
-    KFE_TRY(kfe_i_table_new_dense(job->ctx, size, size, &vectors));
-    KFE_TRY(kfe_i_symmetric_eigen(job->ctx, size, product, size, values, vectors.values));
-    KFE_TRY(kfe_i_table_transpose_times(job->ctx, &vectors, right, job->k, along));
-    double least = fmax(KFE_RANK_TOLERANCE * values[0], job->noise);
-    for (int64_t r = 0; r < size; r++)
+    out->size = size;
+    KFE_ALLOC(job->ctx, out->values, size);
+    KFE_ALLOC(job->ctx, out->along, size * job->k);
+    KFE_TRY(kfe_i_table_new_dense(job->ctx, size, size, &out->vectors));
+    KFE_TRY(kfe_i_symmetric_eigen(job->ctx, size, product, size, out->values, out->vectors.values));
+    double noise = eigenvalue_noise(job, size, out->values[0]);
+    while (out->rank < size && out->values[out->rank] > noise)
+        out->rank++;
+    job->result.rank = out->rank;
+    job->result.largest = out->rank > 0 ? sqrt(out->values[0]) : 0;
+    job->result.least = out->rank > 0 ? sqrt(out->values[out->rank - 1]) : 0;
+cleanup:
+    return status;
+}
+
+static void spectrum_free(kfe_context *ctx, spectrum *s)
+{
+    kfe_i_free(ctx, s->values);
+    kfe_i_free(ctx, s->along);
+    kfe_i_table_free(&s->vectors);
+}
+
+/* out (size × k) = V(Λ + l2)⁻¹Vᵀ·right. */
+static kfe_status apply_inverse(const ls_job *job, spectrum *s, const double *right, double *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_table_transpose_times(job->ctx, &s->vectors, right, job->k, s->along));
+    for (int64_t r = 0; r < s->size; r++)
         for (int64_t j = 0; j < job->k; j++)
-            along[r * job->k + j] *= values[r] > least ? 1 / (values[r] + l2) : 0;
-    KFE_TRY(kfe_i_table_times(job->ctx, &vectors, along, job->k, out));
+            s->along[r * job->k + j] *= r < s->rank ? 1 / (s->values[r] + job->l2) : 0;
+    KFE_TRY(kfe_i_table_times(job->ctx, &s->vectors, s->along, job->k, out));
 cleanup:
-    kfe_i_free(job->ctx, values);
-    kfe_i_free(job->ctx, along);
-    kfe_i_table_free(&vectors);
     return status;
 }
 
-/* XᵀY needs no centring of sparse X: the columns of Y sum to zero. */
-static kfe_status solve_by_columns(ls_job *job, double l2, double *weights)
+/* residual (n × k) = Y − XW for centred X, whose means are subtracted from the product. */
+static kfe_status find_residual(const ls_job *job, const double *w, double *residual)
 {
     kfe_status status = KFE_OK;
+    int64_t k = job->k;
+
+    KFE_TRY(kfe_i_table_times(job->ctx, &job->x, w, k, residual));
+    for (int64_t h = 0; h < k; h++) {
+        double shift = 0;
+        for (int64_t j = 0; job->x.kind == KFE_TABLE_CSR && j < job->x.cols; j++)
+            shift += job->means[j] * w[j * k + h];
+        for (int64_t i = 0; i < job->x.rows; i++)
+            residual[i * k + h] = job->y[i * k + h] - (residual[i * k + h] - shift);
+    }
+cleanup:
+    return status;
+}
+
+/* Steps of iterative refinement: each gains the digits that the eigenvectors have. */
+enum { REFINEMENTS = 4 };
+
+/* W += V(Λ + l2)⁻¹Vᵀ(Xᵀ(Y − XW) − l2·W). Xᵀ times a residual needs no centring: residuals sum to zero. */
+static kfe_status solve_by_columns(ls_job *job, double *weights)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = job->x.cols * job->k;
+    spectrum s = {0};
     double *product = NULL;
+    double *residual = NULL;
+    double *work = NULL;
 
-    KFE_ALLOC(job->ctx, job->right, job->x.cols * job->k);
-    KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, job->y, job->k, job->right));
+    KFE_ALLOC(job->ctx, residual, job->x.rows * job->k);
+    KFE_ALLOC(job->ctx, work, 2 * count);
     KFE_TRY(columns_product(job, &product));
-    KFE_TRY(solve(job, job->x.cols, product, l2, job->right, weights));
+    KFE_TRY(spectrum_open(job, job->x.cols, product, &s));
+    for (int step = 0; step < REFINEMENTS; step++) {
+        KFE_TRY(find_residual(job, weights, residual));
+        KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, residual, job->k, work));
+        for (int64_t i = 0; i < count; i++)
+            work[i] -= job->l2 * weights[i];
+        KFE_TRY(apply_inverse(job, &s, work, work + count));
+        for (int64_t i = 0; i < count; i++)
+            weights[i] += work[count + i];
+    }
 cleanup:
+    spectrum_free(job->ctx, &s);
     kfe_i_free(job->ctx, product);
+    kfe_i_free(job->ctx, residual);
+    kfe_i_free(job->ctx, work);
     return status;
 }
 
-/* Nor does Xᵀ times the coefficients: they are in the range of the centred product, and sum to zero too. */
-static kfe_status solve_by_rows(ls_job *job, double l2, double *weights)
+/* W = XᵀC,  C += U(Λ + l2)⁻¹Uᵀ(Y − XW − l2·C). XᵀC needs no centring: the columns of C sum to zero. */
+static kfe_status solve_by_rows(ls_job *job, double *weights)
 {
     kfe_status status = KFE_OK;
+    int64_t count = job->x.rows * job->k;
+    spectrum s = {0};
     double *product = NULL;
     double *coefficients = NULL;
+    double *work = NULL;
 
-    KFE_ALLOC(job->ctx, coefficients, job->x.rows * job->k);
+    KFE_ALLOC_ZERO(job->ctx, coefficients, count);
+    KFE_ALLOC(job->ctx, work, 2 * count);
     KFE_TRY(rows_product(job, &product));
-    KFE_TRY(solve(job, job->x.rows, product, l2, job->y, coefficients));
-    KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, coefficients, job->k, weights));
+    KFE_TRY(spectrum_open(job, job->x.rows, product, &s));
+    for (int step = 0; step < REFINEMENTS; step++) {
+        KFE_TRY(find_residual(job, weights, work));
+        for (int64_t i = 0; i < count; i++)
+            work[i] -= job->l2 * coefficients[i];
+        KFE_TRY(apply_inverse(job, &s, work, work + count));
+        for (int64_t i = 0; i < count; i++)
+            coefficients[i] += work[count + i];
+        KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, coefficients, job->k, weights));
+    }
 cleanup:
+    spectrum_free(job->ctx, &s);
     kfe_i_free(job->ctx, product);
     kfe_i_free(job->ctx, coefficients);
+    kfe_i_free(job->ctx, work);
     return status;
 }
+
+/* ---- orthogonal factorisations ---- */
+
+/* Rounding of centred columns: each entry is off by up to ε times the mean that was subtracted. */
+static double singular_value_noise(const ls_job *job)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j < job->x.cols; j++)
+        sum += job->means[j] * job->means[j];
+    return 2 * DBL_EPSILON * sqrt((double)job->x.rows * sum);
+}
+
+/* Overwrites the copy of X, and Y. */
+static kfe_status solve_orthogonally(ls_job *job, double *weights)
+{
+    kfe_i_least_squares_problem problem = {
+        .rows = job->x.rows,
+        .cols = job->x.cols,
+        .targets = job->k,
+        .x = job->x.values,
+        .y = job->y,
+        .l2 = job->l2,
+        .noise = singular_value_noise(job),
+    };
+
+    return kfe_i_least_squares(job->ctx, &problem, weights, &job->result);
+}
+
+/* ---- the fit ---- */
 
 static void set_offset(const ls_job *job, kfe_i_predictor *predictor)
 {
@@ -229,25 +399,68 @@ static void set_offset(const ls_job *job, kfe_i_predictor *predictor)
     }
 }
 
+/* The objective, measured on the features and targets as given. */
+static kfe_status find_objective(const ls_job *job, const kfe_i_predictor *predictor,
+                                 const kfe_i_table *features, const kfe_i_target *target, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = job->k;
+    double *values = NULL;
+
+    *out = 0;
+    KFE_ALLOC(job->ctx, values, features->rows * k);
+    KFE_TRY(kfe_i_predictor_outputs(job->ctx, predictor, features, values));
+    for (int64_t i = 0; i < features->rows; i++)
+        for (int64_t j = 0; j < k; j++) {
+            double error = target_value(target, k, i, j) - values[i * k + j];
+            *out += error * error;
+        }
+    for (int64_t i = 0; i < predictor->rows * k; i++)
+        *out += job->l2 * predictor->weights[i] * predictor->weights[i];
+cleanup:
+    kfe_i_free(job->ctx, values);
+    return status;
+}
+
+static void report(const ls_job *job, double objective, kfe_i_predictor *predictor)
+{
+    int64_t full = smaller_side(&job->x) < job->x.rows ? job->x.cols : job->x.rows - 1;
+
+    kfe_i_predictor_record(predictor, "rank", (double)job->result.rank);
+    if (job->result.rank > 0)
+        kfe_i_predictor_record(predictor, "condition", job->result.largest / job->result.least);
+    kfe_i_predictor_record(predictor, "objective", objective);
+    if (job->result.rank < full && job->l2 == 0)
+        kfe_i_log(
+            job->ctx, KFE_LOG_WARNING,
+            "ls: the features have rank %lld instead of %lld, so that some depend on others; the weights of "
+            "smallest norm are used; {l2} above 0 weighs them down instead",
+            (long long)job->result.rank, (long long)full);
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
                       const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     const ls_settings *s = settings;
     int classes = target->task == KFE_TASK_CLASSES;
-    ls_job job = {.ctx = ctx, .k = classes ? target->class_count : target->cols};
+    ls_job job = {.ctx = ctx, .l2 = s->l2, .k = classes ? target->class_count : target->cols};
+    double objective = 0;
 
     KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_LINEAR, classes ? KFE_DECIDE_LARGEST : KFE_DECIDE_VALUE,
                                   features->cols, job.k, features->cols, out));
     out->classes = classes ? target->class_count : 0;
     KFE_TRY(centre_features(&job, features));
-    job.noise = centring_noise(&job);
     KFE_TRY(centre_targets(&job, target));
-    if (features->cols < features->rows)
-        KFE_TRY(solve_by_columns(&job, s->l2, out->weights));
+    if (job.x.kind == KFE_TABLE_DENSE && smaller_side(&job.x) <= LARGEST_SVD)
+        KFE_TRY(solve_orthogonally(&job, out->weights));
+    else if (features->cols < features->rows)
+        KFE_TRY(solve_by_columns(&job, out->weights));
     else
-        KFE_TRY(solve_by_rows(&job, s->l2, out->weights));
+        KFE_TRY(solve_by_rows(&job, out->weights));
     set_offset(&job, out);
+    KFE_TRY(find_objective(&job, out, features, target, &objective));
+    report(&job, objective, out);
 cleanup:
     job_free(&job);
     if (status != KFE_OK)

@@ -44,6 +44,12 @@ void kfe_i_predictor_free(kfe_i_predictor *predictor)
     memset(predictor, 0, sizeof *predictor);
 }
 
+void kfe_i_predictor_record(kfe_i_predictor *predictor, const char *name, double value)
+{
+    if (predictor->record_count < KFE_PREDICTOR_RECORDS)
+        predictor->records[predictor->record_count++] = (kfe_i_predictor_number){name, value};
+}
+
 /* ---- outputs ---- */
 
 static kfe_status expand(kfe_context *ctx, const kfe_i_predictor *predictor, const kfe_i_table *features,

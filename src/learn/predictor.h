@@ -33,6 +33,13 @@ typedef enum kfe_i_decision {
 } kfe_i_decision;
 #define KFE_DECISION_WORDS "value|largest|pairs|chain"
 
+/* A number about the fit, kept with the model: "objective", "gap", "rank", … The name is a literal. */
+typedef struct kfe_i_predictor_number {
+    const char *name;
+    double value;
+} kfe_i_predictor_number;
+enum { KFE_PREDICTOR_RECORDS = 4 };
+
 typedef struct kfe_i_predictor {
     kfe_context *ctx;
     kfe_i_predictor_kind kind;
@@ -49,6 +56,8 @@ typedef struct kfe_i_predictor {
     int64_t neighbours;  /* neighbours: how many are asked */
     int by_distance;     /* neighbours: votes weigh 1/distance */
     int64_t support_vectors; /* examples that the machine rests on; -1 where the word has no meaning */
+    kfe_i_predictor_number records[KFE_PREDICTOR_RECORDS];
+    int record_count;
 } kfe_i_predictor;
 
 void kfe_i_predictor_free(kfe_i_predictor *predictor);
@@ -57,6 +66,9 @@ void kfe_i_predictor_free(kfe_i_predictor *predictor);
  * (rows 0: neither). */
 kfe_status kfe_i_predictor_begin(kfe_context *ctx, kfe_i_predictor_kind kind, kfe_i_decision decision,
                                  int64_t dim, int64_t outputs, int64_t rows, kfe_i_predictor *out);
+
+/* Keeps a number about the fit; the model saves it as the record "learner-NAME". */
+void kfe_i_predictor_record(kfe_i_predictor *predictor, const char *name, double value);
 
 /* out (rows × outputs) = decision values of features (dense or csr, as many columns as dim). */
 kfe_status kfe_i_predictor_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,

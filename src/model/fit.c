@@ -3,6 +3,7 @@
  * train the learner. */
 #include "model/fit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -483,6 +484,21 @@ cleanup:
     return status;
 }
 
+/* The numbers that the learner keeps about its fit become records "learner-NAME". */
+static kfe_status keep_learner_records(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_predictor *predictor = &job->model->predictor;
+    char name[64];
+
+    for (int i = 0; i < predictor->record_count; i++) {
+        snprintf(name, sizeof name, "learner-%s", predictor->records[i].name);
+        KFE_TRY(kfe_i_solution_record(&job->solution, name, &predictor->records[i].value, 1));
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -493,6 +509,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     KFE_TRY(kfe_i_fit_begin(&job));
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
     KFE_TRY(train_learner(&job));
+    KFE_TRY(keep_learner_records(&job));
     KFE_TRY(kfe_i_fit_adopt(&job));
     *out = job.model;
     job.model = NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines and decisions; the learners that are ours throughout: knn, ls, centroid; what all learners share.
- */
+/* Predictors and decisions, the nearest class mean, and what all learners have in common. */
 #include "support/learn.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
@@ -143,170 +142,6 @@ static void test_centroid_is_the_nearest_mean(void **state)
     assert_below(support_distance(ROWS * CLASSES, dense, sparse), tolerance_sum(ROWS, 100));
     free(dense);
     free(sparse);
-    free_problem(&p);
-}
-
-/* ---- least squares ---- */
-
-/* The weights of smallest norm, which are unique, and outputs at x, from pinv(Xc) by Jacobi rotations. */
-static double *expected_ls(int64_t n, int64_t d, const double *x, int64_t k, const double *y, double l2,
-                           double **weights)
-{
-    double *xc = calloc((size_t)(n * d), sizeof *xc);
-    double *yc = calloc((size_t)(n * k), sizeof *yc);
-    double *values = calloc((size_t)d, sizeof *values);
-    double *vectors = calloc((size_t)(d * d), sizeof *vectors);
-
-    memcpy(xc, x, (size_t)(n * d) * sizeof *xc);
-    memcpy(yc, y, (size_t)(n * k) * sizeof *yc);
-    free(support_centre_columns(n, d, xc));
-    double *y_means = support_centre_columns(n, k, yc);
-    double *turned = support_transpose(n, d, xc);
-    double *product = support_product(d, n, d, turned, xc);
-    double *right = support_product(d, n, k, turned, yc);
-    support_jacobi(d, product, values, vectors);
-    double *basis = support_transpose(d, d, vectors);
-    double *along = support_product(d, d, k, basis, right);
-    for (int64_t r = 0; r < d; r++)
-        for (int64_t j = 0; j < k; j++)
-            along[r * k + j] *= values[r] > 1e-9 * values[0] ? 1 / (values[r] + l2) : 0;
-    double *w = support_product(d, d, k, vectors, along);
-    double *out = support_product(n, d, k, xc, w);
-    for (int64_t i = 0; i < n * k; i++)
-        out[i] += y_means[i % k];
-    free(xc);
-    free(yc);
-    free(values);
-    free(vectors);
-    free(y_means);
-    free(turned);
-    free(product);
-    free(right);
-    free(basis);
-    free(along);
-    *weights = w;
-    return out;
-}
-
-static void check_ls(kfe_context *ctx, int64_t n, int64_t d, const double *x, const char *params, double l2)
-{
-    int64_t k = 2;
-    double *y = support_normals(8, n * k);
-    double *weights = NULL;
-    double *expected = expected_ls(n, d, x, k, y, l2, &weights);
-    kfe_i_target target;
-    kfe_i_table tables[2] = {learn_dense(n, d, x), learn_sparse(ctx, n, d, x)};
-
-    assert_ok(ctx, kfe_i_target_from_values(ctx, n, k, y, &target));
-    for (int t = 0; t < 2; t++) {
-        kfe_i_predictor predictor = learn_fit(ctx, "ls", params, &tables[t], &target);
-        double *got = learn_outputs(ctx, &predictor, &tables[t]);
-        assert_below(support_distance(n * k, expected, got), 1e-9);
-        for (int64_t i = 0; i < d * k; i++)
-            assert_below(fabs(predictor.weights[i] - weights[i]),
-                         1e-9 * (1 + support_largest(d * k, weights)));
-        assert_int_equal(predictor.decision, KFE_DECIDE_VALUE);
-        free(got);
-        kfe_i_predictor_free(&predictor);
-    }
-    free(weights);
-    kfe_i_table_free(&tables[1]);
-    kfe_i_target_free(&target);
-    free(expected);
-    free(y);
-}
-
-static void test_ls_independent_features(void **state)
-{
-    problem p = make_problem(*state, 5, 1);
-
-    check_ls(*state, ROWS, COLS, p.x, NULL, 0);
-    check_ls(*state, ROWS, COLS, p.x, "l2=2.5", 2.5);
-    free_problem(&p);
-}
-
-static void test_ls_more_features_than_examples(void **state)
-{
-    double *x = support_normals(6, 12 * 30);
-
-    for (int64_t i = 0; i < 12 * 30; i++)
-        x[i] = i % 4 ? x[i] + 2 : 0;
-    check_ls(*state, 12, 30, x, NULL, 0);
-    check_ls(*state, 12, 30, x, "l2=0.5", 0.5);
-    free(x);
-}
-
-static void test_ls_dependent_and_constant_features(void **state)
-{
-    double *x = support_normals(7, ROWS * COLS);
-
-    for (int64_t i = 0; i < ROWS; i++) {
-        x[i * COLS + 2] = x[i * COLS] - 2 * x[i * COLS + 1];
-        x[i * COLS + 4] = 3;
-    }
-    check_ls(*state, ROWS, COLS, x, NULL, 0);
-    free(x);
-}
-
-/* Constants whose mean is not exact: no weights, and the mean of the targets. */
-static void test_ls_without_information(void **state)
-{
-    kfe_context *ctx = *state;
-    double x[40];
-    double y[20];
-    double mean = 0;
-
-    for (int i = 0; i < 40; i++)
-        x[i] = i % 2 ? 1e6 / 3 : 0.1;
-    for (int i = 0; i < 20; i++)
-        mean += (y[i] = i * i) / 20.0;
-    for (int way = 0; way < 4; way++) {
-        int64_t n = way & 1 ? 20 : 2;
-        kfe_i_target target;
-        kfe_i_table table = way & 2 ? learn_sparse(ctx, n, 2, x) : learn_dense(n, 2, x);
-        assert_ok(ctx, kfe_i_target_from_values(ctx, n, 1, y, &target));
-        kfe_i_predictor predictor = learn_fit(ctx, "ls", NULL, &table, &target);
-        for (int64_t j = 0; j < predictor.dim; j++)
-            assert_true(predictor.weights[j] == 0);
-        assert_below(fabs(predictor.offset[0] + (n == 20 ? mean : 0.5)), 1e-12);
-        kfe_i_predictor_free(&predictor);
-        kfe_i_target_free(&target);
-        kfe_i_table_free(&table);
-    }
-}
-
-/* Against Gaussian elimination on the system with an explicit column of ones. */
-static void test_ls_classes_solve_the_normal_equations(void **state)
-{
-    kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 9, 1);
-    enum { WIDE = COLS + 1 };
-    double z[ROWS * WIDE];
-    double y[ROWS * CLASSES];
-
-    for (int64_t i = 0; i < ROWS; i++) {
-        for (int64_t j = 0; j < WIDE; j++)
-            z[i * WIDE + j] = j < COLS ? p.x[i * COLS + j] : 1;
-        for (int g = 0; g < CLASSES; g++)
-            y[i * CLASSES + g] = p.class_of[i] == g ? 1 : -1;
-    }
-    double *turned = support_transpose(ROWS, WIDE, z);
-    double *product = support_product(WIDE, ROWS, WIDE, turned, z);
-    double *right = support_product(WIDE, ROWS, CLASSES, turned, y);
-    double *w = support_solve(WIDE, CLASSES, product, right);
-    double *expected = support_product(ROWS, WIDE, CLASSES, z, w);
-    kfe_i_predictor predictor = learn_fit(ctx, "ls", NULL, &p.dense, &p.target);
-    double *got = learn_outputs(ctx, &predictor, &p.dense);
-    assert_int_equal(predictor.decision, KFE_DECIDE_LARGEST);
-    assert_below(support_distance(ROWS * CLASSES, expected, got),
-                 tolerance_solve(ROWS, support_condition(WIDE, product)));
-    free(turned);
-    free(product);
-    free(right);
-    free(w);
-    free(expected);
-    free(got);
-    kfe_i_predictor_free(&predictor);
     free_problem(&p);
 }
 
@@ -474,6 +309,7 @@ static void test_bad_targets_are_refused(void **state)
 typedef struct sweep_case {
     const char *learner, *params;
     int sparse, wide;
+    int64_t memory; /* 0: enough */
     const problem *problem;
 } sweep_case;
 
@@ -488,6 +324,8 @@ static kfe_status fit_and_predict(kfe_context *ctx, void *user)
 
     if (one->wide) /* fewer examples than features; the first ones are of all classes */
         table.rows = target.rows = 4;
+    if (one->memory > 0)
+        assert_ok(ctx, kfe_context_set_memory(ctx, one->memory));
     kfe_status status = learn_try(ctx, one->learner, one->params, &table, &target, &predictor);
     if (status == KFE_OK)
         status = kfe_i_predictor_outputs(ctx, &predictor, &table, out);
@@ -498,18 +336,20 @@ static kfe_status fit_and_predict(kfe_context *ctx, void *user)
 static void test_failing_allocations(void **state)
 {
     static const sweep_case cases[] = {
-        {"knn", "neighbors=3", 0, 0, NULL},
-        {"knn", "neighbors=3", 1, 0, NULL},
-        {"centroid", NULL, 0, 0, NULL},
-        {"ls", NULL, 0, 0, NULL},
-        {"ls", NULL, 1, 0, NULL},
-        {"ls", NULL, 0, 1, NULL},
-        {"ls", NULL, 1, 1, NULL},
-        {"svm", "class-weights=balanced", 0, 0, NULL},
-        {"svm", "learner-kernel=rbf:gamma=1", 1, 0, NULL},
-        {"svm", "learner-kernel=laplacian:gamma=1,class-weights=c0:2", 0, 0, NULL},
-        {"svm", "learner-kernel=rbf:gamma=1,svm-solver=smo", 0, 0, NULL},
-        {"linear-svm", "class-weights=balanced", 0, 0, NULL},
+        {"knn", "neighbors=3", 0, 0, 0, NULL},
+        {"knn", "neighbors=3", 1, 0, 0, NULL},
+        {"centroid", NULL, 0, 0, 0, NULL},
+        {"ls", NULL, 0, 0, 0, NULL},
+        {"ls", NULL, 1, 0, 0, NULL},
+        {"ls", NULL, 0, 1, 0, NULL},
+        {"ls", NULL, 1, 1, 0, NULL},
+        {"ls", NULL, 1, 0, 8000, NULL}, /* too little for a dense copy: by products */
+        {"ls", NULL, 1, 1, 400, NULL},
+        {"svm", "class-weights=balanced", 0, 0, 0, NULL},
+        {"svm", "learner-kernel=rbf:gamma=1", 1, 0, 0, NULL},
+        {"svm", "learner-kernel=laplacian:gamma=1,class-weights=c0:2", 0, 0, 0, NULL},
+        {"svm", "learner-kernel=rbf:gamma=1,svm-solver=smo", 0, 0, 0, NULL},
+        {"linear-svm", "class-weights=balanced", 0, 0, 0, NULL},
     };
     problem p = make_problem(*state, 12, 0);
 
@@ -528,11 +368,6 @@ int main(void)
         with_context(test_two_classes_are_one_pair),
         with_context(test_votes_come_before_margins),
         with_context(test_centroid_is_the_nearest_mean),
-        with_context(test_ls_independent_features),
-        with_context(test_ls_more_features_than_examples),
-        with_context(test_ls_dependent_and_constant_features),
-        with_context(test_ls_without_information),
-        with_context(test_ls_classes_solve_the_normal_equations),
         with_context(test_tables_of_learners),
         with_context(test_parameters_differ_from_those_of_methods),
         with_context(test_rows_may_lie_apart),
