@@ -81,6 +81,11 @@ kfe_status kfe_i_text_take(kfe_i_text *text, char **out)
     return text->status;
 }
 
+void kfe_string_free(kfe_context *ctx, char *string)
+{
+    kfe_i_free(ctx, string);
+}
+
 /* ---- numbers ---- */
 
 /* snprintf writes the decimal point of the locale; ours is always a point. */

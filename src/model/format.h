@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What saving and loading agree on. */
+/* Names and versions of the model file, which saving, loading and reports share. */
 #ifndef KFE_MODEL_FORMAT_H
 #define KFE_MODEL_FORMAT_H
 
@@ -13,5 +13,8 @@ enum { KFE_MODEL_FORMAT_VERSION = 1, KFE_MODEL_OLDEST_VERSION = 1 };
 const char *kfe_i_task_name(kfe_task task);
 /* "kernel", "linear", "identity" or "local" */
 const char *kfe_i_projector_name(kfe_i_projector projector);
+/* The reverse; 0 if no task or projector has this name (NULL included). */
+int kfe_i_task_find(const char *name, kfe_task *out);
+int kfe_i_projector_find(const char *name, kfe_i_projector *out);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model out of a safetensors container. The container is sound when we get it; here everything that a model
- * means is checked, so that a file that loads can be used without fear. */
+/* Loads a model from a file or from memory. safetensors_read.c has checked the container; this file checks
+ * what it means, so that every model that loads is safe to use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include "core/memory.h"
 #include "model/format.h"
@@ -51,14 +49,6 @@ static kfe_status take_text(const kfe_i_loading *job, const char *key, char **ou
     return *out ? KFE_OK : KFE_ENOMEM;
 }
 
-static kfe_status take_json(const kfe_i_loading *job, const char *key, json_t **out)
-{
-    const char *text = kfe_i_safetensors_get(&job->file, key);
-
-    *out = text ? json_loads(text, 0, NULL) : NULL;
-    return *out && json_is_array(*out) ? KFE_OK : kfe_i_damaged(job, key);
-}
-
 /* ---- metadata ---- */
 
 static kfe_status load_texts(kfe_i_loading *job)
@@ -73,12 +63,10 @@ static kfe_status load_texts(kfe_i_loading *job)
     KFE_TRY(take_text(job, "method", &model->method));
     KFE_TRY(take_text(job, "parameters", &model->params));
     KFE_TRY(take_text(job, "kfe_version", &model->version));
-    if (!projector || kfe_i_word_index(KFE_PROJECTOR_WORDS, projector) < 0)
+    if (!kfe_i_projector_find(projector, &model->projector))
         return kfe_i_damaged(job, "projector");
-    model->projector = (kfe_i_projector)kfe_i_word_index(KFE_PROJECTOR_WORDS, projector);
-    if (!task || kfe_i_word_index("none|classes|real", task) < 0)
+    if (!kfe_i_task_find(task, &model->task))
         return kfe_i_damaged(job, "task");
-    model->task = (kfe_task)kfe_i_word_index("none|classes|real", task);
     model->train_rows = rows ? strtoll(rows, NULL, 10) : 0;
     model->label_column = label ? strtoll(label, NULL, 10) : 0;
     if (model->train_rows < 1)
@@ -91,29 +79,30 @@ static kfe_status load_classes(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
-    json_t *list = NULL;
+    kfe_i_json_tree list = {0};
 
-    KFE_TRY(take_json(job, "classes", &list));
-    KFE_ALLOC_ZERO(job->ctx, model->class_names, (int64_t)json_array_size(list));
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        if (!name) {
+    KFE_TRY(kfe_i_take_json(job, "classes", KFE_JSON_ARRAY, &list));
+    KFE_ALLOC_ZERO(job->ctx, model->class_names, list.root->count);
+    for (const kfe_i_json_value *name = list.root->first; name; name = name->next) {
+        if (!name->text) {
             status = kfe_i_damaged(job, "classes");
             goto cleanup;
         }
-        KFE_STRDUP(job->ctx, model->class_names[i], name);
+        KFE_STRDUP(job->ctx, model->class_names[model->class_count], name->text);
         model->class_count++;
     }
+    if ((model->task == KFE_TASK_CLASSES) != (model->class_count > 0))
+        status = kfe_i_damaged(job, "classes");
 cleanup:
-    json_decref(list);
+    kfe_i_json_tree_free(&list);
     return status;
 }
 
-static kfe_status load_kernel(kfe_i_loading *job, const json_t *entry)
+static kfe_status load_kernel(kfe_i_loading *job, const kfe_i_json_value *entry)
 {
     kfe_i_kernel kernel = {0};
-    const char *text = json_string_value(json_object_get(entry, "kernel"));
-    json_int_t view = json_integer_value(json_object_get(entry, "view"));
+    const char *text = kfe_i_json_get_text(entry, "kernel");
+    int64_t view = kfe_i_json_get_integer(entry, "view");
     kfe_status status;
 
     if (!text || view < 0 || view >= job->model->view_count)
@@ -153,14 +142,14 @@ static kfe_status check_kernels(kfe_i_loading *job)
 static kfe_status load_kernels(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
-    json_t *list = NULL;
+    kfe_i_json_tree list = {0};
 
-    KFE_TRY(take_json(job, "kernels", &list));
-    for (size_t i = 0; i < json_array_size(list); i++)
-        KFE_TRY(load_kernel(job, json_array_get(list, i)));
+    KFE_TRY(kfe_i_take_json(job, "kernels", KFE_JSON_ARRAY, &list));
+    for (const kfe_i_json_value *entry = list.root->first; entry; entry = entry->next)
+        KFE_TRY(load_kernel(job, entry));
     KFE_TRY(check_kernels(job));
 cleanup:
-    json_decref(list);
+    kfe_i_json_tree_free(&list);
     return status;
 }
 
@@ -189,40 +178,40 @@ cleanup:
     return status;
 }
 
-static kfe_status load_column_names(kfe_i_loading *job, const json_t *list, kfe_i_model_view *view)
+static kfe_status load_column_names(kfe_i_loading *job, const kfe_i_json_value *list, kfe_i_model_view *view)
 {
     kfe_status status = KFE_OK;
+    int64_t col = 0;
 
     if (!list)
         return KFE_OK;
-    if (!json_is_array(list) || (int64_t)json_array_size(list) != view->cols)
+    if (!kfe_i_json_is(list, KFE_JSON_ARRAY) || list->count != view->cols)
         return kfe_i_damaged(job, "views");
     KFE_ALLOC_ZERO(job->ctx, view->column_names, view->cols);
-    for (int64_t j = 0; j < view->cols; j++) {
-        const char *name = json_string_value(json_array_get(list, (size_t)j));
-        if (!name)
+    for (const kfe_i_json_value *name = list->first; name; name = name->next) {
+        if (!name->text)
             return kfe_i_damaged(job, "views");
-        KFE_STRDUP(job->ctx, view->column_names[j], name);
+        KFE_STRDUP(job->ctx, view->column_names[col], name->text);
+        col++;
     }
 cleanup:
     return status;
 }
 
-static kfe_status load_view(kfe_i_loading *job, int v, const json_t *entry)
+static kfe_status load_view(kfe_i_loading *job, int v, const kfe_i_json_value *entry)
 {
     kfe_status status = KFE_OK;
     kfe_i_model_view *view = &job->model->views[v];
-    const char *name = json_string_value(json_object_get(entry, "name"));
-    const char *scale = json_string_value(json_object_get(entry, "scale"));
-    json_t *columns = json_object_get(entry, "columns");
+    const char *name = kfe_i_json_get_text(entry, "name");
+    const char *scale = kfe_i_json_get_text(entry, "scale");
+    int64_t columns = kfe_i_json_get_integer(entry, "columns");
 
-    if (!name || !scale || !json_is_integer(columns) || json_integer_value(columns) < 1 ||
-        json_integer_value(columns) > INT32_MAX)
+    if (!name || !scale || columns < 1 || columns > INT32_MAX)
         return kfe_i_damaged(job, "views");
     KFE_STRDUP(job->ctx, view->name, name);
-    view->cols = json_integer_value(columns);
-    view->strings = json_is_true(json_object_get(entry, "strings"));
-    KFE_TRY(load_column_names(job, json_object_get(entry, "column_names"), view));
+    view->cols = columns;
+    view->strings = kfe_i_json_get_true(entry, "strings");
+    KFE_TRY(load_column_names(job, kfe_i_json_get(entry, "column_names"), view));
     KFE_TRY(load_scaler(job, v, kfe_i_word_index(KFE_SCALE_WORDS, scale)));
 cleanup:
     return status;
@@ -231,18 +220,19 @@ cleanup:
 static kfe_status load_views(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
-    json_t *list = NULL;
+    int view = 0;
+    kfe_i_json_tree list = {0};
 
-    KFE_TRY(take_json(job, "views", &list));
-    if (json_array_size(list) < 1 || json_array_size(list) > 10000) {
+    KFE_TRY(kfe_i_take_json(job, "views", KFE_JSON_ARRAY, &list));
+    if (list.root->count < 1 || list.root->count > 10000) {
         status = kfe_i_damaged(job, "views");
         goto cleanup;
     }
-    KFE_TRY(kfe_i_model_new(job->ctx, (int)json_array_size(list), &job->model));
-    for (int v = 0; v < job->model->view_count; v++)
-        KFE_TRY(load_view(job, v, json_array_get(list, (size_t)v)));
+    KFE_TRY(kfe_i_model_new(job->ctx, (int)list.root->count, &job->model));
+    for (const kfe_i_json_value *entry = list.root->first; entry; entry = entry->next)
+        KFE_TRY(load_view(job, view++, entry));
 cleanup:
-    json_decref(list);
+    kfe_i_json_tree_free(&list);
     return status;
 }
 
@@ -316,14 +306,13 @@ static kfe_status load_records(kfe_i_loading *job)
             continue;
         kfe_i_record *record = &model->records[model->record_count++];
         KFE_STRDUP(job->ctx, record->name, tensor->name + 7);
-        KFE_TRY(kfe_i_take_reals(job, tensor->name, tensor->count, 0, &record->values));
+        KFE_TRY(kfe_i_copy_reals(job, tensor, &record->values));
         record->count = tensor->count;
     }
 cleanup:
     return status;
 }
 
-/* Consumes the container in `job->file`, whatever happens. */
 static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -342,26 +331,41 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
     job->model = NULL;
 cleanup:
     kfe_model_free(job->model);
-    kfe_i_safetensors_free(&job->file);
+    return status;
+}
+
+kfe_status kfe_i_check_loads(const kfe_i_safetensors *file)
+{
+    kfe_i_loading job = {.ctx = file->ctx, .file = *file};
+    kfe_model *model = NULL;
+    kfe_status status = build_model(&job, &model);
+
+    kfe_model_free(model);
     return status;
 }
 
 kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model **out)
 {
     kfe_i_loading job = {.ctx = ctx, .name = path};
-    kfe_status status;
+    kfe_status status = KFE_OK;
 
     *out = NULL;
-    status = kfe_i_safetensors_read(ctx, path, &job.file);
-    return status == KFE_OK ? build_model(&job, out) : status;
+    KFE_TRY(kfe_i_safetensors_read(ctx, path, &job.file));
+    KFE_TRY(build_model(&job, out));
+cleanup:
+    kfe_i_safetensors_free(&job.file);
+    return status;
 }
 
 kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out)
 {
     kfe_i_loading job = {.ctx = ctx, .name = "model"};
-    kfe_status status;
+    kfe_status status = KFE_OK;
 
     *out = NULL;
-    status = kfe_i_safetensors_parse(ctx, job.name, bytes, size, &job.file);
-    return status == KFE_OK ? build_model(&job, out) : status;
+    KFE_TRY(kfe_i_safetensors_parse(ctx, job.name, bytes, size, &job.file));
+    KFE_TRY(build_model(&job, out));
+cleanup:
+    kfe_i_safetensors_free(&job.file);
+    return status;
 }

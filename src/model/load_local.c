@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The localized projector of a model file. Its numbers are checked against each other, the kernels and the
- * views, so that using it needs no checks. */
+/* Loads the localized projector of a model (lmkl, sldr); called by load.c. All shapes are checked against the
+ * kernels and the views, so that using it needs no checks. */
 #include <stdio.h>
-
-#include <jansson.h>
 
 #include "core/memory.h"
 #include "model/loading.h"
 
-static int64_t count_of(const json_t *entry, const char *key)
+static int64_t count_of(const kfe_i_json_value *entry, const char *key)
 {
-    json_int_t value = json_integer_value(json_object_get(entry, key));
-    return value >= 1 && value <= INT32_MAX ? (int64_t)value : 0;
+    int64_t value = kfe_i_json_get_integer(entry, key);
+    return value >= 1 && value <= INT32_MAX ? value : 0;
 }
 
 /* Columns of a part are those of its view, or as many as there are landmarks. */
-static kfe_status load_shape(kfe_i_loading *job, const json_t *entry, int64_t m)
+static kfe_status load_shape(kfe_i_loading *job, const kfe_i_json_value *entry, int64_t m)
 {
     const kfe_i_kernel *kernel = &job->model->kernels.items[m];
     const kfe_i_model_view *view = &job->model->views[kernel->view];
     kfe_i_local_part *part = &job->model->local->parts[m];
     int needs_map = kernel->def->base == KFE_BASE_GIVEN || kernel->def->base == KFE_BASE_STRING;
 
-    part->mapped = json_is_true(json_object_get(entry, "mapped"));
+    part->mapped = kfe_i_json_get_true(entry, "mapped");
     part->cols = count_of(entry, "columns");
     part->dim = count_of(entry, "dim");
     if (part->dim < 1 || part->cols != (part->mapped ? job->model->train_rows : view->cols) ||
@@ -51,15 +49,16 @@ cleanup:
     return status;
 }
 
-static kfe_status load_description(kfe_i_loading *job, const json_t *entry)
+static kfe_status load_description(kfe_i_loading *job, const kfe_i_json_value *entry)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
-    const json_t *parts = json_object_get(entry, "parts");
-    const char *shows = json_string_value(json_object_get(entry, "features"));
+    int64_t m = 0;
+    const kfe_i_json_value *parts = kfe_i_json_get(entry, "parts");
+    const char *shows = kfe_i_json_get_text(entry, "features");
 
-    if (!shows || kfe_i_word_index(KFE_LOCAL_FEATURE_WORDS, shows) < 0 || !json_is_array(parts) ||
-        (int64_t)json_array_size(parts) != model->kernels.count)
+    if (!shows || kfe_i_word_index(KFE_LOCAL_FEATURE_WORDS, shows) < 0 ||
+        !kfe_i_json_is(parts, KFE_JSON_ARRAY) || parts->count != model->kernels.count)
         return kfe_i_damaged(job, "local");
     KFE_TRY(kfe_i_local_new(job->ctx, model->kernels.count, &model->local));
     model->local->shows = kfe_i_word_index(KFE_LOCAL_FEATURE_WORDS, shows);
@@ -68,8 +67,8 @@ static kfe_status load_description(kfe_i_loading *job, const json_t *entry)
     model->local->outputs = count_of(entry, "outputs");
     if (!model->local->gate_dim || !model->local->rows || !model->local->outputs)
         return kfe_i_damaged(job, "local");
-    for (int64_t m = 0; m < model->kernels.count; m++)
-        KFE_TRY(load_shape(job, json_array_get(parts, (size_t)m), m));
+    for (const kfe_i_json_value *part = parts->first; part; part = part->next)
+        KFE_TRY(load_shape(job, part, m++));
 cleanup:
     return status;
 }
@@ -95,15 +94,11 @@ kfe_status kfe_i_load_local(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
-    const char *text = kfe_i_safetensors_get(&job->file, "local");
-    json_t *entry = text ? json_loads(text, 0, NULL) : NULL;
+    kfe_i_json_tree entry = {0};
     void *index = NULL;
 
-    if (!json_is_object(entry)) {
-        json_decref(entry);
-        return kfe_i_damaged(job, "local");
-    }
-    KFE_TRY(load_description(job, entry));
+    KFE_TRY(kfe_i_take_json(job, "local", KFE_JSON_OBJECT, &entry));
+    KFE_TRY(load_description(job, entry.root));
     for (int64_t m = 0; m < model->local->part_count; m++)
         KFE_TRY(load_part(job, m));
     KFE_TRY(load_numbers(job));
@@ -112,6 +107,6 @@ kfe_status kfe_i_load_local(kfe_i_loading *job)
     KFE_TRY(kfe_i_take_tensor(job, "support.index", KFE_DTYPE_I64, model->rows, 1, &index));
     model->support_index = index;
 cleanup:
-    json_decref(entry);
+    kfe_i_json_tree_free(&entry);
     return status;
 }

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner's part of a model file. Its numbers are checked against each other and against the projector,
- * so that predicting needs no checks. */
+/* Loads the classifier or regressor of a model; called by load.c. All shapes are checked against the projector
+ * and the classes, so that predicting needs no checks. */
 #include <string.h>
-
-#include <jansson.h>
 
 #include "core/memory.h"
 #include "model/loading.h"
 
-static int word_of(const json_t *entry, const char *key, const char *words)
+static int word_of(const kfe_i_json_value *entry, const char *key, const char *words)
 {
-    const char *text = json_string_value(json_object_get(entry, key));
+    const char *text = kfe_i_json_get_text(entry, key);
     return text ? kfe_i_word_index(words, text) : -1;
 }
 
-static kfe_status load_description(kfe_i_loading *job, const json_t *entry)
+static kfe_status load_description(kfe_i_loading *job, const kfe_i_json_value *entry)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = job->model;
     kfe_i_predictor *predictor = &model->predictor;
-    const char *name = json_string_value(json_object_get(entry, "name"));
-    const char *params = json_string_value(json_object_get(entry, "parameters"));
+    const char *name = kfe_i_json_get_text(entry, "name");
+    const char *params = kfe_i_json_get_text(entry, "parameters");
     int kind = word_of(entry, "machine", KFE_PREDICTOR_WORDS);
     int decision = word_of(entry, "decision", KFE_DECISION_WORDS);
 
@@ -33,11 +31,11 @@ static kfe_status load_description(kfe_i_loading *job, const json_t *entry)
     predictor->decision = (kfe_i_decision)decision;
     predictor->dim = model->dim;
     predictor->classes = model->task == KFE_TASK_CLASSES ? model->class_count : 0;
-    predictor->outputs = json_integer_value(json_object_get(entry, "outputs"));
-    predictor->rows = json_integer_value(json_object_get(entry, "rows"));
-    predictor->neighbours = json_integer_value(json_object_get(entry, "neighbours"));
-    predictor->by_distance = json_is_true(json_object_get(entry, "by_distance"));
-    predictor->support_vectors = json_integer_value(json_object_get(entry, "support_vectors"));
+    predictor->outputs = kfe_i_json_get_integer(entry, "outputs");
+    predictor->rows = kfe_i_json_get_integer(entry, "rows");
+    predictor->neighbours = kfe_i_json_get_integer(entry, "neighbours");
+    predictor->by_distance = kfe_i_json_get_true(entry, "by_distance");
+    predictor->support_vectors = kfe_i_json_get_integer(entry, "support_vectors");
 cleanup:
     return status;
 }
@@ -80,11 +78,11 @@ static kfe_status check_answers(const kfe_i_loading *job)
     return KFE_OK;
 }
 
-static kfe_status load_numbers(kfe_i_loading *job, const json_t *entry)
+static kfe_status load_numbers(kfe_i_loading *job, const kfe_i_json_value *entry)
 {
     kfe_status status = KFE_OK;
     kfe_i_predictor *m = &job->model->predictor;
-    const char *kernel = json_string_value(json_object_get(entry, "kernel"));
+    const char *kernel = kfe_i_json_get_text(entry, "kernel");
     int weighted = m->kind == KFE_PREDICTOR_LINEAR || m->kind == KFE_PREDICTOR_EXPANSION;
 
     if (weighted) {
@@ -111,19 +109,15 @@ cleanup:
 kfe_status kfe_i_load_predictor(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
-    const char *text = kfe_i_safetensors_get(&job->file, "learner");
-    json_t *entry = text ? json_loads(text, 0, NULL) : NULL;
+    kfe_i_json_tree entry = {0};
 
-    if (!text)
+    if (!kfe_i_safetensors_get(&job->file, "learner"))
         return KFE_OK;
-    if (!json_is_object(entry)) {
-        json_decref(entry);
-        return kfe_i_damaged(job, "learner");
-    }
-    KFE_TRY(load_description(job, entry));
+    KFE_TRY(kfe_i_take_json(job, "learner", KFE_JSON_OBJECT, &entry));
+    KFE_TRY(load_description(job, entry.root));
     KFE_TRY(check_shape(job));
-    KFE_TRY(load_numbers(job, entry));
+    KFE_TRY(load_numbers(job, entry.root));
 cleanup:
-    json_decref(entry);
+    kfe_i_json_tree_free(&entry);
     return status;
 }

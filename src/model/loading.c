@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Takes and checks parts of a model file: metadata, tensors, kernels, support examples. load*.c call these. */
 #include "model/loading.h"
 
 #include <math.h>
@@ -9,40 +10,97 @@
 
 kfe_status kfe_i_damaged(const kfe_i_loading *job, const char *what)
 {
+    if (!job->name)
+        return kfe_i_fail(job->ctx, KFE_EMODEL, "the model cannot be saved: %s", what);
     return kfe_i_fail(job->ctx, KFE_EMODEL, "%s: the model file is damaged or was not written by kfe: %s",
                       job->name, what);
+}
+
+/* ---- metadata ---- */
+
+kfe_status kfe_i_take_json(const kfe_i_loading *job, const char *key, kfe_i_json_type type,
+                           kfe_i_json_tree *out)
+{
+    const char *text = kfe_i_safetensors_get(&job->file, key);
+    kfe_status status;
+
+    *out = (kfe_i_json_tree){0};
+    if (!text)
+        return kfe_i_damaged(job, key);
+    status = kfe_i_json_read(job->ctx, text, strlen(text), out);
+    if (status == KFE_ENOMEM)
+        return status;
+    return kfe_i_json_is(out->root, type) ? KFE_OK : kfe_i_damaged(job, key);
+}
+
+/* ---- tensors ---- */
+
+kfe_status kfe_i_copy_tensor(const kfe_i_loading *job, const kfe_i_tensor *tensor, kfe_i_dtype dtype,
+                             void **out)
+{
+    static const size_t sizes[] = {
+        [KFE_DTYPE_F64] = 8, [KFE_DTYPE_I64] = 8, [KFE_DTYPE_I32] = 4, [KFE_DTYPE_U8] = 1};
+
+    *out = NULL;
+    if (tensor->dtype != dtype)
+        return kfe_i_damaged(job, tensor->name);
+    *out = kfe_i_alloc(job->ctx, tensor->count, sizes[dtype]);
+    if (!*out)
+        return KFE_ENOMEM;
+    if (tensor->count > 0)
+        memcpy(*out, tensor->data, (size_t)tensor->count * sizes[dtype]);
+    return KFE_OK;
+}
+
+static kfe_status refuse_number(const kfe_i_loading *job, const kfe_i_tensor *tensor)
+{
+    char what[192];
+
+    snprintf(what, sizeof what, "%.64s holds a number that is not finite%s", tensor->name,
+             job->name ? "" : "; the data or the targets are too large or too small: change their units");
+    return kfe_i_damaged(job, what);
+}
+
+kfe_status kfe_i_copy_reals(const kfe_i_loading *job, const kfe_i_tensor *tensor, double **out)
+{
+    void *copy = NULL;
+    kfe_status status = kfe_i_copy_tensor(job, tensor, KFE_DTYPE_F64, &copy);
+
+    *out = copy;
+    for (int64_t i = 0; status == KFE_OK && i < tensor->count; i++)
+        if (!isfinite((*out)[i]))
+            return refuse_number(job, tensor);
+    return status;
+}
+
+/* The tensor of this name and count; KFE_OK with *out NULL if an optional one is missing. */
+static kfe_status find_tensor(const kfe_i_loading *job, const char *name, int64_t count, int optional,
+                              const kfe_i_tensor **out)
+{
+    *out = kfe_i_safetensors_find(&job->file, name);
+    if (*out ? (*out)->count != count : !optional)
+        return kfe_i_damaged(job, name);
+    return KFE_OK;
 }
 
 kfe_status kfe_i_take_tensor(const kfe_i_loading *job, const char *name, kfe_i_dtype dtype, int64_t count,
                              int optional, void **out)
 {
-    static const size_t sizes[] = {
-        [KFE_DTYPE_F64] = 8, [KFE_DTYPE_I64] = 8, [KFE_DTYPE_I32] = 4, [KFE_DTYPE_U8] = 1};
-    const kfe_i_tensor *tensor = kfe_i_safetensors_find(&job->file, name);
+    const kfe_i_tensor *tensor = NULL;
+    kfe_status status = find_tensor(job, name, count, optional, &tensor);
 
     *out = NULL;
-    if (!tensor)
-        return optional ? KFE_OK : kfe_i_damaged(job, name);
-    if (tensor->dtype != dtype || tensor->count != count)
-        return kfe_i_damaged(job, name);
-    *out = kfe_i_alloc(job->ctx, count, sizes[dtype]);
-    if (!*out)
-        return KFE_ENOMEM;
-    memcpy(*out, tensor->data, (size_t)count * sizes[dtype]);
-    return KFE_OK;
+    return status == KFE_OK && tensor ? kfe_i_copy_tensor(job, tensor, dtype, out) : status;
 }
 
 kfe_status kfe_i_take_reals(const kfe_i_loading *job, const char *name, int64_t count, int optional,
                             double **out)
 {
-    void *taken = NULL;
-    kfe_status status = kfe_i_take_tensor(job, name, KFE_DTYPE_F64, count, optional, &taken);
+    const kfe_i_tensor *tensor = NULL;
+    kfe_status status = find_tensor(job, name, count, optional, &tensor);
 
-    *out = taken;
-    for (int64_t i = 0; status == KFE_OK && *out && i < count; i++)
-        if (!isfinite((*out)[i]))
-            return kfe_i_damaged(job, name);
-    return status;
+    *out = NULL;
+    return status == KFE_OK && tensor ? kfe_i_copy_reals(job, tensor, out) : status;
 }
 
 /* ---- kernels ---- */
@@ -54,7 +112,7 @@ kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const c
     if (status == KFE_ENOMEM)
         return status;
     if (status != KFE_OK)
-        return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name);
+        return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name ? job->name : "the model cannot be saved");
     if (kfe_i_kernel_is_resolved(out)) /* there is no training data to take names such as `scale` from */
         return KFE_OK;
     kfe_i_kernel_free(out);
@@ -128,7 +186,8 @@ kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int 
         KFE_TRY(kfe_i_take_reals(job, name, rows * cols, 0, &out->values));
     else
         KFE_TRY(take_sparse_support(job, prefix, out));
-    if (kfe_i_table_check(job->ctx, out) != KFE_OK)
+    status = kfe_i_table_check(job->ctx, out);
+    if (status != KFE_OK && status != KFE_ENOMEM)
         status = kfe_i_damaged(job, name);
 cleanup:
     return status;

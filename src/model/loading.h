@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pieces that loading a model is made of. Whatever does not fit is refused as damaged. */
+/* Use these functions to take parts of a model out of its container. They refuse whatever is inconsistent. */
 #ifndef KFE_MODEL_LOADING_H
 #define KFE_MODEL_LOADING_H
 
+#include "model/json_read.h"
 #include "model/model.h"
 #include "model/safetensors.h"
 
-/* One loading: the container, the model it becomes, and the name for messages. */
+/* One loading: the container and the model made from it. */
 typedef struct kfe_i_loading {
     kfe_context *ctx;
-    const char *name;
+    const char *name; /* of the file, for messages; NULL: the container is about to be saved */
     kfe_i_safetensors file;
     kfe_model *model;
 } kfe_i_loading;
 
-/* Returns KFE_EMODEL. */
+/* Fails with KFE_EMODEL; `what` names the wrong part of the file. */
 kfe_status kfe_i_damaged(const kfe_i_loading *job, const char *what);
+
+/* Loads a container that is about to be saved and discards the model: KFE_EMODEL with the reason if a file
+ * with this content could not be loaded. Needs memory for a copy of the model. */
+kfe_status kfe_i_check_loads(const kfe_i_safetensors *file);
+
+/* The JSON value of a metadata key, which must be of this type. Free the tree in any case. */
+kfe_status kfe_i_take_json(const kfe_i_loading *job, const char *key, kfe_i_json_type type,
+                           kfe_i_json_tree *out);
 
 /* A copy of a tensor that must have this type and count; *out stays NULL if an optional one is not there. */
 kfe_status kfe_i_take_tensor(const kfe_i_loading *job, const char *name, kfe_i_dtype dtype, int64_t count,
                              int optional, void **out);
+/* A copy of any tensor of this type. */
+kfe_status kfe_i_copy_tensor(const kfe_i_loading *job, const kfe_i_tensor *tensor, kfe_i_dtype dtype,
+                             void **out);
 /* The same for real numbers, all finite. */
+kfe_status kfe_i_copy_reals(const kfe_i_loading *job, const kfe_i_tensor *tensor, double **out);
+
 kfe_status kfe_i_take_reals(const kfe_i_loading *job, const char *name, int64_t count, int optional,
                             double **out);
 /* The table saved as PREFIX.support…: strings, or dense, or sparse, of rows × cols. */

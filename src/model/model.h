@@ -25,7 +25,6 @@ typedef enum kfe_i_projector {
     KFE_PROJECT_IDENTITY,
     KFE_PROJECT_LOCAL
 } kfe_i_projector;
-#define KFE_PROJECTOR_WORDS "kernel|linear|identity|local"
 
 /*
  * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;

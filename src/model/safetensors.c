@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The safetensors container in memory: adding and finding tensors and metadata, and the hash of the header.
+ * Used by save*.c and load*.c; safetensors_write.c and safetensors_read.c move it to and from files. */
 #include "model/safetensors.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/utf8.h"
 #include "model/safetensors_inside.h"
 
 static const struct {
@@ -60,22 +62,15 @@ void kfe_i_safetensors_free(kfe_i_safetensors *file)
     memset(file, 0, sizeof *file);
 }
 
-/* JSON is UTF-8. jansson says only "no" to both bad text and lack of memory. */
+/* JSON is UTF-8. */
 static kfe_status check_utf8(kfe_context *ctx, const char *text)
 {
-    json_t *checked = json_string(text);
-    json_t *unchecked = checked ? NULL : json_string_nocheck(text);
-    int is_bad = !checked && unchecked;
-    int is_out = !checked && !unchecked;
-
-    json_decref(checked);
-    json_decref(unchecked);
-    if (is_bad)
-        return kfe_i_fail(ctx, KFE_EINVAL,
-                          "'%s' is not UTF-8, so it cannot be kept in a model; convert the data first, for "
-                          "example with iconv",
-                          text);
-    return is_out ? kfe_i_fail(ctx, KFE_ENOMEM, "out of memory") : KFE_OK;
+    if (kfe_i_is_utf8(text))
+        return KFE_OK;
+    return kfe_i_fail(ctx, KFE_EINVAL,
+                      "'%s' is not UTF-8, so it cannot be kept in a model; convert the data first, for "
+                      "example with iconv",
+                      text);
 }
 
 kfe_status kfe_i_safetensors_append(kfe_i_safetensors *file, const char *name, kfe_i_tensor **out)

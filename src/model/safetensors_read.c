@@ -6,17 +6,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/memory.h"
+#include "model/json_read.h"
 #include "model/safetensors_inside.h"
 
-/* What jansson takes, at worst, per byte of text ("0," becomes an integer object and a pointer to it). */
-#define JSON_MEMORY_FACTOR 32.0
+/* Memory of the JSON tree, at worst, per byte of text: "0," becomes one value. */
+#define JSON_MEMORY_FACTOR 36.0
 
 struct source {
     kfe_context *ctx;
@@ -34,7 +34,7 @@ struct range {
 struct reading {
     struct source *source;
     kfe_i_safetensors *file;
-    json_t *root;
+    kfe_i_json_tree header;
     int64_t payload_size;
     struct range *ranges; /* one per tensor */
     int64_t range_count, range_capacity;
@@ -94,31 +94,26 @@ cleanup:
     return status;
 }
 
-static kfe_status load_json(struct source *source, const char *text, size_t length, json_t **out)
+static kfe_status load_json(struct source *source, const char *text, size_t length, kfe_i_json_tree *out)
 {
     kfe_status status = KFE_OK;
-    json_error_t error;
 
-    *out = NULL;
     if (length == 0 || text[0] != '{')
         REFUSE(source, "not a model file: its header does not begin with '{'");
-    *out = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (*out)
-        return KFE_OK;
-    if (json_error_code(&error) == json_error_out_of_memory)
-        KFE_FAIL(source->ctx, KFE_ENOMEM, "out of memory");
-    REFUSE(source, "the header cannot be read (%s, at byte %d); the file is damaged or not a model",
-           error.text, error.position);
+    status = kfe_i_json_read(source->ctx, text, length, out);
+    if (status == KFE_OK || status == KFE_ENOMEM)
+        return status;
+    REFUSE(source, "the header cannot be read (%s, at byte %lld); the file is damaged or not a model",
+           out->reason, (long long)out->position);
 cleanup:
     return status;
 }
 
-static kfe_status read_header(struct source *source, json_t **out, uint64_t *length)
+static kfe_status read_header(struct source *source, kfe_i_json_tree *out, uint64_t *length)
 {
     kfe_status status = KFE_OK;
     char *text = NULL;
 
-    *out = NULL;
     KFE_TRY(read_header_length(source, length));
     KFE_TRY(kfe_i_check_memory(source->ctx, JSON_MEMORY_FACTOR * (double)*length,
                                "the header of the model file", "raise the limit if you trust the file"));
@@ -133,17 +128,14 @@ cleanup:
 static kfe_status read_metadata(struct reading *reading)
 {
     kfe_status status = KFE_OK;
-    json_t *metadata = json_object_get(reading->root, KFE_SAFETENSORS_METADATA);
-    const char *key;
-    json_t *value;
+    const kfe_i_json_value *metadata = kfe_i_json_get(reading->header.root, KFE_SAFETENSORS_METADATA);
 
-    if (!json_is_object(metadata))
+    if (!kfe_i_json_is(metadata, KFE_JSON_OBJECT))
         REFUSE(reading->source, "it has no metadata, so it was not written by kfe");
-    json_object_foreach(metadata, key, value)
-    {
-        if (!json_is_string(value))
-            REFUSE(reading->source, "the metadata '%s' is not a string; the file is damaged", key);
-        KFE_TRY(kfe_i_safetensors_append_metadata(reading->file, key, json_string_value(value)));
+    for (const kfe_i_json_value *value = metadata->first; value; value = value->next) {
+        if (!value->text)
+            REFUSE(reading->source, "the metadata '%s' is not a string; the file is damaged", value->key);
+        KFE_TRY(kfe_i_safetensors_append_metadata(reading->file, value->key, value->text));
     }
 cleanup:
     return status;
@@ -151,10 +143,10 @@ cleanup:
 
 /* ---- tensors ---- */
 
-static kfe_status read_dtype(struct source *source, const json_t *entry, kfe_i_tensor *tensor)
+static kfe_status read_dtype(struct source *source, const kfe_i_json_value *entry, kfe_i_tensor *tensor)
 {
     kfe_status status = KFE_OK;
-    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
+    const char *dtype = kfe_i_json_get_text(entry, "dtype");
 
     if (!dtype)
         REFUSE(source, "tensor '%s' has no dtype", tensor->name);
@@ -164,22 +156,23 @@ cleanup:
     return status;
 }
 
-static kfe_status read_shape(struct source *source, const json_t *entry, kfe_i_tensor *tensor)
+static kfe_status read_shape(struct source *source, const kfe_i_json_value *entry, kfe_i_tensor *tensor)
 {
     kfe_status status = KFE_OK;
-    const json_t *shape = json_object_get(entry, "shape");
+    const kfe_i_json_value *shape = kfe_i_json_get(entry, "shape");
+    const kfe_i_json_value *extent;
     int64_t bytes = 0;
 
-    if (!json_is_array(shape) || json_array_size(shape) > KFE_TENSOR_MAX_RANK)
+    if (!kfe_i_json_is(shape, KFE_JSON_ARRAY) || shape->count > KFE_TENSOR_MAX_RANK)
         REFUSE(source, "tensor '%s' has no shape of at most %d dimensions", tensor->name,
                KFE_TENSOR_MAX_RANK);
-    tensor->rank = (int)json_array_size(shape);
+    tensor->rank = (int)shape->count;
     tensor->count = 1;
-    for (int d = 0; d < tensor->rank; d++) {
-        const json_t *extent = json_array_get(shape, (size_t)d);
-        if (!json_is_integer(extent) || json_integer_value(extent) < 0)
+    extent = shape->first;
+    for (int d = 0; d < tensor->rank; d++, extent = extent->next) {
+        if (!kfe_i_json_is(extent, KFE_JSON_INTEGER) || extent->integer < 0)
             REFUSE(source, "dimension %d of tensor '%s' is not a count", d + 1, tensor->name);
-        tensor->shape[d] = json_integer_value(extent);
+        tensor->shape[d] = extent->integer;
         if (__builtin_mul_overflow(tensor->count, tensor->shape[d], &tensor->count))
             REFUSE(source, "the size of tensor '%s' overflows", tensor->name);
     }
@@ -189,18 +182,19 @@ cleanup:
     return status;
 }
 
-static kfe_status read_range(struct reading *reading, const json_t *entry, const kfe_i_tensor *tensor,
-                             struct range *out)
+static kfe_status read_range(struct reading *reading, const kfe_i_json_value *entry,
+                             const kfe_i_tensor *tensor, struct range *out)
 {
     kfe_status status = KFE_OK;
-    const json_t *offsets = json_object_get(entry, "data_offsets");
-    const json_t *begin = json_array_get(offsets, 0);
-    const json_t *end = json_array_get(offsets, 1);
+    const kfe_i_json_value *offsets = kfe_i_json_get(entry, "data_offsets");
+    const kfe_i_json_value *begin = offsets ? offsets->first : NULL;
+    const kfe_i_json_value *end = begin ? begin->next : NULL;
 
-    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end))
+    if (!kfe_i_json_is(offsets, KFE_JSON_ARRAY) || offsets->count != 2 ||
+        !kfe_i_json_is(begin, KFE_JSON_INTEGER) || !kfe_i_json_is(end, KFE_JSON_INTEGER))
         REFUSE(reading->source, "tensor '%s' has no pair of data_offsets", tensor->name);
-    out->begin = json_integer_value(begin);
-    out->end = json_integer_value(end);
+    out->begin = begin->integer;
+    out->end = end->integer;
     if (out->begin < 0 || out->end < out->begin)
         REFUSE(reading->source, "the data_offsets of tensor '%s' are not a range", tensor->name);
     if (out->end > reading->payload_size)
@@ -216,15 +210,15 @@ cleanup:
     return status;
 }
 
-static kfe_status read_tensor(struct reading *reading, const char *name, const json_t *entry)
+static kfe_status read_tensor(struct reading *reading, const kfe_i_json_value *entry)
 {
     kfe_status status = KFE_OK;
     kfe_i_tensor *tensor = NULL;
     struct range range = {.tensor = reading->range_count};
 
-    if (!json_is_object(entry))
-        REFUSE(reading->source, "the header's entry '%s' does not describe a tensor", name);
-    KFE_TRY(kfe_i_safetensors_append(reading->file, name, &tensor));
+    if (!kfe_i_json_is(entry, KFE_JSON_OBJECT))
+        REFUSE(reading->source, "the header's entry '%s' does not describe a tensor", entry->key);
+    KFE_TRY(kfe_i_safetensors_append(reading->file, entry->key, &tensor));
     KFE_TRY(read_dtype(reading->source, entry, tensor));
     KFE_TRY(read_shape(reading->source, entry, tensor));
     KFE_TRY(read_range(reading, entry, tensor, &range));
@@ -237,14 +231,10 @@ cleanup:
 static kfe_status read_tensors(struct reading *reading)
 {
     kfe_status status = KFE_OK;
-    const char *name;
-    json_t *entry;
 
-    json_object_foreach(reading->root, name, entry)
-    {
-        if (strcmp(name, KFE_SAFETENSORS_METADATA) != 0)
-            KFE_TRY(read_tensor(reading, name, entry));
-    }
+    for (const kfe_i_json_value *entry = reading->header.root->first; entry; entry = entry->next)
+        if (strcmp(entry->key, KFE_SAFETENSORS_METADATA) != 0)
+            KFE_TRY(read_tensor(reading, entry));
 cleanup:
     return status;
 }
@@ -343,14 +333,14 @@ static kfe_status read_source(struct source *source, kfe_i_safetensors *out)
     uint64_t header_length = 0;
 
     kfe_i_safetensors_init(source->ctx, out);
-    KFE_TRY(read_header(source, &reading.root, &header_length));
+    KFE_TRY(read_header(source, &reading.header, &header_length));
     reading.payload_size = (int64_t)(source->size - KFE_SAFETENSORS_PREFIX - header_length);
     KFE_TRY(read_metadata(&reading));
     KFE_TRY(read_tensors(&reading));
     KFE_TRY(check_coverage(&reading));
     KFE_TRY(read_payload(&reading));
 cleanup:
-    json_decref(reading.root);
+    kfe_i_json_tree_free(&reading.header);
     kfe_i_free(source->ctx, reading.ranges);
     if (status != KFE_OK)
         kfe_i_safetensors_free(out);

@@ -3,11 +3,11 @@
  * Writing the container. The format allows no holes, so tensors follow each other by falling size of their
  * type: then each lies at a multiple of it, the header being padded to a multiple of eight.
  */
-#include <jansson.h>
 #include <string.h>
 
 #include "core/file.h"
 #include "core/memory.h"
+#include "model/json.h"
 #include "model/safetensors_inside.h"
 
 static size_t tensor_bytes(const kfe_i_tensor *tensor)
@@ -26,95 +26,71 @@ static kfe_status write_tensor(void *user, const kfe_i_tensor *tensor)
     return tensor->count > 0 ? kfe_i_outfile_write(user, tensor->data, tensor_bytes(tensor)) : KFE_OK;
 }
 
-/* ---- the header; every json_..._new call takes its value over, also when it fails ---- */
+/* ---- the header ---- */
 
-struct header {
-    json_t *root;
-    json_int_t offset;
-    kfe_context *ctx;
-};
-
-static json_t *shape_of(const kfe_i_tensor *tensor)
-{
-    json_t *shape = json_array();
-
-    for (int d = 0; shape && d < tensor->rank; d++)
-        if (json_array_append_new(shape, json_integer(tensor->shape[d])) != 0) {
-            json_decref(shape);
-            shape = NULL;
-        }
-    return shape;
-}
+typedef struct header_writer {
+    kfe_i_json json;
+    int64_t offset; /* of the next tensor */
+} header_writer;
 
 static kfe_status describe_tensor(void *user, const kfe_i_tensor *tensor)
 {
-    struct header *header = user;
-    json_int_t end = header->offset + (json_int_t)tensor_bytes(tensor);
-    json_t *entry = json_pack("{s:s, s:o, s:[I,I]}", "dtype", kfe_i_dtype_name(tensor->dtype), "shape",
-                              shape_of(tensor), "data_offsets", header->offset, end);
+    header_writer *h = user;
+    kfe_i_json *json = &h->json;
 
-    header->offset = end;
-    if (json_object_set_new(header->root, tensor->name, entry) != 0)
-        return kfe_i_fail(header->ctx, KFE_ENOMEM, "out of memory");
+    kfe_i_json_object(json, tensor->name);
+    kfe_i_json_text(json, "dtype", kfe_i_dtype_name(tensor->dtype));
+    kfe_i_json_array(json, "shape");
+    for (int d = 0; d < tensor->rank; d++)
+        kfe_i_json_integer(json, NULL, tensor->shape[d]);
+    kfe_i_json_end(json);
+    kfe_i_json_array(json, "data_offsets");
+    kfe_i_json_integer(json, NULL, h->offset);
+    h->offset += (int64_t)tensor_bytes(tensor);
+    kfe_i_json_integer(json, NULL, h->offset);
+    kfe_i_json_end(json);
+    kfe_i_json_end(json);
     return KFE_OK;
 }
 
-static json_t *metadata_of(const kfe_i_safetensors *file)
+static void describe_metadata(const kfe_i_safetensors *file, kfe_i_json *json)
 {
     kfe_i_sha256 hash;
     char hex[KFE_SHA256_HEX_SIZE];
-    json_t *metadata = json_object();
-    int failed = !metadata;
 
+    kfe_i_json_object(json, KFE_SAFETENSORS_METADATA);
+    for (int64_t i = 0; i < file->metadata_count; i++)
+        kfe_i_json_text(json, file->metadata[i].key, file->metadata[i].value);
     kfe_i_sha256_init(&hash);
     kfe_i_safetensors_each(file, hash_tensor, &hash);
     kfe_i_sha256_hex(&hash, hex);
-    for (int64_t i = 0; !failed && i < file->metadata_count; i++)
-        failed = json_object_set_new(metadata, file->metadata[i].key, json_string(file->metadata[i].value));
-    if (!failed)
-        failed = json_object_set_new(metadata, KFE_SAFETENSORS_HASH, json_string(hex));
+    kfe_i_json_text(json, KFE_SAFETENSORS_HASH, hex);
     kfe_i_safetensors_header_hash(file, hex);
-    if (!failed)
-        failed = json_object_set_new(metadata, KFE_SAFETENSORS_HEADER_HASH, json_string(hex));
-    if (failed) {
-        json_decref(metadata);
-        metadata = NULL;
-    }
-    return metadata;
+    kfe_i_json_text(json, KFE_SAFETENSORS_HEADER_HASH, hex);
+    kfe_i_json_end(json);
 }
 
-/* The text of the header, blanks and all. */
-static kfe_status print_header(kfe_context *ctx, const json_t *root, char **out, size_t *size)
-{
-    kfe_status status = KFE_OK;
-    size_t length = json_dumpb(root, NULL, 0, JSON_COMPACT);
-
-    if (length == 0)
-        KFE_FAIL(ctx, KFE_ENOMEM, "out of memory");
-    if (length > KFE_SAFETENSORS_HEADER_MAX - 8)
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "the names and settings of this model take %zu MB; at most 100 fit",
-                 length / 1000000);
-    *size = (length + 7) / 8 * 8;
-    KFE_ALLOC(ctx, *out, (int64_t)*size);
-    memset(*out, ' ', *size);
-    if (json_dumpb(root, *out, *size, JSON_COMPACT) != length)
-        KFE_FAIL(ctx, KFE_ENOMEM, "out of memory");
-cleanup:
-    return status;
-}
-
+/* The text of the header, padded with blanks to a multiple of eight bytes. */
 static kfe_status make_header(const kfe_i_safetensors *file, char **out, size_t *size)
 {
-    kfe_status status = KFE_OK;
-    struct header header = {.root = json_object(), .ctx = file->ctx};
+    header_writer h = {.offset = 0};
+    kfe_i_text *text = &h.json.text;
 
-    if (!header.root || json_object_set_new(header.root, KFE_SAFETENSORS_METADATA, metadata_of(file)) != 0)
-        KFE_FAIL(file->ctx, KFE_ENOMEM, "out of memory");
-    KFE_TRY(kfe_i_safetensors_each(file, describe_tensor, &header));
-    KFE_TRY(print_header(file->ctx, header.root, out, size));
-cleanup:
-    json_decref(header.root);
-    return status;
+    kfe_i_json_init(&h.json, file->ctx, 0);
+    kfe_i_json_object(&h.json, NULL);
+    describe_metadata(file, &h.json);
+    kfe_i_safetensors_each(file, describe_tensor, &h);
+    kfe_i_json_end(&h.json);
+    kfe_i_text_printf(text, "%*s", (int)((8 - text->length % 8) % 8), "");
+    if (text->length > KFE_SAFETENSORS_HEADER_MAX) {
+        int64_t megabytes = text->length / 1000000;
+        kfe_i_json_free(&h.json);
+        return kfe_i_fail(file->ctx, KFE_EUNSUPPORTED,
+                          "the names and settings of this model take %lld MB; at most 100 fit",
+                          (long long)megabytes);
+    }
+    *size = (size_t)text->length;
+    return kfe_i_json_finish(&h.json, out);
 }
 
 static void write_prefix(size_t header_size, unsigned char prefix[KFE_SAFETENSORS_PREFIX])

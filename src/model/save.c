@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model into a safetensors container. What each tensor and metadata key means is in docs/model-file.md. */
+/* Saves a model to a file or to memory. docs/model-file.md describes each tensor and metadata key. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/memory.h"
 #include "model/format.h"
+#include "model/loading.h"
 #include "model/saving.h"
 
 kfe_status kfe_i_add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,
@@ -99,15 +99,15 @@ cleanup:
 
 /* ---- metadata ---- */
 
-kfe_status kfe_i_set_json(kfe_i_safetensors *file, const char *key, json_t *value)
+kfe_status kfe_i_set_json(kfe_i_safetensors *file, const char *key, kfe_i_json *json)
 {
-    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-    kfe_status status =
-        text ? kfe_i_safetensors_set(file, key, text)
-             : kfe_i_fail(file->ctx, KFE_ENOMEM, "out of memory: could not write the model's %s", key);
+    kfe_status status = KFE_OK;
+    char *text = NULL;
 
-    free(text);
-    json_decref(value);
+    KFE_TRY(kfe_i_json_finish(json, &text));
+    KFE_TRY(kfe_i_safetensors_set(file, key, text));
+cleanup:
+    kfe_i_free(file->ctx, text);
     return status;
 }
 
@@ -118,30 +118,48 @@ static kfe_status set_number(kfe_i_safetensors *file, const char *key, int64_t n
     return kfe_i_safetensors_set(file, key, text);
 }
 
-static json_t *name_list(int64_t count, char *const *names)
+static void add_names(kfe_i_json *json, const char *key, int64_t count, char *const *names)
 {
-    json_t *list = json_array();
-
+    kfe_i_json_array(json, key);
     for (int64_t i = 0; i < count; i++)
-        json_array_append_new(list, json_string(names[i]));
-    return list;
+        kfe_i_json_text(json, NULL, names[i]);
+    kfe_i_json_end(json);
 }
 
-static json_t *view_list(const kfe_model *model)
+static kfe_status set_classes(kfe_i_safetensors *file, const kfe_model *model)
 {
-    json_t *list = json_array();
+    kfe_i_json json;
 
-    for (int v = 0; v < model->view_count; v++) {
-        const kfe_i_model_view *view = &model->views[v];
-        char scale[32] = "none";
-        kfe_i_word_at(KFE_SCALE_WORDS, (int)view->scaler.kind, scale, sizeof scale);
-        json_t *entry = json_pack("{s:s, s:I, s:b, s:s}", "name", view->name, "columns",
-                                  (json_int_t)view->cols, "strings", view->strings, "scale", scale);
-        if (view->column_names)
-            json_object_set_new(entry, "column_names", name_list(view->cols, view->column_names));
-        json_array_append_new(list, entry);
-    }
-    return list;
+    kfe_i_json_init(&json, file->ctx, 0);
+    add_names(&json, NULL, model->class_count, model->class_names);
+    return kfe_i_set_json(file, "classes", &json);
+}
+
+static void add_view_entry(kfe_i_json *json, const kfe_i_model_view *view)
+{
+    char scale[32] = "none";
+
+    kfe_i_word_at(KFE_SCALE_WORDS, (int)view->scaler.kind, scale, sizeof scale);
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "name", view->name);
+    kfe_i_json_integer(json, "columns", view->cols);
+    kfe_i_json_boolean(json, "strings", view->strings);
+    kfe_i_json_text(json, "scale", scale);
+    if (view->column_names)
+        add_names(json, "column_names", view->cols, view->column_names);
+    kfe_i_json_end(json);
+}
+
+static kfe_status set_views(kfe_i_safetensors *file, const kfe_model *model)
+{
+    kfe_i_json json;
+
+    kfe_i_json_init(&json, file->ctx, 0);
+    kfe_i_json_array(&json, NULL);
+    for (int v = 0; v < model->view_count; v++)
+        add_view_entry(&json, &model->views[v]);
+    kfe_i_json_end(&json);
+    return kfe_i_set_json(file, "views", &json);
 }
 
 static kfe_status kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char **out)
@@ -153,54 +171,79 @@ static kfe_status kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char
     return kfe_i_text_take(&text, out);
 }
 
-static kfe_status kernel_list(const kfe_model *model, json_t **out)
+static kfe_status add_kernel_entry(kfe_i_json *json, const kfe_i_kernel *kernel)
 {
     kfe_status status = KFE_OK;
+    kfe_context *ctx = json->text.ctx;
+    char *written = NULL;
 
-    *out = json_array();
-    for (int64_t m = 0; m < model->kernels.count; m++) {
-        char *written = NULL;
-        KFE_TRY(kernel_text(model->ctx, &model->kernels.items[m], &written));
-        json_array_append_new(
-            *out, json_pack("{s:s, s:i}", "kernel", written, "view", model->kernels.items[m].view));
-        kfe_i_free(model->ctx, written);
-    }
+    KFE_TRY(kernel_text(ctx, kernel, &written));
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "kernel", written);
+    kfe_i_json_integer(json, "view", kernel->view);
+    kfe_i_json_end(json);
 cleanup:
-    if (status != KFE_OK) {
-        json_decref(*out);
-        *out = NULL;
-    }
+    kfe_i_free(ctx, written);
     return status;
+}
+
+static kfe_status set_kernels(kfe_i_safetensors *file, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_json json;
+
+    kfe_i_json_init(&json, file->ctx, 0);
+    kfe_i_json_array(&json, NULL);
+    for (int64_t m = 0; m < model->kernels.count; m++)
+        KFE_TRY(add_kernel_entry(&json, &model->kernels.items[m]));
+    kfe_i_json_end(&json);
+    KFE_TRY(kfe_i_set_json(file, "kernels", &json));
+cleanup:
+    kfe_i_json_free(&json);
+    return status;
+}
+
+static void add_predictor_entry(kfe_i_json *json, const kfe_model *model, const char *kernel)
+{
+    const kfe_i_predictor *predictor = &model->predictor;
+    char kind[32] = "";
+    char decision[32] = "";
+
+    kfe_i_word_at(KFE_PREDICTOR_WORDS, (int)predictor->kind, kind, sizeof kind);
+    kfe_i_word_at(KFE_DECISION_WORDS, (int)predictor->decision, decision, sizeof decision);
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "name", model->learner);
+    kfe_i_json_text(json, "parameters", model->learner_params);
+    kfe_i_json_text(json, "machine", kind);
+    kfe_i_json_text(json, "decision", decision);
+    kfe_i_json_text(json, "kernel", kernel ? kernel : "");
+    kfe_i_json_integer(json, "outputs", predictor->outputs);
+    kfe_i_json_integer(json, "rows", predictor->rows);
+    kfe_i_json_integer(json, "neighbours", predictor->neighbours);
+    kfe_i_json_boolean(json, "by_distance", predictor->by_distance);
+    kfe_i_json_integer(json, "support_vectors", predictor->support_vectors);
+    kfe_i_json_end(json);
 }
 
 static kfe_status set_predictor(kfe_i_safetensors *file, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_predictor *predictor = &model->predictor;
     char *kernel = NULL;
-    char kind[32] = "";
-    char decision[32] = "";
+    kfe_i_json json;
 
-    if (predictor->kind == KFE_PREDICTOR_EXPANSION)
-        KFE_TRY(kernel_text(model->ctx, &predictor->kernel, &kernel));
-    kfe_i_word_at(KFE_PREDICTOR_WORDS, (int)predictor->kind, kind, sizeof kind);
-    kfe_i_word_at(KFE_DECISION_WORDS, (int)predictor->decision, decision, sizeof decision);
-    KFE_TRY(kfe_i_set_json(
-        file, "learner",
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}", "name", model->learner, "parameters",
-                  model->learner_params, "machine", kind, "decision", decision, "kernel",
-                  kernel ? kernel : "", "outputs", (json_int_t)predictor->outputs, "rows",
-                  (json_int_t)predictor->rows, "neighbours", (json_int_t)predictor->neighbours, "by_distance",
-                  predictor->by_distance, "support_vectors", (json_int_t)predictor->support_vectors)));
+    if (model->predictor.kind == KFE_PREDICTOR_EXPANSION)
+        KFE_TRY(kernel_text(file->ctx, &model->predictor.kernel, &kernel));
+    kfe_i_json_init(&json, file->ctx, 0);
+    add_predictor_entry(&json, model, kernel);
+    KFE_TRY(kfe_i_set_json(file, "learner", &json));
 cleanup:
-    kfe_i_free(model->ctx, kernel);
+    kfe_i_free(file->ctx, kernel);
     return status;
 }
 
 static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
-    json_t *kernels = NULL;
 
     KFE_TRY(kfe_i_safetensors_set(file, "format", KFE_MODEL_FORMAT));
     KFE_TRY(set_number(file, "format_version", KFE_MODEL_FORMAT_VERSION));
@@ -211,32 +254,25 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
     KFE_TRY(set_number(file, "train_rows", model->train_rows));
     KFE_TRY(set_number(file, "label_column", model->label_column));
-    KFE_TRY(kfe_i_set_json(file, "views", view_list(model)));
-    KFE_TRY(kfe_i_set_json(file, "classes", name_list(model->class_count, model->class_names)));
-    KFE_TRY(kernel_list(model, &kernels));
-    KFE_TRY(kfe_i_set_json(file, "kernels", kernels));
+    KFE_TRY(set_views(file, model));
+    KFE_TRY(set_classes(file, model));
+    KFE_TRY(set_kernels(file, model));
     if (model->learner)
         KFE_TRY(set_predictor(file, model));
 cleanup:
     return status;
 }
 
-const char *kfe_i_task_name(kfe_task task)
-{
-    static const char *const names[] = {"none", "classes", "real"};
-    return names[task];
-}
-
-const char *kfe_i_projector_name(kfe_i_projector projector)
-{
-    static const char *const names[] = {"kernel", "linear", "identity", "local"};
-    return names[projector];
-}
-
+/* The container of a model, checked by the loader: whatever is saved can be loaded. */
 static kfe_status fill(kfe_i_safetensors *file, const kfe_model *model)
 {
-    kfe_status status = add_tensors(file, model);
-    return status == KFE_OK ? add_metadata(file, model) : status;
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(add_tensors(file, model));
+    KFE_TRY(add_metadata(file, model));
+    KFE_TRY(kfe_i_check_loads(file));
+cleanup:
+    return status;
 }
 
 kfe_status kfe_model_save_bytes(kfe_context *ctx, const kfe_model *model, char **out, size_t *size)

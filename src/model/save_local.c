@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A localized projector into the model file. */
+/* Saves the localized projector of a model (lmkl, sldr); called by save.c. */
 #include <stdio.h>
 
 #include "model/saving.h"
@@ -39,33 +39,46 @@ cleanup:
     return status;
 }
 
-static json_t *part_list(const kfe_i_local *local)
+static void add_part_entry(kfe_i_json *json, const kfe_i_local_part *part)
 {
-    json_t *list = json_array();
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_boolean(json, "mapped", part->mapped);
+    kfe_i_json_integer(json, "columns", part->cols);
+    kfe_i_json_integer(json, "dim", part->dim);
+    kfe_i_json_end(json);
+}
 
+static kfe_status set_description(kfe_i_safetensors *file, const kfe_i_local *local)
+{
+    kfe_i_json json;
+    char shows[32] = "";
+
+    kfe_i_word_at(KFE_LOCAL_FEATURE_WORDS, local->shows, shows, sizeof shows);
+    kfe_i_json_init(&json, file->ctx, 0);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_text(&json, "features", shows);
+    kfe_i_json_integer(&json, "gate_dim", local->gate_dim);
+    kfe_i_json_integer(&json, "rows", local->rows);
+    kfe_i_json_integer(&json, "outputs", local->outputs);
+    kfe_i_json_array(&json, "parts");
     for (int64_t m = 0; m < local->part_count; m++)
-        json_array_append_new(list, json_pack("{s:b, s:I, s:I}", "mapped", local->parts[m].mapped, "columns",
-                                              (json_int_t)local->parts[m].cols, "dim",
-                                              (json_int_t)local->parts[m].dim));
-    return list;
+        add_part_entry(&json, &local->parts[m]);
+    kfe_i_json_end(&json);
+    kfe_i_json_end(&json);
+    return kfe_i_set_json(file, "local", &json);
 }
 
 kfe_status kfe_i_save_local(kfe_i_safetensors *file, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
     const kfe_i_local *local = model->local;
-    char shows[32] = "";
 
     if (!local)
         return KFE_OK;
     for (int64_t m = 0; m < local->part_count; m++)
         KFE_TRY(add_projection(file, local, m));
     KFE_TRY(add_numbers(file, local));
-    kfe_i_word_at(KFE_LOCAL_FEATURE_WORDS, local->shows, shows, sizeof shows);
-    KFE_TRY(kfe_i_set_json(file, "local",
-                           json_pack("{s:s, s:I, s:I, s:I, s:o}", "features", shows, "gate_dim",
-                                     (json_int_t)local->gate_dim, "rows", (json_int_t)local->rows, "outputs",
-                                     (json_int_t)local->outputs, "parts", part_list(local))));
+    KFE_TRY(set_description(file, local));
 cleanup:
     return status;
 }

@@ -181,34 +181,29 @@ cleanup:
 
 /* ---- JSON ---- */
 
-static json_t *result_object(const kfe_i_test_result *result)
+static void write_result(kfe_i_json *json, const char *key, const kfe_i_test_result *result)
 {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "t", kfe_i_json_number(result->statistic));
-    json_object_set_new(object, "p", kfe_i_json_number(result->p));
-    json_object_set_new(object, "significant", json_boolean(result->p < KFE_SIGNIFICANCE));
-    return object;
+    kfe_i_json_object(json, key);
+    kfe_i_json_real(json, "t", result->statistic);
+    kfe_i_json_real(json, "p", result->p);
+    kfe_i_json_boolean(json, "significant", result->p < KFE_SIGNIFICANCE);
+    kfe_i_json_end(json);
 }
 
-static kfe_status add_pairs(const comparison *c, json_t *list)
+static kfe_status write_pair(const comparison *c, int64_t i, int64_t j, kfe_i_json *json)
 {
     kfe_status status = KFE_OK;
+    kfe_i_test_result plain;
+    kfe_i_test_result corrected;
 
-    for (int64_t i = 0; i < c->count; i++)
-        for (int64_t j = i + 1; j < c->count; j++) {
-            kfe_i_test_result plain;
-            kfe_i_test_result corrected;
-            json_t *object;
-            KFE_TRY(test_pair(c, i, j, &plain, &corrected));
-            object = json_object();
-            json_object_set_new(object, "a", kfe_i_json_string(c->labels[i]));
-            json_object_set_new(object, "b", kfe_i_json_string(c->labels[j]));
-            json_object_set_new(object, "difference", kfe_i_json_number(plain.mean_difference));
-            json_object_set_new(object, "paired", result_object(&plain));
-            json_object_set_new(object, "corrected", result_object(&corrected));
-            json_array_append_new(list, object);
-        }
+    KFE_TRY(test_pair(c, i, j, &plain, &corrected));
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "a", c->labels[i]);
+    kfe_i_json_text(json, "b", c->labels[j]);
+    kfe_i_json_real(json, "difference", plain.mean_difference);
+    write_result(json, "paired", &plain);
+    write_result(json, "corrected", &corrected);
+    kfe_i_json_end(json);
 cleanup:
     return status;
 }
@@ -216,26 +211,25 @@ cleanup:
 static kfe_status as_json(const comparison *c, char **out)
 {
     kfe_status status = KFE_OK;
-    json_t *object = json_object();
-    json_t *methods = json_array();
-    json_t *pairs = json_array();
+    kfe_i_json json;
 
-    json_object_set_new(object, "metric", json_string(c->items[0].metrics[0]->name));
-    json_object_set_new(object, "best", kfe_i_json_string(c->labels[c->best]));
-    json_object_set_new(object, "methods", methods);
-    json_object_set_new(object, "differences", pairs);
-    for (int64_t i = 0; i < c->count; i++) {
-        json_t *entry = kfe_i_assessment_json(c->ctx, &c->items[i]);
-        if (!entry)
-            KFE_FAIL(c->ctx, KFE_ENOMEM, "out of memory: could not write JSON");
-        json_object_set_new(entry, "label", kfe_i_json_string(c->labels[i]));
-        json_array_append_new(methods, entry);
-    }
-    KFE_TRY(add_pairs(c, pairs));
-    status = kfe_i_json_take(c->ctx, object, out);
-    object = NULL;
+    kfe_i_json_init(&json, c->ctx, 1);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_text(&json, "metric", c->items[0].metrics[0]->name);
+    kfe_i_json_text(&json, "best", c->labels[c->best]);
+    kfe_i_json_array(&json, "methods");
+    for (int64_t i = 0; i < c->count; i++)
+        KFE_TRY(kfe_i_assessment_json(c->ctx, &c->items[i], c->labels[i], &json));
+    kfe_i_json_end(&json);
+    kfe_i_json_array(&json, "differences");
+    for (int64_t i = 0; i < c->count; i++)
+        for (int64_t j = i + 1; j < c->count; j++)
+            KFE_TRY(write_pair(c, i, j, &json));
+    kfe_i_json_end(&json);
+    kfe_i_json_end(&json);
+    KFE_TRY(kfe_i_json_finish(&json, out));
 cleanup:
-    json_decref(object);
+    kfe_i_json_free(&json);
     return status;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model, readably and as JSON. */
+/* Describes a model as text and JSON: kfe_model_describe, which `kfe info` prints. */
 #include <string.h>
 
 #include "core/memory.h"
 #include "model/format.h"
+#include "model/json.h"
 #include "model/model.h"
-#include "report/json.h"
 #include "report/parts.h"
 
 enum { FEW = 12 }; /* numbers of a record, and class names, that the text shows */
@@ -128,131 +128,136 @@ cleanup:
 
 /* ---- JSON ---- */
 
-static json_t *view_array(const kfe_model *model)
+static void write_views(kfe_i_json *json, const kfe_model *model)
 {
-    json_t *list = json_array();
-
+    kfe_i_json_array(json, "views");
     for (int v = 0; v < model->view_count; v++) {
         const kfe_i_model_view *view = &model->views[v];
-        json_t *object = json_object();
         char scale[32];
         scale_name(view, scale, sizeof scale);
-        json_object_set_new(object, "name", kfe_i_json_string(view->name));
-        json_object_set_new(object, "columns", json_integer((json_int_t)view->cols));
-        json_object_set_new(object, "scale", json_string(scale));
-        json_object_set_new(object, "support", json_string(support_kind(view)));
-        json_array_append_new(list, object);
+        kfe_i_json_object(json, NULL);
+        kfe_i_json_text(json, "name", view->name);
+        kfe_i_json_integer(json, "columns", view->cols);
+        kfe_i_json_text(json, "scale", scale);
+        kfe_i_json_text(json, "support", support_kind(view));
+        kfe_i_json_end(json);
     }
-    return list;
+    kfe_i_json_end(json);
 }
 
-static json_t *record_object(const kfe_model *model)
+static void write_records(kfe_i_json *json, const kfe_model *model)
 {
-    json_t *object = json_object();
-
+    kfe_i_json_object(json, "records");
     for (int64_t i = 0; i < model->record_count; i++) {
-        json_t *values = json_array();
-        for (int64_t j = 0; j < model->records[i].count; j++)
-            json_array_append_new(values, kfe_i_json_number(model->records[i].values[j]));
-        json_object_set_new(object, model->records[i].name, values);
+        const kfe_i_record *record = &model->records[i];
+        kfe_i_json_array(json, record->name);
+        for (int64_t j = 0; j < record->count; j++)
+            kfe_i_json_real(json, NULL, record->values[j]);
+        kfe_i_json_end(json);
     }
-    return object;
+    kfe_i_json_end(json);
 }
 
-static json_t *class_array(const kfe_model *model)
+static void write_classes(kfe_i_json *json, const kfe_model *model)
 {
-    json_t *list = json_array();
-
+    kfe_i_json_array(json, "classes");
     for (int64_t i = 0; i < model->class_count; i++)
-        json_array_append_new(list, kfe_i_json_string(model->class_names[i]));
-    return list;
+        kfe_i_json_text(json, NULL, model->class_names[i]);
+    kfe_i_json_end(json);
 }
 
-static kfe_status kernel_array(kfe_context *ctx, const kfe_model *model, json_t *list)
+static kfe_status write_kernels(kfe_context *ctx, kfe_i_json *json, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
     char *kernel = NULL;
 
+    kfe_i_json_array(json, "kernels");
     for (int64_t m = 0; m < model->kernels.count; m++) {
         KFE_TRY(kernel_text(ctx, &model->kernels.items[m], &kernel));
-        json_array_append_new(list, kfe_i_json_string(kernel));
+        kfe_i_json_text(json, NULL, kernel);
         kfe_i_free(ctx, kernel);
     }
+    kfe_i_json_end(json);
+    kfe_i_json_array(json, "kernel_views");
+    for (int64_t m = 0; m < model->kernels.count; m++)
+        kfe_i_json_text(json, NULL, model->views[model->kernels.items[m].view].name);
+    kfe_i_json_end(json);
 cleanup:
     return status;
 }
 
-static json_t *kernel_view_array(const kfe_model *model)
-{
-    json_t *list = json_array();
-
-    for (int64_t m = 0; m < model->kernels.count; m++)
-        json_array_append_new(list, kfe_i_json_string(model->views[model->kernels.items[m].view].name));
-    return list;
-}
-
-static kfe_status add_parameter(kfe_context *ctx, void *user, const char *key, const char *value)
+static kfe_status write_parameter(kfe_context *ctx, void *user, const char *key, const char *value)
 {
     (void)ctx;
-    json_object_set_new(user, key, kfe_i_json_string(value));
+    kfe_i_json_text(user, key, value);
     return KFE_OK;
 }
 
-/* null where the model gives features only. */
-static kfe_status set_learner(kfe_context *ctx, const kfe_model *model, json_t *object)
+static kfe_status write_parameters(kfe_context *ctx, kfe_i_json *json, const char *params)
 {
+    kfe_status status = KFE_OK;
+
+    kfe_i_json_object(json, "parameters");
+    KFE_TRY(kfe_i_options_each(ctx, params, write_parameter, json));
+    kfe_i_json_end(json);
+cleanup:
+    return status;
+}
+
+/* null for a model without a classifier or regressor. */
+static kfe_status write_learner(kfe_context *ctx, kfe_i_json *json, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
     const kfe_i_predictor *predictor = &model->predictor;
-    json_t *learner = model->learner ? json_object() : json_null();
-    json_t *params = json_object();
     char kind[32] = "";
     char decision[32] = "";
 
-    json_object_set_new(object, "learner", learner);
     if (!model->learner) {
-        json_decref(params);
+        kfe_i_json_null(json, "learner");
         return KFE_OK;
     }
     kfe_i_word_at(KFE_PREDICTOR_WORDS, (int)predictor->kind, kind, sizeof kind);
     kfe_i_word_at(KFE_DECISION_WORDS, (int)predictor->decision, decision, sizeof decision);
-    json_object_set_new(learner, "name", kfe_i_json_string(model->learner));
-    json_object_set_new(learner, "parameters", params);
-    json_object_set_new(learner, "machine", json_string(kind));
-    json_object_set_new(learner, "decision", json_string(decision));
-    json_object_set_new(learner, "outputs", json_integer((json_int_t)predictor->outputs));
-    json_object_set_new(
-        learner, "support_vectors",
-        predictor->support_vectors < 0 ? json_null() : json_integer((json_int_t)predictor->support_vectors));
-    return kfe_i_options_each(ctx, model->learner_params, add_parameter, params);
+    kfe_i_json_object(json, "learner");
+    kfe_i_json_text(json, "name", model->learner);
+    KFE_TRY(write_parameters(ctx, json, model->learner_params));
+    kfe_i_json_text(json, "machine", kind);
+    kfe_i_json_text(json, "decision", decision);
+    kfe_i_json_integer(json, "outputs", predictor->outputs);
+    if (predictor->support_vectors < 0)
+        kfe_i_json_null(json, "support_vectors");
+    else
+        kfe_i_json_integer(json, "support_vectors", predictor->support_vectors);
+    kfe_i_json_end(json);
+cleanup:
+    return status;
 }
 
 static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, char **out)
 {
     kfe_status status = KFE_OK;
-    json_t *object = json_object();
-    json_t *kernels = json_array();
-    json_t *params = json_object();
+    kfe_i_json json;
 
-    json_object_set_new(object, "method", kfe_i_json_string(model->method));
-    json_object_set_new(object, "parameters", params);
-    json_object_set_new(object, "kernels", kernels);
-    json_object_set_new(object, "kernel_views", kernel_view_array(model));
-    KFE_TRY(kfe_i_options_each(ctx, model->params, add_parameter, params));
-    KFE_TRY(kernel_array(ctx, model, kernels));
-    json_object_set_new(object, "features", json_integer((json_int_t)model->dim));
-    json_object_set_new(object, "projector", json_string(kfe_i_projector_name(model->projector)));
-    json_object_set_new(object, "support_size", json_integer((json_int_t)kfe_model_support_size(model)));
-    json_object_set_new(object, "train_rows", json_integer((json_int_t)model->train_rows));
-    json_object_set_new(object, "task", json_string(kfe_i_task_name(model->task)));
-    json_object_set_new(object, "classes", class_array(model));
-    json_object_set_new(object, "views", view_array(model));
-    KFE_TRY(kfe_i_parts_as_json(ctx, model, object));
-    KFE_TRY(set_learner(ctx, model, object));
-    json_object_set_new(object, "records", record_object(model));
-    json_object_set_new(object, "kfe_version", kfe_i_json_string(model->version));
-    status = kfe_i_json_take(ctx, object, out);
-    object = NULL;
+    kfe_i_json_init(&json, ctx, 1);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_text(&json, "method", model->method);
+    KFE_TRY(write_parameters(ctx, &json, model->params));
+    KFE_TRY(write_kernels(ctx, &json, model));
+    kfe_i_json_integer(&json, "features", model->dim);
+    kfe_i_json_text(&json, "projector", kfe_i_projector_name(model->projector));
+    kfe_i_json_integer(&json, "support_size", kfe_model_support_size(model));
+    kfe_i_json_integer(&json, "train_rows", model->train_rows);
+    kfe_i_json_text(&json, "task", kfe_i_task_name(model->task));
+    write_classes(&json, model);
+    write_views(&json, model);
+    KFE_TRY(kfe_i_parts_as_json(ctx, model, &json));
+    KFE_TRY(write_learner(ctx, &json, model));
+    write_records(&json, model);
+    kfe_i_json_text(&json, "kfe_version", model->version);
+    kfe_i_json_end(&json);
+    KFE_TRY(kfe_i_json_finish(&json, out));
 cleanup:
-    json_decref(object);
+    kfe_i_json_free(&json);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is, from the tables: generators, kernels and methods with their parameters. */
+/* Lists generators, kernels, methods and learners with their parameters as JSON: kfe_list_*. */
 #include <string.h>
 
-#include "report/json.h"
+#include "model/json.h"
 
 /* A table of entries: how to walk it and what its columns are called. */
 typedef struct listing {
@@ -29,59 +29,73 @@ static const struct {
     {KFE_HAS_PREDICTOR, "predicts"},
 };
 
-static json_t *param_object(const kfe_param_info *info)
+static void write_param(kfe_i_json *json, const kfe_param_info *info)
 {
     static const char *const types[] = {"integer", "real", "choice", "flag", "text"};
-    json_t *object = json_object();
 
-    json_object_set_new(object, "name", json_string(info->name));
-    json_object_set_new(object, "type", json_string(types[info->type]));
-    json_object_set_new(object, "default", json_string(info->initial));
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "name", info->name);
+    kfe_i_json_text(json, "type", types[info->type]);
+    kfe_i_json_text(json, "default", info->initial);
     if (info->type == KFE_PARAM_INT || info->type == KFE_PARAM_REAL) {
-        json_object_set_new(object, "min", kfe_i_json_number(info->min));
-        json_object_set_new(object, "max", kfe_i_json_number(info->max));
+        kfe_i_json_real(json, "min", info->min);
+        kfe_i_json_real(json, "max", info->max);
     }
     if (info->words)
-        json_object_set_new(object, "words", json_string(info->words));
-    json_object_set_new(object, "help", json_string(info->help));
-    return object;
+        kfe_i_json_text(json, "words", info->words);
+    kfe_i_json_text(json, "help", info->help);
+    kfe_i_json_end(json);
 }
 
-static json_t *entry_object(const listing *list, int index, const kfe_entry_info *entry)
+static void write_entry(kfe_i_json *json, const listing *list, int index, const kfe_entry_info *entry)
 {
-    json_t *object = json_object();
-    json_t *flags = json_array();
-    json_t *params = json_array();
-
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "name", entry->name);
+    kfe_i_json_text(json, "summary", entry->summary);
+    kfe_i_json_text(json, list->formula_title, entry->formula);
+    kfe_i_json_array(json, "flags");
     for (size_t f = 0; f < sizeof flag_names / sizeof *flag_names; f++)
         if (entry->flags & flag_names[f].flag)
-            json_array_append_new(flags, json_string(flag_names[f].name));
-    for (int p = 0; list->param(index, p); p++)
-        json_array_append_new(params, param_object(list->param(index, p)));
-    json_object_set_new(object, "name", json_string(entry->name));
-    json_object_set_new(object, "summary", json_string(entry->summary));
-    json_object_set_new(object, list->formula_title, json_string(entry->formula));
-    json_object_set_new(object, "flags", flags);
+            kfe_i_json_text(json, NULL, flag_names[f].name);
+    kfe_i_json_end(json);
     if (entry->kernel)
-        json_object_set_new(object, "default_kernel", json_string(entry->kernel));
-    json_object_set_new(object, "parameters", params);
-    return object;
+        kfe_i_json_text(json, "default_kernel", entry->kernel);
+    kfe_i_json_array(json, "parameters");
+    for (int p = 0; list->param(index, p); p++)
+        write_param(json, list->param(index, p));
+    kfe_i_json_end(json);
+    kfe_i_json_end(json);
+}
+
+static kfe_status write_one(kfe_context *ctx, const listing *list, const char *name, char **out)
+{
+    kfe_i_json json;
+    kfe_entry_info entry;
+    int index = 0;
+
+    while (list->entry(index, &entry) && strcmp(name, entry.name) != 0)
+        index++;
+    if (!list->entry(index, &entry))
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no %s '%s'", list->noun, name);
+    kfe_i_json_init(&json, ctx, 1);
+    write_entry(&json, list, index, &entry);
+    return kfe_i_json_finish(&json, out);
 }
 
 static kfe_status write_list(kfe_context *ctx, const listing *list, const char *name, char **out)
 {
-    json_t *all = name ? NULL : json_array();
+    kfe_i_json json;
     kfe_entry_info entry;
 
     *out = NULL;
-    for (int i = 0; list->entry(i, &entry); i++)
-        if (!name)
-            json_array_append_new(all, entry_object(list, i, &entry));
-        else if (strcmp(name, entry.name) == 0)
-            return kfe_i_json_take(ctx, entry_object(list, i, &entry), out);
     if (name)
-        return kfe_i_fail(ctx, KFE_EINVAL, "there is no %s '%s'", list->noun, name);
-    return kfe_i_json_take(ctx, all, out);
+        return write_one(ctx, list, name, out);
+    kfe_i_json_init(&json, ctx, 1);
+    kfe_i_json_array(&json, NULL);
+    for (int i = 0; list->entry(i, &entry); i++)
+        write_entry(&json, list, i, &entry);
+    kfe_i_json_end(&json);
+    return kfe_i_json_finish(&json, out);
 }
 
 kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "report/json.h"
+#include "model/json.h"
 
 static double value_of(const kfe_i_measure *measure, const kfe_i_moments *moments)
 {
@@ -15,17 +15,20 @@ static double value_of(const kfe_i_measure *measure, const kfe_i_moments *moment
 static kfe_status as_json(kfe_context *ctx, int64_t count, char *const *names, const kfe_i_moments *moments,
                           char **out)
 {
-    json_t *list = json_array();
+    kfe_i_json json;
     const kfe_i_measure *measure;
 
+    kfe_i_json_init(&json, ctx, 1);
+    kfe_i_json_array(&json, NULL);
     for (int64_t m = 0; m < count; m++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "kernel", kfe_i_json_string(names[m]));
+        kfe_i_json_object(&json, NULL);
+        kfe_i_json_text(&json, "kernel", names[m]);
         for (int i = 0; (measure = kfe_i_measure_at(i)); i++)
-            json_object_set_new(object, measure->name, kfe_i_json_number(value_of(measure, &moments[m])));
-        json_array_append_new(list, object);
+            kfe_i_json_real(&json, measure->name, value_of(measure, &moments[m]));
+        kfe_i_json_end(&json);
     }
-    return kfe_i_json_take(ctx, list, out);
+    kfe_i_json_end(&json);
+    return kfe_i_json_finish(&json, out);
 }
 
 static int longest(int64_t count, char *const *names)

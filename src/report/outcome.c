@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reports how well a model predicted a data set, as text and JSON; called by kfe_evaluate. */
 #include "report/outcome.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "core/memory.h"
 #include "core/text.h"
-#include "report/json.h"
+#include "model/json.h"
 
 enum { MOST_CLASSES_SHOWN = 10, LONGEST_NAME_SHOWN = 16 };
 
@@ -91,97 +92,95 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_evaluation *e, char **ou
 
 /* ---- JSON ---- */
 
-static json_t *metric_object(const kfe_i_evaluation *e)
+static void write_metrics(kfe_i_json *json, const kfe_i_evaluation *e)
 {
-    json_t *object = json_object();
-
+    kfe_i_json_object(json, "metrics");
     for (int64_t m = 0; m < e->metric_count; m++)
-        json_object_set_new(object, e->metrics[m]->name, kfe_i_json_number(e->values[m]));
-    return object;
+        kfe_i_json_real(json, e->metrics[m]->name, e->values[m]);
+    kfe_i_json_end(json);
 }
 
-static json_t *confusion_object(const kfe_i_evaluation *e)
+static void write_confusion(kfe_i_json *json, const kfe_i_evaluation *e)
 {
-    json_t *object = json_object();
-    json_t *names = json_array();
-    json_t *matrix = json_array();
-
+    kfe_i_json_object(json, "confusion");
+    kfe_i_json_array(json, "classes");
+    for (int64_t g = 0; g < e->class_count; g++)
+        kfe_i_json_text(json, NULL, e->class_names[g]);
+    kfe_i_json_end(json);
+    kfe_i_json_array(json, "matrix");
     for (int64_t g = 0; g < e->class_count; g++) {
-        json_t *row = json_array();
+        kfe_i_json_array(json, NULL);
         for (int64_t h = 0; h < e->class_count; h++)
-            json_array_append_new(row, json_integer((json_int_t)e->confusion[g * e->class_count + h]));
-        json_array_append_new(matrix, row);
-        json_array_append_new(names, kfe_i_json_string(e->class_names[g]));
+            kfe_i_json_integer(json, NULL, e->confusion[g * e->class_count + h]);
+        kfe_i_json_end(json);
     }
-    json_object_set_new(object, "classes", names);
-    json_object_set_new(object, "matrix", matrix);
-    return object;
+    kfe_i_json_end(json);
+    kfe_i_json_end(json);
 }
 
-static void append_point(json_t *list, double x, double y, double threshold)
+static void write_point(kfe_i_json *json, double x, double y, double threshold)
 {
-    json_t *point = json_array();
-
-    json_array_append_new(point, kfe_i_json_number(x));
-    json_array_append_new(point, kfe_i_json_number(y));
-    json_array_append_new(point, kfe_i_json_number(threshold));
-    json_array_append_new(list, point);
+    kfe_i_json_array(json, NULL);
+    kfe_i_json_real(json, NULL, x);
+    kfe_i_json_real(json, NULL, y);
+    kfe_i_json_real(json, NULL, threshold);
+    kfe_i_json_end(json);
 }
 
-/* Begins at (0, 0), where nothing is called positive and no threshold is high enough: null. */
-static json_t *roc_array(const kfe_i_class_curve *curve, double rows)
+/* Begins at (0, 0) with threshold null: nothing is called positive. */
+static void write_roc(kfe_i_json *json, const kfe_i_class_curve *curve, double rows)
 {
-    json_t *list = json_array();
     double negatives = rows - (double)curve->positives;
 
-    append_point(list, 0, 0, (double)INFINITY);
+    kfe_i_json_array(json, "roc");
+    write_point(json, 0, 0, (double)INFINITY);
     for (int64_t i = 0; i < curve->count; i++)
-        append_point(list, (double)curve->points[i].false_positives / negatives,
-                     (double)curve->points[i].true_positives / (double)curve->positives,
-                     curve->points[i].threshold);
-    return list;
+        write_point(json, (double)curve->points[i].false_positives / negatives,
+                    (double)curve->points[i].true_positives / (double)curve->positives,
+                    curve->points[i].threshold);
+    kfe_i_json_end(json);
 }
 
-static json_t *precision_recall_array(const kfe_i_class_curve *curve)
+static void write_precision_recall(kfe_i_json *json, const kfe_i_class_curve *curve)
 {
-    json_t *list = json_array();
-
+    kfe_i_json_array(json, "precision_recall");
     for (int64_t i = 0; i < curve->count; i++) {
         double caught = (double)curve->points[i].true_positives;
-        append_point(list, caught / (double)curve->positives,
-                     caught / (caught + (double)curve->points[i].false_positives),
-                     curve->points[i].threshold);
+        write_point(json, caught / (double)curve->positives,
+                    caught / (caught + (double)curve->points[i].false_positives), curve->points[i].threshold);
     }
-    return list;
+    kfe_i_json_end(json);
 }
 
-static json_t *curve_array(const kfe_i_evaluation *e)
+static void write_curves(kfe_i_json *json, const kfe_i_evaluation *e)
 {
-    json_t *list = json_array();
-
+    kfe_i_json_array(json, "curves");
     for (int64_t i = 0; i < e->curve_count; i++) {
         const kfe_i_class_curve *curve = &e->curves[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "class", kfe_i_json_string(e->class_names[curve->class_index]));
-        json_object_set_new(object, "rows", json_integer((json_int_t)curve->positives));
-        json_object_set_new(object, "roc", roc_array(curve, (double)e->rows));
-        json_object_set_new(object, "precision_recall", precision_recall_array(curve));
-        json_array_append_new(list, object);
+        kfe_i_json_object(json, NULL);
+        kfe_i_json_text(json, "class", e->class_names[curve->class_index]);
+        kfe_i_json_integer(json, "rows", curve->positives);
+        write_roc(json, curve, (double)e->rows);
+        write_precision_recall(json, curve);
+        kfe_i_json_end(json);
     }
-    return list;
+    kfe_i_json_end(json);
 }
 
 static kfe_status as_json(kfe_context *ctx, const kfe_i_evaluation *e, char **out)
 {
-    json_t *object = json_object();
+    kfe_i_json json;
 
-    json_object_set_new(object, "rows", json_integer((json_int_t)e->rows));
-    json_object_set_new(object, "metrics", metric_object(e));
+    kfe_i_json_init(&json, ctx, 1);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_integer(&json, "rows", e->rows);
+    write_metrics(&json, e);
     if (e->class_count > 0) {
-        json_object_set_new(object, "confusion", confusion_object(e));
-        json_object_set_new(object, "curves", curve_array(e));
+        write_confusion(&json, e);
+        write_curves(&json, e);
     }
-    return kfe_i_json_take(ctx, object, out);
+    kfe_i_json_end(&json);
+    return kfe_i_json_finish(&json, out);
 }
 
 kfe_status kfe_i_report_outcome(kfe_context *ctx, const kfe_i_evaluation *evaluation, kfe_style style,

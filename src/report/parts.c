@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Describes the parts of a localized model (lmkl, sldr) as text and JSON; called by describe.c. */
 #include "report/parts.h"
 
 #include "core/memory.h"
@@ -102,38 +103,37 @@ cleanup:
     return status;
 }
 
-static json_t *part_object(const part_report *report)
+static void write_part(kfe_i_json *json, const part_report *report)
 {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "view", kfe_i_json_string(report->view));
-    json_object_set_new(object, "kernel", kfe_i_json_string(report->kernel));
-    json_object_set_new(object, "columns", json_integer((json_int_t)report->cols));
-    json_object_set_new(object, "dim", json_integer((json_int_t)report->dim));
-    json_object_set_new(object, "mapped", json_boolean(report->mapped));
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "view", report->view);
+    kfe_i_json_text(json, "kernel", report->kernel);
+    kfe_i_json_integer(json, "columns", report->cols);
+    kfe_i_json_integer(json, "dim", report->dim);
+    kfe_i_json_boolean(json, "mapped", report->mapped);
     if (report->measured) {
-        json_object_set_new(object, "mean_gate", kfe_i_json_number(report->mean));
-        json_object_set_new(object, "decides", kfe_i_json_number(report->share));
-        json_object_set_new(object, "used", json_boolean(report->used));
+        kfe_i_json_real(json, "mean_gate", report->mean);
+        kfe_i_json_real(json, "decides", report->share);
+        kfe_i_json_boolean(json, "used", report->used);
     }
-    return object;
+    kfe_i_json_end(json);
 }
 
-kfe_status kfe_i_parts_as_json(kfe_context *ctx, const kfe_model *model, json_t *object)
+kfe_status kfe_i_parts_as_json(kfe_context *ctx, const kfe_model *model, kfe_i_json *json)
 {
     kfe_status status = KFE_OK;
-    json_t *list = model->local ? json_array() : NULL;
     part_report report = {0};
 
-    if (!list)
+    if (!model->local)
         return KFE_OK;
-    json_object_set_new(object, "parts", list);
+    kfe_i_json_array(json, "parts");
     for (int64_t m = 0; m < model->local->part_count; m++) {
         KFE_TRY(look(ctx, model, m, &report));
-        json_array_append_new(list, part_object(&report));
+        write_part(json, &report);
         kfe_i_free(ctx, report.kernel);
         report.kernel = NULL;
     }
+    kfe_i_json_end(json);
 cleanup:
     kfe_i_free(ctx, report.kernel);
     return status;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/json.h"
+#include "model/json.h"
 
 /* A standard deviation that is no more than what rounding makes of equal numbers. */
 #define KFE_SD_ROUNDING 1e-12
@@ -57,39 +57,52 @@ static int paper_has_numbers(const kfe_i_reproduction *found)
 
 /* ---- JSON ---- */
 
-static json_t *finding_json(const kfe_i_reproduction *found, const kfe_i_finding *f)
+static void write_text_or_null(kfe_i_json *json, const char *key, const char *text)
 {
-    json_t *object = json_object();
+    if (text)
+        kfe_i_json_text(json, key, text);
+    else
+        kfe_i_json_null(json, key);
+}
 
-    json_object_set_new(object, "row", kfe_i_json_string(f->row));
-    json_object_set_new(object, "column", kfe_i_json_string(f->column));
-    json_object_set_new(object, "metric", kfe_i_json_string(f->metric));
+static void write_finding(kfe_i_json *json, const kfe_i_reproduction *found, const kfe_i_finding *f)
+{
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_text(json, "row", f->row);
+    kfe_i_json_text(json, "column", f->column);
+    kfe_i_json_text(json, "metric", f->metric);
     if (found->over)
-        json_object_set_new(object, found->over, kfe_i_json_number(f->point));
-    json_object_set_new(object, "paper", kfe_i_json_number(f->paper));
-    json_object_set_new(object, "paper-sd", kfe_i_json_number(f->paper_sd));
-    json_object_set_new(object, "ours", kfe_i_json_number(f->mean));
-    json_object_set_new(object, "sd", kfe_i_json_number(f->sd));
-    json_object_set_new(object, "splits", json_integer((json_int_t)f->count));
-    json_object_set_new(object, "difference", kfe_i_json_number(kfe_i_finding_difference(f)));
-    json_object_set_new(object, "setting", f->setting ? kfe_i_json_string(f->setting) : json_null());
-    json_object_set_new(object, "note", f->note ? kfe_i_json_string(f->note) : json_null());
-    return object;
+        kfe_i_json_real(json, found->over, f->point);
+    kfe_i_json_real(json, "paper", f->paper);
+    kfe_i_json_real(json, "paper-sd", f->paper_sd);
+    kfe_i_json_real(json, "ours", f->mean);
+    kfe_i_json_real(json, "sd", f->sd);
+    kfe_i_json_integer(json, "splits", f->count);
+    kfe_i_json_real(json, "difference", kfe_i_finding_difference(f));
+    write_text_or_null(json, "setting", f->setting);
+    write_text_or_null(json, "note", f->note);
+    kfe_i_json_end(json);
 }
 
 static kfe_status as_json(const kfe_i_reproduction *found, char **out)
 {
-    json_t *object = json_object();
-    json_t *list = json_array();
+    kfe_i_json json;
 
-    json_object_set_new(object, "name", kfe_i_json_string(found->name));
-    json_object_set_new(object, "title", kfe_i_json_string(found->title));
-    json_object_set_new(object, "paper", kfe_i_json_string(found->paper));
-    json_object_set_new(object, "remarks", found->remarks ? json_deep_copy(found->remarks) : json_array());
+    kfe_i_json_init(&json, found->ctx, 1);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_text(&json, "name", found->name);
+    kfe_i_json_text(&json, "title", found->title);
+    kfe_i_json_text(&json, "paper", found->paper);
+    kfe_i_json_array(&json, "remarks");
+    for (size_t i = 0; i < json_array_size(found->remarks); i++)
+        kfe_i_json_text(&json, NULL, json_string_value(json_array_get(found->remarks, i)));
+    kfe_i_json_end(&json);
+    kfe_i_json_array(&json, "results");
     for (int64_t i = 0; i < found->count; i++)
-        json_array_append_new(list, finding_json(found, &found->items[i]));
-    json_object_set_new(object, "results", list);
-    return kfe_i_json_take(found->ctx, object, out);
+        write_finding(&json, found, &found->items[i]);
+    kfe_i_json_end(&json);
+    kfe_i_json_end(&json);
+    return kfe_i_json_finish(&json, out);
 }
 
 /* ---- text ---- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reports of one assessment (kfe_cross_validate) as text and JSON, and pieces that comparisons share. */
 #include "report/scores.h"
 
 #include <math.h>
@@ -178,125 +179,132 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **ou
 
 /* ---- JSON ---- */
 
-static json_t *setting_object(const kfe_i_assessment *a, int64_t setting)
+static void write_setting(kfe_i_json *json, const char *key, const kfe_i_assessment *a, int64_t setting)
 {
-    json_t *object = json_object();
-
+    kfe_i_json_object(json, key);
     for (int64_t i = 0; i < a->grid.axis_count; i++)
-        json_object_set_new(object, a->grid.axes[i].name,
-                            kfe_i_json_string(kfe_i_grid_value(&a->grid, setting, i)));
-    return object;
+        kfe_i_json_text(json, a->grid.axes[i].name, kfe_i_grid_value(&a->grid, setting, i));
+    kfe_i_json_end(json);
 }
 
-static json_t *mean_object(double mean, double sd)
+static void write_mean(kfe_i_json *json, const char *key, double mean, double sd)
 {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "mean", kfe_i_json_number(mean));
-    json_object_set_new(object, "sd", kfe_i_json_number(sd));
-    return object;
+    kfe_i_json_object(json, key);
+    kfe_i_json_real(json, "mean", mean);
+    kfe_i_json_real(json, "sd", sd);
+    kfe_i_json_end(json);
 }
 
-static json_t *split_array(const kfe_i_assessment *a)
+static void write_split(kfe_i_json *json, const kfe_i_assessment *a, int64_t s)
 {
-    json_t *list = json_array();
+    const kfe_i_split *split = &a->splits.items[s];
 
-    for (int64_t s = 0; s < a->splits.count; s++) {
-        const kfe_i_split *split = &a->splits.items[s];
-        json_t *object = json_object();
-        json_t *metrics = json_object();
-        for (int64_t m = 0; m < a->metric_count; m++)
-            json_object_set_new(metrics, a->metrics[m]->name,
-                                kfe_i_json_number(a->values[s * a->metric_count + m]));
-        json_object_set_new(object, "repeat", json_integer((json_int_t)split->repeat + 1));
-        json_object_set_new(object, "fold", json_integer((json_int_t)split->fold + 1));
-        json_object_set_new(object, "train_rows", json_integer((json_int_t)split->train_count));
-        json_object_set_new(object, "test_rows", json_integer((json_int_t)split->test_count));
-        json_object_set_new(object, "setting", setting_object(a, a->chosen[s]));
-        json_object_set_new(object, "metrics", metrics);
-        json_object_set_new(object, "support_vectors", kfe_i_json_number(a->support_vectors[s]));
-        json_array_append_new(list, object);
-    }
-    return list;
+    kfe_i_json_object(json, NULL);
+    kfe_i_json_integer(json, "repeat", split->repeat + 1);
+    kfe_i_json_integer(json, "fold", split->fold + 1);
+    kfe_i_json_integer(json, "train_rows", split->train_count);
+    kfe_i_json_integer(json, "test_rows", split->test_count);
+    write_setting(json, "setting", a, a->chosen[s]);
+    kfe_i_json_object(json, "metrics");
+    for (int64_t m = 0; m < a->metric_count; m++)
+        kfe_i_json_real(json, a->metrics[m]->name, a->values[s * a->metric_count + m]);
+    kfe_i_json_end(json);
+    kfe_i_json_real(json, "support_vectors", a->support_vectors[s]);
+    kfe_i_json_end(json);
 }
 
-static json_t *tuning_array(const kfe_i_assessment *a)
+static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
 {
-    json_t *list = json_array();
-
+    kfe_i_json_array(json, "settings");
     for (int64_t c = 0; a->tuning && c < a->grid.count; c++) {
-        json_t *object = json_object();
-        json_t *metrics = json_object();
+        kfe_i_json_object(json, NULL);
+        write_setting(json, "setting", a, c);
+        kfe_i_json_object(json, "metrics");
         for (int64_t m = 0; m < a->metric_count; m++)
-            json_object_set_new(metrics, a->metrics[m]->name,
-                                mean_object(tuning_mean(a, c, m), tuning_sd(a, c, m)));
-        json_object_set_new(object, "setting", setting_object(a, c));
-        json_object_set_new(object, "metrics", metrics);
-        json_array_append_new(list, object);
+            write_mean(json, a->metrics[m]->name, tuning_mean(a, c, m), tuning_sd(a, c, m));
+        kfe_i_json_end(json);
+        kfe_i_json_end(json);
     }
-    return list;
+    kfe_i_json_end(json);
+    if (a->tuning)
+        write_setting(json, "best", a, a->best);
 }
 
-static json_t *metric_object(const kfe_i_assessment *a)
+static void write_metrics(kfe_i_json *json, const kfe_i_assessment *a)
 {
-    json_t *object = json_object();
-
+    kfe_i_json_object(json, "metrics");
     for (int64_t m = 0; m < a->metric_count; m++) {
         double mean = 0;
         double sd = 0;
         mean_of(a, m, &mean, &sd);
-        json_object_set_new(object, a->metrics[m]->name, mean_object(mean, sd));
+        write_mean(json, a->metrics[m]->name, mean, sd);
     }
-    return object;
+    kfe_i_json_end(json);
 }
 
-/* NULL when memory is out. */
-static json_t *kernel_array(kfe_context *ctx, const kfe_i_assessment *a)
+static kfe_status write_kernels(kfe_context *ctx, const kfe_i_assessment *a, kfe_i_json *json)
 {
-    json_t *list = json_array();
+    kfe_status status = KFE_OK;
 
+    kfe_i_json_array(json, "kernels");
     for (int64_t m = 0; m < a->grid.base->kernels.count; m++) {
         char *written = NULL;
         kfe_i_text text;
         kfe_i_text_init(&text, ctx);
         kfe_i_kernel_format(&a->grid.base->kernels.items[m], &text);
-        if (kfe_i_text_take(&text, &written) != KFE_OK) {
-            json_decref(list);
-            return NULL;
-        }
-        json_array_append_new(list, kfe_i_json_string(written));
+        KFE_TRY(kfe_i_text_take(&text, &written));
+        kfe_i_json_text(json, NULL, written);
         kfe_i_free(ctx, written);
     }
-    return list;
+    kfe_i_json_end(json);
+cleanup:
+    return status;
 }
 
-json_t *kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a)
+kfe_status kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a, const char *label,
+                                 kfe_i_json *json)
 {
+    kfe_status status = KFE_OK;
     const kfe_spec *spec = a->grid.base;
-    json_t *kernels = kernel_array(ctx, a);
-    json_t *object = kernels ? json_object() : NULL;
 
-    if (!object) {
-        json_decref(kernels);
-        return NULL;
-    }
-    json_object_set_new(object, "method", json_string(spec->method->name));
-    json_object_set_new(object, "kernels", kernels);
-    json_object_set_new(object, "learner", spec->learner ? json_string(spec->learner->name) : json_null());
-    json_object_set_new(object, "metrics", metric_object(a));
-    json_object_set_new(object, "splits", split_array(a));
-    json_object_set_new(object, "nested", json_boolean(a->nested));
-    json_object_set_new(object, "settings", tuning_array(a));
-    if (a->tuning)
-        json_object_set_new(object, "best", setting_object(a, a->best));
-    json_object_set_new(object, "fits", json_integer((json_int_t)a->fits));
-    json_object_set_new(object, "seconds", kfe_i_json_number(a->seconds));
-    return object;
+    kfe_i_json_object(json, NULL);
+    if (label)
+        kfe_i_json_text(json, "label", label);
+    kfe_i_json_text(json, "method", spec->method->name);
+    KFE_TRY(write_kernels(ctx, a, json));
+    if (spec->learner)
+        kfe_i_json_text(json, "learner", spec->learner->name);
+    else
+        kfe_i_json_null(json, "learner");
+    write_metrics(json, a);
+    kfe_i_json_array(json, "splits");
+    for (int64_t s = 0; s < a->splits.count; s++)
+        write_split(json, a, s);
+    kfe_i_json_end(json);
+    kfe_i_json_boolean(json, "nested", a->nested);
+    write_tuning(json, a);
+    kfe_i_json_integer(json, "fits", a->fits);
+    kfe_i_json_real(json, "seconds", a->seconds);
+    kfe_i_json_end(json);
+cleanup:
+    return status;
+}
+
+static kfe_status as_json(kfe_context *ctx, const kfe_i_assessment *a, char **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_json json;
+
+    kfe_i_json_init(&json, ctx, 1);
+    KFE_TRY(kfe_i_assessment_json(ctx, a, NULL, &json));
+    KFE_TRY(kfe_i_json_finish(&json, out));
+cleanup:
+    kfe_i_json_free(&json);
+    return status;
 }
 
 kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, kfe_style style, char **out)
 {
     *out = NULL;
-    return style == KFE_STYLE_JSON ? kfe_i_json_take(ctx, kfe_i_assessment_json(ctx, a), out)
-                                   : as_text(ctx, a, out);
+    return style == KFE_STYLE_JSON ? as_json(ctx, a, out) : as_text(ctx, a, out);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assessments as text and JSON: of one specification, and of several side by side. */
+/* Write the result of cross-validation or of a comparison as text or JSON with these functions. */
 #ifndef KFE_REPORT_SCORES_H
 #define KFE_REPORT_SCORES_H
 
-#include "report/json.h"
+#include "model/json.h"
 #include "select/assess.h"
 #include "select/significance.h"
 
@@ -11,8 +11,9 @@ typedef enum kfe_i_bold { KFE_BOLD_NONE, KFE_BOLD_STARS, KFE_BOLD_ANSI } kfe_i_b
 #define KFE_BOLD_WORDS "none|stars|ansi"
 
 kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, kfe_style style, char **out);
-/* The same as an object; NULL when memory is out. */
-json_t *kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a);
+/* Adds an assessment as an object to an open array or at the top; label, unless NULL, is its first member. */
+kfe_status kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a, const char *label,
+                                 kfe_i_json *json);
 
 kfe_status kfe_i_report_comparison(kfe_context *ctx, int64_t count, const kfe_i_assessment *assessments,
                                    kfe_i_bold bold, kfe_style style, char **out);
