@@ -1,166 +1,221 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tests everything; stops at the first failure.
-# usage: ./test.sh [--quick]     --quick: only the gcc build and its tests
-# KFE_DATA names a folder of published data sets for the tests that want them.
-# FUZZ_SECONDS (default 30) is how long each fuzzing harness runs; 0 leaves fuzzing out.
+# Builds and tests everything, in stages. A stage that fails does not stop the others.
+#
+# usage: ./test.sh               all stages
+#        ./test.sh STAGE...      some of them: ./test.sh unit docs
+#        ./test.sh --quick       the gcc build and its tests
+#        ./test.sh --list        the stages, with what each does
+#
+# KFE_DATA      folder of published data sets; tests that want them are skipped without it
+# FUZZ_SECONDS  how long each fuzzing harness runs (20); 0: only replay the corpora
+# JOBS          compilers or tests at a time within a stage (number of cores)
+# LANES         stages at a time (2; 1 if a single stage is asked for)
+#
+# Logs are kept in test-logs/. ccache is used where it is installed.
 set -uo pipefail
 cd "$(dirname "$0")"
 
-quick=0
-[[ ${1-} == --quick ]] && quick=1
-[[ ${1-} == "" || $quick == 1 ]] || { echo "usage: ./test.sh [--quick]" >&2; exit 2; }
-jobs=$(nproc)
-# Tests run several at a time, each with several threads: those that wait must not spin.
-export OMP_WAIT_POLICY=passive
-# Published data sets, if they are at hand; tests that want them say so when they are not.
-[[ -n ${KFE_DATA-} || ! -d ../shared/data ]] || export KFE_DATA=$PWD/../shared/data
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
-passed=0 failed=0 skipped=0 stage=0
+# ---- stages: a line here and a function stage_NAME below ----
+# A stage runs in a shell of its own, in the order of this list, with its output in test-logs/NAME.log. It returns 0
+# if it passed and 77 if it was skipped. What it counts with `count` is added up; a stage that counts nothing is one test.
 
-totals() {
-    echo "$passed passed, $failed failed, $skipped skipped"
+STAGES="
+layers    source files include only their own layer and those below it
+format    C files are formatted as .clang-format says
+unit      gcc build; all C test programs and examples
+clang     clang build; all C test programs, the command line
+sanitize  gcc build with address and undefined-behaviour sanitizers; C test programs, command line, documentation
+tidy      clang-tidy over the library and the command line
+python    the Python package, and the library against scikit-learn
+cli       the command line as a user sees it
+docs      commands and programs in the documentation; the site, warnings as errors
+install   install, pkg-config, find_package, man pages, completion
+recipe    CONTRIBUTING.md's recipe for a new method, done as it stands there
+fuzz      replay all corpora, then run each harness for FUZZ_SECONDS
+"
+QUICK="unit python cli docs install recipe"
+
+stage_layers() { tools/check-layers; }
+stage_format() { tools/check-format; }
+stage_unit() { build_gcc && run_tests build -LE '^(cli|python|docs|install|recipe)$'; }
+stage_clang() { build_clang && run_tests build-clang -LE '^(python|docs|install|recipe)$'; }
+stage_sanitize() { build_sanitize && run_tests build-asan; }
+stage_tidy() { configure_clang && tools/check-tidy build-clang; }
+stage_python() { build_gcc && run_tests build -L '^python$'; }
+stage_cli() { build_gcc && run_tests build -L '^cli$'; }
+stage_docs() {
+    build_gcc && run_tests build -L '^docs$' || return
+    ((quick)) || { cmake --build build --target docs && count 1 0 0; }
 }
+stage_install() { build_gcc && run_tests build -L '^install$'; }
+stage_recipe() { build_gcc && run_tests build -L '^recipe$'; }
+stage_fuzz() { build_fuzz && tests/fuzz/run.sh build-fuzz "${FUZZ_SECONDS:-20}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
 
-title() {
-    stage=$((stage + 1))
-    echo
-    echo "== $stage. $*"
-}
+# ---- builds that stages share ----
 
-# A stage that is one check: passes or ends the run.
-check() {
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $*" >&2
-        totals
-        exit 1
-    fi
-}
-
-# Preparation that does not count as a test.
-must() {
-    "$@" || { failed=$((failed + 1)); echo "failed: $*" >&2; totals; exit 1; }
-}
-
-build() { # FOLDER CMAKE_OPTION...
+configure() { # FOLDER CMAKE_OPTION...
     local folder=$1
     shift
-    must cmake -S . -B "$folder" -G Ninja -DKFE_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "$@" > "$logs/configure"
-    must cmake --build "$folder" -j "$jobs"
+    cmake -S . -B "$folder" -G Ninja -DKFE_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "$@" > /dev/null
 }
 
-# Adds up what pytest and CMocka programs say of themselves; any other entry of CTest is one test.
-count_tests() { # JUNIT_FILE
-    read -r more_passed more_failed more_skipped < <(/usr/bin/python3 - "$1" <<'PYTHON'
-import re, sys, xml.etree.ElementTree as xml
-passed = failed = skipped = 0
-for case in xml.parse(sys.argv[1]).getroot().iter("testcase"):
-    output = case.findtext("system-out") or ""
-    inner = re.search(r"=+ (?=.*(?:passed|failed|skipped))(.*) in [\d.]+s", output)
-    number = lambda word: int((re.search(r"(\d+) " + word, inner.group(1)) or [0, 0])[1])
-    if inner:
-        passed, failed, skipped = (passed + number("passed"), failed + number("(?:failed|error)"),
-                                   skipped + number("skipped"))
-    elif "[  PASSED  ]" in output:
-        count = lambda word: sum(map(int, re.findall(r"\[ +%s +\] (\d+) test" % word, output)))
-        passed, failed, skipped = passed + count("PASSED"), failed + count("FAILED"), skipped + count("SKIPPED")
-    elif case.get("status") == "run":
-        passed += 1
-    elif case.get("status") == "fail":
-        failed += 1
-    else:
-        skipped += 1
-print(passed, failed, skipped)
-PYTHON
-)
-    passed=$((passed + more_passed)) failed=$((failed + more_failed)) skipped=$((skipped + more_skipped))
+# One stage at a time builds a folder; the next one finds it built.
+build() { # FOLDER CMAKE_OPTION...
+    (
+        flock 9
+        configure "$@" && cmake --build "$1" -j "$JOBS"
+    ) 9> "$logs/$1.lock"
+}
+
+clang=(-DCMAKE_C_COMPILER=clang)
+build_gcc() { build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON; }
+build_clang() { build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON; }
+build_sanitize() {
+    build build-asan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=address,undefined
+}
+build_fuzz() {
+    build build-fuzz "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON -DKFE_BUILD_TESTS=OFF
+}
+# clang-tidy wants the commands and the generated headers, not the objects.
+configure_clang() {
+    (
+        flock 9
+        configure build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON && cmake --build build-clang -j "$JOBS" --target kfe_objects
+    ) 9> "$logs/build-clang.lock"
+}
+
+# ---- counting ----
+
+count() { # PASSED FAILED SKIPPED
+    echo "$*" >> "$counts"
 }
 
 run_tests() { # FOLDER CTEST_OPTION...
     local folder=$1 result
     shift
-    ctest --test-dir "$folder" --output-on-failure -j "$jobs" --output-junit "$logs/junit.xml" \
-        --test-output-size-passed 100000 "$@"
+    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$JOBS" --output-junit "$counts.xml" \
+        --test-output-size-passed 1000000 "$@"
     result=$?
-    count_tests "$logs/junit.xml"
-    if ((result != 0)); then
-        ((failed > 0)) || failed=1
-        totals
-        exit 1
-    fi
+    tools/count-tests "$counts.xml" >> "$counts"
+    return $result
 }
 
-fuzz() {
-    local seconds=${FUZZ_SECONDS:-30} harness name
-    mkdir -p build-fuzz/found
-    export seconds
-    find build-fuzz -type f -executable -name 'fuzz_*' | sort > "$logs/harnesses"
-    test -s "$logs/harnesses" || { echo "no harness was built" >&2; return 1; }
-    run_harness() {
-        name=$(basename "$1")
-        corpus=$(mktemp -d)
-        seeds=tests/fuzz/corpus/${name#fuzz_}
-        [[ -d $seeds ]] && cp -r "$seeds/." "$corpus"
-        "$1" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=0 \
-            -artifact_prefix="build-fuzz/found/$name-" "$corpus" > "build-fuzz/found/$name.log" 2>&1
-        local result=$?
-        rm -rf "$corpus"
-        ((result == 0)) && echo "$name: fine after $seconds s" ||
-            { echo "$name: found something:"; tail -n 40 "build-fuzz/found/$name.log"; }
-        return $result
-    }
-    export -f run_harness
-    xargs -P "$jobs" -I{} bash -c 'run_harness {} || exit 255' < "$logs/harnesses"
+# ---- running them ----
+
+run_stage() { # NAME      leaves "RESULT SECONDS CPU_SECONDS PASSED FAILED SKIPPED" in $logs/NAME.result
+    local name=$1 result sums cpu word=passed
+    counts=$logs/$name.counts
+    : > "$counts"
+    SECONDS=0
+    "stage_$name" < /dev/null
+    result=$?
+    sums=$(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts")
+    if ((result == 77)); then
+        word=skipped
+        [[ $sums != "0 0 0" ]] || sums="0 0 1"
+    elif ((result != 0)); then
+        word=FAILED
+        [[ $sums =~ ^[0-9]+\ 0\  ]] && sums=$(awk '{ print $1, 1, $3 }' <<< "$sums")
+    elif [[ $sums == "0 0 0" ]]; then
+        sums="1 0 0"
+    fi
+    times > "$counts.times"
+    cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } printf "%.0f", s }' \
+        "$counts.times")
+    echo "$word $SECONDS $cpu $sums" > "$logs/$name.result"
 }
 
-title "what is needed"
-if ((quick)); then must tools/install-deps.sh --build; else must tools/install-deps.sh; fi
+report_stage() { # NAME
+    read -r word seconds cpu passed failed skipped < "$logs/$1.result"
+    [[ $word != FAILED ]] || { echo "---- output of stage $1:"; cat "test-logs/$1.log"; echo "---- end of stage $1"; }
+    printf '== %-9s %s: %d passed, %d failed, %d skipped; %d s, %d s of CPU\n' \
+        "$1" "$word" "$passed" "$failed" "$skipped" "$seconds" "$cpu"
+}
 
-if ((!quick)); then
-    title "layers"
-    check tools/check-layers
-    title "format"
-    check tools/check-format
+stop() {
+    trap - INT TERM EXIT
+    for group in $(jobs -p); do kill -- "-$group" 2> /dev/null; done
+    rm -rf "$logs"
+    exit 130
+}
+
+run_all() { # NAME...
+    local name running=0
+    set -m # each stage is a process group, so that Ctrl-C ends all of it
+    for name in "$@"; do
+        ((running < LANES)) || { wait -n; running=$((running - 1)); }
+        show_finished "$@"
+        echo "== $name: $(describe "$name")"
+        if ((LANES == 1)); then
+            { run_stage "$name" 2>&1 | tee "test-logs/$name.log"; } &
+        else
+            run_stage "$name" > "test-logs/$name.log" 2>&1 &
+        fi
+        running=$((running + 1))
+    done
+    wait
+    show_finished "$@"
+}
+
+declare -A shown=()
+show_finished() { # NAME...
+    local name
+    for name in "$@"; do
+        [[ -f $logs/$name.result && -z ${shown[$name]-} ]] || continue
+        shown[$name]=1
+        report_stage "$name"
+    done
+}
+
+summary() { # NAME...
+    local name passed=0 failed=0 skipped=0 bad=0
+    echo
+    echo "Stages:"
+    for name in "$@"; do
+        [[ -f $logs/$name.result ]] || echo "FAILED 0 0 0 1 0" > "$logs/$name.result"
+        read -r word seconds cpu p f s < "$logs/$name.result"
+        printf '  %-9s %-7s %5d passed %3d failed %4d skipped %5d s %5d s of CPU\n' \
+            "$name" "$word" "$p" "$f" "$s" "$seconds" "$cpu"
+        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+        [[ $word != FAILED ]] || bad=1
+    done
+    echo "$passed passed, $failed failed, $skipped skipped"
+    return $bad
+}
+
+names() { awk 'NF { print $1 }' <<< "$STAGES"; }
+describe() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' <<< "$STAGES"; }
+
+# ---- what was asked for ----
+
+quick=0
+case ${1-} in
+    "") wanted=($(names)) ;;
+    --list) awk 'NF' <<< "$STAGES"; exit 0 ;;
+    --quick) quick=1; wanted=($QUICK) ;;
+    -*) echo "usage: ./test.sh [--quick | --list | STAGE...]" >&2; exit 2 ;;
+    *) wanted=("$@") ;;
+esac
+for name in "${wanted[@]}"; do
+    names | grep -qx -- "$name" || { echo "no stage '$name'; stages: $(names | xargs)" >&2; exit 2; }
+done
+
+JOBS=${JOBS:-$(nproc)}
+LANES=${LANES:-$((${#wanted[@]} > 1 ? 2 : 1))}
+# Tests run several at a time, each with several threads: threads that wait must not spin.
+export OMP_WAIT_POLICY=passive
+[[ -n ${CMAKE_C_COMPILER_LAUNCHER-} ]] || ! command -v ccache > /dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache
+[[ -n ${KFE_DATA-} || ! -d ../shared/data ]] || export KFE_DATA=$PWD/../shared/data
+mkdir -p test-logs
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+trap stop INT TERM
+
+if ((quick)); then needed=--build; else needed=; fi
+if ! tools/install-deps.sh $needed; then
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
 fi
-
-title "build with gcc"
-build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON
-title "tests (gcc)"
-run_tests build
-
-if ((!quick)); then
-    title "the site, warnings as errors"
-    check cmake --build build --target docs
-fi
-
-if ((!quick)); then
-    title "build with clang"
-    build build-clang -DCMAKE_C_COMPILER=clang -DKFE_BUILD_BENCH=ON
-    title "tests (clang)"
-    run_tests build-clang -E '^(recipe|python-package)$'
-
-    title "clang-tidy"
-    check tools/check-tidy build-clang
-
-    title "build with the address and undefined-behaviour sanitizers"
-    build build-asan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=address,undefined
-    title "tests (sanitizers)"
-    run_tests build-asan -E '^(recipe)$'
-
-    title "fuzzing"
-    if [[ ${FUZZ_SECONDS:-30} == 0 ]]; then
-        skipped=$((skipped + 1))
-        echo "left out: FUZZ_SECONDS is 0"
-    else
-        build build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
-            -DKFE_BUILD_TESTS=OFF
-        check fuzz
-    fi
-fi
-
-echo
-totals
+run_all "${wanted[@]}"
+summary "${wanted[@]}"

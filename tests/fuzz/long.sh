@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Fuzzes for hours and keeps what it learned: builds the harnesses, shares the time among them, and adds new inputs,
+# minimised, to tests/fuzz/corpus. Look at `git status tests/fuzz/corpus` afterwards and keep what is small.
+# usage: tests/fuzz/long.sh HOURS [HARNESS...]     HOURS of processor time in all, for example 2 or 0.5
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+hours=${1:?usage: tests/fuzz/long.sh HOURS [HARNESS...]}
+shift
+cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
+    -DKFE_BUILD_TESTS=OFF > /dev/null
+cmake --build build-fuzz
+count=$#
+((count)) || count=$(ls tests/fuzz/fuzz_*.c | wc -l)
+seconds=$(awk -v hours="$hours" -v count="$count" 'BEGIN { printf "%d", hours * 3600 / count }')
+echo "$count harnesses, $seconds s each"
+GROW=1 OMP_NUM_THREADS=1 tests/fuzz/run.sh build-fuzz "$seconds" "$@"
