@@ -17,11 +17,7 @@ highlight_language = "none"
 smartquotes = False
 
 primary_domain = "c"
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Kernel feature extraction: few, nonlinear, label-aware features",
-    "page_width": "1100px",
-    "sidebar_width": "240px",
-    "fixed_sidebar": True,
-}
+html_theme = "furo"  # search, dark mode, small screens
+html_title = f"kfe {version}"
+html_theme_options = {"navigation_with_keys": True}
 html_show_sourcelink = False

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+import gallery_page
 import header_page
 import python_page
 import tables
@@ -147,6 +148,7 @@ def main(kfe, library_path, folder):
     library = tables.Library(library_path, (ROOT / "include" / "kfe.h").read_text(encoding="utf-8"))
     for name, text in reference_pages(kfe, library):
         (folder / "reference" / name).write_text(text, encoding="utf-8")
+    (folder / "gallery.md").write_text(gallery_page.make(ROOT, library_path, folder), encoding="utf-8")
     shutil.copy(ROOT / "bench" / "RESULTS.md", folder / "reference" / "measurements.md")
     for name in ("CONTRIBUTING", "CHANGELOG"):
         shutil.copy(ROOT / f"{name}.md", folder / "reference" / f"{name.lower()}.md")

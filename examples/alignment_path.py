@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""How SKFE (Wu & Farquhar 2007) searches: the alignment of its subspace with the classes after each iteration, from
-different subspaces to begin with, by the search on the manifold of subspaces and by the paper's conjugate gradient.
+"""How skfe searches
+
+The alignment of the subspace of skfe (Wu & Farquhar 2007) with the classes after each iteration, from three different starts:
+by the search on the manifold of subspaces and by the paper's conjugate gradients.
 
 usage: alignment_path.py [FOLDER]     writes FOLDER/alignment_path.png; FOLDER is the current one by default"""
 import pathlib

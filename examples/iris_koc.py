@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fisher's iris flowers in three dimensions, as in figure 1 of Park & Park (2002): by the best approximation of rank
-three, and by the centroids of the three species in the feature spaces of a wide and of a narrow Gaussian kernel.
+"""Iris flowers by their class centroids (koc)
+
+Fisher's flowers in three dimensions, as in figure 1 of Park & Park (2002): by the best approximation of rank three, and by
+the centroids of the three species in the feature spaces of a wide and of a narrow Gaussian kernel.
 
 usage: iris_koc.py [FOLDER]     writes FOLDER/iris_koc.png; FOLDER is the current one by default"""
 import pathlib

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which of two views SLDR (Gönen & Alpaydın 2010) trusts, and where. Both views show a position; for half of the
-positions only the first view tells the classes apart, for the others only the second.
+"""Which view sldr trusts, and where
+
+Both views show a position. For half of the positions only the first view separates the classes, for the others only the
+second; the gate of sldr (Gönen & Alpaydın 2010) finds out which.
 
 usage: sldr_gate.py [FOLDER]     writes FOLDER/sldr_gate.png; FOLDER is the current one by default"""
 import pathlib

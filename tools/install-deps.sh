@@ -10,7 +10,7 @@ clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1
 if [[ ${1-} != --build ]]; then
     packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest
-        python3-matplotlib python3-sphinx python3-myst-parser groff-base)
+        python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
 fi
 
 missing=()

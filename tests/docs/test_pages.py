@@ -22,7 +22,8 @@ def follow(page, folder):
     return count
 
 
-@pytest.mark.parametrize("page, least", [("docs/index.md", 3), ("docs/tutorial-cli.md", 15), ("docs/views.md", 10)])
+@pytest.mark.parametrize("page, least", [("docs/index.md", 3), ("docs/tutorial-cli.md", 15), ("docs/views.md", 10),
+                                         ("docs/which-method.md", 2)])
 def test_commands(page, least, tmp_path):
     assert follow(page, tmp_path) >= least
 
@@ -65,6 +66,31 @@ class PageParser(doctest.DocTestParser):
 
     def parse(self, string, name="<string>"):
         return super().parse(re.sub(r"^```\w*$", "", string, flags=re.MULTILINE), name)
+
+
+# ---- links ----
+
+
+def links(page):
+    """What a page links to, without code, addresses on the web and places inside of the page."""
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:|#", target):
+            yield target.split("#")[0]
+
+
+@pytest.mark.parametrize("page", sorted(p.relative_to(pages.ROOT).as_posix() for folder in
+                                        (".", "docs", "bench", "src", "cli", "tests", "reproduce", "python", "examples")
+                                        for p in (pages.ROOT / folder).glob("*.md" if folder == "." else "**/*.md")))
+def test_links_lead_somewhere_in_the_repository(page):
+    page = pages.ROOT / page
+    dead = [target for target in links(page) if not (page.parent / target).exists()]
+    assert not dead
+
+
+def test_every_page_is_on_the_site():
+    listed = re.findall(r"^([\w-]+)$", (pages.ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {p.stem for p in (pages.ROOT / "docs").glob("*.md")} - {"index"} <= set(listed)
 
 
 # ---- the comparison itself ----
