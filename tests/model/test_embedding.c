@@ -2,6 +2,7 @@
 /* What bindings of other languages ask for: models as bytes, the numbers inside a model, names of columns,
  * and scores per class. */
 #include "support/fit.h"
+#include "support/sample.h"
 #include "support/sweep.h"
 
 #include <math.h>
@@ -10,26 +11,10 @@
 
 enum { ROWS = 30, COLS = 3, CLASSES = 3 };
 
-typedef struct sample {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-} sample;
-
-static sample make_sample(kfe_context *ctx)
+static support_sample make_sample(kfe_context *ctx)
 {
-    sample s;
-
-    support_clouds(7, ROWS, COLS, CLASSES, 3, &s.x, &s.class_of);
-    s.data = support_dense(ctx, ROWS, COLS, s.x, s.class_of);
-    return s;
-}
-
-static void free_sample(sample *s)
-{
-    kfe_data_free(s->data);
-    free(s->x);
-    free(s->class_of);
+    return support_sample_make(
+        ctx, &(support_shape){.seed = 7, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 3});
 }
 
 static size_t read_file(const char *path, char *bytes, size_t size)
@@ -46,7 +31,7 @@ static void test_bytes_are_those_of_the_file(void **state)
 {
     static char file[100000];
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_model *model = support_fit(ctx, "kpca", "dim=2", "rbf:gamma=0.1", s.data);
     kfe_model *loaded = NULL;
     char *bytes = NULL;
@@ -65,14 +50,14 @@ static void test_bytes_are_those_of_the_file(void **state)
     kfe_string_free(ctx, bytes);
     kfe_model_free(model);
     kfe_model_free(loaded);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 /* features(x) = Aᵀκ(S, x) − offset, with S looked up in the data by the support's index. */
 static void test_kernel_projector_can_be_taken_apart(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_model *model = support_fit(ctx, "sma", "dim=4,center=yes", "rbf:gamma=0.1", s.data);
     kfe_matrix z = support_transform(ctx, model, s.data);
     double *kernel = support_rbf(ROWS, s.x, ROWS, s.x, COLS, 0.1);
@@ -96,13 +81,13 @@ static void test_kernel_projector_can_be_taken_apart(void **state)
     free(kernel);
     kfe_matrix_free(&z);
     kfe_model_free(model);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_linear_projectors_and_the_identity(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_model *model = support_fit(ctx, "pca", "dim=2", NULL, s.data);
     int64_t rows = -1;
     int64_t count = 0;
@@ -120,14 +105,14 @@ static void test_linear_projectors_and_the_identity(void **state)
     assert_int_equal(rows, 0);
     assert_null(kfe_model_offset(model));
     kfe_model_free(model);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 /* The features of one part are its projections, since the gate has no choice. */
 static void test_localized_projector_can_be_taken_apart(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_model *model = support_fit(ctx, "sldr", "local-dim=2", "linear", s.data);
     kfe_matrix z = support_transform(ctx, model, s.data);
     const double *weights = NULL;
@@ -162,7 +147,7 @@ static void test_localized_projector_can_be_taken_apart(void **state)
     assert_int_equal(kfe_model_gate(model, &weights, &offset), 0);
     assert_null(offset);
     kfe_model_free(model);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_names_of_columns(void **state)
@@ -170,7 +155,7 @@ static void test_names_of_columns(void **state)
     static const char *const names[] = {"länge", "width", "height"};
     static const char *const others[] = {"länge", "height", "width"};
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_matrix z = {0};
 
     assert_ok(ctx, kfe_data_set_column_names(ctx, s.data, 0, others));
@@ -185,7 +170,7 @@ static void test_names_of_columns(void **state)
     assert_fails(ctx, KFE_EINPUT, "width", kfe_transform(ctx, model, s.data, &z));
     assert_fails(ctx, KFE_EINVAL, "no view 1", kfe_data_set_column_names(ctx, s.data, 1, names));
     kfe_model_free(model);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_targets(void **state)
@@ -237,7 +222,7 @@ static void test_class_scores_agree_with_predictions(void **state)
                                               {"ls", NULL},
                                               {"centroid", NULL}};
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
 
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {
         kfe_model *model = fit_learner(ctx, learners[l][0], learners[l][1], s.data);
@@ -256,13 +241,13 @@ static void test_class_scores_agree_with_predictions(void **state)
         kfe_matrix_free(&outputs);
         kfe_model_free(model);
     }
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_class_scores_where_there_are_none(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_matrix outputs = {0};
     kfe_matrix scores = {0};
     kfe_model *model = support_fit(ctx, "koc", NULL, NULL, s.data);
@@ -277,7 +262,7 @@ static void test_class_scores_where_there_are_none(void **state)
     assert_fails(ctx, KFE_EINVAL, "numbers", kfe_class_scores(ctx, model, &outputs, &scores));
     kfe_spec_free(spec);
     kfe_model_free(model);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 /* ---- memory ends ---- */

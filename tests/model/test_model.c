@@ -8,32 +8,19 @@
 #include <stdio.h>
 
 #include "support/model_file.h"
+#include "support/sample.h"
 #include "support/sweep.h"
 
 enum { ROWS = 12, COLS = 4, CLASSES = 3 };
 
-typedef struct sample {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-} sample;
-
-static sample make_sample(kfe_context *ctx)
+static support_sample make_sample(kfe_context *ctx)
 {
-    sample s;
+    support_sample s = support_sample_make(
+        ctx, &(support_shape){.seed = 31, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 3});
 
-    support_clouds(31, ROWS, COLS, CLASSES, 3, &s.x, &s.class_of);
     for (int i = 0; i < ROWS * COLS; i++)
-        s.x[i] = fabs(s.x[i]);
-    s.data = support_dense(ctx, ROWS, COLS, s.x, s.class_of);
+        s.x[i] = fabs(s.x[i]); /* the data borrows them */
     return s;
-}
-
-static void free_sample(sample *s)
-{
-    kfe_data_free(s->data);
-    free(s->x);
-    free(s->class_of);
 }
 
 /* ---- a model tells about itself ---- */
@@ -41,7 +28,7 @@ static void free_sample(sample *s)
 static void test_model_tells_about_itself(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     kfe_model *model = support_fit(ctx, "koc", "dim=2", "rbf:gamma=0.5", s.data);
     int64_t count = -1;
 
@@ -68,7 +55,7 @@ static void test_model_tells_about_itself(void **state)
     assert_int_equal(kfe_model_support_size(model), 0);
     kfe_model_free(model);
     kfe_model_free(NULL);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_metadata_says_what_was_fitted(void **state)
@@ -79,7 +66,7 @@ static void test_metadata_says_what_was_fitted(void **state)
         {"projector", "kernel"},      {"task", "classes"},
         {"train_rows", "12"},         {"classes", "[\"c0\",\"c1\",\"c2\"]"}};
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     const char *path = support_path("told.kfe");
     kfe_model *model = support_fit(ctx, "koc", NULL, "rbf:gamma=0.5", s.data);
     unsigned char length[8];
@@ -95,7 +82,7 @@ static void test_metadata_says_what_was_fitted(void **state)
     assert_non_null(strstr(json_string_value(json_object_get(metadata, "kernels")), "rbf:gamma=0.5"));
     json_decref(header);
     kfe_model_free(model);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 /* ---- files that are not what they say ---- */
@@ -114,14 +101,14 @@ static model_file saved(kfe_context *ctx, const char *method, const char *kernel
 static void test_untouched_file_loads(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
     kfe_model *model = NULL;
 
     assert_ok(ctx, model_file_load(ctx, &f, &model));
     kfe_model_free(model);
     model_file_free(&f);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 #define VIEW(columns, strings, scale)                                                                        \
@@ -189,7 +176,7 @@ static void test_wrong_metadata_is_refused(void **state)
         {"views", NULL, "views"},
     };
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
 
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
@@ -202,19 +189,19 @@ static void test_wrong_metadata_is_refused(void **state)
         model_file_assert_refused(ctx, &f, what, edits[i][2]);
         model_file_free(&f);
     }
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_linear_model_of_strings_is_refused(void **state)
 {
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     model_file f = saved(ctx, "pca", NULL, s.data);
 
     json_object_set_new(model_file_metadata(&f), "views", json_string(VIEW("4", "true", "none")));
     model_file_assert_refused(ctx, &f, "strings in a linear model", "damaged");
     model_file_free(&f);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_strings_flag_must_fit_the_kernel(void **state)
@@ -244,7 +231,7 @@ static void test_missing_tensors_are_refused(void **state)
         {"support.index", "offset", "offset"},
     };
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
@@ -252,7 +239,7 @@ static void test_missing_tensors_are_refused(void **state)
         model_file_assert_refused(ctx, &f, names[i][0], names[i][2]);
         model_file_free(&f);
     }
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_wrong_shapes_are_refused(void **state)
@@ -269,7 +256,7 @@ static void test_wrong_shapes_are_refused(void **state)
         {"support.index", "dtype", "\"F64\""},
     };
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
 
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
@@ -278,7 +265,7 @@ static void test_wrong_shapes_are_refused(void **state)
         model_file_assert_refused(ctx, &f, edits[i][2], "damaged");
         model_file_free(&f);
     }
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_numbers_that_are_none_are_refused(void **state)
@@ -286,7 +273,7 @@ static void test_numbers_that_are_none_are_refused(void **state)
     static const char *const names[] = {"coefficients", "view0.support", "record.centroid_sizes"};
     static const double values[] = {NAN, INFINITY, -INFINITY};
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
 
     for (size_t i = 0; i < 9; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
@@ -294,7 +281,7 @@ static void test_numbers_that_are_none_are_refused(void **state)
         model_file_assert_refused(ctx, &f, names[i % 3], "damaged");
         model_file_free(&f);
     }
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 static void test_missing_file_is_an_io_error(void **state)
@@ -403,7 +390,7 @@ static void test_memory_may_end_anywhere(void **state)
         {"akda-qr", NULL, "rbf:gamma=median", NULL, 1},
     };
     kfe_context *ctx = *state;
-    sample s = make_sample(ctx);
+    support_sample s = make_sample(ctx);
     sweep w = {.x = s.x};
     kfe_entry_info method;
 
@@ -420,7 +407,7 @@ static void test_memory_may_end_anywhere(void **state)
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         sweep_request(ctx, &w, &special[i]);
     support_csr_free(&w.arrays);
-    free_sample(&s);
+    support_sample_free(&s);
 }
 
 int main(void)

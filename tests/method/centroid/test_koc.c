@@ -5,34 +5,20 @@
 
 #include <math.h>
 
+#include "support/sample.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 60, TEST_ROWS = 20, CLASSES = 4 };
 
-typedef struct problem {
-    int64_t cols;
-    double *train, *test;
-    int *class_of;
-    kfe_data *train_data, *test_data;
-} problem;
-
-static problem make_problem(kfe_context *ctx, uint64_t seed, int64_t cols)
+static support_sample make_problem(kfe_context *ctx, uint64_t seed, int64_t cols)
 {
-    problem p = {.cols = cols, .test = support_normals(seed + 100, TEST_ROWS * cols)};
-
-    support_clouds(seed, ROWS, cols, CLASSES, 2, &p.train, &p.class_of);
-    p.train_data = support_dense(ctx, ROWS, cols, p.train, p.class_of);
-    p.test_data = support_dense(ctx, TEST_ROWS, cols, p.test, NULL);
-    return p;
-}
-
-static void free_problem(problem *p)
-{
-    kfe_data_free(p->train_data);
-    kfe_data_free(p->test_data);
-    free(p->train);
-    free(p->test);
-    free(p->class_of);
+    return support_sample_make(ctx, &(support_shape){.seed = seed,
+                                                     .rows = ROWS,
+                                                     .cols = cols,
+                                                     .classes = CLASSES,
+                                                     .apart = 2,
+                                                     .test_rows = TEST_ROWS,
+                                                     .test_seed = seed + 100});
 }
 
 /* Mean rows of the classes, classes × cols. */
@@ -68,12 +54,12 @@ static void test_cholesky_equals_mgs(void **state)
 {
     kfe_context *ctx = *state;
     static const char *const kernels[] = {"rbf:gamma=0.1", "poly:degree=3,gamma=0.2,coef0=1", "laplacian"};
-    problem p = make_problem(ctx, 1, 5);
+    support_sample p = make_problem(ctx, 1, 5);
 
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-        kfe_matrix a = support_features(ctx, "koc", "solver=cholesky", kernels[k], p.train_data, p.test_data);
-        kfe_matrix b = support_features(ctx, "koc", "solver=mgs", kernels[k], p.train_data, p.test_data);
-        kfe_matrix means = support_features(ctx, "koc", NULL, kernels[k], p.train_data, p.train_data);
+        kfe_matrix a = support_features(ctx, "koc", "solver=cholesky", kernels[k], p.data, p.test_data);
+        kfe_matrix b = support_features(ctx, "koc", "solver=mgs", kernels[k], p.data, p.test_data);
+        kfe_matrix means = support_features(ctx, "koc", NULL, kernels[k], p.data, p.data);
         double *centroids = class_means(ROWS, CLASSES, means.values, p.class_of, CLASSES);
         assert_int_equal(a.cols, CLASSES);
         assert_below(support_distance(a.rows * a.cols, a.values, b.values),
@@ -83,21 +69,21 @@ static void test_cholesky_equals_mgs(void **state)
         kfe_matrix_free(&b);
         kfe_matrix_free(&means);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- the linear kernel ---- */
 
 static void compare_koc_with_oc(kfe_context *ctx, int64_t cols, int sparse)
 {
-    problem p = make_problem(ctx, 20 + (uint64_t)cols, cols);
+    support_sample p = make_problem(ctx, 20 + (uint64_t)cols, cols);
     support_csr arrays = {0};
-    kfe_data *train = p.train_data;
-    double *means = class_means(ROWS, cols, p.train, p.class_of, CLASSES);
+    kfe_data *train = p.data;
+    double *means = class_means(ROWS, cols, p.x, p.class_of, CLASSES);
     int64_t rank = cols < CLASSES ? cols : CLASSES;
 
     if (sparse)
-        train = support_sparse(ctx, ROWS, cols, p.train, p.class_of, &arrays);
+        train = support_sparse(ctx, ROWS, cols, p.x, p.class_of, &arrays);
     support_catch_log(ctx);
     kfe_matrix oc = support_features(ctx, "oc", NULL, NULL, train, p.test_data);
     assert_int_equal(strstr(support_log(), "oc: ") != NULL, rank < CLASSES);
@@ -120,7 +106,7 @@ static void compare_koc_with_oc(kfe_context *ctx, int64_t cols, int sparse)
         kfe_data_free(train);
     support_csr_free(&arrays);
     free(means);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_linear_koc_equals_oc(void **state)
@@ -139,10 +125,10 @@ static void test_linear_koc_equals_oc(void **state)
 static void test_oc_keeps_what_centroids_see(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 3, 9);
-    kfe_matrix z = support_features(ctx, "oc", NULL, NULL, p.train_data, p.test_data);
-    kfe_matrix z_train = support_features(ctx, "oc", NULL, NULL, p.train_data, p.train_data);
-    double *means = class_means(ROWS, p.cols, p.train, p.class_of, CLASSES);
+    support_sample p = make_problem(ctx, 3, 9);
+    kfe_matrix z = support_features(ctx, "oc", NULL, NULL, p.data, p.test_data);
+    kfe_matrix z_train = support_features(ctx, "oc", NULL, NULL, p.data, p.data);
+    double *means = class_means(ROWS, p.cols, p.x, p.class_of, CLASSES);
     double *z_means = class_means(ROWS, CLASSES, z_train.values, p.class_of, CLASSES);
 
     for (int64_t i = 0; i < TEST_ROWS; i++) {
@@ -170,7 +156,7 @@ static void test_oc_keeps_what_centroids_see(void **state)
     free(z_means);
     kfe_matrix_free(&z);
     kfe_matrix_free(&z_train);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- kernels ---- */
@@ -179,10 +165,10 @@ static void test_oc_keeps_what_centroids_see(void **state)
 static void test_koc_keeps_products_with_centroids(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 4, 3);
-    kfe_matrix z = support_features(ctx, "koc", NULL, "rbf:gamma=0.25", p.train_data, p.test_data);
-    kfe_matrix z_train = support_features(ctx, "koc", NULL, "rbf:gamma=0.25", p.train_data, p.train_data);
-    double *kernel = support_rbf(TEST_ROWS, p.test, ROWS, p.train, p.cols, 0.25);
+    support_sample p = make_problem(ctx, 4, 3);
+    kfe_matrix z = support_features(ctx, "koc", NULL, "rbf:gamma=0.25", p.data, p.test_data);
+    kfe_matrix z_train = support_features(ctx, "koc", NULL, "rbf:gamma=0.25", p.data, p.data);
+    double *kernel = support_rbf(TEST_ROWS, p.test, ROWS, p.x, p.cols, 0.25);
     double *kernel_turned = support_transpose(TEST_ROWS, ROWS, kernel);
     double *mean_kernel = class_means(ROWS, TEST_ROWS, kernel_turned, p.class_of, CLASSES);
     double *z_means = class_means(ROWS, CLASSES, z_train.values, p.class_of, CLASSES);
@@ -199,22 +185,22 @@ static void test_koc_keeps_products_with_centroids(void **state)
     free(products);
     kfe_matrix_free(&z);
     kfe_matrix_free(&z_train);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_koc_equals_oc_on_mapped_data(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 5, 3);
+    support_sample p = make_problem(ctx, 5, 3);
     int64_t width = support_square_map_width(p.cols);
-    double *train = support_square_map(ROWS, p.cols, p.train, 0.5);
+    double *train = support_square_map(ROWS, p.cols, p.x, 0.5);
     double *test = support_square_map(TEST_ROWS, p.cols, p.test, 0.5);
     kfe_data *train_data = support_dense(ctx, ROWS, width, train, p.class_of);
     kfe_data *test_data = support_dense(ctx, TEST_ROWS, width, test, NULL);
     double *means = class_means(ROWS, width, train, p.class_of, CLASSES);
     kfe_matrix expected = support_features(ctx, "oc", NULL, NULL, train_data, test_data);
     kfe_matrix got =
-        support_features(ctx, "koc", NULL, "poly:degree=2,gamma=0.5,coef0=1", p.train_data, p.test_data);
+        support_features(ctx, "koc", NULL, "poly:degree=2,gamma=0.5,coef0=1", p.data, p.test_data);
 
     assert_below(support_distance(TEST_ROWS * CLASSES, expected.values, got.values),
                  tolerance_solve(ROWS, centroid_condition(means, width)));
@@ -225,15 +211,15 @@ static void test_koc_equals_oc_on_mapped_data(void **state)
     free(means);
     free(train);
     free(test);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Kernels add up with their weights. */
 static void test_weighted_sum_equals_the_given_matrix(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 6, 3);
-    double *k = support_rbf(ROWS, p.train, ROWS, p.train, p.cols, 0.25);
+    support_sample p = make_problem(ctx, 6, 3);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, p.cols, 0.25);
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
@@ -241,15 +227,15 @@ static void test_weighted_sum_equals_the_given_matrix(void **state)
         for (int64_t j = 0; j < ROWS; j++) {
             double dot = 0;
             for (int64_t l = 0; l < p.cols; l++)
-                dot += p.train[i * p.cols + l] * p.train[j * p.cols + l];
+                dot += p.x[i * p.cols + l] * p.x[j * p.cols + l];
             k[i * ROWS + j] = 3 * k[i * ROWS + j] + 0.5 * dot;
         }
     kfe_data *matrix = support_dense(ctx, ROWS, ROWS, k, p.class_of);
     kfe_matrix expected = support_features(ctx, "koc", NULL, "precomputed", matrix, matrix);
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf:gamma=0.25,weight=3", &spec));
     assert_ok(ctx, kfe_spec_add_kernel(ctx, spec, "linear:weight=0.5"));
-    assert_ok(ctx, kfe_fit(ctx, spec, p.train_data, &model));
-    kfe_matrix got = support_transform(ctx, model, p.train_data);
+    assert_ok(ctx, kfe_fit(ctx, spec, p.data, &model));
+    kfe_matrix got = support_transform(ctx, model, p.data);
     double *means = class_means(ROWS, CLASSES, expected.values, p.class_of, CLASSES);
     assert_below(support_distance(ROWS * CLASSES, expected.values, got.values),
                  tolerance_solve(ROWS, centroid_condition(means, CLASSES)));
@@ -260,7 +246,7 @@ static void test_weighted_sum_equals_the_given_matrix(void **state)
     kfe_data_free(matrix);
     kfe_model_free(model);
     kfe_spec_free(spec);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- the paper's figures ---- */
@@ -406,16 +392,16 @@ static void test_planted_clusters_are_found(void **state)
 static void test_one_seed_finds_the_same_clusters(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 9, 3);
+    support_sample p = make_problem(ctx, 9, 3);
     const char *params = "clusters-per-class=4";
     int differing = 0;
 
     for (uint64_t seed = 0; seed < 4; seed++) {
         kfe_context_set_seed(ctx, seed);
-        kfe_matrix first = support_features(ctx, "koc", params, "rbf:gamma=1", p.train_data, p.test_data);
-        kfe_matrix second = support_features(ctx, "koc", params, "rbf:gamma=1", p.train_data, p.test_data);
+        kfe_matrix first = support_features(ctx, "koc", params, "rbf:gamma=1", p.data, p.test_data);
+        kfe_matrix second = support_features(ctx, "koc", params, "rbf:gamma=1", p.data, p.test_data);
         kfe_context_set_seed(ctx, seed + 1);
-        kfe_matrix other = support_features(ctx, "koc", params, "rbf:gamma=1", p.train_data, p.test_data);
+        kfe_matrix other = support_features(ctx, "koc", params, "rbf:gamma=1", p.data, p.test_data);
         size_t bytes = (size_t)(first.rows * first.cols) * sizeof(double);
         assert_int_equal(first.cols, second.cols);
         assert_memory_equal(first.values, second.values, bytes);
@@ -425,7 +411,7 @@ static void test_one_seed_finds_the_same_clusters(void **state)
         kfe_matrix_free(&other);
     }
     assert_true(differing > 0);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* More clusters than a class has examples: one each. */
@@ -487,12 +473,11 @@ static void test_fewer_features_are_the_first_ones(void **state)
 {
     static const char *const methods[][2] = {{"oc", NULL}, {"koc", "rbf:gamma=0.1"}};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 8, 6);
+    support_sample p = make_problem(ctx, 8, 6);
 
     for (size_t m = 0; m < 2; m++) {
-        kfe_matrix all = support_features(ctx, methods[m][0], NULL, methods[m][1], p.train_data, p.test_data);
-        kfe_matrix two =
-            support_features(ctx, methods[m][0], "dim=2", methods[m][1], p.train_data, p.test_data);
+        kfe_matrix all = support_features(ctx, methods[m][0], NULL, methods[m][1], p.data, p.test_data);
+        kfe_matrix two = support_features(ctx, methods[m][0], "dim=2", methods[m][1], p.data, p.test_data);
         assert_int_equal(two.cols, 2);
         for (int64_t i = 0; i < TEST_ROWS; i++)
             for (int64_t j = 0; j < 2; j++)
@@ -501,7 +486,7 @@ static void test_fewer_features_are_the_first_ones(void **state)
         kfe_matrix_free(&all);
         kfe_matrix_free(&two);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 int main(void)

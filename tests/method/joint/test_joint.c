@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "support/sample.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 45, COLS = 4, CLASSES = 3 };
@@ -14,30 +15,14 @@ enum { ROWS = 45, COLS = 4, CLASSES = 3 };
 #define KERNEL "rbf:gamma=0.1"
 #define RIDGE 0.05
 
-typedef struct problem {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-    double *g; /* centred kernel matrix */
-} problem;
-
-static problem make_problem(kfe_context *ctx, int classes)
+static support_sample make_problem(kfe_context *ctx, int classes)
 {
-    problem p;
+    support_sample p = support_sample_make(
+        ctx, &(support_shape){.seed = 7, .rows = ROWS, .cols = COLS, .classes = classes, .apart = 1});
 
-    support_clouds(7, ROWS, COLS, classes, 1.0, &p.x, &p.class_of);
-    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
-    p.g = support_rbf(ROWS, p.x, ROWS, p.x, COLS, GAMMA);
-    support_centre_kernel(ROWS, p.g);
+    support_sample_kernels(&p, 1, &(double){GAMMA});
+    support_sample_centre(&p, 1, 0);
     return p;
-}
-
-static void free_problem(problem *p)
-{
-    kfe_data_free(p->data);
-    free(p->x);
-    free(p->class_of);
-    free(p->g);
 }
 
 static const char *const methods[] = {"svm-joint", "usvm-joint"};
@@ -45,16 +30,16 @@ static const char *const tight[] = {"lambda=0.05,machine-C=2,machine-stop=1e-7,s
                                     "xi=0.05,machine-C=2,machine-stop=1e-7,settled=1e-3,max-iter=3000"};
 
 /* G(G + λI)⁻¹G, or G(G + ξI)⁻¹: the kernel on which the lower bound is a plain support vector machine. */
-static double *limit_kernel(const problem *p, int uncorrelated)
+static double *limit_kernel(const support_sample *p, int uncorrelated)
 {
     double *shifted = malloc(ROWS * ROWS * sizeof *shifted);
 
-    memcpy(shifted, p->g, ROWS * ROWS * sizeof *shifted);
+    memcpy(shifted, p->k[0], ROWS * ROWS * sizeof *shifted);
     for (int64_t i = 0; i < ROWS; i++)
         shifted[i * ROWS + i] += RIDGE;
-    double *k = support_solve(ROWS, ROWS, shifted, p->g);
+    double *k = support_solve(ROWS, ROWS, shifted, p->k[0]);
     if (!uncorrelated) {
-        double *product = support_product(ROWS, ROWS, ROWS, p->g, k);
+        double *product = support_product(ROWS, ROWS, ROWS, p->k[0], k);
         free(k);
         k = product;
     }
@@ -87,7 +72,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
     kfe_context *ctx = *state;
 
     for (int classes = 2; classes <= CLASSES; classes++) {
-        problem p = make_problem(ctx, classes);
+        support_sample p = make_problem(ctx, classes);
         for (int m = 0; m < 2; m++) {
             kfe_model *model = support_fit(ctx, methods[m], tight[m], KERNEL, p.data);
             double *k = limit_kernel(&p, m);
@@ -99,7 +84,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
             free(k);
             kfe_model_free(model);
         }
-        free_problem(&p);
+        support_sample_free(&p);
     }
 }
 
@@ -107,7 +92,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
 static void test_svms_are_optimal_on_the_features(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, CLASSES);
+    support_sample p = make_problem(ctx, CLASSES);
     static const char *const more[] = {"", ",dim=1", ",step=plain"};
     char params[128];
 
@@ -119,21 +104,21 @@ static void test_svms_are_optimal_on_the_features(void **state)
             assert_below(fabs(cost - support_number(model, "objective")), 1e-5 * cost);
             kfe_model_free(model);
         }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* WᵀGW + … = I, from the coefficients in the model and G written apart. */
 static void test_features_are_normalised(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, CLASSES);
+    support_sample p = make_problem(ctx, CLASSES);
 
     for (int m = 0; m < 2; m++) {
         kfe_model *model = support_fit(ctx, methods[m], tight[m], KERNEL, p.data);
         int64_t dim = kfe_model_dim(model);
         kfe_matrix z = support_transform(ctx, model, p.data);
         assert_int_equal(model->rows, ROWS);
-        double *expected = support_product(ROWS, ROWS, dim, p.g, model->coefficients);
+        double *expected = support_product(ROWS, ROWS, dim, p.k[0], model->coefficients);
         assert_below(support_distance(ROWS * dim, expected, z.values), 1e-9);
         const double *left = m == 0 ? model->coefficients : z.values;
         double largest = 0;
@@ -151,7 +136,7 @@ static void test_features_are_normalised(void **state)
         kfe_matrix_free(&z);
         kfe_model_free(model);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* The paper's procedure: features for given machines lower the value, machines for given features raise it.
@@ -159,7 +144,7 @@ static void test_features_are_normalised(void **state)
 static void test_plain_steps_lower_and_raise(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, CLASSES);
+    support_sample p = make_problem(ctx, CLASSES);
 
     for (int m = 0; m < 2; m++) {
         kfe_model *model =
@@ -178,13 +163,13 @@ static void test_plain_steps_lower_and_raise(void **state)
         assert_true(support_number(model, "objective") == least);
         kfe_model_free(model);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_models_predict_by_themselves(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, CLASSES);
+    support_sample p = make_problem(ctx, CLASSES);
 
     for (int m = 0; m < 2; m++) {
         kfe_model *model = support_fit(ctx, methods[m], "machine-C=100", KERNEL, p.data);
@@ -198,13 +183,13 @@ static void test_models_predict_by_themselves(void **state)
         kfe_matrix_free(&predictions);
         kfe_model_free(model);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_a_learner_takes_precedence(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, CLASSES);
+    support_sample p = make_problem(ctx, CLASSES);
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
@@ -214,7 +199,7 @@ static void test_a_learner_takes_precedence(void **state)
     assert_string_equal(kfe_model_learner(model), "knn");
     kfe_model_free(model);
     kfe_spec_free(spec);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_bad_settings_and_data_are_refused(void **state)
@@ -268,25 +253,25 @@ static void test_odd_problems_have_sound_answers(void **state)
 static void test_a_negative_kernel_is_refused(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, CLASSES);
+    support_sample p = make_problem(ctx, CLASSES);
     support_request request = {"usvm-joint", NULL, {"precomputed"}};
     kfe_model *model = NULL;
     double *negative = malloc(ROWS * ROWS * sizeof *negative);
 
     for (int64_t i = 0; i < ROWS * ROWS; i++)
-        negative[i] = -p.g[i];
+        negative[i] = -p.k[0][i];
     kfe_data *data = support_dense(ctx, ROWS, ROWS, negative, p.class_of);
     assert_fails(ctx, KFE_ENUMERIC, "all directions have a negative length",
                  support_request_fit(ctx, &request, data, &model));
     assert_null(model);
     kfe_data_free(data);
     free(negative);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_alternations_do_not_allocate(void **state)
 {
-    problem p = make_problem(*state, CLASSES);
+    support_sample p = make_problem(*state, CLASSES);
 
     for (int m = 0; m < 2; m++)
         for (int step = 0; step < 2; step++) {
@@ -296,7 +281,7 @@ static void test_alternations_do_not_allocate(void **state)
                 &few, step ? "settled=0,max-iter=40,step=plain" : "settled=0,max-iter=40", ROWS, COLS, p.x,
                 p.class_of);
         }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_memory_may_end_anywhere(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slmc: its gradient against differences, its value against full matrices, and what the search must do. */
 #include "support/mkl.h"
+#include "support/sample.h"
 
 #include <math.h>
 
@@ -10,26 +11,10 @@
 
 enum { ROWS = 32, COLS = 3, CLASSES = 3, POINTS = 4 };
 
-typedef struct problem {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-} problem;
-
-static problem make_problem(kfe_context *ctx)
+static support_sample make_problem(kfe_context *ctx)
 {
-    problem p;
-
-    support_clouds(13, ROWS, COLS, CLASSES, 1.0, &p.x, &p.class_of);
-    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
-    return p;
-}
-
-static void free_problem(problem *p)
-{
-    kfe_data_free(p->data);
-    free(p->x);
-    free(p->class_of);
+    return support_sample_make(
+        ctx, &(support_shape){.seed = 13, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1});
 }
 
 /* ---- the objective by itself ---- */
@@ -42,7 +27,7 @@ typedef struct objective {
     double values[POINTS * COLS];
 } objective;
 
-static void open_objective(kfe_context *ctx, const problem *p, const char *kernel, objective *o)
+static void open_objective(kfe_context *ctx, const support_sample *p, const char *kernel, objective *o)
 {
     kfe_i_kernel parsed = {0};
     uint64_t seed = 5;
@@ -79,7 +64,7 @@ static void test_gradient_is_that_of_the_value(void **state)
                                           "linear:weight=1.5"};
     const double h = 1e-5;
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
 
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         objective o;
@@ -103,14 +88,14 @@ static void test_gradient_is_that_of_the_value(void **state)
         }
         close_objective(&o);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* The optimum on Ψκ(Z,Z)⁻¹Ψᵀ, written with full matrices. */
 static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     objective o;
     double value = 0;
 
@@ -132,7 +117,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
     free(turned);
     free(k);
     close_objective(&o);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- the method ---- */
@@ -141,7 +126,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
 static void test_all_examples_give_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
     double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
     kfe_model *model = support_fit(ctx, "slmc", "dim=32,init=random,max-iter=0,machine-C=2,machine-stop=1e-8",
@@ -151,7 +136,7 @@ static void test_all_examples_give_the_plain_svm(void **state)
     assert_below(fabs(support_number(model, "objective") - expected), 1e-5 * expected);
     kfe_model_free(model);
     free(k);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_the_search_goes_downhill(void **state)
@@ -160,7 +145,7 @@ static void test_the_search_goes_downhill(void **state)
     static const char *const params[] = {"dim=3,machine-stop=1e-7,machine-C=2",
                                          "dim=3,machine-stop=1e-7,machine-C=2,init=random"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
 
     for (int k = 0; k < 3; k++)
         for (int r = 0; r < 2; r++) {
@@ -178,13 +163,13 @@ static void test_the_search_goes_downhill(void **state)
             support_check_predictions_of_a_file(ctx, model, p.data);
             kfe_model_free(model);
         }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_sparse_data_gives_the_same(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_csr arrays;
     kfe_data *sparse = support_sparse(ctx, ROWS, COLS, p.x, p.class_of, &arrays);
     const char *params = "dim=3,machine-stop=1e-9,max-iter=3";
@@ -196,20 +181,20 @@ static void test_sparse_data_gives_the_same(void **state)
     kfe_matrix_free(&b);
     kfe_data_free(sparse);
     support_csr_free(&arrays);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_other_kernels_leave_the_points_where_they_are(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
 
     support_catch_log(ctx);
     kfe_model *model = support_fit(ctx, "slmc", "dim=3", "laplacian:gamma=0.3", p.data);
     assert_non_null(strstr(support_log(), "they stay where they start"));
     assert_true(support_number(model, "objective") > 0);
     kfe_model_free(model);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Examples that are all equal: the kernel between the points is singular. */
@@ -255,14 +240,14 @@ static void test_odd_problems_have_sound_answers(void **state)
 static void test_steps_do_not_allocate(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=0.3", "poly:degree=2,gamma=0.3", "linear"};
-    problem p = make_problem(*state);
+    support_sample p = make_problem(*state);
 
     for (int k = 0; k < 3; k++) {
         support_request few = {"slmc", "dim=3,init=random,settled=0,max-iter=2", {kernels[k]}};
         support_check_rounds_do_not_allocate(&few, "dim=3,init=random,settled=0,max-iter=20", ROWS, COLS, p.x,
                                              p.class_of);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_memory_may_end_anywhere(void **state)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "support/sample.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 36, COLS = 3, CLASSES = 3, KERNELS = 4 };
@@ -16,49 +17,24 @@ static const double gammas[KERNELS] = {0.02, 0.2, 1, 8};
         "rbf:gamma=0.02", "rbf:gamma=0.2", "rbf:gamma=1", "rbf:gamma=8"                                      \
     }
 
-typedef struct problem {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-    double *g[KERNELS]; /* centred, of trace one */
-    double l[ROWS * CLASSES];
-} problem;
-
-static problem make_problem(kfe_context *ctx)
+static support_sample make_problem(kfe_context *ctx)
 {
-    problem p;
+    support_sample p = support_sample_make(
+        ctx, &(support_shape){.seed = 11, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1.2});
     int sizes[CLASSES] = {0};
 
-    support_clouds(11, ROWS, COLS, CLASSES, 1.2, &p.x, &p.class_of);
-    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
-    for (int m = 0; m < KERNELS; m++) {
-        double trace = 0;
-        p.g[m] = support_rbf(ROWS, p.x, ROWS, p.x, COLS, gammas[m]);
-        support_centre_kernel(ROWS, p.g[m]);
-        for (int64_t i = 0; i < ROWS; i++)
-            trace += p.g[m][i * ROWS + i];
-        for (int64_t i = 0; i < ROWS * ROWS; i++)
-            p.g[m][i] /= trace;
-    }
+    support_sample_kernels(&p, KERNELS, gammas);
+    support_sample_centre(&p, KERNELS, 1);
+    p.label = calloc(ROWS * CLASSES, sizeof *p.label);
     for (int64_t i = 0; i < ROWS; i++)
         sizes[p.class_of[i]]++;
     for (int64_t i = 0; i < ROWS; i++)
-        for (int c = 0; c < CLASSES; c++)
-            p.l[i * CLASSES + c] = p.class_of[i] == c ? 1 / sqrt(sizes[c]) : 0;
+        p.label[i * CLASSES + p.class_of[i]] = 1 / sqrt(sizes[p.class_of[i]]);
     return p;
 }
 
-static void free_problem(problem *p)
-{
-    for (int m = 0; m < KERNELS; m++)
-        free(p->g[m]);
-    kfe_data_free(p->data);
-    free(p->x);
-    free(p->class_of);
-}
-
 /* tr(Lᵀ(I + Σ dᵢGᵢ/ξ)⁻¹L), and u = (…)⁻¹L if it is wanted. */
-static double by_definition(const problem *p, const double *d, double xi, double **u)
+static double by_definition(const support_sample *p, const double *d, double xi, double **u)
 {
     double m[ROWS * ROWS];
     double value = 0;
@@ -66,11 +42,11 @@ static double by_definition(const problem *p, const double *d, double xi, double
     for (int64_t i = 0; i < ROWS * ROWS; i++) {
         m[i] = i % (ROWS + 1) == 0;
         for (int k = 0; k < KERNELS; k++)
-            m[i] += d[k] * p->g[k][i] / xi;
+            m[i] += d[k] * p->k[k][i] / xi;
     }
-    double *solved = support_solve(ROWS, CLASSES, m, p->l);
+    double *solved = support_solve(ROWS, CLASSES, m, p->label);
     for (int64_t i = 0; i < ROWS * CLASSES; i++)
-        value += solved[i] * p->l[i];
+        value += solved[i] * p->label[i];
     if (u)
         *u = solved;
     else
@@ -79,7 +55,7 @@ static double by_definition(const problem *p, const double *d, double xi, double
 }
 
 /* How far below f(d) the optimum can be: the largest slope minus the mean one. */
-static double gap_by_definition(const problem *p, const double *d, double xi)
+static double gap_by_definition(const support_sample *p, const double *d, double xi)
 {
     double *u = NULL;
     double largest = 0;
@@ -87,7 +63,7 @@ static double gap_by_definition(const problem *p, const double *d, double xi)
 
     by_definition(p, d, xi, &u);
     for (int k = 0; k < KERNELS; k++) {
-        double *gu = support_product(ROWS, ROWS, CLASSES, p->g[k], u);
+        double *gu = support_product(ROWS, ROWS, CLASSES, p->k[k], u);
         double q = 0;
         for (int64_t i = 0; i < ROWS * CLASSES; i++)
             q += gu[i] * u[i] / xi;
@@ -119,7 +95,7 @@ static void test_three_solvers_find_the_optimum(void **state)
     static const char *const xis[] = {"auto", "0.3", "0.002"};
     static const char *const solvers[] = {"gradient", "silp", "sdp"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     char params[96];
 
     for (int x = 0; x < 3; x++) {
@@ -140,7 +116,7 @@ static void test_three_solvers_find_the_optimum(void **state)
         assert_below(fabs(objective[1] - objective[0]), 1e-6 * objective[0]);
         assert_below(fabs(objective[2] - objective[0]), 1e-6 * objective[0]);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* No point of a grid over the simplex is better. */
@@ -148,7 +124,7 @@ static void test_nothing_on_the_simplex_is_better(void **state)
 {
     enum { STEPS = 8 };
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_request request = {"hsic-mkl", "xi=0.02", FOUR_KERNELS};
     kfe_model *model = support_request_model(ctx, &request, p.data);
     double objective = support_number(model, "objective");
@@ -162,7 +138,7 @@ static void test_nothing_on_the_simplex_is_better(void **state)
                 assert_true(by_definition(&p, d, 0.02, NULL) >= objective * (1 - 1e-9));
             }
     kfe_model_free(model);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* With one kernel hsic-mkl is the regularised discriminant of that kernel, its ridge being ξ times the trace.
@@ -171,7 +147,7 @@ static void test_one_kernel_has_all_the_weight(void **state)
 {
     static const char *const solvers[] = {"gradient", "silp", "sdp"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.2);
     char params[96];
     double trace = 0;
@@ -197,14 +173,14 @@ static void test_one_kernel_has_all_the_weight(void **state)
     kfe_model_free(model);
     kfe_matrix_free(&expected);
     free(k);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_a_kernel_given_twice_changes_nothing(void **state)
 {
     static const char *const solvers[] = {"gradient", "silp", "sdp"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     char params[96];
 
     for (int s = 0; s < 3; s++) {
@@ -225,7 +201,7 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
         kfe_model_free(a);
         kfe_model_free(b);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Two tables: what the classes are, and noise or a constant. */
@@ -303,7 +279,7 @@ static void test_kernels_without_weight_are_dropped(void **state)
 static void test_svm_mkl_predicts_and_bounds(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_request request = {"svm-mkl", "machine-C=3,machine-stop=1e-7", FOUR_KERNELS};
     kfe_model *model = support_request_model(ctx, &request, p.data);
     int64_t count = 0;
@@ -318,7 +294,7 @@ static void test_svm_mkl_predicts_and_bounds(void **state)
     assert_below(fabs(support_svms_cost(ctx, model, p.data, p.class_of, 3) - objective), 1e-5 * objective);
     support_check_predictions_of_a_file(ctx, model, p.data);
     kfe_model_free(model);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- families ---- */
@@ -326,7 +302,7 @@ static void test_svm_mkl_predicts_and_bounds(void **state)
 static void test_a_family_is_its_members(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_request family = {"hsic-mkl", NULL, {"rbf:gamma=0.01..1/3,weight=2", "linear"}};
     support_request members = {
         "hsic-mkl",
@@ -345,7 +321,7 @@ static void test_a_family_is_its_members(void **state)
     kfe_matrix_free(&zb);
     kfe_model_free(a);
     kfe_model_free(b);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Kept in memory, members are maps of the same distances or dot products; tile by tile each is evaluated. */
@@ -354,7 +330,7 @@ static void test_sharing_distances_changes_nothing(void **state)
     static const char *const families[] = {"rbf:gamma=0.01..1/3", "poly:gamma=0.1..1/2",
                                            "laplacian:gamma=0.1..1/2"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
 
     for (int f = 0; f < 3; f++) {
         support_request shared = {"hsic-mkl", "tolerance=1e-10", {"linear", families[f], "cosine"}};
@@ -366,7 +342,7 @@ static void test_sharing_distances_changes_nothing(void **state)
         kfe_model_free(a);
         kfe_model_free(b);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_bad_families_are_refused(void **state)
@@ -434,7 +410,7 @@ static void test_indefinite_kernels_get_a_warning_and_an_answer(void **state)
 {
     static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
 
     for (int m = 0; m < 2; m++) {
         support_request request = {methods[m], "xi=1e-4", {"sigmoid:gamma=2,coef0=-1", "rbf:gamma=0.2"}};
@@ -448,7 +424,7 @@ static void test_indefinite_kernels_get_a_warning_and_an_answer(void **state)
         kfe_matrix_free(&z);
         kfe_model_free(model);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_a_class_may_have_one_member(void **state)
@@ -479,14 +455,14 @@ static void test_a_class_may_have_one_member(void **state)
 
 static void test_rounds_do_not_allocate(void **state)
 {
-    problem p = make_problem(*state);
+    support_sample p = make_problem(*state);
     support_request newton = {"hsic-mkl", "max-rounds=2", FOUR_KERNELS};
     support_request joint = {"svm-mkl", "settled=0,max-iter=3", FOUR_KERNELS};
 
     support_check_rounds_do_not_allocate(&newton, "max-rounds=100,tolerance=1e-12", ROWS, COLS, p.x,
                                          p.class_of);
     support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20", ROWS, COLS, p.x, p.class_of);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_memory_may_end_anywhere(void **state)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "support/sample.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 48, COLS = 3, KERNELS = 4 };
@@ -17,32 +18,13 @@ static const double gammas[KERNELS] = {0.02, 0.2, 1, 8};
     }
 #define EXACT ",tolerance=1e-08,machine-stop=1e-08"
 
-typedef struct problem {
-    int classes;
-    double *x;
-    int *class_of;
-    kfe_data *data;
-    double *k[KERNELS]; /* their diagonals are ones already */
-} problem;
-
-static problem make_problem(kfe_context *ctx, int classes)
+static support_sample make_problem(kfe_context *ctx, int classes)
 {
-    problem p = {.classes = classes};
+    support_sample p = support_sample_make(
+        ctx, &(support_shape){.seed = 11, .rows = ROWS, .cols = COLS, .classes = classes, .apart = 1.2});
 
-    support_clouds(11, ROWS, COLS, classes, 1.2, &p.x, &p.class_of);
-    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
-    for (int m = 0; m < KERNELS; m++)
-        p.k[m] = support_rbf(ROWS, p.x, ROWS, p.x, COLS, gammas[m]);
+    support_sample_kernels(&p, KERNELS, gammas); /* their diagonals are ones already */
     return p;
-}
-
-static void free_problem(problem *p)
-{
-    for (int m = 0; m < KERNELS; m++)
-        free(p->k[m]);
-    kfe_data_free(p->data);
-    free(p->x);
-    free(p->class_of);
 }
 
 static const double *weights_of(const kfe_model *model, int64_t expected)
@@ -60,7 +42,7 @@ static const double *weights_of(const kfe_model *model, int64_t expected)
     return weights;
 }
 
-static void weighted_sum(const problem *p, const double *d, double *out)
+static void weighted_sum(const support_sample *p, const double *d, double *out)
 {
     for (int64_t i = 0; i < ROWS * ROWS; i++) {
         out[i] = 0;
@@ -102,7 +84,8 @@ static double dual_value(const double *k, const double *a, int64_t svms)
 }
 
 /* Σ_g ½aᵀKa + C·hinge of the decision values. */
-static double primal_value(const problem *p, const double *k, const double *a, const kfe_matrix *z, double c)
+static double primal_value(const support_sample *p, const double *k, const double *a, const kfe_matrix *z,
+                           double c)
 {
     double value = half_norm(k, a, z->cols);
 
@@ -112,7 +95,7 @@ static double primal_value(const problem *p, const double *k, const double *a, c
     return value;
 }
 
-static kfe_model *fit_libsvm(kfe_context *ctx, const problem *p, const double *k, double c)
+static kfe_model *fit_libsvm(kfe_context *ctx, const support_sample *p, const double *k, double c)
 {
     kfe_data *data = support_dense(ctx, ROWS, ROWS, k, p->class_of);
     kfe_spec *spec = NULL;
@@ -131,7 +114,7 @@ static kfe_model *fit_libsvm(kfe_context *ctx, const problem *p, const double *k
 /* ---- the optimum ---- */
 
 /* At the weights found, the machines are LIBSVM's: same objective, same decision values. */
-static void compare_with_libsvm(kfe_context *ctx, const problem *p, const kfe_model *model, double c)
+static void compare_with_libsvm(kfe_context *ctx, const support_sample *p, const kfe_model *model, double c)
 {
     double k[ROWS * ROWS];
     kfe_matrix z = support_transform(ctx, model, p->data);
@@ -154,7 +137,7 @@ static void compare_with_libsvm(kfe_context *ctx, const problem *p, const kfe_mo
 
 /* The gap is what the definitions give, and the weights satisfy the conditions of Karush, Kuhn and Tucker:
  * kernels with weight have the largest slope. */
-static void check_optimality(kfe_context *ctx, const problem *p, const kfe_model *model, double c)
+static void check_optimality(kfe_context *ctx, const support_sample *p, const kfe_model *model, double c)
 {
     double k[ROWS * ROWS];
     double q[KERNELS];
@@ -189,7 +172,7 @@ static void test_solvers_find_the_optimum(void **state)
     char params[128];
 
     for (int classes = 2; classes <= 3; classes++) {
-        problem p = make_problem(ctx, classes);
+        support_sample p = make_problem(ctx, classes);
         for (int i = 0; i < 3; i++) {
             double objective[2];
             for (int s = 0; s < 2; s++) {
@@ -204,7 +187,7 @@ static void test_solvers_find_the_optimum(void **state)
             }
             assert_below(fabs(objective[1] - objective[0]), 1e-5 * objective[0]);
         }
-        free_problem(&p);
+        support_sample_free(&p);
     }
 }
 
@@ -214,7 +197,7 @@ static void test_nothing_is_below_the_gap(void **state)
     enum { STEPS = 6 };
     static const char *const tolerances[] = {"tolerance=0.3,max-rounds=2", "tolerance=0.01", ""};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 3);
+    support_sample p = make_problem(ctx, 3);
     double lowest = HUGE_VAL;
     double k[ROWS * ROWS];
 
@@ -236,7 +219,7 @@ static void test_nothing_is_below_the_gap(void **state)
             assert_true(objective <= lowest * (1 + 1e-4));
         kfe_model_free(model);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- kernels that must not matter ---- */
@@ -244,7 +227,7 @@ static void test_nothing_is_below_the_gap(void **state)
 static void test_one_kernel_is_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 3);
+    support_sample p = make_problem(ctx, 3);
     support_request request = {"mkl", "normalize=no,machine-C=2" EXACT, {"rbf:gamma=0.2"}};
     kfe_model *model = support_request_model(ctx, &request, p.data);
     kfe_model *reference = fit_libsvm(ctx, &p, p.k[1], 2);
@@ -259,14 +242,14 @@ static void test_one_kernel_is_the_plain_svm(void **state)
     kfe_data_free(matrix);
     kfe_model_free(model);
     kfe_model_free(reference);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_a_kernel_given_twice_changes_nothing(void **state)
 {
     static const char *const solvers[] = {"gradient", "silp"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 2);
+    support_sample p = make_problem(ctx, 2);
     char params[96];
 
     for (int s = 0; s < 2; s++) {
@@ -290,20 +273,20 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
         kfe_model_free(a);
         kfe_model_free(b);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Without normalising, the kernel of the larger unit is preferred. */
 static void test_units_matter_only_if_asked(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 2);
+    support_sample p = make_problem(ctx, 2);
     support_request plain = {"mkl", "normalize=no" EXACT, {"rbf:gamma=0.2", "rbf:gamma=1,weight=1000"}};
     kfe_model *model = support_request_model(ctx, &plain, p.data);
 
     assert_true(weights_of(model, 2)[1] > 0.99);
     kfe_model_free(model);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 typedef struct two_views {
@@ -413,7 +396,7 @@ static void test_constant_kernels(void **state)
 {
     kfe_context *ctx = *state;
     double constant[ROWS];
-    problem p = make_problem(ctx, 2);
+    support_sample p = make_problem(ctx, 2);
     static const char *const names[] = {"clouds", "constant"};
     support_request request = {"mkl", NULL, {"rbf:gamma=0.5"}};
     kfe_model *model = NULL;
@@ -430,13 +413,13 @@ static void test_constant_kernels(void **state)
     kfe_model_free(model);
     kfe_data_free(joined);
     kfe_data_free(flat);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_kernels_that_are_not_definite(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 3);
+    support_sample p = make_problem(ctx, 3);
     support_request request = {"mkl", NULL, {"sigmoid:gamma=2,coef0=-1", "rbf:gamma=0.5"}};
     kfe_model *model = support_request_model(ctx, &request, p.data);
     kfe_matrix z = support_transform(ctx, model, p.data);
@@ -445,7 +428,7 @@ static void test_kernels_that_are_not_definite(void **state)
         assert_true(isfinite(z.values[i]));
     kfe_matrix_free(&z);
     kfe_model_free(model);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_every_allocation_may_fail(void **state)

@@ -2,6 +2,7 @@
 /* The gradient solver of weights where it goes by reduced models, which takes more examples than test_mkl.c
  * has: the model against the function written with full matrices, and the solver with it. */
 #include "support/mkl.h"
+#include "support/sample.h"
 
 #include <math.h>
 
@@ -16,46 +17,21 @@ static const double gammas[KERNELS] = {0.05, 0.5, 4};
     }
 #define XI 0.01
 
-typedef struct problem {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-    double *g[KERNELS]; /* centred, of trace one */
-    double l[ROWS * CLASSES];
-} problem;
-
-static problem make_problem(kfe_context *ctx)
+static support_sample make_problem(kfe_context *ctx)
 {
-    problem p;
+    support_sample p = support_sample_make(
+        ctx, &(support_shape){.seed = 11, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1.2});
 
-    support_clouds(11, ROWS, COLS, CLASSES, 1.2, &p.x, &p.class_of);
-    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
-    for (int m = 0; m < KERNELS; m++) {
-        double trace = 0;
-        p.g[m] = support_rbf(ROWS, p.x, ROWS, p.x, COLS, gammas[m]);
-        support_centre_kernel(ROWS, p.g[m]);
-        for (int64_t i = 0; i < ROWS; i++)
-            trace += p.g[m][i * ROWS + i];
-        for (int64_t i = 0; i < ROWS * ROWS; i++)
-            p.g[m][i] /= trace;
-    }
+    support_sample_kernels(&p, KERNELS, gammas);
+    support_sample_centre(&p, KERNELS, 1);
+    p.label = calloc(ROWS * CLASSES, sizeof *p.label);
     for (int64_t i = 0; i < ROWS; i++)
-        for (int c = 0; c < CLASSES; c++)
-            p.l[i * CLASSES + c] = p.class_of[i] == c;
+        p.label[i * CLASSES + p.class_of[i]] = 1;
     return p;
 }
 
-static void free_problem(problem *p)
-{
-    for (int m = 0; m < KERNELS; m++)
-        free(p->g[m]);
-    kfe_data_free(p->data);
-    free(p->x);
-    free(p->class_of);
-}
-
 /* u = (I + Σ dᵢGᵢ/ξ)⁻¹L; returns tr(Lᵀu). */
-static double solve_by_definition(const problem *p, const double *d, double **u)
+static double solve_by_definition(const support_sample *p, const double *d, double **u)
 {
     double *m = malloc(ROWS * ROWS * sizeof *m);
     double value = 0;
@@ -63,16 +39,16 @@ static double solve_by_definition(const problem *p, const double *d, double **u)
     for (int64_t i = 0; i < ROWS * ROWS; i++) {
         m[i] = i % (ROWS + 1) == 0;
         for (int k = 0; k < KERNELS; k++)
-            m[i] += d[k] * p->g[k][i] / XI;
+            m[i] += d[k] * p->k[k][i] / XI;
     }
-    *u = support_solve(ROWS, CLASSES, m, p->l);
+    *u = support_solve(ROWS, CLASSES, m, p->label);
     for (int64_t i = 0; i < ROWS * CLASSES; i++)
-        value += (*u)[i] * p->l[i];
+        value += (*u)[i] * p->label[i];
     free(m);
     return value;
 }
 
-static double by_definition(const problem *p, const double *d)
+static double by_definition(const support_sample *p, const double *d)
 {
     double *u = NULL;
     double value = solve_by_definition(p, d, &u);
@@ -82,7 +58,7 @@ static double by_definition(const problem *p, const double *d)
 }
 
 /* How far below f(d) the optimum can be: the largest slope minus the mean one. */
-static double gap_by_definition(const problem *p, const double *d)
+static double gap_by_definition(const support_sample *p, const double *d)
 {
     double *u = NULL;
     double largest = 0;
@@ -90,7 +66,7 @@ static double gap_by_definition(const problem *p, const double *d)
 
     solve_by_definition(p, d, &u);
     for (int k = 0; k < KERNELS; k++) {
-        double *gu = support_product(ROWS, ROWS, CLASSES, p->g[k], u);
+        double *gu = support_product(ROWS, ROWS, CLASSES, p->k[k], u);
         double q = 0;
         for (int64_t i = 0; i < ROWS * CLASSES; i++)
             q += gu[i] * u[i] / XI;
@@ -111,7 +87,7 @@ typedef struct model {
     kfe_i_mkl_reduced reduced;
 } model;
 
-static void open_model(kfe_context *ctx, const problem *p, model *m)
+static void open_model(kfe_context *ctx, const support_sample *p, model *m)
 {
     static const char *const texts[] = KERNEL_TEXTS;
     kfe_i_mkl_settings settings = {.xi = XI, .tolerance = 1e-8, .max_rounds = 100};
@@ -129,7 +105,7 @@ static void open_model(kfe_context *ctx, const problem *p, model *m)
     assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, &m->bank));
     assert_ok(ctx, kfe_i_mkl_open(ctx, &m->bank, CLASSES, &m->full));
     kfe_i_mkl_configure(&m->full, "test", &settings);
-    memcpy(m->full.labels, p->l, sizeof p->l);
+    memcpy(m->full.labels, p->label, ROWS * CLASSES * sizeof *p->label);
     assert_ok(ctx, kfe_i_mkl_reduced_open(&m->full, &m->reduced));
     kfe_i_mkl_reduced_forget(&m->reduced);
 }
@@ -143,7 +119,7 @@ static void close_model(model *m)
 }
 
 /* Adds the span of the point d, with the answers written apart. */
-static void add_point(kfe_context *ctx, const problem *p, model *m, const double *d)
+static void add_point(kfe_context *ctx, const support_sample *p, model *m, const double *d)
 {
     double *answers = malloc(ROWS * KERNELS * CLASSES * sizeof *answers);
     double *matrix = malloc(ROWS * ROWS * sizeof *matrix);
@@ -155,10 +131,10 @@ static void add_point(kfe_context *ctx, const problem *p, model *m, const double
     for (int64_t i = 0; i < ROWS * ROWS; i++) {
         matrix[i] = i % (ROWS + 1) == 0;
         for (int k = 0; k < KERNELS; k++)
-            matrix[i] += d[k] * p->g[k][i] / XI;
+            matrix[i] += d[k] * p->k[k][i] / XI;
     }
     for (int k = 0; k < KERNELS; k++) {
-        double *image = support_product(ROWS, ROWS, CLASSES, p->g[k], m->full.u);
+        double *image = support_product(ROWS, ROWS, CLASSES, p->k[k], m->full.u);
         double *solved = support_solve(ROWS, CLASSES, matrix, image);
         for (int64_t i = 0; i < ROWS; i++)
             for (int c = 0; c < CLASSES; c++)
@@ -185,7 +161,7 @@ static const double start[KERNELS] = {0.3, 0.5, 0.2};
 static void test_the_model_is_a_lower_bound(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     model m = {0};
 
     open_model(ctx, &p, &m);
@@ -199,14 +175,14 @@ static void test_the_model_is_a_lower_bound(void **state)
             assert_true(model_at(ctx, &m, d) > 0.5 * truth);
         }
     close_model(&m);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* f − f_S is of the fourth order in the distance: half the step leaves about a sixteenth. */
 static void test_the_model_is_right_to_third_order(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     model m = {0};
     double error[2];
 
@@ -220,7 +196,7 @@ static void test_the_model_is_right_to_third_order(void **state)
     assert_true(error[1] > 0);
     assert_true(error[0] > 11 * error[1]);
     close_model(&m);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Another point makes the model right there too; a point twice changes nothing. */
@@ -228,7 +204,7 @@ static void test_points_add_up(void **state)
 {
     static const double other[KERNELS] = {0, 0.1, 0.9};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     model m = {0};
 
     open_model(ctx, &p, &m);
@@ -243,7 +219,7 @@ static void test_points_add_up(void **state)
         add_point(ctx, &p, &m, other);
     }
     close_model(&m);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- the solver ---- */
@@ -258,7 +234,7 @@ static const double *weights_of(const kfe_model *fitted)
 static void test_the_solver_finds_the_optimum_in_few_rounds(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_request request = {"hsic-mkl", "xi=0.01,label-kernel=h1", KERNEL_TEXTS};
     support_request slow = {"hsic-mkl", "xi=0.01,label-kernel=h1,solver=silp", KERNEL_TEXTS};
     kfe_model *fast = support_request_model(ctx, &request, p.data);
@@ -275,13 +251,13 @@ static void test_the_solver_finds_the_optimum_in_few_rounds(void **state)
     assert_true(support_number(silp, "rounds") > 3 * support_number(fast, "rounds"));
     kfe_model_free(fast);
     kfe_model_free(silp);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_a_kernel_given_twice_changes_nothing(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_request once = {"hsic-mkl", "tolerance=1e-11", {"rbf:gamma=0.05", "rbf:gamma=4"}};
     support_request twice = {
         "hsic-mkl", "tolerance=1e-11", {"rbf:gamma=0.05", "rbf:gamma=4", "rbf:gamma=0.05"}};
@@ -292,13 +268,13 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
     assert_below(fabs(weights_of(a)[0] - weights_of(b)[0] - weights_of(b)[2]), 1e-4);
     kfe_model_free(a);
     kfe_model_free(b);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_an_indefinite_kernel_raises_xi(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx);
+    support_sample p = make_problem(ctx);
     support_request request = {"hsic-mkl", "xi=1e-4", {"sigmoid:gamma=2,coef0=-1", "rbf:gamma=0.5"}};
 
     support_catch_log(ctx);
@@ -309,7 +285,7 @@ static void test_an_indefinite_kernel_raises_xi(void **state)
         assert_true(isfinite(z.values[i]));
     kfe_matrix_free(&z);
     kfe_model_free(fitted);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_memory(void **state)

@@ -6,19 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "support/sample.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 40, COLS = 4, CLASSES = 4 };
 #define KERNEL "rbf:gamma=0.2"
-
-typedef struct problem {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-    double *g;     /* centred kernel matrix */
-    double *label; /* H(y), not centred */
-} problem;
 
 /* YYᵀ, or Y(YᵀY)⁻¹Yᵀ. */
 static double *label_matrix(const int *class_of, int by_size)
@@ -35,39 +28,29 @@ static double *label_matrix(const int *class_of, int by_size)
     return h;
 }
 
-static problem make_problem(kfe_context *ctx, uint64_t seed, int linear, int by_size)
+static support_sample make_problem(kfe_context *ctx, uint64_t seed, int linear, int by_size)
 {
-    problem p = {0};
+    support_sample p = support_sample_make(
+        ctx, &(support_shape){.seed = seed, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1.5});
 
-    support_clouds(seed, ROWS, COLS, CLASSES, 1.5, &p.x, &p.class_of);
-    p.data = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
     if (linear) {
         double *turned = support_transpose(ROWS, COLS, p.x);
-        p.g = support_product(ROWS, COLS, ROWS, p.x, turned);
+        p.k[0] = support_product(ROWS, COLS, ROWS, p.x, turned);
         free(turned);
     } else {
-        p.g = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.2);
+        support_sample_kernels(&p, 1, &(double){0.2});
     }
-    support_centre_kernel(ROWS, p.g);
+    support_sample_centre(&p, 1, 0);
     p.label = label_matrix(p.class_of, by_size);
     return p;
 }
 
-static void free_problem(problem *p)
-{
-    kfe_data_free(p->data);
-    free(p->x);
-    free(p->class_of);
-    free(p->g);
-    free(p->label);
-}
-
 /* ---- brute force ---- */
 
-static double *g_h_g(const problem *p)
+static double *g_h_g(const support_sample *p)
 {
-    double *hg = support_product(ROWS, ROWS, ROWS, p->label, p->g);
-    double *ghg = support_product(ROWS, ROWS, ROWS, p->g, hg);
+    double *hg = support_product(ROWS, ROWS, ROWS, p->label, p->k[0]);
+    double *ghg = support_product(ROWS, ROWS, ROWS, p->k[0], hg);
 
     free(hg);
     return ghg;
@@ -75,14 +58,15 @@ static double *g_h_g(const problem *p)
 
 /* Eigenvalues and features GW of max tr(WᵀGHGW), WᵀDW = I, on the range of G: with G = VΓVᵀ and W = Vu, D
  * becomes Γ + λ or Γ² + ξΓ, and nothing is divided by zero. */
-static int64_t brute_force(const problem *p, int uncorrelated, double ridge, double *values, double *features)
+static int64_t brute_force(const support_sample *p, int uncorrelated, double ridge, double *values,
+                           double *features)
 {
     double gamma[ROWS];
     double *v = calloc(ROWS * ROWS, sizeof *v);
     double *ghg = g_h_g(p);
     int64_t r = 0;
 
-    support_jacobi(ROWS, p->g, gamma, v);
+    support_jacobi(ROWS, p->k[0], gamma, v);
     while (r < ROWS && gamma[r] > 1e-10 * gamma[0])
         r++;
     double *range = calloc((size_t)(ROWS * r), sizeof *range);
@@ -98,7 +82,7 @@ static int64_t brute_force(const problem *p, int uncorrelated, double ridge, dou
     double *small = support_product(r, ROWS, r, half, range);
     support_generalized(r, small, d, values, vectors);
     double *w = support_product(ROWS, r, r, range, vectors);
-    double *z = support_product(ROWS, ROWS, r, p->g, w);
+    double *z = support_product(ROWS, ROWS, r, p->k[0], w);
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < CLASSES - 1; j++)
             features[i * (CLASSES - 1) + j] = z[i * r + j];
@@ -118,7 +102,7 @@ static int64_t brute_force(const problem *p, int uncorrelated, double ridge, dou
 static void compare(kfe_context *ctx, const char *method, int linear, int by_size, double ridge)
 {
     enum { K = CLASSES - 1 };
-    problem p = make_problem(ctx, 5, linear, by_size);
+    support_sample p = make_problem(ctx, 5, linear, by_size);
     int uncorrelated = strcmp(method, "uhsic") == 0;
     double values[ROWS];
     double features[ROWS * K];
@@ -133,7 +117,7 @@ static void compare(kfe_context *ctx, const char *method, int linear, int by_siz
     brute_force(&p, uncorrelated, ridge, values, features);
     assert_int_equal(z.cols, K);
     assert_int_equal(count, K);
-    double condition = support_largest(ROWS * ROWS, p.g) * ROWS / ridge;
+    double condition = support_largest(ROWS * ROWS, p.k[0]) * ROWS / ridge;
     for (int j = 0; j < K; j++)
         assert_below(fabs(criterion[j] - values[j]), tolerance_solve(ROWS, condition) * values[0]);
     /* eigenvalues of clouds like these are apart by a tenth or more */
@@ -141,7 +125,7 @@ static void compare(kfe_context *ctx, const char *method, int linear, int by_siz
                  100 * tolerance_solve(ROWS, condition));
     kfe_matrix_free(&z);
     kfe_model_free(model);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_brute_force(void **state)
@@ -162,7 +146,7 @@ static void test_brute_force(void **state)
 static void test_features_are_uncorrelated(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 6, 1, 1);
+    support_sample p = make_problem(ctx, 6, 1, 1);
     kfe_matrix z = support_features(ctx, "uhsic", "xi=1e-6", "linear", p.data, p.data);
 
     for (int64_t a = 0; a < z.cols; a++)
@@ -173,13 +157,13 @@ static void test_features_are_uncorrelated(void **state)
             assert_below(fabs(sum - (a == b)), 1e-5);
         }
     kfe_matrix_free(&z);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_uhsic_is_kfd(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 7, 0, 1);
+    support_sample p = make_problem(ctx, 7, 0, 1);
     kfe_matrix z = support_features(ctx, "uhsic", "xi=0.3,label-kernel=h2", KERNEL, p.data, p.data);
     kfe_matrix kfd = support_features(ctx, "kfd", "ridge=0.3,ridge-on=norm", KERNEL, p.data, p.data);
 
@@ -187,13 +171,13 @@ static void test_uhsic_is_kfd(void **state)
     assert_below(support_distance_up_to_sign(ROWS, z.cols, kfd.values, z.values), tolerance_solve(ROWS, 1e3));
     kfe_matrix_free(&z);
     kfe_matrix_free(&kfd);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_eigenvalues_fall_with_lambda(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 8, 0, 1);
+    support_sample p = make_problem(ctx, 8, 0, 1);
     double before[CLASSES] = {INFINITY, INFINITY, INFINITY};
 
     for (double lambda = 1e-4; lambda < 1e3; lambda *= 10) {
@@ -210,14 +194,14 @@ static void test_eigenvalues_fall_with_lambda(void **state)
         kfe_model_free(model);
     }
     assert_true(before[0] < 1);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_more_features_than_rank(void **state)
 {
     static const char *const methods[] = {"hsic", "uhsic"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 9, 0, 1);
+    support_sample p = make_problem(ctx, 9, 0, 1);
 
     for (int m = 0; m < 2; m++) {
         support_catch_log(ctx);
@@ -226,7 +210,7 @@ static void test_more_features_than_rank(void **state)
         assert_non_null(strstr(support_log(), "10 features were asked for"));
         kfe_matrix_free(&z);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* One column of data: the centred kernel has rank one, whatever the classes. */
@@ -234,7 +218,7 @@ static void test_rank_of_the_data_limits(void **state)
 {
     static const char *const methods[] = {"hsic", "uhsic"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 10, 0, 1);
+    support_sample p = make_problem(ctx, 10, 0, 1);
     kfe_data *one = NULL;
 
     assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, 1, COLS, p.x, &one));
@@ -245,7 +229,7 @@ static void test_rank_of_the_data_limits(void **state)
         kfe_matrix_free(&z);
     }
     kfe_data_free(one);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- kinds of operators, targets ---- */
@@ -255,10 +239,10 @@ static void test_operators_agree(void **state)
     static const char *const methods[] = {"hsic", "uhsic"};
     static const char *const forms[] = {"gram=tiled", "gram=f64"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 11, 1, 1);
+    support_sample p = make_problem(ctx, 11, 1, 1);
     support_csr arrays = {0};
     kfe_data *sparse = support_sparse(ctx, ROWS, COLS, p.x, p.class_of, &arrays);
-    kfe_data *given = support_dense(ctx, ROWS, ROWS, p.g, p.class_of);
+    kfe_data *given = support_dense(ctx, ROWS, ROWS, p.k[0], p.class_of);
 
     for (int m = 0; m < 2; m++) {
         kfe_matrix expected = support_features(ctx, methods[m], NULL, "linear", p.data, p.data);
@@ -280,7 +264,7 @@ static void test_operators_agree(void **state)
     kfe_data_free(sparse);
     kfe_data_free(given);
     support_csr_free(&arrays);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* One real target and the linear label kernel: one direction, (G + λI)⁻¹Gy and (G + ξI)⁻¹y. */
@@ -371,7 +355,7 @@ static void fit_fails(kfe_context *ctx, const char *method, const char *params, 
 static void test_bad_input(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 12, 0, 1);
+    support_sample p = make_problem(ctx, 12, 0, 1);
     deflation_problem real = deflation_make(ctx, 4, 3, 1);
     kfe_spec *spec = NULL;
     double same[ROWS] = {0};
@@ -395,7 +379,7 @@ static void test_bad_input(void **state)
     fit_fails(ctx, "uhsic", NULL, one_class, KFE_EINPUT, "two classes");
     kfe_data_free(one_class);
     deflation_free(&real);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_classes_of_one_member(void **state)
@@ -422,23 +406,23 @@ static void test_indefinite_kernel(void **state)
 {
     static const char *const methods[] = {"hsic", "uhsic"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 14, 0, 1);
+    support_sample p = make_problem(ctx, 14, 0, 1);
     double values[ROWS];
     double *v = calloc(ROWS * ROWS, sizeof *v);
     double *bad = calloc(ROWS * ROWS, sizeof *bad);
 
-    support_jacobi(ROWS, p.g, values, v);
+    support_jacobi(ROWS, p.k[0], values, v);
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < ROWS; j++) {
-            bad[i * ROWS + j] = p.g[i * ROWS + j] - (values[1] + 1) * v[i * ROWS + 1] * v[j * ROWS + 1];
-            p.g[i * ROWS + j] -= values[1] * v[i * ROWS + 1] * v[j * ROWS + 1];
+            bad[i * ROWS + j] = p.k[0][i * ROWS + j] - (values[1] + 1) * v[i * ROWS + 1] * v[j * ROWS + 1];
+            p.k[0][i * ROWS + j] -= values[1] * v[i * ROWS + 1] * v[j * ROWS + 1];
         }
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < i; j++) {
             bad[j * ROWS + i] = bad[i * ROWS + j];
-            p.g[j * ROWS + i] = p.g[i * ROWS + j];
+            p.k[0][j * ROWS + i] = p.k[0][i * ROWS + j];
         }
-    kfe_data *good_data = support_dense(ctx, ROWS, ROWS, p.g, p.class_of);
+    kfe_data *good_data = support_dense(ctx, ROWS, ROWS, p.k[0], p.class_of);
     kfe_data *bad_data = support_dense(ctx, ROWS, ROWS, bad, p.class_of);
     for (int m = 0; m < 2; m++) {
         const char *params = m == 0 ? "lambda=0.1" : "xi=0.1";
@@ -454,7 +438,7 @@ static void test_indefinite_kernel(void **state)
     kfe_data_free(bad_data);
     free(v);
     free(bad);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_failing_allocations(void **state)

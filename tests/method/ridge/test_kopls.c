@@ -7,44 +7,29 @@
 #include <stdio.h>
 
 #include "core/rng.h"
+#include "support/sample.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 40, TEST_ROWS = 15, COLS = 5, CLASSES = 4, LANDMARKS = 9 };
 
-typedef struct problem {
-    double *x, *test;
-    int *class_of;
-    double *targets; /* ROWS × 2, real */
-    kfe_data *classes, *real, *test_data;
-} problem;
-
-static problem make_problem(kfe_context *ctx, uint64_t seed)
+static support_sample make_problem(kfe_context *ctx, uint64_t seed)
 {
-    problem p = {.test = support_normals(seed + 50, TEST_ROWS * COLS),
-                 .targets = support_normals(seed + 60, ROWS * 2)};
+    support_sample p = support_sample_make(ctx, &(support_shape){.seed = seed,
+                                                                 .rows = ROWS,
+                                                                 .cols = COLS,
+                                                                 .classes = CLASSES,
+                                                                 .apart = 1.5,
+                                                                 .test_rows = TEST_ROWS,
+                                                                 .test_seed = seed + 50});
+    double *y = support_normals(seed + 60, ROWS * 2);
 
-    support_clouds(seed, ROWS, COLS, CLASSES, 1.5, &p.x, &p.class_of);
     for (int64_t i = 0; i < ROWS; i++) {
-        p.targets[2 * i] = 0.3 * p.targets[2 * i] + p.x[i * COLS] + 5;
-        p.targets[2 * i + 1] = 0.3 * p.targets[2 * i + 1] + 2 * p.x[i * COLS + 1] * p.x[i * COLS + 2];
+        y[2 * i] = 0.3 * y[2 * i] + p.x[i * COLS] + 5;
+        y[2 * i + 1] = 0.3 * y[2 * i + 1] + 2 * p.x[i * COLS + 1] * p.x[i * COLS + 2];
     }
-    p.classes = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
-    p.real = support_dense(ctx, ROWS, COLS, p.x, NULL);
-    assert_ok(ctx, kfe_data_set_targets(ctx, p.real, 2, p.targets));
-    p.test_data = support_dense(ctx, TEST_ROWS, COLS, p.test, NULL);
+    support_sample_set_targets(ctx, &p, 2, y);
     return p;
-}
-
-static void free_problem(problem *p)
-{
-    kfe_data_free(p->classes);
-    kfe_data_free(p->real);
-    kfe_data_free(p->test_data);
-    free(p->x);
-    free(p->test);
-    free(p->class_of);
-    free(p->targets);
 }
 
 static double *copy_of(int64_t count, const double *values)
@@ -121,15 +106,15 @@ static double *identity(int64_t n)
 
 /* ---- kopls ---- */
 
-/* With a linear kernel the problem is one of COLS dimensions: XᵀYYᵀX u = λ (XᵀX + μI) u. */
-static void compare_with_primal(kfe_context *ctx, const problem *p, int real, double ridge,
+/* With a linear kernel the support_sample is one of COLS dimensions: XᵀYYᵀX u = λ (XᵀX + μI) u. */
+static void compare_with_primal(kfe_context *ctx, const support_sample *p, int real, double ridge,
                                 const char *method)
 {
     char params[64];
     double gap = 0;
     int64_t dim = real ? 2 : CLASSES - 1;
     int64_t m = real ? 2 : CLASSES;
-    double *y = real ? copy_of(ROWS * 2, p->targets) : indicator(p->class_of);
+    double *y = real ? copy_of(ROWS * 2, p->y) : indicator(p->class_of);
     double *x = copy_of(ROWS * COLS, p->x);
     double *test = copy_of(TEST_ROWS * COLS, p->test);
     double *unit = identity(COLS);
@@ -140,8 +125,7 @@ static void compare_with_primal(kfe_context *ctx, const problem *p, int real, do
         test[i] -= means[i % COLS];
     snprintf(params, sizeof params, "ridge=%.17g", ridge);
     double *expected = expected_features(COLS, x, m, y, ridge, unit, TEST_ROWS, test, dim, &gap);
-    kfe_matrix got =
-        support_features(ctx, method, params, "linear", real ? p->real : p->classes, p->test_data);
+    kfe_matrix got = support_features(ctx, method, params, "linear", real ? p->real : p->data, p->test_data);
     assert_int_equal(got.cols, dim);
     assert_below(support_distance_up_to_sign(TEST_ROWS, dim, expected, got.values),
                  tolerance_eigenvector(ROWS, gap));
@@ -157,14 +141,14 @@ static void compare_with_primal(kfe_context *ctx, const problem *p, int real, do
 static void test_directions_solve_the_eigenproblem(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 1);
+    support_sample p = make_problem(ctx, 1);
 
     for (int real = 0; real < 2; real++) {
         compare_with_primal(ctx, &p, real, 3, "kopls");
         compare_with_primal(ctx, &p, real, 0.01, "kopls");
         compare_with_primal(ctx, &p, real, 0.5, "rkopls");
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Eq. (2) itself: with next to no ridge, features of the training examples are orthonormal, and the criterion
@@ -173,7 +157,7 @@ static void test_features_are_orthonormal_and_explain(void **state)
 {
     static const char *const methods[] = {"kopls", "rkopls"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 2);
+    support_sample p = make_problem(ctx, 2);
     double ridge = 1e-6;
     double *x = copy_of(ROWS * COLS, p.x);
     double y[ROWS];
@@ -182,7 +166,7 @@ static void test_features_are_orthonormal_and_explain(void **state)
     int64_t count = 0;
 
     for (int64_t i = 0; i < ROWS; i++)
-        y[i] = p.targets[2 * i];
+        y[i] = p.y[2 * i];
     free(support_centre_columns(ROWS, COLS, x));
     free(support_centre_columns(ROWS, 1, y));
     double *turned = support_transpose(ROWS, COLS, x);
@@ -201,7 +185,7 @@ static void test_features_are_orthonormal_and_explain(void **state)
         const double *criterion = kfe_model_record(model, "criterion", &count);
         assert_int_equal(count, 1);
         assert_below(fabs(criterion[0] - (1 - left / all)), 10 * ridge);
-        kfe_matrix z = support_features(ctx, methods[k], "ridge=1e-6", "linear", p.classes, p.classes);
+        kfe_matrix z = support_features(ctx, methods[k], "ridge=1e-6", "linear", p.data, p.data);
         double *z_turned = support_transpose(ROWS, z.cols, z.values);
         double *products = support_product(z.cols, ROWS, z.cols, z_turned, z.values);
         double *unit = identity(z.cols);
@@ -220,7 +204,7 @@ static void test_features_are_orthonormal_and_explain(void **state)
     free(right);
     free(slope);
     free(fitted);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_classes_give_the_space_of_kfd(void **state)
@@ -228,12 +212,12 @@ static void test_classes_give_the_space_of_kfd(void **state)
     static const char *const kernels[] = {"rbf:gamma=0.2", "poly:degree=2,gamma=0.5,coef0=1"};
     static const char *const ridges[] = {NULL, "ridge=0.2"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 3);
+    support_sample p = make_problem(ctx, 3);
 
     for (int k = 0; k < 2; k++)
         for (int r = 0; r < 2; r++) {
-            kfe_matrix a = support_features(ctx, "kopls", ridges[r], kernels[k], p.classes, p.test_data);
-            kfe_matrix b = support_features(ctx, "kfd", ridges[r], kernels[k], p.classes, p.test_data);
+            kfe_matrix a = support_features(ctx, "kopls", ridges[r], kernels[k], p.data, p.test_data);
+            kfe_matrix b = support_features(ctx, "kfd", ridges[r], kernels[k], p.data, p.test_data);
             assert_int_equal(a.cols, CLASSES - 1);
             assert_int_equal(b.cols, CLASSES - 1);
             assert_below(support_outside_span(TEST_ROWS, a.cols, a.values, b.cols, b.values), 1e-9);
@@ -241,7 +225,7 @@ static void test_classes_give_the_space_of_kfd(void **state)
             kfe_matrix_free(&a);
             kfe_matrix_free(&b);
         }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- rkopls ---- */
@@ -250,11 +234,11 @@ static void test_all_landmarks_give_kopls(void **state)
 {
     static const char *const params[] = {NULL, "ridge=0.1,center=no", "ridge=1e-6"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 4);
+    support_sample p = make_problem(ctx, 4);
 
     for (int real = 0; real < 2; real++)
         for (int k = 0; k < 3; k++) {
-            const kfe_data *train = real ? p.real : p.classes;
+            const kfe_data *train = real ? p.real : p.data;
             kfe_matrix a = support_features(ctx, "kopls", params[k], "rbf:gamma=0.3", train, p.test_data);
             kfe_matrix b = support_features(ctx, "rkopls", params[k], "rbf:gamma=0.3", train, p.test_data);
             assert_int_equal(a.cols, b.cols);
@@ -262,7 +246,7 @@ static void test_all_landmarks_give_kopls(void **state)
             kfe_matrix_free(&a);
             kfe_matrix_free(&b);
         }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Rows of rbf values with the landmarks, minus the means over the training examples. */
@@ -278,7 +262,7 @@ static double *landmark_values(int64_t rows, const double *x, const double *land
 static void test_few_landmarks_against_the_dense_problem(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 5);
+    support_sample p = make_problem(ctx, 5);
     int64_t index[ROWS];
     double landmarks[LANDMARKS * COLS];
     double gap = 0;
@@ -290,7 +274,7 @@ static void test_few_landmarks_against_the_dense_problem(void **state)
     for (int64_t s = 0; s < LANDMARKS; s++)
         memcpy(landmarks + s * COLS, p.x + index[s] * COLS, COLS * sizeof *landmarks);
     double *inner = support_rbf(LANDMARKS, landmarks, LANDMARKS, landmarks, COLS, 0.3);
-    double *y = copy_of(ROWS * 2, p.targets);
+    double *y = copy_of(ROWS * 2, p.y);
     free(support_centre_columns(ROWS, 2, y));
     for (int center = 0; center < 2; center++) {
         const char *params = center ? "landmarks=9,ridge=0.05" : "landmarks=9,ridge=0.05,center=no";
@@ -313,26 +297,26 @@ static void test_few_landmarks_against_the_dense_problem(void **state)
     }
     free(inner);
     free(y);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_the_seed_chooses_the_landmarks(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 6);
+    support_sample p = make_problem(ctx, 6);
     size_t bytes = TEST_ROWS * (CLASSES - 1) * sizeof(double);
     kfe_matrix z[3];
 
     for (int k = 0; k < 3; k++) {
         kfe_context_set_seed(ctx, k == 2 ? 8 : 7);
-        z[k] = support_features(ctx, "rkopls", "landmarks=9", "rbf:gamma=0.3", p.classes, p.test_data);
+        z[k] = support_features(ctx, "rkopls", "landmarks=9", "rbf:gamma=0.3", p.data, p.test_data);
         assert_int_equal(z[k].cols, CLASSES - 1);
     }
     assert_memory_equal(z[0].values, z[1].values, bytes);
     assert_memory_not_equal(z[0].values, z[2].values, bytes);
     for (int k = 0; k < 3; k++)
         kfe_matrix_free(&z[k]);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- odd data ---- */
@@ -353,7 +337,7 @@ static void test_what_cannot_be_explained_is_refused(void **state)
 {
     static const char *const methods[] = {"kopls", "rkopls"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 7);
+    support_sample p = make_problem(ctx, 7);
     double constant[ROWS];
     double zeros[ROWS * COLS] = {0};
     kfe_data *same = support_dense(ctx, ROWS, COLS, zeros, p.class_of);
@@ -367,7 +351,7 @@ static void test_what_cannot_be_explained_is_refused(void **state)
     }
     assert_refused(ctx, "rkopls", "linear", same, "is zero");
     kfe_data_free(same);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* Every example twice: twice the scatter and the covariance, so half the ridge is a half of everything. */
@@ -375,7 +359,7 @@ static void test_duplicates_count_twice(void **state)
 {
     static const char *const methods[] = {"kopls", "rkopls"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 8);
+    support_sample p = make_problem(ctx, 8);
     double twice[2 * ROWS * COLS];
     int class_of[2 * ROWS];
 
@@ -385,8 +369,7 @@ static void test_duplicates_count_twice(void **state)
     }
     kfe_data *data = support_dense(ctx, 2 * ROWS, COLS, twice, class_of);
     for (int k = 0; k < 2; k++) {
-        kfe_matrix a =
-            support_features(ctx, methods[k], "ridge=0.1", "rbf:gamma=0.3", p.classes, p.test_data);
+        kfe_matrix a = support_features(ctx, methods[k], "ridge=0.1", "rbf:gamma=0.3", p.data, p.test_data);
         kfe_matrix b = support_features(ctx, methods[k], "ridge=0.2", "rbf:gamma=0.3", data, p.test_data);
         for (int64_t i = 0; i < TEST_ROWS * b.cols; i++)
             b.values[i] *= sqrt(2);
@@ -396,14 +379,14 @@ static void test_duplicates_count_twice(void **state)
         kfe_matrix_free(&b);
     }
     kfe_data_free(data);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 static void test_two_examples_and_fewer_features(void **state)
 {
     static const char *const methods[] = {"kopls", "rkopls"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 9);
+    support_sample p = make_problem(ctx, 9);
     int two[2] = {0, 1};
     kfe_data *pair = support_dense(ctx, 2, COLS, p.x, two);
 
@@ -412,8 +395,8 @@ static void test_two_examples_and_fewer_features(void **state)
         assert_int_equal(z.cols, 1);
         assert_below(fabs(z.values[0] + z.values[1]), 1e-12);
         assert_true(fabs(z.values[0]) > 0.1);
-        kfe_matrix all = support_features(ctx, methods[k], NULL, "rbf:gamma=0.3", p.classes, p.test_data);
-        kfe_matrix one = support_features(ctx, methods[k], "dim=1", "rbf:gamma=0.3", p.classes, p.test_data);
+        kfe_matrix all = support_features(ctx, methods[k], NULL, "rbf:gamma=0.3", p.data, p.test_data);
+        kfe_matrix one = support_features(ctx, methods[k], "dim=1", "rbf:gamma=0.3", p.data, p.test_data);
         assert_int_equal(one.cols, 1);
         for (int64_t i = 0; i < TEST_ROWS; i++)
             assert_below(fabs(all.values[i * all.cols] - one.values[i]), 1e-13);
@@ -422,7 +405,7 @@ static void test_two_examples_and_fewer_features(void **state)
         kfe_matrix_free(&one);
     }
     kfe_data_free(pair);
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 /* ---- memory ends ---- */
@@ -432,7 +415,7 @@ static void test_memory_may_end_anywhere(void **state)
     static const char *const requests[][2] = {
         {"kopls", NULL}, {"kopls", "center=no,dim=1"}, {"rkopls", "landmarks=5"}, {"rkopls", "center=no"}};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 10);
+    support_sample p = make_problem(ctx, 10);
 
     for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
         support_fit_case one = {.method = requests[r][0],
@@ -442,10 +425,10 @@ static void test_memory_may_end_anywhere(void **state)
                                 .cols = COLS,
                                 .x = p.x,
                                 .targets = 2,
-                                .y = p.targets};
+                                .y = p.y};
         support_sweep_all(requests[r][0], support_fit_use, &one, 20);
     }
-    free_problem(&p);
+    support_sample_free(&p);
 }
 
 int main(void)

@@ -6,32 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "support/sample.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 24, COLS = 3, CLASSES = 3 };
 #define KERNEL "rbf:gamma=0.3"
 
-typedef struct sample {
-    double *x;
-    int *class_of;
-    kfe_data *data;
-} sample;
-
-static sample make_sample(kfe_context *ctx, uint64_t seed)
+static support_sample make_sample(kfe_context *ctx, uint64_t seed)
 {
-    sample s = {0};
-
-    support_clouds(seed, ROWS, COLS, CLASSES, 1.5, &s.x, &s.class_of);
-    s.data = support_dense(ctx, ROWS, COLS, s.x, s.class_of);
-    return s;
-}
-
-static void free_sample(sample *s)
-{
-    kfe_data_free(s->data);
-    free(s->x);
-    free(s->class_of);
+    return support_sample_make(
+        ctx, &(support_shape){.seed = seed, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1.5});
 }
 
 /* To a wide kernel all examples are nearly alike, and the first slope is tiny: no reason to stay. */
@@ -40,7 +25,7 @@ static void test_flat_start_is_left(void **state)
     static const char *const kernels[] = {"rbf:gamma=1e-5", "rbf:gamma=1e-7"};
     static const char *const optimizers[] = {"optimizer=manifold", "optimizer=cg,max-iter=300"};
     kfe_context *ctx = *state;
-    sample e = make_sample(ctx, 17);
+    support_sample e = make_sample(ctx, 17);
 
     for (int k = 0; k < 2; k++)
         for (int o = 0; o < 2; o++) {
@@ -52,13 +37,13 @@ static void test_flat_start_is_left(void **state)
             assert_true(trace[count - 1] > trace[0] + 0.05);
             kfe_model_free(model);
         }
-    free_sample(&e);
+    support_sample_free(&e);
 }
 
 static void test_more_features_than_dimensions(void **state)
 {
     kfe_context *ctx = *state;
-    sample e = make_sample(ctx, 11);
+    support_sample e = make_sample(ctx, 11);
 
     support_catch_log(ctx);
     kfe_matrix z = support_features(ctx, "skfe", "dim=9", "linear", e.data, e.data);
@@ -68,7 +53,7 @@ static void test_more_features_than_dimensions(void **state)
     assert_below(support_distance_up_to_rotation(ROWS, COLS, e.x, COLS, z.values),
                  tolerance_solve(ROWS, 1e3));
     kfe_matrix_free(&z);
-    free_sample(&e);
+    support_sample_free(&e);
 }
 
 static void test_refusals(void **state)
@@ -76,7 +61,7 @@ static void test_refusals(void **state)
     kfe_context *ctx = *state;
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
-    sample e = make_sample(ctx, 12);
+    support_sample e = make_sample(ctx, 12);
     double zeros[ROWS] = {0};
     double *k = support_rbf(ROWS, e.x, ROWS, e.x, COLS, 0.3);
     kfe_data *given = support_dense(ctx, ROWS, ROWS, k, e.class_of);
@@ -99,7 +84,7 @@ static void test_refusals(void **state)
     kfe_data_free(given);
     free(k);
     kfe_data_free(zero);
-    free_sample(&e);
+    support_sample_free(&e);
 }
 
 static void test_classes_of_one_member(void **state)
@@ -123,7 +108,7 @@ static void test_any_dim_of_an_indefinite_kernel(void **state)
 {
     static const char *const optimizers[] = {"manifold", "cg"};
     kfe_context *ctx = *state;
-    sample e = make_sample(ctx, 18);
+    support_sample e = make_sample(ctx, 18);
 
     for (int dim = 1; dim <= ROWS; dim++)
         for (int o = 0; o < 2; o++) {
@@ -140,7 +125,7 @@ static void test_any_dim_of_an_indefinite_kernel(void **state)
             kfe_matrix_free(&z);
             kfe_model_free(model);
         }
-    free_sample(&e);
+    support_sample_free(&e);
 }
 
 static void test_failing_allocations(void **state)
