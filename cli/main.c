@@ -73,18 +73,18 @@ kfe_status cli_check_operands(cli_session *session, int min, int max, const char
     return KFE_OK;
 }
 
-/* The library tells how many fits are ahead as information, which only -v shows otherwise. */
-static int is_announcement(const cli_session *session, const char *text)
+static int is_shown(const cli_session *session, kfe_level level)
 {
-    return session->command->uses & CLI_TELLS_FITS && !session->quiet && strstr(text, " fits");
+    if (level == KFE_LOG_NOTICE && session->command->uses & CLI_SHOWS_NOTICES && !session->quiet)
+        return 1;
+    return level <= KFE_LOG_WARNING || (level <= KFE_LOG_INFO && cli_is_set(&session->arguments, "verbose"));
 }
 
 static void print_log(void *user, kfe_level level, const char *text)
 {
     cli_session *session = user;
-    int verbose = cli_is_set(&session->arguments, "verbose");
 
-    if (level > KFE_LOG_INFO || (level == KFE_LOG_INFO && !verbose && !is_announcement(session, text)))
+    if (!is_shown(session, level))
         return;
     if (strcmp(cli_text_string(&session->said), text) == 0)
         return;

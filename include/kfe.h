@@ -65,7 +65,13 @@ KFE_API const char *kfe_version(void);
 
 typedef struct kfe_context kfe_context;
 
-typedef enum kfe_level { KFE_LOG_ERROR, KFE_LOG_WARNING, KFE_LOG_INFO, KFE_LOG_DEBUG } kfe_level;
+typedef enum kfe_level {
+    KFE_LOG_ERROR,
+    KFE_LOG_WARNING,
+    KFE_LOG_NOTICE, /* what lies ahead, such as the number of fits of a search */
+    KFE_LOG_INFO,
+    KFE_LOG_DEBUG
+} kfe_level;
 
 /* size 0 frees `block`; block NULL allocates. May return NULL. Called from one thread at a time. */
 typedef void *(*kfe_reallocate_fn)(void *user, void *block, size_t size);

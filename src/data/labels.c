@@ -146,7 +146,7 @@ static kfe_status not_a_number(const kfe_i_labels *labels, const char *file, int
 {
     return kfe_i_fail_at(labels->ctx, KFE_EINPUT, file, labels->first_line[word], labels->column,
                          "the label '%.100s' is not a finite number; correct it, or take labels as classes "
-                         "with --task classify",
+                         "with {task=classify}",
                          kfe_i_intern_word(&labels->words, word));
 }
 

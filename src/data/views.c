@@ -51,7 +51,7 @@ kfe_status kfe_i_views_check_names(kfe_context *ctx, const kfe_i_view *views, in
             continue;
         if (views[v].path && views[first].path)
             return kfe_i_fail(ctx, KFE_EINVAL,
-                              "%s and %s are both views named '%s'; tell them apart with --view NAME=FILE",
+                              "%s and %s are both views named '%s'; tell them apart with {view}",
                               views[first].path, views[v].path, views[v].name);
         return kfe_i_fail(ctx, KFE_EINVAL, "views %d and %d are both named '%s'; give each its own name",
                           first + 1, v + 1, views[v].name);

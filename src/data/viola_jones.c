@@ -132,7 +132,7 @@ static kfe_status check_images(kfe_context *ctx, const kfe_data *images, int64_t
     if (view->table.cols != width * height)
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: images of %lld × %lld have %lld pixels, but the rows have %lld numbers; is a "
-                          "label among them (see --label)?",
+                          "label among them (see {label})?",
                           kfe_i_view_shown(view), (long long)width, (long long)height,
                           (long long)(width * height), (long long)view->table.cols);
     if (kfe_i_table_find_nonfinite(&view->table, &row, &col))
@@ -167,7 +167,7 @@ static kfe_status map_data(kfe_context *ctx, const kfe_data *images, int64_t wid
     double *room = NULL;
 
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)count * (double)table->rows, "the rectangle features",
-                               "raise --memory or convert fewer images at a time"));
+                               "raise {memory} or convert fewer images at a time"));
     KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, count, &out->views[0].table));
     KFE_TRY(kfe_i_view_copy_name(ctx, &images->views[0], &out->views[0]));
     KFE_ALLOC(ctx, room, threads * (width * height + (width + 1) * (height + 1)));

@@ -31,7 +31,7 @@ kfe_status kfe_i_column_cache_new(const kfe_i_gram *gram, int64_t most, kfe_i_co
     cache->gram = gram;
     cache->slots = most < 1 ? 1 : most < gram->size ? most : gram->size;
     KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)cache->slots * (double)gram->size,
-                               "the cache of kernel columns", "raise --memory or keep fewer columns"));
+                               "the cache of kernel columns", "raise {memory} or keep fewer columns"));
     KFE_ALLOC(ctx, cache->columns, cache->slots * gram->size);
     KFE_ALLOC(ctx, cache->fetched, cache->slots * gram->size);
     KFE_ALLOC(ctx, cache->slot_of, gram->size);

@@ -255,7 +255,7 @@ static kfe_status allocate(eigen_state *s)
     kfe_context *ctx = s->ctx;
 
     KFE_TRY(kfe_i_check_memory(ctx, bytes_needed(s), "the block of eigenvectors",
-                               "raise --memory or ask for fewer features"));
+                               "raise {memory} or ask for fewer features"));
     KFE_ALLOC(ctx, s->basis, s->n * s->capacity);
     KFE_ALLOC(ctx, s->image, s->n * s->capacity);
     KFE_ALLOC(ctx, s->candidate, s->n * s->block);

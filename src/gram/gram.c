@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "gram/linalg.h"
 
-#define KFE_TOO_LARGE_REMEDY "raise --memory, use fewer rows, or a method that does not need the whole matrix"
+#define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
 
 kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,
                           kfe_i_gram **out)

@@ -42,7 +42,7 @@ static void leave_order(int saved)
 static kfe_status lapack_failure(kfe_context *ctx, const char *routine, lapack_int info)
 {
     return kfe_i_fail(ctx, KFE_ENUMERIC,
-                      "%s did not converge (%d); the data may hold extreme values: try --scale", routine,
+                      "%s did not converge (%d); the data may hold extreme values: try {scale}", routine,
                       (int)info);
 }
 

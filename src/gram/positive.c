@@ -54,7 +54,7 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
               "out; prefer another kernel, or other parameters of it",
               method);
     KFE_TRY(kfe_i_check_memory(ctx, 24.0 * (double)n * (double)n, "a kernel that is not positive definite",
-                               "raise --memory, or use a positive definite kernel"));
+                               "raise {memory}, or use a positive definite kernel"));
     KFE_ALLOC(ctx, values, n);
     KFE_ALLOC(ctx, vectors, n * n);
     KFE_TRY(kfe_i_gram_materialise(gram, &out->matrix));

@@ -250,7 +250,9 @@ static kfe_status refine(solve_state *s, const double *right, double tolerance, 
     memset(out, 0, (size_t)(s->n * s->k) * sizeof *out);
     memcpy(s->residual, right, (size_t)(s->n * s->k) * sizeof *out);
     *reached = 1;
-    for (int turns = 0; turns<MAX_REFINEMENTS && * reached> tolerance && *reached < 0.5 * before; turns++) {
+    for (int pass = 0; pass < MAX_REFINEMENTS; pass++) {
+        if (*reached <= tolerance || *reached >= 0.5 * before)
+            break;
         before = *reached;
         set_goals(s, right, tolerance);
         KFE_TRY(conjugate_gradients(s, MAX_ROUNDS));
@@ -338,7 +340,7 @@ kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *
         return status == KFE_OK && residual ? measure_direct(gram, ridge, right, k, out, residual) : status;
     }
     KFE_TRY(kfe_i_check_memory(gram->ctx, bytes_needed(gram, k), "solving for so many right-hand sides",
-                               "raise --memory"));
+                               "raise {memory}"));
     KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(gram, k), &kept));
     s.fast = kept.gram;
     s.exact = kfe_i_gram_is_single(kept.gram) ? gram : kept.gram;

@@ -173,7 +173,7 @@ kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int sin
     stored_state *s = (*out)->state;
     s->stride = n;
     KFE_TRY(kfe_i_check_memory(ctx, bytes, "the stored kernel matrix",
-                               "raise --memory, or let --gram be f32, tiled or auto"));
+                               "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}"));
     if (single) {
         KFE_ALLOC(ctx, s->narrow, n * n);
         KFE_TRY(fill_narrow(source, s->narrow));

@@ -47,12 +47,12 @@ static kfe_status check_counts(const kfe_i_kernel_list *list, int64_t kernels, i
 {
     if (kernels > 0 && open == 0)
         return kfe_i_fail(list->ctx, KFE_EINVAL,
-                          "every view has a kernel of its own by --view-kernel; leave out -k");
+                          "every view has its own kernel from {view-kernel}; leave out {kernel}");
     if (kernels > 1 && open > 1 && kernels != open)
         return kfe_i_fail(
             list->ctx, KFE_EINVAL,
             "%lld kernels do not fit %d %s; give one kernel for all of them or one for each, or "
-            "say which is whose with --view-kernel NAME=KERNEL",
+            "name the view of each kernel with {view-kernel}",
             (long long)kernels, open, open < count ? "views without a kernel" : "views");
     return KFE_OK;
 }

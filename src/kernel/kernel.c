@@ -71,8 +71,7 @@ static kfe_status find_def(kfe_context *ctx, const char *text, const kfe_i_kerne
         if (strcmp((*out)->name, name) == 0)
             return KFE_OK;
     kfe_i_suggest(name, kernel_name_at, NULL, suggestion, sizeof suggestion);
-    return kfe_i_fail(ctx, KFE_EINVAL, "there is no kernel '%s'%s; `kfe kernels` lists them", name,
-                      suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "there is no kernel '%s'%s; {kernels} lists them", name, suggestion);
 }
 
 static kfe_status begin_kernel(kfe_context *ctx, const kfe_i_kernel_def *def, kfe_i_kernel *out)
@@ -259,11 +258,11 @@ static kfe_status check_kind(kfe_context *ctx, const kfe_i_kernel *kernel, const
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "a precomputed kernel must be square to fit, but this one has %lld rows and %lld columns; "
-            "if the label is not in the last column, say --label",
+            "if the label is not in the last column, name its column with {label}",
             (long long)train->rows, (long long)train->cols);
     if (kernel->def->base == KFE_BASE_USER && !kernel->user_function)
         return kfe_i_fail(ctx, KFE_EINVAL,
-                          "kernel '%s' is a user function that was not bound; call kfe_model_bind_kernel",
+                          "kernel '%s' is a user function that was not bound; use {bind-kernel}",
                           kernel->user_name);
     return KFE_OK;
 }

@@ -68,7 +68,7 @@ kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_dat
     out->rows = kfe_data_rows(rows);
     out->cols = out->stride = kfe_data_rows(reference);
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)out->rows * (double)out->cols, "the kernel matrix",
-                               "raise --memory"));
+                               "raise {memory}"));
     KFE_ALLOC(ctx, out->values, out->rows * out->cols);
     out->owner = ctx;
     KFE_TRY(evaluate(ctx, &parsed, &rows->views[0].table, &reference->views[0].table, out));

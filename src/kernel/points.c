@@ -18,7 +18,7 @@ static kfe_status check_nonnegative(kfe_context *ctx, const kfe_i_kernel *kernel
                 return kfe_i_fail(
                     ctx, KFE_EINPUT,
                     "kernel %s is for values that are not negative, but row %lld, column %lld is %g; "
-                    "try --scale minmax or another kernel",
+                    "try {scale=minmax} or another kernel",
                     kernel->def->name, (long long)i + 1,
                     (long long)(sparse ? table->columns[p] : p - begin) + 1, table->values[p]);
     }
@@ -153,7 +153,7 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
     if (table->kind == KFE_TABLE_CSR) /* every thread lays out two rows */
         KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)table->cols * kfe_context_threads(ctx),
                                    "laying out rows of so many columns",
-                                   "number the columns without gaps, or raise --memory"));
+                                   "number the columns without gaps, or raise {memory}"));
     if (def->flags & KFE_HAS_NONNEGATIVE)
         KFE_TRY(check_nonnegative(ctx, kernel, table));
     if (def->base == KFE_BASE_DISTANCE)

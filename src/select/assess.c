@@ -268,8 +268,8 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
     KFE_TRY(make_inner(a, settings, data, outer, &inner, &owner_of));
     KFE_ALLOC(a->ctx, values, inner.count * a->grid.count * a->metric_count);
     a->fits += inner.count * a->grid.count;
-    kfe_i_log(a->ctx, KFE_LOG_INFO, "%lld settings on %lld inner folds: %lld fits", (long long)a->grid.count,
-              (long long)inner.count, (long long)(inner.count * a->grid.count));
+    kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld inner folds: %lld fits",
+              (long long)a->grid.count, (long long)inner.count, (long long)(inner.count * a->grid.count));
     KFE_TRY(sweep(a, data, &inner, NULL, values, NULL));
     KFE_TRY(keep_tuning(a, &inner, values));
     a->best = best_setting(a, &inner, values, owner_of, -1);
@@ -322,7 +322,7 @@ static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
     KFE_ALLOC(a->ctx, values, cells * a->metric_count);
     KFE_ALLOC(a->ctx, vectors, cells);
     a->fits += cells;
-    kfe_i_log(a->ctx, KFE_LOG_INFO, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
+    kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
               (long long)a->splits.count, (long long)cells);
     KFE_TRY(sweep(a, data, &a->splits, NULL, values, vectors));
     KFE_TRY(keep_tuning(a, &a->splits, values));

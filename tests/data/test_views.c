@@ -111,7 +111,7 @@ static void names_and_rows_must_fit(void **state)
     kfe_data *data = NULL;
     char options[128];
 
-    assert_fails(ctx, KFE_EINVAL, "--view NAME=FILE", kfe_data_read_views(ctx, 2, twice, NULL, NULL, &data));
+    assert_fails(ctx, KFE_EINVAL, "both views named", kfe_data_read_views(ctx, 2, twice, NULL, NULL, &data));
     assert_fails(ctx, KFE_EINVAL, "'left'", kfe_data_read_views(ctx, 2, paths, equal, NULL, &data));
     assert_ok(ctx, kfe_data_read_views(ctx, 2, twice, named, "label=none", &data));
     assert_string_equal(kfe_data_view_name(data, 0), "a");
@@ -262,7 +262,7 @@ static void kernels_of_views_are_refused(void **state)
     assert_ok(ctx, kfe_data_join_views(ctx, 2, parts, names, &data));
     assert_fails(ctx, KFE_EINVAL, "no view 'first'", fit_with(ctx, data, NULL, unknown, &model));
     assert_non_null(strstr(kfe_error_message(ctx), "one, two"));
-    assert_fails(ctx, KFE_EINVAL, "leave out -k", fit_with(ctx, data, "rbf", all, &model));
+    assert_fails(ctx, KFE_EINVAL, "leave out kernel", fit_with(ctx, data, "rbf", all, &model));
     assert_fails(ctx, KFE_EINVAL, "name the view", fit_with(ctx, data, NULL, nameless, &model));
     assert_fails(ctx, KFE_EINVAL, "did you mean 'linear'", fit_with(ctx, data, NULL, wrong, &model));
     kfe_data_free(data);

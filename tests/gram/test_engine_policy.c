@@ -135,7 +135,7 @@ static void test_too_little(void **state)
                  "the block of eigenvectors needs 5.0 MB of memory, but the limit is 2.0 MB",
                  kfe_fit(w.ctx, spec, w.data, &model));
     assert_null(model);
-    assert_non_null(strstr(kfe_error_message(w.ctx), "--memory"));
+    assert_non_null(strstr(kfe_error_message(w.ctx), "raise memory"));
     assert_ok(w.ctx, kfe_spec_set(w.ctx, spec, "gram", "f64"));
     assert_fails(w.ctx, KFE_ELIMIT, "needs 18.0 MB of memory, but the limit is 2.0 MB",
                  kfe_fit(w.ctx, spec, w.data, &model));

@@ -25,7 +25,7 @@ static void check_limit(kfe_context *ctx, const gram_opened *opened, double *val
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_solve(gram, 1, vectors, 1, KFE_TOLERANCE, values, NULL));
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_eigen(gram, 1, KFE_TOLERANCE, values, vectors));
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_stored(ctx, gram, 0, &stored));
-    assert_non_null(strstr(kfe_error_message(ctx), "--memory"));
+    assert_non_null(strstr(kfe_error_message(ctx), "raise memory"));
     assert_fails(ctx, KFE_ELIMIT, "needs 360 kB of memory, but the limit is 100 kB",
                  kfe_i_gram_stored(ctx, gram, 1, &stored));
     assert_null(stored);

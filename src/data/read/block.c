@@ -77,7 +77,7 @@ static kfe_status refuse_binary(const kfe_i_block *block, const char *place)
     return kfe_i_fail_at(block->source->ctx, KFE_EINPUT, block->source->name, kfe_i_block_line(block, place),
                          0,
                          "a NUL byte: this is not a text table; save it as UTF-8 text, or name its format "
-                         "with --format");
+                         "with {format}");
 }
 
 kfe_status kfe_i_block_fill(kfe_i_block *block)

@@ -23,13 +23,13 @@ static kfe_status check_shape(kfe_i_csv *csv)
         return KFE_OK;
     if (csv->settings->content == KFE_CONTENT_STRINGS && numbers != 1)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
-                             "strings need one column besides the label, this file has %lld; check --label "
-                             "and --delimiter",
+                             "strings need one column besides the label, this file has %lld; check {label} "
+                             "and {delimiter}",
                              (long long)numbers);
     if (numbers == 0)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
-                             "the only column is the label, which leaves no features; use --label none, or "
-                             "check --delimiter");
+                             "the only column is the label, which leaves no features; use {label=none}, or "
+                             "check {delimiter}");
     csv->cols = csv->settings->content == KFE_CONTENT_STRINGS ? 0 : numbers;
     return KFE_OK;
 }

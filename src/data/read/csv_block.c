@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/wording.h"
 #include "data/read/csv.h"
 
 enum { MOST_SHARES = 64, SMALLEST_SHARE = 64 * 1024 };
@@ -245,29 +246,29 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
     int length = (int)(found->at.end - found->at.begin < 60 ? found->at.end - found->at.begin : 60);
 
     if (found->kind == FAULT_RAGGED) {
-        kfe_i_text_printf(out,
-                          "the row has %lld fields, but the first one has %lld; correct the row, or check "
-                          "--delimiter",
-                          (long long)found->field, (long long)csv->fields);
+        kfe_i_text_message(out,
+                           "the row has %lld fields, but the first one has %lld; correct the row, or check "
+                           "{delimiter}",
+                           (long long)found->field, (long long)csv->fields);
         return;
     }
     describe_column(csv, found->field, out);
     switch (found->kind) {
     case FAULT_TEXT:
-        kfe_i_text_printf(out, " is '%.*s', which is not a number; %s", length, found->at.begin,
-                          has_decimal_comma(&found->at)
-                              ? "write decimals with a point, not a comma"
-                              : "correct it, remove the column, or name the label column with --label");
+        kfe_i_text_printf(out, " is '%.*s', which is not a number; ", length, found->at.begin);
+        kfe_i_text_message(out, has_decimal_comma(&found->at)
+                                    ? "write decimals with a point, not a comma"
+                                    : "correct it, remove the column, or name the label column with {label}");
         break;
     case FAULT_MISSING:
-        kfe_i_text_puts(out, " is missing; fill it in, or use --missing mean or --missing drop");
+        kfe_i_text_message(out, " is missing; fill it in, or use {missing=mean} or {missing=drop}");
         break;
     case FAULT_INFINITE:
         kfe_i_text_printf(out, " is '%.*s', which is not finite; replace it with a number", length,
                           found->at.begin);
         break;
     case FAULT_LABEL_MISSING:
-        kfe_i_text_puts(out, ", the label, is missing; fill it in, or use --missing drop");
+        kfe_i_text_message(out, ", the label, is missing; fill it in, or use {missing=drop}");
         break;
     default:
         kfe_i_text_puts(out, " goes on after its closing quote; double the quotes inside it");
@@ -310,7 +311,7 @@ static kfe_status reserve_values(kfe_i_csv *csv, int64_t more)
         wanted = (int64_t)(1.02 * (double)more * (double)source->total / (double)source->taken);
     wanted = wanted > needed ? wanted : needed;
     kfe_status status = kfe_i_check_memory(csv->ctx, (double)wanted * (double)csv->cols * sizeof(double),
-                                           source->stage, "raise --memory, or read fewer rows or columns");
+                                           source->stage, "raise {memory}, or read fewer rows or columns");
     if (status != KFE_OK)
         return status;
     if (__builtin_mul_overflow(wanted, csv->cols, &count))

@@ -289,11 +289,11 @@ static void warn_of_doubtful_header(const kfe_i_csv *csv)
     for (int64_t j = 0; j < csv->fields; j++)
         if (j != csv->label &&
             kfe_i_parse_number(csv->names[j], csv->names[j] + strlen(csv->names[j]), &value)) {
-            kfe_i_log(
-                csv->ctx, KFE_LOG_WARNING,
-                "%s:%lld: taken for a header, though field %lld is a number; if it is data, say --header "
-                "no, otherwise --header yes",
-                csv->block.source->name, (long long)csv->first_line, (long long)j + 1);
+            kfe_i_log(csv->ctx, KFE_LOG_WARNING,
+                      "%s:%lld: this row is taken for a header, although field %lld is a number; use "
+                      "{header=no} if it is "
+                      "data, {header=yes} if it is not",
+                      csv->block.source->name, (long long)csv->first_line, (long long)j + 1);
             return;
         }
 }

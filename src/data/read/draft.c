@@ -45,7 +45,7 @@ static kfe_status named_column(kfe_context *ctx, const char *file, const char *l
             return KFE_OK;
         return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
                              "the label column %s is out of range: the file has %lld columns; give a number "
-                             "from 1 to %lld with --label",
+                             "from 1 to %lld with {label}",
                              label, (long long)count, (long long)count);
     }
     for (int64_t j = 0; names && j < count; j++) {
@@ -54,7 +54,7 @@ static kfe_status named_column(kfe_context *ctx, const char *file, const char *l
         if (*column >= 0)
             return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
                                  "columns %lld and %lld are both named '%s'; give the number of the label "
-                                 "column with --label",
+                                 "column with {label}",
                                  (long long)*column + 1, (long long)j + 1, label);
         *column = j;
     }
@@ -64,7 +64,7 @@ static kfe_status named_column(kfe_context *ctx, const char *file, const char *l
         kfe_i_suggest(label, name_at, names, suggestion, sizeof suggestion);
     return kfe_i_fail_at(ctx, KFE_EINPUT, file, 0, 0,
                          "no column is named '%s'%s; give a name from the header%s, or a number from 1 to "
-                         "%lld, with --label",
+                         "%lld, with {label}",
                          label, suggestion, names ? "" : " (this file has none)", (long long)count);
 }
 
@@ -157,7 +157,7 @@ static kfe_status drop_rows(kfe_context *ctx, kfe_i_draft *drafts, int views, co
             kept[count++] = i;
     }
     if (count == 0)
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: every row misses some value; use --missing mean", file);
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: every row has a missing value; use {missing=mean}", file);
     for (int v = 0; v < views; v++)
         KFE_TRY(keep_rows(&drafts[v], kept, count));
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
@@ -213,8 +213,8 @@ static kfe_status refuse_missing(kfe_i_draft *draft, const char *file)
 
     if (kfe_i_table_find_nonfinite(&draft->table, &row, &column))
         return kfe_i_fail(draft->ctx, KFE_EINPUT,
-                          "%s: row %lld, column %lld is missing (NaN); fill it in, or use --missing mean or "
-                          "--missing drop",
+                          "%s: row %lld, column %lld is missing (NaN); fill it in, or use {missing=mean} or "
+                          "{missing=drop}",
                           file, (long long)row + 1, (long long)column + 1);
     return KFE_OK;
 }
@@ -226,7 +226,7 @@ static kfe_status refuse_missing_label(kfe_i_draft *draft, const char *file)
     if (row < 0)
         return KFE_OK;
     return kfe_i_fail(draft->ctx, KFE_EINPUT,
-                      "%s: the label of row %lld is missing; fill it in, or use --missing drop", file,
+                      "%s: the label of row %lld is missing; fill it in, or use {missing=drop}", file,
                       (long long)row + 1);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/wording.h"
 #include "data/read/block.h"
 #include "data/read/reader.h"
 
@@ -68,8 +69,11 @@ static const char *colon_in(token word)
 
 static kfe_status fail_at(libsvm *reader, token word, const char *reason)
 {
+    char worded[KFE_WORDING_TEXT];
+
+    kfe_i_word_format(reader->ctx, reason, worded);
     return kfe_i_fail_at(reader->ctx, KFE_EINPUT, reader->block.source->name, reader->line,
-                         word.begin - reader->text + 1, "'%.*s': %s", shown(word), word.begin, reason);
+                         word.begin - reader->text + 1, "'%.*s': %s", shown(word), word.begin, worded);
 }
 
 /* ---- labels ---- */
@@ -88,7 +92,7 @@ static kfe_status take_label(libsvm *reader, token word)
         return KFE_OK;
     if (kfe_i_is_missing_text(word.begin, word.end)) {
         if (reader->settings->missing != KFE_MISSING_DROP)
-            return fail_at(reader, word, "the label is missing; fill it in, or use --missing drop");
+            return fail_at(reader, word, "the label is missing; fill it in, or use {missing=drop}");
         reader->has_missing = 1;
         return kfe_i_labels_add_missing(reader->labels);
     }
@@ -144,7 +148,7 @@ static kfe_status parse_value(libsvm *reader, token word, const char *colon, dou
     }
     if (missing || (kfe_i_parse_number(colon + 1, word.end, value) && isnan(*value)))
         return fail_at(reader, word,
-                       "the value is missing; leave the entry out if it is zero, or use --missing drop");
+                       "the value is missing; leave the entry out if it is zero, or use {missing=drop}");
     if (!kfe_i_parse_number(colon + 1, word.end, value))
         return fail_at(reader, word, "the value after ':' is not a number");
     return isfinite(*value) ? KFE_OK : fail_at(reader, word, "the value is not finite");
@@ -259,7 +263,7 @@ static kfe_status check_settings(kfe_context *ctx, const char *file, const kfe_i
 {
     if (kfe_i_word_index("auto|first|none|1", settings->label) < 0 && settings->content != KFE_CONTENT_LABELS)
         return kfe_i_fail(ctx, KFE_EINVAL,
-                          "%s: LIBSVM files have the label first; use --label first or --label none", file);
+                          "%s: LIBSVM files have the label first; use {label=first} or {label=none}", file);
     if (settings->content != KFE_CONTENT_NUMBERS)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s: a LIBSVM file holds numbers; a text table is needed here",
                           file);

@@ -128,7 +128,7 @@ kfe_status kfe_i_npy_read_numbers(kfe_i_source *source, const char *what, const 
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                              "%s: text where numbers are needed; convert it with X.astype(float)", what);
     KFE_TRY(kfe_i_check_memory(source->ctx, (double)npy->count * sizeof(double), source->stage,
-                               "raise --memory, or read fewer rows or columns"));
+                               "raise {memory}, or read fewer rows or columns"));
     KFE_ALLOC(source->ctx, scratch, CHUNK_BYTES);
     KFE_TRY(read_in_file_order(source, what, npy, scratch, out));
     if (npy->fortran && npy->dimensions == 2 && npy->shape[0] > 1 && npy->shape[1] > 1)
@@ -302,7 +302,7 @@ static kfe_status choose_label(kfe_i_source *source, const kfe_i_read_settings *
         KFE_TRY(kfe_i_label_column(source->ctx, source->name, settings, cols, NULL, label));
     if (*label >= 0 && cols == 1)
         KFE_FAIL(source->ctx, KFE_EINPUT,
-                 "%s: the only column is the label, which leaves no features; use --label none",
+                 "%s: the only column is the label, which leaves no features; use {label=none}",
                  source->name);
 cleanup:
     return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/wording.h"
 #include "data/read/npy.h"
 
 enum { MAGIC_SIZE = 6, LARGEST_HEADER = 1 << 20 };
@@ -20,7 +21,10 @@ int kfe_i_npy_recognise(const char *head, int64_t length)
 
 static kfe_status bad(kfe_i_source *source, const char *what, const char *reason)
 {
-    return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0, "%s: %s", what, reason);
+    char worded[KFE_WORDING_TEXT];
+
+    kfe_i_word_format(source->ctx, reason, worded);
+    return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0, "%s: %s", what, worded);
 }
 
 static kfe_status read_exactly(kfe_i_source *source, const char *what, void *buffer, int64_t size)
@@ -224,7 +228,7 @@ static kfe_status read_length(kfe_i_source *source, const char *what, int64_t *l
     KFE_TRY(read_exactly(source, what, start, sizeof start));
     if (memcmp(start, magic, MAGIC_SIZE) != 0)
         return bad(source, what,
-                   "this is not a NumPy array (wrong magic bytes); name the right format with --format");
+                   "this is not a NumPy array (wrong magic bytes); name the right format with {format}");
     if (start[6] < 1 || start[6] > 3)
         return bad(source, what, "a version of the .npy format that is not known; save it with numpy.save");
     KFE_TRY(read_exactly(source, what, bytes, start[6] == 1 ? 2 : 4));

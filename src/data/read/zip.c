@@ -56,7 +56,7 @@ kfe_status kfe_i_zip_open(kfe_context *ctx, const char *name, const void *bytes,
     if (!kfe_i_zip_recognise(bytes, size))
         return kfe_i_fail_at(ctx, KFE_EINPUT, name, 0, 0,
                              "this is not an .npz file (wrong magic bytes); name the right format with "
-                             "--format");
+                             "{format}");
     end = find_end(out);
     if (end < 0)
         return damaged(out, "it has no directory");

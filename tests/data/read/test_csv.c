@@ -118,7 +118,7 @@ static void the_label_column_can_be_chosen(void **state)
     assert_read_fails(ctx, KFE_EINPUT, "has 3 columns", text, "label=7");
     assert_read_fails(ctx, KFE_EINPUT, "t.csv: no column is named 'idd' (did you mean 'id'?)", text,
                       "label=idd");
-    assert_read_fails(ctx, KFE_EINPUT, "--label none", "1\n2\n", NULL);
+    assert_read_fails(ctx, KFE_EINPUT, "label=none", "1\n2\n", NULL);
 }
 
 static void headers_are_detected(void **state)
@@ -161,7 +161,7 @@ static void ragged_rows_and_odd_values(void **state)
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:2:1: field 1 is 'inf', which is not finite", "1,x\ninf,y\n",
                       NULL);
     assert_read_fails(ctx, KFE_EINPUT, "is '1e999', which is not finite", "1,x\n1e999,y\n", "missing=mean");
-    assert_read_fails(ctx, KFE_EINPUT, "t.csv:2:1: field 1 is missing; fill it in, or use --missing mean",
+    assert_read_fails(ctx, KFE_EINPUT, "t.csv:2:1: field 1 is missing; fill it in, or use missing=mean",
                       "1,x\n,y\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:2:2: field 2, the label, is missing", "1,x\n2,\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "never closed", "1,x\n2,\"y\n3,z\n", NULL);
@@ -430,7 +430,7 @@ static void reading_can_be_cancelled(void **state)
                  kfe_data_read(ctx, support_text("t.csv", "1,2\n"), NULL, &data));
     kfe_context_on_cancel(ctx, NULL, NULL);
     assert_ok(ctx, kfe_context_set_memory(ctx, 8));
-    assert_fails(ctx, KFE_ELIMIT, "--memory",
+    assert_fails(ctx, KFE_ELIMIT, "raise memory",
                  kfe_data_read(ctx, support_text("t.csv", "1,2,a\n1,2,b\n"), NULL, &data));
 }
 

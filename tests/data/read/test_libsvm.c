@@ -80,7 +80,7 @@ static void bad_entries_are_named(void **state)
     assert_read_fails(ctx, KFE_EINPUT, "larger than 2147483647", "1 99999999999999999999:1\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "not a number", "1 1:abc\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "not finite", "1 1:inf\n", NULL);
-    assert_read_fails(ctx, KFE_EINPUT, "--missing drop", "1 1:nan\n", NULL);
+    assert_read_fails(ctx, KFE_EINPUT, "missing=drop", "1 1:nan\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "must be index:value", "1 1:1 7\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "no index before", "1 :1\n", NULL);
     assert_read_fails(ctx, KFE_EINPUT, "no rows", "# nothing\n", NULL);
