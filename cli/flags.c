@@ -81,8 +81,6 @@ int cli_flag_at(const cli_command *command, cli_source source, int entry, int ro
     if (!info)
         return 0;
     *out = (cli_flag){.info = *info};
-    if (source == CLI_OPTIONS && strcmp(info->name, "output") == 0) /* as in every other command */
-        out->letter = 'o';
     return 1;
 }
 

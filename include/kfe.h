@@ -114,6 +114,12 @@ KFE_API const char *kfe_error_message(const kfe_context *ctx);
 KFE_API int64_t kfe_error_line(const kfe_context *ctx);
 KFE_API int64_t kfe_error_column(const kfe_context *ctx);
 
+/* For code of your own that runs beside the library: a direction rule, a user kernel, a program.
+ * kfe_fail records the reason of a failure, for kfe_error_message, and returns `status`. kfe_checkpoint reports
+ * progress to the context's callback; it fails with KFE_ECANCEL if the cancel callback asks to stop. */
+KFE_API kfe_status kfe_fail(kfe_context *ctx, kfe_status status, const char *reason);
+KFE_API kfe_status kfe_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
+
 /* ---- matrices -------------------------------------------------------------------------------- */
 
 typedef struct kfe_matrix {
@@ -190,6 +196,10 @@ KFE_API kfe_status kfe_data_viola_jones(kfe_context *ctx, const kfe_data *images
                                         int64_t height, kfe_data **out);
 /* Generated data; kfe_generator names them. */
 KFE_API kfe_status kfe_data_generate(kfe_context *ctx, const char *name, const char *options, kfe_data **out);
+/* The rows listed (0-based, in this order; a row may be listed twice) in all views, with their labels or targets.
+ * Everything is copied. Classes without a row are dropped. */
+KFE_API kfe_status kfe_data_take(kfe_context *ctx, const kfe_data *data, int64_t count, const int64_t *rows,
+                                 kfe_data **out);
 KFE_API void kfe_data_free(kfe_data *data);
 
 /* Class labels, one string per row (copied), classes in order of first appearance. */
@@ -441,20 +451,26 @@ KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, in
                                       const char *const *grids, const kfe_data *data, const char *options,
                                       kfe_style style, kfe_model **best, char **out);
 KFE_API const kfe_param_info *kfe_cv_option(int index); /* NULL past the end */
+/* Checks the grids and options of a cross-validation before any data is read; *settings is the number of settings
+ * that the grids make. */
+KFE_API kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count,
+                                const char *const *grids, const char *options, int64_t *settings);
+/* The outer splits that kfe_cross_validate makes of the data with these options and the context's seed. The rows
+ * of a training or test part are 0-based and increasing, and belong to the splits; NULL, and 0, if `index` is out
+ * of range. */
+typedef struct kfe_splits kfe_splits;
+KFE_API kfe_status kfe_splits_make(kfe_context *ctx, const kfe_data *data, const char *options,
+                                   kfe_splits **out);
+KFE_API int64_t kfe_splits_count(const kfe_splits *splits);
+KFE_API const int64_t *kfe_splits_train(const kfe_splits *splits, int64_t index, int64_t *count);
+KFE_API const int64_t *kfe_splits_test(const kfe_splits *splits, int64_t index, int64_t *count);
+KFE_API void kfe_splits_free(kfe_splits *splits);
 /* The same for several specifications under the same splits, with tests of which differ. A grid is used by
  * those that have its parameter; one at least must. */
 KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
                                const char *const *grids, const kfe_data *data, const char *options,
                                kfe_style style, char **out);
 KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the end */
-
-/* The published tables and figures that can be computed again; 0 past the end. */
-KFE_API int kfe_reproduction(int index, kfe_entry_info *out);
-/* Computes one again and puts the paper's numbers beside ours. `name` is one of kfe_reproduction's or the
- * path of a specification (see docs/reproduction.md). */
-KFE_API kfe_status kfe_reproduce(kfe_context *ctx, const char *name, const char *options, kfe_style style,
-                                 char **out);
-KFE_API const kfe_param_info *kfe_reproduce_option(int index); /* NULL past the end */
 
 /* What there is, as JSON: the entry called `name` with its parameters, or an array of all (NULL). */
 KFE_API kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes a C file with every specification of reproduce/, so that an installed library has them.
-# cmake -DOUTPUT=FILE.c -DFOLDER=reproduce -P embed.cmake
+# Writes a C file that holds every specification of a folder. Called by reproduce/CMakeLists.txt.
+# cmake -DOUTPUT=FILE.c -DFOLDER=reproduce/specs -P embed.cmake
 file(GLOB files ${FOLDER}/*.json)
 list(SORT files)
 
@@ -32,5 +32,5 @@ foreach(file IN LISTS files)
 endforeach()
 
 file(WRITE ${OUTPUT}
-     "/* Made from reproduce/ by cmake/embed.cmake. */\n#include \"api/embedded.h\"\n\n${bytes}\n"
-     "const kfe_i_embedded kfe_i_embedded_plans[] = {\n${rows}    {0},\n};\n")
+     "/* Made from reproduce/specs by reproduce/embed.cmake. */\n#include \"reproduce/src/embedded.h\"\n\n${bytes}\n"
+     "const rep_embedded rep_embedded_specs[] = {\n${rows}    {0},\n};\n")

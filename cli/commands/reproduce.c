@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe reproduce`: lists and computes published tables and figures. */
 #include <stdlib.h>
 
 #include "command.h"
 #include "list.h"
 #include "progress.h"
+#include "reproduce/src/reproduce.h"
 
-enum { NAME_WIDTH = 18 };
+enum { NAME_WIDTH = 20 };
 
 static void print_quoted(const char *text)
 {
@@ -29,71 +31,75 @@ static void print_member(const char *key, const char *value, const char *end)
 
 static void list_as_json(void)
 {
-    kfe_entry_info entry;
+    rep_entry entry;
 
     putchar('[');
-    for (int i = 0; kfe_reproduction(i, &entry); i++) {
+    for (int i = 0; rep_entry_at(i, &entry); i++) {
         fputs(i ? ",\n  {" : "\n  {", stdout);
         print_member("name", entry.name, ", ");
-        print_member("summary", entry.summary, ", ");
-        print_member("source", entry.formula, "}");
+        print_member("summary", entry.title, ", ");
+        print_member("source", entry.paper, "}");
     }
     puts("\n]");
 }
 
 static void list_as_text(void)
 {
-    kfe_entry_info entry;
+    rep_entry entry;
 
-    for (int i = 0; kfe_reproduction(i, &entry); i++) {
+    for (int i = 0; rep_entry_at(i, &entry); i++) {
         printf("%-*s", NAME_WIDTH, entry.name);
-        cli_print_wrapped(stdout, entry.summary, NAME_WIDTH, NAME_WIDTH);
-        if (!entry.formula)
-            continue;
+        cli_print_wrapped(stdout, entry.title, NAME_WIDTH, NAME_WIDTH);
         printf("%*s", NAME_WIDTH, "");
-        cli_print_wrapped(stdout, entry.formula, NAME_WIDTH, NAME_WIDTH);
+        cli_print_wrapped(stdout, entry.paper, NAME_WIDTH, NAME_WIDTH);
     }
 }
 
-/* The flag wins over the environment. */
-static void add_folder(const cli_session *session, cli_text *options)
+static kfe_status list(cli_session *session)
 {
-    const char *folder = getenv("KFE_DATA");
+    kfe_status status = cli_check_operands(session, 0, 0, "no name");
 
-    if (folder && *folder && !cli_option_given(&session->arguments, CLI_OPTIONS, "data"))
-        cli_text_option(options, "data", folder);
+    if (status == KFE_OK && session->json)
+        list_as_json();
+    else if (status == KFE_OK)
+        list_as_text();
+    return status;
 }
 
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
+    const char *folder = cli_value(arguments, "data");
+    const rep_settings settings = {.data = folder ? folder : getenv("KFE_DATA"),
+                                   .output = cli_value(arguments, "output"),
+                                   .row = cli_value(arguments, "row"),
+                                   .column = cli_value(arguments, "column"),
+                                   .quick = cli_is_set(arguments, "quick")};
     kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
-    cli_text options = {0};
     char *text = NULL;
     kfe_status status = KFE_OK;
 
-    if (cli_is_set(arguments, "list")) {
-        CLI_TRY(cli_check_operands(session, 0, 0, "no name"));
-        if (session->json)
-            list_as_json();
-        else
-            list_as_text();
-        return KFE_OK;
-    }
+    if (cli_is_set(arguments, "list"))
+        return list(session);
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a table or figure ('kfe reproduce --list')"));
-    cli_options_of(arguments, CLI_OPTIONS, &options);
-    add_folder(session, &options);
-    CLI_TRY(kfe_reproduce(session->ctx, arguments->operands[0], cli_text_string(&options), style, &text));
+    CLI_TRY(rep_run(session->ctx, arguments->operands[0], &settings, style, &text));
     cli_progress_erase();
     cli_print_text(text);
 cleanup:
-    kfe_string_free(session->ctx, text);
-    free(options.bytes);
+    free(text);
     return status;
 }
 
-static const cli_flag flags[] = {CLI_SWITCH("list", "list the tables and figures that can be computed again"),
-                                 CLI_JSON, CLI_FLAGS_END};
+static const cli_flag flags[] = {
+    CLI_SWITCH("list", "list the tables and figures that can be computed"),
+    CLI_TEXT("data", 0, "DIR", "folder with the data sets of the papers, by default $KFE_DATA"),
+    CLI_TEXT("output", 'o', "DIR",
+             "folder for the numbers and the points of figures, as CSV; created if it does not exist"),
+    CLI_SWITCH("quick", "fewer splits, for a first look"),
+    CLI_TEXT("row", 0, "ROW", "compute only this row of the table"),
+    CLI_TEXT("column", 0, "COLUMN", "compute only this column of the table"),
+    CLI_JSON,
+    CLI_FLAGS_END};
 
 const cli_command cli_command_reproduce = {
     .name = "reproduce",
@@ -101,11 +107,9 @@ const cli_command cli_command_reproduce = {
     .operands = "NAME [--data DIR] [--quick] [-o DIR] [--json]",
     .description =
         "Runs an experiment of a paper by the paper's own protocol and prints the published numbers beside "
-        "ours. NAME is one that --list shows, or the path of a specification. The data is looked for in DIR, "
-        "by default in $KFE_DATA; what is missing is listed by file.",
+        "ours. NAME is a name from --list, or the path of a specification. The data sets are read from DIR, "
+        "by default $KFE_DATA; a row whose files are missing is skipped and names them.",
     .examples = "  kfe reproduce --list\n",
     .flags = flags,
-    .option = kfe_reproduce_option,
-    .option_title = "Flags of reproducing",
     .run = run,
 };

@@ -1,180 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cell of a plan: its specification, its grids and its protocol. */
-#include <math.h>
+/* Reads one cell of a plan: its specification, its grids and its protocol. Called by rules.c and reproduce.c. */
+#include "reproduce/src/cell.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "api/plan.h"
-#include "core/memory.h"
+#include "reproduce/src/data.h"
 
-static const json_t *as_list(const json_t *value, size_t index)
+static const json_t *item_of(const json_t *one_or_list, size_t index)
 {
-    if (json_is_array(value))
-        return json_array_get(value, index);
-    return index == 0 ? value : NULL;
+    if (json_is_array(one_or_list))
+        return json_array_get(one_or_list, index);
+    return index == 0 ? one_or_list : NULL;
 }
 
 /* ---- the specification ---- */
 
-static kfe_status read_kernels(kfe_i_plan_cell *cell)
+static kfe_status read_kernels(rep_cell *cell)
 {
     kfe_status status = KFE_OK;
     const json_t *kernels = json_object_get(cell->column, "kernel");
     const json_t *kernel;
 
-    for (size_t i = 0; (kernel = as_list(kernels, i)); i++)
-        KFE_TRY(kfe_spec_add_kernel(cell->ctx, cell->spec, json_string_value(kernel)));
+    for (size_t i = 0; (kernel = item_of(kernels, i)); i++)
+        REP_TRY(kfe_spec_add_kernel(cell->ctx, cell->spec, json_string_value(kernel)));
 cleanup:
     return status;
 }
 
-static kfe_status read_learner(kfe_i_plan_cell *cell, const kfe_i_plan_use *use)
+static kfe_status read_learner(rep_cell *cell, const rep_use *use)
 {
     kfe_status status = KFE_OK;
-    const char *learner = kfe_i_plan_text(cell->column, "learner");
-    kfe_i_text params;
+    const char *learner = rep_string(cell->column, "learner");
+    rep_text params = {0};
 
-    kfe_i_text_init(&params, cell->ctx);
-    kfe_i_plan_options(json_object_get(cell->column, "learner-params"), use, &params);
-    KFE_TRY(params.status);
+    rep_put_options(json_object_get(cell->column, "learner-params"), use, &params);
+    REP_TRY(rep_text_check(cell->ctx, &params));
     if (learner)
-        KFE_TRY(kfe_spec_set_learner(cell->ctx, cell->spec, learner, params.bytes));
+        REP_TRY(kfe_spec_set_learner(cell->ctx, cell->spec, learner, rep_text_string(&params)));
 cleanup:
-    kfe_i_text_free(&params);
+    rep_text_free(&params);
     return status;
 }
 
-static kfe_status read_spec(kfe_i_plan_cell *cell, const kfe_i_plan_use *use)
+static kfe_status read_spec(rep_cell *cell, const rep_use *use)
 {
     kfe_status status = KFE_OK;
-    const char *method = kfe_i_plan_text(cell->column, "method");
-    const char *scale = kfe_i_plan_text(cell->column, "scale");
-    kfe_i_text params;
+    const char *method = rep_string(cell->column, "method");
+    const char *scale = rep_string(cell->column, "scale");
+    rep_text params = {0};
 
-    kfe_i_text_init(&params, cell->ctx);
-    kfe_i_plan_options(json_object_get(cell->column, "params"), use, &params);
-    KFE_TRY(params.status);
-    KFE_TRY(kfe_spec_parse(cell->ctx, method, params.bytes, NULL, &cell->spec));
+    rep_put_options(json_object_get(cell->column, "params"), use, &params);
+    REP_TRY(rep_text_check(cell->ctx, &params));
+    REP_TRY(kfe_spec_parse(cell->ctx, method, rep_text_string(&params), NULL, &cell->spec));
     if (scale)
-        KFE_TRY(kfe_spec_set(cell->ctx, cell->spec, "scale", scale));
-    KFE_TRY(read_kernels(cell));
-    KFE_TRY(read_learner(cell, use));
+        REP_TRY(kfe_spec_set(cell->ctx, cell->spec, "scale", scale));
+    REP_TRY(read_kernels(cell));
+    REP_TRY(read_learner(cell, use));
 cleanup:
-    kfe_i_text_free(&params);
+    rep_text_free(&params);
     return status;
 }
 
 /* ---- grids ---- */
 
 /* A point of a curve is a grid of one value. */
-static kfe_status read_point(const kfe_i_plan *plan, kfe_i_plan_cell *cell, double point)
+static kfe_status read_point(const rep_place *place, rep_cell *cell)
 {
     kfe_status status = KFE_OK;
-    const json_t *over = json_object_get(plan->root, "over");
-    char number[KFE_NUMBER_TEXT];
-    kfe_i_text text;
+    const json_t *over = json_object_get(place->plan->root, "over");
+    int reciprocal = json_is_true(json_object_get(over, "reciprocal"));
+    rep_text text = {0};
 
-    kfe_i_text_init(&text, cell->ctx);
-    kfe_i_format_number(json_is_true(json_object_get(over, "reciprocal")) ? 1 / point : point, number);
-    kfe_i_text_printf(&text, "%s=%s", kfe_i_plan_text(over, "parameter"), number);
-    KFE_TRY(kfe_i_text_take(&text, &cell->point));
+    rep_text_printf(&text, "%s=", rep_string(over, "parameter"));
+    rep_text_number(&text, reciprocal ? 1 / place->point : place->point);
+    REP_TRY(rep_text_take(cell->ctx, &text, &cell->point));
     cell->grids[cell->grid_count++] = cell->point;
 cleanup:
     return status;
 }
 
-static kfe_status read_grids(const kfe_i_plan *plan, kfe_i_plan_cell *cell, double point)
+static kfe_status read_grids(const rep_place *place, rep_cell *cell)
 {
     kfe_status status = KFE_OK;
     const json_t *grids = json_object_get(cell->column, "grid");
+    void *memory = NULL;
 
-    KFE_ALLOC(cell->ctx, cell->grids, (int64_t)json_array_size(grids) + 1);
+    REP_TRY(rep_allocate(cell->ctx, json_array_size(grids) + 1, sizeof *cell->grids, &memory));
+    cell->grids = memory;
     for (size_t i = 0; i < json_array_size(grids); i++)
         cell->grids[cell->grid_count++] = json_string_value(json_array_get(grids, i));
-    if (plan->kind == KFE_PLAN_CURVE)
-        KFE_TRY(read_point(plan, cell, point));
+    if (place->plan->kind == REP_CURVE)
+        REP_TRY(read_point(place, cell));
 cleanup:
     return status;
 }
 
 /* ---- the protocol ---- */
 
-/* Later settings replace earlier ones; what is quick replaces all. */
-static kfe_status read_protocol(const kfe_i_plan *plan, const json_t *row, const kfe_i_plan_use *use,
-                                kfe_i_plan_cell *cell)
+/* A later layer replaces settings of earlier ones; the quick protocol comes last. */
+static kfe_status read_protocol(const rep_place *place, const rep_use *use, rep_cell *cell)
 {
-    kfe_status status = KFE_OK;
-    const json_t *const layers[] = {json_object_get(plan->root, "protocol"), json_object_get(row, "protocol"),
-                                    json_object_get(cell->column, "protocol"),
-                                    use->quick ? json_object_get(plan->root, "quick") : NULL};
+    const rep_plan *plan = place->plan;
+    const json_t *const layers[] = {
+        json_object_get(plan->root, "protocol"), json_object_get(place->row, "protocol"),
+        json_object_get(cell->column, "protocol"), use->quick ? json_object_get(plan->root, "quick") : NULL};
+    rep_text options = {0};
     const char *metric;
-    kfe_i_text options;
 
-    kfe_i_text_init(&options, cell->ctx);
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-        kfe_i_plan_options(layers[i], use, &options);
+        rep_put_options(layers[i], use, &options);
     cell->divided = layers[0] || layers[1] || layers[2];
-    kfe_i_text_printf(&options, "%smetrics=", options.length > 0 ? "," : "");
-    for (int64_t m = 0; (metric = kfe_i_plan_metric(plan, m)); m++)
-        if (strcmp(metric, KFE_PLAN_SUPPORT_VECTORS) != 0)
-            kfe_i_text_printf(&options, "%s;", metric);
-    KFE_TRY(options.status);
-    KFE_TRY(kfe_i_assess_settings_parse(cell->ctx, options.bytes, &cell->settings));
-cleanup:
-    kfe_i_text_free(&options);
-    return status;
+    if (rep_plan_is_assessed(plan))
+        rep_text_printf(&options, "%smetrics=", options.length > 0 ? "," : "");
+    for (int64_t m = 0; rep_plan_is_assessed(plan) && (metric = rep_plan_metric(plan, m)); m++)
+        if (strcmp(metric, REP_SUPPORT_VECTORS) != 0)
+            rep_text_printf(&options, "%s;", metric);
+    return rep_text_take(cell->ctx, &options, &cell->options);
 }
 
-/* ---- both ends ---- */
+/* ---- opening and closing ---- */
 
 static json_t *merged_column(const json_t *row, const json_t *column)
 {
-    const json_t *changes = json_object_get(json_object_get(row, "columns"), kfe_i_plan_text(column, "name"));
+    const json_t *changes = json_object_get(json_object_get(row, "columns"), rep_string(column, "name"));
     json_t *merged = json_copy((json_t *)(uintptr_t)column);
 
     if (json_is_null(changes))
         json_object_del(merged, "method");
-    else if (changes)
-        json_object_update(merged, (json_t *)(uintptr_t)changes);
+    else if (changes && json_object_update(merged, (json_t *)(uintptr_t)changes) != 0) {
+        json_decref(merged);
+        return NULL;
+    }
     return merged;
 }
 
-static kfe_status read_cell(const kfe_i_plan *plan, const json_t *row, double point,
-                            const kfe_i_plan_use *use, kfe_i_plan_cell *cell)
+static kfe_status read_cell(const rep_place *place, const rep_use *use, rep_cell *cell)
 {
     kfe_status status = KFE_OK;
 
-    if (!kfe_i_plan_text(cell->column, "method"))
+    if (!rep_string(cell->column, "method"))
         return KFE_OK;
-    KFE_TRY(read_spec(cell, use));
-    KFE_TRY(read_grids(plan, cell, point));
-    KFE_TRY(read_protocol(plan, row, use, cell));
+    REP_TRY(read_spec(cell, use));
+    REP_TRY(read_grids(place, cell));
+    REP_TRY(read_protocol(place, use, cell));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_plan_cell_open(const kfe_i_plan *plan, const json_t *row, const json_t *column, double point,
-                                const kfe_i_plan_use *use, kfe_i_plan_cell *out)
+void rep_place_name(const rep_place *place, char out[REP_WHERE_SIZE])
 {
-    char where[320];
-
-    memset(out, 0, sizeof *out);
-    out->ctx = plan->ctx;
-    out->column = merged_column(row, column);
-    if (!out->column)
-        return kfe_i_fail(plan->ctx, KFE_ENOMEM, "out of memory: could not read %s", plan->name);
-    snprintf(where, sizeof where, "row %s, column %s", kfe_i_plan_text(row, "name"),
-             kfe_i_plan_text(column, "name"));
-    return kfe_i_plan_prefix(plan, where, read_cell(plan, row, point, use, out));
+    snprintf(out, REP_WHERE_SIZE, "row %s, column %s", rep_string(place->row, "name"),
+             rep_string(place->column, "name"));
 }
 
-void kfe_i_plan_cell_close(kfe_i_plan_cell *cell)
+kfe_status rep_cell_open(const rep_place *place, const rep_use *use, rep_cell *out)
 {
-    if (!cell->ctx)
-        return;
+    char where[REP_WHERE_SIZE];
+
+    memset(out, 0, sizeof *out);
+    out->ctx = place->plan->ctx;
+    out->column = merged_column(place->row, place->column);
+    if (!out->column)
+        return rep_out_of_memory(out->ctx);
+    rep_place_name(place, where);
+    return rep_plan_prefix(place->plan, where, read_cell(place, use, out));
+}
+
+void rep_cell_close(rep_cell *cell)
+{
     json_decref(cell->column);
     kfe_spec_free(cell->spec);
-    kfe_i_free(cell->ctx, cell->grids);
-    kfe_i_free(cell->ctx, cell->point);
+    free(cell->grids);
+    free(cell->point);
+    free(cell->options);
     memset(cell, 0, sizeof *cell);
 }

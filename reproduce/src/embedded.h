@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The specifications of reproduce/, which the build puts into the library (cmake/embed.cmake). */
-#ifndef KFE_API_EMBEDDED_H
-#define KFE_API_EMBEDDED_H
+/* The specifications of reproduce/specs, which the build turns into a C file (reproduce/embed.cmake). */
+#ifndef REP_EMBEDDED_H
+#define REP_EMBEDDED_H
 
-typedef struct kfe_i_embedded {
+typedef struct rep_embedded {
     const char *name, *title, *paper;
-    const unsigned char *text; /* JSON, ended by a zero */
-} kfe_i_embedded;
+    const unsigned char *text; /* JSON, zero-terminated */
+} rep_embedded;
 
 /* Ends with a row of NULLs. */
-extern const kfe_i_embedded kfe_i_embedded_plans[];
+extern const rep_embedded rep_embedded_specs[];
 
 #endif

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths: a number against how many features a model has, or how many rounds its fit went. One fit gives all
- * of them, because such models record what each further feature or round adds. And, as a path of length one,
- * how long a fit takes.
+ * Measure a path: a number against the number of features of a model, or against the iterations of its fit. One
+ * fit gives the whole path, because models record what each further feature or iteration adds. The time that a fit
+ * takes is a path of length one.
  */
-#ifndef KFE_API_PLAN_PATH_H
-#define KFE_API_PLAN_PATH_H
+#ifndef REP_PATH_H
+#define REP_PATH_H
 
-#include "api/plan.h"
+#include "reproduce/src/cell.h"
 
-typedef struct kfe_i_path {
-    kfe_context *ctx;
-    int tried; /* values are NULL then: it failed */
+typedef struct rep_path {
+    int tried; /* values are NULL after that: the fit failed */
     int64_t splits, length;
-    double *values; /* splits × length, for 1, 2, … features or rounds; NaN: there are fewer */
-} kfe_i_path;
+    double *values; /* splits × length, for 1, 2, … features or iterations; NaN: the model has fewer */
+} rep_path;
 
 /*
- * The cell's "record": a name, "A / B" or "A - B"; without one, seconds. A name is that of a record of the
- * model (one number stands for as many lengths as there are features), or features   1, 2, … cost features
- * times the record bound_cost test       the mean of y²·Σ feature² over the test rows, y less its mean over
- * the training rows; with several targets y² is the squared length seconds    what the fit took, kernels and
- * (if there is one) learner included With a protocol, models are of training parts, else there is one, of all
- * rows. `out` is to be freed, also after a failure.
+ * The cell's "record" is a name, "A / B" or "A - B" of two names. Without a record the path is "seconds". A name is
+ * that of a record of the model (a record of one number holds for every length), or one of
+ *
+ *     features  1, 2, …
+ *     cost      the number of features times the record bound_cost
+ *     test      the mean over the test rows of y² · Σ feature², where y has the mean of the training rows
+ *               subtracted; with several targets y² is the squared length
+ *     seconds   the time of the fit, including kernels and the classifier or regressor
+ *
+ * With a protocol, models are fitted on the training parts of its splits; otherwise one is fitted on all rows.
+ * Free the path also after a failure.
  */
-kfe_status kfe_i_path_measure(kfe_context *ctx, const kfe_i_plan_cell *cell, const kfe_data *data,
-                              int64_t length, kfe_i_path *out);
-/* Over the splits; NaN where there is nothing. */
-void kfe_i_path_at(const kfe_i_path *path, int64_t features, double *mean, double *sd);
-void kfe_i_path_free(kfe_i_path *path);
+kfe_status rep_path_measure(const rep_cell *cell, const kfe_data *data, int64_t length, rep_path *out);
+/* Mean and standard deviation over the splits; NaN: not available. */
+void rep_path_at(const rep_path *path, int64_t features, double *mean, double *sd);
+void rep_path_free(rep_path *path);
 
 #endif

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A published table or figure beside our own numbers. */
-#ifndef KFE_REPORT_REPRODUCTION_H
-#define KFE_REPORT_REPRODUCTION_H
+/* Write a published table or figure beside our own numbers, as text, JSON or CSV. */
+#ifndef REP_REPORT_H
+#define REP_REPORT_H
 
-#include <jansson.h>
+#include "reproduce/src/plan.h"
 
-#include "core/text.h"
-
-/* One number: of a row, a column and a metric, and on a curve of one point. NaN stands for what there is not.
- */
-typedef struct kfe_i_finding {
+/* One number: of a row, a column and a metric, and on a curve of one point. NaN: not available. */
+typedef struct rep_finding {
     const char *row, *column, *metric; /* not owned */
     double point;
-    double paper, paper_sd;
-    double paper_count; /* how many runs the paper's sd is over */
+    rep_published paper;
     double mean, sd;
-    int64_t count; /* splits */
-    char *setting; /* parameters chosen, or NULL */
-    char *note;    /* why there is no number, or NULL */
-} kfe_i_finding;
+    int64_t splits;
+    double seconds; /* that the cell took */
+    char *setting;  /* parameters chosen, or NULL */
+    char *note;     /* why there is no number, or NULL */
+} rep_finding;
 
-typedef struct kfe_i_reproduction {
+typedef struct rep_report {
     kfe_context *ctx;
-    const char *name, *title, *paper; /* not owned */
-    const json_t *remarks;            /* strings, not owned; NULL: none */
-    const json_t *rows;               /* with their notes, not owned */
-    const char *over;                 /* what a curve is over, not owned; NULL: no curve */
+    const rep_plan *plan;
+    const char *over; /* what a curve is over, not owned; NULL: no curve */
     int64_t metric_count;
-    kfe_i_finding *items;
+    rep_finding *items;
     int64_t count, capacity;
-} kfe_i_reproduction;
+} rep_report;
 
-/* Of the means, (ours − paper's) / √(sd²/n + paper_sd²/paper_n), the paper's part only where it is given.
- * NaN without both numbers or without a spread. */
-double kfe_i_finding_difference(const kfe_i_finding *finding);
+/* A new finding, with NaN for numbers. */
+kfe_status rep_report_add(rep_report *report, rep_finding **out);
+void rep_report_free(rep_report *report);
 
-kfe_status kfe_i_report_reproduction(const kfe_i_reproduction *found, kfe_style style, char **out);
-/* One line for each number, with a header. */
-kfe_status kfe_i_reproduction_csv(const kfe_i_reproduction *found, kfe_i_text *out);
-void kfe_i_reproduction_free(kfe_i_reproduction *found);
+/*
+ * (ours − paper) / √(sd²/splits + paper_sd²/paper_count); the paper's term is skipped unless it is known.
+ * NaN if either number is not available or nothing varies.
+ */
+double rep_finding_difference(const rep_finding *finding);
+
+/* The caller frees the string with free(). */
+kfe_status rep_report_write(const rep_report *report, kfe_style style, char **out);
+/* A header and one line for each number. */
+void rep_report_csv(const rep_report *report, rep_text *out);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which keys a plan may have, and that what they name exists. */
-#ifndef KFE_API_PLAN_RULES_H
-#define KFE_API_PLAN_RULES_H
+/* Check a plan: which keys it may have, and that the methods, kernels and metrics it names exist. */
+#ifndef REP_RULES_H
+#define REP_RULES_H
 
-#include "api/plan.h"
+#include "reproduce/src/plan.h"
 
-/* Keys and types; fills plan->kind, rows and columns. */
-kfe_status kfe_i_plan_check_shape(kfe_i_plan *plan);
-/* Methods, kernels, learners, grids, metrics, protocols, generators. */
-kfe_status kfe_i_plan_check_cells(const kfe_i_plan *plan);
+/* Checks keys and types, and fills kind, rows and columns of the plan. */
+kfe_status rep_check_shape(rep_plan *plan);
+/* Checks that methods, kernels, learners, grids, metrics, protocols and generators exist. */
+kfe_status rep_check_cells(const rep_plan *plan);
 
 #endif

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With class means c_g of n_g rows and the overall mean c,
- *     trace S_b = Σ_g n_g ‖c_g − c‖²,   trace S_w = Σ_i ‖z_i − c_g(i)‖²,
- * both from differences. Memory O(classes × cols) beside the features.
+ * How well features separate the classes. Called by reproduce.c for scatter plots.
+ *
+ * With class means c_g, the overall mean c and g(i) the class of row i,
+ *     trace S_b = Σ_i ‖c_g(i) − c‖²,
+ *     trace S_w = Σ_i ‖z_i − c_g(i)‖².
+ * Memory: O(classes · columns) beside the features.
  */
-#include "select/separation.h"
+#include "reproduce/src/separation.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "core/memory.h"
+#include "reproduce/src/text.h"
 
 static double squared_distance(int64_t cols, const double *a, const double *b)
 {
@@ -19,15 +23,16 @@ static double squared_distance(int64_t cols, const double *a, const double *b)
     return sum;
 }
 
-static int64_t nearest_other(int64_t rows, int64_t cols, int64_t stride, const double *features, int64_t i)
+/* -1 if there is no other row. */
+static int64_t nearest_other(const kfe_matrix *features, int64_t i)
 {
-    int64_t nearest = -1;
+    const double *own = features->values + i * features->stride;
     double smallest = INFINITY;
+    int64_t nearest = -1;
 
-    for (int64_t j = 0; j < rows; j++) {
-        double distance =
-            j == i ? INFINITY : squared_distance(cols, features + i * stride, features + j * stride);
-        if (distance < smallest) {
+    for (int64_t j = 0; j < features->rows; j++) {
+        double distance = squared_distance(features->cols, own, features->values + j * features->stride);
+        if (j != i && distance < smallest) {
             smallest = distance;
             nearest = j;
         }
@@ -35,58 +40,71 @@ static int64_t nearest_other(int64_t rows, int64_t cols, int64_t stride, const d
     return nearest;
 }
 
-/* means: classes × cols, then one row for all. */
-static void find_means(const kfe_i_target *target, int64_t cols, int64_t stride, const double *features,
-                       const int64_t *sizes, double *means)
+/* Fills classes × columns means, then the overall mean. */
+static void find_means(const kfe_data *data, const kfe_matrix *features, const int64_t *sizes, double *means)
 {
-    double *overall = means + target->class_count * cols;
+    int64_t cols = features->cols;
+    double *overall = means + kfe_data_class_count(data) * cols;
 
-    for (int64_t i = 0; i < target->rows; i++)
+    for (int64_t i = 0; i < features->rows; i++) {
+        int64_t g = kfe_data_class_of(data, i);
         for (int64_t j = 0; j < cols; j++) {
-            double value = features[i * stride + j];
-            means[target->codes[i] * cols + j] += value / (double)sizes[target->codes[i]];
-            overall[j] += value / (double)target->rows;
+            double value = features->values[i * features->stride + j];
+            means[g * cols + j] += value / (double)sizes[g];
+            overall[j] += value / (double)features->rows;
         }
+    }
 }
 
-static double scatter_ratio(const kfe_i_target *target, int64_t cols, int64_t stride, const double *features,
-                            const double *means)
+static double scatter_ratio(const kfe_data *data, const kfe_matrix *features, const double *means)
 {
-    const double *overall = means + target->class_count * cols;
+    int64_t cols = features->cols;
+    const double *overall = means + kfe_data_class_count(data) * cols;
     double between = 0;
     double within = 0;
 
-    for (int64_t i = 0; i < target->rows; i++) {
-        const double *own = means + target->codes[i] * cols;
+    for (int64_t i = 0; i < features->rows; i++) {
+        const double *own = means + kfe_data_class_of(data, i) * cols;
         between += squared_distance(cols, own, overall);
-        within += squared_distance(cols, features + i * stride, own);
+        within += squared_distance(cols, features->values + i * features->stride, own);
     }
     return within > 0 ? between / within : NAN;
 }
 
-kfe_status kfe_i_separation_measure(kfe_context *ctx, const kfe_i_target *target, int64_t cols,
-                                    int64_t stride, const double *features, kfe_i_separation *out)
+static kfe_status neighbour_accuracy(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features,
+                                     double *out)
 {
     kfe_status status = KFE_OK;
-    int64_t *sizes = NULL;
-    double *means = NULL;
     int64_t right = 0;
 
-    out->neighbour_accuracy = out->scatter_ratio = NAN;
-    KFE_ALLOC(ctx, sizes, target->class_count);
-    KFE_ALLOC_ZERO(ctx, means, (target->class_count + 1) * cols);
-    kfe_i_target_count(target, sizes);
-    find_means(target, cols, stride, features, sizes, means);
-    out->scatter_ratio = scatter_ratio(target, cols, stride, features, means);
-    for (int64_t i = 0; i < target->rows; i++) {
-        int64_t nearest = nearest_other(target->rows, cols, stride, features, i);
-        KFE_TRY(kfe_i_checkpoint(ctx, "finding neighbours", i, target->rows));
-        right += nearest >= 0 && target->codes[nearest] == target->codes[i];
+    for (int64_t i = 0; i < features->rows; i++) {
+        int64_t nearest = nearest_other(features, i);
+        REP_TRY(kfe_checkpoint(ctx, "finding neighbours", i, features->rows));
+        right += nearest >= 0 && kfe_data_class_of(data, nearest) == kfe_data_class_of(data, i);
     }
-    if (target->rows > 1)
-        out->neighbour_accuracy = (double)right / (double)target->rows;
+    *out = features->rows > 1 ? (double)right / (double)features->rows : NAN;
 cleanup:
-    kfe_i_free(ctx, sizes);
-    kfe_i_free(ctx, means);
+    return status;
+}
+
+kfe_status rep_separation_measure(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features,
+                                  rep_separation *out)
+{
+    kfe_status status = KFE_OK;
+    size_t classes = (size_t)kfe_data_class_count(data);
+    void *sizes = NULL;
+    void *means = NULL;
+
+    *out = (rep_separation){NAN, NAN};
+    REP_TRY(rep_allocate(ctx, classes, sizeof(int64_t), &sizes));
+    REP_TRY(rep_allocate(ctx, (classes + 1) * (size_t)features->cols, sizeof(double), &means));
+    for (int64_t i = 0; i < features->rows; i++)
+        ((int64_t *)sizes)[kfe_data_class_of(data, i)]++;
+    find_means(data, features, sizes, means);
+    out->scatter_ratio = scatter_ratio(data, features, means);
+    REP_TRY(neighbour_accuracy(ctx, data, features, &out->neighbour_accuracy));
+cleanup:
+    free(sizes);
+    free(means);
     return status;
 }

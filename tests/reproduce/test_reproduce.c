@@ -5,12 +5,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <jansson.h>
 
-#include "api/plan.h"
-#include "report/reproduction.h"
-#include "select/separation.h"
+#include "reproduce/src/cell.h"
+#include "reproduce/src/data.h"
+#include "reproduce/src/report.h"
+#include "reproduce/src/separation.h"
+#include "select/assess.h"
 #include "support/plan.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
@@ -25,20 +28,20 @@ static void test_embedded_specifications_are_sound(void **state)
         "001-table3",  "001-table4",  "001-table5",         "001-table6",  "002-figure1", "002-figure2",
         "002-figure3", "002-table2",  "002-table2-scaling", "002-table3",  "002-table4",  "004-figure1",
         "004-figure2", "004-figure3", "004-table1"};
-    kfe_entry_info info;
+    rep_entry info;
     size_t found = 0;
 
-    for (int i = 0; kfe_reproduction(i, &info); i++) {
-        kfe_i_plan plan;
-        assert_ok(ctx, kfe_i_plan_open(ctx, info.name, &plan));
-        assert_string_equal(kfe_i_plan_text(plan.root, "title"), info.summary);
-        assert_string_equal(kfe_i_plan_text(plan.root, "paper"), info.formula);
-        kfe_i_plan_close(&plan);
+    for (int i = 0; rep_entry_at(i, &info); i++) {
+        rep_plan plan;
+        assert_ok(ctx, rep_plan_open(ctx, info.name, &plan));
+        assert_string_equal(rep_string(plan.root, "title"), info.title);
+        assert_string_equal(rep_string(plan.root, "paper"), info.paper);
+        rep_plan_close(&plan);
         for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++)
             found += strcmp(wanted[w], info.name) == 0;
     }
     assert_int_equal(found, sizeof wanted / sizeof *wanted);
-    assert_int_equal(kfe_reproduction(-1, &info), 0);
+    assert_int_equal(rep_entry_at(-1, &info), 0);
     assert_null(info.name);
 }
 
@@ -114,7 +117,8 @@ static void test_table_equals_the_search(void **state)
                            "metrics=error;balanced-accuracy"
                          : "split=random,repeats=7,train-size=40,inner-folds=3,tuning-splits=2,"
                            "metrics=error;balanced-accuracy");
-        json_t *report = support_reproduce(ctx, text, quick ? "quick=yes" : NULL);
+        const rep_settings settings = {.quick = quick};
+        json_t *report = support_reproduce(ctx, text, &settings);
         const json_t *error = support_result(report, 2);
         const json_t *balanced = support_result(report, 3);
         double mean = 100 * mean_of(a.splits.count, a.values, 2);
@@ -183,43 +187,47 @@ static void test_curve_equals_the_search_at_each_point(void **state)
 static void test_no_difference_without_spread(void **state)
 {
     const double unknown = NAN;
-    kfe_i_finding f = {.mean = 72, .sd = 1.4e-14, .count = 3, .paper = 18, .paper_sd = unknown};
+    rep_finding f = {.mean = 72, .sd = 1.4e-14, .splits = 3, .paper = {.value = 18, .sd = unknown}};
 
     (void)state;
-    assert_true(isnan(kfe_i_finding_difference(&f)));
+    assert_true(isnan(rep_finding_difference(&f)));
     f.sd = 3;
-    assert_below(fabs(kfe_i_finding_difference(&f) - 54 / sqrt(3)), 1e-12);
+    assert_below(fabs(rep_finding_difference(&f) - 54 / sqrt(3)), 1e-12);
     f.sd = 0;
-    f.paper_sd = 2;
-    f.paper_count = 4;
-    assert_below(fabs(kfe_i_finding_difference(&f) - 54), 1e-12);
+    f.paper.sd = 2;
+    f.paper.count = 4;
+    assert_below(fabs(rep_finding_difference(&f) - 54), 1e-12);
     f.sd = unknown; /* of one split */
-    assert_true(isnan(kfe_i_finding_difference(&f)));
+    assert_true(isnan(rep_finding_difference(&f)));
 }
 
 /* ---- methods that predict by themselves ---- */
 
 /* The share of test rows that a model of the training rows gets wrong. */
 static double error_on_split(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
-                             const kfe_i_split *split)
+                             const kfe_splits *splits, int64_t index)
 {
     kfe_data *train = NULL;
     kfe_data *test = NULL;
     kfe_model *model = NULL;
     kfe_matrix predictions = {0};
     double wrong = 0;
+    int64_t count = 0;
+    const int64_t *rows = kfe_splits_train(splits, index, &count);
 
-    assert_ok(ctx, kfe_i_data_gather(ctx, data, split->train, split->train_count, &train));
-    assert_ok(ctx, kfe_i_data_gather(ctx, data, split->test, split->test_count, &test));
+    assert_ok(ctx, kfe_data_take(ctx, data, count, rows, &train));
+    rows = kfe_splits_test(splits, index, &count);
+    assert_ok(ctx, kfe_data_take(ctx, data, count, rows, &test));
     assert_ok(ctx, kfe_fit(ctx, spec, train, &model));
     assert_ok(ctx, kfe_predict(ctx, model, test, &predictions, NULL));
-    for (int64_t i = 0; i < split->test_count; i++)
-        wrong += (int64_t)predictions.values[i] != kfe_data_class_of(test, i);
+    for (int64_t i = 0; i < count; i++)
+        wrong += strcmp(kfe_model_class_name(model, (int64_t)predictions.values[i]),
+                        kfe_data_class_name(test, kfe_data_class_of(test, i))) != 0;
     kfe_matrix_free(&predictions);
     kfe_model_free(model);
     kfe_data_free(train);
     kfe_data_free(test);
-    return wrong / (double)split->test_count;
+    return wrong / (double)count;
 }
 
 static const char svm_table[] =
@@ -235,32 +243,34 @@ static const char svm_table[] =
 static void test_svms_of_methods_are_measured(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_i_plan plan;
+    rep_plan plan;
     kfe_data *data = NULL;
-    const kfe_i_plan_use use = {.folder = ""};
+    const rep_use use = {.folder = ""};
     json_t *report = support_reproduce(ctx, svm_table, NULL);
 
-    assert_ok(ctx, kfe_i_plan_parse(ctx, "m.json", svm_table, strlen(svm_table), &plan));
-    assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    assert_ok(ctx, rep_plan_parse(ctx, "m.json", svm_table, strlen(svm_table), &plan));
+    assert_ok(ctx, rep_row_data(&plan, json_array_get(plan.rows, 0), &use, &data));
     for (size_t c = 0; c < 3; c++) {
-        kfe_i_plan_cell cell;
-        kfe_i_splits splits = {0};
+        const rep_place place = {.plan = &plan,
+                                 .row = json_array_get(plan.rows, 0),
+                                 .column = json_array_get(plan.columns, c),
+                                 .point = NAN};
+        rep_cell cell;
+        kfe_splits *splits = NULL;
         double sum = 0;
-        assert_ok(ctx, kfe_i_plan_cell_open(&plan, json_array_get(plan.rows, 0),
-                                            json_array_get(plan.columns, c), NAN, &use, &cell));
-        assert_ok(ctx, kfe_i_splits_make(ctx, &cell.settings.protocol, &data->target, kfe_data_rows(data),
-                                         NULL, 0, 0, &splits));
-        for (int64_t i = 0; i < splits.count; i++)
-            sum += error_on_split(ctx, cell.spec, data, &splits.items[i]);
-        assert_int_equal(splits.count, 3);
+        assert_ok(ctx, rep_cell_open(&place, &use, &cell));
+        assert_ok(ctx, kfe_splits_make(ctx, data, cell.options, &splits));
+        assert_int_equal(kfe_splits_count(splits), 3);
+        for (int64_t i = 0; i < 3; i++)
+            sum += error_on_split(ctx, cell.spec, data, splits, i);
         assert_true(sum > 0); /* one feature is too few, so that there is something to measure */
         assert_below(fabs(support_result_number(support_result(report, c), "ours") - sum / 3),
                      tolerance_sum(3, 1));
-        kfe_i_splits_free(&splits);
-        kfe_i_plan_cell_close(&cell);
+        kfe_splits_free(splits);
+        rep_cell_close(&cell);
     }
     kfe_data_free(data);
-    kfe_i_plan_close(&plan);
+    rep_plan_close(&plan);
     json_decref(report);
 }
 
@@ -272,22 +282,21 @@ static void test_svms_of_methods_are_measured(void **state)
 static void test_separation_by_hand(void **state)
 {
     kfe_context *ctx = *state;
-    static const double features[] = {0, 77, 2, -5, 4, 1, 3, 8, 9, 0};
+    static double features[] = {0, 77, 2, -5, 4, 1, 3, 8, 9, 0};
     static const char *const labels[] = {"a", "a", "a", "b", "b"};
-    kfe_i_target target = {0};
-    kfe_i_separation separation;
+    kfe_matrix points = {.rows = 5, .cols = 1, .stride = 2, .values = features};
+    kfe_data *data = NULL;
+    rep_separation separation;
 
-    assert_ok(ctx, kfe_i_target_from_labels(ctx, 5, labels, &target));
-    assert_ok(ctx, kfe_i_separation_measure(ctx, &target, 1, 2, features, &separation));
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, 5, 1, 2, features, &data));
+    assert_ok(ctx, kfe_data_set_labels(ctx, data, labels));
+    assert_ok(ctx, rep_separation_measure(ctx, data, &points, &separation));
     assert_below(fabs(separation.neighbour_accuracy - 0.2), DBL_EPSILON);
     assert_below(fabs(separation.scatter_ratio - 19.2 / 26), tolerance_sum(5, 1));
-    target.rows = 1;
-    target.class_count = 1;
-    assert_ok(ctx, kfe_i_separation_measure(ctx, &target, 1, 2, features, &separation));
+    points.rows = 1;
+    assert_ok(ctx, rep_separation_measure(ctx, data, &points, &separation));
     assert_true(isnan(separation.neighbour_accuracy) && isnan(separation.scatter_ratio));
-    target.class_count = 2;
-    target.rows = 5;
-    kfe_i_target_free(&target);
+    kfe_data_free(data);
 }
 
 /* The files hold the features that a fit gives, and the labels; the numbers file is there as well. */
@@ -297,14 +306,13 @@ static void test_scatter_writes_features(void **state)
     static const char text[] =
         "{" HEAD ", \"kind\": \"scatter\", \"columns\": [{\"name\": \"K 1/2\", \"method\": \"koc\", "
         "\"kernel\": \"rbf:gamma=0.5\"}], \"rows\": [{\"name\": \"iris\", \"generate\": \"iris\"}]}";
-    char options[600];
+    const rep_settings settings = {.output = support_path("figures")};
     char path[600];
     kfe_data *iris = NULL;
     kfe_data *written = NULL;
     double row[3];
 
-    snprintf(options, sizeof options, "output=%s", support_path("figures"));
-    json_decref(support_reproduce(ctx, text, options));
+    json_decref(support_reproduce(ctx, text, &settings));
     snprintf(path, sizeof path, "%s/s-iris-K_1_2.csv", support_path("figures"));
     assert_ok(ctx, kfe_data_read(ctx, path, "label=last", &written));
     assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
@@ -338,6 +346,7 @@ static void test_missing_files_are_named(void **state)
     static const char some[] =
         "{" HEAD ", \"protocol\": {\"folds\": 3}, \"columns\": [" KNN "], \"rows\": [" FILES ", " SLABS "]}";
     static const char none[] = "{" HEAD ", \"columns\": [" KNN "], \"rows\": [" FILES ", " VIEWS "]}";
+    const rep_settings settings = {0};
     char *out = NULL;
 
     json_t *report = support_reproduce(ctx, some, NULL);
@@ -347,7 +356,7 @@ static void test_missing_files_are_named(void **state)
     assert_true(support_result_number(support_result(report, 1), "ours") > 0.34);
     json_decref(report);
     assert_fails(ctx, KFE_EINPUT, "needs set.csv, v/one.csv, v/two.csv, v/labels.csv under --data DIR",
-                 kfe_reproduce(ctx, support_text("s.json", none), NULL, KFE_STYLE_TEXT, &out));
+                 rep_run(ctx, support_text("s.json", none), &settings, KFE_STYLE_TEXT, &out));
     assert_null(out);
 }
 
@@ -361,47 +370,49 @@ static void test_files_are_read_from_the_folder(void **state)
         "[{\"name\": \"F\", \"data\": \"set.csv\", \"reading\": {\"label\": \"last\"}, \"note\": \"made "
         "up\", "
         "\"columns\": {\"O\": null}, \"paper\": {\"N\": 0.5}}]}";
-    char options[600];
+    char folder[600];
+    const rep_settings settings = {.data = folder};
     char *out = NULL;
 
-    snprintf(options, sizeof options, "data=%s",
+    snprintf(folder, sizeof folder, "%s",
              support_text("set.csv", "1,1\n1,1\n2,2\n2,2\n1,1\n2,2\n1,1\n2,2\n"));
-    *strrchr(options, '/') = '\0';
-    json_t *report = support_reproduce(ctx, text, options);
+    *strrchr(folder, '/') = '\0';
+    json_t *report = support_reproduce(ctx, text, &settings);
     assert_true(support_result_number(support_result(report, 0), "ours") == 1);
     assert_true(json_is_null(json_object_get(support_result(report, 0), "difference")));
     assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* O is left out */
     json_decref(report);
-    assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), options, KFE_STYLE_TEXT, &out));
+    assert_ok(ctx, rep_run(ctx, support_text("s.json", text), &settings, KFE_STYLE_TEXT, &out));
     assert_non_null(strstr(out, "F (made up)\n"));
     assert_non_null(strstr(out, "1.000 +- 0.000"));
-    kfe_string_free(ctx, out);
+    free(out);
 }
 
 /* ---- failing allocations ---- */
 
 typedef struct reproduction {
-    const char *path, *options;
+    const char *path, *output;
     kfe_style style;
 } reproduction;
 
 static kfe_status reproduce_once(kfe_context *ctx, void *user)
 {
     const reproduction *one = user;
+    const rep_settings settings = {.output = one->output};
     char *out = NULL;
-    kfe_status status = kfe_reproduce(ctx, one->path, one->options, one->style, &out);
+    kfe_status status = rep_run(ctx, one->path, &settings, one->style, &out);
 
     assert_int_equal(out == NULL, status != KFE_OK);
-    kfe_string_free(ctx, out);
+    free(out);
     return status;
 }
 
-static void sweep_failures(const char *text, const char *options, kfe_style style)
+static void sweep_failures(const char *text, const char *output, kfe_style style)
 {
     char path[512];
 
     snprintf(path, sizeof path, "%s", support_text("s.json", text));
-    support_sweep_all(options, reproduce_once, &(reproduction){path, options, style}, 50);
+    support_sweep_all(path, reproduce_once, &(reproduction){path, output, style}, 50);
 }
 
 static void test_failing_allocations(void **state)
@@ -432,7 +443,7 @@ static void test_failing_allocations(void **state)
     sweep_failures(path, NULL, KFE_STYLE_TEXT);
     sweep_failures(time, NULL, KFE_STYLE_TEXT);
     sweep_failures(predictor, NULL, KFE_STYLE_TEXT);
-    snprintf(output, sizeof output, "output=%s", support_path("failures"));
+    snprintf(output, sizeof output, "%s", support_path("failures"));
     sweep_failures(table, NULL, KFE_STYLE_TEXT);
     sweep_failures(scatter, output, KFE_STYLE_JSON);
     snprintf(file, sizeof file, "%s/s.csv", support_path("failures"));
@@ -442,22 +453,48 @@ static void test_failing_allocations(void **state)
     assert_int_equal(remove(support_path("failures")), 0); /* nothing half-written is left */
 }
 
+/* ---- parts of a table ---- */
+
+static void test_one_row_and_column(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] = "{" HEAD ", \"columns\": [" KNN ", {\"name\": \"P\"}], \"rows\": [" SLABS
+                               ", {\"name\": \"I\", \"generate\": \"iris\"}]}";
+    const rep_settings one = {.row = "I", .column = "K"};
+    const rep_settings wrong = {.row = "J"};
+    char *out = NULL;
+    json_t *all = support_reproduce(ctx, text, NULL);
+    json_t *part = support_reproduce(ctx, text, &one);
+
+    assert_int_equal(json_array_size(json_object_get(all, "results")), 4);
+    assert_int_equal(json_array_size(json_object_get(part, "results")), 1);
+    assert_true(support_result_number(support_result(part, 0), "ours") ==
+                support_result_number(support_result(all, 2), "ours"));
+    assert_fails(ctx, KFE_EINVAL, "no row 'J'",
+                 rep_run(ctx, support_text("s.json", text), &wrong, KFE_STYLE_TEXT, &out));
+    json_decref(all);
+    json_decref(part);
+}
+
 /* ---- the same again ---- */
 
 static void test_the_seed_decides(void **state)
 {
     kfe_context *ctx = *state;
     static const char text[] = "{" HEAD ", \"columns\": [" KNN "], \"rows\": [" SLABS "]}";
-    char *out[3] = {NULL, NULL, NULL};
+    const json_t *results[3];
+    json_t *reports[3];
 
     for (int i = 0; i < 3; i++) {
         kfe_context_set_seed(ctx, i == 2 ? 8 : 7);
-        assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), NULL, KFE_STYLE_JSON, &out[i]));
+        reports[i] = support_reproduce(ctx, text, NULL);
+        results[i] = support_result(reports[i], 0);
     }
-    assert_string_equal(out[0], out[1]);
-    assert_string_not_equal(out[0], out[2]);
+    assert_true(support_result_number(results[0], "ours") == support_result_number(results[1], "ours"));
+    assert_true(support_result_number(results[0], "sd") == support_result_number(results[1], "sd"));
+    assert_true(support_result_number(results[0], "sd") != support_result_number(results[2], "sd"));
     for (int i = 0; i < 3; i++)
-        kfe_string_free(ctx, out[i]);
+        json_decref(reports[i]);
 }
 
 int main(void)
@@ -473,6 +510,7 @@ int main(void)
         with_context(test_missing_files_are_named),
         with_context(test_files_are_read_from_the_folder),
         with_context(test_failing_allocations),
+        with_context(test_one_row_and_column),
         with_context(test_the_seed_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,21 +7,21 @@
 
 #include <jansson.h>
 
-#include "api/plan.h"
+#include "reproduce/src/data.h"
 #include "support/plan.h"
 #include "support/tolerance.h"
 
 static kfe_data *data_of_row(kfe_context *ctx, const char *row)
 {
     char text[1000];
-    kfe_i_plan plan;
+    rep_plan plan;
     kfe_data *data = NULL;
-    const kfe_i_plan_use use = {.folder = ""};
+    const rep_use use = {.folder = ""};
 
     snprintf(text, sizeof text, "{" HEAD ", \"columns\": [{\"name\": \"P\"}], \"rows\": [%s]}", row);
-    assert_ok(ctx, kfe_i_plan_parse(ctx, "d.json", text, strlen(text), &plan));
-    assert_ok(ctx, kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
-    kfe_i_plan_close(&plan);
+    assert_ok(ctx, rep_plan_parse(ctx, "d.json", text, strlen(text), &plan));
+    assert_ok(ctx, rep_row_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    rep_plan_close(&plan);
     return data;
 }
 
@@ -73,14 +73,14 @@ static void test_a_class_in_no_list(void **state)
     static const char text[] =
         "{" HEAD ", \"columns\": [{\"name\": \"P\"}], \"rows\": [{\"name\": \"I\", \"generate\": "
         "\"iris\", \"classes\": {\"v\": [\"versicolor\"]}}]}";
-    const kfe_i_plan_use use = {.folder = ""};
-    kfe_i_plan plan;
+    const rep_use use = {.folder = ""};
+    rep_plan plan;
     kfe_data *data = NULL;
 
-    assert_ok(ctx, kfe_i_plan_parse(ctx, "d.json", text, strlen(text), &plan));
+    assert_ok(ctx, rep_plan_parse(ctx, "d.json", text, strlen(text), &plan));
     assert_fails(ctx, KFE_EINPUT, "no list with class 'setosa'",
-                 kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
-    kfe_i_plan_close(&plan);
+                 rep_row_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+    rep_plan_close(&plan);
 }
 
 /* So many of each class, different rows, in their order; the seed decides which. */
@@ -177,8 +177,9 @@ static void test_targets_are_scaled(void **state)
     kfe_data *plain = NULL;
 
     assert_ok(ctx, kfe_data_generate(ctx, "sma-cost", "n=30,features=60", &plain));
-    const double *scaled = data->target.values;
-    const double *raw = plain->target.values;
+    int64_t cols = 0;
+    const double *scaled = kfe_data_targets(data, &cols);
+    const double *raw = kfe_data_targets(plain, &cols);
     double sum = 0;
     double squares = 0;
 
@@ -195,30 +196,56 @@ static void test_targets_are_scaled(void **state)
     kfe_data_free(data);
 }
 
+/* Over all rows: mean 0 and length 1 of every column; labels stay. */
+static void test_columns_are_scaled(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_data *data =
+        data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"column-scale\": \"unit-norm\"}");
+    double sums[4] = {0};
+    double squares[4] = {0};
+
+    for (int64_t i = 0; i < 150; i++) {
+        double row[4];
+        assert_ok(ctx, kfe_data_row(ctx, data, 0, i, row));
+        assert_int_equal(kfe_data_class_of(data, i), i / 50);
+        for (int j = 0; j < 4; j++) {
+            sums[j] += row[j];
+            squares[j] += row[j] * row[j];
+        }
+    }
+    for (int j = 0; j < 4; j++) {
+        assert_below(fabs(sums[j]), 1e-12); /* 150 values, each off by the rounding of the mean */
+        assert_below(fabs(squares[j] - 1), tolerance_sum(150, 1));
+    }
+    kfe_data_free(data);
+}
+
 static void test_samples_need_classes(void **state)
 {
     kfe_context *ctx = *state;
     static const char text[] =
         "{" HEAD ", \"columns\": [{\"name\": \"P\"}], \"rows\": [{\"name\": \"R\", \"generate\": "
         "\"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}, \"per-class\": 3}]}";
-    const kfe_i_plan_use use = {.folder = ""};
-    kfe_i_plan plan;
+    const rep_use use = {.folder = ""};
+    rep_plan plan;
     kfe_data *data = NULL;
 
-    assert_ok(ctx, kfe_i_plan_parse(ctx, "d.json", text, strlen(text), &plan));
+    assert_ok(ctx, rep_plan_parse(ctx, "d.json", text, strlen(text), &plan));
     assert_fails(ctx, KFE_EINPUT, "data with classes",
-                 kfe_i_plan_data(&plan, json_array_get(plan.rows, 0), &use, &data));
+                 rep_row_data(&plan, json_array_get(plan.rows, 0), &use, &data));
     assert_null(data);
-    kfe_i_plan_close(&plan);
+    rep_plan_close(&plan);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_rows_are_the_first), with_context(test_classes_are_sampled),
-        with_context(test_samples_are_fair),   with_context(test_images_become_rectangle_features),
-        with_context(test_targets_are_scaled), with_context(test_samples_need_classes),
-        with_context(test_classes_are_joined), with_context(test_a_class_in_no_list),
+        with_context(test_rows_are_the_first),   with_context(test_classes_are_sampled),
+        with_context(test_samples_are_fair),     with_context(test_images_become_rectangle_features),
+        with_context(test_targets_are_scaled),   with_context(test_columns_are_scaled),
+        with_context(test_samples_need_classes), with_context(test_classes_are_joined),
+        with_context(test_a_class_in_no_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

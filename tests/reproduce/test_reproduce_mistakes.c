@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Specifications with mistakes, and names that are not there: what the message says. */
-#include "api/plan.h"
+#include "reproduce/src/plan.h"
 #include "support/plan.h"
 #include "support/support.h"
 
@@ -12,7 +12,7 @@ static const mistake mistakes[] = {
     {"{", "m.json:1"},
     {"[]", "m.json: the file must hold one JSON object"},
     {"{" HEAD "}", "the key \"columns\" is missing"},
-    {"{" HEAD ", \"row\": []}", "unknown key \"row\" (did you mean 'rows'?)"},
+    {"{" HEAD ", \"row\": []}", "unknown key \"row\"; the keys are title, "},
     {"{" HEAD ", \"columns\": [], \"rows\": [" SLABS "]}", "there are no columns"},
     {"{" HEAD ", \"columns\": [" KNN "], \"rows\": []}", "there are no rows"},
     {"{" HEAD ", \"columns\": [" KNN ", " KNN "], \"rows\": [" SLABS "]}", "column 2 (K): the name"},
@@ -27,9 +27,9 @@ static const mistake mistakes[] = {
      "\"columns\": [" KNN "], \"rows\": [" SLABS "]}",
      "gama"},
     {"{" HEAD ", \"metrics\": [\"acuracy\"], \"columns\": [" KNN "], \"rows\": [" SLABS "]}",
-     "'acuracy' is no metric"},
+     "no metric 'acuracy'"},
     {"{" HEAD ", \"metrics\": [\"support-vectors\"], \"columns\": [" KNN "], \"rows\": [" SLABS "]}",
-     "no metric to choose by"},
+     "the first metric chooses settings"},
     {"{" HEAD ", \"protocol\": {\"fold\": 5}, \"columns\": [" KNN "], \"rows\": [" SLABS "]}", "fold"},
     {"{" HEAD ", \"quick\": {\"repeats\": 0}, \"columns\": [" KNN "], \"rows\": [" SLABS "]}", "repeats"},
     {"{" HEAD ", \"columns\": [{\"name\": \"K\", \"method\": \"kok\", \"learner\": \"knn\"}], "
@@ -42,7 +42,7 @@ static const mistake mistakes[] = {
      "\"rows\": [" SLABS "]}",
      "kn"},
     {"{" HEAD ", \"columns\": [{\"name\": \"K\", \"method\": \"koc\"}], \"rows\": [" SLABS "]}",
-     "needs a \"learner\""},
+     "give a \"learner\""},
     {"{" HEAD ", \"columns\": [{\"name\": \"K\", \"method\": \"koc\", \"learner\": \"knn\", \"grid\": "
      "[\"neighbours=1,2\"]}], \"rows\": [" SLABS "]}",
      "neighbours"},
@@ -88,7 +88,7 @@ static const mistake mistakes[] = {
      "the kind path takes no \"grid\""},
     {"{" HEAD ", \"columns\": [{" SMC ", \"learner\": \"ls\", \"record\": \"covariance\"}], \"rows\": [" REAL
      "]}",
-     "and no other"},
+     "only a column of a path"},
     {"{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"k\", \"values\": [1.5]}, \"columns\": [{" SMC
      ", \"record\": \"covariance\"}], \"rows\": [" REAL "]}",
      "numbers of features"},
@@ -102,35 +102,35 @@ static void test_mistakes_name_file_and_key(void **state)
     kfe_context *ctx = *state;
 
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        kfe_i_plan plan;
+        rep_plan plan;
         const char *text = mistakes[i].text;
         assert_fails(ctx, KFE_EINPUT, mistakes[i].message,
-                     kfe_i_plan_parse(ctx, "m.json", text, strlen(text), &plan));
+                     rep_plan_parse(ctx, "m.json", text, strlen(text), &plan));
         assert_non_null(strstr(kfe_error_message(ctx), "m.json"));
-        kfe_i_plan_close(&plan);
+        rep_plan_close(&plan);
     }
 }
 
-static void test_unknown_names_and_options(void **state)
+static void test_unknown_names(void **state)
 {
     kfe_context *ctx = *state;
+    const rep_settings settings = {0};
+    rep_entry entry;
     char *out = NULL;
 
-    assert_fails(ctx, KFE_EINVAL, "(did you mean '004-table1'?)",
-                 kfe_reproduce(ctx, "004-tabel1", NULL, KFE_STYLE_TEXT, &out));
+    assert_fails(ctx, KFE_EINVAL, "no table or figure '004-tabel1'",
+                 rep_run(ctx, "004-tabel1", &settings, KFE_STYLE_TEXT, &out));
     assert_null(out);
-    assert_fails(ctx, KFE_EINVAL, "quik", kfe_reproduce(ctx, "004-table1", "quik=yes", KFE_STYLE_TEXT, &out));
-    assert_fails(ctx, KFE_EIO, "no-such.json",
-                 kfe_reproduce(ctx, "no-such.json", NULL, KFE_STYLE_TEXT, &out));
-    assert_string_equal(kfe_reproduce_option(0)->name, "data");
-    assert_null(kfe_reproduce_option(3));
+    assert_fails(ctx, KFE_EIO, "no-such.json", rep_run(ctx, "no-such.json", &settings, KFE_STYLE_TEXT, &out));
+    assert_int_equal(rep_entry_at(-1, &entry), 0);
+    assert_null(entry.name);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_mistakes_name_file_and_key),
-        with_context(test_unknown_names_and_options),
+        with_context(test_unknown_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

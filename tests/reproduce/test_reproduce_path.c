@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "api/plan.h"
 #include "support/plan.h"
 #include "support/tolerance.h"
 
@@ -99,25 +98,28 @@ static void test_path_on_test_rows_by_hand(void **state)
         "true}, \"record\": \"test - cost\"}], \"protocol\": {\"split\": \"random\", \"train-size\": 20}, "
         "\"rows\": [" REAL "]}";
     kfe_data *data = make_regression(ctx);
-    kfe_i_assess_settings settings;
-    kfe_i_splits splits = {0};
+    kfe_splits *splits = NULL;
     kfe_data *train = NULL;
     kfe_data *test = NULL;
     int64_t count = 0;
+    int64_t cols = 0;
     double mean = 0;
     double expected = 0;
 
-    assert_ok(ctx, kfe_i_assess_settings_parse(ctx, "split=random,train-size=20", &settings));
-    assert_ok(ctx, kfe_i_splits_make(ctx, &settings.protocol, &data->target, 30, NULL, 0, 0, &splits));
-    assert_ok(ctx, kfe_i_data_gather(ctx, data, splits.items[0].train, 20, &train));
-    assert_ok(ctx, kfe_i_data_gather(ctx, data, splits.items[0].test, 10, &test));
+    assert_ok(ctx, kfe_splits_make(ctx, data, "split=random,train-size=20", &splits));
+    const int64_t *rows = kfe_splits_train(splits, 0, &count);
+    assert_ok(ctx, kfe_data_take(ctx, data, count, rows, &train));
+    rows = kfe_splits_test(splits, 0, &count);
+    assert_ok(ctx, kfe_data_take(ctx, data, count, rows, &test));
+    const double *trained = kfe_data_targets(train, &cols);
+    const double *tested = kfe_data_targets(test, &cols);
     kfe_model *model = support_fit(ctx, "smc", "dim=5,bound=yes", "linear", train);
     kfe_matrix z = support_transform(ctx, model, test);
     for (int64_t i = 0; i < 20; i++)
-        mean += train->target.values[i] / 20;
+        mean += trained[i] / 20;
     for (int64_t i = 0; i < 10; i++)
         for (int64_t j = 0; j < 3; j++)
-            expected += pow((test->target.values[i] - mean) * z.values[i * z.stride + j], 2) / 10;
+            expected += pow((tested[i] - mean) * z.values[i * z.stride + j], 2) / 10;
     expected -= 3 * kfe_model_record(model, "bound_cost", &count)[0];
     json_t *report = support_reproduce(ctx, text, NULL);
     assert_below(fabs(support_result_number(support_result(report, 1), "ours") - expected),
@@ -128,7 +130,7 @@ static void test_path_on_test_rows_by_hand(void **state)
     kfe_model_free(model);
     kfe_data_free(train);
     kfe_data_free(test);
-    kfe_i_splits_free(&splits);
+    kfe_splits_free(splits);
     kfe_data_free(data);
 }
 

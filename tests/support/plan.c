@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Runs small plans of reproductions. Used by tests/reproduce. */
 #include "support/plan.h"
+
+#include <stdlib.h>
 
 #include "support/support.h"
 
-json_t *support_reproduce(kfe_context *ctx, const char *text, const char *options)
+json_t *support_reproduce(kfe_context *ctx, const char *text, const rep_settings *settings)
 {
+    static const rep_settings none = {0};
     char *out = NULL;
     json_error_t error;
 
-    assert_ok(ctx, kfe_reproduce(ctx, support_text("s.json", text), options, KFE_STYLE_JSON, &out));
+    assert_ok(ctx,
+              rep_run(ctx, support_text("s.json", text), settings ? settings : &none, KFE_STYLE_JSON, &out));
     json_t *report = json_loads(out, 0, &error);
     if (!report)
         fail_msg("not JSON: %s: %s", error.text, out);
-    kfe_string_free(ctx, out);
+    free(out);
     return report;
 }
 

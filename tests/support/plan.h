@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces that small specifications of reproductions are put together from. */
+/* Run small plans of reproductions, put together from these pieces. */
 #ifndef KFE_TESTS_SUPPORT_PLAN_H
 #define KFE_TESTS_SUPPORT_PLAN_H
 
 #include <jansson.h>
 
 #include "kfe.h"
+#include "reproduce/src/reproduce.h"
 
 #define HEAD "\"title\": \"t\", \"paper\": \"p\""
 #define KNN "{\"name\": \"K\", \"method\": \"koc\", \"kernel\": \"rbf:gamma=0.2\", \"learner\": \"knn\"}"
@@ -16,9 +17,9 @@
 #define SMC "\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5}"
 #define REAL "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}}"
 
-/* The report of a specification, as JSON, for json_decref. */
-json_t *support_reproduce(kfe_context *ctx, const char *text, const char *options);
-/* One entry of its results, and a number in it, which must be there. */
+/* The report of a plan, as JSON, for json_decref. NULL settings: none given. */
+json_t *support_reproduce(kfe_context *ctx, const char *text, const rep_settings *settings);
+/* One entry of its results, and a number in it; both must exist. */
 const json_t *support_result(const json_t *report, size_t index);
 double support_result_number(const json_t *result, const char *key);
 

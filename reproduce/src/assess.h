@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cross-validate a cell of a table or curve. */
+#ifndef REP_ASSESS_H
+#define REP_ASSESS_H
+
+#include "reproduce/src/cell.h"
+
+/* The result of kfe_cross_validate as JSON, for json_decref. */
+kfe_status rep_assess(const rep_cell *cell, const kfe_data *data, json_t **out);
+
+/* Mean and standard deviation over the splits of a metric or of the number of support vectors; returns the number
+ * of splits. */
+int64_t rep_assessed_metric(const json_t *assessment, const char *metric, double *mean, double *sd);
+/* Appends the chosen setting, as in "gamma=0.1 C=1"; nothing if there was no choice. */
+void rep_assessed_setting(const json_t *assessment, rep_text *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names and writes the files of a reproduction. Called by reproduce.c. */
+#include "reproduce/src/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+kfe_status rep_output_make(kfe_context *ctx, const char *folder)
+{
+    if (!*folder || mkdir(folder, 0777) == 0 || errno == EEXIST)
+        return KFE_OK;
+    return rep_fail(ctx, KFE_EIO, "%s: cannot create this folder: %s", folder, strerror(errno));
+}
+
+/* ---- names ---- */
+
+/* Letters, digits, '.' and '-' stay; anything else becomes '_'. */
+static void put_file_name(rep_text *path, const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+
+    for (; *name; name++)
+        rep_text_add(path, strchr(plain, *name) ? name : "_", 1);
+}
+
+/* FOLDER/PLAN, where PLAN is the plan's name without folder and extension. */
+static void put_stem(rep_text *path, const rep_plan *plan, const char *folder)
+{
+    const char *slash = strrchr(plan->name, '/');
+    const char *stem = slash ? slash + 1 : plan->name;
+    const char *extension = strstr(stem, ".json");
+
+    rep_text_printf(path, "%s/", folder);
+    rep_text_add(path, stem, extension && extension > stem ? (size_t)(extension - stem) : strlen(stem));
+}
+
+kfe_status rep_output_path(const rep_place *place, const char *folder, char **out)
+{
+    rep_text path = {0};
+
+    put_stem(&path, place->plan, folder);
+    rep_text_puts(&path, "-");
+    put_file_name(&path, rep_string(place->row, "name"));
+    rep_text_puts(&path, "-");
+    put_file_name(&path, rep_string(place->column, "name"));
+    rep_text_puts(&path, ".csv");
+    return rep_text_take(place->plan->ctx, &path, out);
+}
+
+/* ---- writing ---- */
+
+static int write_all(const char *path, const rep_text *text)
+{
+    FILE *file = fopen(path, "wb");
+    int good = file && fwrite(rep_text_string(text), 1, text->length, file) == text->length;
+
+    return file && fclose(file) == 0 && good;
+}
+
+/* Writes a temporary file beside the final one, then renames it. */
+static kfe_status write_whole(kfe_context *ctx, const char *path, const rep_text *text)
+{
+    kfe_status status = KFE_OK;
+    rep_text temporary = {0};
+
+    rep_text_printf(&temporary, "%s.part", path);
+    REP_TRY(rep_text_check(ctx, &temporary));
+    if (write_all(temporary.bytes, text) && rename(temporary.bytes, path) == 0)
+        goto cleanup;
+    status = rep_fail(ctx, KFE_EIO, "%s: cannot write: %s", path, strerror(errno));
+    remove(temporary.bytes);
+cleanup:
+    rep_text_free(&temporary);
+    return status;
+}
+
+kfe_status rep_output_report(const rep_report *report, const char *folder)
+{
+    kfe_status status = KFE_OK;
+    rep_text path = {0};
+    rep_text text = {0};
+
+    put_stem(&path, report->plan, folder);
+    rep_text_puts(&path, ".csv");
+    rep_report_csv(report, &text);
+    REP_TRY(rep_text_check(report->ctx, &path));
+    REP_TRY(rep_text_check(report->ctx, &text));
+    REP_TRY(write_whole(report->ctx, path.bytes, &text));
+cleanup:
+    rep_text_free(&path);
+    rep_text_free(&text);
+    return status;
+}

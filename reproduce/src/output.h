@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Write the files of a reproduction into the user's folder. An empty folder name means: write no files. */
+#ifndef REP_OUTPUT_H
+#define REP_OUTPUT_H
+
+#include "reproduce/src/cell.h"
+#include "reproduce/src/report.h"
+
+kfe_status rep_output_make(kfe_context *ctx, const char *folder);
+/* FOLDER/PLAN-ROW-COLUMN.csv, for the points of a scatter plot. The caller frees the path with free(). */
+kfe_status rep_output_path(const rep_place *place, const char *folder, char **out);
+/* Writes FOLDER/PLAN.csv, whole or not at all. */
+kfe_status rep_output_report(const rep_report *report, const char *folder);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compute a published table or figure again: what the command `kfe reproduce` calls. */
+#ifndef REP_REPRODUCE_H
+#define REP_REPRODUCE_H
+
+#include "kfe.h"
+
+/* The embedded tables and figures. Returns 0 past the end. */
+typedef struct rep_entry {
+    const char *name, *title, *paper;
+} rep_entry;
+int rep_entry_at(int index, rep_entry *out);
+
+/* NULL or "": not given. */
+typedef struct rep_settings {
+    const char *data;   /* folder with the data sets */
+    const char *output; /* folder for CSV files of the numbers and of scatter plots; created if needed */
+    const char *row;    /* only this row */
+    const char *column; /* only this column */
+    int quick;          /* fewer splits, for a first look */
+} rep_settings;
+
+/* `name`: an embedded table or figure, or the path of a specification (docs/reproduction.md). The caller frees the
+ * report with free(). */
+kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, kfe_style style,
+                   char **out);
+
+#endif
