@@ -75,7 +75,7 @@ def test_model_and_json_do_not_mix_on_standard_output(kfe):
 
 def test_a_first_row_with_a_typing_error_does_not_vanish_unnoticed(kfe):
     kfe.write("slip.csv", "1,2x,a\n3,4,b\n5,6,a\n")
-    assert "slip.csv:1: taken for a header, though field 1" in kfe.ok("convert", "slip.csv", "-").err
+    assert "slip.csv:1: this row is taken for a header, although field 1" in kfe.ok("convert", "slip.csv", "-").err
     kfe.refused("convert", "--header", "no", "slip.csv", "out.csv", says=["slip.csv:1:2", "'2x'"])
     kfe.write("fine.csv", "x,y,class\n3,4,b\n5,6,a\n")
     assert kfe.ok("convert", "fine.csv", "-").err == kfe.ok("convert", "--header", "yes", "slip.csv", "-").err == ""

@@ -91,7 +91,7 @@ def test_strings_beside_numbers(views):
     (["signal.csv", "noise.csv", *LABELS, "--view-kernel", "linear"], "NAME=KERNEL"),
     (["signal.csv", "noise.csv", *LABELS, "--view-kernel", "noise=linea"], "no kernel 'linea'"),
     (["signal.csv", "noise.csv", *LABELS, "--view-kernel", "noise=linear", "--view-kernel", "signal=linear"],
-     "leave out -k"),
+     "leave out --kernel"),
 ])
 def test_bad_views_to_fit(views, arguments, says):
     views.refused(*MKL, *arguments, "-o", "bad.kfe", says=says)
