@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dual of the soft-margin support vector machine on a Gram operator,
- *   minimise ½αᵀQα − eᵀα   subject to yᵀα = 0, 0 ≤ αᵢ ≤ upperᵢ,   Q_ij = yᵢyⱼG_ij,
- * by sequential minimal optimisation with second-order choice of the pair, shrinking, and a warm start.
- * For methods that solve hundreds of nearly equal machines; LIBSVM cannot start from a given α.
+ * Call kfe_i_smo_solve to solve the dual of the soft-margin SVM on a Gram operator,
+ *     minimise ½αᵀQα − eᵀα   subject to yᵀα = 0, 0 ≤ αᵢ ≤ upperᵢ,   Q_ij = yᵢyⱼG_ij,
+ * by sequential minimal optimisation with second-order choice of the pair, shrinking, and a warm start. It is for
+ * methods that solve hundreds of nearly equal SVMs; LIBSVM cannot start from a given α.
  */
 #ifndef KFE_LEARN_SMO_H
 #define KFE_LEARN_SMO_H
 
 #include "gram/gram.h"
 
-/* Memory that calls can share, so that hundreds of them allocate as little as one. Zeros at first. */
+/* Memory that calls can share, so that hundreds of them allocate as little as one. Begin with zeros. */
 typedef struct kfe_i_smo_work {
-    double *whole, *part, *jump;
-    int64_t whole_count, part_count, jump_count;
+    double *whole, *part, *newton;
+    int64_t whole_count, part_count, newton_count;
 } kfe_i_smo_work;
 
 void kfe_i_smo_work_free(kfe_context *ctx, kfe_i_smo_work *work);
@@ -26,25 +26,27 @@ typedef struct kfe_i_smo_problem {
 } kfe_i_smo_problem;
 
 typedef struct kfe_i_smo_options {
-    double tolerance; /* of the largest violation of the optimality conditions; LIBSVM's default is 1e-3 */
+    double tolerance;       /* accepted violation of the optimality conditions; LIBSVM's default is 1e-3 */
     int64_t max_iterations; /* 0: LIBSVM's rule, max(10⁷, 100n) */
     int shrinking;
-    int jumps; /* Newton steps in between (smo_jump.c), for kernels of few dimensions */
+    int newton; /* Newton steps between pairs (smo_newton.c), for kernels of few dimensions */
+    int quiet;  /* no warning when the solver does not converge: the caller reports it */
 } kfe_i_smo_options;
 
 typedef struct kfe_i_smo_result {
-    double objective;    /* of the dual, as above */
-    double offset;       /* decision(x) = Σ αᵢyᵢκ(xᵢ, x) − offset */
-    double gap;          /* largest violation, over all examples, with the gradient at the end */
-    int64_t iterations;  /* pairs moved */
-    int64_t row_touches; /* rows of G read, wholly or in part, those for gradients from scratch included */
-    int converged;
+    double objective; /* of the dual, as above */
+    double offset;    /* decision(x) = Σ αᵢyᵢκ(xᵢ, x) − offset */
+    double violation; /* largest violation of the optimality conditions, from residuals computed at the end */
+    double gap; /* duality gap: primal cost at this offset, minus the (maximised) dual value; 0 or more */
+    int64_t iterations;  /* pairs and Newton steps */
+    int64_t row_touches; /* rows of G that were read, wholly or in part */
+    int converged;       /* the violation is within the tolerance */
 } kfe_i_smo_result;
 
-/* `alpha` (n) is the start, zeros for a cold one, and the answer. A start from a neighbouring problem is
- * clipped to the box and, where yᵀα ≠ 0, repaired by the smallest change; when C has changed, multiply the
- * start by the same factor, so that what was at a bound still is. Warns, with the gap, when the iterations
- * ran out or rounding allowed no more. On failure *out is zero, and alpha is no answer. */
+/* `alpha` (n) is the start (zeros for a cold one) and the answer. A start from a neighbouring problem is clipped to the
+ * box and, where yᵀα ≠ 0, repaired by the smallest change. When C has changed, multiply the start by the same factor,
+ * so that coefficients at a bound stay there. The solver warns, with the violation, when it runs out of iterations or
+ * of precision. On failure *out is zero and alpha is not an answer. */
 kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
                            const kfe_i_smo_options *options, double *alpha, kfe_i_smo_result *out);
 

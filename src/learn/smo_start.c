@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting from the answer to a neighbouring problem.
+ * Warm starts of the SMO solver (smo.c): a start from the answer to a neighbouring problem.
  *
  * Feasible: the nearest point of {0 ≤ α ≤ upper, yᵀα = 0} to a start a is clip(a − λy) for the λ at which
- * yᵀclip(a − λy), which falls with λ, is zero: bisection, O(n) per step.
+ * yᵀclip(a − λy), which falls with λ, is zero. Bisection finds it, O(n) per step.
  *
- * Settled: after a small change the coefficients at bounds mostly stay there, and those inside have to find a
- * new balance, which takes pairs many iterations. So the subproblem of those inside, m of them, is solved
- * first, on a copy of its part of G; examples that violate its answer join in, a few times over. Each round
- * reads the rows of new members and of those that moved; iterations in between cost O(m), and m² numbers are
- * kept.
+ * Free coefficients first: after a small change the coefficients at bounds mostly stay there, and the free ones have to
+ * find a new balance, which takes pairs many iterations. So the subproblem of the m free ones is solved first, on a
+ * copy of its part of G; examples that violate its answer join, a few times over. Each pass reads the rows of new
+ * members and of those that moved; iterations in between cost O(m). The copy takes m² numbers.
  */
 #include <cblas.h>
 #include <float.h>
@@ -17,11 +16,11 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "learn/smo_inside.h"
+#include "learn/smo_internal.h"
 
 /* ---- a feasible start ---- */
 
-/* yᵀ of the start moved by −multiplier·y and clipped: falls with the multiplier. */
+/* yᵀclip(α − multiplier·y), which falls with the multiplier. */
 static double balance(const kfe_i_smo_state *s, double multiplier)
 {
     double sum = 0;
@@ -31,7 +30,7 @@ static double balance(const kfe_i_smo_state *s, double multiplier)
     return sum;
 }
 
-/* The multiplier of the projection on the box and yᵀα = 0, from the side where yᵀα ≤ 0. */
+/* The multiplier of the projection on the box and yᵀα = 0, approached from the side where yᵀα ≤ 0. */
 static double projection_multiplier(const kfe_i_smo_state *s)
 {
     double high = 0;
@@ -50,7 +49,7 @@ static double projection_multiplier(const kfe_i_smo_state *s)
     }
 }
 
-/* What rounding left of yᵀα goes to the first examples that have room for it. */
+/* Gives what rounding left of yᵀα to the first examples that have room for it. */
 static void absorb_imbalance(kfe_i_smo_state *s)
 {
     double left = balance(s, 0);
@@ -70,7 +69,7 @@ void kfe_i_smo_make_feasible(kfe_i_smo_state *s)
         s->alpha[i] = kfe_i_smo_clip(s->alpha[i], s->upper[i]);
         total += s->alpha[i];
     }
-    /* what an answer of ours may be off by, so that it stays as it is */
+    /* a previous answer may be off by this much; it is left as it is */
     if (fabs(balance(s, 0)) <= (double)s->n * DBL_EPSILON * total)
         return;
     double multiplier = projection_multiplier(s);
@@ -79,18 +78,18 @@ void kfe_i_smo_make_feasible(kfe_i_smo_state *s)
     absorb_imbalance(s);
 }
 
-/* ---- settling ---- */
+/* ---- the subproblem of free coefficients ---- */
 
-enum { MOST_ROUNDS = 10, SPARE_PLACES = 64 };
-/* Of the tolerance: what is left to the examples outside of the subproblem. */
+enum { MOST_PASSES = 10, SPARE_PLACES = 64 };
+/* Share of the tolerance that the subproblem may use; the examples outside of it need the rest. */
 #define SUBPROBLEM_SHARE 0.1
-/* Of --memory: what the copy may take. */
+/* Share of the memory limit that the copy may take. */
 #define BLOCK_SHARE 0.25
 
 typedef struct subproblem {
     kfe_i_smo_state s;
     int64_t capacity;
-    int64_t *index;        /* which example each member is */
+    int64_t *index;        /* the example of each member */
     unsigned char *member; /* per example */
     double *sign, *upper, *before, *block;
 } subproblem;
@@ -102,30 +101,30 @@ static kfe_status subproblem_open(const kfe_i_smo_state *whole, int64_t capacity
     kfe_i_smo_work *work = whole->work;
 
     sub->s.ctx = ctx;
-    sub->s.stride = sub->capacity = capacity;
+    sub->s.rows.stride = sub->capacity = capacity;
     KFE_GROW(ctx, work->part, work->part_count, (KFE_SMO_ARRAYS + 5 + capacity) * capacity + whole->n);
-    kfe_i_smo_lay_out(&sub->s, capacity, work->part);
+    kfe_i_smo_place_arrays(&sub->s, capacity, work->part);
     sub->index = (int64_t *)(work->part + KFE_SMO_ARRAYS * capacity);
     sub->s.sign = sub->sign = work->part + (KFE_SMO_ARRAYS + 1) * capacity;
     sub->s.upper = sub->upper = sub->sign + capacity;
     sub->before = sub->upper + capacity;
     sub->s.alpha = sub->before + capacity;
-    sub->s.block = sub->block = sub->s.alpha + capacity;
+    sub->s.rows.block = sub->block = sub->s.alpha + capacity;
     sub->member = (unsigned char *)(sub->block + capacity * capacity);
     memset(sub->member, 0, (size_t)whole->n);
 cleanup:
     return status;
 }
 
-/* Those inside their box, and those whose residual is on the wrong side of what these have in common. */
+/* Adds free examples, and those whose residual is on the wrong side of `common`, the residual of free ones. */
 static void add_members(const kfe_i_smo_state *whole, subproblem *sub, double common, double slack)
 {
     for (int64_t t = 0; t < whole->n && sub->s.n < sub->capacity; t++) {
         double beyond = whole->residual[t] - common;
         int violates = ((whole->moves[t] & MAY_GO_UP) && beyond > slack) ||
                        ((whole->moves[t] & MAY_GO_DOWN) && beyond < -slack);
-        int inside = whole->moves[t] == (MAY_GO_UP | MAY_GO_DOWN);
-        if (sub->member[t] || !(violates || inside))
+        int is_free = whole->moves[t] == (MAY_GO_UP | MAY_GO_DOWN);
+        if (sub->member[t] || !(violates || is_free))
             continue;
         sub->member[t] = 1;
         sub->index[sub->s.n++] = t;
@@ -139,7 +138,7 @@ static kfe_status read_block(kfe_i_smo_state *whole, subproblem *sub, int64_t fi
 
     for (int64_t k = first; k < sub->s.n; k++) {
         int64_t t = sub->index[k];
-        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->row_of_i, &row));
+        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->rows.first, &row));
         for (int64_t l = 0; l < sub->s.n; l++)
             sub->block[k * sub->capacity + l] = sub->block[l * sub->capacity + k] = row[sub->index[l]];
         sub->sign[k] = whole->sign[t];
@@ -150,8 +149,8 @@ cleanup:
     return status;
 }
 
-/* Takes the coefficients of the members over and brings all residuals up to date. */
-static kfe_status take_over(kfe_i_smo_state *whole, const subproblem *sub)
+/* Copies the coefficients of the members to the whole problem and updates all residuals. */
+static kfe_status copy_back(kfe_i_smo_state *whole, const subproblem *sub)
 {
     kfe_status status = KFE_OK;
     const double *row = NULL;
@@ -162,8 +161,8 @@ static kfe_status take_over(kfe_i_smo_state *whole, const subproblem *sub)
         if (change == 0)
             continue;
         whole->alpha[t] = sub->s.alpha[k];
-        kfe_i_smo_note_moves(whole, t);
-        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->row_of_i, &row));
+        kfe_i_smo_update_moves(whole, t);
+        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->rows.first, &row));
         cblas_daxpy((blasint)whole->n, -whole->sign[t] * change, row, 1, whole->residual, 1);
     }
 cleanup:
@@ -174,29 +173,29 @@ static kfe_status solve_subproblem(kfe_i_smo_state *whole, subproblem *sub, cons
                                    int64_t limit)
 {
     kfe_status status = KFE_OK;
-    double gap = 0;
+    double violation = 0;
     kfe_i_smo_options inner = {.tolerance = SUBPROBLEM_SHARE * options->tolerance};
 
     for (int64_t k = 0; k < sub->s.n; k++) {
         sub->s.alpha[k] = sub->before[k] = whole->alpha[sub->index[k]];
         sub->s.residual[k] = whole->residual[sub->index[k]];
-        kfe_i_smo_note_moves(&sub->s, k);
+        kfe_i_smo_update_moves(&sub->s, k);
     }
     kfe_i_smo_activate_all(&sub->s);
-    KFE_TRY(kfe_i_smo_iterate(&sub->s, &inner, limit, &gap));
-    KFE_TRY(take_over(whole, sub));
+    KFE_TRY(kfe_i_smo_iterate(&sub->s, &inner, limit, &violation));
+    KFE_TRY(copy_back(whole, sub));
 cleanup:
     return status;
 }
 
-static kfe_status settle_in_rounds(kfe_i_smo_state *whole, subproblem *sub, const kfe_i_smo_options *options,
-                                   int64_t limit)
+static kfe_status solve_in_passes(kfe_i_smo_state *whole, subproblem *sub, const kfe_i_smo_options *options,
+                                  int64_t limit)
 {
     kfe_status status = KFE_OK;
 
-    for (int round = 0; round < MOST_ROUNDS && kfe_i_smo_gap(whole) > options->tolerance; round++) {
+    for (int pass = 0; pass < MOST_PASSES && kfe_i_smo_violation(whole) > options->tolerance; pass++) {
         int64_t first = sub->s.n;
-        if (round == 0)
+        if (pass == 0)
             add_members(whole, sub, 0, INFINITY);
         else
             add_members(whole, sub, -kfe_i_smo_offset(&sub->s), options->tolerance / 2);
@@ -205,12 +204,12 @@ static kfe_status settle_in_rounds(kfe_i_smo_state *whole, subproblem *sub, cons
         KFE_TRY(read_block(whole, sub, first));
         KFE_TRY(solve_subproblem(whole, sub, options, limit));
     }
-    whole->iterations += sub->s.iterations;
+    whole->done.iterations += sub->s.done.iterations;
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_smo_settle(kfe_i_smo_state *whole, const kfe_i_smo_options *options, int64_t limit)
+kfe_status kfe_i_smo_solve_free(kfe_i_smo_state *whole, const kfe_i_smo_options *options, int64_t limit)
 {
     kfe_status status = KFE_OK;
     subproblem sub = {0};
@@ -224,7 +223,7 @@ kfe_status kfe_i_smo_settle(kfe_i_smo_state *whole, const kfe_i_smo_options *opt
     if (8.0 * (double)capacity * (double)capacity > BLOCK_SHARE * (double)kfe_context_memory(whole->ctx))
         return KFE_OK;
     KFE_TRY(subproblem_open(whole, capacity, &sub));
-    KFE_TRY(settle_in_rounds(whole, &sub, options, limit));
+    KFE_TRY(solve_in_passes(whole, &sub, options, limit));
 cleanup:
     return status;
 }

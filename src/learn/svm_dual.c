@@ -111,7 +111,7 @@ kfe_status kfe_i_svm_solve_smo(kfe_context *ctx, const kfe_i_gram *gram, const k
 {
     kfe_status status = KFE_OK;
     kfe_i_smo_problem problem = {.gram = gram, .sign = binary->sign};
-    kfe_i_smo_options options = {.tolerance = stop, .shrinking = 1};
+    kfe_i_smo_options options = {.tolerance = stop, .shrinking = 1, .quiet = 1};
     kfe_i_smo_result result = {0};
     double *matrix = NULL;
     double *upper = NULL;

@@ -117,12 +117,13 @@ static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t 
     /* far fewer than LIBSVM's rule: what is short of the tolerance goes on in the next round */
     int64_t most = 100 * s->n > 200000 ? 100 * s->n : 200000;
     kfe_i_smo_options options = {
-        .tolerance = s->stop, .max_iterations = most, .shrinking = 1, .jumps = s->jumps};
+        .tolerance = s->stop, .max_iterations = most, .shrinking = 1, .newton = s->newton, .quiet = s->quiet};
     kfe_i_smo_result result = {0};
 
     KFE_TRY(kfe_i_smo_solve(s->ctx, &problem, &options, alpha, &result));
     s->offset[m] = result.offset;
     s->objective -= result.objective;
+    s->gap += result.gap;
     for (int64_t i = 0; i < s->n; i++) {
         s->alpha_sum += alpha[i];
         s->weights[i * s->count + m] = alpha[i] * problem.sign[i];
@@ -135,7 +136,7 @@ kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *s, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
 
-    s->objective = s->alpha_sum = 0;
+    s->objective = s->alpha_sum = s->gap = 0;
     for (int64_t m = 0; m < s->count; m++)
         KFE_TRY(solve_one(s, gram, m));
 cleanup:

@@ -20,7 +20,8 @@ typedef struct kfe_i_onevsrest {
     kfe_i_decision decision;
     int64_t n, count; /* examples, machines */
     int64_t most;     /* features that there can be */
-    int jumps;        /* of the solver: for kernels of few dimensions; 0 at first */
+    int newton;       /* Newton steps of the solver, for kernels of few dimensions; 0 at first */
+    int quiet;        /* no warning when a solve does not converge: the method looks at `gap`; 0 at first */
     double stop;      /* violation of the optimality conditions that is accepted */
     double *sign;     /* count × n: +1 or −1 */
     double *upper;    /* n: C */
@@ -29,6 +30,7 @@ typedef struct kfe_i_onevsrest {
     double *offset;   /* count */
     double alpha_sum; /* Σ eᵀα over the machines */
     double objective; /* Σ eᵀα − ½ aᵀKa over the machines */
+    double gap;       /* Σ over the SVMs: primal cost minus `objective`, 0 or more */
     /* The operator of the features: their products, n × n, or for many examples the features themselves, n ×
      * most. */
     kfe_i_table table;

@@ -297,7 +297,7 @@ static void test_one_class_gets_its_side(void **state)
                 p.alpha[i] = 0.5;
             }
             kfe_i_smo_result result = smo_solve(*state, &p, 1e-3, 1);
-            assert_true(result.objective == 0 && result.gap == 0 && result.converged);
+            assert_true(result.objective == 0 && result.violation == 0 && result.converged);
             assert_true(-result.offset == sign);
             for (int64_t i = 0; i < n; i++)
                 assert_true(p.alpha[i] == 0);
@@ -354,6 +354,33 @@ static void test_indefinite_kernels_end_at_stationary_points(void **state)
     }
 }
 
+/* ---- certificates ---- */
+
+/* Weak duality bounds the distance to the optimum: the gap, computed here from the matrix, is small at any C, and is the
+ * one that the solver reports. A violation v costs at most v·C per example. */
+static void test_duality_gap_over_six_decades(void **state)
+{
+    static const double tolerance = 1e-7;
+
+    for (double c = 1e-3; c < 2e3; c *= 10)
+        for (int rbf = 0; rbf < 2; rbf++) {
+            smo_problem p = smo_make_points(9, 150, 3, 0.7);
+            if (rbf)
+                smo_rbf_kernel(&p, 0.5);
+            else
+                smo_linear_kernel(&p);
+            smo_set_upper(&p, c, 2 * c);
+            kfe_i_smo_result result = smo_solve(*state, &p, tolerance, 1);
+            double gap = smo_duality_gap_of(&p, p.alpha, result.offset);
+            double rounding = smo_rounding_of(&p) * smo_total(p.n, p.alpha);
+            smo_assert_solved(&p, &result, tolerance);
+            assert_below(gap, (double)p.n * 2 * c * tolerance + rounding);
+            assert_below(gap, 1e-5 * -result.objective);
+            assert_below(fabs(gap - result.gap), rounding + 1e-9 * (1 + smo_total(p.n, p.alpha)));
+            smo_free_problem(&p);
+        }
+}
+
 /* ---- limits and failures ---- */
 
 static void test_iteration_limit_is_a_warning(void **state)
@@ -373,11 +400,37 @@ static void test_iteration_limit_is_a_warning(void **state)
     assert_int_equal(result.converged, 0);
     assert_int_equal(result.iterations, 7);
     smo_assert_feasible(&p, 7);
-    assert_true(result.gap > 1e-6);
-    assert_below(fabs(result.gap - smo_violation_of(&p, p.alpha)), smo_rounding_of(&p));
+    assert_true(result.violation > 1e-6);
+    assert_below(fabs(result.violation - smo_violation_of(&p, p.alpha)), smo_rounding_of(&p));
     /* a tolerance below rounding ends too */
     assert_ok(ctx, smo_solve_on(ctx, &p, o.gram, 1e-300, 1, &result));
     assert_below(smo_violation_of(&p, p.alpha), 1e-9);
+    smo_close_gram(&o);
+    smo_free_problem(&p);
+}
+
+/* Kernel values of 10⁴⁰ leave nothing of decision values near 1: the solver ends where rounding ends it, not after
+ * millions of iterations. */
+static void test_huge_kernel_values_end_soon(void **state)
+{
+    kfe_context *ctx = *state;
+    smo_problem p = smo_make_points(5, 100, 3, 0.5);
+    kfe_i_smo_result result;
+    smo_opened o;
+
+    smo_linear_kernel(&p);
+    for (int64_t i = 0; i < p.n * p.n; i++)
+        p.kernel[i] *= 1e40;
+    for (int64_t i = 0; i < p.n; i++)
+        p.alpha[i] = p.upper[i] / 2; /* far from the tiny coefficients of a cold start */
+    assert_ok(ctx, smo_open_gram(ctx, &p, "precomputed", KFE_GRAM_AUTO, &o));
+    support_catch_log(ctx);
+    kfe_i_smo_problem smo = {.gram = o.gram, .sign = p.sign, .upper = p.upper};
+    kfe_i_smo_options options = {.tolerance = 1e-4, .shrinking = 1, .newton = 1};
+    assert_ok(ctx, kfe_i_smo_solve(ctx, &smo, &options, p.alpha, &result));
+    assert_int_equal(result.converged, 0);
+    assert_true(result.iterations < 100000);
+    assert_non_null(strstr(support_log(), "too large"));
     smo_close_gram(&o);
     smo_free_problem(&p);
 }
@@ -523,7 +576,9 @@ int main(void)
         with_context(test_zero_kernel),
         with_context(test_equal_points_with_both_labels),
         with_context(test_indefinite_kernels_end_at_stationary_points),
+        with_context(test_duality_gap_over_six_decades),
         with_context(test_iteration_limit_is_a_warning),
+        with_context(test_huge_kernel_values_end_soon),
         with_context(test_bad_arguments),
         with_context(test_kernel_of_nonsense_is_an_error),
         with_context(test_cancel),

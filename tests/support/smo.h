@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems for the support vector machine, what is true about an answer, worked out from the explicit kernel
- * matrix, and LIBSVM's answer. */
+/* SVM problems for tests of the SMO solver: certificates of an answer, computed from the explicit kernel matrix, and
+ * LIBSVM's answer. */
 #ifndef KFE_TESTS_SUPPORT_SMO_H
 #define KFE_TESTS_SUPPORT_SMO_H
 
@@ -41,6 +41,8 @@ double smo_total(int64_t n, const double *values);
 double smo_objective_of(const smo_problem *p, const double *alpha);
 /* The largest violation of the optimality conditions: over pairs that can move along the constraint. */
 double smo_violation_of(const smo_problem *p, const double *alpha);
+/* Primal cost ½|w|² + Σ upper·max(0, 1 − y(f − offset)) minus the dual value Σα − ½αᵀQα. */
+double smo_duality_gap_of(const smo_problem *p, const double *alpha, double offset);
 /* What summing up decision values rounds, when entries of the kernel differ in the last digits too. */
 double smo_rounding_of(const smo_problem *p);
 void smo_assert_feasible(const smo_problem *p, int64_t iterations);

@@ -258,7 +258,7 @@ kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const 
     p->threads = p->n > FEW_ROWS ? kfe_context_threads(ctx) : 1;
     KFE_TRY(find_gate_view(ctx, method, given, settings->gate, &gate_view));
     KFE_TRY(kfe_i_onevsrest_open(ctx, given->target, 0, settings->c, settings->stop, &p->svms));
-    p->svms.jumps = projects;
+    p->svms.newton = projects;
     KFE_TRY(open_matrix(p));
     KFE_ALLOC_ZERO(ctx, p->parts, given->kernels->count);
     p->count = given->kernels->count;

@@ -12,7 +12,7 @@ static kfe_i_smo_result solve(kfe_context *ctx, smo_problem *p, int jumps, doubl
         .ctx = ctx, .kind = KFE_TABLE_DENSE, .rows = p->n, .cols = p->n, .stride = p->n, .values = p->kernel};
     kfe_i_gram *gram = NULL;
     kfe_i_smo_result result = {0};
-    kfe_i_smo_options options = {.tolerance = tolerance, .shrinking = 1, .jumps = jumps};
+    kfe_i_smo_options options = {.tolerance = tolerance, .shrinking = 1, .newton = jumps};
 
     assert_ok(ctx, kfe_i_gram_precomputed(ctx, &table, &gram));
     kfe_i_smo_problem problem = {.gram = gram, .sign = p->sign, .upper = p->upper};
