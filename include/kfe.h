@@ -401,13 +401,14 @@ KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index)
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-/* What there is to measure predictions by; 0 past the end. `flags`: KFE_HAS_REGRESSION for real targets;
+/* The metrics of predictions; 0 past the end. `flags`: KFE_HAS_REGRESSION for real targets;
  * `formula`: "larger is better" or "smaller is better". */
 KFE_API int kfe_metric(int index, kfe_entry_info *out);
-/* One metric of predictions of classes, given as numbers 0 … classes−1. Scores (rows × classes, larger is
- * more so) may be NULL for metrics that need none, and `predicted` for those that need scores; `positive` is
- * the class looked for of two. NaN where the metric is undefined: with one class in the truth for auc and
- * average-precision. */
+/* One metric of predictions of classes, given as numbers 0 … classes−1. Scores (rows × classes, higher scores mean
+ * more likely) may be NULL for metrics that need none, and `predicted` for those that need scores; `positive` is
+ * the positive class of two. ovr-error takes a score above zero for "of this class", and without scores the
+ * predicted class alone. NaN: the metric is not defined, as auc and average-precision with one class in the
+ * truth. */
 KFE_API kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
                                       int64_t positive, const int32_t *truth, const int32_t *predicted,
                                       const double *scores, double *out);

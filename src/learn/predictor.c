@@ -209,6 +209,11 @@ static void pair_scores(const kfe_i_predictor *predictor, const double *outputs,
     }
 }
 
+int kfe_i_predictor_is_one_vs_rest(const kfe_i_predictor *predictor)
+{
+    return predictor->decision == KFE_DECIDE_LARGEST && predictor->kind != KFE_PREDICTOR_NEIGHBOURS;
+}
+
 void kfe_i_predictor_class_scores(const kfe_i_predictor *predictor, const double *outputs, double *scores)
 {
     switch (predictor->decision) {

@@ -81,5 +81,8 @@ int32_t kfe_i_predictor_decide(const kfe_i_predictor *predictor, const double *o
  * on the way to the class; pairs: votes plus a share below one of the summed margins, which orders equal
  * votes. */
 void kfe_i_predictor_class_scores(const kfe_i_predictor *predictor, const double *outputs, double *scores);
+/* Nonzero if there is one decision value per class, above zero for members of the class. Votes of neighbours are
+ * not decision values. */
+int kfe_i_predictor_is_one_vs_rest(const kfe_i_predictor *predictor);
 
 #endif

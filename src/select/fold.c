@@ -320,6 +320,7 @@ static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
     outcome.truth = a.truth;
     outcome.predicted = a.predicted;
     outcome.scores = a.scores;
+    outcome.one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
     outcome.truth_values = a.truth_values;
     outcome.predicted_values = outputs;
     for (int64_t m = 0; m < trial->metric_count; m++)

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With the confusion matrix C (C_gh: rows of class g called h), its row sums t_g and column sums p_g:
+ * The metrics of predictions, one row of a table each. Used by evaluate, cross-validation and kfe_metric_….
  *
- * accuracy            Σ C_gg / n;  error is the rest
- * balanced-accuracy   the mean of C_gg / t_g over the classes with t_g > 0
- * f1                  the mean of 2C_gg / (t_g + p_g) over the classes with t_g + p_g > 0 (macro average)
+ * With the confusion matrix C (C_gh: rows of class g predicted as h), its row sums t_g and column sums p_g:
+ *
+ *     accuracy            Σ C_gg / n
+ *     error               1 − accuracy
+ *     balanced-accuracy   the mean of C_gg / t_g over the classes with t_g > 0
+ *     f1                  the mean of 2C_gg / (t_g + p_g) over the classes with t_g + p_g > 0 (macro average)
+ *
+ * ovr-error is the mean over the classes g of the error of "class g against the rest": the share of rows that are
+ * accepted as g without being of class g, or are of class g without being accepted. A classifier with one decision
+ * value per class accepts g where that value is above zero, so a row may be accepted by several classes or by none.
+ * Any other classifier accepts the predicted class alone; a wrong row is then wrong in two of the k problems, and
+ * ovr-error = 2·error/k.
  *
  * With the points (TP_i, FP_i) of a class's curve, thresholds falling, P rows in the class and N outside:
  *
- * auc                 Σ (FP_i − FP_{i−1})(TP_i + TP_{i−1}) / (2PN): trapezoids, a tie counts one half
- * average-precision   Σ (TP_i − TP_{i−1})/P · TP_i/(TP_i + FP_i): steps, without interpolation
+ *     auc                 Σ (FP_i − FP_{i−1})(TP_i + TP_{i−1}) / (2PN): trapezoids, a tie counts one half
+ *     average-precision   Σ (TP_i − TP_{i−1})/P · TP_i/(TP_i + FP_i): steps, without interpolation
  *
- * rmse, mae           over all values of all target columns
- * r2                  1 − Σ(y − ŷ)² / Σ(y − ȳ)², the mean over columns
+ * With real targets y and predictions ŷ:
+ *
+ *     rmse, mae           over all values of all target columns
+ *     r2                  1 − Σ(y − ŷ)² / Σ(y − ȳ)², the mean over columns
  */
 #include "select/metric.h"
 
@@ -26,7 +37,7 @@
 
 #define UNDEFINED ((double)NAN)
 
-/* ---- called right or wrong ---- */
+/* ---- predicted classes ---- */
 
 void kfe_i_confusion(const kfe_i_outcome *outcome, int64_t *confusion)
 {
@@ -60,7 +71,7 @@ static kfe_status error_rate(kfe_context *ctx, const kfe_i_outcome *outcome, dou
     return KFE_OK;
 }
 
-/* Of one class: how often it is, is called, and is called rightly. */
+/* Rows of one class: in the truth, in the predictions, in both. */
 typedef struct class_counts {
     int64_t truth, predicted, right;
 } class_counts;
@@ -117,7 +128,28 @@ static kfe_status macro_f1(kfe_context *ctx, const kfe_i_outcome *outcome, doubl
     return mean_over_classes(ctx, outcome, f1_of, out);
 }
 
-/* ---- ranked ---- */
+/* ---- one class against the rest ---- */
+
+static int is_accepted(const kfe_i_outcome *outcome, int64_t row, int64_t class_index)
+{
+    if (outcome->scores && outcome->one_vs_rest)
+        return outcome->scores[row * outcome->classes + class_index] > 0;
+    return outcome->predicted[row] == class_index;
+}
+
+static kfe_status ovr_error(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    int64_t wrong = 0;
+
+    (void)ctx;
+    for (int64_t i = 0; i < outcome->rows; i++)
+        for (int64_t g = 0; g < outcome->classes; g++)
+            wrong += is_accepted(outcome, i, g) != (outcome->truth[i] == g);
+    *out = outcome->rows > 0 ? (double)wrong / ((double)outcome->rows * (double)outcome->classes) : UNDEFINED;
+    return KFE_OK;
+}
+
+/* ---- ranked by scores ---- */
 
 static double area_under(const kfe_i_curve_point *points, int64_t count, int64_t positives, int64_t negatives)
 {
@@ -243,8 +275,8 @@ static kfe_status mean_absolute(kfe_context *ctx, const kfe_i_outcome *outcome, 
     return KFE_OK;
 }
 
-/* Whether all values are the same is asked of the values themselves: their rounded mean need not be one of
- * them, and then Σ(y − ȳ)² is small but not zero. */
+/* Compares the values themselves: the rounded mean of equal values may differ from them, and Σ(y − ȳ)² is then small
+ * but not zero. */
 static int is_constant(const double *values, int64_t rows, int64_t stride)
 {
     for (int64_t i = 1; i < rows; i++)
@@ -289,10 +321,15 @@ static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, 
 static const kfe_i_metric metrics[] = {
     {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy},
     {"error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0, 0, error_rate},
-    {"balanced-accuracy", "mean over classes of the share that is found", KFE_TASK_CLASSES, 1, 0,
-     balanced_accuracy},
+    {"balanced-accuracy", "mean over classes of the share of its rows that is predicted", KFE_TASK_CLASSES, 1,
+     0, balanced_accuracy},
     {"f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1, 0,
      macro_f1},
+    {"ovr-error",
+     "mean over classes of the error of one class against the rest, by the sign of each class's decision "
+     "value; "
+     "with one decision for all classes 2·error/classes",
+     KFE_TASK_CLASSES, 0, 0, ovr_error},
     {"auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
      KFE_TASK_CLASSES, 1, 1, auc},
     {"average-precision",
@@ -315,7 +352,7 @@ static const char *metric_name_at(const void *list, int index)
     return metric ? metric->name : NULL;
 }
 
-/* "accuracy, error, ...": those for a task. */
+/* Fails with the reason and the names of the metrics for this task. */
 static kfe_status refuse(kfe_context *ctx, const char *reason, kfe_task task)
 {
     kfe_status status = KFE_OK;
@@ -326,7 +363,7 @@ static kfe_status refuse(kfe_context *ctx, const char *reason, kfe_task task)
         if (metrics[i].task == task)
             kfe_i_text_printf(&names, "%s%s", names.length ? ", " : "", metrics[i].name);
     KFE_TRY(names.status);
-    KFE_FAIL(ctx, KFE_EINVAL, "%s; for %s there are %s", reason,
+    KFE_FAIL(ctx, KFE_EINVAL, "%s; the metrics for %s are %s", reason,
              task == KFE_TASK_REAL ? "real targets" : "classes", names.bytes);
 cleanup:
     kfe_i_text_free(&names);

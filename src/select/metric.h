@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How good predictions are. One row of a table each. */
+/* Measure predictions against the truth: a table of metrics, and the curves behind some of them. */
 #ifndef KFE_SELECT_METRIC_H
 #define KFE_SELECT_METRIC_H
 
@@ -11,10 +11,10 @@ typedef struct kfe_i_outcome {
     int64_t rows;
     /* classes: numbers in one common list of `classes` names */
     int64_t classes;
-    int64_t
-        positive; /* the class that is looked for; -1: all of them in turn, where there are more than two */
+    int64_t positive; /* the positive class of two; -1: each class in turn, if there are more than two */
     const int32_t *truth, *predicted;
-    const double *scores; /* rows × classes, larger is more so; NULL: none */
+    const double *scores; /* rows × classes, higher scores mean more likely; NULL: none */
+    int one_vs_rest; /* scores are decision values: a class accepts a row where its score is above zero */
     /* real: rows × cols */
     int64_t cols;
     const double *truth_values, *predicted_values;
@@ -26,7 +26,7 @@ typedef struct kfe_i_metric {
     kfe_task task; /* which targets it is for */
     int larger_is_better;
     int needs_scores;
-    /* NaN where it is not defined (one class in the truth, no variation). */
+    /* NaN: not defined (one class in the truth, no variation). */
     kfe_status (*value)(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
 } kfe_i_metric;
 
@@ -34,23 +34,23 @@ typedef struct kfe_i_metric {
 const kfe_i_metric *kfe_i_metric_at(int index);
 /* The metric by that name, which must be for this task; the message suggests the nearest. */
 kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, const kfe_i_metric **out);
-/* Those of "NAME;NAME;…"; nothing named: none. KFE_EINVAL past `most`. */
+/* The metrics of "NAME;NAME;…"; an empty string names none. KFE_EINVAL if there are more than `most`. */
 kfe_status kfe_i_metric_list(kfe_context *ctx, const char *names, kfe_task task, int64_t most,
                              const kfe_i_metric **out, int64_t *count);
-/* What is optimised when the user does not say: accuracy, or rmse. */
+/* The metric that is optimised unless given: accuracy, or rmse. */
 const kfe_i_metric *kfe_i_metric_default(kfe_task task);
 
 /* confusion[classes × classes], row: truth, column: prediction. */
 void kfe_i_confusion(const kfe_i_outcome *outcome, int64_t *confusion);
 
-/* One point for each distinct score, thresholds falling: what is caught when all rows with a score of at
- * least `threshold` are called positive. */
+/* One point for each distinct score, thresholds falling: the counts when every row with a score of at least
+ * `threshold` is predicted as positive. */
 typedef struct kfe_i_curve_point {
     double threshold;
     int64_t true_positives, false_positives;
 } kfe_i_curve_point;
 
-/* The points for one class against the rest, and how many rows are of the class; freed by the caller. */
+/* The points for one class against the rest, and the number of rows of the class. The caller frees the points. */
 kfe_status kfe_i_curve(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index,
                        kfe_i_curve_point **out, int64_t *count, int64_t *positives);
 

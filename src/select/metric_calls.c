@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The public calls on metrics and significance tests: checks of the arguments, then metric.c and significance.c. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static kfe_status check_codes(kfe_context *ctx, const char *what, int64_t rows, 
     for (int64_t i = 0; i < rows; i++)
         if (codes[i] < 0 || codes[i] >= classes)
             return kfe_i_fail(ctx, KFE_EINPUT,
-                              "row %lld: the %s class is number %d, but there are numbers 0 to %lld",
+                              "row %lld: the %s class is number %d; the numbers are 0 to %lld",
                               (long long)i + 1, what, (int)codes[i], (long long)classes - 1);
     return KFE_OK;
 }
@@ -82,7 +83,8 @@ kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows
                                    .positive = classes == 2 ? positive : -1,
                                    .truth = truth,
                                    .predicted = predicted,
-                                   .scores = scores};
+                                   .scores = scores,
+                                   .one_vs_rest = scores != NULL};
 
     *out = 0;
     KFE_TRY(kfe_i_metric_find(ctx, metric, KFE_TASK_CLASSES, &found));

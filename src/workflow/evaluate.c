@@ -180,6 +180,7 @@ static kfe_status prepare_classes(evaluating *job)
     outcome->truth = job->truth;
     outcome->predicted = job->predicted;
     outcome->scores = job->scores;
+    outcome->one_vs_rest = kfe_i_predictor_is_one_vs_rest(&job->model->predictor);
     KFE_TRY(kfe_i_find_positive(job->ctx, job->model->class_count, job->model->class_names,
                                 job->settings.positive, &outcome->positive));
     if (outcome->classes != 2 && !job->settings.positive[0])

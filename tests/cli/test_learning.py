@@ -196,6 +196,9 @@ def test_metrics_of_three_classes(kfe):
     np.testing.assert_allclose(metrics["error"], 1 - metrics["accuracy"])
     np.testing.assert_allclose(metrics["balanced-accuracy"], sklearn_metrics.balanced_accuracy_score(truth, predicted))
     np.testing.assert_allclose(metrics["f1"], sklearn_metrics.f1_score(truth, predicted, average="macro"))
+    members = np.array(truth)[:, None] == np.array(names)
+    accepted = np.array([[float(row[f"score {name}"]) > 0 for name in names] for row in rows])
+    np.testing.assert_allclose(metrics["ovr-error"], sklearn_metrics.hamming_loss(members, accepted))
     aucs, precisions = [], []
     assert [curve["class"] for curve in report["curves"]] == names
     for curve in report["curves"]:

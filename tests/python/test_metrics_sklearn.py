@@ -77,6 +77,20 @@ def test_f1_of_classes_in_one_list_only(kfe):
     assert of_classes(kfe, "f1", 5, truth, predicted) == pytest.approx(expected, abs=TOLERANCE)
 
 
+@pytest.mark.parametrize("seed, rows, classes", CASES)
+def test_one_against_the_rest(kfe, seed, rows, classes):
+    """Membership of each class is one binary problem; the Hamming loss is their mean error."""
+    truth, predicted, scores = make_classes(seed, rows, classes)
+    members = truth[:, None] == np.arange(classes)
+    by_score = metrics.hamming_loss(members, scores > 0)
+    by_label = metrics.hamming_loss(members, predicted[:, None] == np.arange(classes))
+    assert np.any(scores == 0)  # which is not above zero
+    assert of_classes(kfe, "ovr-error", classes, truth, predicted, scores) == pytest.approx(by_score, abs=TOLERANCE)
+    assert of_classes(kfe, "ovr-error", classes, truth, predicted) == pytest.approx(by_label, abs=TOLERANCE)
+    error = 1 - metrics.accuracy_score(truth, predicted)
+    assert by_label == pytest.approx(2 * error / classes, abs=TOLERANCE)
+
+
 @pytest.mark.parametrize("metric, oracle", [("auc", metrics.roc_auc_score),
                                             ("average-precision", metrics.average_precision_score)])
 @pytest.mark.parametrize("seed, rows, classes", CASES)

@@ -3,6 +3,9 @@
 #include "support/fit.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include <jansson.h>
 
 #include "core/memory.h"
 #include "select/metric.h"
@@ -46,6 +49,57 @@ static void test_counts_by_hand(void **state)
     assert_near(of_classes(ctx, "balanced-accuracy", 6, 4, small_truth, small_predicted, NULL), 5.0 / 8);
     /* precision and recall: 1 and 3/4; 1/2 and 1/2; class 2 has 0; class 3 does not count */
     assert_near(of_classes(ctx, "f1", 6, 4, small_truth, small_predicted, NULL), (6.0 / 7 + 0.5 + 0) / 3);
+}
+
+/* Three rows of classes 0, 1, 2. By scores: row 0 is right everywhere; row 1 is accepted by nobody (one mistake);
+ * row 2 is accepted by 0 and 2 (one mistake): 2 of 9. By labels, one wrong row of three is wrong twice. */
+static void test_one_against_the_rest_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    static const int32_t truth[] = {0, 1, 2};
+    static const int32_t predicted[] = {0, 1, 0};
+    static const double scores[] = {1, -1, -2, -3, 0, -1, 3, -1, 2};
+
+    assert_near(of_classes(ctx, "ovr-error", 3, 3, truth, predicted, scores), 2.0 / 9);
+    assert_near(of_classes(ctx, "ovr-error", 3, 3, truth, predicted, NULL), 2.0 / 9);
+    assert_near(of_classes(ctx, "ovr-error", 3, 3, truth, truth, NULL), 0);
+    assert_near(of_classes(ctx, "ovr-error", 6, 4, small_truth, small_predicted, NULL), 2.0 / 6 / 2);
+}
+
+static double cross_validated(kfe_context *ctx, const char *learner, const char *params, const char *metric)
+{
+    kfe_data *iris = NULL;
+    kfe_spec *spec = NULL;
+    char *text = NULL;
+    char options[64];
+
+    snprintf(options, sizeof options, "folds=3,metrics=%s", metric);
+    assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
+    assert_ok(ctx, kfe_spec_parse(ctx, "pca", "dim=2", NULL, &spec));
+    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learner, params));
+    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
+    json_t *report = json_loads(text, 0, NULL);
+    double mean = json_number_value(
+        json_object_get(json_object_get(json_object_get(report, "metrics"), metric), "mean"));
+    json_decref(report);
+    kfe_string_free(ctx, text);
+    kfe_spec_free(spec);
+    kfe_data_free(iris);
+    return mean;
+}
+
+/* Votes of pairs and of neighbours are not decision values, so labels count: 2·error/3. One SVM for each class has
+ * decision values, and iris has a class that no line separates from the rest. */
+static void test_which_scores_are_decision_values(void **state)
+{
+    kfe_context *ctx = *state;
+
+    assert_near(cross_validated(ctx, "knn", NULL, "ovr-error"),
+                2 * cross_validated(ctx, "knn", NULL, "error") / 3);
+    assert_near(cross_validated(ctx, "svm", "multiclass=ovo", "ovr-error"),
+                2 * cross_validated(ctx, "svm", "multiclass=ovo", "error") / 3);
+    assert_true(cross_validated(ctx, "svm", "multiclass=ovr", "ovr-error") >
+                2 * cross_validated(ctx, "svm", "multiclass=ovr", "error") / 3 + 0.01);
 }
 
 static void test_confusion(void **state)
@@ -261,16 +315,16 @@ static void test_table(void **state)
         assert_ok(ctx, kfe_i_metric_find(ctx, entry.name, row->task, &metric));
         assert_ptr_equal(metric, row);
     }
-    assert_int_equal(count, 9);
+    assert_int_equal(count, 10);
     assert_false(kfe_metric(-1, &entry));
     assert_string_equal(kfe_i_metric_default(KFE_TASK_CLASSES)->name, "accuracy");
     assert_string_equal(kfe_i_metric_default(KFE_TASK_REAL)->name, "rmse");
     assert_fails(ctx, KFE_EINVAL, "did you mean 'accuracy'",
                  kfe_i_metric_find(ctx, "acuracy", KFE_TASK_CLASSES, &metric));
     assert_null(metric);
-    assert_fails(ctx, KFE_EINVAL, "rmse is for real targets; for classes there are accuracy, error,",
+    assert_fails(ctx, KFE_EINVAL, "rmse is for real targets; the metrics for classes are accuracy, error,",
                  kfe_i_metric_find(ctx, "rmse", KFE_TASK_CLASSES, &metric));
-    assert_fails(ctx, KFE_EINVAL, "for real targets there are rmse, mae, r2",
+    assert_fails(ctx, KFE_EINVAL, "the metrics for real targets are rmse, mae, r2",
                  kfe_i_metric_find(ctx, "f1", KFE_TASK_REAL, &metric));
     assert_fails(ctx, KFE_EINPUT, "target", kfe_i_metric_find(ctx, "f1", KFE_TASK_NONE, &metric));
 }
@@ -333,6 +387,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_counts_by_hand),
+        with_context(test_one_against_the_rest_by_hand),
+        with_context(test_which_scores_are_decision_values),
         with_context(test_confusion),
         with_context(test_ranks_by_hand),
         with_context(test_curve_joins_ties),
