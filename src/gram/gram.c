@@ -181,6 +181,10 @@ cleanup:
 
 kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
 {
+    kfe_status status = kfe_i_checkpoint(gram->ctx, "adding up the kernel matrix", 0, 0);
+
+    if (status != KFE_OK)
+        return status;
     if (gram->form->group_sums)
         return gram->form->group_sums(gram, group, groups, out);
     return group_sums_by_times(gram, group, groups, out);

@@ -424,7 +424,7 @@ kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *tabl
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)table->cols, (blasint)k,
                     (blasint)table->rows, 1, table->values, (blasint)table->stride, v, (blasint)k, 0, out,
                     (blasint)k);
-        return KFE_OK;
+        return kfe_i_checkpoint(ctx, "multiplying with the data", 0, 0);
     }
     memset(out, 0, (size_t)(table->cols * k) * sizeof *out);
     for (int64_t i = 0; i < table->rows; i++) {

@@ -8,6 +8,7 @@
 
 #define PERTURBATION 1e-7
 #define GIVEN_GAMMA 0.05
+enum { MORE_PERTURBATIONS = 4 };
 
 /* ---- subjects ---- */
 
@@ -88,7 +89,7 @@ static double *base_points(int64_t rows, int test, int **class_of)
 
 static double *points(const support_variant *variant, int64_t rows, int64_t cols, int **class_of)
 {
-    uint64_t random = 5;
+    uint64_t random = variant->perturbation_seed ? variant->perturbation_seed : 5;
     double *base = base_points(rows, variant->test, class_of);
     double *x = calloc((size_t)(rows * cols), sizeof *x);
 
@@ -104,7 +105,7 @@ static double *points(const support_variant *variant, int64_t rows, int64_t cols
 static double *given_matrix(const support_variant *variant, int64_t rows, int **class_of)
 {
     const support_variant plain = {.reversed = variant->reversed};
-    uint64_t random = 9;
+    uint64_t random = variant->perturbation_seed ? variant->perturbation_seed : 9;
     int *ignored;
     support_variant exact = *variant;
     exact.perturbation = 0;
@@ -254,9 +255,8 @@ static double noise(uint64_t *random)
 }
 
 /* Symmetric relative noise on a kernel matrix. */
-static void perturb_kernel(double *k)
+static void perturb_kernel(uint64_t random, double *k)
 {
-    uint64_t random = 3;
 
     for (int64_t i = 0; i < SUBJECT_ROWS; i++)
         for (int64_t j = 0; j <= i; j++)
@@ -293,13 +293,12 @@ static kfe_model *fit_matrix(const support_subject *subject, const kfe_data *tra
 
 /* How far apart are the features of new points by a model and, after a change of their kernel values as well,
  * by another. */
-static double distance_at_new_points(const support_subject *subject, const kfe_data *train,
+static double distance_at_new_points(const support_subject *subject, uint64_t random, const kfe_data *train,
                                      const kfe_model *a, const kfe_model *b)
 {
     support_made test = support_make(subject, &(support_variant){.test = 1});
     kfe_data *matrix = NULL;
     kfe_matrix k = {0};
-    uint64_t random = 4;
 
     assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel.name, test.data, train, &k));
     assert_ok(subject->ctx, kfe_data_wrap_dense(subject->ctx, k.rows, k.cols, k.stride, k.values, &matrix));
@@ -319,20 +318,20 @@ static double distance_at_new_points(const support_subject *subject, const kfe_d
     return distance;
 }
 
-static double matrix_sensitivity(const support_subject *subject, const kfe_data *train)
+static double matrix_sensitivity(const support_subject *subject, uint64_t seed, const kfe_data *train)
 {
     kfe_matrix k = kernel_of(subject, train);
     kfe_data *plain_data, *changed_data;
     kfe_model *plain = fit_matrix(subject, train, &k, &plain_data);
     kfe_matrix expected = support_transform(subject->ctx, plain, plain_data);
-    perturb_kernel(k.values);
+    perturb_kernel(seed, k.values);
     kfe_model *changed = fit_matrix(subject, train, &k, &changed_data);
     kfe_matrix got = support_transform(subject->ctx, changed, changed_data);
     double distance =
         support_distance_up_to_rotation(SUBJECT_ROWS, expected.cols, expected.values, got.cols, got.values);
 
     if (!support_subject_is_precomputed(subject))
-        distance = fmax(distance, distance_at_new_points(subject, train, plain, changed));
+        distance = fmax(distance, distance_at_new_points(subject, seed + 1, train, plain, changed));
     kfe_matrix_free(&expected);
     kfe_matrix_free(&got);
     kfe_matrix_free(&k);
@@ -343,9 +342,10 @@ static double matrix_sensitivity(const support_subject *subject, const kfe_data 
     return distance / PERTURBATION;
 }
 
-static double point_sensitivity(const support_subject *subject, const kfe_data *train)
+static double point_sensitivity(const support_subject *subject, uint64_t seed, const kfe_data *train)
 {
-    support_made moved = support_make(subject, &(support_variant){.perturbation = PERTURBATION});
+    support_made moved =
+        support_make(subject, &(support_variant){.perturbation = PERTURBATION, .perturbation_seed = seed});
     kfe_model *plain = support_subject_fit(subject, NULL, train);
     kfe_model *changed = support_subject_fit(subject, NULL, moved.data);
     kfe_matrix expected = support_transform(subject->ctx, plain, train);
@@ -361,19 +361,33 @@ static double point_sensitivity(const support_subject *subject, const kfe_data *
     return distance / PERTURBATION;
 }
 
-double support_subject_sensitivity(const support_subject *subject)
+static double sensitivity(const support_subject *subject, uint64_t seed)
 {
     support_made train = support_make(subject, &(support_variant){0});
     unsigned flags = subject->method.flags;
-    double sensitivity = flags & KFE_HAS_KERNELS && !(flags & KFE_HAS_SYNTHETIC)
-                             ? matrix_sensitivity(subject, train.data)
-                             : point_sensitivity(subject, train.data);
+    double change = flags & KFE_HAS_KERNELS && !(flags & KFE_HAS_SYNTHETIC)
+                        ? matrix_sensitivity(subject, seed, train.data)
+                        : point_sensitivity(subject, seed, train.data);
 
     support_made_free(&train);
-    return sensitivity;
+    return change;
+}
+
+/* The largest of several: methods that choose examples answer some changes by another choice. */
+static double worst_sensitivity(const support_subject *subject)
+{
+    double worst = 0;
+
+    for (uint64_t seed = 10; seed < 10 + 2 * MORE_PERTURBATIONS; seed += 2)
+        worst = fmax(worst, sensitivity(subject, seed));
+    return worst;
 }
 
 /* ---- comparing ---- */
+
+/* The largest distance of the running test that is beyond the cap and yet explained by the sensitivity of the
+ * problem; 0: none. */
+static double undecided;
 
 kfe_matrix support_subject_features(const support_subject *s, const char *params, const kfe_data *train,
                                     const kfe_data *data)
@@ -402,21 +416,60 @@ static int is_localized(const support_subject *s)
     return 0;
 }
 
+/* How far features may be apart, when numbers are kept to this precision and the problem answers relative
+ * changes with `sensitivity` times as much. */
+static double allowed_distance(const support_subject *s, double precision, double sensitivity)
+{
+    double allowed = 0;
+
+    /* a violation of the margins, which are of order one, is answered like a change of the kernel of the same
+     * size */
+    if (s->tight && s->method.flags & KFE_HAS_PREDICTOR)
+        precision = fmax(precision, SUBJECT_STOP);
+    /* SVMs on the few dimensions of a localized kernel are settled by their objective only: a hyperplane
+     * that misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
+    if (s->tight && is_localized(s))
+        allowed = sqrt(2 * SUBJECT_STOP);
+    return allowed + tolerance_sensitivity(SUBJECT_ROWS, precision, sensitivity);
+}
+
+void support_assert_distance(const support_subject *s, double distance, double precision)
+{
+    double allowed = allowed_distance(s, precision, sensitivity(s, 3));
+
+    if (distance <= fmin(allowed, SUBJECT_CAP))
+        return;
+    if (distance > allowed)
+        allowed = allowed_distance(s, precision, worst_sensitivity(s));
+    if (!(distance <= allowed))
+        fail_msg("%s %s: the features are %.3g apart, allowed are %.3g", s->method.name, s->kernel.name,
+                 distance, allowed);
+    undecided = fmax(undecided, distance);
+}
+
+static double *first_columns(const kfe_matrix *a, int64_t cols)
+{
+    double *out = calloc((size_t)(a->rows * cols), sizeof *out);
+
+    for (int64_t i = 0; i < a->rows; i++)
+        memcpy(out + i * cols, a->values + i * a->stride, (size_t)cols * sizeof *out);
+    return out;
+}
+
 void support_same_features(const support_subject *s, const kfe_matrix *a, const kfe_matrix *b,
                            double precision)
 {
     assert_int_equal(a->rows, b->rows);
-    /* a violation of the margins, which are of order one, is answered like a change of the kernel of the same
-     * size */
-    double allowed = 0;
-    if (s->tight && s->method.flags & KFE_HAS_PREDICTOR)
-        precision = fmax(precision, SUBJECT_STOP);
-    /* machines on the few dimensions of a localized kernel are settled by their objective only: a hyperplane
-     * that misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
-    if (s->tight && is_localized(s))
-        allowed = sqrt(2 * SUBJECT_STOP);
-    allowed += tolerance_sensitivity(SUBJECT_ROWS, precision, support_subject_sensitivity(s));
-    assert_below(support_distance_up_to_rotation(a->rows, a->cols, a->values, b->cols, b->values), allowed);
+    int64_t most = a->cols < b->cols ? a->cols : b->cols;
+    int nested = a->cols != b->cols && s->method.flags & KFE_HAS_NESTING;
+    double *first = first_columns(a, nested ? most : a->cols);
+    double *second = first_columns(b, nested ? most : b->cols);
+    double distance = support_distance_up_to_rotation(a->rows, nested ? most : a->cols, first,
+                                                      nested ? most : b->cols, second);
+
+    free(first);
+    free(second);
+    support_assert_distance(s, distance, precision);
 }
 
 kfe_data *support_read_halves(const support_subject *s, const support_made *whole)
@@ -462,6 +515,8 @@ static int can_be_fitted(const support_subject *s)
     return fitted;
 }
 
+static int undecided_tests;
+
 static void run_job(void **state)
 {
     job *task = *state;
@@ -472,7 +527,15 @@ static void run_job(void **state)
     task->subject.tight = task->check->tight;
     if (!can_be_fitted(&task->subject))
         skip();
+    undecided = 0;
     task->check->run(&task->subject);
+    if (undecided > 0) {
+        print_message(
+            "%s: undecided: the features are %.2g apart, which the sensitivity of the problem explains\n",
+            task->name, undecided);
+        undecided_tests++;
+        skip();
+    }
 }
 
 static int end_job(void **state)
@@ -503,6 +566,9 @@ int support_run_checks(const char *group, size_t count, const support_check *che
             tests[filled++] = (struct CMUnitTest){task->name, run_job, NULL, end_job, task};
         }
     int failures = _cmocka_run_group_tests(group, tests, filled, NULL, NULL);
+    print_message("%d tests undecided: distances above %g (at most %d may be)\n", undecided_tests,
+                  SUBJECT_CAP, SUBJECT_MOST_UNDECIDED);
+    failures += undecided_tests > SUBJECT_MOST_UNDECIDED;
     free(subjects);
     free(jobs);
     free(tests);

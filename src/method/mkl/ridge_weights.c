@@ -200,8 +200,10 @@ cleanup:
 
 kfe_status kfe_i_mkl_solve(kfe_i_mkl *mkl, int solver)
 {
-    kfe_status status = solve_once(mkl, solver);
+    kfe_status status = kfe_i_checkpoint(mkl->ctx, "weights", 0, 0);
 
+    if (status == KFE_OK)
+        status = solve_once(mkl, solver);
     if (status == KFE_ENUMERIC && mkl->indefinite) {
         KFE_TRY(raise_xi(mkl));
         KFE_TRY(solve_once(mkl, solver));
