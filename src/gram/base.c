@@ -113,8 +113,9 @@ kfe_status kfe_i_base_map(kfe_context *ctx, const kfe_i_base *base, const kfe_i_
 
     if (add)
         KFE_ALLOC(ctx, job.scratch, threads * PANEL_ROWS * base->size);
-    KFE_TRY(kfe_i_each_panel(ctx, "computing the kernel", threads, base->size, PANEL_ROWS, KFE_SHARE_FREE,
-                             map_panel, &job));
+    KFE_TRY(kfe_i_each_panel(
+        ctx, &(kfe_i_panels){"computing the kernel", threads, base->size, PANEL_ROWS, KFE_SHARE_FREE},
+        map_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.scratch);
     return status;

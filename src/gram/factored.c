@@ -18,8 +18,8 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
                         double *out, int64_t stride)
 {
     const factored_state *s = gram->state;
-    return kfe_i_cross_block(gram->ctx, &s->linear, &s->points, row, rows, &s->points, col, cols, out,
-                             stride);
+    return kfe_i_cross_block(gram->ctx, &s->linear, (kfe_i_range){&s->points, row, rows},
+                             (kfe_i_range){&s->points, col, cols}, out, stride);
 }
 
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
@@ -29,8 +29,8 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     kfe_i_points chosen = {0};
 
     KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
-    KFE_TRY(
-        kfe_i_cross_block(gram->ctx, &s->linear, &s->points, 0, gram->size, &chosen, 0, count, out, count));
+    KFE_TRY(kfe_i_cross_block(gram->ctx, &s->linear, (kfe_i_range){&s->points, 0, gram->size},
+                              (kfe_i_range){&chosen, 0, count}, out, count));
 cleanup:
     kfe_i_points_free(&chosen);
     return status;

@@ -312,7 +312,7 @@ static void transpose(int64_t rows, int64_t cols, const double *a, double *out)
 
 /* Pivoted QR of a copy (column-major): which columns are independent. */
 static kfe_status independent_columns(kfe_context *ctx, int64_t rows, int64_t n, double *columns,
-                                      double tolerance, int64_t *kept, int64_t *rank)
+                                      int64_t *kept, int64_t *rank)
 {
     kfe_status status = KFE_OK;
     lapack_int *pivots = NULL;
@@ -328,7 +328,7 @@ static kfe_status independent_columns(kfe_context *ctx, int64_t rows, int64_t n,
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)n, columns, (lapack_int)rows, pivots,
                         factors, work, length);
     for (int64_t j = 0; j < steps; j++)
-        if (fabs(columns[j * rows + j]) > tolerance * fabs(columns[0]))
+        if (fabs(columns[j * rows + j]) > sqrt(KFE_RANK_TOLERANCE) * fabs(columns[0]))
             kept[(*rank)++] = pivots[j] - 1;
     qsort(kept, (size_t)*rank, sizeof *kept, compare_index);
 cleanup:
@@ -366,8 +366,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, const double *a,
-                                     double tolerance, double *q, int64_t *kept, int64_t *rank)
+kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, const double *a, double *q,
+                                     int64_t *kept, int64_t *rank)
 {
     kfe_status status = check_order(ctx, rows > n ? rows : n);
     double *columns = NULL;
@@ -377,7 +377,7 @@ kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, 
         return status;
     KFE_ALLOC(ctx, columns, rows * n);
     transpose(rows, n, a, columns);
-    KFE_TRY(independent_columns(ctx, rows, n, columns, tolerance, kept, rank));
+    KFE_TRY(independent_columns(ctx, rows, n, columns, kept, rank));
     for (int64_t j = 0; j < *rank; j++)
         for (int64_t i = 0; i < rows; i++)
             columns[j * rows + i] = a[i * n + kept[j]];

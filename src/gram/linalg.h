@@ -40,10 +40,11 @@ kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double
  */
 kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,
                                    double *vectors);
-/* An orthonormal basis of the columns of a (rows × n, row-major), those kept in the order of `a`, with a
- * positive diagonal of R, into q (rows × rank); a column dependent on those before it is left out. */
-kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, const double *a,
-                                     double tolerance, double *q, int64_t *kept, int64_t *rank);
+/* QR of the independent columns of a (rows × n, row-major): q (rows × rank) is orthonormal, R has a positive
+ * diagonal, and `kept` lists the columns that were used, in the order of `a`. A column counts as dependent if
+ * its pivot is below sqrt(KFE_RANK_TOLERANCE) times the largest. */
+kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, const double *a, double *q,
+                                     int64_t *kept, int64_t *rank);
 
 /* out (rows × k) = X·w for w (cols × k), and out (cols × k) = Xᵀ·v for v (rows × k). */
 kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,

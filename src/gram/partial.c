@@ -43,11 +43,15 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     return kfe_i_gram_diagonal(s->source, out);
 }
 
-/* out += [S; S12ᵀ]·v for one panel of kept rows, widened. */
-static void multiply_panel(const partial_state *s, int64_t n, int64_t row, int64_t rows, const double *v,
-                           int64_t k, double *panel, double *out)
+/* out += [S; S12ᵀ]·v for the kept rows from `row` on, a panel of them, converted to double in `panel`. */
+static void multiply_panel(const partial_state *s, int64_t row, kfe_i_vectors vectors, double *panel,
+                           double *out)
 {
+    int64_t n = s->source->size;
+    int64_t rows = s->rows - row < PANEL_ROWS ? s->rows - row : PANEL_ROWS;
     int64_t rest = n - s->rows;
+    const double *v = vectors.values;
+    int64_t k = vectors.k;
 
     for (int64_t i = 0; i < rows * n; i++)
         panel[i] = (double)s->kept[row * n + i];
@@ -69,9 +73,9 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         return KFE_ENOMEM;
     memset(out, 0, (size_t)(n * k) * sizeof *out);
     for (int64_t row = 0; row < s->rows; row += PANEL_ROWS)
-        multiply_panel(s, n, row, s->rows - row < PANEL_ROWS ? s->rows - row : PANEL_ROWS, v, k, work, out);
-    return kfe_i_self_times(gram->ctx, s->kernel, s->points, s->rows, v + s->rows * k, k, out + s->rows * k,
-                            work);
+        multiply_panel(s, row, (kfe_i_vectors){v, k}, work, out);
+    return kfe_i_self_times(gram->ctx, s->kernel, s->points, s->rows, (kfe_i_vectors){v + s->rows * k, k},
+                            out + s->rows * k, work);
 }
 
 static void release(kfe_i_gram *gram)

@@ -69,7 +69,7 @@ static kfe_status times_thin(const kfe_i_gram *gram, const double *v, int64_t k,
     if (!work)
         return KFE_ENOMEM;
     memset(out, 0, (size_t)(n * k) * sizeof *out);
-    kfe_i_thin_times(gram->ctx, n, n, s->wide, s->narrow, s->stride, v, k, out, work);
+    kfe_i_thin_times(gram->ctx, &(kfe_i_thin_matrix){n, n, s->stride, s->wide, s->narrow}, v, k, out, work);
     return KFE_OK;
 }
 

@@ -77,7 +77,8 @@ kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *gram, const double *v, int
     for (int64_t i = 0; i < gram->size; i++)
         memcpy(s->padded + s->index[i] * k, v + i * k, (size_t)k * sizeof *v);
     memset(out, 0, (size_t)(s->all * k) * sizeof *out);
-    kfe_i_thin_times(gram->ctx, s->all, s->all, s->matrix, NULL, s->all, s->padded, k, out, work);
+    kfe_i_thin_times(gram->ctx, &(kfe_i_thin_matrix){s->all, s->all, s->all, s->matrix, NULL}, s->padded, k,
+                     out, work);
 cleanup:
     return status;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GEMM copies the large matrix into its own order before it multiplies, which for sixteen vectors takes as
- * long as the multiplication. Here the matrix is read once, in place: four rows against a block of vectors
- * that stays in cache, the sums in registers. Blocks of columns are such that their vectors fill a quarter of
- * the second-level cache.
+ * A matrix times a few vectors, for the stored operators and the candidate pool of the pursuit methods.
+ *
+ * GEMM copies the large matrix into its own order before it multiplies; for sixteen vectors the copy takes as
+ * long as the product. This code reads the matrix once, in place: four rows at a time against a block of
+ * vectors that stays in cache, with the sums in registers. A block of columns is as large as lets its vectors
+ * fill a quarter of the second-level cache.
  */
 #include "gram/thin.h"
 
@@ -11,15 +13,15 @@
 #include <string.h>
 
 enum { ROWS = 4, PANEL = 64, BLOCK = 2048 };
-/* Matrices of fewer entries go through one thread: starting others takes longer. */
+/* Smaller matrices are multiplied by one thread: starting others would take longer. */
 enum { SERIAL_ENTRIES = 1 << 14 };
 
-/* Half of the vectors: one register of AVX-512, two of AVX2. */
+/* Eight of the sixteen vectors: one register of AVX-512, two of AVX2. */
 typedef double half __attribute__((vector_size(64)));
 
 #define KFE_BODY static inline __attribute__((always_inline))
 
-/* out (count × 16) += rows·v for `count` ≤ 4 rows, each `cols` long; entries by wide or narrow. */
+/* out (count × 16) += rows·v for `count` ≤ 4 rows of `cols` entries, in `wide` or `narrow`. */
 KFE_BODY void multiply_rows(int count, int64_t cols, const double *wide, const float *narrow, int64_t lda,
                             const double *v, double *out)
 {
@@ -42,7 +44,7 @@ KFE_BODY void multiply_rows(int count, int64_t cols, const double *wide, const f
         memcpy(out + r * KFE_THIN, sums[r], sizeof sums[r]);
 }
 
-/* A panel of rows against one block of columns. */
+/* out += panel·v for a panel of rows and one block of columns. */
 KFE_BODY void multiply_panel(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
                              const double *v, double *out)
 {
@@ -106,7 +108,8 @@ int64_t kfe_i_thin_work(int64_t rows, int64_t cols)
     return KFE_THIN * (rows + cols);
 }
 
-/* Copies `count` of the k columns from `first` on to or from a block of 16, the rest of which is zero. */
+/* Copies `count` of the k columns, from `first` on, into a block of 16 columns; the other columns are zero.
+ * `scatter` copies them back. */
 static void gather(int64_t n, int64_t k, int64_t first, int64_t count, const double *from, double *block)
 {
     memset(block, 0, (size_t)(n * KFE_THIN) * sizeof *block);
@@ -120,24 +123,34 @@ static void scatter(int64_t n, int64_t k, int64_t first, int64_t count, const do
         memcpy(to + i * k + first, block + i * KFE_THIN, (size_t)count * sizeof *block);
 }
 
-void kfe_i_thin_times(const kfe_context *ctx, int64_t rows, int64_t cols, const double *wide,
-                      const float *narrow, int64_t lda, const double *v, int64_t k, double *out, double *work)
+/* block_out (rows × 16) += a·block_v (cols × 16) */
+static void multiply_block(const kfe_context *ctx, const kfe_i_thin_matrix *a, const double *block_v,
+                           double *block_out)
 {
     panel_fn multiply = best_panel();
+    int64_t lda = a->stride;
+
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (a->rows * a->cols >= SERIAL_ENTRIES)      \
+    schedule(dynamic, 1)
+    for (int64_t row = 0; row < a->rows; row += PANEL)
+        for (int64_t col = 0; col < a->cols; col += BLOCK)
+            multiply(
+                a->rows - row < PANEL ? a->rows - row : PANEL, a->cols - col < BLOCK ? a->cols - col : BLOCK,
+                a->wide ? a->wide + row * lda + col : NULL, a->narrow ? a->narrow + row * lda + col : NULL,
+                lda, block_v + col * KFE_THIN, block_out + row * KFE_THIN);
+}
+
+void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const double *v, int64_t k,
+                      double *out, double *work)
+{
     double *block_v = work;
-    double *block_out = work + KFE_THIN * cols;
+    double *block_out = work + KFE_THIN * a->cols;
 
     for (int64_t first = 0; first < k; first += KFE_THIN) {
         int64_t count = k - first < KFE_THIN ? k - first : KFE_THIN;
-        gather(cols, k, first, count, v, block_v);
-        gather(rows, k, first, count, out, block_out);
-#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (rows * cols >= SERIAL_ENTRIES)            \
-    schedule(dynamic, 1)
-        for (int64_t row = 0; row < rows; row += PANEL)
-            for (int64_t col = 0; col < cols; col += BLOCK)
-                multiply(rows - row < PANEL ? rows - row : PANEL, cols - col < BLOCK ? cols - col : BLOCK,
-                         wide ? wide + row * lda + col : NULL, narrow ? narrow + row * lda + col : NULL, lda,
-                         block_v + col * KFE_THIN, block_out + row * KFE_THIN);
-        scatter(rows, k, first, count, block_out, out);
+        gather(a->cols, k, first, count, v, block_v);
+        gather(a->rows, k, first, count, out, block_out);
+        multiply_block(ctx, a, block_v, block_out);
+        scatter(a->rows, k, first, count, block_out, out);
     }
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stored matrix times a few vectors, at the speed of reading the matrix. */
+/* Multiply a stored matrix with a few vectors at the speed of reading the matrix. */
 #ifndef KFE_GRAM_THIN_H
 #define KFE_GRAM_THIN_H
 
 #include "core/context.h"
 
-/* Vectors that go through the matrix together. */
+/* Number of vectors that are multiplied together in one pass over the matrix. */
 enum { KFE_THIN = 16 };
+
+/* A matrix in double (`wide`) or single precision (`narrow`); the other is NULL. */
+typedef struct kfe_i_thin_matrix {
+    int64_t rows, cols, stride;
+    const double *wide;
+    const float *narrow;
+} kfe_i_thin_matrix;
 
 /* Doubles of workspace for a matrix of this shape. */
 int64_t kfe_i_thin_work(int64_t rows, int64_t cols);
-/* out (rows × k) += a·v for a (rows × cols, leading dimension lda) in double (`wide`) or single precision
- * (`narrow`), the other being NULL. The same bits for any number of threads. */
-void kfe_i_thin_times(const kfe_context *ctx, int64_t rows, int64_t cols, const double *wide,
-                      const float *narrow, int64_t lda, const double *v, int64_t k, double *out,
-                      double *work);
+/* out (rows × k) += a·v for v (cols × k). The same bits for any number of threads. */
+void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const double *v, int64_t k,
+                      double *out, double *work);
 
 #endif

@@ -20,7 +20,8 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
     const tiled_state *s = gram->state;
     if (rows == gram->size && cols == gram->size && stride == gram->size)
         return kfe_i_self_matrix(gram->ctx, s->kernel, &s->points, out, NULL);
-    return kfe_i_cross_block(gram->ctx, s->kernel, &s->points, row, rows, &s->points, col, cols, out, stride);
+    return kfe_i_cross_block(gram->ctx, s->kernel, (kfe_i_range){&s->points, row, rows},
+                             (kfe_i_range){&s->points, col, cols}, out, stride);
 }
 
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
@@ -30,8 +31,8 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     kfe_i_points chosen = {0};
 
     KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
-    KFE_TRY(
-        kfe_i_cross_block(gram->ctx, s->kernel, &s->points, 0, gram->size, &chosen, 0, count, out, count));
+    KFE_TRY(kfe_i_cross_block(gram->ctx, s->kernel, (kfe_i_range){&s->points, 0, gram->size},
+                              (kfe_i_range){&chosen, 0, count}, out, count));
 cleanup:
     kfe_i_points_free(&chosen);
     return status;
@@ -45,7 +46,8 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 
     KFE_ALLOC_ZERO(gram->ctx, scratch, kfe_i_tile_scratch(&s->points, &s->points));
     for (int64_t i = 0; i < gram->size; i++)
-        kfe_i_tile_eval(s->kernel, &s->points, i, 1, &s->points, i, 1, out + i, 1, scratch);
+        kfe_i_tile_eval(s->kernel, (kfe_i_range){&s->points, i, 1}, (kfe_i_range){&s->points, i, 1}, out + i,
+                        1, scratch);
 cleanup:
     kfe_i_free(gram->ctx, scratch);
     return status;
@@ -66,7 +68,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         return KFE_ENOMEM;
     memset(out, 0, (size_t)(n * k) * sizeof *out);
     if (k <= GROUP)
-        return kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, v, k, out, work);
+        return kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, (kfe_i_vectors){v, k}, out, work);
     for (int64_t first = 0; first < k; first += GROUP) {
         int64_t count = k - first < GROUP ? k - first : GROUP;
         double *part = work + engine;
@@ -74,7 +76,8 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         for (int64_t i = 0; i < n; i++)
             memcpy(part + i * count, v + i * k + first, (size_t)count * sizeof *part);
         memset(product, 0, (size_t)(n * count) * sizeof *product);
-        kfe_status status = kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, part, count, product, work);
+        kfe_status status = kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0,
+                                             (kfe_i_vectors){part, count}, product, work);
         if (status != KFE_OK)
             return status;
         for (int64_t i = 0; i < n; i++)
@@ -125,20 +128,22 @@ cleanup:
     return status;
 }
 
-/* Adds one tile; with `mirrored`, also the tile that it is the transpose of. */
-static void add_tile(const group_job *job, const double *tile, int64_t row, int64_t rows, int64_t col,
-                     int64_t cols, int mirrored, double *sums)
+/* Adds one tile; a tile below the diagonal also stands for its transpose. */
+static void add_tile(const group_job *job, const double *tile, kfe_i_range rows, kfe_i_range cols,
+                     double *sums)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t g = job->group[row + i];
-        for (int64_t j = 0; j < cols;) {
-            int64_t h = job->group[col + j];
+    const int32_t *column_group = job->group + cols.first;
+
+    for (int64_t i = 0; i < rows.count; i++) {
+        int64_t g = job->group[rows.first + i];
+        for (int64_t j = 0; j < cols.count;) {
+            int64_t h = column_group[j];
             int64_t end = j + 1;
-            while (end < cols && job->group[col + end] == h)
+            while (end < cols.count && column_group[end] == h)
                 end++;
             double part = kfe_i_row_sum(tile + i * KFE_TILE_STRIDE + j, end - j);
             sums[g * job->groups + h] += part;
-            if (mirrored)
+            if (cols.first < rows.first)
                 sums[h * job->groups + g] += part;
             j = end;
         }
@@ -152,13 +157,12 @@ static void add_panel(const void *user, int64_t row, int thread)
     double *sums = job->work + job->own * thread;
     double *tile = sums + job->groups * job->groups;
     int64_t n = job->sorted.table.rows;
-    int64_t rows = n - row < KFE_TILE_SIDE ? n - row : KFE_TILE_SIDE;
+    kfe_i_range rows = {&job->sorted, row, n - row < KFE_TILE_SIDE ? n - row : KFE_TILE_SIDE};
 
     for (int64_t col = 0; col <= row; col += KFE_TILE_SIDE) {
-        int64_t cols = n - col < KFE_TILE_SIDE ? n - col : KFE_TILE_SIDE;
-        kfe_i_tile_eval(job->kernel, &job->sorted, row, rows, &job->sorted, col, cols, tile, KFE_TILE_STRIDE,
-                        tile + KFE_TILE_SIZE);
-        add_tile(job, tile, row, rows, col, cols, col < row, sums);
+        kfe_i_range cols = {&job->sorted, col, n - col < KFE_TILE_SIDE ? n - col : KFE_TILE_SIDE};
+        kfe_i_tile_eval(job->kernel, rows, cols, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
+        add_tile(job, tile, rows, cols, sums);
     }
 }
 
@@ -170,8 +174,10 @@ static kfe_status run_group_job(kfe_context *ctx, group_job *job, double *out)
 
     job->own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(&job->sorted, &job->sorted);
     KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx, "summing the kernel over classes", threads, job->sorted.table.rows,
-                             KFE_TILE_SIDE, KFE_SHARE_FIXED, add_panel, job));
+    KFE_TRY(kfe_i_each_panel(ctx,
+                             &(kfe_i_panels){"summing the kernel over classes", threads,
+                                             job->sorted.table.rows, KFE_TILE_SIDE, KFE_SHARE_FIXED},
+                             add_panel, job));
     memset(out, 0, (size_t)cells * sizeof *out);
     for (int t = 0; t < threads; t++)
         for (int64_t c = 0; c < cells; c++)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Products with kernel matrices and blocks of their entries, tile by tile; the operators (src/gram) and the
+ * projection of new examples (expansion.c) use them. */
 #include "kernel/cross.h"
 
 #include <cblas.h>
@@ -13,13 +15,13 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* A tile and what is needed to evaluate it. */
+/* Doubles for one tile and the scratch to evaluate it. */
 static int64_t tile_work(const kfe_i_points *a, const kfe_i_points *b)
 {
     return KFE_TILE_SIZE + kfe_i_tile_scratch(a, b);
 }
 
-/* Tiles want their scratch zeroed at first; the workspace comes as the last call left it. */
+/* Scratch must be zero before the first tile, but the workspace holds what the last call left in it. */
 static void clear_scratch(const kfe_i_points *a, const kfe_i_points *b, double *work, int64_t own,
                           int64_t before, int threads)
 {
@@ -27,12 +29,22 @@ static void clear_scratch(const kfe_i_points *a, const kfe_i_points *b, double *
         memset(work + own * t + before, 0, (size_t)kfe_i_tile_scratch(a, b) * sizeof *work);
 }
 
-/* out (rows × k) += scale · op(tile) · v */
-static void multiply_tile(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols, int64_t k, double scale,
-                          const double *tile, const double *v, double *out)
+/* out (rows × k) += weight · tile · v (cols × k) */
+static void multiply_tile(const double *tile, int64_t rows, int64_t cols, const kfe_i_product *product)
 {
-    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)cols, scale, tile,
-                KFE_TILE_STRIDE, v, (blasint)k, 1, out, (blasint)k);
+    blasint k = (blasint)product->k;
+
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, k, (blasint)cols, product->weight,
+                tile, KFE_TILE_STRIDE, product->v, k, 1, product->out, k);
+}
+
+/* out (cols × k) += weight · tileᵀ · v (rows × k) */
+static void multiply_transposed(const double *tile, int64_t rows, int64_t cols, const kfe_i_product *product)
+{
+    blasint k = (blasint)product->k;
+
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)cols, k, (blasint)rows, product->weight,
+                tile, KFE_TILE_STRIDE, product->v, k, 1, product->out, k);
 }
 
 /* ---- κ(a, b)·v ---- */
@@ -40,10 +52,8 @@ static void multiply_tile(CBLAS_TRANSPOSE transpose, int64_t rows, int64_t cols,
 typedef struct cross_job {
     const kfe_i_kernel *kernel;
     const kfe_i_points *a, *b;
-    double weight;
-    const double *v;
-    int64_t k;
-    double *out, *work;
+    const kfe_i_product *product;
+    double *work;
     int64_t own; /* doubles of work per thread */
 } cross_job;
 
@@ -55,10 +65,12 @@ static void cross_panel(const void *user, int64_t row, int thread)
 
     for (int64_t col = 0; col < job->b->table.rows; col += KFE_TILE_SIDE) {
         int64_t cols = least(KFE_TILE_SIDE, job->b->table.rows - col);
-        kfe_i_tile_eval(job->kernel, job->a, row, rows, job->b, col, cols, tile, KFE_TILE_STRIDE,
-                        tile + KFE_TILE_SIZE);
-        multiply_tile(CblasNoTrans, rows, cols, job->k, job->weight, tile, job->v + col * job->k,
-                      job->out + row * job->k);
+        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->a, row, rows}, (kfe_i_range){job->b, col, cols}, tile,
+                        KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
+        kfe_i_product part = *job->product;
+        part.v += col * part.k;
+        part.out += row * part.k;
+        multiply_tile(tile, rows, cols, &part);
     }
 }
 
@@ -69,14 +81,17 @@ int64_t kfe_i_cross_times_work(const kfe_context *ctx, const kfe_i_kernel *kerne
 }
 
 kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
-                             const kfe_i_points *b, double weight, const double *v, int64_t k, double *out,
-                             double *work)
+                             const kfe_i_points *b, const kfe_i_product *product, double *work)
 {
-    cross_job job = {kernel, a, b, weight, v, k, out, work, tile_work(a, b)};
+    cross_job job = {kernel, a, b, product, work, tile_work(a, b)};
+    kfe_i_panels panels = {.stage = "multiplying with the kernel",
+                           .threads = kfe_i_tile_threads(ctx, kernel),
+                           .rows = a->table.rows,
+                           .side = KFE_TILE_SIDE,
+                           .sharing = KFE_SHARE_FREE};
 
-    clear_scratch(a, b, work, job.own, KFE_TILE_SIZE, kfe_i_tile_threads(ctx, kernel));
-    return kfe_i_each_panel(ctx, "multiplying with the kernel", kfe_i_tile_threads(ctx, kernel),
-                            a->table.rows, KFE_TILE_SIDE, KFE_SHARE_FREE, cross_panel, &job);
+    clear_scratch(a, b, work, job.own, KFE_TILE_SIZE, panels.threads);
+    return kfe_i_each_panel(ctx, &panels, cross_panel, &job);
 }
 
 /* ---- the symmetric case ---- */
@@ -85,18 +100,17 @@ typedef struct self_job {
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;
     int64_t first, size; /* the points from `first` on */
-    const double *v;
-    int64_t k;
-    double *work;
+    kfe_i_vectors v;
+    double *work; /* per thread: sums (size × k), a tile, scratch */
     int64_t own;
 } self_job;
 
-/* Panel `row` against everything up to its own end. Left of the diagonal a tile serves twice; the one on it
- * is evaluated whole. Sums go to the thread's own out, at the start of its work. */
+/* One panel of rows against all columns up to its own end. A tile left of the diagonal is used twice, itself
+ * and transposed; the tile on the diagonal is evaluated whole. */
 static void self_panel(const void *user, int64_t row, int thread)
 {
     const self_job *job = user;
-    int64_t k = job->k;
+    int64_t k = job->v.k;
     double *out = job->work + job->own * thread;
     double *tile = out + job->size * k;
     int64_t rows = least(KFE_TILE_SIDE, job->size - row);
@@ -104,11 +118,13 @@ static void self_panel(const void *user, int64_t row, int thread)
 
     for (int64_t col = 0; col < end; col += KFE_TILE_SIDE) {
         int64_t cols = least(KFE_TILE_SIDE, end - col);
-        kfe_i_tile_eval(job->kernel, job->points, job->first + row, rows, job->points, job->first + col, cols,
-                        tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
-        multiply_tile(CblasNoTrans, rows, cols, k, 1, tile, job->v + col * k, out + row * k);
+        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, job->first + row, rows},
+                        (kfe_i_range){job->points, job->first + col, cols}, tile, KFE_TILE_STRIDE,
+                        tile + KFE_TILE_SIZE);
+        multiply_tile(tile, rows, cols, &(kfe_i_product){1, job->v.values + col * k, k, out + row * k});
         if (col < row)
-            multiply_tile(CblasTrans, cols, rows, k, 1, tile, job->v + row * k, out + col * k);
+            multiply_transposed(tile, rows, cols,
+                                &(kfe_i_product){1, job->v.values + row * k, k, out + col * k});
     }
 }
 
@@ -119,19 +135,20 @@ int64_t kfe_i_self_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel
 }
 
 kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                            int64_t first, const double *v, int64_t k, double *out, double *work)
+                            int64_t first, kfe_i_vectors v, double *out, double *work)
 {
     int threads = kfe_i_tile_threads(ctx, kernel);
     int64_t size = points->table.rows - first;
-    self_job job = {kernel, points, first, size, v, k, work, size * k + tile_work(points, points)};
+    int64_t sums = size * v.k;
+    self_job job = {kernel, points, first, size, v, work, sums + tile_work(points, points)};
+    kfe_i_panels panels = {"multiplying with the kernel", threads, size, KFE_TILE_SIDE, KFE_SHARE_FIXED};
 
     for (int t = 0; t < threads; t++)
-        memset(work + job.own * t, 0, (size_t)(size * k) * sizeof *work);
-    clear_scratch(points, points, work, job.own, size * k + KFE_TILE_SIZE, threads);
-    kfe_status status = kfe_i_each_panel(ctx, "multiplying with the kernel", threads, size, KFE_TILE_SIDE,
-                                         KFE_SHARE_FIXED, self_panel, &job);
+        memset(work + job.own * t, 0, (size_t)sums * sizeof *work);
+    clear_scratch(points, points, work, job.own, sums + KFE_TILE_SIZE, threads);
+    kfe_status status = kfe_i_each_panel(ctx, &panels, self_panel, &job);
     for (int t = 0; status == KFE_OK && t < threads; t++)
-        for (int64_t i = 0; i < size * k; i++)
+        for (int64_t i = 0; i < sums; i++)
             out[i] += work[job.own * t + i];
     return status;
 }
@@ -140,35 +157,39 @@ kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const 
 
 typedef struct block_job {
     const kfe_i_kernel *kernel;
-    const kfe_i_points *a, *b;
-    int64_t row, rows, col, cols;
+    kfe_i_range rows, cols;
     double *out;
     int64_t stride;
     double *work;
     int64_t own;
 } block_job;
 
+/* The points of one tile: those from `offset` on, as far as a tile reaches. */
+static kfe_i_range part_of(kfe_i_range span, int64_t offset)
+{
+    return (kfe_i_range){span.points, span.first + offset, least(KFE_TILE_SIDE, span.count - offset)};
+}
+
 static void block_panel(const void *user, int64_t i, int thread)
 {
     const block_job *job = user;
 
-    for (int64_t j = 0; j < job->cols; j += KFE_TILE_SIDE)
-        kfe_i_tile_eval(job->kernel, job->a, job->row + i, least(KFE_TILE_SIDE, job->rows - i), job->b,
-                        job->col + j, least(KFE_TILE_SIDE, job->cols - j), job->out + i * job->stride + j,
-                        job->stride, job->work + job->own * thread);
+    for (int64_t j = 0; j < job->cols.count; j += KFE_TILE_SIDE)
+        kfe_i_tile_eval(job->kernel, part_of(job->rows, i), part_of(job->cols, j),
+                        job->out + i * job->stride + j, job->stride, job->work + job->own * thread);
 }
 
-kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row,
-                             int64_t rows, const kfe_i_points *b, int64_t col, int64_t cols, double *out,
-                             int64_t stride)
+kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols,
+                             double *out, int64_t stride)
 {
     kfe_status status = KFE_OK;
     int threads = kfe_i_tile_threads(ctx, kernel);
-    block_job job = {kernel, a, b, row, rows, col, cols, out, stride, NULL, kfe_i_tile_scratch(a, b)};
+    int64_t scratch = kfe_i_tile_scratch(rows.points, cols.points);
+    block_job job = {kernel, rows, cols, out, stride, NULL, scratch};
+    kfe_i_panels panels = {"computing the kernel", threads, rows.count, KFE_TILE_SIDE, KFE_SHARE_FREE};
 
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx, "computing the kernel", threads, rows, KFE_TILE_SIDE, KFE_SHARE_FREE,
-                             block_panel, &job));
+    KFE_TRY(kfe_i_each_panel(ctx, &panels, block_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;
@@ -188,7 +209,7 @@ typedef struct matrix_job {
 enum { MATRIX_STRIDE = KFE_TILE_LARGEST + 8 };
 enum { MIRROR = 8 }; /* a cache line of doubles */
 
-/* out (cols × rows, stride n) = tileᵀ, in squares of whole cache lines on both sides. */
+/* out (cols × rows, stride n) = tileᵀ, by squares that fill whole cache lines of both. */
 static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t n, double *out)
 {
     for (int64_t j = 0; j < cols; j += MIRROR)
@@ -207,7 +228,7 @@ static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t 
         }
 }
 
-/* Writes a tile to its place and to its mirror image. */
+/* Writes a tile to its place and, transposed, to its mirror image. */
 static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
                        double *out)
 {
@@ -228,7 +249,7 @@ static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t 
                 out[(col + j) * n + row + i] = (float)tile[i * MATRIX_STRIDE + j];
 }
 
-/* The upper triangle of a tile on the diagonal from its lower: symmetric to the last bit. */
+/* Copies the lower triangle of a diagonal tile to the upper, so that the matrix is symmetric to the last bit. */
 static void symmetrise(double *tile, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++)
@@ -245,7 +266,8 @@ static void matrix_panel(const void *user, int64_t row, int thread)
 
     for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
         int64_t cols = least(KFE_TILE_LARGEST, row + rows - col);
-        kfe_i_tile_eval(job->kernel, job->points, row, rows, job->points, col, cols, tile, MATRIX_STRIDE,
+        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
+                        (kfe_i_range){job->points, col, cols}, tile, MATRIX_STRIDE,
                         tile + KFE_TILE_LARGEST * MATRIX_STRIDE);
         if (col == row)
             symmetrise(tile, rows);
@@ -265,8 +287,10 @@ kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const
                       narrow, NULL,   KFE_TILE_LARGEST * MATRIX_STRIDE + kfe_i_tile_scratch(points, points)};
 
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx, "computing the kernel", threads, points->table.rows, KFE_TILE_LARGEST,
-                             KFE_SHARE_FREE, matrix_panel, &job));
+    KFE_TRY(kfe_i_each_panel(ctx,
+                             &(kfe_i_panels){"computing the kernel", threads, points->table.rows,
+                                             KFE_TILE_LARGEST, KFE_SHARE_FREE},
+                             matrix_panel, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;

@@ -1,34 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine: a kernel between two sets of points, or of one set with itself, tile by tile: GEMM, map, and
- * (for products) GEMM with a block of vectors while the tile is in cache. Threads share row panels
- * statically, so that the same number of threads gives the same bits.
+ * Evaluate a kernel between two sets of points, or within one set, and multiply it with vectors, on all
+ * threads. The matrix is visited tile by tile: GEMM makes dot products, the kernel's map makes values of them,
+ * and for products a second GEMM multiplies the tile with the vectors while it is in cache. Threads share
+ * panels of rows in a fixed way, so that the same number of threads gives the same bits.
  */
 #ifndef KFE_KERNEL_CROSS_H
 #define KFE_KERNEL_CROSS_H
 
 #include "kernel/points.h"
 
-/* Doubles of workspace for the products below; the caller keeps it from call to call. */
+/* A block of k vectors, row-major. */
+typedef struct kfe_i_vectors {
+    const double *values;
+    int64_t k;
+} kfe_i_vectors;
+
+/* out += weight · κ · v */
+typedef struct kfe_i_product {
+    double weight;
+    const double *v; /* columns of κ × k */
+    int64_t k;
+    double *out; /* rows of κ × k */
+} kfe_i_product;
+
+/* Doubles of workspace that the products below need; callers keep it from call to call. */
 int64_t kfe_i_cross_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
                                const kfe_i_points *b);
 int64_t kfe_i_self_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
                               int64_t first, int64_t k);
 
-/* out (a.rows × k) += weight · κ(a, b) · v (b.rows × k) */
+/* The product with κ(a, b). */
 kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
-                             const kfe_i_points *b, double weight, const double *v, int64_t k, double *out,
-                             double *work);
-/* The same for the points from `first` on with themselves, v and out being the rows from `first` on: every
- * tile below the diagonal is evaluated once and used twice. */
+                             const kfe_i_points *b, const kfe_i_product *product, double *work);
+/* out += κ(p, p)·v for the points p from `first` on; v and out have one row for each of them. A tile below the
+ * diagonal is evaluated once and used twice. */
 kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                            int64_t first, const double *v, int64_t k, double *out, double *work);
+                            int64_t first, kfe_i_vectors v, double *out, double *work);
 
-/* out[i·stride + j] = κ(a_{row+i}, b_{col+j}) */
-kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row,
-                             int64_t rows, const kfe_i_points *b, int64_t col, int64_t cols, double *out,
-                             int64_t stride);
-/* The whole symmetric matrix, evaluated below the diagonal and mirrored; `wide` or `narrow` is n × n. */
+/* out[i·stride + j] = κ(x, y) with x the i-th point of `rows` and y the j-th of `cols` */
+kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols,
+                             double *out, int64_t stride);
+/* The whole symmetric matrix (n × n) into `wide` or `narrow`; the other is NULL. Only tiles on and below the
+ * diagonal are evaluated. */
 kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
                              double *wide, float *narrow);
 

@@ -24,8 +24,8 @@ static kfe_status expand_one(kfe_context *ctx, const kfe_i_kernel *kernel, const
         KFE_TRY(kfe_i_points_prepare(ctx, kernel, &chunk, &support_points, &points));
         if (!work)
             KFE_ALLOC(ctx, work, kfe_i_cross_times_work(ctx, kernel, &points, &support_points));
-        KFE_TRY(kfe_i_cross_times(ctx, kernel, &points, &support_points, kernel->common.weight, v, k,
-                                  out + first * k, work));
+        KFE_TRY(kfe_i_cross_times(ctx, kernel, &points, &support_points,
+                                  &(kfe_i_product){kernel->common.weight, v, k, out + first * k}, work));
     }
 cleanup:
     kfe_i_free(ctx, work);

@@ -39,8 +39,8 @@ static kfe_status evaluate(kfe_context *ctx, const kfe_i_kernel *kernel, const k
         KFE_TRY(kfe_i_self_matrix(ctx, kernel, &column_points, out->values, NULL));
     } else {
         KFE_TRY(kfe_i_points_prepare(ctx, kernel, rows, &column_points, &row_points));
-        KFE_TRY(kfe_i_cross_block(ctx, kernel, &row_points, 0, out->rows, &column_points, 0, out->cols,
-                                  out->values, out->stride));
+        KFE_TRY(kfe_i_cross_block(ctx, kernel, (kfe_i_range){&row_points, 0, out->rows},
+                                  (kfe_i_range){&column_points, 0, out->cols}, out->values, out->stride));
     }
     for (int64_t i = 0; kernel->common.weight != 1 && i < out->rows * out->cols; i++)
         out->values[i] *= kernel->common.weight;

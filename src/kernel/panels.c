@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The threaded loop over panels of rows, which every evaluation of kernels goes through. */
 #include "kernel/panels.h"
 
 #include <omp.h>
 
-/* Panels between two looks at the cancel callback: a fraction of a second of work. */
-static int64_t panels_per_round(int threads)
-{
-    return 16 * (int64_t)threads;
-}
+/* Panels per thread between two calls of the cancel callback: a fraction of a second of work. */
+enum { BATCH = 16 };
 
-static void run_panels(int64_t first, int64_t last, int64_t side, int threads, kfe_i_sharing sharing,
-                       kfe_i_panel_fn run, const void *job)
+/* Runs the panels from `first` to `last` − 1. */
+static void run_batch(const kfe_i_panels *panels, int64_t first, int64_t last, kfe_i_panel_fn run,
+                      const void *job)
 {
-    if (sharing == KFE_SHARE_FREE) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-        for (int64_t panel = last - 1; panel >= first; panel--) /* of a triangle, the long ones first */
+    int64_t side = panels->side;
+
+    if (panels->sharing == KFE_SHARE_FREE) {
+        /* In a triangle the last panels are the longest; starting with them balances the threads. */
+#pragma omp parallel for num_threads(panels->threads) schedule(dynamic, 1)
+        for (int64_t panel = last - 1; panel >= first; panel--)
             run(job, panel * side, omp_get_thread_num());
     } else {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#pragma omp parallel for num_threads(panels->threads) schedule(static, 1)
         for (int64_t panel = first; panel < last; panel++)
             run(job, panel * side, omp_get_thread_num());
     }
 }
 
-kfe_status kfe_i_each_panel(kfe_context *ctx, const char *stage, int threads, int64_t rows, int64_t side,
-                            kfe_i_sharing sharing, kfe_i_panel_fn run, const void *job)
+kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_panel_fn run, const void *job)
 {
-    int64_t panels = (rows + side - 1) / side;
+    int64_t count = (panels->rows + panels->side - 1) / panels->side;
+    int64_t batch = BATCH * (int64_t)panels->threads;
 
-    for (int64_t first = 0; first < panels; first += panels_per_round(threads)) {
-        int64_t last =
-            first + panels_per_round(threads) < panels ? first + panels_per_round(threads) : panels;
-        kfe_status status = kfe_i_checkpoint(ctx, stage, first, panels);
+    for (int64_t first = 0; first < count; first += batch) {
+        kfe_status status = kfe_i_checkpoint(ctx, panels->stage, first, count);
         if (status != KFE_OK)
             return status;
-        run_panels(first, last, side, threads, sharing, run, job);
+        run_batch(panels, first, first + batch < count ? first + batch : count, run, job);
     }
     return KFE_OK;
 }

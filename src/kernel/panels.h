@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Row panels shared among threads, with looks at the cancel callback in between. */
+/* Run a loop over panels of rows on several threads; the cancel callback is asked between batches of panels. */
 #ifndef KFE_KERNEL_PANELS_H
 #define KFE_KERNEL_PANELS_H
 
@@ -7,12 +7,22 @@
 
 typedef void (*kfe_i_panel_fn)(const void *job, int64_t row, int thread);
 
-/* Who does which panel: fixed where threads sum on their own, so that the same number of them gives the same
- * bits; whoever is free where every panel has an output of its own, which then depends on nothing. */
+/* Which thread runs which panel.
+ *   FIXED: panel p goes to thread p mod threads. For threads that keep sums of their own: the same number of
+ *          threads then gives the same bits.
+ *   FREE:  the next panel goes to the next free thread. For panels that write to places of their own. */
 typedef enum kfe_i_sharing { KFE_SHARE_FIXED, KFE_SHARE_FREE } kfe_i_sharing;
 
-/* Calls run(job, first row, thread) for all panels of `side` rows. */
-kfe_status kfe_i_each_panel(kfe_context *ctx, const char *stage, int threads, int64_t rows, int64_t side,
-                            kfe_i_sharing sharing, kfe_i_panel_fn run, const void *job);
+typedef struct kfe_i_panels {
+    const char *stage; /* for progress messages */
+    int threads;
+    int64_t rows; /* of all panels together */
+    int64_t side; /* rows of one panel */
+    kfe_i_sharing sharing;
+} kfe_i_panels;
+
+/* Calls run(job, first row, thread) for every panel. */
+kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_panel_fn run,
+                            const void *job);
 
 #endif

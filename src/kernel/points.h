@@ -40,4 +40,10 @@ kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, con
 void kfe_i_points_refresh(kfe_i_points *points);
 void kfe_i_points_free(kfe_i_points *points);
 
+/* `count` consecutive points from `first` on. */
+typedef struct kfe_i_range {
+    const kfe_i_points *points;
+    int64_t first, count;
+} kfe_i_range;
+
 #endif

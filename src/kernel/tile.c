@@ -369,9 +369,8 @@ static void user_tile(tile_job *job)
 
 /* ---- the one entry ---- */
 
-void kfe_i_tile_eval(const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row, int64_t rows,
-                     const kfe_i_points *b, int64_t col, int64_t cols, double *out, int64_t stride,
-                     double *scratch)
+void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *out,
+                     int64_t stride, double *scratch)
 {
     static void (*const fill[])(tile_job *) = {
         [KFE_BASE_DOT] = dot_tile,
@@ -381,10 +380,18 @@ void kfe_i_tile_eval(const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t 
         [KFE_BASE_GIVEN] = given_tile,
         [KFE_BASE_USER] = user_tile,
     };
-    tile_job job = {kernel, a, b, row, col, {out, rows, cols, stride, NULL, NULL}, scratch};
+    const double *row_norms = rows.points->norms;
+    const double *col_norms = cols.points->norms;
+    tile_job job = {.kernel = kernel,
+                    .a = rows.points,
+                    .b = cols.points,
+                    .row = rows.first,
+                    .col = cols.first,
+                    .tile = {.values = out, .rows = rows.count, .cols = cols.count, .stride = stride},
+                    .scratch = scratch};
 
-    job.tile.row_norms = a->norms ? a->norms + row : NULL;
-    job.tile.col_norms = b->norms ? b->norms + col : NULL;
+    job.tile.row_norms = row_norms ? row_norms + rows.first : NULL;
+    job.tile.col_norms = col_norms ? col_norms + cols.first : NULL;
     fill[kernel->def->base](&job);
     if (kernel->def->map)
         kernel->def->map(kernel->settings, &job.tile);

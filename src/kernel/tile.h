@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel values between a range of rows of one set of points and a range of another. */
+/* Evaluate one tile of a kernel matrix: consecutive points of one set against consecutive points of another. */
 #ifndef KFE_KERNEL_TILE_H
 #define KFE_KERNEL_TILE_H
 
 #include "kernel/points.h"
 
-/* Rows and columns of tiles that are multiplied while they are in the second-level cache; and the largest
- * tiles there are, for whole matrices: their GEMM packs less, and they are only mapped and written. */
+/* KFE_TILE_SIDE: rows and columns of a tile that is multiplied while it is in the second-level cache.
+ * KFE_TILE_LARGEST: the largest tile, used for whole matrices, which are only written. Larger tiles make GEMM
+ * copy less. */
 enum { KFE_TILE_SIDE = 256, KFE_TILE_LARGEST = 512 };
-/* Between rows of a tile in memory: not a power of two, so that walking down a column does not meet the same
- * cache set again and again. */
+/* Distance between rows of a tile in memory. It is not a power of two, because the entries of a column would
+ * then compete for the same cache set. */
 enum { KFE_TILE_STRIDE = KFE_TILE_SIDE + 8, KFE_TILE_SIZE = KFE_TILE_SIDE * KFE_TILE_STRIDE };
 
-/* Doubles of scratch that one thread needs for tiles between points of these tables. They are zeros at first;
- * each tile leaves them so that the next one of the same kernel can use them. */
+/* Doubles of scratch that one thread needs for tiles between points of these tables. They must be zero before
+ * the first tile; each tile leaves them ready for the next one of the same kernel. */
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b);
 
-/* Threads that may evaluate this kernel at once: functions of the user get one. */
+/* How many threads may evaluate this kernel at once: one if it is a function of the user. */
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel);
 
-/* out[i·stride + j] = κ(a_{row+i}, b_{col+j}). Cannot fail, does not allocate; thread-safe with scratch
- * of the thread's own. For a GIVEN kernel b holds column numbers of a's table. */
-void kfe_i_tile_eval(const kfe_i_kernel *kernel, const kfe_i_points *a, int64_t row, int64_t rows,
-                     const kfe_i_points *b, int64_t col, int64_t cols, double *out, int64_t stride,
-                     double *scratch);
+/* out[i·stride + j] = κ(x, y) with x the i-th point of `rows` and y the j-th of `cols`. Cannot fail, does not
+ * allocate; thread-safe if every thread has its own scratch. For a GIVEN kernel the points of `cols` are
+ * column numbers of the table of `rows`. */
+void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *out,
+                     int64_t stride, double *scratch);
 
 #endif

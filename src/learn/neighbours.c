@@ -229,8 +229,8 @@ static void search_panel(const void *user, int64_t row, int thread)
 
     for (int64_t col = 0; col < support_rows; col += KFE_TILE_SIDE) {
         int64_t cols = support_rows - col < KFE_TILE_SIDE ? support_rows - col : KFE_TILE_SIDE;
-        kfe_i_tile_eval(job->kernel, job->queries, row, rows, job->support, col, cols, tile, KFE_TILE_STRIDE,
-                        tile + KFE_TILE_SIZE);
+        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->queries, row, rows},
+                        (kfe_i_range){job->support, col, cols}, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
         for (int64_t i = 0; i < rows; i++)
             offer_row(job, heaps + i * job->k, row + i, col, cols, tile + i * KFE_TILE_STRIDE);
     }
@@ -248,8 +248,9 @@ static kfe_status search_chunk(kfe_context *ctx, search_job *job, const kfe_i_ta
     job->queries = &queries;
     job->own = KFE_TILE_SIZE + kfe_i_tile_scratch(&queries, job->support);
     KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx, "finding neighbours", threads, chunk->rows, KFE_TILE_SIDE, KFE_SHARE_FREE,
-                             search_panel, job));
+    KFE_TRY(kfe_i_each_panel(
+        ctx, &(kfe_i_panels){"finding neighbours", threads, chunk->rows, KFE_TILE_SIDE, KFE_SHARE_FREE},
+        search_panel, job));
 cleanup:
     kfe_i_free(ctx, job->work);
     job->work = NULL;

@@ -311,7 +311,8 @@ static void check_self_times(const tile_case *c, int64_t first, int64_t k)
     double allowed = (double)rest * (c->slack + tolerance_sum(rest, 1)) + DBL_EPSILON;
 
     multiply_plainly(c, first, 1, v, k, expected);
-    assert_ok(c->ctx, kfe_i_self_times(c->ctx, &c->kernel, &c->prepared, first, v, k, out, work));
+    assert_ok(c->ctx,
+              kfe_i_self_times(c->ctx, &c->kernel, &c->prepared, first, (kfe_i_vectors){v, k}, out, work));
     for (int64_t i = 0; i < rest * k; i++)
         assert_below(fabs(out[i] - expected[i]), allowed);
     free(v);
@@ -330,8 +331,8 @@ static void check_cross_times(const tile_case *c, int64_t k)
     double allowed = 3 * (double)n * (c->slack + tolerance_sum(n, 1)) + DBL_EPSILON;
 
     multiply_plainly(c, 0, -2.5, v, k, expected);
-    assert_ok(c->ctx,
-              kfe_i_cross_times(c->ctx, &c->kernel, &c->prepared, &c->prepared, -2.5, v, k, out, work));
+    assert_ok(c->ctx, kfe_i_cross_times(c->ctx, &c->kernel, &c->prepared, &c->prepared,
+                                        &(kfe_i_product){-2.5, v, k, out}, work));
     for (int64_t i = 0; i < n * k; i++)
         assert_below(fabs(out[i] - expected[i]), allowed);
     free(v);

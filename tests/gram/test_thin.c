@@ -24,7 +24,8 @@ static void check(kfe_context *ctx, int64_t rows, int64_t cols, int64_t lda, int
         narrow[i] = (float)a[i];
         a[i] = single ? (double)narrow[i] : a[i];
     }
-    kfe_i_thin_times(ctx, rows, cols, single ? NULL : a, single ? narrow : NULL, lda, v, k, out, work);
+    kfe_i_thin_times(ctx, &(kfe_i_thin_matrix){rows, cols, lda, single ? NULL : a, single ? narrow : NULL}, v,
+                     k, out, work);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < k; j++) {
             long double sum = before[i * k + j];
@@ -67,9 +68,9 @@ static void test_threads(void **state)
 
     assert_non_null(work);
     assert_ok(ctx, kfe_context_set_threads(ctx, 1));
-    kfe_i_thin_times(ctx, ROWS, COLS, a, NULL, COLS, v, VECTORS, one, work);
+    kfe_i_thin_times(ctx, &(kfe_i_thin_matrix){ROWS, COLS, COLS, a, NULL}, v, VECTORS, one, work);
     assert_ok(ctx, kfe_context_set_threads(ctx, 2));
-    kfe_i_thin_times(ctx, ROWS, COLS, a, NULL, COLS, v, VECTORS, two, work);
+    kfe_i_thin_times(ctx, &(kfe_i_thin_matrix){ROWS, COLS, COLS, a, NULL}, v, VECTORS, two, work);
     assert_memory_equal(one, two, ROWS * VECTORS * sizeof *one);
     free(a);
     free(v);

@@ -9,7 +9,6 @@
  * Park & Park, "Nonlinear Feature Extraction based on Centroids and Kernel Functions" (2002), algorithm 1.
  * Time O(nd + dr²), memory O(dr).
  */
-#include <math.h>
 
 #include "core/memory.h"
 #include "gram/linalg.h"
@@ -59,7 +58,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, kept, c);
     KFE_TRY(class_centroids(ctx, table, &groups, centroids));
     /* lengths here, squared lengths in koc: the root, so that both find the same rank */
-    KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, sqrt(KFE_RANK_TOLERANCE), basis, kept, &rank));
+    KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, basis, kept, &rank));
     if (rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "oc: all class centroids are zero");
     if (rank < c)

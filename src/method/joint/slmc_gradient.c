@@ -139,8 +139,8 @@ static kfe_status add_kernel(kfe_i_slmc *s, int64_t k, const kfe_i_points *of, d
 {
     const kfe_i_kernel *kernel = kernel_at(s, k);
 
-    return kfe_i_cross_times(s->ctx, kernel, &of[k], &s->points[k], kernel->common.weight, s->identity, s->m,
-                             out, s->work);
+    return kfe_i_cross_times(s->ctx, kernel, &of[k], &s->points[k],
+                             &(kfe_i_product){kernel->common.weight, s->identity, s->m, out}, s->work);
 }
 
 /* out (rows × m): the sum of the kernels between `of`, the examples or the points, and the points. */

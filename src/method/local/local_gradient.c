@@ -77,7 +77,8 @@ static void base_tile(const tile_job *job, int64_t row, int64_t rows, int64_t co
     const kfe_i_local_problem *p = job->p;
 
     if (job->points) {
-        kfe_i_tile_eval(&job->base, job->points, row, rows, job->points, col, cols, tile, KFE_TILE_STRIDE,
+        kfe_i_tile_eval(&job->base, (kfe_i_range){job->points, row, rows},
+                        (kfe_i_range){job->points, col, cols}, tile, KFE_TILE_STRIDE,
                         tile + 2 * KFE_TILE_SIZE);
         return;
     }
@@ -155,8 +156,10 @@ static kfe_status each_panel(kfe_i_local_problem *p, int64_t m, kfe_i_panel_fn r
     if (!part->kept)
         job.points = p->projects ? &part->support_points : &part->points;
     memset(p->tiles, 0, (size_t)(p->own * p->threads) * sizeof *p->tiles);
-    return kfe_i_each_panel(p->ctx, "differentiating", p->threads, p->support_count, KFE_TILE_SIDE,
-                            KFE_SHARE_FREE, run, &job);
+    return kfe_i_each_panel(
+        p->ctx,
+        &(kfe_i_panels){"differentiating", p->threads, p->support_count, KFE_TILE_SIDE, KFE_SHARE_FREE}, run,
+        &job);
 }
 
 /* ---- columns ---- */

@@ -147,8 +147,9 @@ static void add_panel(const void *user, int64_t row, int thread)
             add_tile(job, row, rows, col, cols, job->part->kept + row * p->n + col, p->n);
             continue;
         }
-        kfe_i_tile_eval(&job->part->kernel, &job->part->points, row, rows, &job->part->points, col, cols,
-                        tile, KFE_TILE_STRIDE, tile + 2 * KFE_TILE_SIZE);
+        kfe_i_tile_eval(&job->part->kernel, (kfe_i_range){&job->part->points, row, rows},
+                        (kfe_i_range){&job->part->points, col, cols}, tile, KFE_TILE_STRIDE,
+                        tile + 2 * KFE_TILE_SIZE);
         add_tile(job, row, rows, col, cols, tile, KFE_TILE_STRIDE);
     }
 }
@@ -182,11 +183,13 @@ static kfe_status fill_matrix(kfe_i_local_problem *p)
         if (p->parts[m].linear && p->projects)
             continue;
         memset(p->tiles, 0, (size_t)(p->own * p->threads) * sizeof *p->tiles);
-        KFE_TRY(kfe_i_each_panel(p->ctx, "localizing the kernel", p->threads, p->n, KFE_TILE_SIDE,
-                                 KFE_SHARE_FREE, add_panel, &job));
+        KFE_TRY(kfe_i_each_panel(
+            p->ctx, &(kfe_i_panels){"localizing the kernel", p->threads, p->n, KFE_TILE_SIDE, KFE_SHARE_FREE},
+            add_panel, &job));
     }
-    KFE_TRY(kfe_i_each_panel(p->ctx, "localizing the kernel", p->threads, p->n, KFE_TILE_SIDE, KFE_SHARE_FREE,
-                             mirror_panel, p));
+    KFE_TRY(kfe_i_each_panel(
+        p->ctx, &(kfe_i_panels){"localizing the kernel", p->threads, p->n, KFE_TILE_SIDE, KFE_SHARE_FREE},
+        mirror_panel, p));
 cleanup:
     return status;
 }

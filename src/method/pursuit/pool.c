@@ -149,8 +149,8 @@ static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, 
     if (!needs_norms(p) || p->count == 0)
         return;
     memset(work, 0, (size_t)(p->count * count) * sizeof *work);
-    kfe_i_thin_times(pool->ctx, p->count, p->n, p->basis, NULL, p->n, pool->chunk, count, work,
-                     pool->thin_work);
+    kfe_i_thin_times(pool->ctx, &(kfe_i_thin_matrix){p->count, p->n, p->n, p->basis, NULL}, pool->chunk,
+                     count, work, pool->thin_work);
     for (int64_t j = 0; j < p->count; j++)
         for (int64_t c = 0; c < count; c++)
             pool->norms[places[c]] -= work[j * count + c] * work[j * count + c];
