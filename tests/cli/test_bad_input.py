@@ -103,14 +103,16 @@ def test_label_column(kfe):
     kfe.write("small.csv", SMALL)
     for label in ("9", "0", "colour"):
         kfe.refused(*FIT, "--label", label, "small.csv", "-o", "m.kfe", says=("small.csv", label))
-    kfe.refused(*FIT, "--label", "none", "small.csv", "-o", "m.kfe")
+    kfe.write("numbers.csv", "1,2\n3,4\n5,7\n")
+    kfe.refused(*FIT, "--label", "none", "numbers.csv", "-o", "m.kfe", says="koc needs labels")
     kfe.write("labels.txt", "a\nb\n")
-    kfe.refused(*FIT, "--label-file", "labels.txt", "--label", "none", "small.csv", "-o", "m.kfe")
+    kfe.refused(*FIT, "--label-file", "labels.txt", "--label", "none", "numbers.csv", "-o", "m.kfe",
+                says=["labels.txt", "2", "3"])
 
 
 def test_supervised_methods_need_two_classes(kfe):
     kfe.write("one.csv", "1,2,a\n3,4,a\n5,6,a\n")
-    kfe.refused(*FIT, "one.csv", "-o", "m.kfe", says="class")
+    kfe.refused(*FIT, "one.csv", "-o", "m.kfe", says=["koc needs at least two classes", "every example is of class 'a'"])
 
 
 def test_more_features_than_there_can_be_is_a_warning(kfe):
