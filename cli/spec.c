@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Specs from the flags of a command line, for fit, cv, compare and measure. */
 #include "spec.h"
 
 #include <stdlib.h>
@@ -89,12 +90,15 @@ cleanup:
     return status;
 }
 
-int cli_can_predict(const cli_session *session, const char *method)
+kfe_status cli_check_grids(cli_session *session, int count, kfe_spec *const *specs)
 {
-    kfe_entry_info info;
+    const char **grids = NULL;
+    int grid_count = cli_list_values(&session->arguments, "grid", &grids);
+    kfe_status status =
+        kfe_grids_check(session->ctx, count, (const kfe_spec *const *)specs, grid_count, grids);
 
-    return cli_value(&session->arguments, "learner") ||
-           !kfe_method(cli_family_find(&cli_methods, method), &info) || info.flags & KFE_HAS_PREDICTOR;
+    free(grids);
+    return status;
 }
 
 int cli_list_values(const cli_arguments *arguments, const char *name, const char ***out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command line asks to be fitted: method, kernels and learner with their parameters. */
+/* Make specs from a command line: method, kernels and learner with their parameters. */
 #ifndef KFE_CLI_SPEC_H
 #define KFE_CLI_SPEC_H
 
@@ -9,9 +9,8 @@
  * as well. */
 kfe_status cli_make_spec(cli_session *session, const char *method, int with_kernels, kfe_spec **out);
 
-/* Whether the method (NAME or NAME:…) can be measured as the command line stands: there is a learner, or the
- * method predicts by itself. True for names that are not known, which others complain about. */
-int cli_can_predict(const cli_session *session, const char *method);
+/* Fails if a --grid has a mistake: none of the specs has the parameter, or a value is not valid. */
+kfe_status cli_check_grids(cli_session *session, int count, kfe_spec *const *specs);
 
 /* All values of a flag that may be repeated; the list is for free(). */
 int cli_list_values(const cli_arguments *arguments, const char *name, const char ***out);

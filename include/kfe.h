@@ -322,6 +322,31 @@ KFE_API kfe_status kfe_spec_new_rule(kfe_context *ctx, const char *name, kfe_rul
                                      const char *params, const char *kernel, kfe_spec **out);
 KFE_API void kfe_spec_free(kfe_spec *spec);
 
+/* Nonzero if a model of this spec can predict: the spec has a learner, or the method predicts by itself. */
+KFE_API int kfe_spec_predicts(const kfe_spec *spec);
+
+KFE_API const char *kfe_spec_method(const kfe_spec *spec); /* lives as long as the spec */
+
+/* Why a spec cannot be fitted. */
+typedef enum kfe_misfit {
+    KFE_FITS,
+    KFE_MISFIT_KERNEL,      /* the method, or the learner without a method, takes no kernel */
+    KFE_MISFIT_POINTS,      /* it needs columns of numbers, not strings or kernel values */
+    KFE_MISFIT_VIEWS,       /* it takes one view */
+    KFE_MISFIT_LABELS,      /* it needs labels */
+    KFE_MISFIT_CLASSES,     /* it needs classes, not real targets */
+    KFE_MISFIT_ONE_CLASS,   /* all examples are of one class */
+    KFE_MISFIT_TWO_CLASSES, /* it takes two classes, not more */
+    KFE_MISFIT_OTHER        /* any other reason; see the message */
+} kfe_misfit;
+/* The reason in a few words, such as "takes two classes"; static storage. */
+KFE_API const char *kfe_misfit_text(kfe_misfit misfit);
+/* Whether kfe_fit would accept this spec for this data. KFE_OK, or the status of the failure; the message
+ * says why and what to use instead. data NULL: checks what does not depend on data, so that mistakes show
+ * before data is read. *misfit, unless NULL, becomes the reason. Reads the data once. */
+KFE_API kfe_status kfe_spec_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                                  kfe_misfit *misfit);
+
 KFE_API kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out);
 KFE_API void kfe_model_free(kfe_model *model);
 
@@ -466,6 +491,10 @@ KFE_API int64_t kfe_splits_count(const kfe_splits *splits);
 KFE_API const int64_t *kfe_splits_train(const kfe_splits *splits, int64_t index, int64_t *count);
 KFE_API const int64_t *kfe_splits_test(const kfe_splits *splits, int64_t index, int64_t *count);
 KFE_API void kfe_splits_free(kfe_splits *splits);
+/* Whether the grids can be searched: each names a parameter of at least one of the specs, and every value is
+ * valid. Needs no data. */
+KFE_API kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+                                   const char *const *grids);
 /* The same for several specifications under the same splits, with tests of which differ. A grid is used by
  * those that have its parameter; one at least must. */
 KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* kfe compare: cross-validates several methods on the same splits. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,127 +10,113 @@
 #include "progress.h"
 #include "spec.h"
 
-/* What decides which methods can take part. */
-typedef struct conditions {
-    kfe_task task;
-    int64_t classes;
-    int views;
-    int kernel_given, kernel_only; /* the examples are strings or kernel values: no columns to work on */
-    int learner_given;
-    int learns_from_kernel; /* the learner can do without features */
-} conditions;
-
-typedef struct contest {
+/* One comparison: the specs, and the methods that were skipped with the reason of each. */
+typedef struct comparison {
     cli_session *session;
-    conditions conditions;
     kfe_spec **specs;
     int count;
-    cli_text left_out;
-} contest;
+    cli_text skipped;
+} comparison;
 
-static void note_kernel(const char *kernel, conditions *found)
+static void skip(comparison *c, const char *method, const char *reason)
 {
-    kfe_entry_info info;
-
-    found->kernel_given = 1;
-    found->kernel_only |= strncmp(kernel, "precomputed", strlen("precomputed")) == 0;
-    if (kfe_kernel(cli_family_find(&cli_kernels, kernel), &info) && info.flags & KFE_HAS_STRINGS)
-        found->kernel_only = 1;
+    cli_text_printf(&c->skipped, "%s%s (%s)", c->skipped.length ? ", " : "skipped: ", method, reason);
 }
 
-static conditions find_conditions(const cli_session *session, const kfe_data *data)
+/* A spec of the method with the kernels of the command line; without them if the method takes no kernel but
+ * the columns can be used as they are. */
+static kfe_status make_spec(const comparison *c, const char *method, kfe_spec **out, kfe_misfit *misfit)
 {
-    const cli_arguments *arguments = &session->arguments;
-    conditions found = {
-        .task = kfe_data_task(data), .classes = kfe_data_class_count(data), .views = kfe_data_views(data)};
-    kfe_entry_info info;
-    const char *kernel;
-
-    for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
-        note_kernel(kernel, &found);
-    for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
-        note_kernel(kernel + strcspn(kernel, "=") + (strchr(kernel, '=') != NULL), &found);
-    found.learner_given = cli_value(arguments, "learner") != NULL;
-    if (found.learner_given &&
-        kfe_learner(cli_family_find(&cli_learners, cli_value(arguments, "learner")), &info))
-        found.learns_from_kernel = (info.flags & KFE_HAS_KERNELS) != 0;
-    return found;
-}
-
-/* Without a method, a kernel is of use only to a learner that learns from kernels. */
-static int takes_kernels(const kfe_entry_info *method, const conditions *given)
-{
-    int none = strcmp(method->name, "none") == 0;
-    return none ? given->kernel_given && given->learns_from_kernel : (method->flags & KFE_HAS_KERNELS) != 0;
-}
-
-/* NULL: it can take part. */
-static const char *why_not(const kfe_entry_info *method, const conditions *given)
-{
-    int kernels = takes_kernels(method, given);
-    int takes_real = (method->flags & KFE_HAS_REGRESSION) != 0;
-
-    if (!given->learner_given && !(method->flags & KFE_HAS_PREDICTOR))
-        return "needs --learner";
-    if (method->flags & KFE_HAS_SUPERVISION && given->task != KFE_TASK_CLASSES &&
-        !(given->task == KFE_TASK_REAL && takes_real))
-        return "needs classes";
-    if (method->flags & KFE_HAS_TWO_CLASSES && given->classes != 2)
-        return "takes two classes";
-    if (given->views > 1 && !kernels && !(method->flags & KFE_HAS_MULTIVIEW))
-        return "takes one view";
-    if (given->kernel_only && (!kernels || method->flags & KFE_HAS_SYNTHETIC))
-        return "needs columns of numbers";
-    return NULL;
-}
-
-static kfe_status enter(contest *c, const char *written, const kfe_entry_info *method)
-{
-    c->specs = cli_resize(c->specs, (size_t)c->count + 1, sizeof *c->specs);
-    c->specs[c->count] = NULL;
-    return cli_make_spec(c->session, written, takes_kernels(method, &c->conditions), &c->specs[c->count++]);
-}
-
-static kfe_status enter_named(contest *c)
-{
-    const char *written;
-    kfe_entry_info method;
-    char suggestion[96];
     kfe_status status = KFE_OK;
 
-    for (int i = 0; (written = cli_value_at(&c->session->arguments, "method", i)) != NULL; i++) {
-        if (!kfe_method(cli_family_find(&cli_methods, written), &method))
-            return cli_fail(c->session, "there is no method '%.*s'%s; 'kfe methods' lists them",
-                            (int)strcspn(written, ":"), written,
-                            cli_family_suggest(&cli_methods, written, suggestion, sizeof suggestion));
-        if (!cli_can_predict(c->session, written))
+    CLI_TRY(cli_make_spec(c->session, method, 1, out));
+    (void)kfe_spec_check(c->session->ctx, *out, NULL, misfit);
+    if (*misfit != KFE_MISFIT_KERNEL)
+        return KFE_OK;
+    kfe_spec_free(*out);
+    *misfit = KFE_FITS;
+    CLI_TRY(cli_make_spec(c->session, method, 0, out));
+cleanup:
+    return status;
+}
+
+static void add_spec(comparison *c, kfe_spec *spec)
+{
+    c->specs = cli_resize(c->specs, (size_t)c->count + 1, sizeof *c->specs);
+    c->specs[c->count++] = spec;
+}
+
+static kfe_status add_named(comparison *c)
+{
+    const char *method;
+    kfe_status status = KFE_OK;
+
+    for (int i = 0; (method = cli_value_at(&c->session->arguments, "method", i)) != NULL; i++) {
+        kfe_misfit misfit = KFE_FITS;
+        kfe_spec *spec = NULL;
+        status = make_spec(c, method, &spec, &misfit);
+        if (spec)
+            add_spec(c, spec);
+        CLI_TRY(status);
+        if (!kfe_spec_predicts(spec))
             return cli_fail(c->session,
-                            "%s needs a learner to predict with: --learner LEARNER; 'kfe "
-                            "learners' lists them",
-                            method.name);
-        CLI_TRY(enter(c, written, &method));
+                            "%.*s needs a learner to predict with: --learner LEARNER; 'kfe learners' lists "
+                            "them",
+                            (int)strcspn(method, ":"), method);
+        CLI_TRY(kfe_spec_check(c->session->ctx, spec, NULL, NULL));
     }
 cleanup:
     return status;
 }
 
-static kfe_status enter_all(contest *c)
+static kfe_status add_all(comparison *c)
 {
     kfe_entry_info method;
     kfe_status status = KFE_OK;
 
     for (int i = 0; kfe_method(i, &method); i++) {
-        const char *reason = why_not(&method, &c->conditions);
-        if (reason)
-            cli_text_printf(&c->left_out, "%s%s (%s)", c->left_out.length ? ", " : "left out: ", method.name,
-                            reason);
-        else
-            CLI_TRY(enter(c, method.name, &method));
+        kfe_misfit misfit = KFE_FITS;
+        kfe_spec *spec = NULL;
+        status = make_spec(c, method.name, &spec, &misfit);
+        if (status == KFE_OK && misfit == KFE_FITS && kfe_spec_predicts(spec)) {
+            add_spec(c, spec);
+            continue;
+        }
+        if (status == KFE_OK)
+            skip(c, method.name, misfit == KFE_FITS ? "needs --learner" : kfe_misfit_text(misfit));
+        kfe_spec_free(spec);
+        CLI_TRY(status);
     }
-    if (c->count == 0)
-        status = cli_fail(c->session, "no method can take this data; %s", cli_text_string(&c->left_out));
 cleanup:
     return status;
+}
+
+/* Whether the methods that fit may be compared without one that has this problem. */
+static int may_skip_method(kfe_misfit misfit)
+{
+    return misfit != KFE_FITS && misfit != KFE_MISFIT_OTHER;
+}
+
+/* Drops the specs that cannot be fitted on the data. */
+static kfe_status drop_misfits(comparison *c, const kfe_data *train)
+{
+    int kept = 0;
+    kfe_status status = KFE_OK;
+
+    for (int i = 0; i < c->count; i++) {
+        kfe_misfit misfit = KFE_FITS;
+        status = kfe_spec_check(c->session->ctx, c->specs[i], train, &misfit);
+        if (status == KFE_OK || !may_skip_method(misfit)) {
+            c->specs[kept++] = c->specs[i];
+            continue;
+        }
+        skip(c, kfe_spec_method(c->specs[i]), kfe_misfit_text(misfit));
+        kfe_spec_free(c->specs[i]);
+    }
+    c->count = kept;
+    if (kept == 0)
+        return cli_fail(c->session, "no method can take this data; %s", cli_text_string(&c->skipped));
+    return KFE_OK;
 }
 
 static void add_bold(const cli_session *session, cli_text *options)
@@ -138,7 +125,7 @@ static void add_bold(const cli_session *session, cli_text *options)
         cli_text_option(options, "bold", "ansi");
 }
 
-static kfe_status hold(contest *c, const kfe_data *train)
+static kfe_status run_comparison(comparison *c, const kfe_data *train)
 {
     cli_session *session = c->session;
     kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
@@ -155,8 +142,8 @@ static kfe_status hold(contest *c, const kfe_data *train)
     cli_progress_erase();
     if (!session->quiet) {
         cli_print_data(session, 0, train);
-        if (c->left_out.length)
-            fprintf(stderr, "%s\n", c->left_out.bytes);
+        if (c->skipped.length)
+            fprintf(stderr, "%s\n", c->skipped.bytes);
     }
     cli_print_text(text);
 cleanup:
@@ -168,21 +155,24 @@ cleanup:
 
 static kfe_status run(cli_session *session)
 {
-    contest c = {.session = session};
+    comparison c = {.session = session};
+    int named = cli_value(&session->arguments, "method") != NULL;
     kfe_data *train = NULL;
     cli_text reading = {0};
     kfe_status status = KFE_OK;
 
+    CLI_TRY(named ? add_named(&c) : add_all(&c));
+    CLI_TRY(cli_check_grids(session, c.count, c.specs));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
-    c.conditions = find_conditions(session, train);
-    CLI_TRY(cli_value(&session->arguments, "method") ? enter_named(&c) : enter_all(&c));
-    CLI_TRY(hold(&c, train));
+    if (!named)
+        CLI_TRY(drop_misfits(&c, train));
+    CLI_TRY(run_comparison(&c, train));
 cleanup:
     for (int i = 0; i < c.count; i++)
         kfe_spec_free(c.specs[i]);
     free(c.specs);
-    free(c.left_out.bytes);
+    free(c.skipped.bytes);
     kfe_data_free(train);
     free(reading.bytes);
     return status;

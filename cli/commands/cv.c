@@ -15,29 +15,24 @@ static kfe_status check_flags(cli_session *session)
 
     if (!cli_value(arguments, "method"))
         return cli_fail(session, "cv needs a method: -m METHOD; 'kfe methods' lists them");
-    if (!cli_can_predict(session, cli_value(arguments, "method")))
-        return cli_fail(session, "cv needs a learner to predict with: --learner LEARNER; 'kfe learners' "
-                                 "lists them (methods that predict by themselves need none)");
     if (save && strcmp(save, "-") == 0)
         return cli_fail(session, "the table goes to standard output; --save needs a file");
     return KFE_OK;
 }
 
-static kfe_status validate(cli_session *session, const kfe_data *train)
+static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe_data *train)
 {
     const cli_arguments *arguments = &session->arguments;
     kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
     const char *save = cli_value(arguments, "save");
     const char **grids = NULL;
     int grid_count = cli_list_values(arguments, "grid", &grids);
-    kfe_spec *spec = NULL;
     kfe_model *best = NULL;
     cli_text options = {0};
     char *text = NULL;
     kfe_status status = KFE_OK;
 
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(cli_make_spec(session, cli_value(arguments, "method"), 1, &spec));
     CLI_TRY(kfe_cross_validate(session->ctx, spec, grid_count, grids, train, cli_text_string(&options), style,
                                save ? &best : NULL, &text));
     if (save)
@@ -49,7 +44,31 @@ static kfe_status validate(cli_session *session, const kfe_data *train)
 cleanup:
     kfe_string_free(session->ctx, text);
     kfe_model_free(best);
-    kfe_spec_free(spec);
+    free(grids);
+    free(options.bytes);
+    return status;
+}
+
+/* Everything that can be wrong before the data is known. */
+static kfe_status make_spec(cli_session *session, kfe_spec **out)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char **grids = NULL;
+    int grid_count = cli_list_values(arguments, "grid", &grids);
+    int64_t settings = 0;
+    cli_text options = {0};
+    kfe_status status = KFE_OK;
+
+    cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(cli_make_spec(session, cli_value(arguments, "method"), 1, out));
+    if (!kfe_spec_predicts(*out)) {
+        status = cli_fail(session, "cv needs a learner to predict with: --learner LEARNER; 'kfe learners' "
+                                   "lists them (methods that predict by themselves need none)");
+        goto cleanup;
+    }
+    CLI_TRY(kfe_spec_check(session->ctx, *out, NULL, NULL));
+    CLI_TRY(kfe_cv_check(session->ctx, *out, grid_count, grids, cli_text_string(&options), &settings));
+cleanup:
     free(grids);
     free(options.bytes);
     return status;
@@ -58,15 +77,18 @@ cleanup:
 static kfe_status run(cli_session *session)
 {
     kfe_data *train = NULL;
+    kfe_spec *spec = NULL;
     cli_text reading = {0};
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_flags(session));
     CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "save")));
+    CLI_TRY(make_spec(session, &spec));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
-    CLI_TRY(validate(session, train));
+    CLI_TRY(validate(session, spec, train));
 cleanup:
+    kfe_spec_free(spec);
     kfe_data_free(train);
     free(reading.bytes);
     return status;

@@ -64,6 +64,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(check_flags(session));
     CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "output")));
     CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
+    CLI_TRY(kfe_spec_check(session->ctx, spec, NULL, NULL));
     cli_add_content(session, &options);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&options), &train));
     CLI_TRY(kfe_fit(session->ctx, spec, train, &model));

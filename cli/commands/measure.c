@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "input.h"
 #include "list.h"
 #include "spec.h"
+
+/* Mistakes in kernels show before the data is read. */
+static kfe_status check_kernels(cli_session *session, int count, const char *const *kernels)
+{
+    kfe_spec *spec = NULL;
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(kfe_spec_parse(session->ctx, "none", NULL, NULL, &spec));
+    for (int i = 0; i < count; i++) {
+        size_t name = strcspn(kernels[i], ":="); /* VIEW=KERNEL: no kernel has '=' before its first ':' */
+        CLI_TRY(
+            kfe_spec_add_kernel(session->ctx, spec, kernels[i] + (kernels[i][name] == '=' ? name + 1 : 0)));
+    }
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
 
 static kfe_status run(cli_session *session)
 {
@@ -26,6 +44,7 @@ static kfe_status run(cli_session *session)
         status = cli_fail(session, "measure needs a kernel: -k KERNEL; 'kfe kernels' lists them");
         goto cleanup;
     }
+    CLI_TRY(check_kernels(session, count, kernels));
     cli_add_content(session, &reading);
     cli_options_of(&session->arguments, CLI_FITTING, &fitting);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &data));

@@ -39,7 +39,9 @@ void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);
 kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table);
 /* Position of the first value that is NaN or infinite; 0 if there is none. */
 int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col);
-/* The same for values that are not a number or of a magnitude beyond `largest`. */
+/* KFE_EINPUT unless all values are finite; `name` is that of the table in the message. */
+kfe_status kfe_i_table_check_finite(kfe_context *ctx, const kfe_i_table *table, const char *name);
+/* Position of the first value that is NaN or of a magnitude beyond `largest`; 0 if there is none. */
 int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col);
 
 #endif

@@ -116,8 +116,6 @@ void kfe_i_viola_jones_image(int64_t width, int64_t height, const double *pixels
 static kfe_status check_images(kfe_context *ctx, const kfe_data *images, int64_t width, int64_t height)
 {
     const kfe_i_view *view = &images->views[0];
-    int64_t row = 0;
-    int64_t col = 0;
 
     if (width < 1 || width > KFE_VIOLA_JONES_LARGEST || height < 1 || height > KFE_VIOLA_JONES_LARGEST ||
         width * height < 2)
@@ -135,10 +133,7 @@ static kfe_status check_images(kfe_context *ctx, const kfe_data *images, int64_t
                           "label among them (see {label})?",
                           kfe_i_view_shown(view), (long long)width, (long long)height,
                           (long long)(width * height), (long long)view->table.cols);
-    if (kfe_i_table_find_nonfinite(&view->table, &row, &col))
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                          kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1);
-    return KFE_OK;
+    return kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view));
 }
 
 /* Threads have room for one image and its integral each. */

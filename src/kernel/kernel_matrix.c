@@ -7,8 +7,6 @@
 
 static kfe_status check_view(kfe_context *ctx, const kfe_data *data, const kfe_data *other)
 {
-    int64_t row = 0;
-    int64_t col = 0;
 
     if (data->view_count != 1)
         return kfe_i_fail(ctx, KFE_EINPUT,
@@ -21,10 +19,7 @@ static kfe_status check_view(kfe_context *ctx, const kfe_data *data, const kfe_d
         return kfe_i_fail(ctx, KFE_EINPUT, "%s has %lld columns, but the other table has %lld",
                           kfe_i_view_shown(&data->views[0]), (long long)table->cols,
                           (long long)other->views[0].table.cols);
-    if (kfe_i_table_find_nonfinite(table, &row, &col))
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                          kfe_i_view_shown(&data->views[0]), (long long)row + 1, (long long)col + 1);
-    return KFE_OK;
+    return kfe_i_table_check_finite(ctx, table, kfe_i_view_shown(&data->views[0]));
 }
 
 static kfe_status evaluate(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *rows,

@@ -64,8 +64,9 @@ typedef struct kfe_i_method {
     const char *name;
     const char *summary;
     const char *reference;
-    unsigned flags;     /* KFE_HAS_SUPERVISION … KFE_HAS_PREDICTOR */
-    const char *kernel; /* if none is given; NULL: rbf, or linear for the methods that take no other */
+    unsigned flags;      /* KFE_HAS_SUPERVISION … KFE_HAS_PREDICTOR */
+    const char *instead; /* the method to use with kernels that this one cannot take; NULL: none */
+    const char *kernel;  /* if none is given; NULL: rbf, or linear for the methods that take no other */
     kfe_i_param_table params;
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The road, walked once: check the data, scale it, open the Gram operator, run the method, build the model,
- * train the learner. */
+/* A fit in stages: check, scale, resolve kernels, open the Gram operator, run the method, train the learner,
+ * build the model. kfe_fit runs them all; the search (select/) shares the early ones among settings. */
 #include "model/fit.h"
 
 #include <stdio.h>
@@ -10,148 +10,7 @@
 #include "data/utf8.h"
 #include "gram/linalg.h"
 #include "kernel/expansion.h"
-
-/* ---- is this data for this method? ---- */
-
-static kfe_status check_target(kfe_context *ctx, const kfe_i_method *method, const kfe_data *train)
-{
-    const char *name = method->name;
-
-    if (!(method->flags & KFE_HAS_SUPERVISION))
-        return KFE_OK;
-    if (train->target.task == KFE_TASK_NONE)
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "method %s needs labels, and the data has none; see --label and --label-file",
-                          name);
-    if (train->target.task == KFE_TASK_REAL && !(method->flags & KFE_HAS_REGRESSION))
-        return kfe_i_fail(
-            ctx, KFE_EINPUT,
-            "method %s needs class labels, but the target was taken for a real number; if it is a class, "
-            "say --task classify",
-            name);
-    if (train->target.task == KFE_TASK_CLASSES && train->target.class_count < 2)
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "method %s needs at least two classes, but every example is of class '%s'", name,
-                          train->target.names[0]);
-    if (train->target.class_count > 2 && method->flags & KFE_HAS_TWO_CLASSES)
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "method %s takes two classes, but the data has %lld; keep two, or join the others "
-                          "into one",
-                          name, (long long)train->target.class_count);
-    return KFE_OK;
-}
-
-kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
-{
-    int64_t row = 0;
-    int64_t col = 0;
-
-    if (view->table.cols < 1)
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "%s: the data has no feature columns; if none is a label, say --label none",
-                          kfe_i_view_shown(view));
-    if (kfe_i_table_find_nonfinite(&view->table, &row, &col))
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                          kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1);
-    return KFE_OK;
-}
-
-static kfe_status check_data(const kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    kfe_context *ctx = job->ctx;
-    const kfe_i_method *method = job->spec->method;
-
-    if (kfe_data_rows(job->train) < 1)
-        KFE_FAIL(ctx, KFE_EINPUT, "there are no examples to fit on");
-    if (job->train->view_count > 1 && !(method->flags & KFE_HAS_MULTIVIEW) &&
-        !kfe_i_spec_learns_from_kernel(job->spec))
-        KFE_FAIL(ctx, KFE_EINPUT, "method %s takes one table, but %d were given", method->name,
-                 job->train->view_count);
-    for (int v = 0; v < job->train->view_count; v++)
-        KFE_TRY(kfe_i_check_view(ctx, &job->train->views[v]));
-    KFE_TRY(check_target(ctx, method, job->train));
-    if (job->spec->learner)
-        KFE_TRY(kfe_i_learner_check(ctx, job->spec->learner, &job->train->target));
-cleanup:
-    return status;
-}
-
-/* ---- kernels ---- */
-
-static kfe_status check_given_is_not_scaled(const kfe_i_fit *job, const kfe_i_kernel *kernel)
-{
-    if (kernel->def->base == KFE_BASE_GIVEN && job->spec->fit.scale != KFE_SCALE_NONE)
-        return kfe_i_fail(job->ctx, KFE_EINVAL, "a precomputed kernel cannot be scaled; leave out --scale");
-    return KFE_OK;
-}
-
-static kfe_status refuse_kernel(const kfe_i_fit *job)
-{
-    const char *name = job->spec->method->name;
-
-    if (job->spec->method == &kfe_i_method_none)
-        return kfe_i_fail(job->ctx, KFE_EINVAL,
-                          "without a method, a kernel is for a learner to learn from: add --learner svm, or "
-                          "choose a method");
-    if (strcmp(name, "cr") == 0)
-        return kfe_i_fail(job->ctx, KFE_EINVAL,
-                          "method cr is linear and takes no kernel; with kernels, use kpls");
-    return kfe_i_fail(job->ctx, KFE_EINVAL, "method %s is linear and takes no kernel; with kernels, use k%s",
-                      name, name);
-}
-
-static kfe_status check_kernel_for_learner(const kfe_i_fit *job, const kfe_i_kernel *kernel)
-{
-    if (!job->spec->learner->fit_gram)
-        return kfe_i_fail(
-            job->ctx, KFE_EINVAL,
-            "learner %s works on features and cannot learn from a kernel alone; choose a method, such "
-            "as -m kpca, or --learner svm",
-            job->spec->learner->name);
-    return check_given_is_not_scaled(job, kernel);
-}
-
-static kfe_status check_kernel_for_method(const kfe_i_fit *job, const kfe_i_kernel *kernel)
-{
-    const kfe_i_method *method = job->spec->method;
-    int plain = strcmp(kernel->def->name, "linear") == 0 && kernel->common.weight == 1;
-    int has_points = kernel->def->base != KFE_BASE_GIVEN && kernel->def->base != KFE_BASE_STRING;
-
-    if (kfe_i_spec_learns_from_kernel(job->spec))
-        return check_kernel_for_learner(job, kernel);
-    if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->spec->kernels.count > 1))
-        return refuse_kernel(job);
-    if (method->flags & KFE_HAS_SYNTHETIC && !has_points)
-        return kfe_i_fail(job->ctx, KFE_EINVAL,
-                          "method %s needs the points themselves and cannot use kernel %s; use kda-qr",
-                          method->name, kernel->def->name);
-    return check_given_is_not_scaled(job, kernel);
-}
-
-static kfe_status choose_kernels(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-
-    for (int64_t m = 0; m < job->spec->kernels.count; m++)
-        KFE_TRY(check_kernel_for_method(job, &job->spec->kernels.items[m]));
-    KFE_TRY(kfe_i_spec_kernels(job->ctx, job->spec, job->train, &job->kernels));
-cleanup:
-    return status;
-}
-
-static kfe_status prepare_kernels(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-
-    for (int64_t m = 0; m < job->kernels.count; m++) {
-        kfe_i_kernel *kernel = &job->kernels.items[m];
-        status = kfe_i_kernel_prepare(job->ctx, kernel, &job->scaled[kernel->view]);
-        if (status != KFE_OK)
-            return kfe_i_fail_prefix(job->ctx, status, kfe_i_view_shown(&job->train->views[kernel->view]));
-    }
-    return KFE_OK;
-}
+#include "model/prepare.h"
 
 /* ---- the model ---- */
 
@@ -238,38 +97,19 @@ cleanup:
     return status;
 }
 
-/* Kernels square the values; beyond this, what overflows would look like data that does not vary. */
-static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, const kfe_i_table *scaled)
-{
-    const double largest = 1e150;
-    int64_t row = 0;
-    int64_t col = 0;
-
-    if (!kfe_i_table_find_beyond(scaled, largest, &row, &col))
-        return KFE_OK;
-    return kfe_i_fail(
-        ctx, KFE_EINPUT,
-        "%s: row %lld, column %lld is too large to compute with (beyond %g); write the column in "
-        "another unit, or remove it",
-        kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1, largest);
-}
-
 static kfe_status scale_views(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
+    int views = job->train->view_count;
+    kfe_i_scaler *scalers = NULL;
 
-    KFE_ALLOC_ZERO(job->ctx, job->scaled, job->train->view_count);
-    for (int v = 0; v < job->train->view_count; v++) {
-        const kfe_i_table *table = &job->train->views[v].table;
-        kfe_i_scaler *scaler = &job->model->views[v].scaler;
-        if (table->kind == KFE_TABLE_TEXT && job->spec->fit.scale != KFE_SCALE_NONE)
-            KFE_FAIL(job->ctx, KFE_EINVAL, "%s: strings cannot be scaled; leave out --scale",
-                     kfe_i_view_shown(&job->train->views[v]));
-        KFE_TRY(kfe_i_scaler_learn(job->ctx, (kfe_i_scale_kind)job->spec->fit.scale, table, scaler));
-        KFE_TRY(kfe_i_scaler_apply(job->ctx, scaler, table, &job->scaled[v]));
-        KFE_TRY(check_magnitude(job->ctx, &job->train->views[v], &job->scaled[v]));
-    }
+    KFE_ALLOC_ZERO(job->ctx, job->scaled, views);
+    KFE_ALLOC_ZERO(job->ctx, scalers, views);
+    status = kfe_i_scale_views(job->ctx, job->spec->fit.scale, job->train, job->train, scalers, job->scaled);
+    for (int v = 0; v < views; v++)
+        job->model->views[v].scaler = scalers[v];
 cleanup:
+    kfe_i_free(job->ctx, scalers);
     return status;
 }
 
@@ -280,11 +120,11 @@ kfe_status kfe_i_fit_begin(kfe_i_fit *job)
     kfe_status status = KFE_OK;
 
     kfe_i_kernel_list_init(job->ctx, &job->kernels);
-    KFE_TRY(check_data(job));
-    KFE_TRY(choose_kernels(job));
+    KFE_TRY(kfe_spec_check(job->ctx, job->spec, job->train, NULL));
+    KFE_TRY(kfe_i_spec_kernels(job->ctx, job->spec, job->train, &job->kernels));
     KFE_TRY(begin_model(job));
     KFE_TRY(scale_views(job));
-    KFE_TRY(prepare_kernels(job));
+    KFE_TRY(kfe_i_resolve_kernels(job->ctx, job->train, job->scaled, &job->kernels));
 cleanup:
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The road, walked in stages, so that a search can share the early ones. */
+/* Run a fit stage by stage with these functions, so that a search can share the early stages. */
 #ifndef KFE_MODEL_FIT_H
 #define KFE_MODEL_FIT_H
 
@@ -18,9 +18,6 @@ typedef struct kfe_i_fit {
     kfe_i_gram *own_gram;
     kfe_i_solution solution;
 } kfe_i_fit;
-
-/* Refuses a view without columns, or with a value that is not a finite number. */
-kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view);
 
 /* Checks the data, scales it, resolves the kernels on it. */
 kfe_status kfe_i_fit_begin(kfe_i_fit *fit);

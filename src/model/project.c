@@ -40,17 +40,6 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
     return check_names(ctx, expected, given);
 }
 
-static kfe_status check_finite(kfe_context *ctx, const kfe_i_view *view)
-{
-    int64_t row = 0;
-    int64_t col = 0;
-
-    if (!kfe_i_table_find_nonfinite(&view->table, &row, &col))
-        return KFE_OK;
-    return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                      kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1);
-}
-
 static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
@@ -60,7 +49,7 @@ static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe
                  data->view_count);
     for (int v = 0; v < model->view_count; v++) {
         KFE_TRY(check_view(ctx, &model->views[v], &data->views[v]));
-        KFE_TRY(check_finite(ctx, &data->views[v]));
+        KFE_TRY(kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v])));
     }
     for (int64_t m = 0; m < model->kernels.count; m++)
         if (model->kernels.items[m].def->base == KFE_BASE_USER && !model->kernels.items[m].user_function)

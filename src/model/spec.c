@@ -276,7 +276,12 @@ int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
     return spec->learner && spec->method == &kfe_i_method_none && spec->kernels.count > 0;
 }
 
-int kfe_i_spec_predicts(const kfe_spec *spec)
+const char *kfe_spec_method(const kfe_spec *spec)
+{
+    return spec->method->name;
+}
+
+int kfe_spec_predicts(const kfe_spec *spec)
 {
     return spec->learner || spec->method->flags & KFE_HAS_PREDICTOR;
 }

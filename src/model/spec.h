@@ -26,6 +26,9 @@ struct kfe_spec {
 
 extern const kfe_i_param_table kfe_i_fit_params;
 
+/* Refuses a view without columns, or with a value that is not a finite number. */
+kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view);
+
 /* The options that no method owns, from "key=value,..." (NULL: defaults). */
 kfe_status kfe_i_fit_settings_parse(kfe_context *ctx, const char *options, kfe_i_fit_settings *out);
 kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **out);
@@ -35,7 +38,5 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
                               kfe_i_kernel_list *out);
 /* The learner learns from the kernel itself: no method stands between, and a kernel was named. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
-/* A model of it can predict: there is a learner, or the method brings machines of its own. */
-int kfe_i_spec_predicts(const kfe_spec *spec);
 
 #endif

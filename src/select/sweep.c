@@ -477,7 +477,7 @@ static kfe_status check_data(const run *r)
     kfe_status status = KFE_OK;
     const kfe_data *data = r->sweep->data;
 
-    if (!kfe_i_spec_predicts(r->sweep->grid->base))
+    if (!kfe_spec_predicts(r->sweep->grid->base))
         KFE_FAIL(r->ctx, KFE_EINVAL,
                  "method %s gives features only; to measure them something must learn on them: --learner "
                  "knn, svm, …",

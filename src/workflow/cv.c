@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cross-validation and comparison. */
+/* Cross-validation of one spec (kfe_cross_validate) and comparison of several (kfe_compare). */
 #include <string.h>
 
 #include "core/memory.h"
@@ -107,18 +107,29 @@ cleanup:
     return status;
 }
 
-static kfe_status check_grids(kfe_context *ctx, int count, int grid_count, const char *const *grids,
-                              const int *unused)
+kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+                           const char *const *grids)
 {
+    kfe_status status = KFE_OK;
+    kfe_i_grid grid = {0};
+    int *unused = NULL;
+
+    KFE_ALLOC_ZERO(ctx, unused, grid_count);
+    for (int i = 0; i < count; i++) {
+        KFE_TRY(kfe_i_grid_make(ctx, specs[i], grid_count, grids, count > 1, unused, &grid));
+        kfe_i_grid_free(&grid);
+    }
     for (int i = 0; i < grid_count; i++)
         if (unused[i] == count)
-            return kfe_i_fail(ctx, KFE_EINVAL,
-                              "--grid %s: no method, kernel or learner here has this parameter", grids[i]);
-    return KFE_OK;
+            KFE_FAIL(ctx, KFE_EINVAL, "{grid=%s}: no method, kernel or learner here has this parameter",
+                     grids[i]);
+cleanup:
+    kfe_i_free(ctx, unused);
+    return status;
 }
 
 /* Data that one method cannot work with may be fine for the others. */
-static int is_excusable(kfe_status status)
+static int may_skip_method(kfe_status status)
 {
     return status == KFE_EINPUT || status == KFE_ENUMERIC || status == KFE_ELIMIT;
 }
@@ -131,8 +142,6 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     compare_settings own;
     kfe_i_assess_settings shared;
     kfe_i_assessment *assessments = NULL;
-    kfe_i_grid grid = {0};
-    int *unused = NULL;
     int done = 0;
     int saved_threads = kfe_i_threads_enter(ctx);
 
@@ -140,21 +149,16 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     if (count < 1)
         KFE_FAIL(ctx, KFE_EINVAL, "there is nothing to compare");
     KFE_ALLOC_ZERO(ctx, assessments, count);
-    KFE_ALLOC_ZERO(ctx, unused, grid_count);
     KFE_TRY(parse_options(ctx, options, &own, &shared));
-    for (int i = 0; i < count; i++) { /* mistakes show before the work begins */
-        KFE_TRY(kfe_i_grid_make(ctx, specs[i], grid_count, grids, 1, unused, &grid));
-        kfe_i_grid_free(&grid);
-    }
-    KFE_TRY(check_grids(ctx, count, grid_count, grids, unused));
+    KFE_TRY(kfe_grids_check(ctx, count, specs, grid_count, grids));
     for (int i = 0; i < count; i++) {
         status = kfe_i_assess(ctx, specs[i], grid_count, grids, 1, NULL, data, &shared, &assessments[done]);
         if (status == KFE_OK)
             done++;
-        else if (count == 1 || !is_excusable(status))
+        else if (count == 1 || !may_skip_method(status))
             goto cleanup;
         else
-            kfe_i_log(ctx, KFE_LOG_WARNING, "%s is left out: %s", specs[i]->method->name, ctx->message);
+            kfe_i_log(ctx, KFE_LOG_WARNING, "%s is skipped: %s", specs[i]->method->name, ctx->message);
     }
     if (done == 0) /* the last reason stands in the context */
         goto cleanup;
@@ -163,7 +167,6 @@ cleanup:
     for (int i = 0; assessments && i < count; i++)
         kfe_i_assessment_free(&assessments[i]);
     kfe_i_free(ctx, assessments);
-    kfe_i_free(ctx, unused);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

@@ -78,16 +78,13 @@ cleanup:
 
 static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
 {
-    int64_t row = 0;
-    int64_t col = 0;
+    kfe_status status = KFE_OK;
 
     if (kfe_data_rows(data) < 2)
         return kfe_i_fail(ctx, KFE_EINPUT, "measuring a kernel needs at least two examples");
-    for (int v = 0; v < data->view_count; v++)
-        if (kfe_i_table_find_nonfinite(&data->views[v].table, &row, &col))
-            return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number",
-                              kfe_i_view_shown(&data->views[v]), (long long)row + 1, (long long)col + 1);
-    return KFE_OK;
+    for (int v = 0; v < data->view_count && status == KFE_OK; v++)
+        status = kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v]));
+    return status;
 }
 
 kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count, const char *const *kernels,

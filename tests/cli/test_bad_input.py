@@ -322,3 +322,22 @@ def test_constant_and_duplicate_data(kfe):
     assert kfe.ok("transform", "m.kfe", "constant.csv").out.split() == ["z1", "1", "1", "1", "1"]
     kfe.refused("fit", "-q", "-m", "kpca", "constant.csv", "-k", "rbf:gamma=1", "-o", "n.kfe", says="do not vary")
     kfe.refused("fit", "-q", "-m", "kfd", "constant.csv", "-k", "rbf:gamma=1", "-o", "n.kfe", says="same centroid")
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["fit", "-m", "koc", "-k", "rfb", "-o", "model.kfe"], "no kernel 'rfb'"),
+    (["fit", "-m", "kco", "-o", "model.kfe"], "no method 'kco'"),
+    (["fit", "-m", "pls", "-k", "rbf", "-o", "model.kfe"], "use kpls"),
+    (["fit", "-m", "koc", "--learner", "smv", "-o", "model.kfe"], "smv"),
+    (["cv", "-m", "koc", "-k", "rfb", "--learner", "knn"], "no kernel 'rfb'"),
+    (["cv", "-m", "koc", "-k", "rbf"], "needs a learner"),
+    (["cv", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gama=1,2"], "gama"),
+    (["cv", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=1,x"], "gamma"),
+    (["compare", "-k", "rfb", "--learner", "knn"], "no kernel 'rfb'"),
+    (["compare", "-m", "koc", "-m", "kpac", "--learner", "knn"], "no method 'kpac'"),
+    (["compare", "-k", "rbf", "--learner", "knn", "--grid", "gama=1,2"], "gama"),
+    (["measure", "-k", "rfb"], "no kernel 'rfb'"),
+])
+def test_mistakes_show_before_data_is_read(kfe, arguments, reason):
+    """The data file does not exist, which is never noticed."""
+    assert "no-such-file" not in kfe.refused(*arguments, "no-such-file.csv", says=reason)

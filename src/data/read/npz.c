@@ -254,22 +254,18 @@ cleanup:
 
 static kfe_status check_sparse(const kfe_i_zip *zip, const kfe_i_table *table, int64_t columns)
 {
-    int64_t row = 0;
-    int64_t column = 0;
+    kfe_status status;
 
     if (table->rows == 0 || table->cols == 0)
         return bad_sparse(zip, "it is empty");
     if (kfe_i_table_check(zip->ctx, table) != KFE_OK)
         return bad_sparse(zip,
                           "the columns of a row are not in order; call A.sum_duplicates() before saving");
-    if (kfe_i_table_find_nonfinite(table, &row, &column))
-        return kfe_i_fail(zip->ctx, KFE_EINPUT,
-                          "%s: row %lld, column %lld is not a finite number; replace it", zip->name,
-                          (long long)row + 1, (long long)column + 1);
-    if (columns > 0 && table->cols > columns)
+    status = kfe_i_table_check_finite(zip->ctx, table, zip->name);
+    if (status == KFE_OK && columns > 0 && table->cols > columns)
         return kfe_i_fail(zip->ctx, KFE_EINPUT, "%s: %lld columns, but %lld are expected", zip->name,
                           (long long)table->cols, (long long)columns);
-    return KFE_OK;
+    return status;
 }
 
 static kfe_status read_sparse(const kfe_i_zip *zip, const kfe_i_zip_entry *format,

@@ -83,6 +83,7 @@ const kfe_i_method kfe_i_method_oc = {
     .summary = "Orthogonal Centroid: coordinates in the span of the class centroids",
     .reference = "Park & Park 2002, algorithm 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .instead = "koc",
     .params = KFE_PARAM_TABLE(rows, oc_settings),
     .fit = fit,
 };

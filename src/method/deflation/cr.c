@@ -392,6 +392,7 @@ const kfe_i_method kfe_i_method_cr = {
     .summary = "continuum regression, from least squares to partial least squares to principal components",
     .reference = "Stone & Brooks 1990; Dhanjal et al. 2009, section 2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, cr_settings),
     .fit = fit,
 };

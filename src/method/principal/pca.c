@@ -175,6 +175,7 @@ const kfe_i_method kfe_i_method_pca = {
     .summary = "principal component analysis",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.1",
     .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .instead = "kpca",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,
 };

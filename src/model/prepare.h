@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scale data and resolve kernels on it with these functions, as every fit, search and measure must. */
+#ifndef KFE_MODEL_PREPARE_H
+#define KFE_MODEL_PREPARE_H
+
+#include "data/data.h"
+#include "data/scale.h"
+#include "kernel/kernel.h"
+
+/* Learns the scaling of each view on the rows of `train` and applies it to the rows of `data`:
+ *   scalers[views]   what was learned; free each also after a failure
+ *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
+ * Strings are not scaled. */
+kfe_status kfe_i_scale_views(kfe_context *ctx, int kind, const kfe_data *train, const kfe_data *data,
+                             kfe_i_scaler *scalers, kfe_i_table *scaled);
+
+/* Resolves names such as gamma=scale on the scaled training rows. `train` is for messages. */
+kfe_status kfe_i_resolve_kernels(kfe_context *ctx, const kfe_data *train, const kfe_i_table *scaled,
+                                 kfe_i_kernel_list *kernels);
+
+#endif

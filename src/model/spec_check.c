@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one place that decides whether a spec can be fitted on data, and says why not and what to use instead:
+ * kfe_spec_check. kfe_fit calls it first; hosts call it before they read data and to skip methods. */
+#include <string.h>
+
+#include "model/spec.h"
+
+typedef struct checking {
+    kfe_context *ctx;
+    const kfe_spec *spec;
+    const kfe_data *data;
+    kfe_misfit misfit;
+} checking;
+
+/* Fails with this message and notes the reason. */
+#define MISFIT(job, reason, code, ...) ((job)->misfit = (reason), kfe_i_fail((job)->ctx, code, __VA_ARGS__))
+
+const char *kfe_misfit_text(kfe_misfit misfit)
+{
+    static const char *const texts[] = {[KFE_FITS] = "can be fitted",
+                                        [KFE_MISFIT_KERNEL] = "takes no kernel",
+                                        [KFE_MISFIT_POINTS] = "needs columns of numbers",
+                                        [KFE_MISFIT_VIEWS] = "takes one view",
+                                        [KFE_MISFIT_LABELS] = "needs labels",
+                                        [KFE_MISFIT_CLASSES] = "needs classes",
+                                        [KFE_MISFIT_ONE_CLASS] = "needs two classes",
+                                        [KFE_MISFIT_TWO_CLASSES] = "takes two classes",
+                                        [KFE_MISFIT_OTHER] = "cannot be fitted"};
+
+    return (unsigned)misfit < sizeof texts / sizeof *texts ? texts[misfit] : "unknown reason";
+}
+
+/* ---- kernels ---- */
+
+static int has_points(const kfe_i_kernel *kernel)
+{
+    return kernel->def->base != KFE_BASE_GIVEN && kernel->def->base != KFE_BASE_STRING;
+}
+
+static kfe_status check_scale(checking *job, const kfe_i_kernel *kernel)
+{
+    if (kernel->def->base == KFE_BASE_GIVEN && job->spec->fit.scale != KFE_SCALE_NONE)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
+                      "a precomputed kernel cannot be scaled; leave out {scale}");
+    return KFE_OK;
+}
+
+static kfe_status refuse_kernel(checking *job, const kfe_i_kernel *kernel)
+{
+    const kfe_i_method *method = job->spec->method;
+    kfe_misfit reason = has_points(kernel) ? KFE_MISFIT_KERNEL : KFE_MISFIT_POINTS;
+
+    if (method == &kfe_i_method_none)
+        return MISFIT(
+            job, reason, KFE_EINVAL,
+            "a kernel without a method is for a learner to learn from: add {learner=svm}, or choose "
+            "a method");
+    return MISFIT(job, reason, KFE_EINVAL, "method %s is linear and takes no kernel%s%s", method->name,
+                  method->instead ? "; with kernels, use " : "", method->instead ? method->instead : "");
+}
+
+static kfe_status check_kernel_for_learner(checking *job, const kfe_i_kernel *kernel)
+{
+    if (!job->spec->learner->fit_gram)
+        return MISFIT(job, has_points(kernel) ? KFE_MISFIT_KERNEL : KFE_MISFIT_POINTS, KFE_EINVAL,
+                      "learner %s works on features and cannot learn from a kernel alone; choose a method, "
+                      "such as kpca, or use {learner=svm}",
+                      job->spec->learner->name);
+    return check_scale(job, kernel);
+}
+
+static kfe_status check_kernel(checking *job, const kfe_i_kernel *kernel)
+{
+    const kfe_i_method *method = job->spec->method;
+    int plain = strcmp(kernel->def->name, "linear") == 0 && kernel->common.weight == 1;
+
+    if (kfe_i_spec_learns_from_kernel(job->spec))
+        return check_kernel_for_learner(job, kernel);
+    if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->spec->kernels.count > 1))
+        return refuse_kernel(job, kernel);
+    if (method->flags & KFE_HAS_SYNTHETIC && !has_points(kernel))
+        return MISFIT(job, KFE_MISFIT_POINTS, KFE_EINVAL,
+                      "method %s needs the points themselves and cannot use kernel %s%s%s", method->name,
+                      kernel->def->name, method->instead ? "; use " : "",
+                      method->instead ? method->instead : "");
+    return check_scale(job, kernel);
+}
+
+/* Every kernel finds its view. */
+static kfe_status check_binding(checking *job)
+{
+    kfe_i_kernel_list kernels;
+    kfe_status status;
+
+    kfe_i_kernel_list_init(job->ctx, &kernels);
+    status = kfe_i_spec_kernels(job->ctx, job->spec, job->data, &kernels);
+    kfe_i_kernel_list_free(&kernels);
+    if (status != KFE_OK)
+        job->misfit = KFE_MISFIT_OTHER;
+    return status;
+}
+
+/* ---- targets ---- */
+
+static kfe_status check_classes(checking *job)
+{
+    const kfe_i_method *method = job->spec->method;
+    const kfe_i_target *target = &job->data->target;
+
+    if (target->class_count < 2)
+        return MISFIT(job, KFE_MISFIT_ONE_CLASS, KFE_EINPUT,
+                      "method %s needs at least two classes, but every example is of class '%s'",
+                      method->name, target->names[0]);
+    if (target->class_count > 2 && method->flags & KFE_HAS_TWO_CLASSES)
+        return MISFIT(job, KFE_MISFIT_TWO_CLASSES, KFE_EINPUT,
+                      "method %s takes two classes, but the data has %lld; keep two, or join the others "
+                      "into one",
+                      method->name, (long long)target->class_count);
+    return KFE_OK;
+}
+
+static kfe_status check_target(checking *job)
+{
+    const kfe_i_method *method = job->spec->method;
+
+    if (!(method->flags & KFE_HAS_SUPERVISION))
+        return KFE_OK;
+    switch (job->data->target.task) {
+    case KFE_TASK_NONE:
+        return MISFIT(job, KFE_MISFIT_LABELS, KFE_EINPUT,
+                      "method %s needs labels, but the data has none; give {labels}", method->name);
+    case KFE_TASK_REAL:
+        if (method->flags & KFE_HAS_REGRESSION)
+            return KFE_OK;
+        return MISFIT(
+            job, KFE_MISFIT_CLASSES, KFE_EINPUT,
+            "method %s needs classes, but the labels were read as real numbers; if they are classes, "
+            "use {task=classify}",
+            method->name);
+    case KFE_TASK_CLASSES:
+        break;
+    }
+    return check_classes(job);
+}
+
+static kfe_status check_learner(checking *job)
+{
+    kfe_status status = KFE_OK;
+
+    if (job->spec->learner)
+        status = kfe_i_learner_check(job->ctx, job->spec->learner, &job->data->target);
+    if (status != KFE_OK)
+        job->misfit = KFE_MISFIT_OTHER;
+    return status;
+}
+
+/* ---- views ---- */
+
+static kfe_status check_view(checking *job, const kfe_i_view *view)
+{
+    kfe_status status = KFE_OK;
+
+    if (view->table.kind == KFE_TABLE_TEXT && job->spec->fit.scale != KFE_SCALE_NONE)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL, "%s: strings cannot be scaled; leave out {scale}",
+                      kfe_i_view_shown(view));
+    status = kfe_i_check_view(job->ctx, view);
+    if (status != KFE_OK)
+        job->misfit = KFE_MISFIT_OTHER;
+    return status;
+}
+
+static kfe_status check_views(checking *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_data *data = job->data;
+
+    if (kfe_data_rows(data) < 1)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINPUT, "there are no examples to fit on");
+    if (data->view_count > 1 && !(job->spec->method->flags & KFE_HAS_MULTIVIEW) &&
+        !kfe_i_spec_learns_from_kernel(job->spec))
+        return MISFIT(job, KFE_MISFIT_VIEWS, KFE_EINPUT, "method %s takes one table, but %d were given",
+                      job->spec->method->name, data->view_count);
+    for (int v = 0; v < data->view_count; v++)
+        KFE_TRY(check_view(job, &data->views[v]));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
+{
+    if (view->table.cols < 1)
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "%s: the data has no feature columns; if no column is a label, use {label=none}",
+                          kfe_i_view_shown(view));
+    return kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view));
+}
+
+static kfe_status check_all(checking *job)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < job->spec->kernels.count; m++)
+        KFE_TRY(check_kernel(job, &job->spec->kernels.items[m]));
+    if (!job->data)
+        return KFE_OK;
+    KFE_TRY(check_target(job));
+    KFE_TRY(check_views(job));
+    KFE_TRY(check_learner(job));
+    KFE_TRY(check_binding(job));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_spec_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data, kfe_misfit *misfit)
+{
+    checking job = {.ctx = ctx, .spec = spec, .data = data, .misfit = KFE_FITS};
+    kfe_status status = check_all(&job);
+
+    if (misfit)
+        *misfit = job.misfit;
+    return status;
+}
