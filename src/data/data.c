@@ -75,7 +75,7 @@ void kfe_matrix_free(kfe_matrix *matrix)
     memset(matrix, 0, sizeof *matrix);
 }
 
-/* A data set of one view that refers to memory of the caller. The casts drop const from memory that is
+/* A data set of one view with this table, which usually refers to memory of the caller. The casts drop const from memory that is
  * never written: tables that are not owned are read only. */
 static kfe_status wrap_table(kfe_context *ctx, const kfe_i_table *table, kfe_data **out)
 {
@@ -84,8 +84,8 @@ static kfe_status wrap_table(kfe_context *ctx, const kfe_i_table *table, kfe_dat
     *out = NULL;
     KFE_TRY(kfe_i_table_check(ctx, table));
     KFE_TRY(kfe_i_data_new(ctx, 1, out));
-    (*out)->views[0].table = *table;
     KFE_STRDUP(ctx, (*out)->views[0].name, "data");
+    (*out)->views[0].table = *table; /* last: after a failure the caller still owns what it owned */
 cleanup:
     if (status != KFE_OK) {
         kfe_data_free(*out);
