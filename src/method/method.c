@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of methods and its public view, kfe_method and kfe_method_param. */
 #include "method/method.h"
 
 #include <string.h>
@@ -33,8 +34,7 @@ kfe_status kfe_i_method_find(kfe_context *ctx, const char *name, const kfe_i_met
         if (strcmp((*out)->name, name) == 0)
             return KFE_OK;
     kfe_i_suggest(name, method_name_at, NULL, suggestion, sizeof suggestion);
-    return kfe_i_fail(ctx, KFE_EINVAL, "there is no method '%s'%s; `kfe methods` lists them", name,
-                      suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "there is no method '%s'%s; {methods} lists them", name, suggestion);
 }
 
 const char *kfe_i_method_kernel(const kfe_i_method *method)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No extraction: the features are the columns themselves, after scaling. A learner then works on the data,
- * which may be sparse, or, where a kernel is named, on the kernel: baselines for all the other methods. Time
- * and memory: none.
+ * No extraction: the features are the columns themselves, after scaling. A classifier or regressor then works on the data, which
+ * may be sparse, or, if a kernel is given, on the kernel. It is the baseline for all other methods and costs nothing.
  */
 #include "method/method.h"
 
@@ -18,7 +17,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 
 const kfe_i_method kfe_i_method_none = {
     .name = "none",
-    .summary = "No extraction: a learner works on the data itself, or directly on a kernel",
+    .summary = "no extraction: a classifier or regressor works on the data itself, or directly on a kernel",
     .reference = "the baseline of all papers",
     .flags = KFE_HAS_SPARSE | KFE_HAS_REGRESSION,
     .params = {NULL, 0, 0},

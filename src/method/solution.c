@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What method files share in making a solution. */
+/* Make, free and transform solutions; used by every method. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, 
     return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
 }
 
-/* Coefficients that differ by less, relatively, are taken as equal: above rounding, below what data shows. */
+/* Coefficients whose relative difference is smaller count as equal: above rounding, below any difference in data. */
 #define KFE_TIE 1e-8
 
 kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
@@ -57,12 +57,25 @@ void kfe_i_solution_free(kfe_i_solution *solution)
     memset(solution, 0, sizeof *solution);
 }
 
+static int all_finite(int64_t count, const double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return 0;
+    return 1;
+}
+
 kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, const double *values,
                                  int64_t count)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = solution->ctx;
 
+    if (!all_finite(count, values)) {
+        kfe_i_log(ctx, KFE_LOG_WARNING, "'%s' is not recorded: it is beyond the range of double precision",
+                  name);
+        return KFE_OK;
+    }
     KFE_GROW(ctx, solution->records, solution->record_capacity, solution->record_count + 1);
     kfe_i_record *record = &solution->records[solution->record_count];
     memset(record, 0, sizeof *record);
@@ -75,8 +88,8 @@ cleanup:
     return status;
 }
 
-/* The coefficient that decides a feature's sign. Where several are as large up to rounding, as in symmetric
- * data, the first, so that rounding does not decide. */
+/* The coefficient that decides a feature's sign: the largest, or the first of several that are equal up to rounding, as in
+ * symmetric data. */
 static double leading_coefficient(const kfe_i_solution *solution, int64_t feature)
 {
     const double *a = solution->coefficients + feature;
@@ -133,8 +146,8 @@ cleanup:
     return status;
 }
 
-/* out = K[:, index]·A, some columns at a time. */
-static kfe_status features_of_few(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out)
+/* out = K[:, index]·A, by blocks of columns. */
+static kfe_status features_from_columns(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out)
 {
     enum { CHUNK = 64 };
     kfe_status status = KFE_OK;
@@ -157,7 +170,7 @@ cleanup:
 
 kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out)
 {
-    kfe_status status = solution->index ? features_of_few(solution, gram, out)
+    kfe_status status = solution->index ? features_from_columns(solution, gram, out)
                                         : kfe_i_gram_times(gram, solution->coefficients, solution->dim, out);
 
     for (int64_t i = 0; status == KFE_OK && solution->offset && i < gram->size; i++)

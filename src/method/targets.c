@@ -5,9 +5,9 @@
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "core/memory.h"
+#include "method/range.h"
 
 static int64_t target_columns(const kfe_i_target *target)
 {
@@ -18,10 +18,17 @@ static int64_t target_columns(const kfe_i_target *target)
     return target->class_count == 2 ? 1 : target->class_count;
 }
 
-static void fill_targets(const kfe_i_target *target, int64_t columns, double *values)
+/* Values of real targets over *unit, or indicators of classes. */
+static void fill_targets(const kfe_i_target *target, int64_t columns, double *values, double *unit)
 {
+    double largest = 0;
+
     if (target->task == KFE_TASK_REAL) {
-        memcpy(values, target->values, (size_t)(target->rows * columns) * sizeof *values);
+        for (int64_t i = 0; i < target->rows * columns; i++)
+            largest = fmax(largest, fabs(target->values[i]));
+        *unit = kfe_i_unit_of(largest);
+        for (int64_t i = 0; i < target->rows * columns; i++)
+            values[i] = target->values[i] / *unit;
         return;
     }
     for (int64_t i = 0; i < target->rows; i++)
@@ -29,7 +36,7 @@ static void fill_targets(const kfe_i_target *target, int64_t columns, double *va
             values[i * columns + j] = columns == 1 ? 2 * target->codes[i] - 1 : target->codes[i] == j;
 }
 
-/* Zero exactly for a column of one value. Returns whether the column varies. */
+/* Subtracts the mean; a column of one value becomes exactly zero. Returns whether the column varies. */
 static int centre_column(int64_t rows, int64_t columns, double *column)
 {
     double base = column[0];
@@ -47,23 +54,23 @@ static int centre_column(int64_t rows, int64_t columns, double *column)
 }
 
 kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
-                                 int64_t *columns)
+                                 int64_t *columns, double *unit)
 {
     kfe_status status = KFE_OK;
     int varies = 0;
 
+    *unit = 1;
     *columns = target_columns(target);
     KFE_ALLOC(ctx, *values, target->rows * *columns);
     if (*columns == 0)
         return KFE_OK;
-    fill_targets(target, *columns, *values);
+    fill_targets(target, *columns, *values, unit);
     for (int64_t j = 0; j < *columns; j++)
         varies |= centre_column(target->rows, *columns, *values + j);
     if (!varies)
-        KFE_FAIL(
-            ctx, KFE_EINPUT,
-            "the target is the same for every example, so that there is nothing to explain; check that the "
-            "right column is the label");
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "the target is the same for every example: there is nothing to explain; check which column "
+                 "is the label");
 cleanup:
     if (status != KFE_OK) {
         kfe_i_free(ctx, *values);
@@ -72,16 +79,13 @@ cleanup:
     return status;
 }
 
-/* Centring a constant leaves its rounding error, which must not become a target. */
-static int varies(const kfe_i_target *target, double norm)
+/* Whether centred targets of this norm vary: what centring leaves of a constant is rounding error. */
+static int exceeds_rounding(const kfe_i_target *target, double unit, double norm)
 {
-    double largest = 1;
+    double largest = target->task == KFE_TASK_REAL ? 0 : 1;
 
-    if (target->task == KFE_TASK_REAL) {
-        largest = 0;
-        for (int64_t i = 0; i < target->rows * target->cols; i++)
-            largest = fmax(largest, fabs(target->values[i]));
-    }
+    for (int64_t i = 0; target->task == KFE_TASK_REAL && i < target->rows * target->cols; i++)
+        largest = fmax(largest, fabs(target->values[i]) / unit);
     return norm > 16 * DBL_EPSILON * largest * sqrt((double)target->rows);
 }
 
@@ -89,11 +93,12 @@ kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_
                               double **values, int64_t *columns)
 {
     kfe_status status = KFE_OK;
+    double unit = 1;
 
-    KFE_TRY(kfe_i_centred_targets(ctx, target, values, columns));
+    KFE_TRY(kfe_i_centred_targets(ctx, target, values, columns, &unit));
     blasint count = (blasint)(target->rows * *columns);
     double norm = cblas_dnrm2(count, *values, 1);
-    if (!varies(target, norm))
+    if (!exceeds_rounding(target, unit, norm))
         KFE_FAIL(ctx, KFE_EINPUT, "%s: the target is the same for all examples; there is nothing to explain",
                  method);
     cblas_dscal(count, 1 / norm, *values, 1);

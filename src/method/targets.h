@@ -13,9 +13,10 @@
 
 #include "data/target.h"
 
-/* Y, freed by the caller. KFE_EINPUT: the target is the same for every example. */
+/* Y divided by a power of four, *unit, which is 1 unless real targets are far from one (range.h); freed by the caller.
+ * KFE_EINPUT: the target is the same for every example. */
 kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
-                                 int64_t *columns);
+                                 int64_t *columns, double *unit);
 /* Y scaled to Frobenius norm 1. Error messages begin with `method`. */
 kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
                               double **values, int64_t *columns);

@@ -20,9 +20,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const blf_settings *s = settings;
+    kfe_i_deflation_setup setup = {"blf", KFE_SIDE_PRIMAL, s->center, s->dim};
 
-    return kfe_i_latent_fit(ctx, "blf", problem, KFE_SIDE_PRIMAL, s->center, s->dim, (kfe_i_loss_kind)s->loss,
-                            out);
+    return kfe_i_latent_fit(ctx, problem, &setup, (kfe_i_loss_kind)s->loss, out);
 }
 
 const kfe_i_method kfe_i_method_blf = {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Continuum regression: the unit direction u that maximises (uᵀXᵀy)²(uᵀSu)^(γ−1), S = XᵀX, γ = α/(1−α), on
- * the deflated data of each round. α = 0 is ordinary least squares, S⁺Xᵀy, whose residual leaves nothing for
- * a second round; α = ½ partial least squares, Xᵀy; α = 1 the principal components.
+ * Continuum regression: the unit direction u that maximises (uᵀXᵀy)²(uᵀSu)^(γ−1), S = XᵀX, γ = α/(1−α), on the deflated data of
+ * each iteration.
+ *   α = 0   ordinary least squares, S⁺Xᵀy, which leaves nothing for a second feature
+ *   α = ½   partial least squares, Xᵀy
+ *   α = 1   principal components
  *
- * In between, b = Xᵀy: setting the gradient to zero gives b ∝ (γI + (1−γ)S/s)u with s = uᵀSu, so that
+ * Between these, with b = Xᵀy, a vanishing gradient means b ∝ (γI + (1−γ)S/s)u with s = uᵀSu, so that
  *   γ < 1: u ∝ (S + δI)⁻¹b,  δ = γs/(1−γ),
  *   γ > 1: u ∝ (δI − S)⁻¹b,  δ = γs/(γ−1) above the largest eigenvalue of S.
- * As s lies between the smallest and the largest eigenvalue, δ lies in a known interval: it is scanned at
- * logarithmic steps, in the eigenbasis of S, and the best place is refined by golden sections.
- * Several targets: u and the unit combination c of targets are improved in turn, c ∝ YᵀXu, from the leading
- * singular vector of XᵀY on.
+ * As s lies between the smallest and the largest eigenvalue, δ lies in a known interval. It is scanned at logarithmic steps in
+ * the eigenbasis of S, and the best place is refined by golden sections. For several targets, u and the unit combination c of
+ * targets are improved in turn, c ∝ YᵀXu, starting from the leading singular vector of XᵀY.
  *
- * All is done in the r ≤ min(n, d) principal coordinates of the data, where round by round S loses ppᵀ, p =
- * Xᵀq.
+ * All computations are in the r ≤ min(n, d) principal coordinates of the data, where each iteration subtracts ppᵀ from S,
+ * p = Xᵀq.
  *
- * Stone & Brooks (1990); Sundberg (1993) for the ridge path; Dhanjal, Gunn & Shawe-Taylor (2009),
- * section 2.2. Time: the scatter (or dot products) and its decomposition, and O(r³) per feature.
+ * Stone & Brooks (1990); Sundberg (1993) for the ridge path; Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2. Time: the scatter
+ * (or dot products) and its decomposition, and O(r³) per feature.
  */
 #include <cblas.h>
 #include <math.h>
@@ -27,7 +28,7 @@
 #include "method/scatter.h"
 
 enum { SCAN = 100, SECTIONS = 60, ALTERNATIONS = 10 };
-/* Of the interval for δ, where the scan begins. */
+/* Where the scan for δ begins, as a share of the upper end of its interval. */
 #define KFE_SCAN_DEPTH 1e-14
 
 typedef struct cr_settings {
@@ -44,12 +45,12 @@ static const kfe_i_param rows[] = {
 
 typedef struct cr_state {
     double alpha;
-    int wide;                     /* vectors are on examples (n × rank), otherwise on columns (d × rank) */
+    int wide;                     /* more columns than examples: vectors are n × rank, otherwise d × rank */
     int64_t rank;                 /* r */
     double *vectors;              /* principal coordinates */
     double *roots;                /* r: singular values of the data */
     double *scatter;              /* r × r: S of the deflated data */
-    double *copy, *axes, *values; /* room and result of its decomposition */
+    double *copy, *axes, *values; /* its eigenvectors and eigenvalues, and a copy to compute them from */
     double *pulled;               /* r × targets: Xᵀ(residual) */
     double *along;                /* r: the pulled combination in the eigenbasis of S */
     double *chosen, *turned;      /* r: the direction in principal coordinates, and in the eigenbasis */
@@ -67,7 +68,7 @@ static kfe_status decompose(kfe_i_deflation *d, const kfe_i_problem *problem, in
 
     if (s->wide) {
         kfe_i_gram *centred = NULL;
-        if (d->means)
+        if (d->data.means)
             KFE_TRY(kfe_i_gram_centred(d->ctx, problem->gram, &centred));
         status = kfe_i_gram_materialise(centred ? centred : problem->gram, matrix);
         kfe_i_gram_free(centred);
@@ -75,7 +76,7 @@ static kfe_status decompose(kfe_i_deflation *d, const kfe_i_problem *problem, in
     } else {
         KFE_ALLOC_ZERO(d->ctx, zeros, order);
         KFE_ALLOC(d->ctx, *matrix, order * order);
-        KFE_TRY(kfe_i_scatter(d->ctx, d->table, d->means ? d->means : zeros, *matrix));
+        KFE_TRY(kfe_i_scatter(d->ctx, d->data.table, d->data.means ? d->data.means : zeros, *matrix));
     }
     KFE_TRY(kfe_i_symmetric_eigen(d->ctx, order, *matrix, order, s->roots, s->vectors));
 cleanup:
@@ -83,7 +84,7 @@ cleanup:
     return status;
 }
 
-/* Of the vectors (order × order) the first `rank` columns stay, close together. */
+/* Keeps the first `rank` columns of the vectors (order × order), stored without gaps. */
 static void keep_columns(int64_t order, int64_t rank, double *vectors)
 {
     for (int64_t i = 0; i < order; i++)
@@ -98,7 +99,7 @@ static kfe_status find_coordinates(kfe_i_deflation *d, const kfe_i_problem *prob
 
     s->wide = d->rows > d->examples;
     KFE_TRY(kfe_i_check_memory(d->ctx, 40.0 * (double)order * (double)order, "continuum regression",
-                               "raise --memory, or use pls, which is cr with alpha 0.5"));
+                               "raise {memory}, or use {alpha=0.5}, which needs no decomposition"));
     KFE_ALLOC(d->ctx, s->roots, order);
     KFE_ALLOC(d->ctx, s->vectors, order * order);
     KFE_TRY(decompose(d, problem, order, s, &matrix));
@@ -191,15 +192,17 @@ typedef struct ridge_path {
     int64_t count;        /* eigenvalues that are not zero */
     const double *values; /* falling */
     const double *along;
+    double largest; /* the largest magnitude of `along` */
 } ridge_path;
 
-/* What the i-th coordinate of b is multiplied with. */
+/* The factor of the i-th coordinate of b. */
 static double path_weight(const ridge_path *p, int64_t i, double delta)
 {
     return 1 / (p->gamma < 1 ? p->values[i] + delta : p->values[0] - p->values[i] + delta);
 }
 
-/* The logarithm of the criterion, whatever the length of u. */
+/* The logarithm of the criterion for u of any length, up to a constant: eigenvalues and coordinates are relative to the largest, so
+ * that no square overflows. */
 static double path_criterion(const ridge_path *p, double delta)
 {
     double covariance = 0;
@@ -207,10 +210,10 @@ static double path_criterion(const ridge_path *p, double delta)
     double square = 0;
 
     for (int64_t i = 0; i < p->count; i++) {
-        double weight = path_weight(p, i, delta) * p->values[0]; /* near one: no overflow */
-        double squared = p->along[i] * p->along[i];
+        double weight = path_weight(p, i, delta) * p->values[0];
+        double squared = pow(p->along[i] / p->largest, 2);
         covariance += squared * weight;
-        variance += squared * weight * weight * p->values[i];
+        variance += squared * weight * weight * (p->values[i] / p->values[0]);
         square += squared * weight * weight;
     }
     return 2 * log(covariance) + (p->gamma - 1) * log(variance) - p->gamma * log(square);
@@ -264,17 +267,18 @@ static double best_delta(const ridge_path *p)
 
 /* ---- the rule ---- */
 
-/* s->chosen for the combination of targets in deflation->leading. */
+/* Fills s->chosen for the combination of targets in work.leading. */
 static void follow_path(const kfe_i_deflation *d, cr_state *s, int64_t count)
 {
     int64_t r = s->rank;
-    ridge_path path = {s->alpha / (1 - s->alpha), count, s->values, s->along};
+    ridge_path path = {s->alpha / (1 - s->alpha), count, s->values, s->along, 0};
 
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)r, (blasint)d->targets, 1, s->pulled,
-                (blasint)d->targets, d->leading, 1, 0, s->chosen, 1);
+                (blasint)d->targets, d->work.leading, 1, 0, s->chosen, 1);
     cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)r, (blasint)r, 1, s->axes, (blasint)r, s->chosen, 1, 0,
                 s->along, 1);
-    double delta = s->alpha > 0 ? best_delta(&path) : 0;
+    path.largest = fabs(s->along[cblas_idamax((blasint)count, s->along, 1)]);
+    double delta = s->alpha > 0 && path.largest > 0 ? best_delta(&path) : 0;
     for (int64_t i = 0; i < r; i++)
         s->turned[i] = i < count ? s->along[i] * path_weight(&path, i, delta) * s->values[0] : 0;
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)r, (blasint)r, 1, s->axes, (blasint)r, s->turned, 1, 0,
@@ -284,9 +288,9 @@ static void follow_path(const kfe_i_deflation *d, cr_state *s, int64_t count)
 static void improve_combination(const kfe_i_deflation *d, const cr_state *s)
 {
     cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)s->rank, (blasint)d->targets, 1, s->pulled,
-                (blasint)d->targets, s->chosen, 1, 0, d->leading, 1);
-    double length = cblas_dnrm2((blasint)d->targets, d->leading, 1);
-    cblas_dscal((blasint)d->targets, length > 0 ? 1 / length : 0, d->leading, 1);
+                (blasint)d->targets, s->chosen, 1, 0, d->work.leading, 1);
+    double length = cblas_dnrm2((blasint)d->targets, d->work.leading, 1);
+    cblas_dscal((blasint)d->targets, length > 0 ? 1 / length : 0, d->work.leading, 1);
 }
 
 static kfe_status decompose_scatter(const kfe_i_deflation *d, cr_state *s, int64_t wanted)
@@ -317,8 +321,8 @@ static kfe_status choose_between(kfe_i_deflation *d, cr_state *s, double *direct
 
     KFE_TRY(pull(d, s, d->residual, d->targets, s->pulled));
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, t, t, (blasint)s->rank, 1, s->pulled, t, s->pulled,
-                t, 0, d->inner, t);
-    KFE_TRY(kfe_i_deflation_leading(d, d->inner, &square));
+                t, 0, d->work.inner, t);
+    KFE_TRY(kfe_i_deflation_leading(d, d->work.inner, &square));
     if (kfe_i_deflation_is_spent(d, sqrt(fmax(square, 0))))
         goto cleanup;
     KFE_TRY(decompose_scatter(d, s, s->rank));
@@ -372,11 +376,11 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const cr_settings *given = settings;
+    kfe_i_deflation_setup setup = {"cr", KFE_SIDE_PRIMAL, given->center, given->dim};
     kfe_i_deflation deflation = {0};
     cr_state s = {.alpha = given->alpha};
 
-    KFE_TRY(
-        kfe_i_deflation_begin(ctx, "cr", problem, KFE_SIDE_PRIMAL, given->center, given->dim, &deflation));
+    KFE_TRY(kfe_i_deflation_begin(ctx, problem, &setup, &deflation));
     if (s.alpha != 0.5)
         KFE_TRY(begin(&deflation, problem, &s));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &s));

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ls (y − f)²/2; lad |y − f|, below `width` rounded off to (y − f)²/2width + width/2; exp e^(−yf);
- * logistic log(1 + e^(−yf)).
+ * The losses of blf, kblf and skblf:
+ *   ls         (y − f)²/2
+ *   lad        |y − f|, rounded off to (y − f)²/2width + width/2 below `width`
+ *   exp        e^(−yf)
+ *   logistic   log(1 + e^(−yf))
  *
  * Momma & Bennett (2005), "Constructing orthogonal latent features for arbitrary loss".
  */
@@ -22,7 +25,7 @@ static double ls_pull(double y, double f, double width)
     return y - f;
 }
 
-static double ls_bound(double y, double f, double width)
+static double ls_curvature(double y, double f, double width)
 {
     (void)y;
     (void)f;
@@ -42,9 +45,9 @@ static double lad_pull(double y, double f, double width)
     return (y - f) / fmax(fabs(y - f), width);
 }
 
-static double lad_bound(double y, double f, double width)
+static double lad_curvature(double y, double f, double width)
 {
-    return 1 / fmax(fabs(y - f), width);
+    return fabs(y - f) < width ? 1 / width : 0;
 }
 
 static double exp_value(double y, double f, double width)
@@ -59,13 +62,13 @@ static double exp_pull(double y, double f, double width)
     return y * exp(-y * f);
 }
 
-static double exp_bound(double y, double f, double width)
+static double exp_curvature(double y, double f, double width)
 {
     (void)width;
     return y * y * exp(-y * f);
 }
 
-/* Without overflow on either side. */
+/* Does not overflow for either sign of yf. */
 static double logistic_value(double y, double f, double width)
 {
     (void)width;
@@ -78,7 +81,7 @@ static double logistic_pull(double y, double f, double width)
     return y / (1 + exp(y * f));
 }
 
-static double logistic_bound(double y, double f, double width)
+static double logistic_curvature(double y, double f, double width)
 {
     double odds = exp(-fabs(y * f));
 
@@ -86,12 +89,12 @@ static double logistic_bound(double y, double f, double width)
     return y * y * odds / ((1 + odds) * (1 + odds));
 }
 
-/* Without separation, the ridge is far below what the data says; ls needs it only to be solvable. */
+/* The ridges are far below what data says unless classes are separable; that of lad depends on the target (lad.c). */
 static const kfe_i_loss losses[KFE_LOSS_COUNT] = {
-    [KFE_LOSS_LS] = {"ls", 0, ls_value, ls_pull, ls_bound, 1e-14},
-    [KFE_LOSS_LAD] = {"lad", 0, lad_value, lad_pull, lad_bound, 1e-14},
-    [KFE_LOSS_EXP] = {"exp", 1, exp_value, exp_pull, exp_bound, 1e-8},
-    [KFE_LOSS_LOGISTIC] = {"logistic", 1, logistic_value, logistic_pull, logistic_bound, 1e-8},
+    [KFE_LOSS_LS] = {"ls", 0, 2, ls_value, ls_pull, ls_curvature, 1e-14},
+    [KFE_LOSS_LAD] = {"lad", 0, 1, lad_value, lad_pull, lad_curvature, 0},
+    [KFE_LOSS_EXP] = {"exp", 1, 0, exp_value, exp_pull, exp_curvature, 1e-8},
+    [KFE_LOSS_LOGISTIC] = {"logistic", 1, 0, logistic_value, logistic_pull, logistic_curvature, 1e-8},
 };
 
 const kfe_i_loss *kfe_i_loss_of(kfe_i_loss_kind kind)

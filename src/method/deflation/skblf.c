@@ -13,9 +13,7 @@ typedef struct skblf_settings {
     int64_t dim;
     int center;
     int loss; /* kfe_i_loss_kind */
-    double nu;
-    int rule;
-    int64_t cache;
+    kfe_i_sparse_settings sparse;
 } skblf_settings;
 
 static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(skblf_settings, "no"), KFE_LOSS_ROW(skblf_settings),
@@ -47,11 +45,12 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const skblf_settings *s = settings;
+    kfe_i_deflation_setup setup = {"skblf", KFE_SIDE_COLUMNS, s->center, s->dim};
     kfe_i_deflation deflation = {0};
     skblf_state state = {0};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, "skblf", problem, KFE_SIDE_COLUMNS, s->center, s->dim, &deflation));
-    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, s->nu, s->rule, s->cache, &state.sparse));
+    KFE_TRY(kfe_i_deflation_begin(ctx, problem, &setup, &deflation));
+    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, &s->sparse, &state.sparse));
     KFE_TRY(kfe_i_latent_begin(&deflation, problem->target, (kfe_i_loss_kind)s->loss, &state.latent));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &state));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));

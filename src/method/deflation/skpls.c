@@ -11,9 +11,7 @@
 typedef struct skpls_settings {
     int64_t dim;
     int center;
-    double nu;
-    int rule;
-    int64_t cache;
+    kfe_i_sparse_settings sparse;
 } skpls_settings;
 
 static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(skpls_settings, "no"), KFE_SPARSE_ROWS(skpls_settings)};
@@ -32,11 +30,12 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const skpls_settings *s = settings;
+    kfe_i_deflation_setup setup = {"skpls", KFE_SIDE_COLUMNS, s->center, s->dim};
     kfe_i_deflation deflation = {0};
     kfe_i_sparse_direction sparse = {0};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, "skpls", problem, KFE_SIDE_COLUMNS, s->center, s->dim, &deflation));
-    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, s->nu, s->rule, s->cache, &sparse));
+    KFE_TRY(kfe_i_deflation_begin(ctx, problem, &setup, &deflation));
+    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, &s->sparse, &sparse));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &sparse));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));
 cleanup:

@@ -25,10 +25,10 @@
 #include "core/memory.h"
 
 enum { MOST_COLUMNS = 256, BLOCK_NUMBERS = 1 << 22 };
-/* Sizes that differ by less, relative to the largest, are equal. */
+/* Sizes that differ by less, relative to the largest, count as equal. */
 #define KFE_EQUAL 1e-8
 
-kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, double nu, int rule, int64_t cache,
+kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_sparse_settings *settings,
                                         kfe_i_sparse_direction *out)
 {
     kfe_status status = KFE_OK;
@@ -36,9 +36,9 @@ kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, double nu, int
     int64_t fitting = BLOCK_NUMBERS / n > 1 ? BLOCK_NUMBERS / n : 1;
 
     *out = (kfe_i_sparse_direction){.ctx = d->ctx,
-                                    .rule = (kfe_i_sparse_rule)rule,
-                                    .support = (int64_t)ceil(nu * (double)n),
-                                    .cache = cache < n ? cache : n,
+                                    .rule = (kfe_i_sparse_rule)settings->rule,
+                                    .support = (int64_t)ceil(settings->nu * (double)n),
+                                    .cache = settings->cache < n ? settings->cache : n,
                                     .block = fitting < MOST_COLUMNS ? fitting : MOST_COLUMNS};
     out->support = out->support < 1 ? 1 : out->support < n ? out->support : n;
     out->block = out->block < n ? out->block : n;
@@ -81,17 +81,17 @@ static void sort_candidates(kfe_i_candidate *candidates, int64_t count)
     qsort(candidates, (size_t)count, sizeof *candidates, by_falling_size);
 }
 
-/* Columns of the examples from candidates[first] on, at most a block of them; how many. */
+/* Evaluates the columns of the next candidates, at most a block of them; *count: how many. */
 static kfe_status evaluate(kfe_i_sparse_direction *s, const kfe_i_deflation *d,
                            const kfe_i_candidate *candidates, int64_t left, int64_t *count)
 {
     *count = left < s->block ? left : s->block;
     for (int64_t i = 0; i < *count; i++)
         s->drawn[i] = candidates[i].index;
-    return kfe_i_gram_columns(d->gram, s->drawn, *count, s->columns);
+    return kfe_i_gram_columns(d->data.gram, s->drawn, *count, s->columns);
 }
 
-/* The sizes of candidates become |k_iᵀy|, and they are sorted by them. */
+/* Sets the sizes of the candidates to |k_iᵀy| and sorts by them. */
 static kfe_status rank_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d,
                                      kfe_i_candidate *candidates, int64_t count)
 {
@@ -110,8 +110,8 @@ cleanup:
     return status;
 }
 
-/* The first `cache` of candidates become a random choice of them. */
-static void draw(kfe_i_sparse_direction *s, kfe_i_candidate *candidates, int64_t count)
+/* Moves `cache` candidates drawn at random to the front. */
+static void draw_candidates(kfe_i_sparse_direction *s, kfe_i_candidate *candidates, int64_t count)
 {
     for (int64_t i = 0; i < s->cache && i < count - 1; i++) {
         int64_t other = i + kfe_i_rng_below(&s->rng, count - i);
@@ -121,7 +121,7 @@ static void draw(kfe_i_sparse_direction *s, kfe_i_candidate *candidates, int64_t
     }
 }
 
-/* The candidates from `begin` to `end` are equal, and not all of them have a place. */
+/* Orders the candidates from `begin` to `end`, which are equal and more than are needed, by covariance. */
 static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t begin,
                                       int64_t end)
 {
@@ -129,7 +129,7 @@ static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_def
     int64_t count = end - begin;
 
     if (count > s->cache && s->cache >= places) {
-        draw(s, s->candidates + begin, count);
+        draw_candidates(s, s->candidates + begin, count);
         count = s->cache;
     }
     return rank_by_covariance(s, d, s->candidates + begin, count);
@@ -158,7 +158,7 @@ static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_de
     for (int64_t i = 0; i < d->examples; i++)
         s->candidates[i] = (kfe_i_candidate){0, i};
     if (s->cache < d->examples)
-        draw(s, s->candidates, d->examples);
+        draw_candidates(s, s->candidates, d->examples);
     return rank_by_covariance(s, d, s->candidates, s->cache);
 }
 
@@ -178,11 +178,11 @@ static kfe_status combine_targets(kfe_i_deflation *d, const double *w, double *o
         *size = cblas_dnrm2(n, w, 1);
         return KFE_OK;
     }
-    KFE_TRY(kfe_i_deflation_times(d, w, t, d->image));
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, t, t, n, 1, w, t, d->image, t, 0, d->inner, t);
-    KFE_TRY(kfe_i_deflation_leading(d, d->inner, &square));
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, t, 1, w, t, d->leading, 1, 0, out, 1);
-    *size = square > d->rounding * pow(cblas_dnrm2(n * t, w, 1), 2) ? sqrt(square) : 0;
+    KFE_TRY(kfe_i_deflation_times(d, w, t, d->work.image));
+    kfe_i_deflation_inner(d, d->examples, w, d->work.image);
+    KFE_TRY(kfe_i_deflation_leading(d, d->work.inner, &square));
+    kfe_i_deflation_combine(d, d->examples, w, out);
+    *size = square > d->limits.rounding * pow(cblas_dnrm2(n * t, w, 1), 2) ? sqrt(square) : 0;
 cleanup:
     return status;
 }
@@ -195,7 +195,7 @@ static kfe_status multiply(kfe_i_sparse_direction *s, const kfe_i_deflation *d, 
     int64_t done = 0;
 
     if (count == d->examples)
-        return kfe_i_gram_times(d->gram, direction, 1, product);
+        return kfe_i_gram_times(d->data.gram, direction, 1, product);
     memset(product, 0, (size_t)d->examples * sizeof *product);
     for (int64_t first = 0; first < count; first += done) {
         KFE_TRY(evaluate(s, d, s->candidates + first, count - first, &done));
@@ -226,7 +226,7 @@ kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *d, kfe_i_sparse_direct
     KFE_TRY(multiply(s, d, count, direction, product));
     double square = fabs(cblas_ddot((blasint)n, direction, 1, product, 1));
     double scale =
-        square > d->rounding * pow(cblas_dnrm2((blasint)n, direction, 1), 2) ? 1 / sqrt(square) : 0;
+        square > d->limits.rounding * pow(cblas_dnrm2((blasint)n, direction, 1), 2) ? 1 / sqrt(square) : 0;
     cblas_dscal((blasint)n, scale, direction, 1);
     cblas_dscal((blasint)n, scale, product, 1);
 cleanup:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directions on a share ν of the examples, for skpls and skblf. */
+/* Choose directions that rest on a share ν of the examples, for skpls and skblf. */
 #ifndef KFE_METHOD_DEFLATION_SPARSE_DIRECTION_H
 #define KFE_METHOD_DEFLATION_SPARSE_DIRECTION_H
 
@@ -10,14 +10,15 @@ typedef enum kfe_i_sparse_rule { KFE_SPARSE_MR, KFE_SPARSE_MI } kfe_i_sparse_rul
 #define KFE_SPARSE_WORDS "mr|mi"
 
 #define KFE_SPARSE_ROWS(type)                                                                                \
-    KFE_REAL(type, nu, "nu", "0.25", KFE_REAL_POSITIVE, 1,                                                   \
-             "share of the examples that a direction is made of"),                                           \
-        KFE_CHOICE(type, rule, "rule", "mr", KFE_SPARSE_WORDS,                                               \
-                   "which examples: mr, of the largest residual; mi, of the largest covariance with it"),    \
-        KFE_INT(type, cache, "cache", "500", 1, KFE_INT_MAX,                                                 \
-                "examples drawn at random in each round, of which mi chooses (mr: among equals)")
+    KFE_REAL(type, sparse.nu, "nu", "0.25", KFE_REAL_POSITIVE, 1,                                            \
+             "share of the examples that a direction rests on"),                                             \
+        KFE_CHOICE(                                                                                          \
+            type, sparse.rule, "rule", "mr", KFE_SPARSE_WORDS,                                               \
+            "which examples: mr, those of largest residual; mi, those of largest covariance with it"),       \
+        KFE_INT(type, sparse.cache, "cache", "500", 1, KFE_INT_MAX,                                          \
+                "examples drawn at random in each iteration, from which mi chooses (mr: among equals)")
 
-/* An example and how much it counts. */
+/* An example and what it is ranked by. */
 typedef struct kfe_i_candidate {
     double size;
     int64_t index;
@@ -33,13 +34,20 @@ typedef struct kfe_i_sparse_direction {
     double *target, *columns, *part; /* n; n × block; block */
 } kfe_i_sparse_direction;
 
+/* What the method's parameters say. */
+typedef struct kfe_i_sparse_settings {
+    double nu;
+    int rule;
+    int64_t cache;
+} kfe_i_sparse_settings;
+
 /* Free it also after a failure. */
-kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *deflation, double nu, int rule, int64_t cache,
-                                        kfe_i_sparse_direction *out);
+kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *deflation,
+                                        const kfe_i_sparse_settings *settings, kfe_i_sparse_direction *out);
 void kfe_i_sparse_direction_free(kfe_i_sparse_direction *sparse);
 
-/* β with the values of the leading combination of w (n × targets) on the examples chosen, βᵀKβ = 1, and its
- * product; zeros if nothing is left in w. */
+/* Fills β, with the values of the combined targets w (n × targets) on the chosen examples and βᵀKβ = 1, and its product Kβ.
+ * β is zero if nothing is left in w. */
 kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *deflation, kfe_i_sparse_direction *sparse,
                                          const double *w, double *direction, double *product);
 

@@ -24,7 +24,7 @@ static kfe_status check_direction(const kfe_i_deflation *d, const double *direct
         if (!isfinite(direction[i]))
             return kfe_i_fail(d->ctx, KFE_EINVAL,
                               "rule %s: entry %lld of the direction of round %lld is not a finite number",
-                              d->method, (long long)i + 1, (long long)d->count + 1);
+                              d->setup.method, (long long)i + 1, (long long)d->count + 1);
     return KFE_OK;
 }
 
@@ -46,7 +46,8 @@ static kfe_status choose(kfe_i_deflation *d, void *state, double *direction, dou
     memset(direction, 0, (size_t)d->rows * sizeof *direction);
     status = s->rule(s->user, &round, direction);
     if (status != KFE_OK && kfe_error_message(d->ctx)[0] == '\0')
-        return kfe_i_fail(d->ctx, status, "rule %s failed in round %lld", d->method, (long long)d->count + 1);
+        return kfe_i_fail(d->ctx, status, "rule %s failed in round %lld", d->setup.method,
+                          (long long)d->count + 1);
     return status == KFE_OK ? check_direction(d, direction) : status;
 }
 
@@ -56,8 +57,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     kfe_i_user_rule_settings s = *(const kfe_i_user_rule_settings *)settings;
+    kfe_i_deflation_setup setup = {s.name, KFE_SIDE_DUAL, s.center, s.dim};
 
-    return kfe_i_deflation_fit(ctx, s.name, problem, KFE_SIDE_DUAL, s.center, s.dim, &rule, &s, out);
+    return kfe_i_deflation_fit(ctx, problem, &setup, &rule, &s, out);
 }
 
 const kfe_i_method kfe_i_method_user_rule = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Theorem 5.5 of Dhanjal, Gunn & Shawe-Taylor (2009): with probability 1 − δ, the expected squared covariance
- * of the features, E[y²Σ_j feature_j²], is at least (1/n)·tr(TᵀỸT) − (2c/n)·√(Σᵢ yᵢ⁴κ(xᵢ,xᵢ)²) −
- * 3cR²·√(ln(2/δ)/(2n)), Ỹ = diag(yᵢ²), R² = max yᵢ²κ(xᵢ,xᵢ), and c the Frobenius norm of WWᵀ, which is that
- * of WᵀW = AᵀK_SS A. With several targets yᵢ² is the squared length of row i. The features are nested, so
- * that one pass gives every k.
+ * The bound of theorem 5.5 of Dhanjal, Gunn & Shawe-Taylor (2009), for sma and smc. With probability 1 − δ the expected squared
+ * covariance of the features, E[y² Σ_j feature_j²], is at least
+ *   (1/n)·tr(TᵀỸT) − (2c/n)·√(Σᵢ yᵢ⁴κ(xᵢ,xᵢ)²) − 3cR²·√(ln(2/δ)/(2n)),
+ * where Ỹ = diag(yᵢ²), R² = max yᵢ²κ(xᵢ,xᵢ), and c is the Frobenius norm of WWᵀ, which is that of WᵀW = AᵀK_SS A. With several
+ * targets yᵢ² is the squared length of row i. The features are nested, so that one pass gives the bound for every number of them.
  */
 #include <cblas.h>
 #include <math.h>
@@ -25,21 +25,21 @@ static double squared_target(const kfe_i_pursuit *p, int64_t i)
 /* (1/n)·tr(TᵀỸT) for the first 1, 2, … features. */
 static void empirical_values(const kfe_i_pursuit *p, double *out)
 {
-    for (int64_t j = 0; j < p->count; j++) {
-        const double *q = p->basis + j * p->n;
+    for (int64_t j = 0; j < p->found.count; j++) {
+        const double *q = p->found.basis + j * p->n;
         double sum = 0;
         for (int64_t i = 0; i < p->n; i++)
             sum += squared_target(p, i) * q[i] * q[i];
-        out[j] = (j ? out[j - 1] : 0) + p->lengths[j] * p->lengths[j] * sum / (double)p->n;
+        out[j] = (j ? out[j - 1] : 0) + p->found.lengths[j] * p->found.lengths[j] * sum / (double)p->n;
     }
 }
 
-/* The Frobenius norm of the leading blocks of AᵀK_SS A. */
+/* out[k − 1] = the Frobenius norm of the leading k × k block of AᵀK_SS A. */
 static kfe_status norms_of_directions(const kfe_i_pursuit *p, const double *a, int64_t support,
                                       const int64_t *index, double *out)
 {
     kfe_status status = KFE_OK;
-    int64_t k = p->count;
+    int64_t k = p->found.count;
     double *columns = NULL;
     double *kernel = NULL;
     double *product = NULL;
@@ -50,7 +50,7 @@ static kfe_status norms_of_directions(const kfe_i_pursuit *p, const double *a, i
     KFE_ALLOC(p->ctx, product, support * k);
     KFE_ALLOC(p->ctx, square, k * k);
     for (int64_t s = 0; s < support; s++) {
-        KFE_TRY(kfe_i_gram_columns(p->gram, &index[s], 1, columns));
+        KFE_TRY(kfe_i_pursuit_columns(p, &index[s], 1, columns));
         for (int64_t r = 0; r < support; r++)
             kernel[r * support + s] = columns[index[r]];
     }
@@ -84,8 +84,8 @@ kfe_status kfe_i_pursuit_bound(const kfe_i_pursuit *p, const double *coefficient
     double *bound = NULL;
     double recommended = 1;
 
-    KFE_ALLOC(p->ctx, empirical, p->count);
-    KFE_ALLOC(p->ctx, bound, p->count);
+    KFE_ALLOC(p->ctx, empirical, p->found.count);
+    KFE_ALLOC(p->ctx, bound, p->found.count);
     empirical_values(p, empirical);
     KFE_TRY(norms_of_directions(p, coefficients, support, index, bound));
     for (int64_t i = 0; i < p->n; i++) {
@@ -93,19 +93,19 @@ kfe_status kfe_i_pursuit_bound(const kfe_i_pursuit *p, const double *coefficient
         radius = fmax(radius, weighed);
         trace += weighed * weighed;
     }
-    for (int64_t j = 0; j < p->count; j++)
+    for (int64_t j = 0; j < p->found.count; j++)
         bound[j] = empirical[j] - bound[j] * (2 / n * sqrt(trace) +
                                               3 * radius * sqrt(log(2 / p->settings->delta) / (2 * n)));
     double cost = p->settings->cost >= 0 ? p->settings->cost : empirical[0] / 2;
-    for (int64_t j = 1; j < p->count; j++)
+    for (int64_t j = 1; j < p->found.count; j++)
         if (bound[j] - cost * (double)(j + 1) > bound[(int64_t)recommended - 1] - cost * recommended)
             recommended = (double)(j + 1);
-    KFE_TRY(kfe_i_solution_record(out, "bound", bound, p->count));
-    KFE_TRY(kfe_i_solution_record(out, "empirical", empirical, p->count));
+    KFE_TRY(kfe_i_solution_record(out, "bound", bound, p->found.count));
+    KFE_TRY(kfe_i_solution_record(out, "empirical", empirical, p->found.count));
     KFE_TRY(kfe_i_solution_record(out, "bound_cost", &cost, 1));
     KFE_TRY(kfe_i_solution_record(out, "recommended_dim", &recommended, 1));
     kfe_i_log(p->ctx, KFE_LOG_INFO, "%s: the bound recommends %.0f of %lld features", p->method, recommended,
-              (long long)p->count);
+              (long long)p->found.count);
 cleanup:
     kfe_i_free(p->ctx, empirical);
     kfe_i_free(p->ctx, bound);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The iterations of a pursuit and the solution they give, for sma, smc and skfa (pursuit.h). */
 #include "method/pursuit/pursuit.h"
 
 #include <cblas.h>
@@ -8,6 +9,7 @@
 
 #include "core/memory.h"
 #include "gram/linalg.h"
+#include "method/range.h"
 #include "method/targets.h"
 
 enum { AUTO_DIM = 10 };
@@ -17,61 +19,62 @@ enum { AUTO_DIM = 10 };
 /* Columns of the basis that are worked on while they are in cache. */
 enum { PANEL = 512 };
 
-/* τ ← v − Qᵀh in one pass over the basis, and, from the same panels, again[j] = q_jᵀτ for a second one. The
- * panels of a thread are summed in order, and threads in order. */
-static void subtract_and_look(const kfe_i_pursuit *p, const double *h, double *tau, double *again,
-                              double *partial)
+/* τ ← v − Qᵀh and, unless `again` is NULL, again[j] = q_jᵀτ for the second pass, in one pass over the basis. Sums over panels
+ * and over threads are made in order. */
+static void subtract_and_measure(const kfe_i_pursuit *p, const double *h, double *tau, double *again,
+                                 double *partial)
 {
     int threads = kfe_context_threads(p->ctx);
-    int64_t k = p->count;
+    int64_t k = p->found.count;
     int64_t panels = (p->n + PANEL - 1) / PANEL;
 
-    memset(partial, 0, (size_t)(threads * p->most) * sizeof *partial);
+    memset(partial, 0, (size_t)(threads * p->found.most) * sizeof *partial);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int thread = 0; thread < threads; thread++)
         for (int64_t panel = panels * thread / threads; panel < panels * (thread + 1) / threads; panel++) {
             int64_t first = panel * PANEL;
             int64_t width = p->n - first < PANEL ? p->n - first : PANEL;
-            cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)k, (blasint)width, -1, p->basis + first,
+            cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)k, (blasint)width, -1, p->found.basis + first,
                         (blasint)p->n, h, 1, 1, tau + first, 1);
             if (again)
-                cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)k, (blasint)width, 1, p->basis + first,
-                            (blasint)p->n, tau + first, 1, 1, partial + thread * p->most, 1);
+                cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)k, (blasint)width, 1,
+                            p->found.basis + first, (blasint)p->n, tau + first, 1, 1,
+                            partial + thread * p->found.most, 1);
         }
     for (int64_t j = 0; again && j < k; j++) {
         again[j] = 0;
         for (int thread = 0; thread < threads; thread++)
-            again[j] += partial[thread * p->most + j];
+            again[j] += partial[thread * p->found.most + j];
     }
 }
 
-/* What is left of v (in place) and how long it is; column[j] = q_jᵀv. Twice is enough. */
+/* Orthogonalises v in place, twice, and returns its length; column[j] = q_jᵀv. */
 static double orthogonalise(const kfe_i_pursuit *p, double *v, double *column, double *work)
 {
     double *again = work;
-    double *partial = work + p->most;
+    double *partial = work + p->found.most;
 
-    if (p->count > 0) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)p->count, (blasint)p->n, 1, p->basis, (blasint)p->n,
-                    v, 1, 0, column, 1);
-        subtract_and_look(p, column, v, again, partial);
-        subtract_and_look(p, again, v, NULL, partial);
-        for (int64_t j = 0; j < p->count; j++)
+    if (p->found.count > 0) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)p->found.count, (blasint)p->n, 1, p->found.basis,
+                    (blasint)p->n, v, 1, 0, column, 1);
+        subtract_and_measure(p, column, v, again, partial);
+        subtract_and_measure(p, again, v, NULL, partial);
+        for (int64_t j = 0; j < p->found.count; j++)
             column[j] += again[j];
     }
     return cblas_dnrm2((blasint)p->n, v, 1);
 }
 
-/* ---- rounds ---- */
+/* ---- iterations ---- */
 
-typedef struct round_work {
+typedef struct iteration_work {
     double *columns; /* n × sparsity */
     double *column;  /* most: the new column of the triangle */
     double *work;    /* most·(threads + 1) */
     int64_t *places;
-} round_work;
+} iteration_work;
 
-/* v = Kβ, in place of the next basis vector. */
+/* v = Kβ */
 static kfe_status make_product(kfe_i_pursuit *p, const int64_t *picks, const double *weights, double *columns,
                                double *v)
 {
@@ -80,7 +83,7 @@ static kfe_status make_product(kfe_i_pursuit *p, const int64_t *picks, const dou
 
     while (count < p->sparsity && picks[count] >= 0)
         count++;
-    KFE_TRY(kfe_i_gram_columns(p->gram, picks, count, columns));
+    KFE_TRY(kfe_i_pursuit_columns(p, picks, count, columns));
     for (int64_t i = 0; i < p->n; i++) {
         v[i] = 0;
         for (int64_t c = 0; c < count; c++)
@@ -90,18 +93,18 @@ cleanup:
     return status;
 }
 
-/* The residual target loses what q explains; returns ‖Yᵀτ‖². */
+/* Subtracts from the residual targets what q explains; returns ‖Yᵀq‖². */
 static double explain_target(kfe_i_pursuit *p, const double *q, double length)
 {
-    double gain = 0;
+    double explained = 0;
 
     for (int64_t t = 0; t < p->targets; t++) {
         double along = cblas_ddot((blasint)p->n, q, 1, p->residual + t, (blasint)p->targets);
         cblas_daxpy((blasint)p->n, -along, q, 1, p->residual + t, (blasint)p->targets);
-        gain += length * length * along * along;
-        p->slopes[p->count * p->targets + t] = along / length;
+        explained += along * along;
+        p->found.slopes[p->found.count * p->targets + t] = along / length;
     }
-    return gain;
+    return explained;
 }
 
 static void mark_dead(kfe_i_pool *pool, const int64_t *places, int64_t most)
@@ -110,18 +113,17 @@ static void mark_dead(kfe_i_pool *pool, const int64_t *places, int64_t most)
         pool->dead[places[i]] = 1;
 }
 
-/* One feature; *found 0: there is none left. A pick that turns out to be explained is dropped for the next
- * best. */
-static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, round_work *w, int *found)
+/* Finds one feature; *found 0: none is left. A pick that turns out to be explained is dropped for the next best. */
+static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, iteration_work *w, int *found)
 {
     kfe_status status = KFE_OK;
     int64_t most = p->sparsity;
-    double *q = p->basis + p->count * p->n;
-    int64_t *picks = p->picks + p->count * most;
-    double *weights = p->weights + p->count * most;
+    double *q = p->found.basis + p->found.count * p->n;
+    int64_t *picks = p->found.picks + p->found.count * most;
+    double *weights = p->found.weights + p->found.count * most;
 
     for (;;) {
-        KFE_TRY(kfe_i_pool_best(pool, w->places, weights, found));
+        kfe_i_pool_best(pool, w->places, weights, found);
         if (!*found)
             return KFE_OK;
         for (int64_t i = 0; i < most; i++)
@@ -130,17 +132,17 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, round_work *w
         double whole = cblas_dnrm2((blasint)p->n, q, 1);
         double length = orthogonalise(p, q, w->column, w->work);
         int explained = !(length > sqrt(DBL_EPSILON) * whole);
-        if (explained || most == 1) /* of several, each may still be of use in other company */
+        if (explained || most == 1) /* with others, an example that was picked may be of use again */
             mark_dead(pool, w->places, most);
         if (explained)
             continue;
         cblas_dscal((blasint)p->n, 1 / length, q, 1);
-        for (int64_t j = 0; j < p->count; j++)
-            p->triangle[j * p->most + p->count] = w->column[j];
-        p->triangle[p->count * (p->most + 1)] = length;
-        p->lengths[p->count] = length;
-        p->gains[p->count] = explain_target(p, q, length);
-        p->count++;
+        for (int64_t j = 0; j < p->found.count; j++)
+            p->found.triangle[j * p->found.most + p->found.count] = w->column[j];
+        p->found.triangle[p->found.count * (p->found.most + 1)] = length;
+        p->found.lengths[p->found.count] = length;
+        p->found.explained[p->found.count] = explain_target(p, q, length);
+        p->found.count++;
         return KFE_OK;
     }
 cleanup:
@@ -151,20 +153,20 @@ static kfe_status run(kfe_i_pursuit *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_pool pool = {0};
-    round_work w = {0};
+    iteration_work w = {0};
     int found = 1;
 
     KFE_ALLOC(p->ctx, w.columns, p->n * p->sparsity);
-    KFE_ALLOC(p->ctx, w.column, p->most);
-    KFE_ALLOC(p->ctx, w.work, p->most * (kfe_context_threads(p->ctx) + 1));
+    KFE_ALLOC(p->ctx, w.column, p->found.most);
+    KFE_ALLOC(p->ctx, w.work, p->found.most * (kfe_context_threads(p->ctx) + 1));
     KFE_ALLOC(p->ctx, w.places, p->sparsity);
     KFE_TRY(kfe_i_pool_begin(p->ctx, p, &pool));
-    while (p->count < p->most) {
+    while (p->found.count < p->found.most) {
         KFE_TRY(next_feature(p, &pool, &w, &found));
         if (!found)
             break;
-        KFE_TRY(kfe_i_checkpoint(p->ctx, "picking examples", p->count, p->most));
-        if (p->count < p->most)
+        KFE_TRY(kfe_i_checkpoint(p->ctx, "picking examples", p->found.count, p->found.most));
+        if (p->found.count < p->found.most)
             KFE_TRY(kfe_i_pool_update(&pool));
     }
 cleanup:
@@ -178,31 +180,63 @@ cleanup:
 
 /* ---- beginning ---- */
 
+kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *p, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = kfe_i_gram_columns(p->gram, index, count, out);
+
+    for (int64_t i = 0; status == KFE_OK && p->kernel_unit != 1 && i < p->n * count; i++)
+        out[i] /= p->kernel_unit;
+    return status;
+}
+
+static kfe_status begin_kernel(kfe_i_pursuit *p, const kfe_i_problem *problem)
+{
+    kfe_status status = KFE_OK;
+    double largest = 0;
+
+    KFE_TRY(kfe_i_largest_kernel_value(p->ctx, p->method, problem->gram, &largest));
+    p->kernel_unit = kfe_i_unit_of(largest);
+    KFE_ALLOC(p->ctx, p->diagonal, p->n);
+    KFE_TRY(kfe_i_gram_diagonal(p->gram, p->diagonal));
+    for (int64_t i = 0; i < p->n; i++)
+        p->diagonal[i] /= p->kernel_unit;
+cleanup:
+    return status;
+}
+
+static kfe_status begin_targets(kfe_i_pursuit *p, const kfe_i_problem *problem)
+{
+    kfe_status status = KFE_OK;
+
+    if (p->aim != KFE_AIM_VARIANCE)
+        KFE_TRY(kfe_i_centred_targets(p->ctx, problem->target, &p->target, &p->targets, &p->unit));
+    KFE_ALLOC_ZERO(p->ctx, p->residual, p->n * p->targets);
+    for (int64_t i = 0; i < p->n * p->targets; i++) {
+        p->residual[i] = p->target[i];
+        p->target_norm += p->target[i] * p->target[i];
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status begin(kfe_i_pursuit *p, const kfe_i_problem *problem)
 {
     kfe_status status = KFE_OK;
     int64_t asked = p->settings->dim > 0 ? p->settings->dim : AUTO_DIM;
 
     p->n = p->gram->size;
-    p->most = asked < p->n ? asked : p->n;
-    KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->most + p->targets), "the features",
-                               "ask for fewer features, or raise --memory"));
-    if (p->aim != KFE_AIM_VARIANCE)
-        KFE_TRY(kfe_i_centred_targets(p->ctx, problem->target, &p->target, &p->targets));
-    KFE_ALLOC_ZERO(p->ctx, p->residual, p->n * p->targets);
-    for (int64_t i = 0; i < p->n * p->targets; i++) {
-        p->residual[i] = p->target[i];
-        p->target_norm += p->target[i] * p->target[i];
-    }
-    KFE_ALLOC(p->ctx, p->diagonal, p->n);
-    KFE_TRY(kfe_i_gram_diagonal(p->gram, p->diagonal));
-    KFE_ALLOC(p->ctx, p->basis, p->most * p->n);
-    KFE_ALLOC(p->ctx, p->lengths, p->most);
-    KFE_ALLOC_ZERO(p->ctx, p->triangle, p->most * p->most);
-    KFE_ALLOC(p->ctx, p->picks, p->most * p->sparsity);
-    KFE_ALLOC(p->ctx, p->weights, p->most * p->sparsity);
-    KFE_ALLOC(p->ctx, p->gains, p->most);
-    KFE_ALLOC(p->ctx, p->slopes, p->most * p->targets);
+    p->found.most = asked < p->n ? asked : p->n;
+    KFE_TRY(begin_targets(p, problem));
+    KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),
+                               "the features", "lower {dim}, or raise {memory}"));
+    KFE_TRY(begin_kernel(p, problem));
+    KFE_ALLOC(p->ctx, p->found.basis, p->found.most * p->n);
+    KFE_ALLOC(p->ctx, p->found.lengths, p->found.most);
+    KFE_ALLOC_ZERO(p->ctx, p->found.triangle, p->found.most * p->found.most);
+    KFE_ALLOC(p->ctx, p->found.picks, p->found.most * p->sparsity);
+    KFE_ALLOC(p->ctx, p->found.weights, p->found.most * p->sparsity);
+    KFE_ALLOC(p->ctx, p->found.explained, p->found.most);
+    KFE_ALLOC(p->ctx, p->found.slopes, p->found.most * p->targets);
 cleanup:
     return status;
 }
@@ -212,45 +246,70 @@ static void free_pursuit(kfe_i_pursuit *p)
     kfe_i_free(p->ctx, p->target);
     kfe_i_free(p->ctx, p->residual);
     kfe_i_free(p->ctx, p->diagonal);
-    kfe_i_free(p->ctx, p->basis);
-    kfe_i_free(p->ctx, p->lengths);
-    kfe_i_free(p->ctx, p->triangle);
-    kfe_i_free(p->ctx, p->picks);
-    kfe_i_free(p->ctx, p->weights);
-    kfe_i_free(p->ctx, p->gains);
-    kfe_i_free(p->ctx, p->slopes);
+    kfe_i_free(p->ctx, p->found.basis);
+    kfe_i_free(p->ctx, p->found.lengths);
+    kfe_i_free(p->ctx, p->found.triangle);
+    kfe_i_free(p->ctx, p->found.picks);
+    kfe_i_free(p->ctx, p->found.weights);
+    kfe_i_free(p->ctx, p->found.explained);
+    kfe_i_free(p->ctx, p->found.slopes);
 }
 
 /* ---- the solution ---- */
+
+static void scale(int64_t count, double factor, double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        values[i] *= factor;
+}
+
+/* Back from the units of the iterations. With K = sK′ a direction is scaled to βᵀKβ = 1, so that β = β′/√s and τ = √s·τ′, or, for
+ * alignment, to ‖Kβ‖ = 1, so that β = β′/s and τ = τ′. */
+static void restore_units(kfe_i_pursuit *p)
+{
+    double direction = 1 / (p->aim == KFE_AIM_ALIGNMENT ? p->kernel_unit : sqrt(p->kernel_unit));
+    double feature = p->kernel_unit * direction;
+    kfe_i_pursuit_features *found = &p->found;
+
+    if (p->kernel_unit == 1 && p->unit == 1)
+        return;
+    scale(found->count * p->sparsity, direction, found->weights);
+    scale(found->most * found->most, feature, found->triangle);
+    scale(found->count, feature, found->lengths);
+    scale(found->count * p->targets, p->unit / feature, found->slopes);
+    scale(p->n * p->targets, p->unit, p->target);
+    scale(p->n, p->kernel_unit, p->diagonal);
+    p->kernel_unit = 1;
+}
 
 /* a (count × count) = R⁻¹·diag(lengths), upper triangular. */
 static kfe_status invert_triangle(const kfe_i_pursuit *p, double **out)
 {
     kfe_status status = KFE_OK;
-    int64_t k = p->count;
+    int64_t k = p->found.count;
 
     KFE_ALLOC_ZERO(p->ctx, *out, k * k);
     for (int64_t j = 0; j < k; j++)
-        (*out)[j * (k + 1)] = p->lengths[j];
+        (*out)[j * (k + 1)] = p->found.lengths[j];
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (blasint)k, (blasint)k, 1,
-                p->triangle, (blasint)p->most, *out, (blasint)k);
+                p->found.triangle, (blasint)p->found.most, *out, (blasint)k);
 cleanup:
     return status;
 }
 
-/* Each example once, in the order of first picks, and its place in that list for every pick. */
+/* index: each picked example once, in the order of first picks; place: where in it each pick stands. Returns its length. */
 static int64_t list_support(const kfe_i_pursuit *p, int64_t *index, int64_t *place)
 {
     int64_t count = 0;
 
-    for (int64_t e = 0; e < p->count * p->sparsity; e++) {
+    for (int64_t e = 0; e < p->found.count * p->sparsity; e++) {
         int64_t at = 0;
         place[e] = -1;
-        if (p->picks[e] < 0)
+        if (p->found.picks[e] < 0)
             continue;
-        while (at < count && index[at] != p->picks[e])
+        while (at < count && index[at] != p->found.picks[e])
             at++;
-        index[at] = p->picks[e];
+        index[at] = p->found.picks[e];
         place[e] = at;
         count = at == count ? count + 1 : count;
     }
@@ -261,15 +320,15 @@ static int64_t list_support(const kfe_i_pursuit *p, int64_t *index, int64_t *pla
 static void spread_weights(const kfe_i_pursuit *p, const int64_t *place, const double *inverse,
                            double *coefficients)
 {
-    int64_t k = p->count;
+    int64_t k = p->found.count;
     int64_t most = p->sparsity;
 
     for (int64_t e = 0; e < k * most; e++)
         for (int64_t j = e / most; place[e] >= 0 && j < k; j++)
-            coefficients[place[e] * k + j] += p->weights[e] * inverse[e / most * k + j];
+            coefficients[place[e] * k + j] += p->found.weights[e] * inverse[e / most * k + j];
 }
 
-/* How many examples the first j directions rest on together; `place` is that of list_support. */
+/* How many examples the first j + 1 directions rest on together; `place` is that of list_support. */
 static double support_after(const kfe_i_pursuit *p, const int64_t *place, int64_t j, double before)
 {
     for (int64_t e = j * p->sparsity; e < (j + 1) * p->sparsity; e++)
@@ -285,21 +344,21 @@ static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, 
     double *evaluations = NULL;
     double n = (double)p->n;
 
-    KFE_ALLOC_ZERO(p->ctx, covariance, p->count);
-    KFE_ALLOC_ZERO(p->ctx, alignment, p->count);
-    KFE_ALLOC_ZERO(p->ctx, evaluations, p->count);
-    for (int64_t j = 0; j < p->count; j++) {
-        double aligned =
-            p->target_norm > 0 ? p->gains[j] / (p->lengths[j] * p->lengths[j] * p->target_norm) : 0;
-        covariance[j] = (j ? covariance[j - 1] : 0) + p->gains[j] / (n * n);
-        alignment[j] = (j ? alignment[j - 1] : 0) + aligned;
+    KFE_ALLOC_ZERO(p->ctx, covariance, p->found.count);
+    KFE_ALLOC_ZERO(p->ctx, alignment, p->found.count);
+    KFE_ALLOC_ZERO(p->ctx, evaluations, p->found.count);
+    for (int64_t j = 0; j < p->found.count; j++) {
+        double scaled = p->unit * p->found.lengths[j] / n;
+        double explained = p->found.explained[j];
+        covariance[j] = (j ? covariance[j - 1] : 0) + explained * scaled * scaled;
+        alignment[j] = (j ? alignment[j - 1] : 0) + (p->target_norm > 0 ? explained / p->target_norm : 0);
         evaluations[j] = support_after(p, place, j, j ? evaluations[j - 1] : 0);
     }
     if (p->targets > 0) {
-        KFE_TRY(kfe_i_solution_record(out, "covariance", covariance, p->count));
-        KFE_TRY(kfe_i_solution_record(out, "alignment", alignment, p->count));
+        KFE_TRY(kfe_i_solution_record(out, "covariance", covariance, p->found.count));
+        KFE_TRY(kfe_i_solution_record(out, "alignment", alignment, p->found.count));
     }
-    KFE_TRY(kfe_i_solution_record(out, "kernel_evaluations", evaluations, p->count));
+    KFE_TRY(kfe_i_solution_record(out, "kernel_evaluations", evaluations, p->found.count));
 cleanup:
     kfe_i_free(p->ctx, covariance);
     kfe_i_free(p->ctx, alignment);
@@ -314,11 +373,11 @@ static kfe_status make_solution(const kfe_i_pursuit *p, kfe_i_solution *out)
     int64_t *place = NULL;
     double *inverse = NULL;
 
-    KFE_ALLOC(p->ctx, index, p->count * p->sparsity);
-    KFE_ALLOC(p->ctx, place, p->count * p->sparsity);
+    KFE_ALLOC(p->ctx, index, p->found.count * p->sparsity);
+    KFE_ALLOC(p->ctx, place, p->found.count * p->sparsity);
     KFE_TRY(invert_triangle(p, &inverse));
     int64_t support = list_support(p, index, place);
-    KFE_TRY(kfe_i_solution_begin(p->ctx, KFE_SOLUTION_DUAL, support, p->count, out));
+    KFE_TRY(kfe_i_solution_begin(p->ctx, KFE_SOLUTION_DUAL, support, p->found.count, out));
     out->index = index;
     index = NULL;
     spread_weights(p, place, inverse, out->coefficients);
@@ -332,21 +391,21 @@ cleanup:
     return status;
 }
 
-/* Signs are settled here, and the regression coefficients (targets × features) follow them. */
+/* Fixes the signs of the features and records the regression coefficients (targets × features) with the same signs. */
 static kfe_status record_regression(const kfe_i_pursuit *p, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double *signs = NULL;
     double *regression = NULL;
 
-    KFE_ALLOC(p->ctx, signs, p->count);
-    KFE_ALLOC(p->ctx, regression, p->targets * p->count);
+    KFE_ALLOC(p->ctx, signs, p->found.count);
+    KFE_ALLOC(p->ctx, regression, p->targets * p->found.count);
     kfe_i_solution_take_signs(out, signs);
     for (int64_t t = 0; t < p->targets; t++)
-        for (int64_t j = 0; j < p->count; j++)
-            regression[t * p->count + j] = signs[j] * p->slopes[j * p->targets + t];
+        for (int64_t j = 0; j < p->found.count; j++)
+            regression[t * p->found.count + j] = signs[j] * p->found.slopes[j * p->targets + t];
     if (p->targets > 0)
-        KFE_TRY(kfe_i_solution_record(out, "regression", regression, p->targets * p->count));
+        KFE_TRY(kfe_i_solution_record(out, "regression", regression, p->targets * p->found.count));
 cleanup:
     kfe_i_free(p->ctx, signs);
     kfe_i_free(p->ctx, regression);
@@ -359,7 +418,13 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *centred = NULL;
-    kfe_i_pursuit p = {.ctx = ctx, .method = method, .aim = aim, .settings = settings, .gram = problem->gram};
+    kfe_i_pursuit p = {.ctx = ctx,
+                       .method = method,
+                       .aim = aim,
+                       .settings = settings,
+                       .gram = problem->gram,
+                       .kernel_unit = 1,
+                       .unit = 1};
 
     p.sparsity = settings->sparsity > 0 ? settings->sparsity : 1;
 
@@ -369,12 +434,11 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
     }
     KFE_TRY(begin(&p, problem));
     KFE_TRY(run(&p));
-    if (p.count == 0)
-        KFE_FAIL(ctx, KFE_EINPUT,
-                 "%s: no example's kernel column says anything about the target; check the "
-                 "labels and the kernel's parameters",
-                 method);
-    kfe_i_clamp_dim(ctx, method, settings->dim, p.count, "the examples explain nothing more");
+    if (p.found.count == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: no kernel column %s; check the labels and the kernel's parameters",
+                 method, aim == KFE_AIM_VARIANCE ? "varies" : "covaries with the target");
+    kfe_i_clamp_dim(ctx, method, settings->dim, p.found.count, "the other examples explain nothing more");
+    restore_units(&p);
     KFE_TRY(make_solution(&p, out));
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sparse Kernel Feature Analysis: each direction is (a multiple of) one residual example, the one that
+ * Sparse Kernel Feature Analysis: each direction is a multiple of one residual example, the one that
  * maximises the variance of the feature: ‖kᵢ‖²/κ(xᵢ, xᵢ) over residual columns kᵢ; no labels are needed.
- * The projection of a new point costs one kernel evaluation a feature. pursuit.h has the algorithm and its
+ * The projection of a new point costs one kernel evaluation per feature. pursuit.h has the algorithm and its
  * cost.
  *
  * Smola, Mangasarian & Schölkopf 1999; Dhanjal et al. 2009, section 2.1.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sparse Maximal Alignment: each direction is (a multiple of) one residual example, the one that
+ * Sparse Maximal Alignment: each direction is a multiple of one residual example, the one that
  * maximises the alignment of the feature with the target: ‖Yᵀkᵢ‖²/‖kᵢ‖² over residual columns kᵢ.
- * The projection of a new point costs one kernel evaluation a feature. pursuit.h has the algorithm and its
+ * The projection of a new point costs one kernel evaluation per feature. pursuit.h has the algorithm and its
  * cost.
  *
  * Dhanjal, Gunn & Shawe-Taylor 2009, eqs. (5), (9), (10).
