@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/available.h"
 #include "core/text.h"
 #include "core/wording.h"
 
@@ -98,7 +99,10 @@ kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)
 
 int kfe_context_threads(const kfe_context *ctx)
 {
-    return ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
+    int threads = ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
+    int limit = omp_get_max_active_levels() > 0 ? omp_get_thread_limit() : 1;
+
+    return threads < limit ? threads : limit;
 }
 
 void kfe_context_set_seed(kfe_context *ctx, uint64_t seed)
@@ -127,28 +131,11 @@ kfe_status kfe_context_set_wording(kfe_context *ctx, kfe_wording wording)
     return KFE_OK;
 }
 
-/* What the kernel says can be had without swapping; the free pages where it does not say. */
-static int64_t available_memory(void)
-{
-    int64_t kib = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "re");
-
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "MemAvailable:", 13) == 0)
-            kib = strtoll(line + 13, NULL, 10);
-    if (file)
-        fclose(file);
-    if (kib > 0)
-        return kib * 1024;
-    return (int64_t)sysconf(_SC_AVPHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
-}
-
 int64_t kfe_context_memory(const kfe_context *ctx)
 {
     if (ctx->memory > 0)
         return ctx->memory;
-    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)available_memory());
+    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)kfe_i_available_memory(""));
 }
 
 void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user)
@@ -282,16 +269,21 @@ double kfe_i_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The OpenMP thread count is a property of the calling thread, and the OpenMP build of OpenBLAS obeys
- * it: so two contexts in two threads do not meet. */
-int kfe_i_threads_enter(const kfe_context *ctx)
+/* The number of OpenMP threads is a property of the calling thread, and the OpenMP build of OpenBLAS obeys it: two
+ * contexts in two threads do not disturb each other. OpenBLAS waits for as many threads as it asked for, without end if
+ * OpenMP gives it fewer: hence no dynamic teams, and no more threads than OMP_THREAD_LIMIT and
+ * OMP_MAX_ACTIVE_LEVELS allow (kfe_context_threads). */
+kfe_i_thread_state kfe_i_threads_enter(const kfe_context *ctx)
 {
-    int saved = omp_get_max_threads();
+    kfe_i_thread_state saved = {omp_get_max_threads(), omp_get_dynamic()};
+
+    omp_set_dynamic(0);
     omp_set_num_threads(kfe_context_threads(ctx));
     return saved;
 }
 
-void kfe_i_threads_leave(int saved)
+void kfe_i_threads_leave(kfe_i_thread_state saved)
 {
-    omp_set_num_threads(saved);
+    omp_set_num_threads(saved.threads);
+    omp_set_dynamic(saved.dynamic);
 }

@@ -58,8 +58,11 @@ kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, 
 /* Seconds on a clock that only goes forward. */
 double kfe_i_clock(void);
 
-/* Entry and exit of a public call that computes: BLAS gets this context's number of threads. */
-int kfe_i_threads_enter(const kfe_context *ctx);
-void kfe_i_threads_leave(int saved);
+/* Entry and exit of a public call that computes: OpenMP and BLAS get this context's number of threads. */
+typedef struct kfe_i_thread_state {
+    int threads, dynamic;
+} kfe_i_thread_state;
+kfe_i_thread_state kfe_i_threads_enter(const kfe_context *ctx);
+void kfe_i_threads_leave(kfe_i_thread_state saved);
 
 #endif

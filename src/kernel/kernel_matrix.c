@@ -51,7 +51,7 @@ kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_dat
     kfe_status status = KFE_OK;
     kfe_i_kernel parsed = {0};
     const kfe_data *reference = columns ? columns : rows;
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     memset(out, 0, sizeof *out);
     KFE_TRY(kfe_i_kernel_parse(ctx, kernel, &parsed));

@@ -343,7 +343,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
 {
     kfe_status status = KFE_OK;
     kfe_i_fit job = {.ctx = ctx, .spec = spec, .train = train};
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     KFE_TRY(kfe_i_fit_begin(&job));

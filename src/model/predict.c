@@ -33,7 +33,7 @@ kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_dat
 {
     kfe_status status = KFE_OK;
     kfe_data arranged = {0};
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     memset(out, 0, sizeof *out);
     KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
@@ -79,7 +79,7 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
     kfe_matrix outputs = {0};
     kfe_data arranged = {0};
     int64_t rows = kfe_data_rows(data);
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     memset(predictions, 0, sizeof *predictions);
     if (scores)

@@ -31,7 +31,7 @@ kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_c
     kfe_status status = KFE_OK;
     kfe_i_assess_settings settings;
     kfe_i_assessment assessment = {0};
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     if (best)
@@ -143,7 +143,7 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     kfe_i_assess_settings shared;
     kfe_i_assessment *assessments = NULL;
     int done = 0;
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     if (count < 1)

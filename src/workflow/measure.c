@@ -95,7 +95,7 @@ kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
     kfe_i_table *views = NULL;
     kfe_i_moments *moments = NULL;
     char **names = NULL;
-    int saved_threads = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     KFE_TRY(kfe_i_fit_settings_parse(ctx, options, &settings));

@@ -283,7 +283,7 @@ static void run_with(kfe_context *ctx, int threads, uint64_t seed, double *value
 
     assert_ok(ctx, kfe_context_set_threads(ctx, threads));
     kfe_context_set_seed(ctx, seed);
-    int saved = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
     assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), SIZE, 1, &p));
     assert_ok(ctx, kfe_i_gram_eigen(p.gram, 10, KFE_TOLERANCE, values, vectors));
     engine_close(&p);

@@ -238,7 +238,7 @@ static void run_with(kfe_context *ctx, int threads, const double *right, double 
     engine_problem p;
 
     assert_ok(ctx, kfe_context_set_threads(ctx, threads));
-    int saved = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
     assert_ok(ctx, engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p));
     assert_ok(ctx, kfe_i_gram_solve(p.gram, 1e-2, right, 2, KFE_TOLERANCE, solution, NULL));
     engine_close(&p);

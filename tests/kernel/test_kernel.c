@@ -491,7 +491,7 @@ typedef struct cross {
 static void times(kfe_context *ctx, const cross *c, int threads, const double *v, int64_t k, double *out)
 {
     assert_ok(ctx, kfe_context_set_threads(ctx, threads));
-    int saved = kfe_i_threads_enter(ctx);
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
     memset(out, 0, (size_t)(c->a.table.rows * k) * sizeof *out);
     double *work = malloc((size_t)kfe_i_cross_times_work(ctx, &c->kernel, &c->a, &c->b) * sizeof *work);
     assert_ok(ctx, kfe_i_cross_times(ctx, &c->kernel, &c->a, &c->b, &(kfe_i_product){1.5, v, k, out}, work));

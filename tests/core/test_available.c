@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Available memory from made-up files of Linux: machines, containers and batch systems. */
+#include "support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/available.h"
+
+static char root[] = "/tmp/kfe-available-XXXXXX";
+
+/* Writes a file below the root, with its folders. */
+static void put(const char *path, const char *text)
+{
+    char full[512];
+
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    memcpy(root + strlen(root) - 6, "XXXXXX", 6);
+    if (!mkdtemp(root))
+        return -1;
+    put("/proc/meminfo", "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    8000000 kB\n");
+    return 0;
+}
+
+static int remove_root(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+static void test_without_groups(void **state)
+{
+    (void)state;
+    assert_int_equal(kfe_i_available_memory(root), 8000000LL * 1024);
+}
+
+static void test_version_2(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/user.slice/job\n");
+    put("/sys/fs/cgroup/user.slice/job/memory.max", "max\n");
+    put("/sys/fs/cgroup/user.slice/job/memory.current", "50000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 8000000LL * 1024);
+    put("/sys/fs/cgroup/user.slice/job/memory.max", "400000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 350000000);
+    put("/sys/fs/cgroup/user.slice/job/memory.stat",
+        "anon 5\ninactive_file_of_others 7\ninactive_file 20000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 370000000);
+    /* a parent that is tighter */
+    put("/sys/fs/cgroup/user.slice/memory.max", "100000000\n");
+    put("/sys/fs/cgroup/user.slice/memory.current", "60000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 40000000);
+    /* a group that is over its limit already */
+    put("/sys/fs/cgroup/user.slice/memory.current", "160000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 0);
+}
+
+static void test_version_2_inside_a_container(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/\n");
+    put("/sys/fs/cgroup/memory.max", "400000000\n");
+    put("/sys/fs/cgroup/memory.current", "100000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 300000000);
+}
+
+static void test_version_1(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup",
+        "12:cpu,cpuacct:/docker/x\n5:memory:/docker/x\n1:name=systemd:/docker/x\n0::/other\n");
+    put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "900\n");
+    assert_int_equal(kfe_i_available_memory(root), 8000000LL * 1024);
+    /* the group is out of sight, and the mount is the container's own */
+    put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "200000000\n");
+    assert_int_equal(kfe_i_available_memory(root), 200000000 - 900);
+}
+
+static void test_odd_files(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "nonsense\n0::\n:::::\n0::/a/b/c\n");
+    put("/sys/fs/cgroup/a/memory.max", "\n");
+    put("/sys/fs/cgroup/a/memory.current", "");
+    assert_int_equal(kfe_i_available_memory(root), 8000000LL * 1024);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+    const struct CMUnitTest tests[] = {
+        TEST(test_without_groups), TEST(test_version_2), TEST(test_version_2_inside_a_container),
+        TEST(test_version_1),      TEST(test_odd_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
