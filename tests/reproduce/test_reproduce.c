@@ -24,10 +24,10 @@ static void test_embedded_specifications_are_sound(void **state)
 {
     kfe_context *ctx = *state;
     static const char *const wanted[] = {
-        "000-table2",  "000-table3",  "001-figure2",        "001-figure3", "001-figure4", "001-figure6",
-        "001-table3",  "001-table4",  "001-table5",         "001-table6",  "002-figure1", "002-figure2",
-        "002-figure3", "002-table2",  "002-table2-scaling", "002-table3",  "002-table4",  "004-figure1",
-        "004-figure2", "004-figure3", "004-table1"};
+        "000-table2",  "000-table3",  "001-figure2",    "001-figure3",        "001-figure4", "001-figure6",
+        "001-table3",  "001-table4",  "001-table5",     "001-table6",         "002-figure1", "002-figure2",
+        "002-figure3", "002-table2",  "002-table2-ovr", "002-table2-scaling", "002-table3",  "002-table3-ovr",
+        "002-table4",  "004-figure1", "004-figure2",    "004-figure3",        "004-table1"};
     rep_entry info;
     size_t found = 0;
 

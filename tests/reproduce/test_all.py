@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""reproduce/all.sh: jobs, results, restarting, the summary, and the page of results."""
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+REPRODUCE = ROOT / "reproduce"
+SPECS = {path.stem: json.loads(path.read_text()) for path in sorted((REPRODUCE / "specs").glob("*.json"))}
+KFE = os.environ.get("KFE", "kfe")
+
+
+def module(name):
+    spec = importlib.util.spec_from_file_location(name, REPRODUCE / f"{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+jobs, summary = module("jobs"), module("summary")
+
+
+def all_sh(*arguments):
+    environment = {key: value for key, value in os.environ.items() if key != "KFE_DATA"}
+    return subprocess.run([REPRODUCE / "all.sh", "--kfe", KFE, *map(str, arguments)], env=environment,
+                          capture_output=True, text=True)
+
+
+# ---- jobs ----
+
+def test_jobs_cover_every_cell():
+    for name, spec in SPECS.items():
+        listed = [job for _, job in jobs.jobs_of(name, spec, pathlib.Path("."))]
+        assert len(set(listed)) == len(listed)
+        if spec.get("kind", "table") not in ("table", "curve"):
+            assert listed == [(name, "-", "-")]
+            continue
+        cells = [(name, row["name"], column["name"]) for row in spec["rows"] for column in spec["columns"]
+                 if (row.get("columns", {}).get(column["name"], {}) is not None and
+                     "method" in {**column, **row.get("columns", {}).get(column["name"], {})})
+                 or column["name"] in row.get("paper", {})]
+        assert listed == cells
+
+
+@pytest.mark.parametrize("grid, count", [("gamma=1", 1), ("C=1,2,3", 3), ("C=0.1:10:log5", 5), ("dim=1:9:lin3", 3)])
+def test_values_of_a_grid(grid, count):
+    assert jobs.settings_of(grid) == count
+
+
+# ---- running ----
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    done = all_sh("--only", "004-figure3,004-figure1", "--quick", "--jobs", 2, "--output", folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_every_cell_has_a_result(results):
+    folder, out = results
+    names = sorted(path.name for path in (folder / "cells").glob("*.json"))
+    assert names == ["004-figure1------.json", "004-figure3--slabs--KOC___linear_SVM.json", "004-figure3--slabs--SVM.json"]
+    assert not list((folder / "cells").glob("*.part"))
+    assert "004-figure3" in out and "not compared" in out
+
+
+def test_cells_are_those_of_the_whole_table(results):
+    folder, _ = results
+    done = subprocess.run([KFE, "reproduce", "004-figure3", "--quick", "--json", "--threads", "1"], capture_output=True,
+                          text=True, check=True)
+    whole = json.loads(done.stdout)["results"]
+    merged = summary.read_results(folder, SPECS)["004-figure3"]
+    without_seconds = [{**result, "seconds": None} for result in merged]
+    assert without_seconds == [{**result, "seconds": None} for result in whole]
+
+
+def test_text_is_that_of_the_command(results):
+    folder, _ = results
+    done = subprocess.run([KFE, "reproduce", "004-figure3", "--quick", "--threads", "1"], capture_output=True, text=True,
+                          check=True)
+    lines = summary.table_lines(SPECS["004-figure3"], summary.read_results(folder, SPECS)["004-figure3"])
+    assert "\n".join(lines) in done.stdout
+
+
+def test_finished_cells_are_skipped(results):
+    folder, _ = results
+    path = folder / "cells" / "004-figure3--slabs--SVM.json"
+    path.write_text(path.read_text().replace('"metric": "accuracy"', '"metric": "kept"'))
+    other = folder / "cells" / "004-figure3--slabs--KOC___linear_SVM.json"
+    other.unlink()
+    done = all_sh("--only", "004-figure3", "--quick", "--output", folder)
+    assert done.returncode == 0 and other.exists()
+    assert '"kept"' in path.read_text()
+
+
+def test_missing_data_is_skipped(tmp_path):
+    done = all_sh("--only", "002-table2-ovr,004-figure1", "--quick", "--jobs", 2, "--output", tmp_path, "--data",
+                  tmp_path)
+    assert done.returncode == 0
+    assert "skipped: 002-table2-ovr, Wine, SVM" in done.stdout and "wine/wine.csv" in done.stdout
+    assert "004-figure1" in done.stdout
+
+
+@pytest.mark.parametrize("arguments, message", [(["--jbos", "2"], "unknown argument"), (["--only"], "needs a value"),
+                                                (["--only", "004-tabel1"], "no table or figure '004-tabel1'")])
+def test_mistakes(tmp_path, arguments, message):
+    done = all_sh("--output", tmp_path, *arguments)
+    assert done.returncode != 0 and message in done.stderr
+
+
+# ---- the summary ----
+
+def entry(metric, ours, paper, difference, row="R", column="C"):
+    return {"row": row, "column": column, "metric": metric, "ours": ours, "sd": 1, "paper": paper, "paper-sd": None,
+            "difference": difference, "splits": 4, "seconds": 1, "setting": None, "note": None}
+
+
+@pytest.mark.parametrize("metric, difference, expected", [
+    ("error", 1.9, "within"), ("error", 2.1, "worse"), ("error", -2.1, "better"), ("accuracy", -2.1, "worse"),
+    ("accuracy", 3, "better"), ("support-vectors", 9, None), ("error", None, None)])
+def test_verdicts(metric, difference, expected):
+    assert summary.verdict(entry(metric, 1, 1, difference)) == expected
+
+
+def test_worse_entries_have_the_nearest_reason(capsys):
+    tables = {"t": [entry("error", 9, 5, 4), entry("error", 9, 5, 4, column="D"), entry("error", 5, 5, 0)]}
+    summary.print_summary(tables, {"t": {"* | *": "general", "R | D": "special"}})
+    out = capsys.readouterr().out
+    assert "t, R, C, error: 9 against 5 (+4.0): general" in out
+    assert "t, R, D, error: 9 against 5 (+4.0): special" in out
+    assert out.splitlines()[1].split() == ["t", "1", "0", "2", "0"]
+
+
+def test_reasons_name_what_exists():
+    reasons = json.loads((REPRODUCE / "reasons.json").read_text())
+    for name, entries in reasons.items():
+        rows = [row["name"] for row in SPECS[name]["rows"]] + ["*"]
+        columns = [column["name"] for column in SPECS[name]["columns"]] + ["*"]
+        for key in entries:
+            row, column = key.split(" | ")
+            assert row in rows and column in columns, (name, key)
+
+
+# ---- the page ----
+
+def test_numbers_are_replaced_in_the_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("### A\n\n    kfe reproduce t --data DIR\n\n    old\n      older\n\nText stays.\n\n### B\n\n"
+                    "    kfe reproduce tt\n\n    untouched\n")
+    changed = summary.replace_block(page.read_text(), "t", ["new", "  1"])
+    assert changed == ("### A\n\n    kfe reproduce t --data DIR\n\n    new\n      1\n\nText stays.\n\n### B\n\n"
+                       "    kfe reproduce tt\n\n    untouched\n")
+    assert summary.replace_block(page.read_text(), "u", ["new"]) is None
+
+
+@pytest.mark.parametrize("mean, sd, expected", [(None, None, "-"), (12.345, None, "12.35"), (0.5, 0.1, "0.5000 +- 0.1000"),
+                                                (2e-4, 1e-5, "2.00e-04 +- 1.0e-05"), (150.0, 2.0, "150.00 +- 2.00")])
+def test_numbers_as_text(mean, sd, expected):
+    assert summary.shown(mean, sd) == expected or math.isclose(float(summary.shown(mean, sd)), mean, rel_tol=1e-3)
