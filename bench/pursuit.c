@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sma and smc on many rows: seconds, peak memory, and the transform against its floor.
- * usage: bench_pursuit METHOD ROWS DIM COLUMNS [options] */
+/* Measures sma or smc on many rows: seconds of the fit and of the transform, and peak memory.
+ * usage: bench_pursuit METHOD ROWS DIM COLUMNS [PARAMS] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static double normal(uint64_t *state)
     return sqrt(-2 * log(1 - uniform(state))) * cos(6.283185307179586 * uniform(state));
 }
 
-/* Two classes, told apart by a smooth function of a few columns. */
+/* Normal columns, and a target that is a smooth function of four of them plus noise. */
 static void fill(int64_t rows, double *x, double *y)
 {
     uint64_t state = 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel k-means inside each class. A cluster g of members N_g has the centroid mean φ(x_i), so
+ * Kernel k-means inside each class, for koc with several clusters per class and for the start of slmc. The centroid of a cluster g
+ * with members N_g is the mean of φ(x_i), so that
  *   ‖φ(x) − centroid‖² = κ(x,x) − 2·(KM)_{xg} + (MᵀKM)_{gg},   M_{ig} = 1/|N_g| for i in N_g.
- * Seeds are drawn as in k-means++ (Arthur & Vassilvitskii, 2007), from the context's seed. A round is one
- * product with the operator: O(n²·clusters).
+ * Seeds are drawn as in k-means++ (Arthur & Vassilvitskii, 2007) from the context's seed, so that clusters depend on the order of
+ * the rows. An iteration is one product with the operator: O(n²·clusters).
  */
 #include <math.h>
 #include <string.h>
@@ -12,12 +13,12 @@
 #include "core/rng.h"
 #include "method/groups.h"
 
-enum { MAX_ROUNDS = 100 };
+enum { MOST_ITERATIONS = 100 };
 
 typedef struct kmeans_state {
     const kfe_i_gram *gram;
     const kfe_i_target *target;
-    int64_t clusters; /* per class at most */
+    int64_t clusters; /* at most, per class */
     kfe_i_groups *groups;
     int32_t *class_of; /* of each cluster */
     double *diagonal;  /* κ(x, x) */
@@ -25,6 +26,7 @@ typedef struct kmeans_state {
     double *column;    /* one column of the operator */
 } kmeans_state;
 
+/* An example of the class, drawn with probability proportional to its weight; −1: all weights are zero. */
 static int64_t draw_by_weight(kfe_i_rng *rng, const kmeans_state *s, int32_t class, const double *weight)
 {
     double total = 0;
@@ -45,7 +47,7 @@ static int64_t draw_by_weight(kfe_i_rng *rng, const kmeans_state *s, int32_t cla
     return last;
 }
 
-/* Opens one more cluster around a seed; examples of the class that are nearer to it move over. */
+/* Opens a cluster around a seed; examples of the class that are nearer to it than to the others join it. */
 static kfe_status open_cluster(kmeans_state *s, int32_t class, int64_t seed)
 {
     int64_t cluster = s->groups->count++;
@@ -106,7 +108,7 @@ static void count_sizes(kfe_i_groups *groups)
         groups->sizes[groups->of[i]] += 1;
 }
 
-/* Each example to the nearest centroid of its class; how many moved. */
+/* Assigns each example to the nearest centroid of its class; returns how many changed. */
 static int64_t reassign(const kmeans_state *s, const double *product, double *inner)
 {
     kfe_i_groups *groups = s->groups;
@@ -132,7 +134,7 @@ static int64_t reassign(const kmeans_state *s, const double *product, double *in
     return moved;
 }
 
-static kfe_status run_rounds(kfe_context *ctx, kmeans_state *s)
+static kfe_status run_iterations(kfe_context *ctx, kmeans_state *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_groups *groups = s->groups;
@@ -145,7 +147,7 @@ static kfe_status run_rounds(kfe_context *ctx, kmeans_state *s)
     KFE_ALLOC(ctx, means, n * groups->count);
     KFE_ALLOC(ctx, product, n * groups->count);
     KFE_ALLOC(ctx, inner, groups->count);
-    for (int round = 0; moved > 0 && round < MAX_ROUNDS; round++) {
+    for (int iteration = 0; moved > 0 && iteration < MOST_ITERATIONS; iteration++) {
         count_sizes(groups);
         memset(means, 0, (size_t)(n * groups->count) * sizeof *means);
         for (int64_t i = 0; i < n; i++)
@@ -154,9 +156,10 @@ static kfe_status run_rounds(kfe_context *ctx, kmeans_state *s)
         moved = reassign(s, product, inner);
     }
     if (moved > 0)
-        kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "kernel k-means was stopped after %d rounds with %lld examples still moving", MAX_ROUNDS,
-                  (long long)moved);
+        kfe_i_log(
+            ctx, KFE_LOG_WARNING,
+            "kernel k-means stopped after %d iterations with %lld examples still changing their cluster",
+            MOST_ITERATIONS, (long long)moved);
 cleanup:
     kfe_i_free(ctx, means);
     kfe_i_free(ctx, product);
@@ -164,7 +167,7 @@ cleanup:
     return status;
 }
 
-/* Clusters that lost all members go. */
+/* Removes clusters without members. */
 static void drop_empty(kfe_i_groups *groups, int32_t *renamed)
 {
     int64_t kept = 0;
@@ -202,7 +205,7 @@ kfe_status kfe_i_groups_by_kmeans(kfe_context *ctx, const kfe_i_gram *gram, cons
     KFE_ALLOC(ctx, s.column, target->rows);
     KFE_TRY(kfe_i_gram_diagonal(s.gram, s.diagonal));
     KFE_TRY(seed_clusters(ctx, &s));
-    KFE_TRY(run_rounds(ctx, &s));
+    KFE_TRY(run_iterations(ctx, &s));
     drop_empty(out, s.class_of);
     if (out->count < clusters * target->class_count)
         kfe_i_log(

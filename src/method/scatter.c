@@ -9,7 +9,7 @@
 
 enum { PANEL_ROWS = 512 };
 
-/* Lower triangle; panels of centred rows, so that nothing cancels and the data is not copied whole. */
+/* By panels of centred rows, so that no digits cancel and only a panel is copied. */
 static kfe_status dense_scatter(kfe_context *ctx, const kfe_i_table *table, const double *means,
                                 double *scatter)
 {

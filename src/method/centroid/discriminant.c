@@ -93,7 +93,7 @@ cleanup:
     return status;
 }
 
-/* All q directions in columns (q × q), by falling ratio, with unit scatter. */
+/* All q directions in columns (q × q), by falling ratio, scaled to unit scatter. */
 static kfe_status discriminate(kfe_context *ctx, const kfe_i_discriminant_space *space,
                                const kfe_i_discriminant_settings *settings, double *directions,
                                double *ratios)

@@ -13,10 +13,11 @@
 #include "core/memory.h"
 #include "method/centroid/centroid.h"
 #include "method/centroid/discriminant.h"
+#include "method/range.h"
 
 static const kfe_i_param rows[] = {KFE_DISCRIMINANT_ROWS};
 
-/* coefficients (n × rank) of the koc basis on the examples. */
+/* coefficients (n × rank) on the examples of the orthonormal basis of the centroids. */
 static void spread_over_members(const kfe_i_groups *groups, const double *basis, int64_t rank,
                                 double *coefficients)
 {
@@ -56,10 +57,12 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     int64_t n = problem->gram->size;
     int64_t c = problem->target->class_count;
     int64_t rank = 0;
+    double largest = 0;
     kfe_i_groups groups = {0};
     double *koc = NULL;
     double *z = NULL;
 
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, "kda-qr", problem->gram, &largest));
     KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
     KFE_ALLOC(ctx, koc, n * c);
     KFE_ALLOC(ctx, z, n * c);

@@ -2,20 +2,20 @@
 /*
  * Kernel Orthogonal Centroid: Orthogonal Centroid in the feature space of the kernel.
  *
- * With M_ig = 1/n_g for example i of class g, the centroids are C = ΦM and CᵀC = MᵀKM. From CᵀC = RᵀR, the
- * basis is Q = CR⁻¹ and features(x) = R⁻ᵀMᵀk(x). Two ways to R⁻¹, equal to rounding: Cholesky
- * (algorithm 2) and modified Gram-Schmidt on coefficients (algorithm 3), here on those over centroids, since
- * every vector that algorithm 3 meets is a combination of centroids. Clusters found by kernel k-means in each
- * class may take the place of classes.
+ * With M_ig = 1/n_g for example i of class g, the centroids are C = ΦM and CᵀC = MᵀKM. From CᵀC = RᵀR, the orthonormal basis is
+ * Q = CR⁻¹ and features(x) = R⁻ᵀMᵀk(x). There are two ways to R⁻¹, which agree to rounding: Cholesky (algorithm 2), and modified
+ * Gram-Schmidt (algorithm 3) on coefficients over centroids, since every vector of algorithm 3 is a combination of centroids.
+ * Clusters inside the classes, found by kernel k-means, may take the place of classes.
  *
  * Park & Park, "Nonlinear Feature Extraction based on Centroids and Kernel Functions" (2002).
- * Time: the n²/2 kernel evaluations; memory O(nd + r²): the kernel matrix is summed tile by tile.
+ * Time: n²/2 kernel evaluations. Memory: O(nd + r²), since the kernel matrix is summed tile by tile.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "method/centroid/centroid.h"
+#include "method/range.h"
 
 enum { SOLVER_CHOLESKY, SOLVER_MGS };
 
@@ -27,12 +27,12 @@ typedef struct koc_settings {
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(koc_settings, dim, "number of features; auto: one for each centroid"),
     KFE_CHOICE(koc_settings, solver, "solver", "cholesky", "cholesky|mgs",
-               "how the basis of centroids is made orthonormal"),
+               "how the centroids are orthonormalised"),
     KFE_INT(koc_settings, clusters, "clusters-per-class", "1", 1, 1000000,
-            "kernel k-means clusters in each class, each with a centroid of its own"),
+            "clusters in each class, found by kernel k-means, each with its own centroid"),
 };
 
-/* Algorithm 3. b_t: coefficients on centroids of what is left of centroid t. ⟨b_s, b_t⟩ = b_sᵀ(CᵀC)b_t. */
+/* ⟨Cx, Cy⟩ = xᵀ(CᵀC)y for coefficients x, y on the centroids. */
 static double product(int64_t count, const double *inner, const double *x, const double *y, int64_t stride)
 {
     double sum = 0;
@@ -43,6 +43,7 @@ static double product(int64_t count, const double *inner, const double *x, const
     return sum;
 }
 
+/* Algorithm 3: column t of the basis starts as centroid t and loses its parts along the columns before. */
 static void gram_schmidt(int64_t count, const double *inner, const int64_t *kept, int64_t rank, double *basis)
 {
     memset(basis, 0, (size_t)(count * rank) * sizeof *basis);
@@ -78,7 +79,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     double *basis = NULL;
     int64_t *kept = NULL;
     int64_t rank = 0;
+    double largest = 0;
 
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, "koc", problem->gram, &largest));
     KFE_TRY(make_groups(ctx, problem, s->clusters, &groups));
     int64_t c = groups.count;
     KFE_ALLOC(ctx, inner, c * c);

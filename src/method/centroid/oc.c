@@ -2,9 +2,8 @@
 /*
  * Orthogonal Centroid: features are the coordinates of x in the space spanned by the class centroids.
  *
- * With C = [c_1 … c_r] the d×r matrix of centroids and C = QR, features(x) = Qᵀx. Distances and cosines
- * between any x and the centroids are those of the full space, and Q maximises the trace of the
- * between-class scatter over all orthonormal bases.
+ * With C = [c_1 … c_r] the d×r matrix of centroids and C = QR, features(x) = Qᵀx. Distances and cosines between any x and the
+ * centroids are kept, and Q maximises the trace of the between-class scatter over all orthonormal bases.
  *
  * Park & Park, "Nonlinear Feature Extraction based on Centroids and Kernel Functions" (2002), algorithm 1.
  * Time O(nd + dr²), memory O(dr).
@@ -57,7 +56,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, basis, d * c);
     KFE_ALLOC(ctx, kept, c);
     KFE_TRY(class_centroids(ctx, table, &groups, centroids));
-    /* lengths here, squared lengths in koc: the root, so that both find the same rank */
+    /* koc compares squared lengths: the root of its tolerance, so that both find the same rank */
     KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, basis, kept, &rank));
     if (rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "oc: all class centroids are zero");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boosted latent features, primal: u_j ∝ Xᵀw_j, w_j the negative gradient of the loss off the features so
- * far, scaled so that the feature has length one. With the loss ls the features are those of pls, scaled.
+ * Boosted latent features, primal: u_j ∝ Xᵀw_j, where w_j is the negative gradient of the loss, orthogonal to the features so far;
+ * features have length one. With the loss ls they are those of pls, scaled.
  *
- * Momma & Bennett (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.3. Time: latent.c; two passes over
- * the data per feature.
+ * Momma & Bennett (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.3. Time: two passes over the data per feature and the
+ * refits of latent.c.
  */
 #include "method/deflation/latent.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel boosted latent features: β_j ∝ (I − QQᵀ)w_j, w_j the negative gradient of the loss, scaled so that
- * the feature has length one. With the loss ls the features are those of kpls, scaled.
+ * Kernel boosted latent features: β_j ∝ (I − QQᵀ)w_j, where w_j is the negative gradient of the loss; features have length one.
+ * With the loss ls they are those of kpls, scaled.
  *
- * Momma & Bennett (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.3. Time: latent.c; the kernel
- * matrix and one product of it with a block of vectors per feature.
+ * Momma & Bennett (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.3. Time: the kernel matrix, one product of it with a
+ * block of vectors per feature, and the refits of latent.c.
  */
 #include "method/deflation/latent.h"
 

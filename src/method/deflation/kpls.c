@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel partial least squares: β_j is the first eigenvector of Y_jY_jᵀK, scaled to βᵀKβ = 1, with Y_j the
- * residual target; τ_j = (I − QQᵀ)Kβ_j. With a linear kernel this is pls.
+ * Kernel partial least squares: β_j is the first eigenvector of Y_jY_jᵀK, scaled to βᵀKβ = 1, where Y_j is the residual target, and
+ * τ_j = (I − QQᵀ)Kβ_j. With a linear kernel it is pls.
  *
- * Rosipal & Trejo (2001); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.2. Time: the kernel matrix and,
- * per feature, one product of it with a block of as many vectors as there are targets.
+ * Rosipal & Trejo (2001); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.2. Time: the kernel matrix and, per feature, one product
+ * of it with as many vectors as there are targets.
  */
 #include "method/deflation/deflation.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partial least squares, PLS1 and PLS2: direction u_j is the first left singular vector of X_jᵀY, of length
- * one, X_j the data minus what the features so far explain. Since (I − QQᵀ)Y is the residual target, X_jᵀY is
- * Xᵀ times it, and nothing but the target is deflated.
+ * Partial least squares, PLS1 and PLS2. Direction u_j is the first left singular vector of X_jᵀY, of length one, where X_j is the
+ * data minus what the features so far explain. Since (I − QQᵀ)Y is the residual target, X_jᵀY is Xᵀ times it, so that only the
+ * target is deflated.
  *
  * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature.
  */

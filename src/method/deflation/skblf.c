@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sparse kernel boosted latent features: kblf with directions on ⌈νn⌉ examples (sparse_direction.c), which
- * take the values of the negative gradient there; features have length one.
+ * Sparse kernel boosted latent features: kblf with directions on ⌈νn⌉ examples (sparse_direction.c), which take the values of the
+ * negative gradient there; features have length one. With ν = 1 it is kblf.
  *
- * Momma (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2. Time: O(νn²) kernel evaluations per
- * feature, and the refits of latent.c.
+ * Momma (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2. Time: O(νn²) kernel evaluations per feature, with several
+ * targets one product with the kernel matrix more, and the refits of latent.c.
  */
 #include "method/deflation/latent.h"
 #include "method/deflation/sparse_direction.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sparse kernel partial least squares: kpls with directions on ⌈νn⌉ examples (sparse_direction.c), scaled to
- * βᵀKβ = 1. With ν = 1 it is kpls.
+ * Sparse kernel partial least squares: kpls with directions on ⌈νn⌉ examples (sparse_direction.c), scaled to βᵀKβ = 1. With ν = 1
+ * it is kpls.
  *
- * Momma & Bennett (2003); Momma (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2. Time: O(νn²) kernel
- * evaluations per feature; with several targets one product with the kernel matrix more.
+ * Momma & Bennett (2003); Momma (2005); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2. Time: O(νn²) kernel evaluations per
+ * feature; with several targets one product with the kernel matrix more.
  */
 #include "method/deflation/sparse_direction.h"
 

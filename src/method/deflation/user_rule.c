@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A direction rule given by the user, in the dual: β from the residual target, the features so far and
- * products with the kernel matrix; the rest is the framework (deflation.c). The model needs no function
- * afterwards: it is a projector like all others.
+ * A method by the user's own rule (kfe_spec_new_rule), in the dual: the function is shown the residual target, the features so far
+ * and products with the kernel matrix, and fills β; deflation.c does the rest. The model needs no function afterwards: it is a
+ * projector like all others. Targets far from one are shown over a power of four (targets.h).
  */
 #include "method/deflation/user_rule.h"
 
@@ -23,7 +23,7 @@ static kfe_status check_direction(const kfe_i_deflation *d, const double *direct
     for (int64_t i = 0; i < d->rows; i++)
         if (!isfinite(direction[i]))
             return kfe_i_fail(d->ctx, KFE_EINVAL,
-                              "rule %s: entry %lld of the direction of round %lld is not a finite number",
+                              "rule %s: entry %lld of the direction in iteration %lld is not a finite number",
                               d->setup.method, (long long)i + 1, (long long)d->count + 1);
     return KFE_OK;
 }
@@ -46,7 +46,7 @@ static kfe_status choose(kfe_i_deflation *d, void *state, double *direction, dou
     memset(direction, 0, (size_t)d->rows * sizeof *direction);
     status = s->rule(s->user, &round, direction);
     if (status != KFE_OK && kfe_error_message(d->ctx)[0] == '\0')
-        return kfe_i_fail(d->ctx, status, "rule %s failed in round %lld", d->setup.method,
+        return kfe_i_fail(d->ctx, status, "rule %s failed in iteration %lld", d->setup.method,
                           (long long)d->count + 1);
     return status == KFE_OK ? check_direction(d, direction) : status;
 }

@@ -6,14 +6,14 @@
  * examples are VΛ^(1/2). Without centring, K takes the place of G.
  *
  * Schölkopf, Smola & Müller (1998); Dhanjal, Gunn & Shawe-Taylor (2009), section 3.2.1.
- * Time: the kernel matrix and some ten products of it with blocks of vectors; memory 8n² bytes if that fits,
- * else less.
+ * Time: the kernel matrix and about ten products of it with blocks of vectors. Memory: 8n² bytes if they fit in the memory limit, else less.
  */
 #include <math.h>
 
 #include "core/memory.h"
 #include "method/method.h"
 #include "method/principal/principal.h"
+#include "method/range.h"
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 
@@ -27,8 +27,10 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     double *values = NULL;
     double *vectors = NULL;
     double rounding = 0;
+    double largest = 0;
     int64_t dim = 0;
 
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, "kpca", problem->gram, &largest));
     if (s->center)
         KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
     int64_t wanted = kfe_i_principal_wanted(s, n);
@@ -36,8 +38,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, vectors, n * wanted);
     KFE_TRY(kfe_i_gram_eigen(centred ? centred : problem->gram, wanted, s->tolerance, values, vectors));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
-    KFE_TRY(kfe_i_principal_dim(ctx, "kpca", s, wanted, values, rounding,
-                                kfe_i_gram_rank_tolerance(problem->gram), &dim));
+    kfe_i_spectrum spectrum = {wanted, values, rounding, kfe_i_gram_rank_tolerance(problem->gram)};
+    KFE_TRY(kfe_i_principal_dim(ctx, "kpca", s, &spectrum, &dim));
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < dim; j++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Principal component analysis, primal: features(x) = Wᵀ(x − mean) with W (d×k) the leading unit eigenvectors
- * of the scatter (X − 1·meanᵀ)ᵀ(X − 1·meanᵀ).
+ * Principal component analysis, primal: features(x) = Wᵀ(x − mean), where W (d×k) holds the leading unit eigenvectors of the scatter
+ * (X − 1·meanᵀ)ᵀ(X − 1·meanᵀ).
  *
- * With few columns the d×d scatter is decomposed; otherwise the operator of dot products, of which only
- * products X(Xᵀv) are taken (sparse data stays sparse), and its eigenvectors V give W = (X −
- * 1·meanᵀ)ᵀVΛ^(−1/2). The recorded eigenvalues are those of the scatter.
+ * With few columns the d×d scatter is decomposed. Otherwise the operator of dot products is, by products X(Xᵀv) only, so that
+ * sparse data stays sparse, and its eigenvectors V give W = (X − 1·meanᵀ)ᵀVΛ^(−1/2). The recorded eigenvalues are those of the
+ * scatter.
  *
  * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.1. Time O(nd·min(n,d) + min(n,d)³).
  */
@@ -17,14 +17,15 @@
 #include "core/memory.h"
 #include "gram/linalg.h"
 #include "method/principal/principal.h"
+#include "method/range.h"
 #include "method/scatter.h"
 
 enum { SCATTER_COLUMNS = 3000 };
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 
-/* A sum over many rows is off by more than the last digit; the mean of what is left corrects it, so that
- * columns that do not vary have no variance. */
+/* Adds the mean of X − means to the means: a sum over many rows is off by more than the last digit, and columns that do not vary
+ * must have no variance. */
 static kfe_status correct_means(kfe_context *ctx, const kfe_i_table *table, double *means)
 {
     kfe_status status = KFE_OK;
@@ -66,7 +67,7 @@ static kfe_status primal_side(kfe_context *ctx, const kfe_i_table *table, const 
     int64_t d = table->cols;
     double *scatter = NULL;
 
-    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)d * (double)d, "the scatter matrix", "raise --memory"));
+    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)d * (double)d, "the scatter matrix", "raise {memory}"));
     KFE_ALLOC(ctx, scatter, d * d);
     KFE_TRY(kfe_i_scatter(ctx, table, means, scatter));
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, scatter, wanted, values, directions));
@@ -90,18 +91,18 @@ static void subtract_mean_part(int64_t n, int64_t d, int64_t k, const double *me
     }
 }
 
-static kfe_status dual_side(kfe_context *ctx, const kfe_i_gram *gram, const double *means, int center,
-                            double tolerance, int64_t wanted, double *values, double *directions)
+static kfe_status dual_side(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_principal_settings *s,
+                            const double *means, int64_t wanted, double *values, double *directions)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table *table = kfe_i_gram_factor(gram);
     kfe_i_gram *centred = NULL;
     double *vectors = NULL;
 
-    if (center)
+    if (s->center)
         KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
     KFE_ALLOC(ctx, vectors, gram->size * wanted);
-    KFE_TRY(kfe_i_gram_eigen(centred ? centred : gram, wanted, tolerance, values, vectors));
+    KFE_TRY(kfe_i_gram_eigen(centred ? centred : gram, wanted, s->tolerance, values, vectors));
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, vectors, wanted, directions));
     subtract_mean_part(gram->size, table->cols, wanted, means, vectors, directions);
     for (int64_t l = 0; l < table->cols; l++)
@@ -144,10 +145,12 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     double *values = NULL;
     double *directions = NULL;
     double rounding = 0;
+    double largest = 0;
     int64_t dim = 0;
 
     KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)d * (double)(wanted + 1), "the principal directions",
-                               "ask for fewer features, or raise --memory"));
+                               "lower {dim}, or raise {memory}"));
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, "pca", problem->gram, &largest));
     KFE_ALLOC_ZERO(ctx, means, d);
     KFE_ALLOC(ctx, values, wanted);
     KFE_ALLOC(ctx, directions, d * wanted);
@@ -156,11 +159,12 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     if (d <= table->rows && d <= SCATTER_COLUMNS)
         KFE_TRY(primal_side(ctx, table, means, wanted, values, directions));
     else
-        KFE_TRY(dual_side(ctx, problem->gram, means, s->center, s->tolerance, wanted, values, directions));
+        KFE_TRY(dual_side(ctx, problem->gram, s, means, wanted, values, directions));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
     if (d <= table->rows && table->kind == KFE_TABLE_DENSE)
-        rounding *= 4 * DBL_EPSILON; /* the points are centred first: what is off is squared */
-    KFE_TRY(kfe_i_principal_dim(ctx, "pca", s, wanted, values, rounding, KFE_RANK_TOLERANCE, &dim));
+        rounding *= 4 * DBL_EPSILON; /* the points are centred first, so that their errors are squared */
+    kfe_i_spectrum spectrum = {wanted, values, rounding, KFE_RANK_TOLERANCE};
+    KFE_TRY(kfe_i_principal_dim(ctx, "pca", s, &spectrum, &dim));
     KFE_TRY(make_solution(ctx, means, d, directions, wanted, dim, out));
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
 cleanup:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The number of principal components to compute and to keep, for pca and kpca. */
 #include "method/principal/principal.h"
 
 enum { AUTO_DIM = 10 };
@@ -10,12 +11,13 @@ int64_t kfe_i_principal_wanted(const kfe_i_principal_settings *settings, int64_t
 }
 
 kfe_status kfe_i_principal_dim(kfe_context *ctx, const char *method, const kfe_i_principal_settings *settings,
-                               int64_t wanted, const double *eigenvalues, double rounding, double tolerance,
-                               int64_t *dim)
+                               const kfe_i_spectrum *spectrum, int64_t *dim)
 {
+    const double *values = spectrum->values;
     int64_t rank = 0;
 
-    while (rank < wanted && eigenvalues[rank] > rounding && eigenvalues[rank] > tolerance * eigenvalues[0])
+    while (rank < spectrum->count && values[rank] > spectrum->rounding &&
+           values[rank] > spectrum->tolerance * values[0])
         rank++;
     if (rank == 0)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s: the examples do not vary; there are no principal components",

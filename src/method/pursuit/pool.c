@@ -40,15 +40,15 @@ static kfe_status choose_storage(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
-    double room =
+    double available =
         (double)kfe_context_memory(pool->ctx) - 8.0 * (double)p->n * (double)(CHUNK + 2 * p->targets);
     double entries = (double)pool->size * (double)p->n;
 
     int small = entries <= KFE_SMALL_POOL || p->sparsity > 1;
 
-    if (!p->settings->low_memory && small && 8 * entries <= room)
+    if (!p->settings->low_memory && small && 8 * entries <= available)
         KFE_ALLOC(pool->ctx, pool->columns.wide, pool->size * p->n);
-    else if (!p->settings->low_memory && 4 * entries <= room)
+    else if (!p->settings->low_memory && 4 * entries <= available)
         KFE_ALLOC(pool->ctx, pool->columns.narrow, pool->size * p->n);
     kfe_i_log(pool->ctx, KFE_LOG_DEBUG, "%s: a pool of %lld columns, %s", p->method, (long long)pool->size,
               pool->columns.wide     ? "kept in double precision"

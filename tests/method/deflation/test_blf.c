@@ -169,7 +169,7 @@ static void test_lad_ignores_an_outlier(void **state)
 
 /* ---- directions ---- */
 
-/* Round two by hand: w at the first round's predictions, β = (I − qqᵀ)w, τ = (I − qqᵀ)Kβ, of length one. */
+/* The second feature by hand: w at the predictions of the first, β = (I − qqᵀ)w, τ = (I − qqᵀ)Kβ, of length one. */
 static void check_second_direction(kfe_context *ctx, const char *loss)
 {
     deflation_problem p = deflation_make_classes(ctx, 22, COLS);

@@ -14,7 +14,7 @@ enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 3
 
 /* ---- rules ---- */
 
-/* (I − QQᵀ)v, from what the round shows. */
+/* v ← (I − QQᵀ)v */
 static void remove_features(const kfe_round *round, double *v)
 {
     for (int64_t j = 0; j < round->round; j++) {
@@ -278,9 +278,10 @@ static void test_rules_that_fail(void **state)
     int first = 0;
     int second = 1;
 
-    assert_rule_fails(ctx, KFE_EUNSUPPORTED, "rule mine failed in round 2", failing_rule, &second, p.data);
+    assert_rule_fails(ctx, KFE_EUNSUPPORTED, "rule mine failed in iteration 2", failing_rule, &second,
+                      p.data);
     assert_rule_fails(ctx, KFE_EUNSUPPORTED, "", failing_rule, &first, p.data);
-    assert_rule_fails(ctx, KFE_EINVAL, "entry 2 of the direction of round 2", nan_rule, NULL, p.data);
+    assert_rule_fails(ctx, KFE_EINVAL, "entry 2 of the direction in iteration 2", nan_rule, NULL, p.data);
     assert_rule_fails(ctx, KFE_EINPUT, "no direction", zero_rule, &first, p.data);
     support_catch_log(ctx);
     kfe_model *model = fit_rule(ctx, zero_rule, &second, "dim=4", p.data);

@@ -270,7 +270,7 @@ static void test_rounding_does_not_decide_signs(void **state)
     kfe_context *ctx = *state;
     uint64_t random = 4;
 
-    for (int round = 0; round < 20; round++) {
+    for (int step = 0; step < 20; step++) {
         double x[POINTS] = {-3, 1, 3, -1, 2, -2};
         for (int i = 0; i < POINTS; i++)
             x[i] *= 1 + 1e-12 * support_normal(&random);

@@ -111,8 +111,8 @@ static void try_these(oracle *o, aim what, const int64_t *picks, int64_t count, 
     }
 }
 
-/* One round of algorithm 2 of the paper. */
-static void round_of(oracle *o, aim what)
+/* One iteration of algorithm 2 of the paper. */
+static void iterate(oracle *o, aim what)
 {
     double best = 0;
     double weights[3] = {0};
@@ -208,7 +208,7 @@ static void compare(kfe_context *ctx, const problem *p, aim what, int64_t sparsi
     kfe_matrix features = support_transform(ctx, model, p->data);
     o.sparsity = sparsity;
     while (o.count < dim)
-        round_of(&o, what);
+        iterate(&o, what);
     assert_int_equal(features.cols, dim);
     for (int64_t j = 0; j < dim; j++) /* the support set lists first picks in order */
         for (int a = 0; a < 3 && o.picks[j][a] >= 0; a++) {
@@ -399,7 +399,7 @@ static void test_centring_is_that_of_the_kernel_matrix(void **state)
         support_features(*state, "smc", "dim=5,columns=0,center=yes", "rbf:gamma=0.1", p.data, p.data);
     double *expected = malloc((size_t)(N * 5) * sizeof *expected);
     while (o.count < 5)
-        round_of(&o, COVARIANCE);
+        iterate(&o, COVARIANCE);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < 5; j++)
             expected[i * 5 + j] = o.features[i * N + j];
