@@ -17,6 +17,10 @@ def _shown(row: np.ndarray) -> str:
     return np.array2string(row, threshold=6, edgeitems=3, max_line_width=1000)
 
 
+def _copy(address: int | None, shape: tuple[int, ...]) -> np.ndarray:
+    return np.array(view(address, shape, None))
+
+
 def kernel_callback(events, function: Callable, name: str):
     """κ(x, y) on two rows; `name` is what messages call it."""
     nan = float("nan")
@@ -25,8 +29,8 @@ def kernel_callback(events, function: Callable, name: str):
         if events.interrupted or events.error is not None:
             return nan  # the call ends when the library next looks; until then, lose no time
         try:
-            shape = (cols,)
-            a, b = np.asarray(_View(x, shape, "<f8", None)), np.asarray(_View(y, shape, "<f8", None))
+            # Copies: the function may keep them, and the memory behind x and y ends with the call.
+            a, b = _copy(x, (cols,)), _copy(y, (cols,))
             value = float(function(a, b))
             if not math.isfinite(value):
                 raise ValueError(f"the kernel function {name} returned {value} for rows {_shown(a)} and {_shown(b)}")
@@ -55,11 +59,16 @@ class Round:
         self._info = info
         self.round = int(info.round)
         self.n_samples = int(info.examples)
-        self.residual = view(info.residual, (info.examples, info.targets), None)
-        self.features = view(info.features, (info.round, info.examples), None)
+        self.residual = _copy(info.residual, (info.examples, info.targets))
+        self.features = _copy(info.features, (info.round, info.examples))
+
+    def _end(self) -> None:
+        self._info = None
 
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """The kernel matrix, centred if so asked, times one or several columns."""
+        if self._info is None:
+            raise RuntimeError("times() works only while the rule is running")
         columns = np.ascontiguousarray(vectors, np.float64).reshape(self.n_samples, -1)
         out = np.empty_like(columns)
         status = self._info.times(self._info.handle, columns.ctypes.data, columns.shape[1], out.ctypes.data)
@@ -74,7 +83,11 @@ def rule_callback(events, function: Callable):
     def rule(_user, info, direction):
         try:
             rows = info.contents.examples
-            chosen = function(Round(info.contents))
+            current = Round(info.contents)
+            try:
+                chosen = function(current)
+            finally:
+                current._end()
             if chosen is not None:
                 out = np.asarray(_View(direction, (rows,), "<f8", None, read_only=False))
                 out[:] = np.asarray(chosen, np.float64)

@@ -124,6 +124,13 @@ class _Interruptible:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _refuse_zero_bytes(arguments) -> None:
+    """C would end a text at its first zero byte and work on another file than the one named."""
+    for argument in arguments:
+        if isinstance(argument, bytes) and b"\0" in argument:
+            raise ValueError(f"{argument.decode(errors='replace')!r} contains a null character")
+
+
 class Context:
     """One context of the library; freed when nothing refers to it any more."""
 
@@ -162,12 +169,14 @@ class Context:
 
     def call(self, function, *arguments) -> None:
         """Calls `function` of the library with this context; what went wrong is raised, warnings are given."""
+        _refuse_zero_bytes(arguments)
         with _Interruptible(self.events):
             status = function(self.pointer, *arguments)
         self.check(status)
 
     def quick(self, function, *arguments) -> None:
         """The same for what is done at once and need not be interrupted."""
+        _refuse_zero_bytes(arguments)
         self.check(function(self.pointer, *arguments))
 
     def check(self, status: int) -> None:

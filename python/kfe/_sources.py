@@ -85,13 +85,11 @@ def kernel_matrix(kernel: str, X, Y=None, n_threads: int | None = None) -> np.nd
     array([[ 4.,  9.],
            [ 9., 25.]])
     """
-    from sklearn.utils import check_array
-
-    from ._validation import LAYOUT, check_strings
+    from ._validation import check_strings, check_table
     entry = KERNEL_ENTRIES.get(kernel.split(":")[0])
     strings = entry is not None and entry.has(STRINGS)
-    tables = [None if table is None else check_strings(table) if strings else
-              check_array(table, accept_sparse=["csr"], **LAYOUT) for table in (X, Y)]
+    tables = [None if table is None else check_strings(table) if strings else check_table(table)
+              for table in (X, Y)]
     context = Context(n_threads)
     rows, columns = (None if table is None else wrap(context, table) for table in tables)
     out = OutMatrix(context)

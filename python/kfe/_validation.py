@@ -26,7 +26,29 @@ MOST_NUMBER_CLASSES = 50
 LAYOUT = dict(dtype=np.float64, order="C", accept_large_sparse=False)
 
 
+def check_sparse(X: Any) -> None:
+    """Refuses a CSR matrix whose arrays contradict each other: compiled code would read past their ends."""
+    if not issparse(X) or X.format != "csr":
+        return
+    starts, entries = np.asarray(X.indptr), min(len(X.indices), len(X.data))
+    if len(starts) != X.shape[0] + 1 or starts[0] != 0 or np.any(np.diff(starts.astype(np.int64)) < 0):
+        raise ValueError(f"the indptr of the CSR matrix must have {X.shape[0] + 1} values that begin with 0 and never fall")
+    if starts[-1] > entries:
+        raise ValueError(f"the indptr of the CSR matrix ends at {starts[-1]}, but its data and indices have {entries} entries")
+    columns = X.indices[:starts[-1]]
+    if len(columns) and (columns.min() < 0 or columns.max() >= X.shape[1]):
+        raise ValueError(f"the indices of the CSR matrix must lie between 0 and {X.shape[1] - 1}, but range from "
+                         f"{columns.min()} to {columns.max()}")
+
+
+def check_table(table: Any, **options):
+    """One table as the library takes it: dense float64 rows or CSR."""
+    check_sparse(table)
+    return check_array(table, accept_sparse=["csr"], **LAYOUT, **options)
+
+
 def validate(estimator, X, reset: bool):
+    check_sparse(X)
     takes_sparse = estimator._entry.has(tables.SPARSE) and not is_precomputed(getattr(estimator, "kernel", None))
     sparse = ["csr"] if takes_sparse else False
     return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT)
@@ -53,7 +75,7 @@ def _check_view(kernel: Any, name: str, table: Any):
     own = kernel.get(name) if isinstance(kernel, dict) else kernel
     if kernel_flags(own) & tables.STRINGS:
         return check_strings(table)
-    return check_array(table, accept_sparse=["csr"], **LAYOUT)
+    return check_table(table)
 
 
 def _check_view_names(estimator, found: dict[str, np.ndarray]) -> None:

@@ -201,3 +201,31 @@ def test_kernels_of_views(clouds):
 def test_views_for_methods_of_one_table(clouds):
     with pytest.raises(ValueError, match="one table"):
         kfe.OC().fit([clouds[0], clouds[0]], clouds[1])
+
+
+@pytest.mark.parametrize("damage, says", [
+    (lambda x: setattr(x, "data", x.data[:-3]), "ends at"),
+    (lambda x: setattr(x, "indices", x.indices[:-3]), "ends at"),
+    (lambda x: x.indptr.__setitem__(2, 0), "never fall"),
+    (lambda x: x.indptr.__setitem__(0, 1), "begin with 0"),
+    (lambda x: x.indptr.__setitem__(-1, 10**6), "ends at"),
+    (lambda x: x.indices.__setitem__(0, 99), "indices"),
+    (lambda x: x.indices.__setitem__(0, -1), "indices"),
+], ids=["short data", "short indices", "falling", "late", "past the end", "large column", "negative column"])
+@pytest.mark.parametrize("use", [
+    lambda x, y: kfe.OC().fit(x, y),
+    lambda x, y: kfe.kernel_matrix("linear", x),
+    lambda x, y: kfe.OC().fit(np.eye(20, 6), y).transform(x),
+], ids=["fit", "kernel_matrix", "transform"])
+def test_damaged_csr(use, damage, says):
+    x = sp.random(20, 6, 0.5, "csr", random_state=0)
+    y = np.arange(20) % 2
+    damage(x)
+    with pytest.raises(ValueError, match=says):
+        use(x, y)
+
+
+def test_null_characters_in_paths(tmp_path):
+    for use in (kfe.read, kfe.load):
+        with pytest.raises(ValueError, match="null"):
+            use(str(tmp_path / "a\0b"))

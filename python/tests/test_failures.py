@@ -251,7 +251,7 @@ def test_what_is_missing_to_predict(use, iris):
 
 @pytest.mark.parametrize("message, expected", [
     ("there is no kernel 'x'; `kfe kernels` lists them", "there is no kernel 'x'; kfe.kernels() lists them"),
-    ("raise --memory, use fewer rows", "raise memory=, use fewer rows"),
+    ("raise --memory, use fewer rows", "raise memory, use fewer rows"),
     ("more --max-iter may do better", "more max_iter= may do better"),
     ("try a smaller --margin-C, or --scale", "try a smaller margin_C=, or scale="),
     ("use --solver gradient", "use solver='gradient'"),
@@ -274,7 +274,7 @@ def test_advice_in_pythons_words(message, expected):
 def test_advice_that_the_library_gives(iris, tmp_path):
     with pytest.raises(ValueError, match=r"kfe\.kernels\(\) lists them"):
         kfe.KOC(kernel="none such").fit(*iris)
-    with pytest.raises(MemoryError, match="raise memory="):
+    with pytest.raises(MemoryError, match="raise memory"):
         kfe.KFD(memory="1K").fit(np.tile(iris[0], (30, 1)), np.tile(iris[1], 30))
     with pytest.raises(ValueError, match="learner='knn'"):
         kfe.cv(kfe.KOC(), *iris)
@@ -287,3 +287,30 @@ def test_advice_that_the_library_gives(iris, tmp_path):
 
 def scalar_product(a, b):
     return float(a @ b)
+
+
+def test_a_kernel_function_may_keep_its_rows(iris):
+    X, y = iris
+    kept = []
+
+    def kernel(a, b):
+        kept.append((a, b))
+        return float(a @ b)
+
+    kfe.KPCA(2, kernel=kernel).fit(X[:20], y[:20])
+    rows = {tuple(row) for row in X[:20]}
+    assert len(kept) > 100 and all(tuple(a) in rows and tuple(b) in rows for a, b in kept)
+
+
+def test_a_rule_may_keep_what_it_saw(iris):
+    X, y = iris
+    kept = []
+
+    def rule(seen):
+        kept.append(seen)
+        return seen.residual[:, 0]
+
+    kfe.DirectionRule(rule, dim=2, kernel="rbf:gamma=0.2").fit(X, X[:, 0])
+    assert len(kept) >= 2 and np.abs(kept[0].residual.sum()) < 1e-9 and kept[1].features.shape == (1, len(X))
+    with pytest.raises(RuntimeError, match="only while"):
+        kept[0].times(np.ones(len(X)))
