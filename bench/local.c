@@ -186,7 +186,7 @@ static void solve_cold(void *user, const kfe_i_local_problem *p, const double *p
         struct svm_node *row = s->rows[i] = s->nodes + i * (n + 2);
         row[0] = (struct svm_node){0, (double)(i + 1)};
         for (size_t j = 0; j < n; j++)
-            row[j + 1] = (struct svm_node){(int)(j + 1), p->matrix.values[i * n + j]};
+            row[j + 1] = (struct svm_node){(int)(j + 1), p->now.matrix.values[i * n + j]};
         row[n + 1].index = -1;
     }
     double began = bench_now();
@@ -240,16 +240,17 @@ static void profile(kfe_context *ctx, const char *method, const kfe_i_problem *p
     check(ctx, kfe_i_local_problem_open(ctx, method, problem, settings, strcmp(method, "sldr") == 0, &p));
     if (against_libsvm) {
         svm_set_print_string_function(silent);
-        p.watch = solve_cold;
-        p.watch_user = &cold;
+        p.watch.call = solve_cold;
+        p.watch.user = &cold;
     }
     double began = bench_now();
     check(ctx, kfe_i_local_search(&p, settings, &path));
     double all = bench_now() - began;
     if (against_libsvm)
-        printf(" | %.3f | %.3f | %.1f", p.svm_seconds, cold.seconds, cold.seconds / p.svm_seconds);
+        printf(" | %.3f | %.3f | %.1f", p.watch.svm_seconds, cold.seconds,
+               cold.seconds / p.watch.svm_seconds);
     else
-        printf(" | %.3f | %.0f %%", p.svm_seconds, 100 * p.svm_seconds / all);
+        printf(" | %.3f | %.0f %%", p.watch.svm_seconds, 100 * p.watch.svm_seconds / all);
     kfe_i_local_path_free(ctx, &path);
     kfe_i_local_problem_free(&p);
     free(cold.nodes);

@@ -38,6 +38,8 @@ typedef struct exception {
 } exception;
 
 static const exception exceptions[] = {
+    {"sldr", "max-iter=4", "max-iter=4",
+     "the search is not convex and has kinks, where rounding grows from iteration to iteration"},
     {"slmc", "dim=3,max-iter=4", "dim=2,max-iter=4",
      "more points than classes start at clusters of k-means, whose seeds are drawn from the examples by "
      "number"},

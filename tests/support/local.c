@@ -114,6 +114,34 @@ const double *support_local_record(const kfe_i_solution *solution, const char *n
     return NULL;
 }
 
+double support_local_objective(const kfe_i_solution *solution)
+{
+    int64_t count = 0;
+    const double *values = support_local_record(solution, "objective", &count);
+
+    return values[count - 1];
+}
+
+void support_local_check_gap(const support_views *views, const kfe_i_solution *solution, const int *class_of,
+                             double c, double tolerance)
+{
+    const kfe_i_local *local = solution->local;
+    double *outputs = support_local_outputs(views, solution, views);
+    double objective = support_local_objective(solution);
+    double sum = 0;
+
+    for (int64_t i = 0; i < local->rows * local->outputs; i++)
+        sum += fabs(local->weights[i]);
+    for (int64_t i = 0; i < views->rows; i++)
+        for (int64_t o = 0; o < local->outputs; o++) {
+            int code = class_of[i]; /* classes are in order of appearance: 0, 1, 2 */
+            double output = outputs[i * local->outputs + o];
+            sum += c * fmax(0, 1 - (code == o ? output : -output));
+        }
+    assert_below(fabs(sum / 2 - objective), tolerance * objective);
+    free(outputs);
+}
+
 double support_local_accuracy(const support_views *train, const kfe_i_solution *solution,
                               const support_views *data, const int *class_of)
 {

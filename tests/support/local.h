@@ -35,6 +35,12 @@ double *support_local_outputs(const support_views *train, const kfe_i_solution *
                               const support_views *data);
 /* A record of the solution; the test fails if there is none. */
 const double *support_local_record(const kfe_i_solution *solution, const char *name, int64_t *count);
+/* The objective at the end. */
+double support_local_objective(const kfe_i_solution *solution);
+/* Fails the test unless primal and dual meet, relative to the objective. At the optimum both are ½(Σα + C·Σ hinge): the
+ * outputs are those of the projector, the α those of the solver. For solutions without a gate ridge. */
+void support_local_check_gap(const support_views *views, const kfe_i_solution *solution, const int *class_of,
+                             double c, double tolerance);
 /* Share of the examples whose outputs name their class. */
 double support_local_accuracy(const support_views *train, const kfe_i_solution *solution,
                               const support_views *data, const int *class_of);

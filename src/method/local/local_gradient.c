@@ -36,10 +36,10 @@ static int counts_all(const kfe_i_local_problem *p)
 
 static void find_support(kfe_i_local_problem *p)
 {
-    p->support_count = 0;
+    p->work.support_count = 0;
     for (int64_t i = 0; i < p->n; i++)
         if (counts_all(p) || kfe_i_local_is_support(p, i))
-            p->support[p->support_count++] = i;
+            p->work.support[p->work.support_count++] = i;
 }
 
 /* A_m of the support examples */
@@ -47,20 +47,20 @@ static void scale_weights(kfe_i_local_problem *p, int64_t m)
 {
     int64_t c = p->svms.count;
 
-    for (int64_t s = 0; s < p->support_count; s++) {
-        int64_t i = p->support[s];
+    for (int64_t s = 0; s < p->work.support_count; s++) {
+        int64_t i = p->work.support[s];
         for (int64_t k = 0; k < c; k++)
-            p->scaled[s * c + k] = p->shares[i * p->count + m] * p->svms.weights[i * c + k];
+            p->work.scaled[s * c + k] = p->now.shares[i * p->count + m] * p->svms.weights[i * c + k];
     }
 }
 
 static void gather_projection(kfe_i_local_problem *p, kfe_i_local_source *part)
 {
-    for (int64_t s = 0; s < p->support_count; s++)
-        memcpy(part->support_z.values + s * part->dim, part->z.values + p->support[s] * part->dim,
+    for (int64_t s = 0; s < p->work.support_count; s++)
+        memcpy(part->support_z.values + s * part->dim, part->z.values + p->work.support[s] * part->dim,
                (size_t)part->dim * sizeof *part->z.values);
     if (!part->linear)
-        kfe_i_points_renew(&part->support_points, p->support_count);
+        kfe_i_points_renew(&part->support_points, p->work.support_count);
 }
 
 /* ---- products with K_m and with M, tile by tile ---- */
@@ -83,9 +83,9 @@ static void base_tile(const tile_job *job, int64_t row, int64_t rows, int64_t co
         return;
     }
     for (int64_t i = 0; i < rows; i++) {
-        const double *from = job->part->kept + p->support[row + i] * p->n;
+        const double *from = job->part->kept + p->work.support[row + i] * p->n;
         for (int64_t j = 0; j < cols; j++)
-            tile[i * KFE_TILE_STRIDE + j] = from[p->support[col + j]];
+            tile[i * KFE_TILE_STRIDE + j] = from[p->work.support[col + j]];
     }
 }
 
@@ -96,16 +96,17 @@ static void product_panel(const void *user, int64_t row, int thread)
     const kfe_i_local_problem *p = job->p;
     const kfe_i_kernel *kernel = &job->part->kernel;
     int64_t c = p->svms.count;
-    int64_t rows = least(KFE_TILE_SIDE, p->support_count - row);
-    kfe_i_tile tile = {.values = p->tiles + p->own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
+    int64_t rows = least(KFE_TILE_SIDE, p->work.support_count - row);
+    kfe_i_tile tile = {
+        .values = p->work.tiles + p->work.own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
 
-    for (int64_t col = 0; col < p->support_count; col += KFE_TILE_SIDE) {
-        tile.cols = least(KFE_TILE_SIDE, p->support_count - col);
+    for (int64_t col = 0; col < p->work.support_count; col += KFE_TILE_SIDE) {
+        tile.cols = least(KFE_TILE_SIDE, p->work.support_count - col);
         base_tile(job, row, rows, col, tile.cols, tile.values);
         if (job->points && kernel->def->map)
             kernel->def->map(kernel->settings, &tile);
         kfe_i_combine(rows, tile.cols, c, kernel->common.weight, tile.values, KFE_TILE_STRIDE,
-                      p->scaled + col * c, c, col > 0, p->product + row * c, c);
+                      p->work.scaled + col * c, c, col > 0, p->work.product + row * c, c);
     }
 }
 
@@ -118,8 +119,8 @@ static void weigh_slopes(const tile_job *job, int64_t row, int64_t col, kfe_i_ti
 
     job->part->kernel.def->slope(job->part->kernel.settings, tile);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols, (blasint)c,
-                job->part->kernel.common.weight, p->scaled + row * c, (blasint)c, p->scaled + col * c,
-                (blasint)c, 0, weights, KFE_TILE_STRIDE);
+                job->part->kernel.common.weight, p->work.scaled + row * c, (blasint)c,
+                p->work.scaled + col * c, (blasint)c, 0, weights, KFE_TILE_STRIDE);
     for (int64_t i = 0; i < tile->rows; i++)
         for (int64_t j = 0; j < tile->cols; j++)
             tile->values[i * KFE_TILE_STRIDE + j] *= weights[i * KFE_TILE_STRIDE + j];
@@ -131,19 +132,20 @@ static void pull_panel(const void *user, int64_t row, int thread)
     const tile_job *job = user;
     const kfe_i_local_problem *p = job->p;
     int64_t dim = job->part->dim;
-    int64_t rows = least(KFE_TILE_SIDE, p->support_count - row);
-    kfe_i_tile tile = {.values = p->tiles + p->own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
+    int64_t rows = least(KFE_TILE_SIDE, p->work.support_count - row);
+    kfe_i_tile tile = {
+        .values = p->work.tiles + p->work.own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
 
-    memset(p->sums + row, 0, (size_t)rows * sizeof *p->sums);
-    for (int64_t col = 0; col < p->support_count; col += KFE_TILE_SIDE) {
-        tile.cols = least(KFE_TILE_SIDE, p->support_count - col);
+    memset(p->work.sums + row, 0, (size_t)rows * sizeof *p->work.sums);
+    for (int64_t col = 0; col < p->work.support_count; col += KFE_TILE_SIDE) {
+        tile.cols = least(KFE_TILE_SIDE, p->work.support_count - col);
         base_tile(job, row, rows, col, tile.cols, tile.values);
         weigh_slopes(job, row, col, &tile);
         kfe_i_combine(rows, tile.cols, dim, 1, tile.values, KFE_TILE_STRIDE,
-                      job->part->support_z.values + col * dim, dim, col > 0, p->pull + row * dim, dim);
+                      job->part->support_z.values + col * dim, dim, col > 0, p->work.pull + row * dim, dim);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < tile.cols; j++)
-                p->sums[row + i] += tile.values[i * KFE_TILE_STRIDE + j];
+                p->work.sums[row + i] += tile.values[i * KFE_TILE_STRIDE + j];
     }
 }
 
@@ -155,11 +157,11 @@ static kfe_status each_panel(kfe_i_local_problem *p, int64_t m, kfe_i_panel_fn r
     job.base.def = &part->base;
     if (!part->kept)
         job.points = p->projects ? &part->support_points : &part->points;
-    memset(p->tiles, 0, (size_t)(p->own * p->threads) * sizeof *p->tiles);
+    memset(p->work.tiles, 0, (size_t)(p->work.own * p->threads) * sizeof *p->work.tiles);
     return kfe_i_each_panel(
         p->ctx,
-        &(kfe_i_panels){"differentiating", p->threads, p->support_count, KFE_TILE_SIDE, KFE_SHARE_FREE}, run,
-        &job);
+        &(kfe_i_panels){"differentiating", p->threads, p->work.support_count, KFE_TILE_SIDE, KFE_SHARE_FREE},
+        run, &job);
 }
 
 /* ---- columns ---- */
@@ -168,8 +170,8 @@ static void sparse_transpose_times(const kfe_i_local_problem *p, const kfe_i_tab
                                    int64_t k, double *out)
 {
     memset(out, 0, (size_t)(x->cols * k) * sizeof *out);
-    for (int64_t s = 0; s < p->support_count; s++) {
-        int64_t i = p->support[s];
+    for (int64_t s = 0; s < p->work.support_count; s++) {
+        int64_t i = p->work.support[s];
         for (int64_t e = x->row_start[i]; e < x->row_start[i + 1]; e++)
             cblas_daxpy((blasint)k, x->values[e], v + s * k, 1, out + x->columns[e] * k, 1);
     }
@@ -183,10 +185,10 @@ static void transpose_times(kfe_i_local_problem *p, const kfe_i_table *x, const 
         sparse_transpose_times(p, x, v, k, out);
         return;
     }
-    for (int64_t s = 0; s < p->support_count; s++)
-        memcpy(p->gathered + s * x->cols, x->values + p->support[s] * x->stride,
-               (size_t)x->cols * sizeof *p->gathered);
-    kfe_i_inner_products(p->support_count, x->cols, p->gathered, x->cols, k, v, k, out);
+    for (int64_t s = 0; s < p->work.support_count; s++)
+        memcpy(p->work.gathered + s * x->cols, x->values + p->work.support[s] * x->stride,
+               (size_t)x->cols * sizeof *p->work.gathered);
+    kfe_i_inner_products(p->work.support_count, x->cols, p->work.gathered, x->cols, k, v, k, out);
 }
 
 /* ---- projections ---- */
@@ -196,10 +198,10 @@ static void pull_linear(kfe_i_local_problem *p, const kfe_i_local_source *part)
 {
     int64_t c = p->svms.count;
 
-    kfe_i_inner_products(p->support_count, c, p->scaled, c, part->dim, part->support_z.values, part->dim,
-                         p->small);
-    kfe_i_combine(p->support_count, c, part->dim, part->kernel.common.weight, p->scaled, c, p->small,
-                  part->dim, 0, p->pull, part->dim);
+    kfe_i_inner_products(p->work.support_count, c, p->work.scaled, c, part->dim, part->support_z.values,
+                         part->dim, p->work.small);
+    kfe_i_combine(p->work.support_count, c, part->dim, part->kernel.common.weight, p->work.scaled, c,
+                  p->work.small, part->dim, 0, p->work.pull, part->dim);
 }
 
 /* pull = MZ becomes ∂J/∂Z */
@@ -207,11 +209,11 @@ static void finish_pull(kfe_i_local_problem *p, const kfe_i_local_source *part)
 {
     int by_distance = part->base.base == KFE_BASE_DISTANCE;
 
-    for (int64_t s = 0; s < p->support_count; s++)
+    for (int64_t s = 0; s < p->work.support_count; s++)
         for (int64_t j = 0; j < part->dim; j++) {
-            double *pull = &p->pull[s * part->dim + j];
-            *pull =
-                by_distance ? 2 * (*pull - p->sums[s] * part->support_z.values[s * part->dim + j]) : -*pull;
+            double *pull = &p->work.pull[s * part->dim + j];
+            *pull = by_distance ? 2 * (*pull - p->work.sums[s] * part->support_z.values[s * part->dim + j])
+                                : -*pull;
         }
 }
 
@@ -228,7 +230,7 @@ static kfe_status projection_gradient(kfe_i_local_problem *p, double *gradient)
         else
             KFE_TRY(each_panel(p, m, pull_panel));
         finish_pull(p, part);
-        transpose_times(p, &part->columns, p->pull, part->dim, gradient + part->projection_at);
+        transpose_times(p, &part->columns, p->work.pull, part->dim, gradient + part->projection_at);
     }
 cleanup:
     return status;
@@ -241,10 +243,10 @@ static void product_linear(kfe_i_local_problem *p, const kfe_i_local_source *par
 {
     int64_t c = p->svms.count;
 
-    kfe_i_inner_products(p->support_count, part->dim, part->support_z.values, part->dim, c, p->scaled, c,
-                         p->small);
-    kfe_i_combine(p->support_count, part->dim, c, part->kernel.common.weight, part->support_z.values,
-                  part->dim, p->small, c, 0, p->product, c);
+    kfe_i_inner_products(p->work.support_count, part->dim, part->support_z.values, part->dim, c,
+                         p->work.scaled, c, p->work.small);
+    kfe_i_combine(p->work.support_count, part->dim, c, part->kernel.common.weight, part->support_z.values,
+                  part->dim, p->work.small, c, 0, p->work.product, c);
 }
 
 /* logits = q */
@@ -262,9 +264,9 @@ static kfe_status share_gradient(kfe_i_local_problem *p)
             product_linear(p, part);
         else
             KFE_TRY(each_panel(p, m, product_panel));
-        for (int64_t s = 0; s < p->support_count; s++)
-            p->logits[s * p->count + m] =
-                cblas_ddot((blasint)c, p->svms.weights + p->support[s] * c, 1, p->product + s * c, 1);
+        for (int64_t s = 0; s < p->work.support_count; s++)
+            p->work.logits[s * p->count + m] = cblas_ddot(
+                (blasint)c, p->svms.weights + p->work.support[s] * c, 1, p->work.product + s * c, 1);
     }
 cleanup:
     return status;
@@ -273,9 +275,9 @@ cleanup:
 /* logits: from q to D */
 static void through_softmax(kfe_i_local_problem *p)
 {
-    for (int64_t s = 0; s < p->support_count; s++) {
-        const double *shares = p->shares + p->support[s] * p->count;
-        double *row = p->logits + s * p->count;
+    for (int64_t s = 0; s < p->work.support_count; s++) {
+        const double *shares = p->now.shares + p->work.support[s] * p->count;
+        double *row = p->work.logits + s * p->count;
         double mean = cblas_ddot((blasint)p->count, shares, 1, row, 1);
         for (int64_t m = 0; m < p->count; m++)
             row[m] = -shares[m] * (row[m] - mean);
@@ -287,34 +289,34 @@ static void gate_columns_times(kfe_i_local_problem *p, const double *v, double *
 {
     for (int64_t m = 0; m < p->count; m++)
         if (p->parts[m].gating_at >= 0)
-            transpose_times(p, &p->parts[m].columns, v, p->gate_dim, gradient + p->parts[m].gating_at);
+            transpose_times(p, &p->parts[m].columns, v, p->at.gate_dim, gradient + p->parts[m].gating_at);
 }
 
 static void gate_map_gradient(kfe_i_local_problem *p, const double *parameters, double *gradient)
 {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)p->support_count, (blasint)p->gate_dim,
-                (blasint)p->count, 1, p->logits, (blasint)p->count, parameters + p->weights_at,
-                (blasint)p->count, 0, p->pull, (blasint)p->gate_dim);
-    gate_columns_times(p, p->pull, gradient);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)p->work.support_count,
+                (blasint)p->at.gate_dim, (blasint)p->count, 1, p->work.logits, (blasint)p->count,
+                parameters + p->at.weights, (blasint)p->count, 0, p->work.pull, (blasint)p->at.gate_dim);
+    gate_columns_times(p, p->work.pull, gradient);
 }
 
 static void gate_weight_gradient(kfe_i_local_problem *p, const double *parameters, double *gradient)
 {
-    int64_t first = p->projects ? p->weights_at : p->gate_at;
-    double *offset = gradient + p->offset_at;
+    int64_t first = p->projects ? p->at.weights : p->at.gate;
+    double *offset = gradient + p->at.offset;
 
-    for (int64_t s = 0; p->projects && s < p->support_count; s++)
-        memcpy(p->pull + s * p->gate_dim, p->gate + p->support[s] * p->gate_dim,
-               (size_t)p->gate_dim * sizeof *p->pull);
+    for (int64_t s = 0; p->projects && s < p->work.support_count; s++)
+        memcpy(p->work.pull + s * p->at.gate_dim, p->now.gate + p->work.support[s] * p->at.gate_dim,
+               (size_t)p->at.gate_dim * sizeof *p->work.pull);
     if (p->projects)
-        kfe_i_inner_products(p->support_count, p->gate_dim, p->pull, p->gate_dim, p->count, p->logits,
-                             p->count, gradient + p->weights_at);
+        kfe_i_inner_products(p->work.support_count, p->at.gate_dim, p->work.pull, p->at.gate_dim, p->count,
+                             p->work.logits, p->count, gradient + p->at.weights);
     else
-        gate_columns_times(p, p->logits, gradient);
-    cblas_daxpy((blasint)(p->offset_at - first), p->ridge, parameters + first, 1, gradient + first, 1);
+        gate_columns_times(p, p->work.logits, gradient);
+    cblas_daxpy((blasint)(p->at.offset - first), p->ridge, parameters + first, 1, gradient + first, 1);
     memset(offset, 0, (size_t)p->count * sizeof *offset);
-    for (int64_t s = 0; s < p->support_count; s++)
-        cblas_daxpy((blasint)p->count, 1, p->logits + s * p->count, 1, offset, 1);
+    for (int64_t s = 0; s < p->work.support_count; s++)
+        cblas_daxpy((blasint)p->count, 1, p->work.logits + s * p->count, 1, offset, 1);
 }
 
 kfe_status kfe_i_local_gradient(kfe_i_local_problem *p, kfe_i_local_block block, const double *parameters,

@@ -112,12 +112,12 @@ static int64_t clamp(const kfe_i_local_problem *p, int view, int64_t asked, int6
 
 static int64_t clamp_gate(const kfe_i_local_problem *p, int64_t asked)
 {
-    if (asked <= p->gate_cols)
+    if (asked <= p->at.gate_cols)
         return asked;
     kfe_i_log(p->ctx, KFE_LOG_WARNING,
               "%s: the gate sees %lld columns: it is projected to these, not to %lld", p->method,
-              (long long)p->gate_cols, (long long)asked);
-    return p->gate_cols;
+              (long long)p->at.gate_cols, (long long)asked);
+    return p->at.gate_cols;
 }
 
 /* Where the parameters of each part lie. */
@@ -134,18 +134,18 @@ static void lay_out(kfe_i_local_problem *p, const kfe_i_local_settings *settings
             at += part->columns.cols * part->dim;
         }
         if (gate_sees(p, m, gate_view))
-            p->gate_cols += part->columns.cols;
+            p->at.gate_cols += part->columns.cols;
     }
-    p->gate_at = at;
-    p->gate_dim = p->projects ? clamp_gate(p, settings->gate_dim) : p->count;
+    p->at.gate = at;
+    p->at.gate_dim = p->projects ? clamp_gate(p, settings->gate_dim) : p->count;
     for (int64_t m = 0; m < p->count; m++)
         if (gate_sees(p, m, gate_view)) {
             p->parts[m].gating_at = at;
-            at += p->parts[m].columns.cols * p->gate_dim;
+            at += p->parts[m].columns.cols * p->at.gate_dim;
         }
-    p->weights_at = at;
-    p->offset_at = at + (p->projects ? p->gate_dim * p->count : 0);
-    p->size = p->offset_at + p->count;
+    p->at.weights = at;
+    p->at.offset = at + (p->projects ? p->at.gate_dim * p->count : 0);
+    p->at.size = p->at.offset + p->count;
 }
 
 static double mean_square(const kfe_i_local_problem *p)
@@ -162,7 +162,7 @@ static double mean_square(const kfe_i_local_problem *p)
                 sum += x->values[e] * x->values[e];
         }
     }
-    return sum / ((double)p->n * (double)p->gate_cols);
+    return sum / ((double)p->n * (double)p->at.gate_cols);
 }
 
 /* ---- memory ---- */
@@ -174,7 +174,7 @@ static kfe_status open_projection(kfe_i_local_problem *p, kfe_i_local_source *pa
     KFE_TRY(kfe_i_table_new_dense(p->ctx, p->n, part->dim, &part->z));
     KFE_TRY(kfe_i_table_new_dense(p->ctx, p->n, part->dim, &part->support_z));
     if (part->linear) {
-        p->factor_cols += part->dim;
+        p->now.factor_cols += part->dim;
         return KFE_OK;
     }
     memset(part->z.values, 0, (size_t)(p->n * part->dim) * sizeof *part->z.values);
@@ -204,7 +204,7 @@ cleanup:
 static kfe_status allocate_workspace(kfe_i_local_problem *p)
 {
     kfe_status status = KFE_OK;
-    int64_t widest = p->gate_dim;
+    int64_t widest = p->at.gate_dim;
     int64_t widest_dense = 0;
     int64_t scratch = 0;
 
@@ -216,19 +216,19 @@ static kfe_status allocate_workspace(kfe_i_local_problem *p)
         if (part->points.ctx)
             scratch = largest(scratch, kfe_i_tile_scratch(&part->points, &part->points));
     }
-    p->own = 2 * KFE_TILE_SIZE + scratch;
-    KFE_ALLOC(p->ctx, p->gate, p->n * p->gate_dim);
-    KFE_ALLOC(p->ctx, p->shares, p->n * p->count);
-    KFE_ALLOC(p->ctx, p->factor, p->n * p->factor_cols);
-    KFE_ALLOC(p->ctx, p->support, p->n);
-    KFE_ALLOC(p->ctx, p->pull, p->n * (p->projects ? widest : p->gate_dim));
-    KFE_ALLOC(p->ctx, p->logits, p->n * p->count);
-    KFE_ALLOC(p->ctx, p->scaled, p->n * p->svms.count);
-    KFE_ALLOC(p->ctx, p->product, p->n * p->svms.count);
-    KFE_ALLOC(p->ctx, p->sums, p->n);
-    KFE_ALLOC(p->ctx, p->gathered, p->n * widest_dense);
-    KFE_ALLOC(p->ctx, p->small, widest * p->svms.count);
-    KFE_ALLOC(p->ctx, p->tiles, p->own * p->threads);
+    p->work.own = 2 * KFE_TILE_SIZE + scratch;
+    KFE_ALLOC(p->ctx, p->now.gate, p->n * p->at.gate_dim);
+    KFE_ALLOC(p->ctx, p->now.shares, p->n * p->count);
+    KFE_ALLOC(p->ctx, p->now.factor, p->n * p->now.factor_cols);
+    KFE_ALLOC(p->ctx, p->work.support, p->n);
+    KFE_ALLOC(p->ctx, p->work.pull, p->n * (p->projects ? widest : p->at.gate_dim));
+    KFE_ALLOC(p->ctx, p->work.logits, p->n * p->count);
+    KFE_ALLOC(p->ctx, p->work.scaled, p->n * p->svms.count);
+    KFE_ALLOC(p->ctx, p->work.product, p->n * p->svms.count);
+    KFE_ALLOC(p->ctx, p->work.sums, p->n);
+    KFE_ALLOC(p->ctx, p->work.gathered, p->n * widest_dense);
+    KFE_ALLOC(p->ctx, p->work.small, widest * p->svms.count);
+    KFE_ALLOC(p->ctx, p->work.tiles, p->work.own * p->threads);
 cleanup:
     return status;
 }
@@ -239,9 +239,9 @@ static kfe_status open_matrix(kfe_i_local_problem *p)
 
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)p->n, "the localized kernel matrix",
                                "raise --memory, or fit on fewer examples"));
-    KFE_TRY(kfe_i_table_new_dense(p->ctx, p->n, p->n, &p->matrix));
-    memset(p->matrix.values, 0, (size_t)(p->n * p->n) * sizeof *p->matrix.values);
-    KFE_TRY(kfe_i_gram_precomputed(p->ctx, &p->matrix, &p->gram));
+    KFE_TRY(kfe_i_table_new_dense(p->ctx, p->n, p->n, &p->now.matrix));
+    memset(p->now.matrix.values, 0, (size_t)(p->n * p->n) * sizeof *p->now.matrix.values);
+    KFE_TRY(kfe_i_gram_precomputed(p->ctx, &p->now.matrix, &p->now.gram));
 cleanup:
     return status;
 }
@@ -258,7 +258,7 @@ kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const 
     p->threads = p->n > FEW_ROWS ? kfe_context_threads(ctx) : 1;
     KFE_TRY(find_gate_view(ctx, method, given, settings->gate, &gate_view));
     KFE_TRY(kfe_i_onevsrest_open(ctx, given->target, 0, settings->c, settings->stop, &p->svms));
-    p->svms.newton = projects;
+    p->svms.newton = 1; /* localized kernels have few dimensions, where pairs alone converge slowly */
     KFE_TRY(open_matrix(p));
     KFE_ALLOC_ZERO(ctx, p->parts, given->kernels->count);
     p->count = given->kernels->count;
@@ -287,8 +287,9 @@ static void free_part(kfe_context *ctx, kfe_i_local_source *part)
 
 void kfe_i_local_problem_free(kfe_i_local_problem *p)
 {
-    double **blocks[] = {&p->gate,    &p->shares, &p->factor,   &p->pull,  &p->logits, &p->scaled,
-                         &p->product, &p->sums,   &p->gathered, &p->small, &p->tiles};
+    double **blocks[] = {&p->now.gate,      &p->now.shares,  &p->now.factor,   &p->work.pull,
+                         &p->work.logits,   &p->work.scaled, &p->work.product, &p->work.sums,
+                         &p->work.gathered, &p->work.small,  &p->work.tiles};
 
     if (!p->ctx)
         return;
@@ -297,9 +298,9 @@ void kfe_i_local_problem_free(kfe_i_local_problem *p)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(p->ctx, *blocks[i]);
     kfe_i_free(p->ctx, p->parts);
-    kfe_i_free(p->ctx, p->support);
-    kfe_i_gram_free(p->gram);
-    kfe_i_table_free(&p->matrix);
+    kfe_i_free(p->ctx, p->work.support);
+    kfe_i_gram_free(p->now.gram);
+    kfe_i_table_free(&p->now.matrix);
     kfe_i_onevsrest_free(&p->svms);
     memset(p, 0, sizeof *p);
 }
@@ -307,24 +308,24 @@ void kfe_i_local_problem_free(kfe_i_local_problem *p)
 void kfe_i_local_block_place(const kfe_i_local_problem *p, kfe_i_local_block block, int64_t *first,
                              int64_t *count)
 {
-    int64_t weights_at = p->projects ? p->weights_at : p->gate_at;
+    int64_t weights_at = p->projects ? p->at.weights : p->at.gate;
     int gated = p->count > 1; /* of one part, the share is 1 */
 
-    *first = block == KFE_LOCAL_PROJECTIONS ? 0 : block == KFE_LOCAL_GATE_MAP ? p->gate_at : weights_at;
+    *first = block == KFE_LOCAL_PROJECTIONS ? 0 : block == KFE_LOCAL_GATE_MAP ? p->at.gate : weights_at;
     if (block == KFE_LOCAL_PROJECTIONS)
-        *count = p->gate_at;
+        *count = p->at.gate;
     else if (block == KFE_LOCAL_GATE_MAP)
-        *count = p->projects && gated ? p->weights_at - p->gate_at : 0;
+        *count = p->projects && gated ? p->at.weights - p->at.gate : 0;
     else
-        *count = gated ? p->size - weights_at : 0;
+        *count = gated ? p->at.size - weights_at : 0;
 }
 
 double kfe_i_local_gate_length(const kfe_i_local_problem *p, const double *parameters)
 {
-    int64_t first = p->projects ? p->weights_at : p->gate_at;
+    int64_t first = p->projects ? p->at.weights : p->at.gate;
     double sum = 0;
 
-    for (int64_t i = first; i < p->offset_at; i++)
+    for (int64_t i = first; i < p->at.offset; i++)
         sum += parameters[i] * parameters[i];
     return sum;
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The alternation of sldr and lmkl: a step down in the projections, one in the gate's projection, one in its
- * weights, each followed by the machines, until an iteration lowers J by less than its share `settled`.
+ * The search of sldr and lmkl: one step down in the projections, one in the gate's projection, one in the gate's weights,
+ * each followed by the SVMs, until an iteration lowers J by less than the share `settled`.
  *
- * A step in matrices with orthonormal columns goes along the part G of the gradient that is tangent to them,
- * and back by the polar factor: W ← (W − tG)((W − tG)ᵀ(W − tG))^(−½). Steps by Armijo's rule: t is taken when
- * J falls by at least 10⁻⁴·t·‖G‖²; else a shorter one is tried, by the parabola through what is known. Each
- * trial solves the machines from their last α. A step that would raise J is never taken, so that with steps
- * of one size the search ends where such a step is too long.
+ * A step in matrices with orthonormal columns goes along the tangent part G of the gradient, and back to orthonormal
+ * columns by the polar factor:
+ *     W ← (W − tG)((W − tG)ᵀ(W − tG))^(−½).
+ * The line search (line_search.h) asks for a decrease of 10⁻⁴·t·‖G‖². Each trial solves the SVMs from their last α; if
+ * they stop early, their duality gap is added to the value, so that a trial is only taken if J itself is lower. A step
+ * that would raise J is never taken: with steps of one size the search ends where such a step is too long.
  *
- * Gönen & Alpaydın (2010), algorithm 1. Not convex: what is found depends on the start.
+ * J is not convex, and has kinks where the α of the SVMs are not unique; the search may end at one. Other starts end
+ * elsewhere, so several starts are made where they are cheap, and the best end is kept.
+ *
+ * Gönen & Alpaydın (2010), algorithm 1.
  */
 #include <cblas.h>
 #include <float.h>
@@ -19,17 +23,24 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "method/line_search.h"
 #include "method/local/local_problem.h"
 
 enum { MOST_TRIALS = 16 };
-#define ARMIJO 1e-4
-/* The first step turns projections by so much (radians), and changes logits by so much. */
+/* The first step turns projections by this angle (radians), and changes logits by this much. */
 #define KFE_FIRST_CHANGE 0.3
 #define KFE_STEP_GROWTH 2.0
+/* SVMs at a start that are further than this from their optimum, relative to it, are solved again, a few times. */
+#define KFE_START_GAP 0.01
+enum { START_SOLVES = 5 };
+/* Automatic restarts: at most this many, and only as many as keep n²·(parts + dimensions)·SVMs, summed over the starts,
+ * below the budget (about two seconds). The rule looks at sizes alone, so that results repeat. */
+enum { MOST_AUTO_RESTARTS = 5 };
+#define KFE_RESTART_BUDGET 1e7
 
 typedef struct svms_copy {
     double *alpha, *weights, *offset;
-    double alpha_sum, objective;
+    double alpha_sum, objective, gap;
 } svms_copy;
 
 typedef struct search {
@@ -37,14 +48,17 @@ typedef struct search {
     const kfe_i_local_settings *settings;
     kfe_i_local_retraction retraction;
     double *now, *trial, *gradient;
-    double value;
-    double step[KFE_LOCAL_BLOCKS]; /* to try next; 0: none is known */
+    double value;                  /* J at `now`, the SVMs' duality gap included */
+    kfe_i_local_block block;       /* of the step under way */
+    double last_trial;             /* the step tried last */
+    double step[KFE_LOCAL_BLOCKS]; /* the next step to try; 0: not known */
     svms_copy current, best;       /* at `now`, and at the best end */
     double *objectives;
     int64_t iterations;
+    int converged;
 } search;
 
-/* ---- machines kept aside ---- */
+/* ---- copies of the SVMs ---- */
 
 static kfe_status copy_open(kfe_context *ctx, const kfe_i_onevsrest *svms, svms_copy *copy)
 {
@@ -73,6 +87,7 @@ static void keep_svms(const kfe_i_onevsrest *from, svms_copy *to)
     memcpy(to->offset, from->offset, (size_t)from->count * sizeof *from->offset);
     to->alpha_sum = from->alpha_sum;
     to->objective = from->objective;
+    to->gap = from->gap;
 }
 
 static void restore_svms(const svms_copy *from, kfe_i_onevsrest *to)
@@ -84,11 +99,12 @@ static void restore_svms(const svms_copy *from, kfe_i_onevsrest *to)
     memcpy(to->offset, from->offset, (size_t)to->count * sizeof *to->offset);
     to->alpha_sum = from->alpha_sum;
     to->objective = from->objective;
+    to->gap = from->gap;
 }
 
 /* ---- one step ---- */
 
-/* The gradient of the block, along what keeps orthonormal columns orthonormal. */
+/* The gradient of the block, projected on the tangent space where columns are orthonormal. */
 static kfe_status find_gradient(search *s, kfe_i_local_block block)
 {
     kfe_status status = KFE_OK;
@@ -101,8 +117,8 @@ static kfe_status find_gradient(search *s, kfe_i_local_block block)
                             s->gradient + at);
     }
     if (block == KFE_LOCAL_GATE_MAP)
-        kfe_i_local_tangent(&s->retraction, p->gate_cols, p->gate_dim, s->now + p->gate_at,
-                            s->gradient + p->gate_at);
+        kfe_i_local_tangent(&s->retraction, p->at.gate_cols, p->at.gate_dim, s->now + p->at.gate,
+                            s->gradient + p->at.gate);
 cleanup:
     return status;
 }
@@ -116,46 +132,68 @@ static kfe_status retract(search *s, kfe_i_local_block block)
         KFE_TRY(kfe_i_local_polar(&s->retraction, p->parts[m].columns.cols, p->parts[m].dim,
                                   s->trial + p->parts[m].projection_at));
     if (block == KFE_LOCAL_GATE_MAP)
-        KFE_TRY(kfe_i_local_polar(&s->retraction, p->gate_cols, p->gate_dim, s->trial + p->gate_at));
+        KFE_TRY(kfe_i_local_polar(&s->retraction, p->at.gate_cols, p->at.gate_dim, s->trial + p->at.gate));
 cleanup:
     return status;
 }
 
-static kfe_status try_step(search *s, kfe_i_local_block block, double step, double *value)
+/* J along the step, for the line search. The SVMs' duality gap counts as part of it. */
+static kfe_status value_at(void *state, double step, double *value, double *slope)
 {
     kfe_status status = KFE_OK;
+    search *s = state;
     int64_t first = 0;
     int64_t count = 0;
 
-    kfe_i_local_block_place(s->p, block, &first, &count);
-    memcpy(s->trial, s->now, (size_t)s->p->size * sizeof *s->now);
+    (void)slope;
+    s->last_trial = step;
+    kfe_i_local_block_place(s->p, s->block, &first, &count);
+    memcpy(s->trial, s->now, (size_t)s->p->at.size * sizeof *s->now);
     cblas_daxpy((blasint)count, -step, s->gradient + first, 1, s->trial + first, 1);
-    KFE_TRY(retract(s, block));
-    KFE_TRY(kfe_i_local_settle(s->p, block, s->trial));
+    KFE_TRY(retract(s, s->block));
+    KFE_TRY(kfe_i_local_update(s->p, s->block, s->trial));
     KFE_TRY(kfe_i_local_value(s->p, s->trial, value));
+    *value += s->p->svms.gap;
 cleanup:
     return status;
 }
 
-static double first_step(const search *s, kfe_i_local_block block, double length)
+/* A step of constant size need not lower J sufficiently. */
+static kfe_status accept_constant(void *state, double step, double value, int *accepted)
 {
-    double unit = block == KFE_LOCAL_GATE_WEIGHTS && s->p->gate_scale > 0 ? sqrt(s->p->gate_scale) : 1;
+    const search *s = state;
 
-    if (s->settings->step_size > 0 && (s->step[block] == 0 || s->settings->step == KFE_LOCAL_CONSTANT))
+    (void)step;
+    *accepted = value <= s->value;
+    return KFE_OK;
+}
+
+static double first_step(const search *s, double length)
+{
+    if (s->settings->step_size > 0 && (s->step[s->block] == 0 || s->settings->step == KFE_LOCAL_CONSTANT))
         return s->settings->step_size;
-    return s->step[block] > 0 ? s->step[block] : KFE_FIRST_CHANGE / (length * unit);
+    return s->step[s->block] > 0 ? s->step[s->block] : KFE_FIRST_CHANGE / length;
 }
 
-/* The minimum of the parabola through J and its slope at 0 and the value at `step`, kept off both ends. */
-static double shorter_step(double step, double before, double squared, double value)
+/* Turns the gradient of the block into the direction of the step and returns its length. Weights of the gate are
+ * measured in units of 1/s, s² being the mean square of what they multiply, so that the search does not depend on the
+ * unit of the data: g/s is the gradient in these units, g/s² the direction in the units of the parameters. */
+static double make_direction(search *s, int64_t first, int64_t count)
 {
-    double curvature = value - before + squared * step;
-    double best = curvature > 0 ? squared * step * step / (2 * curvature) : step / 2;
+    const kfe_i_local_problem *p = s->p;
+    double *gradient = s->gradient + first;
+    int64_t scaled = s->block == KFE_LOCAL_GATE_WEIGHTS && p->gate_scale > 0 ? p->at.offset - first : 0;
+    double square = 0;
 
-    return fmin(fmax(best, 0.1 * step), 0.5 * step);
+    for (int64_t i = 0; i < count; i++) {
+        double scale = i < scaled ? sqrt(p->gate_scale) : 1;
+        square += gradient[i] / scale * (gradient[i] / scale);
+        gradient[i] /= scale * scale;
+    }
+    return sqrt(square);
 }
 
-static void accept(search *s, double value)
+static void take_trial(search *s, double value)
 {
     double *swapped = s->now;
 
@@ -165,11 +203,11 @@ static void accept(search *s, double value)
     keep_svms(&s->p->svms, &s->current);
 }
 
-/* No step was good: everything is again as it was. */
-static kfe_status go_back(search *s, kfe_i_local_block block)
+/* No step was taken: the problem is put back to where it was. */
+static kfe_status go_back(search *s)
 {
     restore_svms(&s->current, &s->p->svms);
-    return kfe_i_local_settle(s->p, block, s->now);
+    return kfe_i_local_update(s->p, s->block, s->now);
 }
 
 static kfe_status step_down(search *s, kfe_i_local_block block)
@@ -178,63 +216,99 @@ static kfe_status step_down(search *s, kfe_i_local_block block)
     int constant = s->settings->step == KFE_LOCAL_CONSTANT;
     int64_t first = 0;
     int64_t count = 0;
+    kfe_i_step found = {0};
 
+    s->block = block;
     kfe_i_local_block_place(s->p, block, &first, &count);
     if (count == 0)
         return KFE_OK;
     KFE_TRY(find_gradient(s, block));
-    double length = cblas_dnrm2((blasint)count, s->gradient + first, 1);
+    double length = make_direction(s, first, count);
     if (!(length > DBL_EPSILON * s->value))
         return KFE_OK;
-    double step = first_step(s, block, length);
-    for (int trial = 0; trial < (constant ? 1 : MOST_TRIALS); trial++) {
-        double value = 0;
-        double enough = constant ? 0 : ARMIJO * step * length * length;
-        KFE_TRY(try_step(s, block, step, &value));
-        if (value <= s->value - enough) {
-            s->step[block] = trial == 0 && !constant ? KFE_STEP_GROWTH * step : step;
-            accept(s, value);
-            return KFE_OK;
-        }
-        step = constant ? step : shorter_step(step, s->value, length * length, value);
-    }
-    s->step[block] = step;
-    KFE_TRY(go_back(s, block));
+    kfe_i_line line = {.value = s->value,
+                       .slope = -length * length,
+                       .first = first_step(s, length),
+                       .longest = INFINITY,
+                       .max_trials = constant ? 1 : MOST_TRIALS,
+                       .at = value_at,
+                       .accept = constant ? accept_constant : NULL,
+                       .state = s};
+    KFE_TRY(kfe_i_line_search(&line, &found));
+    s->step[block] =
+        found.trials == 1 && found.step > 0 && !constant ? KFE_STEP_GROWTH * found.step : s->last_trial;
+    if (found.step > 0)
+        take_trial(s, found.value);
+    else
+        KFE_TRY(go_back(s));
 cleanup:
     return status;
 }
 
 /* ---- one descent ---- */
 
-static kfe_status begin(search *s, kfe_i_rng *rng)
+/* The cost of w = 0 bounds the optimum of SVMs that are solved at all. */
+static double largest_objective(const kfe_i_onevsrest *svms)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < svms->n; i++)
+        sum += svms->upper[i];
+    return sum * (double)svms->count;
+}
+
+/* J at the start, from cold SVMs. */
+static kfe_status first_value(search *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_local_problem *p = s->p;
 
-    KFE_TRY(kfe_i_local_start(p, s->settings->start, rng, &s->retraction, s->now));
-    KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_PROJECTIONS, s->now));
-    KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_GATE_MAP, s->now));
     memset(p->svms.alpha, 0, (size_t)(p->n * p->svms.count) * sizeof *p->svms.alpha);
-    KFE_TRY(kfe_i_local_value(p, s->now, &s->value));
+    for (int solve = 0; solve < START_SOLVES; solve++) {
+        KFE_TRY(kfe_i_local_value(p, s->now, &s->value));
+        if (p->svms.gap <= KFE_START_GAP * s->value)
+            break;
+    }
+    s->value += p->svms.gap;
+    if (!(p->svms.gap <= p->svms.objective && p->svms.objective <= 1.01 * largest_objective(&p->svms)))
+        KFE_FAIL(p->ctx, KFE_ENUMERIC,
+                 "%s: the SVMs cannot be solved: their duality gap is %.3g at an objective of %.3g; the "
+                 "kernel values "
+                 "are too large for this C: use {scale=standard}, or a smaller C",
+                 p->method, p->svms.gap, p->svms.objective);
+cleanup:
+    return status;
+}
+
+static kfe_status begin(search *s, int start, kfe_i_rng *rng)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_local_problem *p = s->p;
+
+    KFE_TRY(kfe_i_local_start(p, start, rng, &s->retraction, s->now));
+    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, s->now));
+    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, s->now));
+    KFE_TRY(first_value(s));
     if (p->ridge == 0 && s->settings->ridge > 0) {
-        p->ridge = s->settings->ridge * s->value * p->gate_scale;
+        p->ridge = s->settings->ridge * p->svms.objective * p->gate_scale;
         s->value += p->count > 1 ? 0.5 * p->ridge * kfe_i_local_gate_length(p, s->now) : 0;
     }
     keep_svms(&p->svms, &s->current);
     memset(s->step, 0, sizeof s->step);
     s->iterations = 0;
+    s->converged = 0;
     s->objectives[0] = s->value;
 cleanup:
     return status;
 }
 
-static kfe_status descend(search *s, kfe_i_rng *rng)
+static kfe_status descend(search *s, int start, kfe_i_rng *rng)
 {
     kfe_status status = KFE_OK;
     int64_t most = s->settings->max_iterations;
 
-    KFE_TRY(begin(s, rng));
-    while (s->iterations < most) {
+    KFE_TRY(begin(s, start, rng));
+    while (s->iterations < most && !s->converged) {
         double before = s->value;
         KFE_TRY(kfe_i_checkpoint(s->p->ctx, "localizing", s->iterations, most));
         for (int block = 0; block < KFE_LOCAL_BLOCKS; block++)
@@ -242,13 +316,8 @@ static kfe_status descend(search *s, kfe_i_rng *rng)
         s->objectives[++s->iterations] = s->value;
         kfe_i_log(s->p->ctx, KFE_LOG_DEBUG, "%s: iteration %lld: %.10g", s->p->method,
                   (long long)s->iterations, s->value);
-        if (!(s->value < (1 - s->settings->settled) * before))
-            return KFE_OK;
+        s->converged = !(s->value < (1 - s->settings->settled) * before);
     }
-    if (most > 0)
-        kfe_i_log(s->p->ctx, KFE_LOG_WARNING,
-                  "%s: the objective still falls after %lld iterations; raise --max-iter, or --settled",
-                  s->p->method, (long long)most);
 cleanup:
     return status;
 }
@@ -261,15 +330,15 @@ static kfe_status search_open(search *s, kfe_i_local_path *out)
     kfe_context *ctx = s->p->ctx;
 
     KFE_TRY(kfe_i_local_retraction_open(s->p, &s->retraction));
-    KFE_ALLOC(ctx, s->now, s->p->size);
-    KFE_ALLOC(ctx, s->trial, s->p->size);
-    KFE_ALLOC(ctx, s->gradient, s->p->size);
+    KFE_ALLOC(ctx, s->now, s->p->at.size);
+    KFE_ALLOC(ctx, s->trial, s->p->at.size);
+    KFE_ALLOC(ctx, s->gradient, s->p->at.size);
     KFE_ALLOC(ctx, s->objectives, s->settings->max_iterations + 1);
     KFE_TRY(copy_open(ctx, &s->p->svms, &s->current));
     KFE_TRY(copy_open(ctx, &s->p->svms, &s->best));
-    KFE_ALLOC(ctx, out->parameters, s->p->size);
+    KFE_ALLOC(ctx, out->parameters, s->p->at.size);
     KFE_ALLOC(ctx, out->objectives, s->settings->max_iterations + 1);
-    KFE_ALLOC(ctx, out->ends, s->settings->restarts);
+    KFE_ALLOC(ctx, out->ends, out->restarts);
 cleanup:
     return status;
 }
@@ -290,9 +359,54 @@ static void search_free(search *s)
 static void keep_best(search *s, kfe_i_local_path *out)
 {
     keep_svms(&s->p->svms, &s->best);
-    memcpy(out->parameters, s->now, (size_t)s->p->size * sizeof *s->now);
+    memcpy(out->parameters, s->now, (size_t)s->p->at.size * sizeof *s->now);
     memcpy(out->objectives, s->objectives, (size_t)(s->iterations + 1) * sizeof *s->objectives);
     out->iterations = s->iterations;
+    out->converged = s->converged || s->settings->max_iterations == 0;
+}
+
+/* One part without a gate and with all its dimensions has nothing to search for. */
+static int has_parameters(const kfe_i_local_problem *p)
+{
+    int64_t first = 0;
+    int64_t count = 0;
+    int64_t total = 0;
+
+    for (int block = 0; block < KFE_LOCAL_BLOCKS; block++) {
+        kfe_i_local_block_place(p, (kfe_i_local_block)block, &first, &count);
+        total += count;
+    }
+    return total > 0;
+}
+
+static int64_t choose_restarts(const kfe_i_local_problem *p, const kfe_i_local_settings *settings)
+{
+    int64_t width = 0;
+
+    if (settings->restarts > 0)
+        return settings->restarts;
+    if (settings->max_iterations == 0 || !has_parameters(p))
+        return 1;
+    for (int64_t m = 0; m < p->count; m++)
+        width += 1 + (p->projects ? p->parts[m].dim : 0);
+    double cost = (double)p->n * (double)p->n * (double)width * (double)p->svms.count;
+    return (int64_t)fmax(1, fmin(MOST_AUTO_RESTARTS, floor(KFE_RESTART_BUDGET / cost)));
+}
+
+static void warn_of_the_end(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,
+                            const kfe_i_local_path *path)
+{
+    if (!path->converged)
+        kfe_i_log(p->ctx, KFE_LOG_WARNING,
+                  "%s: the objective still falls after %lld iterations; raise {max-iter}, or {settled}",
+                  p->method, (long long)settings->max_iterations);
+    if (p->svms.gap > settings->settled * p->svms.objective &&
+        p->svms.gap > settings->stop * p->svms.objective)
+        kfe_i_log(p->ctx, KFE_LOG_WARNING,
+                  "%s: the SVMs did not converge: their duality gap is %.2g of the objective; scale the "
+                  "data, or use a "
+                  "smaller C",
+                  p->method, p->svms.gap / p->svms.objective);
 }
 
 kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings *settings,
@@ -306,9 +420,12 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
 
     omp_set_num_threads(p->threads);
     kfe_i_rng_init(&rng, kfe_context_seed(p->ctx), KFE_STREAM_LOCAL);
+    p->svms.quiet = 1;
+    out->restarts = choose_restarts(p, settings);
     KFE_TRY(search_open(&s, out));
-    for (int64_t r = 0; r < settings->restarts; r++) {
-        KFE_TRY(descend(&s, &rng));
+    for (int64_t r = 0; r < out->restarts; r++) {
+        /* of several starts every second one is random, so that they differ in all dimensions */
+        KFE_TRY(descend(&s, r % 2 == 1 ? KFE_LOCAL_RANDOM : settings->start, &rng));
         out->ends[r] = s.value;
         if (s.value < best) {
             best = s.value;
@@ -316,8 +433,9 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
         }
     }
     restore_svms(&s.best, &p->svms);
-    KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_PROJECTIONS, out->parameters));
-    KFE_TRY(kfe_i_local_settle(p, KFE_LOCAL_GATE_MAP, out->parameters));
+    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, out->parameters));
+    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, out->parameters));
+    warn_of_the_end(p, settings, out);
 cleanup:
     omp_set_num_threads(saved_threads);
     search_free(&s);

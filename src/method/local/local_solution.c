@@ -5,6 +5,7 @@
  * the kernel's values.
  */
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -60,9 +61,9 @@ static kfe_status take_matrices(const kfe_i_local_problem *p, const kfe_i_local_
     else if (w)
         KFE_CHECK_ALLOC(out->projection, copy_block(p->ctx, w, out->cols * out->dim));
     if (gating && part->mapped)
-        KFE_TRY(unmap(p, part, gating, p->gate_dim, &out->gating));
+        KFE_TRY(unmap(p, part, gating, p->at.gate_dim, &out->gating));
     else if (gating)
-        KFE_CHECK_ALLOC(out->gating, copy_block(p->ctx, gating, out->cols * p->gate_dim));
+        KFE_CHECK_ALLOC(out->gating, copy_block(p->ctx, gating, out->cols * p->at.gate_dim));
 cleanup:
     return status;
 }
@@ -93,7 +94,7 @@ static kfe_status take_support(const kfe_i_local_problem *p, const int64_t *inde
     KFE_CHECK_ALLOC(out->offset, copy_block(p->ctx, p->svms.offset, c));
     for (int64_t s = 0; s < out->rows; s++) {
         memcpy(out->weights + s * c, p->svms.weights + index[s] * c, (size_t)c * sizeof *out->weights);
-        memcpy(out->shares + s * p->count, p->shares + index[s] * p->count,
+        memcpy(out->shares + s * p->count, p->now.shares + index[s] * p->count,
                (size_t)p->count * sizeof *out->shares);
     }
     for (int64_t m = 0; m < p->count; m++)
@@ -110,12 +111,12 @@ static kfe_status make_local(const kfe_i_local_problem *p, const double *paramet
 
     KFE_TRY(kfe_i_local_new(p->ctx, p->count, out));
     (*out)->shows = shows;
-    (*out)->gate_dim = p->gate_dim;
+    (*out)->gate_dim = p->at.gate_dim;
     (*out)->rows = find_support(p, index);
     if (p->projects)
         KFE_CHECK_ALLOC((*out)->gate_weights,
-                        copy_block(p->ctx, parameters + p->weights_at, p->gate_dim * p->count));
-    KFE_CHECK_ALLOC((*out)->gate_offset, copy_block(p->ctx, parameters + p->offset_at, p->count));
+                        copy_block(p->ctx, parameters + p->at.weights, p->at.gate_dim * p->count));
+    KFE_CHECK_ALLOC((*out)->gate_offset, copy_block(p->ctx, parameters + p->at.offset, p->count));
     for (int64_t m = 0; m < p->count; m++)
         KFE_TRY(take_matrices(p, &p->parts[m], parameters, &(*out)->parts[m]));
     KFE_TRY(take_support(p, index, *out));
@@ -129,7 +130,7 @@ cleanup:
 static void gate_summary(const kfe_i_local_problem *p, double *means, double *decides)
 {
     for (int64_t i = 0; i < p->n; i++) {
-        const double *row = p->shares + i * p->count;
+        const double *row = p->now.shares + i * p->count;
         int64_t largest = 0;
         for (int64_t m = 0; m < p->count; m++) {
             means[m] += row[m] / (double)p->n;
@@ -140,10 +141,24 @@ static void gate_summary(const kfe_i_local_problem *p, double *means, double *de
     cblas_dscal((blasint)p->count, 1 / (double)p->n, decides, 1);
 }
 
-static kfe_status record(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,
-                         const kfe_i_local_path *path, kfe_i_solution *out)
+/* (worst − best)/best over the ends of all starts */
+static double spread_of(const kfe_i_local_path *path)
+{
+    double best = path->ends[0];
+    double worst = path->ends[0];
+
+    for (int64_t r = 1; r < path->restarts; r++) {
+        best = fmin(best, path->ends[r]);
+        worst = fmax(worst, path->ends[r]);
+    }
+    return best > 0 ? (worst - best) / best : 0;
+}
+
+static kfe_status record(const kfe_i_local_problem *p, const kfe_i_local_path *path, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
+    double spread = spread_of(path);
+    double gap = p->svms.objective > 0 ? p->svms.gap / p->svms.objective : 0;
     double iterations = (double)path->iterations;
     double support = (double)out->predictor.support_vectors / (double)p->n;
     double *summary = NULL;
@@ -155,8 +170,11 @@ static kfe_status record(const kfe_i_local_problem *p, const kfe_i_local_setting
     KFE_TRY(kfe_i_solution_record(out, "gate-mean", summary, p->count));
     KFE_TRY(kfe_i_solution_record(out, "gate-share", summary + p->count, p->count));
     KFE_TRY(kfe_i_solution_record(out, "support-share", &support, 1));
-    if (settings->restarts > 1)
-        KFE_TRY(kfe_i_solution_record(out, "restart-objectives", path->ends, settings->restarts));
+    KFE_TRY(kfe_i_solution_record(out, "gap", &gap, 1));
+    if (path->restarts > 1) {
+        KFE_TRY(kfe_i_solution_record(out, "restart-objectives", path->ends, path->restarts));
+        KFE_TRY(kfe_i_solution_record(out, "restart-spread", &spread, 1));
+    }
 cleanup:
     kfe_i_free(p->ctx, summary);
     return status;
@@ -189,7 +207,7 @@ kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_pro
                                   &out->predictor));
     out->predictor.classes = given->target->class_count;
     out->predictor.support_vectors = support_vectors(&p);
-    KFE_TRY(record(&p, settings, &path, out));
+    KFE_TRY(record(&p, &path, out));
 cleanup:
     kfe_i_local_path_free(ctx, &path);
     kfe_i_local_problem_free(&p);

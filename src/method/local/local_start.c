@@ -23,7 +23,7 @@
 
 static int64_t widest_matrix(const kfe_i_local_problem *p)
 {
-    int64_t widest = p->gate_dim;
+    int64_t widest = p->at.gate_dim;
 
     for (int64_t m = 0; m < p->count && p->projects; m++)
         widest = p->parts[m].dim > widest ? p->parts[m].dim : widest;
@@ -32,7 +32,7 @@ static int64_t widest_matrix(const kfe_i_local_problem *p)
 
 static int64_t tallest_matrix(const kfe_i_local_problem *p)
 {
-    int64_t tallest = p->gate_cols * p->gate_dim;
+    int64_t tallest = p->at.gate_cols * p->at.gate_dim;
 
     for (int64_t m = 0; m < p->count && p->projects; m++) {
         int64_t size = p->parts[m].columns.cols * p->parts[m].dim;
@@ -200,8 +200,8 @@ static void draw_gating(const kfe_i_local_problem *p, const int64_t *order, cons
                         kfe_i_rng *rng, double *parameters)
 {
     for (int64_t j = 0; part->gating_at >= 0 && j < part->columns.cols; j++)
-        for (int64_t k = 0; k < p->gate_dim; k++)
-            parameters[part->gating_at + j * p->gate_dim + (p->projects ? k : order[k])] =
+        for (int64_t k = 0; k < p->at.gate_dim; k++)
+            parameters[part->gating_at + j * p->at.gate_dim + (p->projects ? k : order[k])] =
                 kfe_i_rng_normal(rng);
 }
 
@@ -212,8 +212,8 @@ static void draw(const kfe_i_local_problem *p, const int64_t *order, kfe_i_rng *
         for (int64_t i = 0; p->projects && i < part->columns.cols * part->dim; i++)
             parameters[part->projection_at + i] = kfe_i_rng_normal(rng);
         draw_gating(p, order, part, rng, parameters);
-        for (int64_t k = 0; p->projects && k < p->gate_dim; k++)
-            parameters[p->weights_at + k * p->count + order[l]] = kfe_i_rng_normal(rng);
+        for (int64_t k = 0; p->projects && k < p->at.gate_dim; k++)
+            parameters[p->at.weights + k * p->count + order[l]] = kfe_i_rng_normal(rng);
     }
 }
 
@@ -235,11 +235,11 @@ kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, 
         KFE_TRY(make_orthonormal(r, part->columns.cols, part->dim, w));
     }
     if (p->projects)
-        KFE_TRY(make_orthonormal(r, p->gate_cols, p->gate_dim, parameters + p->gate_at));
-    for (int64_t i = p->projects ? p->weights_at : p->gate_at; i < p->offset_at; i++)
-        parameters[i] *= p->projects ? scale : scale / sqrt((double)p->gate_cols);
+        KFE_TRY(make_orthonormal(r, p->at.gate_cols, p->at.gate_dim, parameters + p->at.gate));
+    for (int64_t i = p->projects ? p->at.weights : p->at.gate; i < p->at.offset; i++)
+        parameters[i] *= p->projects ? scale : scale / sqrt((double)p->at.gate_cols);
     for (int64_t m = 0; m < p->count; m++)
-        parameters[p->offset_at + m] = 0;
+        parameters[p->at.offset + m] = 0;
 cleanup:
     kfe_i_free(p->ctx, order);
     return status;

@@ -23,7 +23,7 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- where the examples are ---- */
 
-static kfe_status settle_projections(kfe_i_local_problem *p, const double *parameters)
+static kfe_status update_projections(kfe_i_local_problem *p, const double *parameters)
 {
     kfe_status status = KFE_OK;
 
@@ -38,46 +38,47 @@ cleanup:
     return status;
 }
 
-static kfe_status settle_gate_map(kfe_i_local_problem *p, const double *parameters)
+static kfe_status update_gate_map(kfe_i_local_problem *p, const double *parameters)
 {
     kfe_status status = KFE_OK;
-    int64_t entries = p->n * p->gate_dim;
+    int64_t entries = p->n * p->at.gate_dim;
 
-    memset(p->gate, 0, (size_t)entries * sizeof *p->gate);
+    memset(p->now.gate, 0, (size_t)entries * sizeof *p->now.gate);
     for (int64_t m = 0; m < p->count; m++) {
         const kfe_i_local_source *part = &p->parts[m];
         if (part->gating_at < 0)
             continue;
-        KFE_TRY(
-            kfe_i_table_times(p->ctx, &part->columns, parameters + part->gating_at, p->gate_dim, p->pull));
-        cblas_daxpy((blasint)entries, 1, p->pull, 1, p->gate, 1);
+        KFE_TRY(kfe_i_table_times(p->ctx, &part->columns, parameters + part->gating_at, p->at.gate_dim,
+                                  p->work.pull));
+        cblas_daxpy((blasint)entries, 1, p->work.pull, 1, p->now.gate, 1);
     }
 cleanup:
     return status;
 }
 
-static void settle_shares(kfe_i_local_problem *p, const double *parameters)
+static void update_shares(kfe_i_local_problem *p, const double *parameters)
 {
     for (int64_t i = 0; i < p->n; i++)
-        memcpy(p->shares + i * p->count, parameters + p->offset_at, (size_t)p->count * sizeof *p->shares);
+        memcpy(p->now.shares + i * p->count, parameters + p->at.offset,
+               (size_t)p->count * sizeof *p->now.shares);
     if (p->projects)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)p->n, (blasint)p->count,
-                    (blasint)p->gate_dim, 1, p->gate, (blasint)p->gate_dim, parameters + p->weights_at,
-                    (blasint)p->count, 1, p->shares, (blasint)p->count);
+                    (blasint)p->at.gate_dim, 1, p->now.gate, (blasint)p->at.gate_dim,
+                    parameters + p->at.weights, (blasint)p->count, 1, p->now.shares, (blasint)p->count);
     else
-        cblas_daxpy((blasint)(p->n * p->count), 1, p->gate, 1, p->shares, 1);
-    kfe_i_softmax_rows(p->n, p->count, p->shares);
+        cblas_daxpy((blasint)(p->n * p->count), 1, p->now.gate, 1, p->now.shares, 1);
+    kfe_i_softmax_rows(p->n, p->count, p->now.shares);
 }
 
-kfe_status kfe_i_local_settle(kfe_i_local_problem *p, kfe_i_local_block changed, const double *parameters)
+kfe_status kfe_i_local_update(kfe_i_local_problem *p, kfe_i_local_block changed, const double *parameters)
 {
     kfe_status status = KFE_OK;
 
     if (changed == KFE_LOCAL_PROJECTIONS)
-        return p->projects ? settle_projections(p, parameters) : KFE_OK;
+        return p->projects ? update_projections(p, parameters) : KFE_OK;
     if (changed == KFE_LOCAL_GATE_MAP || !p->projects)
-        KFE_TRY(settle_gate_map(p, parameters));
-    settle_shares(p, parameters);
+        KFE_TRY(update_gate_map(p, parameters));
+    update_shares(p, parameters);
 cleanup:
     return status;
 }
@@ -91,7 +92,7 @@ static int fill_linear(kfe_i_local_problem *p)
     int64_t first = 0;
     int all = p->projects;
     blasint n = (blasint)p->n;
-    blasint k = (blasint)p->factor_cols;
+    blasint k = (blasint)p->now.factor_cols;
 
     for (int64_t m = 0; m < p->count; m++) {
         const kfe_i_local_source *part = &p->parts[m];
@@ -101,15 +102,16 @@ static int fill_linear(kfe_i_local_problem *p)
             continue;
         for (int64_t i = 0; i < p->n; i++)
             for (int64_t j = 0; j < part->dim; j++)
-                p->factor[i * p->factor_cols + first + j] =
-                    root * p->shares[i * p->count + m] * part->z.values[i * part->dim + j];
+                p->now.factor[i * p->now.factor_cols + first + j] =
+                    root * p->now.shares[i * p->count + m] * part->z.values[i * part->dim + j];
         first += part->dim;
     }
     if (all)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, k, 1, p->factor, k, p->factor, k, 0,
-                    p->matrix.values, n);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, k, 1, p->now.factor, k, p->now.factor, k,
+                    0, p->now.matrix.values, n);
     else
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, 1, p->factor, k, 0, p->matrix.values, n);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, k, 1, p->now.factor, k, 0,
+                    p->now.matrix.values, n);
     return all;
 }
 
@@ -124,11 +126,11 @@ static void add_tile(const part_job *job, int64_t row, int64_t rows, int64_t col
                      const double *tile, int64_t stride)
 {
     const kfe_i_local_problem *p = job->p;
-    const double *shares = p->shares + job->m;
+    const double *shares = p->now.shares + job->m;
 
     for (int64_t i = 0; i < rows; i++) {
         double factor = job->part->kernel.common.weight * shares[(row + i) * p->count];
-        double *out = p->matrix.values + (row + i) * p->n + col;
+        double *out = p->now.matrix.values + (row + i) * p->n + col;
         for (int64_t j = 0; j < cols; j++)
             out[j] += factor * shares[(col + j) * p->count] * tile[i * stride + j];
     }
@@ -138,7 +140,7 @@ static void add_panel(const void *user, int64_t row, int thread)
 {
     const part_job *job = user;
     const kfe_i_local_problem *p = job->p;
-    double *tile = p->tiles + p->own * thread;
+    double *tile = p->work.tiles + p->work.own * thread;
     int64_t rows = least(KFE_TILE_SIDE, p->n - row);
 
     for (int64_t col = 0; col <= row; col += KFE_TILE_SIDE) {
@@ -159,7 +161,7 @@ static void mirror_panel(const void *user, int64_t row, int thread)
 {
     enum { SIDE = 32 };
     const kfe_i_local_problem *p = user;
-    double *a = p->matrix.values;
+    double *a = p->now.matrix.values;
     int64_t end = least(row + KFE_TILE_SIDE, p->n);
 
     (void)thread;
@@ -174,15 +176,15 @@ static kfe_status fill_matrix(kfe_i_local_problem *p)
 {
     kfe_status status = KFE_OK;
 
-    if (p->factor_cols == 0)
-        memset(p->matrix.values, 0, (size_t)(p->n * p->n) * sizeof *p->matrix.values);
+    if (p->now.factor_cols == 0)
+        memset(p->now.matrix.values, 0, (size_t)(p->n * p->n) * sizeof *p->now.matrix.values);
     else if (fill_linear(p))
         return KFE_OK;
     for (int64_t m = 0; m < p->count; m++) {
         part_job job = {p, &p->parts[m], m};
         if (p->parts[m].linear && p->projects)
             continue;
-        memset(p->tiles, 0, (size_t)(p->own * p->threads) * sizeof *p->tiles);
+        memset(p->work.tiles, 0, (size_t)(p->work.own * p->threads) * sizeof *p->work.tiles);
         KFE_TRY(kfe_i_each_panel(
             p->ctx, &(kfe_i_panels){"localizing the kernel", p->threads, p->n, KFE_TILE_SIDE, KFE_SHARE_FREE},
             add_panel, &job));
@@ -200,10 +202,10 @@ kfe_status kfe_i_local_value(kfe_i_local_problem *p, const double *parameters, d
 
     KFE_TRY(fill_matrix(p));
     double began = kfe_i_clock();
-    KFE_TRY(kfe_i_onevsrest_solve_on(&p->svms, p->gram));
-    p->svm_seconds += kfe_i_clock() - began;
-    if (p->watch)
-        p->watch(p->watch_user, p, parameters);
+    KFE_TRY(kfe_i_onevsrest_solve_on(&p->svms, p->now.gram));
+    p->watch.svm_seconds += kfe_i_clock() - began;
+    if (p->watch.call)
+        p->watch.call(p->watch.user, p, parameters);
     *value = p->svms.objective;
     if (p->count > 1 && p->ridge > 0)
         *value += 0.5 * p->ridge * kfe_i_local_gate_length(p, parameters);

@@ -46,15 +46,15 @@ static void open_scene(kfe_context *ctx, int classes, const char *kernel, int pr
     assert_ok(ctx, support_views_kernel(&s->views, 1, "linear:weight=0.5"));
     assert_ok(ctx, kfe_i_local_problem_open(ctx, "test", &s->views.problem, &settings, projects, &s->p));
     assert_ok(ctx, kfe_i_local_retraction_open(&s->p, &r));
-    s->parameters = calloc((size_t)s->p.size, sizeof *s->parameters);
+    s->parameters = calloc((size_t)s->p.at.size, sizeof *s->parameters);
     kfe_i_rng_init(&rng, 1, KFE_STREAM_LOCAL);
     assert_ok(ctx, kfe_i_local_start(&s->p, KFE_LOCAL_RANDOM, &rng, &r, s->parameters));
     /* a gate that is far from even, so that every term of its gradient counts */
-    for (int64_t i = projects ? s->p.weights_at : s->p.gate_at; i < s->p.size; i++)
+    for (int64_t i = projects ? s->p.at.weights : s->p.at.gate; i < s->p.at.size; i++)
         s->parameters[i] = 0.7 * kfe_i_rng_normal(&rng);
     s->p.ridge = 0.3;
-    assert_ok(ctx, kfe_i_local_settle(&s->p, KFE_LOCAL_PROJECTIONS, s->parameters));
-    assert_ok(ctx, kfe_i_local_settle(&s->p, KFE_LOCAL_GATE_MAP, s->parameters));
+    assert_ok(ctx, kfe_i_local_update(&s->p, KFE_LOCAL_PROJECTIONS, s->parameters));
+    assert_ok(ctx, kfe_i_local_update(&s->p, KFE_LOCAL_GATE_MAP, s->parameters));
     assert_ok(ctx, kfe_i_local_value(&s->p, s->parameters, &value));
     kfe_i_local_retraction_free(&r);
 }
@@ -73,7 +73,7 @@ static double value_at(scene *s, kfe_i_local_block block)
 {
     double value = 0;
 
-    assert_ok(s->p.ctx, kfe_i_local_settle(&s->p, block, s->parameters));
+    assert_ok(s->p.ctx, kfe_i_local_update(&s->p, block, s->parameters));
     assert_ok(s->p.ctx, kfe_i_local_value(&s->p, s->parameters, &value));
     return value;
 }
@@ -89,7 +89,7 @@ static void check_block(scene *s, kfe_i_local_block block)
     assert_true((count > 0) == (s->p.projects || block == KFE_LOCAL_GATE_WEIGHTS));
     if (count == 0)
         return;
-    double *gradient = calloc((size_t)s->p.size, sizeof *gradient);
+    double *gradient = calloc((size_t)s->p.at.size, sizeof *gradient);
     double value = value_at(s, block);
     assert_ok(s->p.ctx, kfe_i_local_gradient(&s->p, block, s->parameters, gradient));
     double largest = support_largest(count, gradient + first);
@@ -104,7 +104,7 @@ static void check_block(scene *s, kfe_i_local_block block)
         s->parameters[i] = before;
         assert_below(fabs((side[1] - side[0]) / (2 * h) - gradient[i]), 1e-5 * (largest + 0.01 * value));
     }
-    for (int64_t i = 0; i < s->p.size; i++)
+    for (int64_t i = 0; i < s->p.at.size; i++)
         assert_true((i >= first && i < first + count) || gradient[i] == 0);
     value_at(s, block);
     free(gradient);
@@ -150,13 +150,13 @@ static void shares_of(const scene *s, int64_t i, double *shares)
 
     for (int64_t k = 0; k < 2; k++) {
         for (int64_t j = 0; j < COLS_A; j++)
-            gate[k] += s->a[i * COLS_A + j] * s->parameters[p->gate_at + j * 2 + k];
+            gate[k] += s->a[i * COLS_A + j] * s->parameters[p->at.gate + j * 2 + k];
         for (int64_t j = 0; j < COLS_B; j++)
-            gate[k] += s->b[i * COLS_B + j] * s->parameters[p->gate_at + (COLS_A + j) * 2 + k];
+            gate[k] += s->b[i * COLS_B + j] * s->parameters[p->at.gate + (COLS_A + j) * 2 + k];
     }
     for (int m = 0; m < 3; m++) {
-        shares[m] = exp(gate[0] * s->parameters[p->weights_at + m] +
-                        gate[1] * s->parameters[p->weights_at + 3 + m] + s->parameters[p->offset_at + m]);
+        shares[m] = exp(gate[0] * s->parameters[p->at.weights + m] +
+                        gate[1] * s->parameters[p->at.weights + 3 + m] + s->parameters[p->at.offset + m]);
         sum += shares[m];
     }
     for (int m = 0; m < 3; m++)
@@ -204,11 +204,11 @@ static void test_value_is_the_optimum_on_the_localized_kernel(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < ROWS; j++) {
             k[i * ROWS + j] = entry(&s, i, j);
-            assert_below(fabs(k[i * ROWS + j] - s.p.matrix.values[i * ROWS + j]), 1e-12);
+            assert_below(fabs(k[i * ROWS + j] - s.p.now.matrix.values[i * ROWS + j]), 1e-12);
         }
     double expected = support_svms_optimum(ctx, ROWS, k, s.class_of, 3, 2);
     for (int i = 0; i < 6; i++)
-        expected += 0.5 * 0.3 * pow(s.parameters[s.p.weights_at + i], 2);
+        expected += 0.5 * 0.3 * pow(s.parameters[s.p.at.weights + i], 2);
     assert_below(fabs(value_at(&s, KFE_LOCAL_GATE_MAP) - expected), 1e-6 * expected);
     close_scene(&s);
     free(k);
@@ -234,9 +234,9 @@ static void test_matrices_larger_than_a_tile(void **state)
     assert_ok(ctx, support_views_kernel(&views, 0, "rbf:gamma=0.5"));
     assert_ok(ctx, kfe_i_local_problem_open(ctx, "test", &views.problem, &settings, 0, &p));
     p.svms.stop = 1e-2;
-    assert_int_equal(p.size, 6);
+    assert_int_equal(p.at.size, 6);
     memcpy(all, parameters, sizeof parameters);
-    assert_ok(ctx, kfe_i_local_settle(&p, KFE_LOCAL_GATE_WEIGHTS, all));
+    assert_ok(ctx, kfe_i_local_update(&p, KFE_LOCAL_GATE_WEIGHTS, all));
     assert_ok(ctx, kfe_i_local_value(&p, all, &value));
     for (int64_t i = 0; i < MANY; i += 37)
         for (int64_t j = 0; j < MANY; j++) {
@@ -250,7 +250,7 @@ static void test_matrices_larger_than_a_tile(void **state)
             double squared = pow(x[2 * i] - x[2 * j], 2) + pow(x[2 * i + 1] - x[2 * j + 1], 2);
             double expected = eta[0] * eta[1] * dot_of(x + 2 * i, x + 2 * j, 2) +
                               (1 - eta[0]) * (1 - eta[1]) * exp(-0.5 * squared);
-            assert_below(fabs(p.matrix.values[i * MANY + j] - expected), 1e-12);
+            assert_below(fabs(p.now.matrix.values[i * MANY + j] - expected), 1e-12);
         }
     kfe_i_local_problem_free(&p);
     support_views_end(&views);
@@ -271,7 +271,7 @@ static void test_kernels_that_do_not_fit_are_evaluated_again(void **state)
         assert_ok(ctx, kfe_context_set_memory(ctx, small ? 20000 : 0));
         open_scene(ctx, 3, "rbf:gamma=0.3", 0, &s);
         assert_true((s.p.parts[0].kept == NULL) == small);
-        size = s.p.size;
+        size = s.p.at.size;
         gradients[small] = calloc((size_t)size, sizeof **gradients);
         values[small] = value_at(&s, KFE_LOCAL_GATE_WEIGHTS);
         assert_ok(ctx, kfe_i_local_gradient(&s.p, KFE_LOCAL_GATE_WEIGHTS, s.parameters, gradients[small]));
@@ -308,9 +308,9 @@ static void test_a_gate_of_huge_weights_is_no_harm(void **state)
     double gradient[64] = {0};
 
     open_scene(ctx, 3, "rbf:gamma=0.3", 1, &s);
-    assert_true(s.p.size <= 64);
+    assert_true(s.p.at.size <= 64);
     s.p.ridge = 0;
-    for (int64_t i = s.p.weights_at; i < s.p.size; i++)
+    for (int64_t i = s.p.at.weights; i < s.p.at.size; i++)
         s.parameters[i] *= 1e150;
     assert_true(isfinite(value_at(&s, KFE_LOCAL_GATE_MAP)));
     for (int block = 0; block < KFE_LOCAL_BLOCKS; block++) {
@@ -385,7 +385,7 @@ static void test_starts_are_orthonormal_and_differ(void **state)
             assert_below(
                 off_orthonormal(s.p.parts[m].columns.cols, 2, s.parameters + s.p.parts[m].projection_at),
                 1e-13);
-        assert_below(off_orthonormal(s.p.gate_cols, 2, s.parameters + s.p.gate_at), 1e-13);
+        assert_below(off_orthonormal(s.p.at.gate_cols, 2, s.parameters + s.p.at.gate), 1e-13);
         assert_true(before != s.parameters[0]);
     }
     kfe_i_local_retraction_free(&r);

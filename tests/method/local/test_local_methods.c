@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lmkl and sldr as methods: special cases that are plain support vector machines, no duality gap of what the
- * projector computes, what the search must do, and bad options. */
+/* lmkl and sldr as methods: special cases that are ordinary SVMs, the duality gap of the projector's outputs,
+ * properties of the search, and bad options. */
 #include "support/local.h"
 
 #include <math.h>
@@ -38,35 +38,6 @@ static void close_scene(scene *s)
     free(s->class_of);
 }
 
-static double objective_of(const kfe_i_solution *solution)
-{
-    int64_t count = 0;
-    const double *values = support_local_record(solution, "objective", &count);
-
-    return values[count - 1];
-}
-
-/* Where primal and dual meet, the optimum is ½(Σα + C·Σ hinge): the outputs are those of the projector, the α
- * those of the solver. For solutions without a ridge. */
-static void check_no_gap(const support_views *views, const kfe_i_solution *solution, const int *class_of,
-                         double c)
-{
-    const kfe_i_local *local = solution->local;
-    double *outputs = support_local_outputs(views, solution, views);
-    double sum = 0;
-
-    for (int64_t i = 0; i < local->rows * local->outputs; i++)
-        sum += fabs(local->weights[i]);
-    for (int64_t i = 0; i < views->rows; i++)
-        for (int64_t o = 0; o < local->outputs; o++) {
-            int code = class_of[i]; /* classes are in order of appearance: 0, 1, 2 */
-            double output = outputs[i * local->outputs + o];
-            sum += c * fmax(0, 1 - (code == o ? output : -output));
-        }
-    assert_below(fabs(sum / 2 - objective_of(solution)), 1e-4 * objective_of(solution));
-    free(outputs);
-}
-
 static double *linear_kernel(const double *x, int64_t rows, int64_t cols)
 {
     double *turned = support_transpose(rows, cols, x);
@@ -94,12 +65,12 @@ static void test_one_view_and_all_its_dimensions_is_the_plain_svm(void **state)
             assert_ok(ctx, support_views_kernel(&s.views, 0, kernels[k]));
             assert_ok(ctx, support_local_fit(&s.views, "sldr", "local-dim=4,machine-C=3,machine-stop=1e-8",
                                              &solution));
-            assert_below(fabs(objective_of(&solution) - expected), 1e-6 * expected);
-            check_no_gap(&s.views, &solution, s.class_of, 3);
+            assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
+            support_local_check_gap(&s.views, &solution, s.class_of, 3, 1e-4);
             kfe_i_solution_free(&solution);
             assert_ok(ctx, support_local_fit(&s.views, "lmkl", "machine-C=3,machine-stop=1e-8", &solution));
-            assert_below(fabs(objective_of(&solution) - expected), 1e-6 * expected);
-            check_no_gap(&s.views, &solution, s.class_of, 3);
+            assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
+            support_local_check_gap(&s.views, &solution, s.class_of, 3, 1e-4);
             kfe_i_solution_free(&solution);
             free(matrix);
             close_scene(&s);
@@ -126,8 +97,8 @@ static void test_constant_gate_is_the_sum_of_kernels(void **state)
     double expected = support_svms_optimum(ctx, ROWS, sum, s.class_of, 3, 1);
     assert_ok(ctx,
               support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,machine-stop=1e-8", &solution));
-    assert_below(fabs(objective_of(&solution) - expected), 1e-6 * expected);
-    check_no_gap(&s.views, &solution, s.class_of, 1);
+    assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
+    support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
     for (int64_t i = 0; i < solution.local->rows * 3; i++)
         assert_below(fabs(solution.local->shares[i] - 1.0 / 3), 1e-15);
     kfe_i_solution_free(&solution);
@@ -167,7 +138,7 @@ static void test_given_dot_products_are_as_good_as_columns(void **state)
             assert_ok(ctx, support_views_kernel(&s.views, 1, "linear"));
             assert_ok(ctx, support_local_fit(&s.views, methods[method], params[method], &solution));
             assert_int_equal(solution.local->parts[0].mapped, given);
-            check_no_gap(&s.views, &solution, s.class_of, 1);
+            support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
             /* new examples: halfway between neighbours */
             double *x = malloc(NEW * COLS * sizeof *x);
             double *y = malloc(NEW * OTHER * sizeof *y);
@@ -214,7 +185,7 @@ static void test_other_kernels_become_columns(void **state)
             assert_ok(ctx, support_local_fit(&s.views, method ? "sldr" : "lmkl", params[map], &solution));
             assert_int_equal(solution.local->parts[0].mapped, 1);
             assert_int_equal(solution.local->parts[0].cols, ROWS);
-            check_no_gap(&s.views, &solution, s.class_of, 2);
+            support_local_check_gap(&s.views, &solution, s.class_of, 2, 1e-4);
             kfe_i_solution_free(&solution);
             close_scene(&s);
         }
@@ -292,7 +263,7 @@ static void test_the_search_goes_downhill(void **state)
                     assert_ok(ctx,
                               support_local_fit(&s.views, method ? "sldr" : "lmkl", params[r], &solution));
                     check_path(&solution, 2);
-                    check_no_gap(&s.views, &solution, s.class_of, 1);
+                    support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
                     int64_t count = 0;
                     const double *values = support_local_record(&solution, "objective", &count);
                     if (r == 0)
@@ -329,7 +300,7 @@ static void watch(void *user, const kfe_i_local_problem *p, const double *parame
     for (int64_t m = 0; m < p->count; m++)
         w->most = fmax(w->most, off_orthonormal(p->parts[m].columns.cols, p->parts[m].dim,
                                                 parameters + p->parts[m].projection_at));
-    w->most = fmax(w->most, off_orthonormal(p->gate_cols, p->gate_dim, parameters + p->gate_at));
+    w->most = fmax(w->most, off_orthonormal(p->at.gate_cols, p->at.gate_dim, parameters + p->at.gate));
 }
 
 static void test_projections_stay_orthonormal_at_every_step(void **state)
@@ -353,8 +324,8 @@ static void test_projections_stay_orthonormal_at_every_step(void **state)
     assert_ok(ctx, support_views_kernel(&s.views, 0, "rbf:gamma=0.2"));
     assert_ok(ctx, support_views_kernel(&s.views, 1, "linear"));
     assert_ok(ctx, kfe_i_local_problem_open(ctx, "test", &s.views.problem, &settings, 1, &p));
-    p.watch = watch;
-    p.watch_user = &w;
+    p.watch.call = watch;
+    p.watch.user = &w;
     assert_ok(ctx, kfe_i_local_search(&p, &settings, &path));
     assert_true(w.values > 50);
     assert_below(w.most, 1e-13);
@@ -382,11 +353,11 @@ static void test_seeds_and_restarts(void **state)
     const double *ends = support_local_record(&first, "restart-objectives", &count);
     assert_int_equal(count, 3);
     assert_true(ends[0] != ends[1] && ends[1] != ends[2]);
-    assert_true(objective_of(&first) == fmin(ends[0], fmin(ends[1], ends[2])));
+    assert_true(support_local_objective(&first) == fmin(ends[0], fmin(ends[1], ends[2])));
     kfe_i_solution_free(&second);
     kfe_context_set_seed(ctx, kfe_context_seed(ctx) + 1);
     assert_ok(ctx, support_local_fit(&s.views, "sldr", "restarts=3", &second));
-    assert_true(objective_of(&first) != objective_of(&second));
+    assert_true(support_local_objective(&first) != support_local_objective(&second));
     kfe_i_solution_free(&first);
     kfe_i_solution_free(&second);
     close_scene(&s);
@@ -418,8 +389,8 @@ static void test_sparse_views_give_the_same(void **state)
             assert_ok(ctx, support_views_kernel(&s.views, 1, "linear"));
             assert_ok(ctx, support_local_fit(&s.views, method ? "sldr" : "lmkl",
                                              "gate-ridge=0,max-iter=4,machine-stop=1e-10", &solution));
-            objectives[sparse] = objective_of(&solution);
-            check_no_gap(&s.views, &solution, s.class_of, 1);
+            objectives[sparse] = support_local_objective(&solution);
+            support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
             kfe_i_solution_free(&solution);
             kfe_i_table_free(&csr);
             close_scene(&s);

@@ -173,7 +173,7 @@ static void test_noise_is_switched_off(void **state)
                                        "\"used\": true", "\"support-share\"", NULL};
     kfe_context *ctx = *state;
     scene s = plant(ctx, 3, 3);
-    kfe_model *model = scene_fit(ctx, "sldr", NULL, NULL, NULL, NULL, s.data);
+    kfe_model *model = scene_fit(ctx, "sldr", "restarts=1", NULL, NULL, NULL, s.data);
     int64_t count = 0;
     const double *means = scene_record(model, "gate-mean", &count);
 

@@ -157,7 +157,7 @@ static void test_a_class_of_one_member(void **state)
 enum { FEW = 9 };
 
 typedef struct whole_use {
-    const char *method, *kernel;
+    const char *method, *params, *kernel;
     const double *x;
 } whole_use;
 
@@ -186,7 +186,7 @@ static kfe_status use_model(kfe_context *ctx, void *user)
     if (status == KFE_OK)
         status = kfe_data_set_labels(ctx, data, labels);
     if (status == KFE_OK)
-        status = kfe_spec_parse(ctx, one->method, NULL, "linear", &spec);
+        status = kfe_spec_parse(ctx, one->method, one->params, "linear", &spec);
     if (status == KFE_OK)
         status = kfe_spec_set_view_kernel(ctx, spec, "y", one->kernel);
     if (status == KFE_OK)
@@ -214,13 +214,14 @@ static kfe_status use_model(kfe_context *ctx, void *user)
 
 static void test_memory_may_end_anywhere(void **state)
 {
-    static const char *const uses[][2] = {
-        {"mkl", "rbf:gamma=0.3"}, {"lmkl", "poly:degree=2"}, {"sldr", "laplacian:gamma=0.3"}};
+    static const char *const uses[][3] = {{"mkl", NULL, "rbf:gamma=0.3"},
+                                          {"lmkl", "restarts=2,max-iter=4", "poly:degree=2"},
+                                          {"sldr", "restarts=2,max-iter=4", "laplacian:gamma=0.3"}};
     double *x = support_normals(3, FEW * 3 + 1);
     (void)state;
 
     for (int r = 0; r < 3; r++) {
-        whole_use one = {uses[r][0], uses[r][1], x};
+        whole_use one = {uses[r][0], uses[r][1], uses[r][2], x};
         support_sweep_all(one.method, use_model, &one, 100);
     }
     free(x);
