@@ -93,6 +93,8 @@ static kfe_status read_grids(const rep_place *place, rep_cell *cell)
         cell->grids[cell->grid_count++] = json_string_value(json_array_get(grids, i));
     if (place->plan->kind == REP_CURVE)
         REP_TRY(read_point(place, cell));
+    if (place->plan->kind == REP_ROC)
+        cell->points = json_object_get(json_object_get(place->plan->root, "over"), "values");
 cleanup:
     return status;
 }

@@ -11,9 +11,10 @@ typedef struct rep_cell {
     kfe_spec *spec; /* NULL: only the paper has a number here */
     const char **grids;
     int grid_count;
-    char *point;   /* "gamma=0.2", one of the grids */
-    char *options; /* of kfe_cross_validate */
-    int divided;   /* a protocol was given: a path is fitted on training parts, otherwise on all rows */
+    char *point;          /* "gamma=0.2", one of the grids */
+    char *options;        /* of kfe_cross_validate */
+    const json_t *points; /* of a ROC curve: false positive rates, not owned; NULL otherwise */
+    int divided; /* a protocol was given: a path is fitted on training parts, otherwise on all rows */
 } rep_cell;
 
 /* Where a cell is in its plan. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures paths (path.h). Called by reproduce.c for the kinds path and time. */
+/* Measures paths (path.h). Called by reproduce.c for the kinds path, time and roc. */
 #include "reproduce/src/path.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reproduce/src/mean.h"
+#include "reproduce/src/roc.h"
 
 /* ---- one model ---- */
 
@@ -164,7 +165,10 @@ static kfe_status measure_model(const rep_cell *cell, const kfe_data *train, con
                       .test = test,
                       .length = length,
                       .seconds = rep_seconds() - began};
-    REP_TRY(evaluate(&f, record ? record : REP_SECONDS, out));
+    if (cell->points)
+        REP_TRY(rep_roc_measure(cell->ctx, model, test, cell->points, out));
+    else
+        REP_TRY(evaluate(&f, record ? record : REP_SECONDS, out));
 cleanup:
     kfe_model_free(model);
     return status;
@@ -224,12 +228,12 @@ kfe_status rep_path_measure(const rep_cell *cell, const kfe_data *data, int64_t 
     return status;
 }
 
-void rep_path_at(const rep_path *path, int64_t features, double *mean, double *sd)
+void rep_path_at(const rep_path *path, int64_t index, double *mean, double *sd)
 {
     rep_mean sum = {0};
 
     for (int64_t s = 0; s < path->splits; s++)
-        rep_mean_add(&sum, path->values[s * path->length + features - 1]);
+        rep_mean_add(&sum, path->values[s * path->length + index - 1]);
     *mean = rep_mean_value(&sum);
     *sd = rep_mean_sd(&sum);
 }

@@ -12,7 +12,8 @@
 typedef struct rep_path {
     int tried; /* values are NULL after that: the fit failed */
     int64_t splits, length;
-    double *values; /* splits × length, for 1, 2, … features or iterations; NaN: the model has fewer */
+    double
+        *values; /* splits × length, for 1, 2, … features, iterations or points; NaN: the model has fewer */
 } rep_path;
 
 /*
@@ -25,12 +26,14 @@ typedef struct rep_path {
  *               subtracted; with several targets y² is the squared length
  *     seconds   the time of the fit, including kernels and the classifier or regressor
  *
+ * The path of a ROC curve has the true positive rate at each of the cell's points (roc.h).
+ *
  * With a protocol, models are fitted on the training parts of its splits; otherwise one is fitted on all rows.
  * Free the path also after a failure.
  */
 kfe_status rep_path_measure(const rep_cell *cell, const kfe_data *data, int64_t length, rep_path *out);
-/* Mean and standard deviation over the splits; NaN: not available. */
-void rep_path_at(const rep_path *path, int64_t features, double *mean, double *sd);
+/* Mean and standard deviation over the splits at the index-th length (from 1); NaN: not available. */
+void rep_path_at(const rep_path *path, int64_t index, double *mean, double *sd);
 void rep_path_free(rep_path *path);
 
 #endif

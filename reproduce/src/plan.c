@@ -54,8 +54,11 @@ const char *rep_plan_metric(const rep_plan *plan, int64_t index)
 
     if (plan->kind == REP_SCATTER)
         return index < 2 ? of_scatter[index] : NULL;
-    if (plan->kind == REP_PATH || plan->kind == REP_TIME)
-        return index > 0 ? NULL : plan->kind == REP_PATH ? "record" : REP_SECONDS;
+    if (plan->kind == REP_PATH || plan->kind == REP_TIME || plan->kind == REP_ROC)
+        return index > 0                ? NULL
+               : plan->kind == REP_PATH ? "record"
+               : plan->kind == REP_ROC  ? REP_ROC_METRIC
+                                        : REP_SECONDS;
     if (!metrics)
         return index == 0 ? "accuracy" : NULL;
     return json_string_value(json_array_get(metrics, (size_t)index));
@@ -63,7 +66,7 @@ const char *rep_plan_metric(const rep_plan *plan, int64_t index)
 
 static int has_points(const rep_plan *plan)
 {
-    return plan->kind == REP_CURVE || plan->kind == REP_PATH;
+    return plan->kind == REP_CURVE || plan->kind == REP_PATH || plan->kind == REP_ROC;
 }
 
 static const json_t *point_values(const rep_plan *plan)

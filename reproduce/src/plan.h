@@ -11,8 +11,8 @@
 
 #include "reproduce/src/text.h"
 
-typedef enum rep_kind { REP_TABLE, REP_CURVE, REP_SCATTER, REP_PATH, REP_TIME } rep_kind;
-#define REP_KIND_WORDS "table|curve|scatter|path|time"
+typedef enum rep_kind { REP_TABLE, REP_CURVE, REP_SCATTER, REP_PATH, REP_TIME, REP_ROC } rep_kind;
+#define REP_KIND_WORDS "table|curve|scatter|path|time|roc"
 
 typedef struct rep_plan {
     kfe_context *ctx;
@@ -48,8 +48,9 @@ const char *rep_string(const json_t *object, const char *key);
 const char *rep_plan_metric(const rep_plan *plan, int64_t index);
 #define REP_SUPPORT_VECTORS "support-vectors"
 #define REP_SECONDS "seconds"
+#define REP_ROC_METRIC "true-positive-rate"
 enum { REP_LONGEST_PATH = 1000000 };
-/* Points of a curve or path. Other kinds have one point, which is NaN. */
+/* Points of a curve, path or ROC curve. Other kinds have one point, which is NaN. */
 int64_t rep_plan_points(const rep_plan *plan);
 double rep_plan_point(const rep_plan *plan, int64_t index);
 

@@ -46,9 +46,10 @@ typedef struct run {
     const char *output; /* folder; "": none */
     rep_plan plan;
     rep_report report;
-    rep_text missing; /* files, over all rows */
-    rep_place place;  /* the current cell */
-    int64_t first;    /* its first finding; there is one for each metric */
+    rep_text missing;    /* files, over all rows */
+    rep_place place;     /* the current cell */
+    int64_t point_index; /* of place.point */
+    int64_t first;       /* its first finding; there is one for each metric */
     current_row row;
     int64_t done, total, computed; /* cells */
 } run;
@@ -174,6 +175,9 @@ static int64_t longest_path(const rep_plan *plan)
 {
     double longest = 1;
 
+    if (plan->kind == REP_ROC)
+        return rep_plan_points(plan);
+
     for (int64_t p = 0; plan->kind == REP_PATH && p < rep_plan_points(plan); p++)
         longest = fmax(longest, rep_plan_point(plan, p));
     return (int64_t)longest;
@@ -204,7 +208,7 @@ static kfe_status path_cell(run *r, const rep_cell *cell)
         return KFE_OK;
     if (!path->tried)
         REP_TRY(rep_path_measure(cell, r->row.data, longest_path(&r->plan), path));
-    rep_path_at(path, is_path ? (int64_t)r->place.point : 1, &mean, &sd);
+    rep_path_at(path, is_path ? (int64_t)r->place.point : r->point_index + 1, &mean, &sd);
     set_numbers(f, mean, sd, path->splits);
 cleanup:
     return status;
@@ -311,6 +315,7 @@ static kfe_status run_row(run *r)
     REP_TRY(open_row(r));
     for (int64_t p = 0; p < rep_plan_points(&r->plan); p++)
         for (size_t c = 0; c < json_array_size(r->plan.columns); c++) {
+            r->point_index = p;
             r->place.point = rep_plan_point(&r->plan, p);
             r->place.column = json_array_get(r->plan.columns, c);
             REP_TRY(kfe_checkpoint(r->ctx, "reproducing", r->done++, r->total));

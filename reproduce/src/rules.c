@@ -78,11 +78,13 @@ static kfe_status check_kind(rep_plan *plan)
     int index = kind ? rep_word_index(REP_KIND_WORDS, kind) : REP_TABLE;
 
     if (index < 0)
-        return rep_plan_fail(plan, "", "\"kind\" is table, curve, scatter, path or time, not '%s'", kind);
+        return rep_plan_fail(plan, "", "\"kind\" is table, curve, scatter, path, time or roc, not '%s'",
+                             kind);
     plan->kind = (rep_kind)index;
-    int over_needed = plan->kind == REP_CURVE || plan->kind == REP_PATH;
+    int over_needed = plan->kind == REP_CURVE || plan->kind == REP_PATH || plan->kind == REP_ROC;
     if (over_needed != (json_object_get(plan->root, "over") != NULL))
-        return rep_plan_fail(plan, "", "only a curve or a path has the key \"over\", and it must");
+        return rep_plan_fail(plan, "",
+                             "only the kinds curve, path and roc have the key \"over\", and they must");
     if (!rep_plan_is_assessed(plan) && json_object_get(plan->root, "metrics"))
         return rep_plan_fail(plan, "", "\"metrics\" cannot be chosen for the kind %s", kind);
     return KFE_OK;
@@ -95,6 +97,8 @@ static kfe_status check_point(const rep_plan *plan, const json_t *over, double v
     if (plan->kind == REP_PATH && !(value >= 1 && value <= REP_LONGEST_PATH && floor(value) >= value))
         return rep_plan_fail(plan, "over", "the values of a path are numbers of features, 1 to %d",
                              REP_LONGEST_PATH);
+    if (plan->kind == REP_ROC && !(value >= 0 && value <= 1))
+        return rep_plan_fail(plan, "over", "the values of a ROC curve are false positive rates, 0 to 1");
     return KFE_OK;
 }
 
@@ -109,9 +113,7 @@ static kfe_status check_over(const rep_plan *plan)
     if (json_array_size(json_object_get(over, "values")) == 0)
         return rep_plan_fail(plan, "over", "there are no \"values\"");
     if ((plan->kind == REP_CURVE) != (json_object_get(over, "parameter") != NULL))
-        return rep_plan_fail(
-            plan, "over",
-            "a curve needs a \"parameter\"; a path is over the number of features and has none");
+        return rep_plan_fail(plan, "over", "a curve needs a \"parameter\"; a path and a ROC curve have none");
     for (int64_t i = 0; i < rep_plan_points(plan); i++)
         REP_TRY(check_point(plan, over, rep_plan_point(plan, i)));
 cleanup:
@@ -305,10 +307,11 @@ static kfe_status check_purpose(const rep_plan *plan, const char *where, const r
 
     if ((plan->kind == REP_PATH) != (record != NULL))
         return rep_plan_fail(plan, where, "only a column of a path has a \"record\", and it must");
-    if ((plan->kind == REP_PATH || plan->kind == REP_TIME) && cell->grid_count > 0)
+    if (!rep_plan_is_assessed(plan) && plan->kind != REP_SCATTER && cell->grid_count > 0)
         return rep_plan_fail(plan, where, "the kind %s takes no \"grid\"; give \"params\"",
                              rep_string(plan->root, "kind"));
-    if (rep_plan_is_assessed(plan) && !rep_string(cell->column, "learner") && !method_predicts(method))
+    if ((rep_plan_is_assessed(plan) || plan->kind == REP_ROC) && !rep_string(cell->column, "learner") &&
+        !method_predicts(method))
         return rep_plan_fail(plan, where, "method %s does not predict; give a \"learner\"", method);
     return KFE_OK;
 }

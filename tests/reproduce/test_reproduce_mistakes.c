@@ -83,6 +83,9 @@ static const mistake mistakes[] = {
     {"{" HEAD ", \"columns\": [" KNN "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", "
      "\"target-scale\": \"l2-rows\"}]}",
      "not 'l2-rows'"},
+    {"{" HEAD ", \"kind\": \"roc\", \"over\": {\"name\": \"f\", \"values\": [2]}, \"columns\": [" KNN
+     "], \"rows\": [" SLABS "]}",
+     "false positive rates"},
     {PATH "[{" SMC "}], \"rows\": [" REAL "]}", "has a \"record\""},
     {PATH "[{" SMC ", \"record\": \"covariance\", \"grid\": [\"dim=1,2\"]}], \"rows\": [" REAL "]}",
      "the kind path takes no \"grid\""},

@@ -134,13 +134,102 @@ static void test_path_on_test_rows_by_hand(void **state)
     kfe_data_free(data);
 }
 
+/* ---- ROC curves ---- */
+
+/* The largest share of positives found with at most `allowed` false positives, over all thresholds. */
+static double found_by_hand(int64_t rows, const double *scores, const int *positive, int64_t allowed)
+{
+    double best = 0;
+    double positives = 0;
+
+    for (int64_t i = 0; i < rows; i++)
+        positives += positive[i];
+    for (int64_t t = 0; t < rows; t++) {
+        int64_t right = 0;
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < rows; i++) {
+            right += scores[i] >= scores[t] && positive[i];
+            wrong += scores[i] >= scores[t] && !positive[i];
+        }
+        if (wrong <= allowed)
+            best = fmax(best, (double)right / positives);
+    }
+    return best;
+}
+
+/* Two classes of iris are joined: 50 test rows are of the joined class. Scores are distinct, so that the curve has a
+ * point at every multiple of 1/50. */
+#define ROC_ROW                                                                                              \
+    "{\"name\": \"I\", \"generate\": \"iris\", \"classes\": {\"a\": [\"setosa\", \"virginica\"], "           \
+    "\"b\": [\"versicolor\"]}}"
+
+static void test_roc_curve_by_hand(void **state)
+{
+    kfe_context *ctx = *state;
+    static const char text[] =
+        "{" HEAD ", \"kind\": \"roc\", \"over\": {\"name\": \"fpr\", \"values\": [0, 0.04, 0.5, 1]}, "
+        "\"protocol\": {\"split\": \"random\", \"train-size\": 0.5, \"repeats\": 1}, \"columns\": "
+        "[{\"name\": \"L\", \"method\": \"pca\", \"params\": {\"dim\": 2}, \"learner\": \"ls\"}], \"rows\": "
+        "[" ROC_ROW "]}";
+    static const char *const labels[] = {"a", "b", "a"};
+    static const double rates[] = {0, 0.04, 0.5, 1};
+    const char *all[150];
+    double scores[150];
+    int positive[150];
+    kfe_data *iris = NULL;
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    kfe_splits *splits = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_matrix predictions = {0};
+    kfe_matrix outputs = {0};
+    int64_t count = 0;
+
+    assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
+    for (int i = 0; i < 150; i++)
+        all[i] = labels[i / 50];
+    assert_ok(ctx, kfe_data_set_labels(ctx, iris, all));
+    assert_ok(ctx, kfe_splits_make(ctx, iris, "split=random,train-size=0.5,repeats=1", &splits));
+    const int64_t *rows = kfe_splits_train(splits, 0, &count);
+    assert_ok(ctx, kfe_data_take(ctx, iris, count, rows, &train));
+    rows = kfe_splits_test(splits, 0, &count);
+    assert_ok(ctx, kfe_data_take(ctx, iris, count, rows, &test));
+    assert_ok(ctx, kfe_spec_parse(ctx, "pca", "dim=2", NULL, &spec));
+    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    assert_ok(ctx, kfe_fit(ctx, spec, train, &model));
+    assert_ok(ctx, kfe_predict(ctx, model, test, &predictions, &outputs));
+    double negatives = 0;
+    for (int64_t i = 0; i < count; i++) {
+        positive[i] = strcmp(kfe_data_class_name(test, kfe_data_class_of(test, i)), "b") == 0;
+        negatives += !positive[i];
+        scores[i] = outputs.values[i * outputs.stride + 1];
+    }
+    json_t *report = support_reproduce(ctx, text, NULL);
+    assert_int_equal(negatives, 50);
+    for (size_t p = 0; p < 4; p++) {
+        double expected = found_by_hand(count, scores, positive, (int64_t)(rates[p] * negatives + 0.5));
+        assert_true(support_result_number(support_result(report, p), "ours") == expected);
+    }
+    assert_true(support_result_number(support_result(report, 2), "ours") >
+                support_result_number(support_result(report, 0), "ours"));
+    json_decref(report);
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&outputs);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_splits_free(splits);
+    kfe_data_free(train);
+    kfe_data_free(test);
+    kfe_data_free(iris);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_path_shows_records),
-        with_context(test_path_shows_rounds),
-        with_context(test_fits_are_timed),
-        with_context(test_path_on_test_rows_by_hand),
+        with_context(test_path_shows_records), with_context(test_path_shows_rounds),
+        with_context(test_fits_are_timed),     with_context(test_path_on_test_rows_by_hand),
+        with_context(test_roc_curve_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
