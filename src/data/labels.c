@@ -68,7 +68,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_labels_behead(kfe_i_labels *labels)
+kfe_status kfe_i_labels_drop_header_row(kfe_i_labels *labels)
 {
     kfe_i_labels rest;
     kfe_status status = KFE_OK;
@@ -105,7 +105,7 @@ int64_t kfe_i_labels_find_missing(const kfe_i_labels *labels)
     return -1;
 }
 
-void kfe_i_labels_keep(kfe_i_labels *labels, const int64_t *index, int64_t count)
+void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         if (labels->codes)

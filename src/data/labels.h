@@ -32,11 +32,11 @@ kfe_status kfe_i_labels_add(kfe_i_labels *labels, const char *word, int64_t leng
                             void *user, const char *place);
 kfe_status kfe_i_labels_add_missing(kfe_i_labels *labels);
 /* Takes the first row away and makes it the name of the column. */
-kfe_status kfe_i_labels_behead(kfe_i_labels *labels);
+kfe_status kfe_i_labels_drop_header_row(kfe_i_labels *labels);
 /* Row of the first label that is missing, or -1. */
 int64_t kfe_i_labels_find_missing(const kfe_i_labels *labels);
 /* Keeps the rows listed (increasing). */
-void kfe_i_labels_keep(kfe_i_labels *labels, const int64_t *index, int64_t count);
+void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t count);
 /* Decides, by `task` (KFE_TASK_OPTION_...), what the column is. No label may be missing. */
 kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, int task, kfe_i_target *out);
 

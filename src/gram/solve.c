@@ -35,6 +35,14 @@ enum {
 /* What one solution in single precision can hope for. */
 #define KFE_INNER_TOLERANCE 1e-5
 
+/* One number for each right-hand side. */
+typedef struct column_values {
+    double *rho;    /* ⟨residual, z⟩ */
+    double *alpha;  /* step length; also scratch */
+    double *goal;   /* the residual norm to reach */
+    double *length; /* the residual norm now */
+} column_values;
+
 typedef struct solve_state {
     kfe_context *ctx;
     const kfe_i_gram *exact; /* true residuals */
@@ -47,7 +55,7 @@ typedef struct solve_state {
     double *residual, *step, *image, *z; /* n × k */
     double *correction;                  /* n × k */
     double *small;                       /* r × k */
-    double *rho, *alpha, *goal, *length; /* k */
+    column_values column;
     int rounds;
     double rounding; /* the relative residual that rounding alone may leave */
 } solve_state;
@@ -142,9 +150,11 @@ static void precondition(const solve_state *s, const double *x, double *z)
 /* Per column: α_j = ρ_j / ⟨p_j, (G + λI)p_j⟩, 0 once a column is done or breaks down. */
 static void choose_steps(solve_state *s)
 {
-    column_products(s->n, s->k, s->step, s->image, s->alpha);
+    column_products(s->n, s->k, s->step, s->image, s->column.alpha);
     for (int64_t j = 0; j < s->k; j++)
-        s->alpha[j] = s->length[j] > s->goal[j] && s->alpha[j] > 0 ? s->rho[j] / s->alpha[j] : 0;
+        s->column.alpha[j] = s->column.length[j] > s->column.goal[j] && s->column.alpha[j] > 0
+                                 ? s->column.rho[j] / s->column.alpha[j]
+                                 : 0;
 }
 
 static void advance(solve_state *s)
@@ -153,8 +163,8 @@ static void advance(solve_state *s)
 
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < k; j++) {
-            s->correction[i * k + j] += s->alpha[j] * s->step[i * k + j];
-            s->residual[i * k + j] -= s->alpha[j] * s->image[i * k + j];
+            s->correction[i * k + j] += s->column.alpha[j] * s->step[i * k + j];
+            s->residual[i * k + j] -= s->column.alpha[j] * s->image[i * k + j];
         }
 }
 
@@ -164,23 +174,23 @@ static void turn(solve_state *s)
     int64_t k = s->k;
 
     precondition(s, s->residual, s->z);
-    column_products(s->n, k, s->residual, s->z, s->alpha);
+    column_products(s->n, k, s->residual, s->z, s->column.alpha);
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < k; j++) {
-            double beta = s->rho[j] > 0 ? s->alpha[j] / s->rho[j] : 0;
+            double beta = s->column.rho[j] > 0 ? s->column.alpha[j] / s->column.rho[j] : 0;
             s->step[i * k + j] = s->z[i * k + j] + beta * s->step[i * k + j];
         }
-    memcpy(s->rho, s->alpha, (size_t)k * sizeof *s->rho);
+    memcpy(s->column.rho, s->column.alpha, (size_t)k * sizeof *s->column.rho);
 }
 
 static int measure(solve_state *s)
 {
     int unfinished = 0;
 
-    column_products(s->n, s->k, s->residual, s->residual, s->length);
+    column_products(s->n, s->k, s->residual, s->residual, s->column.length);
     for (int64_t j = 0; j < s->k; j++) {
-        s->length[j] = sqrt(s->length[j]);
-        unfinished += s->length[j] > s->goal[j];
+        s->column.length[j] = sqrt(s->column.length[j]);
+        unfinished += s->column.length[j] > s->column.goal[j];
     }
     return unfinished;
 }
@@ -193,7 +203,7 @@ static kfe_status conjugate_gradients(solve_state *s, int most)
 
     memset(s->correction, 0, (size_t)(s->n * s->k) * sizeof *s->correction);
     memset(s->step, 0, (size_t)(s->n * s->k) * sizeof *s->step);
-    memset(s->rho, 0, (size_t)s->k * sizeof *s->rho);
+    memset(s->column.rho, 0, (size_t)s->k * sizeof *s->column.rho);
     for (int round = 0; measure(s) > 0 && round < most; round++) {
         turn(s);
         KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->rounds++, 0));
@@ -217,15 +227,15 @@ static kfe_status true_residual(solve_state *s, const double *right, const doubl
         return status;
     for (int64_t i = 0; i < s->n * s->k; i++)
         s->residual[i] = right[i] - s->image[i];
-    column_products(s->n, s->k, s->residual, s->residual, s->length);
-    column_products(s->n, s->k, right, right, s->alpha);
-    column_products(s->n, s->k, out, out, s->rho);
+    column_products(s->n, s->k, s->residual, s->residual, s->column.length);
+    column_products(s->n, s->k, right, right, s->column.alpha);
+    column_products(s->n, s->k, out, out, s->column.rho);
     *largest = s->rounding = 0;
     for (int64_t j = 0; j < s->k; j++)
-        if (s->alpha[j] > 0) {
-            *largest = fmax(*largest, sqrt(s->length[j] / s->alpha[j]));
+        if (s->column.alpha[j] > 0) {
+            *largest = fmax(*largest, sqrt(s->column.length[j] / s->column.alpha[j]));
             s->rounding = fmax(s->rounding, 4 * DBL_EPSILON * (s->low_rank.whole + s->ridge) *
-                                                sqrt(s->rho[j] / s->alpha[j]));
+                                                sqrt(s->column.rho[j] / s->column.alpha[j]));
         }
     s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
     return KFE_OK;
@@ -233,12 +243,12 @@ static kfe_status true_residual(solve_state *s, const double *right, const doubl
 
 static void set_goals(solve_state *s, const double *right, double tolerance)
 {
-    column_products(s->n, s->k, right, right, s->goal);
-    column_products(s->n, s->k, s->residual, s->residual, s->length);
+    column_products(s->n, s->k, right, right, s->column.goal);
+    column_products(s->n, s->k, s->residual, s->residual, s->column.length);
     for (int64_t j = 0; j < s->k; j++) {
-        double wanted = 0.5 * tolerance * sqrt(s->goal[j]);
-        double possible = s->refined ? KFE_INNER_TOLERANCE * sqrt(s->length[j]) : 0;
-        s->goal[j] = fmax(wanted, possible);
+        double wanted = 0.5 * tolerance * sqrt(s->column.goal[j]);
+        double possible = s->refined ? KFE_INNER_TOLERANCE * sqrt(s->column.length[j]) : 0;
+        s->column.goal[j] = fmax(wanted, possible);
     }
 }
 
@@ -270,7 +280,7 @@ static kfe_status allocate(solve_state *s)
 {
     kfe_status status = KFE_OK;
     double **blocks[] = {&s->residual, &s->step, &s->image, &s->z, &s->correction};
-    double **rows[] = {&s->rho, &s->alpha, &s->goal, &s->length};
+    double **rows[] = {&s->column.rho, &s->column.alpha, &s->column.goal, &s->column.length};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         KFE_ALLOC(s->ctx, *blocks[i], s->n * s->k);
@@ -282,8 +292,8 @@ cleanup:
 
 static void release(solve_state *s)
 {
-    double *blocks[] = {s->residual, s->step, s->image, s->z,    s->correction, s->core,
-                        s->small,    s->rho,  s->alpha, s->goal, s->length};
+    double *blocks[] = {s->residual, s->step,       s->image,        s->z,           s->correction,   s->core,
+                        s->small,    s->column.rho, s->column.alpha, s->column.goal, s->column.length};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(s->ctx, blocks[i]);

@@ -38,7 +38,7 @@ static int64_t count_free(const kfe_i_kernel_list *list)
     return found;
 }
 
-int kfe_i_kernel_list_leaves_out(const kfe_i_kernel_list *list, int count, const kfe_i_view *views)
+int kfe_i_kernel_list_misses_views(const kfe_i_kernel_list *list, int count, const kfe_i_view *views)
 {
     return count_free(list) == 0 && count_open(list, count, views) > 0;
 }

@@ -95,7 +95,7 @@ kfe_status kfe_i_kernel_list_copy(kfe_context *ctx, const kfe_i_kernel_list *fro
  * the names of the views are looked at; NULL if no kernel asks for one. */
 kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int count, const kfe_i_view *views);
 /* Whether some view would have no kernel: all kernels were given to views by name, and none to this one. */
-int kfe_i_kernel_list_leaves_out(const kfe_i_kernel_list *list, int count, const kfe_i_view *views);
+int kfe_i_kernel_list_misses_views(const kfe_i_kernel_list *list, int count, const kfe_i_view *views);
 
 /* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which cannot be. */
 int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);

@@ -208,7 +208,7 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
     kfe_i_kernel kernel = {0};
 
     KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, out));
-    if (kfe_i_kernel_list_leaves_out(out, data->view_count, data->views)) {
+    if (kfe_i_kernel_list_misses_views(out, data->view_count, data->views)) {
         KFE_TRY(kfe_i_kernel_parse(ctx, usual, &kernel));
         KFE_TRY(kfe_i_kernel_list_add(out, &kernel));
     }

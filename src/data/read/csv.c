@@ -13,21 +13,22 @@
 /* Text too wide for its column count is caught as ragged; this bounds a hostile header. */
 static kfe_status check_shape(kfe_i_csv *csv)
 {
-    int64_t numbers = csv->fields - (csv->label >= 0);
+    int64_t numbers = csv->dialect.fields - (csv->dialect.label >= 0);
     const char *file = csv->block.source->name;
 
-    if (csv->settings->content == KFE_CONTENT_LABELS && csv->fields != 1)
-        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
-                             "a label file has one column, this one has %lld", (long long)csv->fields);
+    if (csv->settings->content == KFE_CONTENT_LABELS && csv->dialect.fields != 1)
+        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,
+                             "a label file has one column, this one has %lld",
+                             (long long)csv->dialect.fields);
     if (csv->settings->content == KFE_CONTENT_LABELS)
         return KFE_OK;
     if (csv->settings->content == KFE_CONTENT_STRINGS && numbers != 1)
-        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
+        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,
                              "strings need one column besides the label, this file has %lld; check {label} "
                              "and {delimiter}",
                              (long long)numbers);
     if (numbers == 0)
-        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->first_line, 0,
+        return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,
                              "the only column is the label, which leaves no features; use {label=none}, or "
                              "check {delimiter}");
     csv->cols = csv->settings->content == KFE_CONTENT_STRINGS ? 0 : numbers;
@@ -78,26 +79,26 @@ static kfe_status take_strings(kfe_i_csv *csv, kfe_i_table *table)
 }
 
 /* Names of the columns of the table, and of the label, out of the header. */
-static kfe_status take_names(kfe_i_csv *csv, kfe_i_draft *out)
+static kfe_status take_names(kfe_i_csv *csv, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     int64_t column = 0;
 
-    if (!csv->names)
+    if (!csv->dialect.names)
         return KFE_OK;
     KFE_ALLOC_ZERO(csv->ctx, out->column_names, out->table.cols);
-    for (int64_t j = 0; j < csv->fields; j++) {
-        if (j == csv->label)
-            out->labels.name = csv->names[j];
+    for (int64_t j = 0; j < csv->dialect.fields; j++) {
+        if (j == csv->dialect.label)
+            out->labels.name = csv->dialect.names[j];
         else
-            out->column_names[column++] = csv->names[j];
-        csv->names[j] = NULL;
+            out->column_names[column++] = csv->dialect.names[j];
+        csv->dialect.names[j] = NULL;
     }
 cleanup:
     return status;
 }
 
-static kfe_status take_result(kfe_i_csv *csv, kfe_i_draft *out)
+static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &out->table;
@@ -106,7 +107,7 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_draft *out)
     table->ctx = csv->ctx;
     table->owned = 1;
     table->rows = csv->rows;
-    if (csv->string >= 0) {
+    if (csv->dialect.string >= 0) {
         KFE_TRY(take_strings(csv, table));
     } else if (csv->cols > 0 && csv->values) {
         shrink_values(csv);
@@ -122,9 +123,9 @@ cleanup:
 
 static void close_csv(kfe_i_csv *csv)
 {
-    for (int64_t j = 0; csv->names && j < csv->fields; j++)
-        kfe_i_free(csv->ctx, csv->names[j]);
-    kfe_i_free(csv->ctx, csv->names);
+    for (int64_t j = 0; csv->dialect.names && j < csv->dialect.fields; j++)
+        kfe_i_free(csv->ctx, csv->dialect.names[j]);
+    kfe_i_free(csv->ctx, csv->dialect.names);
     kfe_i_free(csv->ctx, csv->values);
     kfe_i_free(csv->ctx, csv->string_start);
     kfe_i_free(csv->ctx, csv->label_spans);
@@ -134,7 +135,7 @@ static void close_csv(kfe_i_csv *csv)
 }
 
 static kfe_status read_delimited(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                                 char delimiter, kfe_i_draft *out)
+                                 char delimiter, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_csv csv;
@@ -142,15 +143,15 @@ static kfe_status read_delimited(kfe_context *ctx, kfe_i_source *source, const k
     memset(&csv, 0, sizeof csv);
     csv.ctx = ctx;
     csv.settings = settings;
-    csv.delimiter = delimiter;
+    csv.dialect.delimiter = delimiter;
     csv.labels = &out->labels;
     kfe_i_text_init(&csv.strings, ctx);
     KFE_TRY(kfe_i_block_open(source, &csv.block));
     KFE_TRY(kfe_i_block_fill(&csv.block));
     KFE_TRY(kfe_i_csv_choose_dialect(&csv));
     KFE_TRY(check_shape(&csv));
-    out->labels.present = csv.label >= 0;
-    out->labels.column = csv.label + 1;
+    out->labels.present = csv.dialect.label >= 0;
+    out->labels.column = csv.dialect.label + 1;
     KFE_TRY(read_blocks(&csv));
     if (csv.rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: there is a header but no row of data; it needs at least one",
@@ -162,13 +163,13 @@ cleanup:
 }
 
 static kfe_status read_csv(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                           kfe_i_draft *out)
+                           kfe_i_raw_table *out)
 {
     return read_delimited(ctx, source, settings, '\0', out);
 }
 
 static kfe_status read_tsv(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                           kfe_i_draft *out)
+                           kfe_i_raw_table *out)
 {
     int chosen = strcmp(settings->delimiter, "auto") != 0;
     return read_delimited(ctx, source, settings, chosen ? '\0' : '\t', out);

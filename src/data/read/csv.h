@@ -19,16 +19,21 @@ typedef struct kfe_i_span {
     uint32_t begin, length;
 } kfe_i_span;
 
-typedef struct kfe_i_csv {
-    kfe_context *ctx;
-    const kfe_i_read_settings *settings;
-    kfe_i_block block;
+/* How the file is laid out; csv_dialect.c finds it out from the first lines. */
+typedef struct kfe_i_dialect {
     char delimiter; /* a blank stands for any number of blanks */
     int64_t fields; /* per row */
     int64_t label;  /* 0-based field of the label, -1: none */
     int64_t string; /* 0-based field of the string, -1: all but the label are numbers */
     char **names;   /* header, one per field and NULL, or NULL */
     int64_t first_line;
+} kfe_i_dialect;
+
+typedef struct kfe_i_csv {
+    kfe_context *ctx;
+    const kfe_i_read_settings *settings;
+    kfe_i_block block;
+    kfe_i_dialect dialect;
     int has_missing;
     /* what was read */
     int64_t rows, cols, capacity;

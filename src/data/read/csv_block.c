@@ -50,7 +50,7 @@ static const char *whole_records_end(const kfe_i_csv *csv, int quotes)
     if (!quotes)
         return end;
     for (; last < end; last = stop + 1) {
-        stop = kfe_i_csv_record_end(csv->delimiter, last, end, 1);
+        stop = kfe_i_csv_record_end(csv->dialect.delimiter, last, end, 1);
         if (!stop)
             break;
     }
@@ -63,7 +63,7 @@ static const char *cut_after(const kfe_i_csv *csv, const char *from, const char 
     if (!quotes)
         return (const char *)memchr(target, '\n', (size_t)(end - target)) + 1;
     while (from < target)
-        from = kfe_i_csv_record_end(csv->delimiter, from, end, 1) + 1;
+        from = kfe_i_csv_record_end(csv->dialect.delimiter, from, end, 1) + 1;
     return from;
 }
 
@@ -91,8 +91,8 @@ static int cut_shares(const kfe_i_csv *csv, const char *end, int quotes, share *
 static void count_rows(const kfe_i_csv *csv, share *part)
 {
     for (const char *c = part->begin; c < part->end;) {
-        part->rows += !kfe_i_csv_is_blank(csv->delimiter, c);
-        c = kfe_i_csv_record_end(csv->delimiter, c, part->end, part->quotes) + 1;
+        part->rows += !kfe_i_csv_is_blank(csv->dialect.delimiter, c);
+        c = kfe_i_csv_record_end(csv->dialect.delimiter, c, part->end, part->quotes) + 1;
     }
 }
 
@@ -153,11 +153,11 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
 
     if (field->quoted && !only_blanks_after_quote(field))
         return report(part, FAULT_AFTER_QUOTE, number, field);
-    if (number == csv->label) {
+    if (number == csv->dialect.label) {
         csv->label_spans[row] = span_of(csv, field);
         return take_label(csv, part, number, field);
     }
-    if (number == csv->string) {
+    if (number == csv->dialect.string) {
         csv->string_spans[row] = span_of(csv, field);
         return 1;
     }
@@ -175,13 +175,13 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
     kfe_i_field field;
     int64_t count = 0;
 
-    for (const char *c = kfe_i_csv_row_begin(csv->delimiter, row_begin); c;
-         c = kfe_i_csv_next_field(csv->delimiter, &field)) {
-        if (!kfe_i_csv_field(csv->delimiter, c, part->end, &field))
+    for (const char *c = kfe_i_csv_row_begin(csv->dialect.delimiter, row_begin); c;
+         c = kfe_i_csv_next_field(csv->dialect.delimiter, &field)) {
+        if (!kfe_i_csv_field(csv->dialect.delimiter, c, part->end, &field))
             break;
         count++;
     }
-    if (count != csv->fields || part->fault.kind == FAULT_NONE)
+    if (count != csv->dialect.fields || part->fault.kind == FAULT_NONE)
         report(part, FAULT_RAGGED, count, &first);
     return NULL;
 }
@@ -190,17 +190,17 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
 static const char *parse_row(kfe_i_csv *csv, share *part, const char *begin, int64_t row)
 {
     double *value = csv->values ? csv->values + (csv->rows + row) * csv->cols : NULL;
-    const char *c = kfe_i_csv_row_begin(csv->delimiter, begin);
+    const char *c = kfe_i_csv_row_begin(csv->dialect.delimiter, begin);
     kfe_i_field field = {0};
     int64_t number = 0;
 
-    for (; c; c = kfe_i_csv_next_field(csv->delimiter, &field)) {
-        if (number == csv->fields || !kfe_i_csv_field(csv->delimiter, c, part->end, &field) ||
+    for (; c; c = kfe_i_csv_next_field(csv->dialect.delimiter, &field)) {
+        if (number == csv->dialect.fields || !kfe_i_csv_field(csv->dialect.delimiter, c, part->end, &field) ||
             !take_field(csv, part, number, row, &field, &value))
             return report_length(csv, part, begin);
         number++;
     }
-    if (number < csv->fields)
+    if (number < csv->dialect.fields)
         return report_length(csv, part, begin);
     return memchr(field.next, '\n', (size_t)(part->end - field.next));
 }
@@ -210,7 +210,7 @@ static void parse_share(kfe_i_csv *csv, share *part)
     int64_t row = part->first_row;
 
     for (const char *c = part->begin; c < part->end; c++) {
-        if (kfe_i_csv_is_blank(csv->delimiter, c))
+        if (kfe_i_csv_is_blank(csv->dialect.delimiter, c))
             c = memchr(c, '\n', (size_t)(part->end - c));
         else if (!(c = parse_row(csv, part, c, row++)))
             return;
@@ -222,8 +222,8 @@ static void parse_share(kfe_i_csv *csv, share *part)
 static void describe_column(const kfe_i_csv *csv, int64_t number, kfe_i_text *out)
 {
     kfe_i_text_printf(out, "field %lld", (long long)number + 1);
-    if (csv->names && number < csv->fields)
-        kfe_i_text_printf(out, " ('%.100s')", csv->names[number]);
+    if (csv->dialect.names && number < csv->dialect.fields)
+        kfe_i_text_printf(out, " ('%.100s')", csv->dialect.names[number]);
 }
 
 /* As spreadsheets write numbers in much of the world. */
@@ -249,7 +249,7 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
         kfe_i_text_message(out,
                            "the row has %lld fields, but the first one has %lld; correct the row, or check "
                            "{delimiter}",
-                           (long long)found->field, (long long)csv->fields);
+                           (long long)found->field, (long long)csv->dialect.fields);
         return;
     }
     describe_column(csv, found->field, out);
@@ -331,11 +331,11 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
 
     if (rows <= csv->span_capacity)
         return KFE_OK;
-    if (csv->label >= 0) {
+    if (csv->dialect.label >= 0) {
         KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->label_spans, rows, sizeof *spans));
         csv->label_spans = spans;
     }
-    if (csv->string >= 0) {
+    if (csv->dialect.string >= 0) {
         KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->string_spans, rows, sizeof *spans));
         csv->string_spans = spans;
     }
@@ -464,9 +464,9 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
             goto cleanup;
         }
     }
-    if (csv->label >= 0)
+    if (csv->dialect.label >= 0)
         KFE_TRY(add_labels(csv, rows));
-    if (csv->string >= 0)
+    if (csv->dialect.string >= 0)
         KFE_TRY(add_strings(csv, rows));
     csv->rows += rows;
 cleanup:

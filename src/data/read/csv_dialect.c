@@ -154,16 +154,16 @@ static kfe_status choose_delimiter(kfe_i_csv *csv)
     const char *asked = csv->settings->delimiter;
     int word = kfe_i_word_index("comma|tab|semicolon|space|pipe", asked);
 
-    if (csv->delimiter != '\0')
+    if (csv->dialect.delimiter != '\0')
         return KFE_OK;
     if (strcmp(asked, "auto") == 0)
-        csv->delimiter = guess_delimiter(csv->block.bytes, kfe_i_block_lines_end(&csv->block));
+        csv->dialect.delimiter = guess_delimiter(csv->block.bytes, kfe_i_block_lines_end(&csv->block));
     else if (word >= 0)
-        csv->delimiter = characters[word];
+        csv->dialect.delimiter = characters[word];
     else if (strcmp(asked, "\\t") == 0)
-        csv->delimiter = '\t';
+        csv->dialect.delimiter = '\t';
     else if (strlen(asked) == 1 && !strchr("\"\n\r", asked[0]))
-        csv->delimiter = asked[0];
+        csv->dialect.delimiter = asked[0];
     else
         return kfe_i_fail(csv->ctx, KFE_EINVAL,
                           "the delimiter is auto, comma, tab, semicolon, space, pipe or one character, not "
@@ -183,12 +183,12 @@ static kfe_status find_first_record(kfe_i_csv *csv, const char **end)
         const char *begin = csv->block.bytes;
         const char *block_end = kfe_i_block_lines_end(&csv->block);
         const char *stop = memchr(begin, '\n', (size_t)csv->block.length);
-        if (stop && kfe_i_csv_is_blank(csv->delimiter, begin)) {
+        if (stop && kfe_i_csv_is_blank(csv->dialect.delimiter, begin)) {
             kfe_i_block_consume(&csv->block, stop + 1 - begin);
             continue;
         }
         int quotes = memchr(begin, '"', (size_t)csv->block.length) != NULL;
-        *end = stop ? kfe_i_csv_record_end(csv->delimiter, begin, block_end, quotes) : NULL;
+        *end = stop ? kfe_i_csv_record_end(csv->dialect.delimiter, begin, block_end, quotes) : NULL;
         if (*end)
             return KFE_OK;
         if (csv->block.finished && csv->block.length == 0)
@@ -216,20 +216,20 @@ static kfe_status copy_field(kfe_i_csv *csv, const kfe_i_field *field, char **ou
     return kfe_i_text_take(&text, out);
 }
 
-/* The fields of the first record as strings, into csv->names. */
+/* The fields of the first record as strings, into csv->dialect.names. */
 static kfe_status read_names(kfe_i_csv *csv, const char *end)
 {
     kfe_status status = KFE_OK;
     kfe_i_field field;
-    const char *c = kfe_i_csv_row_begin(csv->delimiter, csv->block.bytes);
+    const char *c = kfe_i_csv_row_begin(csv->dialect.delimiter, csv->block.bytes);
 
-    csv->fields = count_fields(csv->delimiter, csv->block.bytes, end + 1);
-    KFE_ALLOC_ZERO(csv->ctx, csv->names, csv->fields + 1);
-    for (int64_t j = 0; j < csv->fields && c; j++) {
-        if (!kfe_i_csv_field(csv->delimiter, c, end + 1, &field))
+    csv->dialect.fields = count_fields(csv->dialect.delimiter, csv->block.bytes, end + 1);
+    KFE_ALLOC_ZERO(csv->ctx, csv->dialect.names, csv->dialect.fields + 1);
+    for (int64_t j = 0; j < csv->dialect.fields && c; j++) {
+        if (!kfe_i_csv_field(csv->dialect.delimiter, c, end + 1, &field))
             break;
-        KFE_TRY(copy_field(csv, &field, &csv->names[j]));
-        c = kfe_i_csv_next_field(csv->delimiter, &field);
+        KFE_TRY(copy_field(csv, &field, &csv->dialect.names[j]));
+        c = kfe_i_csv_next_field(csv->dialect.delimiter, &field);
     }
 cleanup:
     return status;
@@ -247,9 +247,9 @@ static int has_customary_name(const kfe_i_csv *csv)
 {
     static const char *const customary[] = {"text", "string", "sequence", "label", "class", "target"};
 
-    for (int64_t j = 0; j < csv->fields; j++)
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
         for (size_t k = 0; k < sizeof customary / sizeof *customary; k++)
-            if (strcasecmp(csv->names[j], customary[k]) == 0)
+            if (strcasecmp(csv->dialect.names[j], customary[k]) == 0)
                 return 1;
     return 0;
 }
@@ -273,8 +273,8 @@ static int has_header(const kfe_i_csv *csv, int64_t label)
         return 1;
     if (settings->content == KFE_CONTENT_STRINGS)
         return has_customary_name(csv);
-    for (int64_t j = 0; j < csv->fields; j++)
-        if (j != label && !is_number(csv->names[j]))
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (j != label && !is_number(csv->dialect.names[j]))
             return 1;
     return 0;
 }
@@ -286,24 +286,25 @@ static void warn_of_doubtful_header(const kfe_i_csv *csv)
 
     if (csv->settings->header != KFE_HEADER_AUTO || csv->settings->content != KFE_CONTENT_NUMBERS)
         return;
-    for (int64_t j = 0; j < csv->fields; j++)
-        if (j != csv->label &&
-            kfe_i_parse_number(csv->names[j], csv->names[j] + strlen(csv->names[j]), &value)) {
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (j != csv->dialect.label &&
+            kfe_i_parse_number(csv->dialect.names[j], csv->dialect.names[j] + strlen(csv->dialect.names[j]),
+                               &value)) {
             kfe_i_log(csv->ctx, KFE_LOG_WARNING,
                       "%s:%lld: this row is taken for a header, although field %lld is a number; use "
                       "{header=no} if it is "
                       "data, {header=yes} if it is not",
-                      csv->block.source->name, (long long)csv->first_line, (long long)j + 1);
+                      csv->block.source->name, (long long)csv->dialect.first_line, (long long)j + 1);
             return;
         }
 }
 
 static void forget_names(kfe_i_csv *csv)
 {
-    for (int64_t j = 0; j < csv->fields; j++)
-        kfe_i_free(csv->ctx, csv->names[j]);
-    kfe_i_free(csv->ctx, csv->names);
-    csv->names = NULL;
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        kfe_i_free(csv->ctx, csv->dialect.names[j]);
+    kfe_i_free(csv->ctx, csv->dialect.names);
+    csv->dialect.names = NULL;
 }
 
 kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
@@ -316,17 +317,18 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
         KFE_TRY(kfe_i_block_widen(&csv->block));
     KFE_TRY(choose_delimiter(csv));
     KFE_TRY(find_first_record(csv, &end));
-    csv->first_line = csv->block.line;
+    csv->dialect.first_line = csv->block.line;
     KFE_TRY(read_names(csv, end));
-    KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->fields,
-                               settings->header == KFE_HEADER_NO ? NULL : csv->names, &csv->label));
-    if (has_header(csv, csv->label)) {
+    KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->dialect.fields,
+                               settings->header == KFE_HEADER_NO ? NULL : csv->dialect.names,
+                               &csv->dialect.label));
+    if (has_header(csv, csv->dialect.label)) {
         warn_of_doubtful_header(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);
     } else {
         forget_names(csv);
     }
-    csv->string = settings->content == KFE_CONTENT_STRINGS ? csv->label == 0 : -1;
+    csv->dialect.string = settings->content == KFE_CONTENT_STRINGS ? csv->dialect.label == 0 : -1;
 cleanup:
     return status;
 }

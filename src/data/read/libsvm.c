@@ -276,7 +276,7 @@ static int wants_labels(const kfe_i_read_settings *settings)
            !(strcmp(settings->label, "auto") == 0 && settings->label_file[0]);
 }
 
-static void take_result(libsvm *reader, kfe_i_draft *out)
+static void take_result(libsvm *reader, kfe_i_raw_table *out)
 {
     kfe_i_table *table = &out->table;
 
@@ -305,7 +305,7 @@ static kfe_status check_result(const libsvm *reader)
 }
 
 static kfe_status read_libsvm(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                              kfe_i_draft *out)
+                              kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     libsvm reader = {.ctx = ctx, .settings = settings, .labels = &out->labels, .labelled = -1};

@@ -268,16 +268,16 @@ cleanup:
     return status;
 }
 
-static kfe_status check_values(kfe_i_source *source, const char *what, kfe_i_draft *draft)
+static kfe_status check_values(kfe_i_source *source, const char *what, kfe_i_raw_table *raw)
 {
-    const kfe_i_table *table = &draft->table;
+    const kfe_i_table *table = &raw->table;
 
     for (int64_t p = 0; p < table->rows * table->cols; p++) {
         if (isinf(table->values[p]))
             return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                                  "%s: row %lld, column %lld is infinite; replace it with a number", what,
                                  (long long)(p / table->cols) + 1, (long long)(p % table->cols) + 1);
-        draft->has_missing |= isnan(table->values[p]);
+        raw->has_missing |= isnan(table->values[p]);
     }
     return KFE_OK;
 }
@@ -309,7 +309,7 @@ cleanup:
 }
 
 kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
-                                int with_label, kfe_i_draft *out)
+                                int with_label, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &out->table;
@@ -339,7 +339,7 @@ cleanup:
 }
 
 static kfe_status read_npy(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                           kfe_i_draft *out)
+                           kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
 

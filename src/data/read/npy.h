@@ -28,8 +28,8 @@ kfe_status kfe_i_npy_read_words(kfe_i_source *source, const char *what, const kf
                                 kfe_i_labels *labels);
 /* Reads one array as labels, numbers or strings. */
 kfe_status kfe_i_npy_read_labels(kfe_i_source *source, const char *what, kfe_i_labels *labels);
-/* Reads a matrix into the draft; with_label: the label may be one of its columns. */
+/* Reads a matrix into the raw; with_label: the label may be one of its columns. */
 kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
-                                int with_label, kfe_i_draft *out);
+                                int with_label, kfe_i_raw_table *out);
 
 #endif

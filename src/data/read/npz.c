@@ -97,7 +97,7 @@ cleanup:
     return status;
 }
 
-static kfe_status read_labels(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, kfe_i_draft *out)
+static kfe_status read_labels(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     member array;
@@ -114,7 +114,7 @@ cleanup:
 }
 
 static kfe_status read_dense(const kfe_i_zip *zip, const kfe_i_read_settings *settings, int with_label,
-                             kfe_i_draft *out)
+                             kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_zip_entry entry;
@@ -269,7 +269,7 @@ static kfe_status check_sparse(const kfe_i_zip *zip, const kfe_i_table *table, i
 }
 
 static kfe_status read_sparse(const kfe_i_zip *zip, const kfe_i_zip_entry *format,
-                              const kfe_i_read_settings *settings, kfe_i_draft *out)
+                              const kfe_i_read_settings *settings, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &out->table;
@@ -290,7 +290,8 @@ cleanup:
 
 /* ---- the archive ---- */
 
-static kfe_status read_archive(const kfe_i_zip *zip, const kfe_i_read_settings *settings, kfe_i_draft *out)
+static kfe_status read_archive(const kfe_i_zip *zip, const kfe_i_read_settings *settings,
+                               kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_zip_entry labels;
@@ -315,7 +316,7 @@ cleanup:
 }
 
 static kfe_status read_npz(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                           kfe_i_draft *out)
+                           kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_zip zip;

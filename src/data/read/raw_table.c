@@ -6,23 +6,23 @@
 #include "core/memory.h"
 #include "data/read/reader.h"
 
-void kfe_i_draft_init(kfe_i_draft *draft, kfe_context *ctx)
+void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx)
 {
-    memset(draft, 0, sizeof *draft);
-    draft->ctx = ctx;
-    kfe_i_labels_init(&draft->labels, ctx);
+    memset(raw, 0, sizeof *raw);
+    raw->ctx = ctx;
+    kfe_i_labels_init(&raw->labels, ctx);
 }
 
-void kfe_i_draft_free(kfe_i_draft *draft)
+void kfe_i_raw_table_free(kfe_i_raw_table *raw)
 {
-    if (!draft->ctx)
+    if (!raw->ctx)
         return;
-    for (int64_t j = 0; draft->column_names && j < draft->table.cols; j++)
-        kfe_i_free(draft->ctx, draft->column_names[j]);
-    kfe_i_free(draft->ctx, draft->column_names);
-    kfe_i_table_free(&draft->table);
-    kfe_i_labels_free(&draft->labels);
-    memset(draft, 0, sizeof *draft);
+    for (int64_t j = 0; raw->column_names && j < raw->table.cols; j++)
+        kfe_i_free(raw->ctx, raw->column_names[j]);
+    kfe_i_free(raw->ctx, raw->column_names);
+    kfe_i_table_free(&raw->table);
+    kfe_i_labels_free(&raw->labels);
+    memset(raw, 0, sizeof *raw);
 }
 
 /* ---- the label column ---- */
@@ -109,10 +109,10 @@ int kfe_i_is_missing_text(const char *begin, const char *end)
 
 /* ---- missing values ---- */
 
-static int row_is_complete(const kfe_i_draft *draft, int64_t row)
+static int row_is_complete(const kfe_i_raw_table *raw, int64_t row)
 {
-    const kfe_i_table *table = &draft->table;
-    const kfe_i_labels *labels = &draft->labels;
+    const kfe_i_table *table = &raw->table;
+    const kfe_i_labels *labels = &raw->labels;
 
     if (labels->present && (labels->codes ? labels->codes[row] < 0 : isnan(labels->numbers[row])))
         return 0;
@@ -127,39 +127,39 @@ static int row_is_complete(const kfe_i_draft *draft, int64_t row)
     return 1;
 }
 
-static kfe_status keep_rows(kfe_i_draft *draft, const int64_t *kept, int64_t count)
+static kfe_status keep_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t count)
 {
     kfe_i_table whole = {0};
-    kfe_status status = kfe_i_table_gather(draft->ctx, &draft->table, kept, count, &whole);
+    kfe_status status = kfe_i_table_gather(raw->ctx, &raw->table, kept, count, &whole);
 
     if (status != KFE_OK)
         return status;
-    kfe_i_table_free(&draft->table);
-    draft->table = whole;
-    if (draft->labels.present)
-        kfe_i_labels_keep(&draft->labels, kept, count);
+    kfe_i_table_free(&raw->table);
+    raw->table = whole;
+    if (raw->labels.present)
+        kfe_i_labels_keep_rows(&raw->labels, kept, count);
     return KFE_OK;
 }
 
-static kfe_status drop_rows(kfe_context *ctx, kfe_i_draft *drafts, int views, const char *file)
+static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, const char *file)
 {
     kfe_status status = KFE_OK;
     int64_t *kept = NULL;
     int64_t count = 0;
-    int64_t rows = drafts[0].table.rows;
+    int64_t rows = raws[0].table.rows;
 
     KFE_ALLOC(ctx, kept, rows);
     for (int64_t i = 0; i < rows; i++) {
         int complete = 1;
         for (int v = 0; v < views; v++)
-            complete &= row_is_complete(&drafts[v], i);
+            complete &= row_is_complete(&raws[v], i);
         if (complete)
             kept[count++] = i;
     }
     if (count == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: every row has a missing value; use {missing=mean}", file);
     for (int v = 0; v < views; v++)
-        KFE_TRY(keep_rows(&drafts[v], kept, count));
+        KFE_TRY(keep_rows(&raws[v], kept, count));
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
               (long long)(rows - count), (long long)rows);
 cleanup:
@@ -188,74 +188,74 @@ static int64_t fill_column(kfe_i_table *table, int64_t column)
     return table->rows - present;
 }
 
-static kfe_status fill_means(kfe_i_draft *draft, const char *file)
+static kfe_status fill_means(kfe_i_raw_table *raw, const char *file)
 {
     int64_t filled = 0;
 
-    for (int64_t j = 0; draft->table.kind == KFE_TABLE_DENSE && j < draft->table.cols; j++) {
-        int64_t gaps = fill_column(&draft->table, j);
+    for (int64_t j = 0; raw->table.kind == KFE_TABLE_DENSE && j < raw->table.cols; j++) {
+        int64_t gaps = fill_column(&raw->table, j);
         if (gaps < 0)
-            return kfe_i_fail(draft->ctx, KFE_EINPUT,
+            return kfe_i_fail(raw->ctx, KFE_EINPUT,
                               "%s: column %lld%s%s has no value at all, so no mean; remove that column", file,
-                              (long long)j + 1, draft->column_names ? " " : "",
-                              draft->column_names ? draft->column_names[j] : "");
+                              (long long)j + 1, raw->column_names ? " " : "",
+                              raw->column_names ? raw->column_names[j] : "");
         filled += gaps;
     }
-    kfe_i_log(draft->ctx, KFE_LOG_INFO, "%s: filled %lld missing values with column means", file,
+    kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: filled %lld missing values with column means", file,
               (long long)filled);
     return KFE_OK;
 }
 
-static kfe_status refuse_missing(kfe_i_draft *draft, const char *file)
+static kfe_status refuse_missing(kfe_i_raw_table *raw, const char *file)
 {
     int64_t row = 0;
     int64_t column = 0;
 
-    if (kfe_i_table_find_nonfinite(&draft->table, &row, &column))
-        return kfe_i_fail(draft->ctx, KFE_EINPUT,
+    if (kfe_i_table_find_nonfinite(&raw->table, &row, &column))
+        return kfe_i_fail(raw->ctx, KFE_EINPUT,
                           "%s: row %lld, column %lld is missing (NaN); fill it in, or use {missing=mean} or "
                           "{missing=drop}",
                           file, (long long)row + 1, (long long)column + 1);
     return KFE_OK;
 }
 
-static kfe_status refuse_missing_label(kfe_i_draft *draft, const char *file)
+static kfe_status refuse_missing_label(kfe_i_raw_table *raw, const char *file)
 {
-    int64_t row = draft->labels.present ? kfe_i_labels_find_missing(&draft->labels) : -1;
+    int64_t row = raw->labels.present ? kfe_i_labels_find_missing(&raw->labels) : -1;
 
     if (row < 0)
         return KFE_OK;
-    return kfe_i_fail(draft->ctx, KFE_EINPUT,
+    return kfe_i_fail(raw->ctx, KFE_EINPUT,
                       "%s: the label of row %lld is missing; fill it in, or use {missing=drop}", file,
                       (long long)row + 1);
 }
 
-static kfe_status complete_one(kfe_i_draft *draft, const char *file, int missing)
+static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, int missing)
 {
     kfe_status status = KFE_OK;
 
-    if (!draft->has_missing)
+    if (!raw->has_missing)
         return KFE_OK;
-    KFE_TRY(refuse_missing_label(draft, file));
+    KFE_TRY(refuse_missing_label(raw, file));
     if (missing == KFE_MISSING_MEAN)
-        KFE_TRY(fill_means(draft, file));
+        KFE_TRY(fill_means(raw, file));
     else
-        KFE_TRY(refuse_missing(draft, file));
+        KFE_TRY(refuse_missing(raw, file));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_drafts_complete(kfe_context *ctx, kfe_i_draft *drafts, int count, const char *const *paths,
-                                 const kfe_i_read_settings *settings)
+kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, int count,
+                                       const char *const *paths, const kfe_i_read_settings *settings)
 {
     kfe_status status = KFE_OK;
 
     for (int v = 0; v < count; v++) {
         const char *file = kfe_i_shown_path(paths[v]);
         if (settings->missing != KFE_MISSING_DROP)
-            KFE_TRY(complete_one(&drafts[v], file, settings->missing));
-        else if (drafts[v].has_missing)
-            return drop_rows(ctx, drafts, count, file);
+            KFE_TRY(complete_one(&raws[v], file, settings->missing));
+        else if (raws[v].has_missing)
+            return drop_rows(ctx, raws, count, file);
     }
 cleanup:
     return status;

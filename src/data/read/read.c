@@ -91,13 +91,13 @@ cleanup:
 
 /* ---- one file ---- */
 
-static kfe_status read_draft(kfe_context *ctx, kfe_i_source *source, const char *path,
-                             const kfe_i_read_settings *settings, kfe_i_draft *out)
+static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const char *path,
+                                 const kfe_i_read_settings *settings, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_reader *reader = NULL;
 
-    kfe_i_draft_init(out, ctx);
+    kfe_i_raw_table_init(out, ctx);
     KFE_TRY(choose_reader(source, path, settings->format, &reader));
     KFE_TRY(reader->read(ctx, source, settings, out));
     if (out->table.rows == 0 && out->labels.rows == 0)
@@ -107,14 +107,14 @@ cleanup:
 }
 
 static kfe_status read_file(kfe_context *ctx, const char *path, const kfe_i_read_settings *settings,
-                            kfe_i_draft *out)
+                            kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_source source;
 
-    kfe_i_draft_init(out, ctx);
+    kfe_i_raw_table_init(out, ctx);
     KFE_TRY(kfe_i_source_open(ctx, path, &source));
-    KFE_TRY(read_draft(ctx, &source, path, settings, out));
+    KFE_TRY(read_raw_table(ctx, &source, path, settings, out));
 cleanup:
     kfe_i_source_close(&source);
     return status;
@@ -122,12 +122,12 @@ cleanup:
 
 /* Labels from a file of their own, one column of it. */
 static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings *settings, const char *file,
-                                    kfe_i_draft *draft)
+                                    kfe_i_raw_table *raw)
 {
     kfe_status status = KFE_OK;
     kfe_i_read_settings own = *settings;
-    kfe_i_draft labels;
-    int64_t rows_found = draft->table.rows;
+    kfe_i_raw_table labels;
+    int64_t rows_found = raw->table.rows;
 
     memcpy(own.label, "last", sizeof "last");
     own.label_file[0] = '\0';
@@ -138,20 +138,20 @@ static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings 
     if (!labels.labels.present)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: a label file has one column of labels", settings->label_file);
     if (labels.labels.rows == rows_found + 1 && settings->header == KFE_HEADER_AUTO)
-        KFE_TRY(kfe_i_labels_behead(&labels.labels));
+        KFE_TRY(kfe_i_labels_drop_header_row(&labels.labels));
     if (labels.labels.rows != rows_found)
         KFE_FAIL(ctx, KFE_EINPUT, "%s has %lld rows, but %s has %lld labels; they must match", file,
                  (long long)rows_found, settings->label_file, (long long)labels.labels.rows);
-    kfe_i_labels_free(&draft->labels);
-    draft->labels = labels.labels;
+    kfe_i_labels_free(&raw->labels);
+    raw->labels = labels.labels;
     kfe_i_labels_init(&labels.labels, ctx);
-    draft->has_missing |= labels.has_missing;
+    raw->has_missing |= labels.has_missing;
 cleanup:
-    kfe_i_draft_free(&labels);
+    kfe_i_raw_table_free(&labels);
     return status;
 }
 
-/* ---- from drafts to a data set ---- */
+/* ---- from raws to a data set ---- */
 
 static void describe_target(const kfe_data *data, const kfe_i_read_settings *settings, char *out, size_t size)
 {
@@ -201,32 +201,32 @@ cleanup:
     return status;
 }
 
-static void move_table(kfe_i_draft *draft, kfe_i_view *view)
+static void move_table(kfe_i_raw_table *raw, kfe_i_view *view)
 {
-    view->table = draft->table;
-    view->column_names = draft->column_names;
-    memset(&draft->table, 0, sizeof draft->table);
-    draft->column_names = NULL;
+    view->table = raw->table;
+    view->column_names = raw->column_names;
+    memset(&raw->table, 0, sizeof raw->table);
+    raw->column_names = NULL;
 }
 
-static kfe_status move_target(kfe_i_draft *draft, const char *file, const kfe_i_read_settings *settings,
+static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings,
                               kfe_data *data)
 {
     kfe_status status = KFE_OK;
 
-    if (!draft->labels.present)
+    if (!raw->labels.present)
         return KFE_OK;
-    KFE_TRY(kfe_i_labels_to_target(&draft->labels, settings->label_file[0] ? settings->label_file : file,
+    KFE_TRY(kfe_i_labels_to_target(&raw->labels, settings->label_file[0] ? settings->label_file : file,
                                    settings->task, &data->target));
-    data->label_column = settings->label_file[0] ? 0 : draft->labels.column;
-    data->target_name = draft->labels.name;
-    draft->labels.name = NULL;
+    data->label_column = settings->label_file[0] ? 0 : raw->labels.column;
+    data->target_name = raw->labels.name;
+    raw->labels.name = NULL;
 cleanup:
     return status;
 }
 
-/* Completes the draft and makes it a data set of one view. */
-static kfe_status finish_one(kfe_context *ctx, kfe_i_draft *draft, const char *path,
+/* Completes the raw and makes it a data set of one view. */
+static kfe_status finish_one(kfe_context *ctx, kfe_i_raw_table *raw, const char *path,
                              const kfe_i_read_settings *settings, kfe_data **out)
 {
     kfe_status status = KFE_OK;
@@ -234,12 +234,12 @@ static kfe_status finish_one(kfe_context *ctx, kfe_i_draft *draft, const char *p
     kfe_data *data = NULL;
 
     if (settings->label_file[0])
-        KFE_TRY(attach_label_file(ctx, settings, file, draft));
-    KFE_TRY(kfe_i_drafts_complete(ctx, draft, 1, &file, settings));
+        KFE_TRY(attach_label_file(ctx, settings, file, raw));
+    KFE_TRY(kfe_i_handle_missing_values(ctx, raw, 1, &file, settings));
     KFE_TRY(kfe_i_data_new(ctx, 1, &data));
     KFE_TRY(name_view(ctx, NULL, path, &data->views[0]));
-    move_table(draft, &data->views[0]);
-    KFE_TRY(move_target(draft, file, settings, data));
+    move_table(raw, &data->views[0]);
+    KFE_TRY(move_target(raw, file, settings, data));
     log_summary(data, file, settings);
     *out = data;
     data = NULL;
@@ -252,13 +252,13 @@ kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const 
                                   const kfe_i_read_settings *settings, kfe_data **out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_draft draft;
+    kfe_i_raw_table raw;
 
     *out = NULL;
-    KFE_TRY(read_draft(ctx, source, path, settings, &draft));
-    KFE_TRY(finish_one(ctx, &draft, path, settings, out));
+    KFE_TRY(read_raw_table(ctx, source, path, settings, &raw));
+    KFE_TRY(finish_one(ctx, &raw, path, settings, out));
 cleanup:
-    kfe_i_draft_free(&draft);
+    kfe_i_raw_table_free(&raw);
     return status;
 }
 
@@ -293,15 +293,15 @@ cleanup:
 /* ---- several views ---- */
 
 static kfe_status check_row_counts(kfe_context *ctx, int count, const char *const *paths,
-                                   const kfe_i_draft *drafts)
+                                   const kfe_i_raw_table *raws)
 {
     for (int v = 1; v < count; v++)
-        if (drafts[v].table.rows != drafts[0].table.rows)
+        if (raws[v].table.rows != raws[0].table.rows)
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "%s has %lld rows, but %s has %lld; views must describe the same examples in "
                               "the same order",
-                              kfe_i_shown_path(paths[0]), (long long)drafts[0].table.rows,
-                              kfe_i_shown_path(paths[v]), (long long)drafts[v].table.rows);
+                              kfe_i_shown_path(paths[0]), (long long)raws[0].table.rows,
+                              kfe_i_shown_path(paths[v]), (long long)raws[v].table.rows);
     return KFE_OK;
 }
 
@@ -319,20 +319,20 @@ static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe
     return own;
 }
 
-static kfe_status read_drafts(kfe_context *ctx, int count, const char *const *paths,
-                              const kfe_i_read_settings *settings, const kfe_i_view *views,
-                              kfe_i_draft *drafts)
+static kfe_status read_raw_tables(kfe_context *ctx, int count, const char *const *paths,
+                                  const kfe_i_read_settings *settings, const kfe_i_view *views,
+                                  kfe_i_raw_table *raws)
 {
     kfe_status status = KFE_OK;
 
     for (int v = 0; v < count; v++) {
         kfe_i_read_settings own = settings_of(settings, &views[v], v + 1 == count);
-        KFE_TRY(read_file(ctx, paths[v], &own, &drafts[v]));
+        KFE_TRY(read_file(ctx, paths[v], &own, &raws[v]));
     }
-    KFE_TRY(check_row_counts(ctx, count, paths, drafts));
+    KFE_TRY(check_row_counts(ctx, count, paths, raws));
     if (settings->label_file[0])
-        KFE_TRY(attach_label_file(ctx, settings, kfe_i_shown_path(paths[count - 1]), &drafts[count - 1]));
-    KFE_TRY(kfe_i_drafts_complete(ctx, drafts, count, paths, settings));
+        KFE_TRY(attach_label_file(ctx, settings, kfe_i_shown_path(paths[count - 1]), &raws[count - 1]));
+    KFE_TRY(kfe_i_handle_missing_values(ctx, raws, count, paths, settings));
 cleanup:
     return status;
 }
@@ -354,28 +354,28 @@ kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *p
 {
     kfe_status status = KFE_OK;
     kfe_i_read_settings settings;
-    kfe_i_draft *drafts = NULL;
+    kfe_i_raw_table *raws = NULL;
     kfe_data *data = NULL;
 
     *out = NULL;
     KFE_TRY(parse_settings(ctx, options, &settings));
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
-    KFE_ALLOC_ZERO(ctx, drafts, count);
+    KFE_ALLOC_ZERO(ctx, raws, count);
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
     for (int v = 0; v < count; v++)
         KFE_TRY(name_view(ctx, names ? names[v] : NULL, paths[v], &data->views[v]));
     KFE_TRY(kfe_i_views_check_names(ctx, data->views, count));
-    KFE_TRY(read_drafts(ctx, count, paths, &settings, data->views, drafts));
+    KFE_TRY(read_raw_tables(ctx, count, paths, &settings, data->views, raws));
     for (int v = 0; v < count; v++)
-        move_table(&drafts[v], &data->views[v]);
-    KFE_TRY(move_target(&drafts[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
+        move_table(&raws[v], &data->views[v]);
+    KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     *out = data;
     data = NULL;
 cleanup:
-    for (int v = 0; drafts && v < count; v++)
-        kfe_i_draft_free(&drafts[v]);
-    kfe_i_free(ctx, drafts);
+    for (int v = 0; raws && v < count; v++)
+        kfe_i_raw_table_free(&raws[v]);
+    kfe_i_free(ctx, raws);
     kfe_data_free(data);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of the formats share: each fills a draft, which read.c turns into a data set. */
+/* What the readers of the formats share: each fills a raw, which read.c turns into a data set. */
 #ifndef KFE_DATA_READ_READER_H
 #define KFE_DATA_READ_READER_H
 
@@ -11,13 +11,13 @@
 enum { KFE_CONTENT_LABELS = KFE_CONTENT_STRINGS + 1 };
 
 /* One table as a file has it. Missing values are NaN; nothing is infinite. */
-typedef struct kfe_i_draft {
+typedef struct kfe_i_raw_table {
     kfe_context *ctx;
     kfe_i_table table;
     char **column_names; /* one per column of the table, or NULL */
     kfe_i_labels labels;
     int has_missing; /* some value of the table or some label is missing */
-} kfe_i_draft;
+} kfe_i_raw_table;
 
 typedef struct kfe_i_reader {
     const char *name;
@@ -25,18 +25,18 @@ typedef struct kfe_i_reader {
     /* Whether the first bytes say that it is this format; NULL: they never do. */
     int (*recognise)(const char *head, int64_t length);
     kfe_status (*read)(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                       kfe_i_draft *out);
+                       kfe_i_raw_table *out);
 } kfe_i_reader;
 
 extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reader, kfe_i_npy_reader,
     kfe_i_npz_reader;
 
-void kfe_i_draft_init(kfe_i_draft *draft, kfe_context *ctx);
-void kfe_i_draft_free(kfe_i_draft *draft);
-/* Fills or drops what is missing, as the settings say; refuses it where they do not. The drafts are views of
+void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
+void kfe_i_raw_table_free(kfe_i_raw_table *raw);
+/* Fills or drops what is missing, as the settings say; refuses it where they do not. The raws are views of
  * the same rows: a row that one of them misses goes from all. */
-kfe_status kfe_i_drafts_complete(kfe_context *ctx, kfe_i_draft *drafts, int count, const char *const *paths,
-                                 const kfe_i_read_settings *settings);
+kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, int count,
+                                       const char *const *paths, const kfe_i_read_settings *settings);
 
 /* Which column of `count` holds the label: 0-based, or -1 for none. `names` may be NULL. */
 kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
