@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reference timings (memory bandwidth, GEMM) that the benchmarks are compared with. */
 #include "floor.h"
 
 #include <cblas.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses command lines against tables of flags; main.c parses with it, and help, man pages and completion
+ * list the same flags. */
 #include "flags.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints help texts from the tables of commands and flags. */
 #include "help.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the tables of methods, kernels, learners and generators, as text or JSON. */
 #include "list.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Draws the progress bar. */
 #include "progress.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Catches Ctrl-C and termination signals and passes them to the library as a request to stop. */
 #include "signals.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Growing strings, line wrapping and spelling suggestions for the command line. */
 #include "text.h"
 
 #include <stdarg.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe convert`: rewrites data in another format, and writes kernel matrices and rectangle
+ * features. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

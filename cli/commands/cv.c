@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe cv`: cross-validation and the search over grids of settings. */
 #include <stdlib.h>
 #include <string.h>
 

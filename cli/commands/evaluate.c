@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe evaluate`: measures the predictions of a model on labelled data. */
 #include <stdlib.h>
 
 #include "command.h"

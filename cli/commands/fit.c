@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe fit`: fits features (and optionally a classifier or regressor) and saves the model. */
 #include <stdlib.h>
 #include <string.h>
 

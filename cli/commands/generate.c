@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe generate`: writes synthetic data sets. */
 #include <stdlib.h>
 
 #include "command.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe help`: help on a command, man pages and the completion script. */
 #include <string.h>
 
 #include "help.h"

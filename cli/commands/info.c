@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe info`: prints what a model file contains. */
 #include "command.h"
 #include "list.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe kernels`: lists the kernels. */
 #include "command.h"
 #include "list.h"
 

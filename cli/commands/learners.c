@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe learners`: lists the classifiers and regressors. */
 #include "command.h"
 #include "list.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe measure`: measures how well kernels suit the labels, without fitting. */
 #include <stdlib.h>
 #include <string.h>
 

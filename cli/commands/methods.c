@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe methods`: lists the methods and says which one to use when. */
 #include "command.h"
 #include "list.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe predict`: writes the predictions of a model for new examples. */
 #include "command.h"
 #include "input.h"
 

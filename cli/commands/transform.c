@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe transform`: writes the features of new examples. */
 #include "command.h"
 #include "input.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: settings, callbacks, messages, memory limit and threads. Every public call receives one. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "core/context.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Output files that appear whole or not at all; models, reports and tables are written through them. */
 #define _GNU_SOURCE /* "e" of fopen, fsync */
 #include "core/file.h"
 

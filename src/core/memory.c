@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checked allocation through the hook of the context; everything in the library allocates here. */
 #include "core/memory.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses, checks and formats the settings that parameter tables describe. */
 #include "core/param.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Growing strings, and numbers to and from text in every locale. */
 #define _GNU_SOURCE /* strtod_l, uselocale */
 #include "core/text.h"
 

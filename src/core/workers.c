@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Runs independent tasks on several threads, each with its own context; the search over settings uses it. */
 #include "core/workers.h"
 
 #include <omp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Data sets: making them from memory, and asking what they contain. Readers and generators fill them. */
 #include "data/data.h"
 
 #include <string.h>

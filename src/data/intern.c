@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers distinct strings with a hash table; labels are stored this way. */
 #include "data/intern.h"
 
 #include <string.h>

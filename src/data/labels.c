@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Collects a label column while a file is read, and turns it into classes or real targets at the end. */
 #include "data/labels.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of examples: allocating, copying, selecting rows and checking them. */
 #include "data/table.h"
 
 #include <float.h>

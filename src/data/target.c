@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Targets: classes or real numbers from labels, and the selection of their rows. */
 #include "data/target.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks and repairs UTF-8. */
 #include "data/utf8.h"
 
 #include <stddef.h>

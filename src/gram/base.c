@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Dot products or distances of all pairs, from which every kernel of a grid is mapped; the search over
+ * settings uses it. */
 #include "gram/base.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Products of tall blocks of vectors by BLAS, for the iterative solvers and methods. */
 #include "gram/basis.h"
 
 #include <cblas.h>

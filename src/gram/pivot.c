@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Randomly pivoted Cholesky factorisation; the solver takes its preconditioner from it. */
 #include "gram/pivot.h"
 
 #include <cblas.h>

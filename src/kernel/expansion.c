@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel values with support examples times coefficients: how every kernel model computes features. */
 #include "kernel/expansion.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Expands "rbf:gamma=0.001..10/8" into eight kernels. */
 #include "kernel/family.h"
 
 #include <math.h>

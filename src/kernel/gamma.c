@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes gamma=scale, auto and median from the training data. */
 #include "kernel/gamma.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of kernels: parsing, formatting, copying and checking them, and lists of kernels. */
 #include "kernel/kernel.h"
 
 #include <stdio.h>

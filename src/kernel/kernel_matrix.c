@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The public call that computes a kernel matrix between two data sets. */
 #include <string.h>
 
 #include "core/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prepares a table for one kernel: centres it, computes norms, counts substrings. */
 #include "kernel/points.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Targets from strings and from numbers. */
 #include "data/target.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Operators and reference solutions for the tests of the solver and the eigenvectors. */
 #include "support/engine.h"
 
 #include <cblas.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One operator of every form, with the matrix that it should equal. */
 #include "support/gram_cases.h"
 
 #include "core/rng.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Random dense and sparse points for the tests of kernels and operators. */
 #include "support/points.h"
 
 #include "core/rng.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of generators, and the public calls that list and run them. */
 #include "data/generate/generate.h"
 
 #include <stdio.h>

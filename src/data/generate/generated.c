@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What all generators need: the table, its column names, and balanced classes. */
 #include "data/generate/generated.h"
 
 #include <stdio.h>

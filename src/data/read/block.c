@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A buffer over a text source that holds whole lines; the CSV and LIBSVM readers scan it. */
 #define _GNU_SOURCE /* memrchr */
 #include "data/read/block.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of NumPy arrays (.npy); npz.c reads the members of archives with it. */
 #include "data/read/npy.h"
 
 #include <math.h>

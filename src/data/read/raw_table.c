@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What all readers share: which column is the label, and what to do about missing values. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading data sets: chooses the reader of each file, joins views and labels. The public calls are here. */
 #include "data/read/read.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes from a file, a pipe or memory, decompressed on the way; every reader reads from one. */
 #define _GNU_SOURCE /* O_CLOEXEC with strict headers */
 #include "data/read/source.h"
 

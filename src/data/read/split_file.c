@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads files that say which examples are for training and which for testing; cross-validation uses them. */
 #include "data/read/split_file.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Buffered bytes into an output file, compressed if asked; every writer writes to one. */
 #include "data/write/sink.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing data sets and matrices: chooses the writer by the extension. The public calls are here. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of delimited text: dialects, headers, labels, missing values, errors with their places. */
 #include <stdio.h>
 #include <zlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of LIBSVM files: entries, labels, comments and errors with their places. */
 #include <stdio.h>
 
 #include "data/data.h"
