@@ -81,18 +81,18 @@ const cli_command *cli_command_find(const char *name);
 #define CLI_JSON CLI_SWITCH("json", "print the result as JSON on standard output")
 #define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
 #define CLI_GRID                                                                                             \
-    CLI_TEXT(                                                                                                \
-        "grid", 0, "NAME=VALUES",                                                                            \
-        "values to try for a parameter of the kernel, the method or the learner: a,b,c or lo:hi:logN or "    \
-        "lo:hi:linN; may be repeated")
+    CLI_TEXT("grid", 0, "NAME=VALUES",                                                                       \
+             "values to try for a parameter of the kernel, the method or the learner: a,b,c, or N values "   \
+             "from lo "                                                                                      \
+             "to hi as lo:hi:logN or lo:hi:linN; may be repeated")
 #define CLI_VIEW                                                                                             \
     CLI_TEXT(                                                                                                \
         "view", 0, "NAME=FILE",                                                                              \
-        "one more view of the same examples, with a name; may be repeated. Files without one are called "    \
-        "by the file name without folder and extension. A label column is looked for in the last file")
+        "one more view of the same examples, with a name; may be repeated. A view without a name gets that " \
+        "of its file, without folder and extension. Only the last file may have a label column")
 #define CLI_VIEW_KERNEL                                                                                      \
     CLI_TEXT("view-kernel", 0, "NAME=KERNEL",                                                                \
-             "the kernel of this view alone; may be repeated, also for the same view; -k is for the others")
+             "the kernel of this view only; may be repeated, also for the same view; -k is for the others")
 #define CLI_FLAGS_END                                                                                        \
     {                                                                                                        \
         .info = {.name = NULL }                                                                              \

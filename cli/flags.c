@@ -187,7 +187,7 @@ static int find_in(const cli_command *command, cli_source source, int entry, con
     return 0;
 }
 
-/* Any member of a family that has the flag. */
+/* Finds the flag in any entry of a table. */
 static int find_in_family(const parser *p, cli_source source, const char *typed, size_t length, cli_flag *out)
 {
     const cli_family *family = family_of(p->command, source);
@@ -199,8 +199,8 @@ static int find_in_family(const parser *p, cli_source source, const char *typed,
     return 0;
 }
 
-/* Looks a flag up; length 0 means by letter. A flag of a method may stand before the method is named, so
- * that all members of the families are searched as well. */
+/* Finds a flag by name, or by letter if length is 0. A flag of a method may stand before the method is named, so
+ * all entries of the tables are searched as well. */
 static int find_flag(const parser *p, const char *typed, size_t length, cli_source *source, cli_flag *out)
 {
     for (int s = 0; s < CLI_SOURCE_COUNT; s++) {
@@ -290,7 +290,7 @@ static int choose_entry(parser *p, const char *flag, const char *name)
     return 1;
 }
 
-/* The library checks the values of its own parameters; those of the command line are checked here. */
+/* Checks the value of a flag of the command line; the library checks its own parameters. */
 static int check_value(const parser *p, const cli_flag *flag, const char *value)
 {
     const kfe_param_info *info = &flag->info;
@@ -323,7 +323,7 @@ static int record(parser *p, cli_source source, const cli_flag *flag, const char
     return source != CLI_OWN || choose_entry(p, flag->info.name, value);
 }
 
-/* The value that follows as its own word: "yes" and "no" only, for a flag that can stand alone. */
+/* The value in the next argument. A flag that can stand alone takes only "yes" or "no" from there. */
 static const char *following_value(parser *p, const cli_flag *flag)
 {
     const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
@@ -384,7 +384,7 @@ static int add_operand(parser *p, const char *operand)
     return out->operand_count > 1 || choose_entry(p, NULL, operand);
 }
 
-/* "--C belongs to a learner (svm, linear-svm): name it with --learner". */
+/* Says which entries have the flag: "--C is a flag of some learners (svm, linear-svm): choose one with --learner". */
 static int refuse_without_choice(const parser *p, cli_source source, const char *name)
 {
     const cli_choice *choice = &p->command->choices[source - CLI_CHOICE];
@@ -415,14 +415,14 @@ static int refuse_flag_of_other(const parser *p, cli_source source, const char *
     return 0;
 }
 
-/* A method that is missing altogether is the command's to complain about. */
+/* Whether the command works without this choice. If not, the command itself reports that it is missing. */
 static int is_optional(const parser *p, cli_source source)
 {
     return source > CLI_CHOICE || p->command->choices[0].family == &cli_learners;
 }
 
-/* Flags given before the method or learner was named belong to those that were named in the end; so does one
- * that reading has under the same name, as the more special of the two. */
+/* Assigns flags to the method or learner that was chosen, which may stand after them on the command line. A flag
+ * that both reading and the chosen entry have belongs to the entry. */
 static int settle_choices(const parser *p)
 {
     const cli_arguments *out = p->out;

@@ -16,7 +16,8 @@ void cli_help_overview(FILE *out)
           out);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         fprintf(out, "  %-12s%s\n", command->name, command->summary);
-    fputs("\n'kfe help COMMAND' or 'kfe COMMAND --help' tells more. A first try:\n\n"
+    fputs("\n'kfe help COMMAND' or 'kfe COMMAND --help' shows the flags of a command, 'kfe methods --guide'\n"
+          "which method to use. A first try:\n\n"
           "  kfe generate iris -o iris.csv\n"
           "  kfe fit -m koc -k rbf:gamma=1 iris.csv -o iris.kfe\n"
           "  kfe transform iris.kfe iris.csv -o features.csv\n",
@@ -88,7 +89,7 @@ static void print_group(FILE *out, const cli_command *command, cli_source source
             print_flag(out, &flag);
 }
 
-/* "-m ", "--learner " or, where an operand chooses, "". */
+/* Prints the flag that chooses a member, "-m " or "--learner "; nothing where an operand chooses it. */
 static void print_chooser(FILE *out, const cli_command *command, const char *name)
 {
     cli_flag flag;

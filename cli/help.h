@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help, man pages and completion, all made from the tables of commands and parameters. */
+/* Print help, man pages and completion scripts from the tables of commands and parameters. */
 #ifndef KFE_CLI_HELP_H
 #define KFE_CLI_HELP_H
 
 #include "command.h"
 
 void cli_help_overview(FILE *out);
-/* With the flags of the members that `arguments` chose; NULL: none. */
+/* Includes the flags of the method and learner that `arguments` chose; NULL: none. */
 void cli_help_command(FILE *out, const cli_command *command, const cli_arguments *arguments);
 /* The parameters of one entry of a family, as in help. */
 void cli_help_params(FILE *out, const cli_family *family, int entry);

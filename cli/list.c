@@ -18,12 +18,12 @@ static const struct {
     {KFE_HAS_KERNELS, "works with every kernel"},
     {KFE_HAS_MULTIVIEW, "takes several views or kernels"},
     {KFE_HAS_SPARSE, "keeps sparse data sparse"},
-    {KFE_HAS_SYNTHETIC, "needs the points themselves: no precomputed kernels, no strings"},
+    {KFE_HAS_SYNTHETIC, "needs the columns of the data: no precomputed kernels, no strings"},
     {KFE_HAS_INDEFINITE, "not positive definite for all parameters"},
-    {KFE_HAS_NONNEGATIVE, "for data without negative values"},
+    {KFE_HAS_NONNEGATIVE, "only for data without negative values"},
     {KFE_HAS_STRINGS, "works on strings"},
-    {KFE_HAS_TWO_CLASSES, "for two classes"},
-    {KFE_HAS_WEIGHTS, "weighs the kernels itself"},
+    {KFE_HAS_TWO_CLASSES, "only for two classes"},
+    {KFE_HAS_WEIGHTS, "learns the weights of the kernels"},
     {KFE_HAS_PREDICTOR, "predicts without a learner"},
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };

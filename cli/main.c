@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of kfe: finds the command, sets the library up, runs, and turns the end into an exit
- * status. Everything that prints or handles signals is in this folder; the library does neither. */
+/* The entry point of the command line: finds the command, sets up a context, runs the command and returns its exit
+ * status. Only this folder prints and handles signals; the library does neither. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -23,10 +23,10 @@ static const cli_command *const commands[] = {
 const cli_flag cli_common_flags[] = {
     CLI_INT("threads", "0", 0, 4096, "number of threads; 0: OMP_NUM_THREADS if set, else one per core"),
     CLI_INT("seed", "0", 0, 9007199254740992.0, "seed of the random numbers"),
-    CLI_TEXT(
-        "memory", 0, "LIMIT",
-        "memory that may be planned for, such as 500M, 1.5GB or 8GiB (K, M, G, T and KiB … count in 1024, "
-        "KB … in 1000); by default 70 % of what is free"),
+    CLI_TEXT("memory", 0, "LIMIT",
+             "memory limit, such as 500M, 1.5GB or 8GiB (K, M, G, T and KiB … are powers of 1024, KB … of "
+             "1000); 70 % "
+             "of the free memory unless given"),
     CLI_LETTER_SWITCH("quiet", 'q', "print no summary and no progress, only warnings and errors"),
     CLI_LETTER_SWITCH("verbose", 'v', "say what is being done"),
     CLI_LETTER_SWITCH("help", 'h', "show this help"),
@@ -187,7 +187,7 @@ static int exit_status_of(kfe_status status)
                                                                                    : EXIT_WRONG_USE;
 }
 
-/* A full disk shows only when the last bytes go out. */
+/* Closes standard output, since a full disk shows only when the last bytes are written. */
 static int close_output(int exit_status)
 {
     int failed = ferror(stdout);

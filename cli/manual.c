@@ -6,7 +6,7 @@
 
 #include "help.h"
 
-/* Text in which nothing is a request or an escape to roff. */
+/* Prints text with everything escaped that roff would take for a request. */
 static void print_escaped(FILE *out, const char *text)
 {
     int at_start = 1;

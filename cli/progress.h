@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The progress bar: on standard error, only on a terminal, only for what takes more than a second. */
+/* Show a progress bar on standard error, if that is a terminal and the call takes more than a second. */
 #ifndef KFE_CLI_PROGRESS_H
 #define KFE_CLI_PROGRESS_H
 
@@ -7,7 +7,7 @@
 
 /* The progress callback of the library. */
 void cli_progress_show(void *user, const char *stage, int64_t done, int64_t total);
-/* Takes the bar away, so that something else can be written. */
+/* Erases the bar before something else is printed. */
 void cli_progress_erase(void);
 /* Seconds on a clock that only moves forward. */
 double cli_clock(void);

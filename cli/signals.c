@@ -23,9 +23,9 @@ void cli_signals_catch(void)
     sigemptyset(&note.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            sigaction(caught[i], &note, NULL); /* one that was ignored, as under nohup, stays so */
-    signal(SIGPIPE, SIG_DFL);                  /* a reader that had enough ends us quietly */
-    signal(SIGXFSZ, SIG_IGN);                  /* a file that grows too large is an error of writing */
+            sigaction(caught[i], &note, NULL); /* a signal that is ignored, as under nohup, stays ignored */
+    signal(SIGPIPE, SIG_DFL);                  /* a closed pipe ends the process without a message */
+    signal(SIGXFSZ, SIG_IGN);                  /* a file beyond the size limit becomes an error of write() */
 }
 
 int cli_signal_arrived(void)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and strings of the command line. Running out of memory ends the program: there is nothing to save.
- */
+/* Build strings in the command line. Running out of memory ends the program, since there is nothing to save. */
 #ifndef KFE_CLI_TEXT_H
 #define KFE_CLI_TEXT_H
 
@@ -17,16 +16,16 @@ typedef struct cli_text {
 
 void cli_text_add(cli_text *text, const char *string);
 void cli_text_printf(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends "key=value", after a comma if there is something before, as the library's options want it. */
+/* Appends "key=value" as an option of the library, after a comma unless it is the first. */
 void cli_text_option(cli_text *text, const char *key, const char *value);
-/* What was added; "" if nothing was. */
+/* The string; "" if nothing was added. */
 const char *cli_text_string(const cli_text *text);
 
-/* Writes paragraphs, wrapped at the width of the screen, every line but the first indented; `column` is
- * where the cursor stands. */
+/* Writes paragraphs, wrapped at the width of the screen; every line but the first is indented. `column` is the
+ * position of the cursor. */
 void cli_print_wrapped(FILE *out, const char *text, int indent, int column);
 
-/* Keeps in `best` the candidate nearest to `word`, if any is near enough to be what was meant. */
+/* Keeps the candidate most similar to a misspelt word in `best`; NULL if none is similar enough. */
 typedef struct cli_suggestion {
     const char *best;
     int distance;

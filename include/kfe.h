@@ -258,6 +258,17 @@ enum {
     KFE_HAS_PREDICTOR = 1u << 12    /* methods: predict without a learner */
 };
 
+/* One row of the guide "which method?". c is the number of classes. */
+typedef struct kfe_guide_row {
+    const char *goal;  /* what the user wants */
+    const char *start; /* the method to start with, or several: "sma, smc" */
+    const char *then;  /* others, each with the reason to take it; "" if none */
+    unsigned flags;    /* KFE_HAS_... that all methods to start with have */
+} kfe_guide_row;
+
+/* Methods by goal, row by row. Returns 0 past the end, 1 otherwise. */
+KFE_API int kfe_guide(int index, kfe_guide_row *out);
+
 /* Each returns 0 past the end of its table, 1 otherwise. */
 KFE_API int kfe_generator(int index, kfe_entry_info *out);
 KFE_API int kfe_kernel(int index, kfe_entry_info *out);

@@ -40,7 +40,7 @@ static kfe_status check_kernel(cli_session *session)
     return KFE_OK;
 }
 
-/* A label file belongs to IN. Data that has one has no label column of its own. */
+/* A label file belongs to IN. If there is one, the other table has no label column either. */
 static kfe_status read_against(cli_session *session, const char *path, kfe_data **out)
 {
     cli_text options = {0};
@@ -56,7 +56,7 @@ static kfe_status read_against(cli_session *session, const char *path, kfe_data 
     return status;
 }
 
-/* As with transform, the columns of the other table tell whether IN has a label column. */
+/* As in transform, the number of columns of the other table shows whether IN has a label column. */
 static kfe_status read_rows(cli_session *session, const kfe_data *against, kfe_data **out)
 {
     char number[32];
@@ -74,7 +74,7 @@ static kfe_status read_rows(cli_session *session, const kfe_data *against, kfe_d
     return status;
 }
 
-/* An npy file is one array: with the labels in it, it would be no kernel matrix. */
+/* A .npy file is one array: with the labels in it, it would not be a kernel matrix. */
 static int holds_labels(const char *path)
 {
     const char *dot = strstr(path, ".npy");
@@ -162,11 +162,11 @@ static const cli_flag flags[] = {
     CLI_TEXT("kernel", 'k', "KERNEL",
              "write the kernel matrix instead of the data, one row for each example of IN"),
     CLI_TEXT("against", 0, "FILE",
-             "the examples that the columns of the kernel matrix stand for; by default those of IN"),
+             "the examples of the columns of the kernel matrix; those of IN unless given"),
     CLI_TEXT(
         "viola-jones", 0, "WxH",
         "write the rectangle features of Viola & Jones instead: each row is a grey image of W by H pixels"),
-    CLI_TEXT("output", 'o', "FILE", "the file to write, in place of the operand OUT"), CLI_FLAGS_END};
+    CLI_TEXT("output", 'o', "FILE", "the file to write, instead of the operand OUT"), CLI_FLAGS_END};
 
 const cli_command cli_command_convert = {
     .name = "convert",
@@ -175,14 +175,14 @@ const cli_command cli_command_convert = {
     .description =
         "Reads IN and writes it to OUT in the format that OUT's extension names: .csv .tsv .npy "
         ".npz .svm .libsvm, also followed by .gz; '-' is CSV on standard output.\n"
-        "With -k, it writes the kernel matrix instead, ready for 'kfe fit -k precomputed'; made --against "
-        "the training data from test data, ready for 'kfe transform'. IN's labels go with it, except into "
-        ".npy, which holds the matrix alone. Names such as gamma=scale are resolved on the data of the "
-        "columns.\n"
-        "With --viola-jones, each row is a grey image, row by row, and becomes the sums of pixels in two, "
-        "three "
-        "and four adjacent rectangles of one size, with opposite signs, at all positions and sizes: 63,960 "
-        "features of 19x19 pixels. Labels go with them.",
+        "With -k, it writes the kernel matrix instead, for 'kfe fit -k precomputed'. With test data as IN "
+        "and "
+        "--against the training data, the matrix is for 'kfe transform' and 'kfe predict'. The labels of IN "
+        "are written too, except into .npy, which holds the matrix only. gamma=scale and the like are "
+        "computed from the examples of the columns.\n"
+        "With --viola-jones, each row of IN is a grey image. Its features are differences between the pixel "
+        "sums of two, three or four adjacent rectangles of the same size, at all positions and sizes: 63,960 "
+        "features for 19x19 pixels. Labels are kept.",
     .examples = "  kfe convert table.csv table.svm\n"
                 "  kfe convert --label first --missing mean table.tsv.gz table.npz\n"
                 "  kfe convert -k rbf:gamma=0.1 train.csv K.npz\n"

@@ -98,11 +98,11 @@ cleanup:
 static const cli_flag flags[] = {
     CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
     CLI_TEXT("kernel", 'k', "KERNEL",
-             "the kernel, as name or name:key=value,…; repeated, their weighted sum"),
-    CLI_LEARNER("what learns on the features and predicts; 'kfe learners' lists them; methods that predict "
-                "by themselves need none"),
+             "the kernel, as name or name:key=value,…; given several times: their weighted sum"),
+    CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them; methods that "
+                "predict by themselves need none"),
     CLI_GRID,
-    CLI_TEXT("save", 0, "MODEL", "fit the best setting on all the data and write it as a model"),
+    CLI_TEXT("save", 0, "MODEL", "fit the best setting on all examples and save that model"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_JSON,
@@ -110,13 +110,12 @@ static const cli_flag flags[] = {
 
 const cli_command cli_command_cv = {
     .name = "cv",
-    .summary = "choose parameters and measure them, by cross-validation",
+    .summary = "cross-validate a method and choose its settings",
     .operands = "-m METHOD [-k KERNEL]... [--learner LEARNER] [--grid NAME=VALUES]... [FLAGS] TRAIN...",
-    .description = "Divides TRAIN into parts, and measures what is learned on some of them on the others. "
-                   "With --grid, the "
-                   "settings are compared inside each training part, so that the choice does not see what it "
-                   "is measured "
-                   "on. Prints the mean and standard deviation of every metric, and what was chosen.",
+    .description = "Splits TRAIN into folds, fits on all but one of them and measures the predictions on the "
+                   "fold left out. With --grid, the settings are compared on inner folds of each training "
+                   "part, so that the examples that measure a choice never influence it. Prints the mean and "
+                   "standard deviation of every metric, and the settings that were chosen.",
     .examples =
         "  kfe cv -m koc -k rbf --learner linear-svm --grid gamma=0.01:10:log7 --grid C=0.1,1,10 "
         "train.csv --save best.kfe\n"

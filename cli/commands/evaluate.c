@@ -7,7 +7,8 @@
 #include "list.h"
 #include "progress.h"
 
-/* Few distinct numbers would otherwise be taken for classes, and many classes for numbers. */
+/* Reads the labels as the model's task says. Otherwise few distinct numbers would be taken for classes, and many
+ * numeric classes for numbers. */
 static void add_task(const kfe_model *model, cli_text *options)
 {
     if (kfe_model_task(model) == KFE_TASK_REAL)
@@ -54,15 +55,14 @@ const cli_command cli_command_evaluate = {
     .summary = "measure how well a model predicts",
     .operands = "MODEL DATA... [--metrics NAME;NAME...] [--json]",
     .description =
-        "Predicts the labels or values of DATA and compares them with those that DATA has: accuracy and "
-        "others "
-        "for classes, with a table of what was taken for what; rmse, mae and r2 for numbers. --json adds the "
+        "Predicts the classes or values of DATA and compares them with the labels in DATA. Prints accuracy, "
+        "other metrics and the confusion matrix for classes; rmse, mae and r2 for numbers. --json adds the "
         "points of the ROC and precision-recall curves.",
     .examples = "  kfe evaluate model.kfe test.csv\n"
                 "  kfe evaluate model.kfe test.csv --metrics 'f1;auc' --positive ill --json\n",
     .flags = flags,
     .uses = CLI_USES_READING,
     .option = kfe_evaluate_option,
-    .option_title = "Flags of measuring",
+    .option_title = "Flags of evaluation",
     .run = run,
 };

@@ -85,10 +85,10 @@ cleanup:
 
 static const cli_flag flags[] = {
     CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
-    CLI_TEXT(
-        "kernel", 'k', "KERNEL",
-        "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; repeated, their weighted sum"),
-    CLI_LEARNER("what learns on the features, so that the model predicts; 'kfe learners' lists them"),
+    CLI_TEXT("kernel", 'k', "KERNEL",
+             "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; given several times: their "
+             "weighted sum"),
+    CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them"),
     CLI_TEXT("output", 'o', "MODEL", "the model file to write; '-' is standard output"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,
@@ -97,13 +97,13 @@ static const cli_flag flags[] = {
 
 const cli_command cli_command_fit = {
     .name = "fit",
-    .summary = "learn features, and to predict from them, and save a model",
+    .summary = "fit features (and optionally a classifier or regressor) and save the model",
     .operands = "-m METHOD [-k KERNEL]... [--learner LEARNER] [FLAGS] TRAIN... -o MODEL",
     .description =
-        "Learns features from the examples in TRAIN and writes the model to MODEL. Several files, or --view, "
-        "are several views of the same examples, row by row. With --learner the model also predicts. 'kfe "
-        "fit "
-        "-m koc --learner svm --help' shows the flags of koc and svm as well.",
+        "Fits a method to the examples in TRAIN and writes the model to MODEL. Several files, or --view, are "
+        "several views of the same examples, row by row. With --learner, a classifier or regressor is fitted "
+        "on the features, and the model also predicts. 'kfe fit -m koc --learner svm --help' shows the flags "
+        "of koc and svm as well.",
     .examples =
         "  kfe fit -m koc -k rbf:gamma=0.2 train.csv -o model.kfe\n"
         "  kfe fit -m koc -k rbf:gamma=0.2 --learner svm --C 10 train.csv -o model.kfe\n"

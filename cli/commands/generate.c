@@ -25,17 +25,17 @@ cleanup:
     return status;
 }
 
-static const cli_flag flags[] = {CLI_TEXT("output", 'o', "FILE",
-                                          "the file to write, its format by its extension; by default CSV on "
-                                          "standard output"),
-                                 CLI_SWITCH("list", "list the generators"),
-                                 CLI_SWITCH("json", "with --list: as JSON"), CLI_FLAGS_END};
+static const cli_flag flags[] = {
+    CLI_TEXT("output", 'o', "FILE",
+             "the file to write; its extension names the format. CSV on standard "
+             "output unless given"),
+    CLI_SWITCH("list", "list the generators"), CLI_SWITCH("json", "print the list as JSON"), CLI_FLAGS_END};
 
 const cli_command cli_command_generate = {
     .name = "generate",
-    .summary = "make example data",
+    .summary = "generate example data",
     .operands = "NAME [-o FILE] [FLAGS]",
-    .description = "Makes a data set from the literature. The same --seed gives the same data.",
+    .description = "Generates a data set from the literature. The same --seed gives the same data.",
     .examples = "  kfe generate --list\n"
                 "  kfe generate slabs --seed 1 -o train.csv\n",
     .flags = flags,

@@ -19,7 +19,7 @@ static kfe_status run(cli_session *session)
     if (shell)
         return cli_completion(stdout, shell)
                    ? KFE_OK
-                   : cli_fail(session, "there is completion for bash, not for '%s'", shell);
+                   : cli_fail(session, "completion is available for bash, not for '%s'", shell);
     if (cli_is_set(arguments, "man"))
         cli_manual(stdout, command);
     else if (command)
@@ -42,7 +42,7 @@ const cli_command cli_command_help = {
     .name = "help",
     .summary = "show help on a command",
     .operands = "[COMMAND]",
-    .description = "Shows what there is, or what one command does and which flags it takes.",
+    .description = "Lists the commands, or shows what one command does and which flags it takes.",
     .flags = flags,
     .run = run,
 };

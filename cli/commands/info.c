@@ -25,8 +25,8 @@ const cli_command cli_command_info = {
     .name = "info",
     .summary = "describe a model",
     .operands = "MODEL [--json]",
-    .description = "Prints what a model file holds: method, parameters, kernels, sizes, classes and what the "
-                   "fit recorded.",
+    .description = "Prints what a model file contains: method, parameters, kernels, sizes, classes and the "
+                   "records of the fit.",
     .examples = "  kfe info model.kfe\n  kfe info --json model.kfe | jq .method\n",
     .flags = flags,
     .run = run,

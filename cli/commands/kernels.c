@@ -15,8 +15,7 @@ const cli_command cli_command_kernels = {
     .summary = "list the kernels, or show one in full",
     .operands = "[NAME] [--json]",
     .description = "Lists the kernels that -k takes, each with its formula and the defaults of its "
-                   "parameters; with a NAME, "
-                   "shows one of them in full.",
+                   "parameters. With a NAME, shows one kernel in full.",
     .examples = "  kfe kernels\n  kfe kernels rbf\n",
     .flags = flags,
     .run = run,

@@ -12,10 +12,10 @@ static const cli_flag flags[] = {CLI_JSON, CLI_FLAGS_END};
 
 const cli_command cli_command_learners = {
     .name = "learners",
-    .summary = "list the learners, or show one in full",
+    .summary = "list the classifiers and regressors, or show one in full",
     .operands = "[NAME] [--json]",
-    .description = "Lists what '--learner' takes: what learns on the features and predicts, each with its "
-                   "paper and the defaults of its parameters; with a NAME, shows one of them in full.",
+    .description = "Lists the classifiers and regressors that '--learner' takes, each with its paper and the "
+                   "defaults of its parameters. With a NAME, shows one of them in full.",
     .examples = "  kfe learners\n  kfe learners svm\n",
     .flags = flags,
     .run = run,

@@ -62,12 +62,12 @@ cleanup:
 
 static const cli_flag flags[] = {
     CLI_TEXT("kernel", 'k', "KERNEL", "the kernel, as name or name:key=value,…; may be repeated"), CLI_VIEW,
-    CLI_TEXT("view-kernel", 0, "NAME=KERNEL", "a kernel on the view of this name alone; may be repeated"),
-    CLI_JSON, CLI_FLAGS_END};
+    CLI_TEXT("view-kernel", 0, "NAME=KERNEL", "a kernel for this view only; may be repeated"), CLI_JSON,
+    CLI_FLAGS_END};
 
 const cli_command cli_command_measure = {
     .name = "measure",
-    .summary = "measure how well kernels suit the data",
+    .summary = "measure how well kernels suit the labels, without fitting",
     .operands = "TRAIN... -k KERNEL... [FLAGS]",
     .description = "Prints for every kernel how well it agrees with the labels (kernel-target alignment, "
                    "HSIC) and how many directions matter (effective rank).",

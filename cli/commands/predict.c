@@ -47,21 +47,20 @@ cleanup:
 static const cli_flag flags[] = {
     CLI_TEXT(
         "output", 'o', "PREDICTIONS",
-        "the file to write, its format by its extension (.csv .tsv .npy .npz .svm, also .gz); by default "
-        "CSV on standard output"),
-    CLI_SWITCH("scores", "after the label, the decision values: one per class, or one per pair of classes, "
-                         "above zero for the first of the two"),
+        "the file to write; its extension names the format (.csv .tsv .npy .npz .svm, also with .gz). CSV on "
+        "standard output unless given"),
+    CLI_SWITCH("scores", "also write the decision values after the label: one per class, or one per pair of "
+                         "classes, positive for the first class of the pair"),
     CLI_VIEW, CLI_FLAGS_END};
 
 const cli_command cli_command_predict = {
     .name = "predict",
     .summary = "predict the labels or values of new data",
     .operands = "MODEL DATA... [-o PREDICTIONS] [--scores]",
-    .description = "Predicts the label or value of every example in DATA, one row each, with a model that "
-                   "was fitted with --learner, or by a method that predicts by itself ('kfe methods' says "
-                   "so). DATA has the columns that the model was fitted on; the label column may be "
-                   "missing, and is "
-                   "not looked at.",
+    .description = "Predicts the class or value of every example in DATA and writes one row for each. The "
+                   "model must have been fitted with --learner, or by a method that predicts by itself ('kfe "
+                   "methods NAME' says so). DATA must have the columns that the model was fitted on; a label "
+                   "column is optional and ignored.",
     .examples = "  kfe fit -m koc -k rbf:gamma=0.2 --learner knn train.csv -o model.kfe\n"
                 "  kfe predict model.kfe new.csv -o labels.csv\n",
     .flags = flags,

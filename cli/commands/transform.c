@@ -29,8 +29,8 @@ cleanup:
 static const cli_flag flags[] = {
     CLI_TEXT(
         "output", 'o', "FEATURES",
-        "the file to write, its format by its extension (.csv .tsv .npy .npz .svm, also .gz); by default "
-        "CSV on standard output"),
+        "the file to write; its extension names the format (.csv .tsv .npy .npz .svm, also with .gz). CSV on "
+        "standard output unless given"),
     CLI_VIEW, CLI_FLAGS_END};
 
 const cli_command cli_command_transform = {
@@ -38,8 +38,9 @@ const cli_command cli_command_transform = {
     .summary = "compute the features of new data",
     .operands = "MODEL DATA... [-o FEATURES]",
     .description =
-        "Computes the features of every example in DATA, one row each. DATA has the columns that the model "
-        "was fitted on; the label column may be missing. A model of several views takes as many files.",
+        "Computes the features of every example in DATA and writes one row for each. DATA must have the "
+        "columns that the model was fitted on; a label column is optional and ignored. A model of several "
+        "views takes as many files.",
     .examples = "  kfe transform model.kfe test.csv -o features.npy\n"
                 "  zcat test.csv.gz | kfe transform model.kfe - | head\n",
     .flags = flags,

@@ -73,10 +73,12 @@ def parameters(kfe):
     overview = kfe.ok("help").out
     for command in re.findall(r"^  ([a-z]+)  ", overview, re.M):
         add_flags(command)
-    for family, flag in (("methods", "-m"), ("learners", "--learner")):
-        for entry in json.loads(kfe.ok(family, "--json").out):
+    for family, flag in (("method", "-m"), ("learner", "--learner")):
+        for entry in json.loads(kfe.ok(family + "s", "--json").out):
             add_flags("fit", "-m", "koc", flag, entry["name"])
+            known.setdefault(family, []).append(entry["name"])
     for entry in json.loads(kfe.ok("kernels", "--json").out):
+        known.setdefault("kernel", []).append(entry["name"])
         for param in entry["parameters"]:
             known.setdefault(param["name"], []).append(" ".join(map(str, param.values())))
     return known

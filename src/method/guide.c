@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guide "which method?": methods by goal. `kfe methods` prints it, and docs/which-method.md shows it; a test
+ * compares the two and checks every row against the flags of the methods it names. */
+#include "kfe.h"
+
+static const kfe_guide_row rows[] = {
+    {"features of few samples with many columns (genes, spectra), linear and easy to explain", "pls",
+     "cr to move between least squares and principal components; blf when outliers matter (loss=lad)",
+     KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION},
+    {"the same with a kernel", "kfd",
+     "hsic, uhsic when the target is a number or has a kernel of its own; kpls for more features than "
+     "classes",
+     KFE_HAS_SUPERVISION | KFE_HAS_KERNELS},
+    {"features of classes with a nonlinear boundary", "koc",
+     "kda-qr to weigh the spread within the classes; hsic, skfe for dependence on the labels",
+     KFE_HAS_SUPERVISION | KFE_HAS_KERNELS},
+    {"a plot of the classes", "kfd, c - 1 features", "koc, c features; skfe for sparse text",
+     KFE_HAS_SUPERVISION},
+    {"to predict a number", "pls, kpls",
+     "kopls when the features must be uncorrelated; kblf for another loss", KFE_HAS_REGRESSION},
+    {"components of data without labels", "pca, kpca",
+     "skfa when a projection must cost a few kernel evaluations", 0},
+    {"a model for a million rows", "sma",
+     "smc for covariance instead of alignment; rkopls with random landmarks", KFE_HAS_KERNELS},
+    {"fast projections of new data", "sma, smc, skfa", "akda-qr: as many kernel evaluations as classes",
+     KFE_HAS_KERNELS},
+    {"features and an SVM that fit each other", "svm-joint",
+     "usvm-joint for uncorrelated features; slmc for an SVM on a few learned points", KFE_HAS_PREDICTOR},
+    {"weights for several kernels or views", "mkl", "hsic-mkl for features, svm-mkl for features and SVMs",
+     KFE_HAS_WEIGHTS | KFE_HAS_MULTIVIEW},
+    {"to know which view to trust, and where", "sldr", "lmkl when the views should not be projected",
+     KFE_HAS_WEIGHTS | KFE_HAS_MULTIVIEW},
+    {"sparse text with many terms", "oc, pls", "skfe, kda-qr, sma with a kernel; nothing is made dense",
+     KFE_HAS_SPARSE},
+    {"features of strings", "any method that takes kernels, with kernel spectrum", "", 0},
+    {"an SVM, k-nearest neighbours or least squares on the data itself", "none, with a learner", "", 0},
+};
+
+int kfe_guide(int index, kfe_guide_row *out)
+{
+    if (index < 0 || (size_t)index >= sizeof rows / sizeof *rows)
+        return 0;
+    *out = rows[index];
+    return 1;
+}
