@@ -10,8 +10,11 @@
  *   γ < 1: u ∝ (S + δI)⁻¹b,  δ = γs/(1−γ),
  *   γ > 1: u ∝ (δI − S)⁻¹b,  δ = γs/(γ−1) above the largest eigenvalue of S.
  * As s lies between the smallest and the largest eigenvalue, δ lies in a known interval. It is scanned at logarithmic steps in
- * the eigenbasis of S, and the best place is refined by golden sections. For several targets, u and the unit combination c of
- * targets are improved in turn, c ∝ YᵀXu, starting from the leading singular vector of XᵀY.
+ * the eigenbasis of S, and the best place is refined by golden sections.
+ *
+ * For several targets, u and the unit combination c of targets are improved in turn, c ∝ YᵀXu, until the criterion rises no more.
+ * As it may have several maxima, this starts from the combinations that are best at α = 0, ½ and 1 (the leading eigenvectors of
+ * YᵀXS⁺XᵀY and YᵀXXᵀY, and that of the first principal component), and the best end is taken.
  *
  * All computations are in the r ≤ min(n, d) principal coordinates of the data, where each iteration subtracts ppᵀ from S,
  * p = Xᵀq.
@@ -27,7 +30,9 @@
 #include "method/deflation/deflation.h"
 #include "method/scatter.h"
 
-enum { SCAN = 100, SECTIONS = 60, ALTERNATIONS = 10 };
+enum { SCAN = 100, SECTIONS = 60, MOST_ALTERNATIONS = 500 };
+/* A smaller rise of the logarithm of the criterion ends the alternation. */
+#define KFE_SMALL_RISE 1e-13
 /* Where the scan for δ begins, as a share of the upper end of its interval. */
 #define KFE_SCAN_DEPTH 1e-14
 
@@ -54,6 +59,7 @@ typedef struct cr_state {
     double *pulled;               /* r × targets: Xᵀ(residual) */
     double *along;                /* r: the pulled combination in the eigenbasis of S */
     double *chosen, *turned;      /* r: the direction in principal coordinates, and in the eigenbasis */
+    double *best;                 /* r: the best direction so far */
     double *lifted;               /* max(n, d) × targets */
     kfe_i_eigen_work *work;
 } cr_state;
@@ -130,6 +136,7 @@ static kfe_status begin(kfe_i_deflation *d, const kfe_i_problem *problem, cr_sta
     KFE_ALLOC(ctx, s->along, r);
     KFE_ALLOC(ctx, s->chosen, r);
     KFE_ALLOC(ctx, s->turned, r);
+    KFE_ALLOC(ctx, s->best, r);
     KFE_ALLOC(ctx, s->lifted, (d->rows > d->examples ? d->rows : d->examples) * d->targets);
     KFE_TRY(kfe_i_eigen_work_new(ctx, r, &s->work));
     for (int64_t i = 0; i < r; i++)
@@ -140,8 +147,8 @@ cleanup:
 
 static void end(kfe_context *ctx, cr_state *s)
 {
-    double *const blocks[] = {s->vectors, s->roots, s->scatter, s->copy,   s->axes,  s->values,
-                              s->pulled,  s->along, s->chosen,  s->turned, s->lifted};
+    double *const blocks[] = {s->vectors, s->roots, s->scatter, s->copy,   s->axes,   s->values,
+                              s->pulled,  s->along, s->chosen,  s->turned, s->lifted, s->best};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(ctx, blocks[i]);
@@ -285,12 +292,83 @@ static void follow_path(const kfe_i_deflation *d, cr_state *s, int64_t count)
                 s->chosen, 1);
 }
 
-static void improve_combination(const kfe_i_deflation *d, const cr_state *s)
+/* c ← YᵀXu scaled to length one; returns ‖YᵀXu‖ for u = s->chosen. */
+static double improve_combination(const kfe_i_deflation *d, const cr_state *s)
 {
     cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)s->rank, (blasint)d->targets, 1, s->pulled,
                 (blasint)d->targets, s->chosen, 1, 0, d->work.leading, 1);
     double length = cblas_dnrm2((blasint)d->targets, d->work.leading, 1);
     cblas_dscal((blasint)d->targets, length > 0 ? 1 / length : 0, d->work.leading, 1);
+    return length;
+}
+
+/* Improves direction and combination in turn; returns the logarithm of the criterion up to a constant. */
+static double alternate(const kfe_i_deflation *d, cr_state *s, int64_t count)
+{
+    double gamma = s->alpha / (1 - s->alpha);
+    double size = cblas_dnrm2((blasint)(s->rank * d->targets), s->pulled, 1);
+    double value = -INFINITY;
+
+    for (int step = 0; step < MOST_ALTERNATIONS; step++) {
+        double variance = 0;
+        follow_path(d, s, count);
+        double length = cblas_dnrm2((blasint)count, s->turned, 1);
+        for (int64_t i = 0; i < count; i++)
+            variance += s->values[i] / s->values[0] * pow(s->turned[i] / length, 2);
+        double next = 2 * log(improve_combination(d, s) / length / size) + (gamma - 1) * log(variance);
+        if (!(next > value + KFE_SMALL_RISE))
+            break;
+        value = next;
+    }
+    return value;
+}
+
+/* work.leading = the combination that is best at α = 0, ½ or 1 (start 0, 1, 2). */
+static kfe_status start_combination(kfe_i_deflation *d, cr_state *s, int64_t count, int start)
+{
+    kfe_status status = KFE_OK;
+    int64_t r = s->rank;
+    int64_t t = d->targets;
+    double ignored = 0;
+
+    if (start == 2) {
+        for (int64_t i = 0; i < r; i++)
+            s->chosen[i] = s->axes[i * r];
+        improve_combination(d, s);
+        return KFE_OK;
+    }
+    /* YᵀX·VΛ⁻¹Vᵀ·XᵀY or YᵀX·XᵀY, with VᵀXᵀY in s->lifted */
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)r, (blasint)t, (blasint)r, 1, s->axes,
+                (blasint)r, s->pulled, (blasint)t, 0, s->lifted, (blasint)t);
+    for (int64_t i = 0; i < r; i++)
+        cblas_dscal((blasint)t,
+                    i >= count   ? 0
+                    : start == 0 ? sqrt(s->values[0] / s->values[i])
+                                 : 1,
+                    s->lifted + i * t, 1);
+    kfe_i_deflation_inner(d, r, s->lifted, s->lifted);
+    KFE_TRY(kfe_i_deflation_leading(d, d->work.inner, &ignored));
+cleanup:
+    return status;
+}
+
+/* s->chosen for several targets: the best end of three alternations. */
+static kfe_status search_combinations(kfe_i_deflation *d, cr_state *s, int64_t count)
+{
+    kfe_status status = KFE_OK;
+    double best = -INFINITY;
+
+    for (int start = 0; start < 3; start++) {
+        KFE_TRY(start_combination(d, s, count, start));
+        double value = alternate(d, s, count);
+        if (start > 0 && !(value > best + KFE_SMALL_RISE))
+            continue;
+        best = value;
+        memcpy(s->best, s->chosen, (size_t)s->rank * sizeof *s->best);
+    }
+    memcpy(s->chosen, s->best, (size_t)s->rank * sizeof *s->best);
+cleanup:
+    return status;
 }
 
 static kfe_status decompose_scatter(const kfe_i_deflation *d, cr_state *s, int64_t wanted)
@@ -330,11 +408,10 @@ static kfe_status choose_between(kfe_i_deflation *d, cr_state *s, double *direct
         count++;
     if (count == 0)
         goto cleanup;
-    for (int i = 0; i < (t > 1 ? ALTERNATIONS : 1); i++) {
-        if (i > 0)
-            improve_combination(d, s);
+    if (t > 1)
+        KFE_TRY(search_combinations(d, s, count));
+    else
         follow_path(d, s, count);
-    }
     KFE_TRY(lift(d, s, direction));
 cleanup:
     return status;

@@ -102,10 +102,12 @@ static double kept_finite(const kfe_model *model, int64_t j)
     return 1.001e-8 * fabs(size) + 1e-8;
 }
 
-/* No step along the intercept or a feature lowers the loss. */
-static void check_minimum(kfe_context *ctx, const char *method, const char *loss)
+/* No step along the intercept or a feature lowers the loss, for examples times `scale`. */
+static void check_minimum(kfe_context *ctx, const char *method, const char *loss, double scale)
 {
     deflation_problem p = deflation_make_classes(ctx, 21, COLS);
+    for (int64_t i = 0; i < ROWS * COLS; i++) /* the data is wrapped, not copied */
+        p.x[i] *= scale;
     kfe_model *model = fit_loss(ctx, method, loss, DIM, p.data);
     kfe_matrix features = support_transform(ctx, model, p.data);
     double f[ROWS];
@@ -139,7 +141,10 @@ static void test_refit_is_at_a_minimum(void **state)
 
     for (int m = 0; m < 3; m++)
         for (int l = 0; l < 4; l++)
-            check_minimum(*state, methods[m], losses[l]);
+            check_minimum(*state, methods[m], losses[l], 1);
+    for (int l = 0; l < 4; l++)
+        for (double scale = 1e-3; scale < 2e3; scale *= 10)
+            check_minimum(*state, "blf", losses[l], scale);
 }
 
 /* The line through two of three points, which least absolute deviations takes and least squares does not. */

@@ -152,12 +152,13 @@ typedef struct problem {
     double *values, *kernel, *target;
     int *class_of;
     int64_t n, targets;
+    double gamma;
     kfe_data *data;
 } problem;
 
 static problem make_classes(kfe_context *ctx, uint64_t seed, int64_t n, int classes)
 {
-    problem p = {.n = n, .targets = classes == 2 ? 1 : classes};
+    problem p = {.n = n, .targets = classes == 2 ? 1 : classes, .gamma = 0.1};
 
     support_clouds(seed, n, COLS, classes, 1.5, &p.values, &p.class_of);
     p.target = calloc((size_t)(n * p.targets), sizeof *p.target);
@@ -173,7 +174,7 @@ static problem make_classes(kfe_context *ctx, uint64_t seed, int64_t n, int clas
 
 static problem make_real(kfe_context *ctx, uint64_t seed, int64_t n, int64_t targets)
 {
-    problem p = {.n = n, .targets = targets};
+    problem p = {.n = n, .targets = targets, .gamma = 0.1};
 
     p.values = support_normals(seed, n * COLS);
     p.target = support_normals(seed + 1, n * targets);
@@ -194,6 +195,13 @@ static void free_problem(problem *p)
     free(p->class_of);
 }
 
+static void change_gamma(problem *p, double gamma)
+{
+    free(p->kernel);
+    p->gamma = gamma;
+    p->kernel = support_rbf(p->n, p->values, p->n, p->values, COLS, gamma);
+}
+
 /* ---- comparing ---- */
 
 static void compare(kfe_context *ctx, const problem *p, aim what, int64_t sparsity, const char *more,
@@ -201,10 +209,12 @@ static void compare(kfe_context *ctx, const problem *p, aim what, int64_t sparsi
 {
     oracle o = begin_oracle(p->n, p->kernel, what == VARIANCE ? 0 : p->targets, p->target);
     char params[128];
+    char kernel[64];
     int64_t at = 0;
 
     snprintf(params, sizeof params, "dim=%d,columns=0%s%s", (int)dim, *more ? "," : "", more);
-    kfe_model *model = support_fit(ctx, names[what], params, "rbf:gamma=0.1", p->data);
+    snprintf(kernel, sizeof kernel, "rbf:gamma=%.17g", p->gamma);
+    kfe_model *model = support_fit(ctx, names[what], params, kernel, p->data);
     kfe_matrix features = support_transform(ctx, model, p->data);
     o.sparsity = sparsity;
     while (o.count < dim)
@@ -246,6 +256,22 @@ static void test_picks_are_those_of_explicit_deflation(void **state)
             free_problem(&two);
             free_problem(&four);
             free_problem(&real);
+            free_problem(&several);
+        }
+}
+
+/* From a kernel that is almost constant to one that is almost the identity. Wide kernels have few independent columns. */
+static void test_picks_over_six_decades_of_the_kernel_width(void **state)
+{
+    for (int what = ALIGNMENT; what <= VARIANCE; what++)
+        for (double gamma = 1e-3; gamma < 2e3; gamma *= 10) {
+            problem two = make_classes(*state, 4, N, 2);
+            problem several = make_real(*state, 34, N, 3);
+            change_gamma(&two, gamma);
+            change_gamma(&several, gamma);
+            compare(*state, &two, (aim)what, 1, "", gamma < 0.05 ? 3 : 6);
+            compare(*state, &several, (aim)what, 1, "", gamma < 0.05 ? 3 : 6);
+            free_problem(&two);
             free_problem(&several);
         }
 }
@@ -491,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_picks_are_those_of_explicit_deflation),
+        with_context(test_picks_over_six_decades_of_the_kernel_width),
         with_context(test_pairs_and_triples_are_the_best_there_are),
         with_context(test_features_are_orthogonal_and_alignment_ends_at_one),
         with_context(test_records_say_what_the_features_do),
