@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The positive part of an indefinite kernel matrix, for the methods of the ridge and subspace families. */
 #include "gram/positive.h"
 
 #include <cblas.h>
@@ -9,7 +10,7 @@
 #include "gram/basis.h"
 #include "gram/linalg.h"
 
-/* Keeps the first `rank` of n columns and makes G₊ of them. */
+/* Keeps the first `rank` of n eigenvectors and forms G₊ from them. */
 static kfe_status assemble(kfe_i_positive *out, const double *values, const double *vectors)
 {
     kfe_status status = KFE_OK;
@@ -37,6 +38,23 @@ cleanup:
     return status;
 }
 
+/* A negative eigenvalue of this many times the rank tolerance is not rounding. */
+#define KFE_BEYOND_ROUNDING 10.0
+
+static void warn(kfe_context *ctx, const char *method)
+{
+    kfe_i_log(ctx, KFE_LOG_WARNING,
+              "%s: the kernel is not positive definite on this data; directions of negative length are left "
+              "out; a positive definite kernel, or other parameters, would be better",
+              method);
+}
+
+void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest, double smallest)
+{
+    if (smallest < -KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest)
+        warn(gram->ctx, method);
+}
+
 kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
                                kfe_i_positive *out)
 {
@@ -49,12 +67,9 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->size = n;
-    kfe_i_log(ctx, KFE_LOG_WARNING,
-              "%s: the kernel is not positive definite on this data: directions of negative length are left "
-              "out; prefer another kernel, or other parameters of it",
-              method);
+    warn(ctx, method);
     KFE_TRY(kfe_i_check_memory(ctx, 24.0 * (double)n * (double)n, "a kernel that is not positive definite",
-                               "raise {memory}, or use a positive definite kernel"));
+                               "raise {memory} or use a positive definite kernel"));
     KFE_ALLOC(ctx, values, n);
     KFE_ALLOC(ctx, vectors, n * n);
     KFE_TRY(kfe_i_gram_materialise(gram, &out->matrix));
@@ -64,8 +79,8 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
     while (out->rank < n && values[out->rank] > smallest)
         out->rank++;
     if (out->rank == 0)
-        KFE_FAIL(ctx, KFE_ENUMERIC, "%s: the kernel is not positive definite on this data, but negative; %s",
-                 method, "use another kernel");
+        KFE_FAIL(ctx, KFE_ENUMERIC,
+                 "%s: the kernel has no positive eigenvalue on this data; use another kernel", method);
     KFE_TRY(assemble(out, values, vectors));
 cleanup:
     kfe_i_free(ctx, values);

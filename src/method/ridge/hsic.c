@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subspace of largest dependence on the target, by the Hilbert-Schmidt independence criterion: the
- * regularised subspace kernel GW(Wᵀ(G + λI)W)⁻¹WᵀG of maximal trace with the label kernel H(y) = LLᵀ.
+ * hsic: the subspace of largest dependence on the target, by the Hilbert-Schmidt independence criterion. The
+ * regularised subspace kernel
  *
- * W is made of the leading eigenvectors of (G + λI)⁻¹GH(y)G, scaled to Wᵀ(G + λI)W = I, which are found as
- * dependence.h says: a block solve for (G + λI)⁻¹GL and an eigenproblem as small as L has columns.
+ *     GW(Wᵀ(G + λI)W)⁻¹WᵀG
+ *
+ * has the largest trace with the label kernel H(y) = LLᵀ when W holds the leading eigenvectors of
+ * (G + λI)⁻¹GH(y)G, scaled to Wᵀ(G + λI)W = I. ridge.h says how they are found: one block solve for
+ * (G + λI)⁻¹GL, and an eigenproblem with as many unknowns as L has columns.
  *
  * Chen, Ji, Ceran, Li, Wu & Ye, "Learning subspace kernels for classification" (2008), eqs. (6)-(8), theorem
- * 3.1. Time: one block solve and one product of the operator; memory O(nm) beside it.
+ * 3.1. Time: one block solve and one product of the operator; memory O(nm) beside the operator.
  */
 #include "method/ridge/hsic_solve.h"
 #include "method/ridge/label_kernel.h"
@@ -30,7 +33,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const hsic_settings *s = settings;
-    const kfe_i_dependence what = {
+    const kfe_i_hsic_options options = {
         .method = "hsic",
         .uncorrelated = 0,
         .dim = s->dim,
@@ -38,7 +41,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         .label_kernel = s->label_kernel,
     };
 
-    return kfe_i_dependence_fit(ctx, problem, &what, out);
+    return kfe_i_hsic_fit(ctx, problem, &options, out);
 }
 
 const kfe_i_method kfe_i_method_hsic = {

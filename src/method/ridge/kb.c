@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel boosting, for two classes y = ±1: a kernel Q = Σ ρ_t q_t q_tᵀ that is large for pairs of one class
- * and negative for the others, built round by round from kernels of one feature q_t = Φᵀw_t each.
+ * Kernel boosting, for two classes y = ±1: a kernel Q = Σ ρ_t q_t q_tᵀ that is large for pairs of the same class
+ * and negative for other pairs, built from one feature q_t = Φᵀw_t per iteration.
  *
  *     loss(Q) = Σ_ij exp(−y_i y_j Q_ij)  or  Σ_ij ln(1 + exp(−y_i y_j Q_ij))
  *     D_ij    = exp(−y_i y_j Q_ij)       or  1 / (1 + exp(y_i y_j Q_ij)),    M_ij = D_ij y_i y_j
  *     w_t     = leading eigenvector of ΦMΦᵀw = λ (ΦΦᵀ + μI)w, scaled so that |q_ti| ≤ 1
- *     ρ_t     = ½ ln(W₊/W₋), W± the sums of D_ij |q_ti q_tj| over the pairs that q_t q_tᵀ gets right and
- * wrong
+ *     ρ_t     = ½ ln(W₊/W₋),  W₊ and W₋ the sums of D_ij |q_ti q_tj| over the pairs for which the sign of
+ *               q_ti q_tj is right and wrong
  *
- * Over all n² pairs, a pair of an example with itself included. Since exp is convex and |q_ti q_tj| ≤ 1, no
- * round raises the loss, and it falls unless W₊ = W₋. Feature t of x is √ρ_t φ(x)ᵀw_t, so that products of
- * features are the boosted kernel.
+ * Sums are over all n² pairs, those of an example with itself included. Since exp is convex and
+ * |q_ti q_tj| ≤ 1, no iteration raises the loss, and it falls unless W₊ = W₋. Feature t of x is √ρ_t φ(x)ᵀw_t,
+ * so that products of features are the boosted kernel.
  *
- * The paper has μ = 0. In the feature space of a kernel matrix of full rank that lets the first round
- * reproduce y, which says nothing about new points, and leaves nothing for the next; boosting wants weak
- * features, hence the ridge. W₋ counts as at least W₊/n², so that steps are finite.
+ * The paper has μ = 0. With a kernel matrix of full rank the first feature then reproduces y, which says nothing
+ * about new points and leaves nothing for the next iteration; boosting needs weak features, hence the ridge. W₋
+ * counts as at least W₊/n², so that steps are finite.
  *
- * In the dual, w = Φα; with K = UΛUᵀ (non-zero λ only), α = U(Λ(Λ + μ))^(−1/2)h, q = US h, S = (Λ/(Λ + μ))^½,
- * and h is the leading eigenvector of S UᵀMU S.
+ * In the dual, w = Φα. With K = UΛUᵀ (positive λ only) and S = (Λ/(Λ + μ))^½,
+ *
+ *     α = U(Λ(Λ + μ))^(−1/2)h,     q = USh,     h the leading eigenvector of SUᵀMUS.
  *
  * Crammer, Keshet & Singer, "Kernel Design Using Boosting" (2002); Dhanjal, Gunn & Shawe-Taylor (2009), 2.2.
- * Time: O(n³) at first and in each round; memory 56n² bytes.
+ * Time: O(n³) at first and in each iteration; memory 56n² bytes.
  */
 #include <cblas.h>
 #include <math.h>
@@ -29,12 +30,13 @@
 #include "core/memory.h"
 #include "gram/basis.h"
 #include "gram/linalg.h"
+#include "gram/positive.h"
 #include "method/ridge/ridge.h"
 
 enum { LOSS_EXP, LOSS_LOG };
-enum { DEFAULT_ROUNDS = 10 };
+enum { DEFAULT_ITERATIONS = 10 };
 
-/* exp of more than this would overflow. */
+/* exp of a larger number would overflow. */
 #define KFE_LARGEST_EXPONENT 700.0
 
 typedef struct kb_settings {
@@ -44,12 +46,12 @@ typedef struct kb_settings {
 } kb_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_DIM_ROW(kb_settings, dim, "number of features, one a round; auto: 10"),
+    KFE_DIM_ROW(kb_settings, dim, "number of features, one per iteration; auto: 10"),
     KFE_CHOICE(kb_settings, loss, "loss", "exp", "exp|log",
-               "what pairs of examples lose: exponential or logistic"),
-    KFE_REAL_OR(
-        kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto", "auto=-1",
-        "price mu of a direction's norm (mu |w|^2), 0: none; auto: the mean diagonal of the kernel matrix"),
+               "loss on pairs of examples: exponential or logistic"),
+    KFE_REAL_OR(kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto", "auto=-1",
+                "penalty mu on the norm of a direction (mu |w|^2), 0: none; auto: the mean diagonal of the "
+                "kernel matrix"),
     KFE_FLAG(kb_settings, center, "center", "no", "centre the kernel in feature space"),
 };
 
@@ -70,7 +72,7 @@ typedef struct boosting {
     double *row_sums;  /* 3 × n: sums by example */
     double *alphas;    /* most × n, already times √ρ */
     double *steps;     /* ρ */
-    double *losses;    /* the mean over pairs after each round */
+    double *losses;    /* the mean loss over pairs after each iteration */
     kfe_i_eigen_work *eigen;
 } boosting;
 
@@ -85,7 +87,7 @@ static void free_boosting(boosting *b)
     kfe_i_eigen_work_free(b->eigen);
 }
 
-/* ---- before the rounds ---- */
+/* ---- preparation ---- */
 
 static kfe_status set_signs(const kfe_i_target *target, boosting *b)
 {
@@ -98,12 +100,12 @@ static kfe_status set_signs(const kfe_i_target *target, boosting *b)
         members += target->codes[i] == 0;
     }
     if (members == 0 || members == b->n)
-        KFE_FAIL(b->ctx, KFE_EINPUT, "kb needs examples of both classes, and all are of one");
+        KFE_FAIL(b->ctx, KFE_EINPUT, "kb needs examples of both classes, and all are of one class");
 cleanup:
     return status;
 }
 
-/* onto and back from the eigenvectors of K. */
+/* Makes `onto` and `back` from the eigenvectors of K. */
 static kfe_status scale_basis(boosting *b, const double *values, const double *vectors)
 {
     kfe_status status = KFE_OK;
@@ -114,7 +116,8 @@ static kfe_status scale_basis(boosting *b, const double *values, const double *v
         for (int64_t j = 0; j < b->rank; j++) {
             double u = vectors[i * b->n + j];
             b->onto[i * b->rank + j] = u * sqrt(values[j] / (values[j] + b->ridge));
-            b->back[i * b->rank + j] = u / sqrt(values[j] * (values[j] + b->ridge));
+            /* two roots: the product may underflow */
+            b->back[i * b->rank + j] = u / sqrt(values[j]) / sqrt(values[j] + b->ridge);
         }
 cleanup:
     return status;
@@ -140,6 +143,7 @@ static kfe_status find_basis(const kfe_i_gram *gram, double asked, boosting *b)
         b->rank++;
     if (b->rank == 0)
         KFE_FAIL(b->ctx, KFE_EINPUT, "kb: the kernel matrix is zero; choose another kernel");
+    kfe_i_warn_if_indefinite(gram, "kb", values[0], values[b->n - 1]);
     KFE_TRY(scale_basis(b, values, vectors));
 cleanup:
     kfe_i_free(b->ctx, k);
@@ -148,7 +152,7 @@ cleanup:
     return status;
 }
 
-static kfe_status make_room(boosting *b)
+static kfe_status make_workspace(boosting *b)
 {
     kfe_status status = KFE_OK;
 
@@ -178,17 +182,17 @@ static kfe_status prepare(kfe_context *ctx, const kfe_i_problem *problem, const 
     b->loss = s->loss;
     b->n = gram->size;
     if (asked == 0)
-        asked = b->n < DEFAULT_ROUNDS ? b->n : DEFAULT_ROUNDS;
+        asked = b->n < DEFAULT_ITERATIONS ? b->n : DEFAULT_ITERATIONS;
     b->most = kfe_i_clamp_dim(ctx, "kb", asked, b->n, "there are no more examples");
     KFE_TRY(set_signs(problem->target, b));
-    KFE_TRY(kfe_i_check_memory(ctx, 56 * n * n, "kb", "raise --memory or use fewer examples"));
+    KFE_TRY(kfe_i_check_memory(ctx, 56 * n * n, "kb", "raise {memory} or use fewer examples"));
     KFE_TRY(find_basis(gram, s->ridge, b));
-    KFE_TRY(make_room(b));
+    KFE_TRY(make_workspace(b));
 cleanup:
     return status;
 }
 
-/* ---- a round ---- */
+/* ---- one iteration ---- */
 
 static double weight_of(int loss, double margin)
 {
@@ -212,7 +216,7 @@ static double sum(int64_t n, const double *values)
     return total;
 }
 
-/* q of the leading eigenvector h, scaled to |q_i| ≤ 1 with h. Zero if there is none above zero. */
+/* h and q = USh, scaled to |q_i| ≤ 1. */
 static kfe_status choose_feature(boosting *b)
 {
     kfe_status status = KFE_OK;
@@ -238,7 +242,7 @@ cleanup:
     return status;
 }
 
-/* By example, the weight of the pairs that q qᵀ gets right, of those that it gets wrong, and of all. */
+/* Row i of the sums: weights of the pairs that q qᵀ gets right, of those that it gets wrong, and of all. */
 static void weigh_row(boosting *b, int64_t i)
 {
     double right = 0;
@@ -256,10 +260,10 @@ static void weigh_row(boosting *b, int64_t i)
     b->row_sums[2 * b->n + i] = all;
 }
 
-/* The step, and whether the feature is the class itself, but for less than one example's share. */
+/* The step. *perfect: the feature equals the class, up to less than the share of one example. */
 static double choose_step(boosting *b, int *perfect)
 {
-    double longest = log((double)b->n); /* that of W₋ = W₊/n² */
+    double longest = log((double)b->n); /* the step for W₋ = W₊/n² */
 
 #pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
     for (int64_t i = 0; i < b->n; i++)
@@ -273,7 +277,7 @@ static double choose_step(boosting *b, int *perfect)
     return wrong > 0 ? fmin(log(right / wrong) / 2, longest) : longest;
 }
 
-/* The margins with one more term, and the mean loss over pairs. */
+/* Adds one term to the margins; returns the mean loss over pairs. */
 static double take_step(boosting *b, double step)
 {
 #pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
@@ -289,44 +293,69 @@ static double take_step(boosting *b, double step)
     return sum(b->n, b->row_sums + 2 * b->n) / ((double)b->n * (double)b->n);
 }
 
-/* Steps that rounding could have made: W₊ and W₋ are sums of n² terms. */
+/* Whether a step is above rounding: W₊ and W₋ are sums of n² terms. */
 static int is_positive(const boosting *b, double step)
 {
     return step > KFE_RANK_TOLERANCE * sqrt((double)b->n);
 }
 
-static void keep_round(boosting *b, int64_t round, double step)
+static void keep_feature(boosting *b, int64_t index, double step)
 {
-    b->losses[round] = take_step(b, step);
-    b->steps[round] = step;
+    b->losses[index] = take_step(b, step);
+    b->steps[index] = step;
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)b->n, (blasint)b->rank, sqrt(step), b->back,
-                (blasint)b->rank, b->direction, 1, 0, b->alphas + round * b->n, 1);
+                (blasint)b->rank, b->direction, 1, 0, b->alphas + index * b->n, 1);
 }
 
-static kfe_status run_rounds(boosting *b, int64_t *done)
+static void warn_if_stopped(const boosting *b, int64_t done, int perfect)
+{
+    if (done == b->most)
+        return;
+    if (perfect)
+        kfe_i_log(b->ctx, KFE_LOG_WARNING,
+                  "kb: stopped after %lld of %lld iterations: the last feature equals the class; a larger "
+                  "{ridge} makes weaker features",
+                  (long long)done, (long long)b->most);
+    else
+        kfe_i_log(b->ctx, KFE_LOG_WARNING,
+                  "kb: stopped after %lld of %lld iterations: no feature has a positive step any more",
+                  (long long)done, (long long)b->most);
+}
+
+static kfe_status run_iterations(boosting *b, int64_t *done)
 {
     kfe_status status = KFE_OK;
-    const char *why = "no feature has a positive step any more";
+    int perfect = 0;
 
-    for (int perfect = 0; !perfect && *done < b->most;) {
+    while (!perfect && *done < b->most) {
         KFE_TRY(kfe_i_checkpoint(b->ctx, "boosting", *done, b->most));
         KFE_TRY(choose_feature(b));
         double step = choose_step(b, &perfect);
-        if (!is_positive(b, step))
+        if (!is_positive(b, step)) {
+            perfect = 0;
             break;
-        keep_round(b, (*done)++, step);
-        if (perfect)
-            why = "the last feature is the class itself; a larger --ridge makes weaker features";
+        }
+        keep_feature(b, (*done)++, step);
     }
     if (*done == 0)
         KFE_FAIL(
             b->ctx, KFE_EINPUT,
-            "kb: no feature of this kernel tells pairs of one class from the others; choose another kernel");
-    if (*done < b->most)
-        kfe_i_log(b->ctx, KFE_LOG_WARNING, "kb: stopped after %lld of %lld rounds: %s", (long long)*done,
-                  (long long)b->most, why);
+            "kb: no feature of this kernel tells pairs of the same class from other pairs; choose another "
+            "kernel");
+    warn_if_stopped(b, *done, perfect);
 cleanup:
     return status;
+}
+
+/* Coefficients are of the size of 1/√(λ(λ + μ)), which overflows for kernel values near the smallest double. */
+static kfe_status check_finite(const kfe_i_solution *solution)
+{
+    for (int64_t i = 0; i < solution->rows * solution->dim; i++)
+        if (!isfinite(solution->coefficients[i]))
+            return kfe_i_fail(
+                solution->ctx, KFE_ENUMERIC,
+                "kb: the kernel values are too small for double precision; try {scale=standard}");
+    return KFE_OK;
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
@@ -341,13 +370,14 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     if (s->center)
         KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
     KFE_TRY(prepare(ctx, problem, centred ? centred : problem->gram, s, &b));
-    KFE_TRY(run_rounds(&b, &dim));
+    KFE_TRY(run_iterations(&b, &dim));
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, b.n, dim, out));
     for (int64_t t = 0; t < dim; t++)
         cblas_dcopy((blasint)b.n, b.alphas + t * b.n, 1, out->coefficients + t, (blasint)dim);
     KFE_TRY(kfe_i_solution_record(out, "steps", b.steps, dim));
     KFE_TRY(kfe_i_solution_record(out, "losses", b.losses, dim));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &b.ridge, 1));
+    KFE_TRY(check_finite(out));
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));
     kfe_i_solution_fix_signs(out);
@@ -359,7 +389,7 @@ cleanup:
 
 const kfe_i_method kfe_i_method_kb = {
     .name = "kb",
-    .summary = "kernel boosting: features whose products tell pairs of one class from the others",
+    .summary = "kernel boosting: features whose products tell pairs of the same class from other pairs",
     .reference = "Crammer, Keshet & Singer 2002; Dhanjal, Gunn & Shawe-Taylor 2009, section 2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
              KFE_HAS_TWO_CLASSES,

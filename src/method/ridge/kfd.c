@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel Fisher discriminant, for any number c of classes: at most c−1 directions w = Φα that maximise the
- * between-class against the regularised total scatter.
+ * Kernel Fisher discriminant for any number c of classes: at most c − 1 directions w = Φα that maximise the
+ * between-class scatter relative to a regularised scatter.
  *
- * G = PKP, Y the n×c class indicator, L = PY(YᵀY)^(−1/2), so that the between-class scatter of the features
- * Gα is αᵀGLLᵀGα.
+ * G = PKP is the centred kernel matrix, Y the n × c class indicator and L = PY(YᵀY)^(−1/2), so that the
+ * between-class scatter of the features Gα is αᵀGLLᵀGα. The denominator is
  *
- * ridge-on norm: the denominator is αᵀ(GG + μG)α, total scatter plus μ‖w‖². All maximisers lie in the span of
- *   B = (G + μI)⁻¹L, and there the problem is H²v = λHv with H = LᵀGB (c×c): no eigenproblem of size n. The
- *   same directions maximise between- against within-class scatter plus μ‖w‖².
- * ridge-on coefficients (Mika et al.): N + μI with N = K(I − Y(YᵀY)⁻¹Yᵀ)K the within-class scatter; then
- *   B = (N + μI)⁻¹KL and H = (KL)ᵀB.
- * In both, A = BVΛ^(−1/2) from H = VΛVᵀ gives unit denominators.
+ *     ridge-on norm           αᵀ(GG + μG)α, total scatter plus μ‖w‖². The same directions maximise between-
+ *                             relative to within-class scatter plus μ‖w‖². ridge.h solves it.
+ *     ridge-on coefficients   αᵀ(N + μI)α with the within-class scatter N = K(I − Y(YᵀY)⁻¹Yᵀ)K (Mika et al.):
+ *                             B = (N + μI)⁻¹KL and H = (KL)ᵀB, then as in ridge.h.
  *
  * Mika, Rätsch, Weston, Schölkopf & Müller (1999); Baudat & Anouar (2000) for c classes.
  * Time: one block solve of the operator (norm), or O(n³) and 16n² bytes (coefficients).
@@ -36,10 +34,12 @@ typedef struct kfd_settings {
 
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(kfd_settings, dim, "number of features; auto: one fewer than classes"),
-    KFE_RIDGE_ROW(kfd_settings, ridge,
-                  "regularisation mu; auto: a thousandth of the mean diagonal of what it is added to"),
-    KFE_CHOICE(kfd_settings, ridge_on, "ridge-on", "norm", "norm|coefficients",
-               "what the ridge is on: the direction's norm (mu |w|^2) or its coefficients (mu |alpha|^2)"),
+    KFE_RIDGE_ROW(
+        kfd_settings, ridge,
+        "regularisation mu; auto: a thousandth of the mean diagonal of the matrix that it is added to"),
+    KFE_CHOICE(
+        kfd_settings, ridge_on, "ridge-on", "norm", "norm|coefficients",
+        "what the ridge penalises: the direction's norm (mu |w|^2) or its coefficients (mu |alpha|^2)"),
 };
 
 /* L = PY(YᵀY)^(−1/2), n × c. */
@@ -53,24 +53,8 @@ static void scaled_indicator(const kfe_i_groups *groups, double *l)
                 ((groups->of[i] == g) - groups->sizes[g] / (double)groups->rows) / sqrt(groups->sizes[g]);
 }
 
-/* The directions that B and H give, H overwritten. */
-static kfe_status directions_from(kfe_context *ctx, int64_t n, int64_t c, const double *b, double *h,
-                                  double rounding, int64_t asked, kfe_i_solution *out)
-{
-    kfe_i_candidates candidates = {
-        .method = "kfd",
-        .rows = n,
-        .count = c,
-        .b = b,
-        .h = h,
-        .rounding = rounding,
-        .most = c - 1,
-        .exhausted = "classes differ in no more directions",
-        .none = "the classes have the same centroid; there is nothing to discriminate",
-    };
-
-    return kfe_i_best_directions(ctx, &candidates, n, asked, out);
-}
+static const char exhausted[] = "classes differ in no more directions";
+static const char same_centroid[] = "the classes have the same centroid; there is nothing to discriminate";
 
 /* ---- μ‖w‖² ---- */
 
@@ -78,36 +62,26 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
                            const kfd_settings *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    int64_t n = groups->rows;
-    int64_t c = groups->count;
-    kfe_i_gram *centred = NULL;
     double *l = NULL;
-    double *b = NULL;
-    double *image = NULL;
-    double *h = NULL;
-    double ridge = 0;
-    double rounding = 0;
 
-    KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
-    KFE_ALLOC(ctx, l, n * c);
-    KFE_ALLOC(ctx, b, n * c);
-    KFE_ALLOC(ctx, image, n * c);
-    KFE_ALLOC(ctx, h, c * c);
+    KFE_ALLOC(ctx, l, groups->rows * groups->count);
     scaled_indicator(groups, l);
-    KFE_TRY(kfe_i_gram_chosen_ridge(centred, s->ridge, &ridge));
-    KFE_TRY(kfe_i_gram_solve(centred, ridge, l, c, KFE_TOLERANCE, b, NULL));
-    KFE_TRY(kfe_i_gram_times(centred, b, c, image));
-    kfe_i_inner_products(n, c, l, c, c, image, c, h);
-    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
-    KFE_TRY(directions_from(ctx, n, c, b, h, rounding / ridge, s->dim, out));
-    KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
-    KFE_TRY(kfe_i_solution_centre(out, centred));
+    const kfe_i_ridge_problem ridge = {
+        .method = "kfd",
+        .gram = problem->gram,
+        .centred = 1,
+        .targets = l,
+        .columns = groups->count,
+        .squared_norm = 1, /* the largest eigenvalue of LLᵀ */
+        .ridge = s->ridge,
+        .dim = s->dim,
+        .most = groups->count - 1,
+        .exhausted = exhausted,
+        .none = same_centroid,
+    };
+    KFE_TRY(kfe_i_ridge_fit(ctx, &ridge, out));
 cleanup:
-    kfe_i_gram_free(centred);
     kfe_i_free(ctx, l);
-    kfe_i_free(ctx, b);
-    kfe_i_free(ctx, image);
-    kfe_i_free(ctx, h);
     return status;
 }
 
@@ -153,7 +127,7 @@ cleanup:
     return status;
 }
 
-/* The features of the training examples get mean zero: offset = Aᵀ(Ke/n). */
+/* Gives the features of the training examples mean zero: offset = Aᵀ(Ke/n). */
 static kfe_status centre_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -176,43 +150,74 @@ cleanup:
     return status;
 }
 
-static kfe_status fit_coefficients(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_groups *groups,
-                                   const kfd_settings *s, kfe_i_solution *out)
+typedef struct coefficient_work {
+    double *l, *image, *b; /* L, KL and B, n × c */
+    double *h;             /* c × c */
+    double *scatter;       /* N + μI, n × n */
+    double ridge;
+} coefficient_work;
+
+static void free_work(kfe_context *ctx, coefficient_work *w)
+{
+    kfe_i_free(ctx, w->l);
+    kfe_i_free(ctx, w->image);
+    kfe_i_free(ctx, w->b);
+    kfe_i_free(ctx, w->h);
+    kfe_i_free(ctx, w->scatter);
+}
+
+/* B and H. */
+static kfe_status solve_coefficients(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_groups *groups,
+                                     double asked, coefficient_work *w)
 {
     kfe_status status = KFE_OK;
     int64_t n = groups->rows;
     int64_t c = groups->count;
-    double *l = NULL;
-    double *image = NULL;
-    double *b = NULL;
-    double *h = NULL;
-    double *scatter = NULL;
-    double ridge = 0;
-    double rounding = 0;
 
-    KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)n * (double)n, "kfd with a ridge on coefficients",
-                               "raise --memory or use --ridge-on norm, which needs half"));
-    KFE_ALLOC(ctx, l, n * c);
-    KFE_ALLOC(ctx, image, n * c);
-    KFE_ALLOC(ctx, b, n * c);
-    KFE_ALLOC(ctx, h, c * c);
-    KFE_ALLOC(ctx, scatter, n * n);
-    scaled_indicator(groups, l);
-    KFE_TRY(kfe_i_gram_times(problem->gram, l, c, image));
-    KFE_TRY(within_scatter(ctx, problem->gram, groups, s->ridge, scatter, &ridge));
-    memcpy(b, image, (size_t)(n * c) * sizeof *b);
-    KFE_TRY(kfe_i_cholesky_solve(ctx, n, scatter, c, b, "the within-class scatter plus the ridge"));
-    kfe_i_inner_products(n, c, image, c, c, b, c, h);
-    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
-    KFE_TRY(directions_from(ctx, n, c, b, h, rounding * rounding / ridge, s->dim, out));
-    KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
-    KFE_TRY(centre_features(ctx, problem->gram, out));
+    KFE_ALLOC(ctx, w->l, n * c);
+    KFE_ALLOC(ctx, w->image, n * c);
+    KFE_ALLOC(ctx, w->b, n * c);
+    KFE_ALLOC(ctx, w->h, c * c);
+    KFE_ALLOC(ctx, w->scatter, n * n);
+    scaled_indicator(groups, w->l);
+    KFE_TRY(kfe_i_gram_times(gram, w->l, c, w->image));
+    KFE_TRY(within_scatter(ctx, gram, groups, asked, w->scatter, &w->ridge));
+    memcpy(w->b, w->image, (size_t)(n * c) * sizeof *w->b);
+    KFE_TRY(kfe_i_cholesky_solve(ctx, n, w->scatter, c, w->b, "the within-class scatter plus the ridge"));
+    kfe_i_inner_products(n, c, w->image, c, c, w->b, c, w->h);
 cleanup:
-    kfe_i_free(ctx, l);
-    kfe_i_free(ctx, image);
-    kfe_i_free(ctx, b);
-    kfe_i_free(ctx, h);
-    kfe_i_free(ctx, scatter);
+    return status;
+}
+
+static kfe_status fit_coefficients(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_groups *groups,
+                                   const kfd_settings *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double n = (double)groups->rows;
+    double noise = 0;
+    coefficient_work w = {0};
+
+    KFE_TRY(kfe_i_check_memory(ctx, 16.0 * n * n, "kfd with a ridge on coefficients",
+                               "raise {memory} or use {ridge-on=norm}, which needs half"));
+    KFE_TRY(solve_coefficients(ctx, problem->gram, groups, s->ridge, &w));
+    KFE_TRY(kfe_i_gram_rounding(problem->gram, &noise));
+    const kfe_i_candidates candidates = {
+        .method = "kfd",
+        .rows = groups->rows,
+        .count = groups->count,
+        .b = w.b,
+        .h = w.h,
+        .rounding = noise * (noise / w.ridge),
+        .most = groups->count - 1,
+        .exhausted = exhausted,
+        .none = same_centroid,
+    };
+    KFE_TRY(kfe_i_best_directions(ctx, &candidates, groups->rows, s->dim, out));
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &w.ridge, 1));
+    KFE_TRY(centre_features(ctx, problem->gram, out));
+    kfe_i_solution_fix_signs(out);
+cleanup:
+    free_work(ctx, &w);
     return status;
 }
 
@@ -228,7 +233,6 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         KFE_TRY(fit_norm(ctx, problem, &groups, s, out));
     else
         KFE_TRY(fit_coefficients(ctx, problem, &groups, s, out));
-    kfe_i_solution_fix_signs(out);
 cleanup:
     kfe_i_groups_free(&groups);
     return status;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The factor of the label kernel: class indicators, targets as given, or a pivoted Cholesky factor of any other
+ * kernel on the targets. Used by hsic, uhsic and hsic-mkl. */
 #include "method/ridge/label_kernel.h"
 
 #include <cblas.h>
@@ -13,10 +15,10 @@
 #include "method/ridge/ridge.h"
 
 enum { MOST_COLUMNS = 512 };
-/* What may be left of the trace of a label kernel before a warning says so. */
+/* The share of the label kernel's trace that the factor may miss without a warning. */
 #define KFE_LABEL_REMAINDER 1e-6
 
-/* ---- the targets as a table ---- */
+/* ---- the targets as a matrix ---- */
 
 static double class_weight(double size, int by_size)
 {
@@ -94,11 +96,11 @@ static kfe_status factor_kernel(kfe_context *ctx, const char *method, const char
     KFE_TRY(kfe_i_gram_mean_diagonal(gram, &mean));
     KFE_TRY(kfe_i_pivoted_cholesky(gram, most, KFE_RANK_TOLERANCE * mean * (double)targets->rows, &low_rank));
     if (low_rank.trace > KFE_LABEL_REMAINDER * low_rank.whole)
-        kfe_i_log(
-            ctx, KFE_LOG_WARNING,
-            "%s: %d columns make up only %.3g of the label kernel; a smoother one (a smaller gamma) needs "
-            "fewer",
-            method, (int)low_rank.rank, 1 - low_rank.trace / low_rank.whole);
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "%s: %d columns make up only %.3g of the label kernel; a smoother label kernel (a smaller "
+                  "gamma) needs "
+                  "fewer",
+                  method, (int)low_rank.rank, 1 - low_rank.trace / low_rank.whole);
     out->rank = low_rank.rank;
     KFE_ALLOC(ctx, out->values, targets->rows * low_rank.rank);
     kfe_i_copy_block(targets->rows, low_rank.rank, low_rank.factor, low_rank.capacity, out->values,
@@ -126,7 +128,7 @@ cleanup:
 
 /* ---- PL ---- */
 
-/* Centring what is constant leaves its rounding error, which must not become a target. */
+/* PL. Centring a constant column leaves rounding errors, which must not become a target. */
 static kfe_status centre(kfe_context *ctx, const char *method, kfe_i_label_factor *factor)
 {
     int64_t m = factor->rank;
@@ -175,10 +177,7 @@ kfe_status kfe_i_label_factor_make(kfe_context *ctx, const char *method, const k
     out->rows = target->rows;
     KFE_TRY(make_values(ctx, method, target, kernel, out));
     KFE_TRY(centre(ctx, method, out));
-    out->most = out->rank;
-    /* indicators of all classes add up to a constant */
-    if (target->task == KFE_TASK_CLASSES && target->class_count - 1 < out->rank)
-        out->most = target->class_count - 1;
+    out->most = kfe_i_most_directions(target, out->rank);
 cleanup:
     return status;
 }

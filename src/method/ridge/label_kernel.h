@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel on labels, H(y) = LLᵀ, as its centred factor PL (n × rank): all that methods which measure
- * dependence on the target need of it. By name:
- *   h1      YYᵀ for the class indicator Y               (Chen et al. 2008, definition 1)
- *   h2      Y(YᵀY)⁻¹Yᵀ: classes count the same, whatever their size
- *   linear  the given targets as they are; for classes the same as h1
- *   other   any kernel on the targets, such as rbf:gamma=0.5; L by pivoted Cholesky
- *   auto    h2 for classes, linear for real targets
+ * Turn a kernel on the labels, H(y) = LLᵀ, into its centred factor PL (n × rank), which is all that hsic, uhsic
+ * and hsic-mkl need of it. Label kernels by name:
+ *
+ *     h1       YYᵀ for the class indicator Y (Chen et al. 2008, definition 1)
+ *     h2       Y(YᵀY)⁻¹Yᵀ: every class counts the same, whatever its size
+ *     linear   the targets as given; for classes the same as h1
+ *     other    any kernel on the targets, such as rbf:gamma=0.5; L by pivoted Cholesky
+ *     auto     h2 for classes, linear for real targets
  */
 #ifndef KFE_METHOD_RIDGE_LABEL_KERNEL_H
 #define KFE_METHOD_RIDGE_LABEL_KERNEL_H
@@ -23,11 +24,11 @@ typedef struct kfe_i_label_factor {
     kfe_context *ctx;
     int64_t rows, rank;
     double *values;      /* PL, rows × rank */
-    double squared_norm; /* Σ of its squares: the trace of PHP */
-    int64_t most;        /* directions that can depend on it: its rank, or one fewer than classes */
+    double squared_norm; /* ‖PL‖², the trace of PHP */
+    int64_t most;        /* upper bound on the number of directions that depend on it */
 } kfe_i_label_factor;
 
-/* KFE_EINPUT if the target does not vary, KFE_EINVAL if the kernel is none for it; both in the name of
+/* KFE_EINPUT if the target does not vary, KFE_EINVAL if the kernel does not apply to it; messages begin with
  * `method`. Free it also after a failure. */
 kfe_status kfe_i_label_factor_make(kfe_context *ctx, const char *method, const kfe_i_target *target,
                                    const char *kernel, kfe_i_label_factor *out);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The choice of the ridge, and the small eigenproblem that turns B and H of ridge.h into directions. Used by
+ * every method of this family, by hsic-mkl and by the joint methods. */
 #include "method/ridge/ridge.h"
 
 #include <cblas.h>
@@ -7,11 +9,11 @@
 #include "core/memory.h"
 #include "gram/linalg.h"
 
-/* Rounding over a tiny ridge may exceed everything; no direction of a larger criterion is taken for rounding.
- */
+/* Rounding divided by a tiny ridge may exceed every criterion. A criterion above this is never taken for
+ * rounding. */
 #define KFE_WORST_ROUNDING 1e-2
 
-/* The default ridge, as a share of the mean diagonal of what it is added to. */
+/* The default ridge, relative to the mean diagonal of the matrix that it is added to. */
 #define KFE_RIDGE_SHARE 1e-3
 
 double kfe_i_chosen_ridge(double asked, double trace, int64_t order)
@@ -30,23 +32,14 @@ kfe_status kfe_i_gram_chosen_ridge(const kfe_i_gram *gram, double asked, double 
     return status;
 }
 
-kfe_i_candidates kfe_i_target_candidates(const char *method, const kfe_i_target *target, int64_t m)
+int64_t kfe_i_most_directions(const kfe_i_target *target, int64_t columns)
 {
-    kfe_i_candidates candidates = {
-        .method = method,
-        .count = m,
-        .most = m,
-        .exhausted = "the targets vary in no more directions",
-        .none = "the data says nothing about the targets: their covariance is zero up to rounding",
-    };
-
-    /* indicators of all classes add up to a constant */
-    if (target->task == KFE_TASK_CLASSES && target->class_count - 1 < m)
-        candidates.most = target->class_count - 1;
-    return candidates;
+    if (target->task == KFE_TASK_CLASSES && target->class_count - 1 < columns)
+        return target->class_count - 1;
+    return columns;
 }
 
-/* Rows of BV, V (count × count) of which the first dim columns count, to where they belong. */
+/* Writes the rows of BV, V (count × count, its first dim columns), to the rows of their examples. */
 static void place_directions(const kfe_i_candidates *from, const double *vectors, kfe_i_solution *out)
 {
     int64_t c = from->count;
@@ -63,28 +56,39 @@ static void place_directions(const kfe_i_candidates *from, const double *vectors
                         out->coefficients + from->place[i] * out->dim, 1);
 }
 
+/* How many of the falling eigenvalues are above rounding. */
+static int64_t count_directions(const kfe_i_candidates *candidates, const double *values)
+{
+    double smallest = fmax(fmin(candidates->rounding, KFE_WORST_ROUNDING), KFE_RANK_TOLERANCE * values[0]);
+    int64_t rank = 0;
+
+    while (rank < candidates->most && values[rank] > smallest)
+        rank++;
+    return rank;
+}
+
 kfe_status kfe_i_best_directions(kfe_context *ctx, const kfe_i_candidates *candidates, int64_t n,
                                  int64_t asked, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t c = candidates->count;
+    double scale = candidates->scale > 0 ? candidates->scale : 1;
     double *values = NULL;
     double *vectors = NULL;
-    int64_t rank = 0;
 
     KFE_ALLOC(ctx, values, c);
     KFE_ALLOC(ctx, vectors, c * c);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, c, candidates->h, c, values, vectors));
-    double smallest = fmax(fmin(candidates->rounding, KFE_WORST_ROUNDING), KFE_RANK_TOLERANCE * values[0]);
-    while (rank < candidates->most && values[rank] > smallest)
-        rank++;
+    int64_t rank = count_directions(candidates, values);
     if (rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: %s", candidates->method, candidates->none);
     int64_t dim = kfe_i_clamp_dim(ctx, candidates->method, asked, rank, candidates->exhausted);
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
-    for (int64_t g = 0; g < c; g++)
-        for (int64_t j = 0; j < dim; j++)
-            vectors[g * c + j] /= sqrt(values[j]);
+    for (int64_t j = 0; j < dim; j++) {
+        for (int64_t g = 0; g < c; g++)
+            vectors[g * c + j] /= sqrt(values[j]) * sqrt(scale);
+        values[j] *= scale;
+    }
     place_directions(candidates, vectors, out);
     KFE_TRY(kfe_i_solution_record(out, "criterion", values, dim));
 cleanup:

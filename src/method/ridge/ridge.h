@@ -1,40 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kfd, kopls and rkopls share: directions w that maximise ‖Lᵀz‖² against ‖z‖² + μ‖w‖², where z = Gα are
- * the features that w = Φα gives the examples. All maximisers are combinations of the solutions B of one
- * system with the right side L, and the rest is an eigenproblem as small as L has columns: H = LᵀGB = VΛVᵀ, A
- * = BVΛ^(−1/2).
+ * Find directions that explain targets, with a ridge on their norm: the engine of kfd, kopls, hsic and uhsic,
+ * and the last step of rkopls and hsic-mkl.
+ *
+ * A direction w = Φα gives the examples the features z = Gα, G the (centred) kernel matrix. With targets L
+ * (n × m) and a ridge ρ, the methods maximise
+ *
+ *     kfd, kopls, uhsic   ‖Lᵀz‖²  against  ‖z‖² + ρ‖w‖²        αᵀGLLᵀGα / αᵀ(GG + ρG)α
+ *     hsic                ‖Lᵀz‖²  against  ‖w‖² + ρ‖α‖²        αᵀGLLᵀGα / αᵀ(G + ρI)α
+ *
+ * Every maximiser lies in the span of the n × m matrix
+ *
+ *     B = (G + ρI)⁻¹L      (kfd, kopls, uhsic)
+ *     B = (G + ρI)⁻¹GL     (hsic)
+ *
+ * so that one block solve and an eigenproblem of order m are enough:
+ *
+ *     H = LᵀGB = VΛVᵀ,     A = BVΛ^(−1/2).
+ *
+ * Λ is recorded as "criterion": the value of the ratio for each feature.
  */
 #ifndef KFE_METHOD_RIDGE_RIDGE_H
 #define KFE_METHOD_RIDGE_RIDGE_H
 
 #include "method/method.h"
 
-/* The `ridge` row: a positive number, or auto (−1). */
+/* The `ridge` row of a parameter table: a positive number, or auto (−1). */
 #define KFE_RIDGE_ROW(type, field, help)                                                                     \
     KFE_REAL_OR(type, field, "ridge", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1", help)
 
 /* `asked` if positive, else a thousandth of the mean diagonal of a matrix of this order and trace. */
 double kfe_i_chosen_ridge(double asked, double trace, int64_t order);
-/* The chosen ridge for an operator. */
+/* The same for an operator. */
 kfe_status kfe_i_gram_chosen_ridge(const kfe_i_gram *gram, double asked, double *out);
 
+typedef struct kfe_i_ridge_problem {
+    const char *method;     /* name, for messages */
+    const kfe_i_gram *gram; /* of the kernel itself */
+    int centred;            /* use PKP in place of K */
+    const double *targets;  /* L, n × columns */
+    int64_t columns;
+    int on_images;         /* the right-hand side is GL (hsic), else L */
+    double squared_norm;   /* the largest criterion possible with L: to tell small criteria from rounding */
+    double ridge;          /* negative: chosen by kfe_i_gram_chosen_ridge */
+    int64_t dim;           /* features asked for; 0: all */
+    int64_t most;          /* upper bound on the number of directions */
+    const char *exhausted; /* why there are no more directions, for the warning */
+    const char *none;      /* the error if there is no direction */
+} kfe_i_ridge_problem;
+
+/* Solves the problem, on the positive part of the kernel if the kernel is not positive definite (a warning
+ * says so). Records "criterion", "ridge" and "residual", the relative residual of the block solve. */
+kfe_status kfe_i_ridge_fit(kfe_context *ctx, const kfe_i_ridge_problem *problem, kfe_i_solution *out);
+
+/* At most as many directions as `columns`; for class indicators one fewer, since these add up to a constant. */
+int64_t kfe_i_most_directions(const kfe_i_target *target, int64_t columns);
+
+/* B and H of the comment above. */
 typedef struct kfe_i_candidates {
     const char *method;
     int64_t rows, count;
-    const double *b;       /* B, rows × count */
-    double *h;             /* H, count × count; overwritten */
-    double rounding;       /* what rounding makes of an eigenvalue of H that is zero */
-    int64_t most;          /* how many directions there can be */
-    const char *exhausted; /* why there are no more, for the warning */
-    const char *none;      /* the error if there is not one */
-    const int64_t *place;  /* which example each row of B is of; NULL: they are the n examples in order */
+    const double *b; /* B, rows × count */
+    double *h;       /* H / scale, count × count; overwritten */
+    double scale;    /* 0: 1 */
+    double rounding; /* what rounding may make of a zero eigenvalue of H / scale */
+    int64_t most;    /* as in kfe_i_ridge_problem, and so below */
+    const char *exhausted;
+    const char *none;
+    const int64_t *place; /* the example of each row of B; NULL: row i is example i */
 } kfe_i_candidates;
 
-/* What the candidates of kopls and rkopls have in common, for m targets; the rest is to be filled in. */
-kfe_i_candidates kfe_i_target_candidates(const char *method, const kfe_i_target *target, int64_t m);
-
-/* Coefficients BVΛ^(−1/2) on n examples; records the λ as "criterion". */
+/* Coefficients BVΛ^(−1/2) on n examples; records Λ as "criterion". */
 kfe_status kfe_i_best_directions(kfe_context *ctx, const kfe_i_candidates *candidates, int64_t n,
                                  int64_t asked, kfe_i_solution *out);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reduced orthonormalized kernel PLS: kopls with directions w = Σ β_s φ(x_s) on r random examples S,
+ * Reduced orthonormalized kernel PLS: kopls with directions w = Σ β_s φ(x_s) on r random examples S, the
+ * landmarks,
  *
- *     K_r Y Yᵀ K_rᵀ β = λ (K_r K_rᵀ + μK_SS) β,
+ *     K_r Y Yᵀ K_rᵀ β = λ (K_r K_rᵀ + μK_SS) β.
  *
- * K_r (r × n) the kernel values between S and all examples, centred over the examples (by default), Y the
- * centred targets. The support set of the model is S: centring subtracts from a feature its mean, and does
- * not touch φ(x_s), which would bring all examples in. With r = n the features are those of kopls. The paper
- * has μ = 0, which serves when r is far below n; a tiny --ridge gives that, and stays well posed.
+ * K_r (r × n) holds the kernel values between S and all examples, centred over the examples (by default), and Y
+ * the centred targets. The model needs S only: centring subtracts the mean of a feature and leaves φ(x_s) as it
+ * is, which would otherwise depend on all examples. With r = n the features are those of kopls. The paper has
+ * μ = 0, which works when r is far below n; a tiny ridge gives that and stays well posed.
  *
- * In coordinates of the eigenvectors K_SS = UΛUᵀ of non-zero λ, β = UΛ^(−1/2)v and Z = K_rᵀUΛ^(−1/2), the
- * problem is ZᵀYYᵀZv = λ(ZᵀZ + μI)v, which is well posed also when examples in S are equal. From there as in
- * kopls: one solve with the right side ZᵀY.
+ * With the eigenvectors K_SS = UΛUᵀ of positive λ, β = UΛ^(−1/2)v and Z = K_rᵀUΛ^(−1/2), the problem is
+ *
+ *     ZᵀYYᵀZv = λ(ZᵀZ + μI)v,
+ *
+ * which is well posed even if landmarks are equal. From there as in kopls: one solve with right side ZᵀY.
  *
  * Arenas-García, Petersen & Hansen (2007); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2.
  * Time: n·r kernel evaluations and O(nr²); memory 8nr bytes.
@@ -24,10 +27,11 @@
 #include "core/rng.h"
 #include "gram/basis.h"
 #include "gram/linalg.h"
+#include "gram/positive.h"
 #include "method/ridge/ridge.h"
 #include "method/targets.h"
 
-/* Rows of K_rᵀ that are turned into rows of Z at a time. */
+/* Rows of K_rᵀ that become rows of Z at a time. */
 enum { PANEL = 512 };
 
 typedef struct rkopls_settings {
@@ -39,18 +43,19 @@ typedef struct rkopls_settings {
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(rkopls_settings, dim, "number of features; auto: as many as there are independent targets"),
     KFE_INT(rkopls_settings, landmarks, "landmarks", "100", 1, KFE_INT_MAX,
-            "random examples that the directions are made of"),
-    KFE_RIDGE_ROW(rkopls_settings, ridge,
-                  "price mu of a direction's norm (mu |w|^2); auto: a thousandth of the mean diagonal of the "
-                  "kernel matrix, as far as the landmarks see it"),
+            "random examples (landmarks) that span the directions"),
+    KFE_RIDGE_ROW(
+        rkopls_settings, ridge,
+        "penalty mu on the norm of a direction (mu |w|^2); auto: a thousandth of the mean diagonal of "
+        "the part of the kernel matrix that the landmarks span"),
     KFE_FLAG(rkopls_settings, center, "center", "yes", "centre the features of the examples"),
 };
 
 typedef struct reduction {
     int64_t n, r, rank, columns; /* columns: of the targets */
-    int64_t *index;              /* S, in room for n */
+    int64_t *index;              /* S; has room for n */
     double *z;                   /* K_rᵀ (n × r), later Z (n × rank) */
-    double *means;               /* r: what centring took away */
+    double *means;               /* r: the column means that centring subtracts */
     double *root;                /* UΛ^(−1/2), r × rank */
     double *targets;             /* n × columns */
     double *scatter;             /* ZᵀZ + μI, rank × rank; overwritten by its factor */
@@ -82,7 +87,7 @@ static kfe_status draw_landmarks(kfe_context *ctx, const kfe_i_gram *gram, reduc
     kfe_i_rng rng;
 
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)red->n * (double)red->r, "rkopls",
-                               "raise --memory or lower --landmarks"));
+                               "raise {memory} or lower {landmarks}"));
     KFE_ALLOC(ctx, red->index, red->n);
     KFE_ALLOC(ctx, red->z, red->n * red->r);
     kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_LANDMARKS);
@@ -92,7 +97,7 @@ cleanup:
     return status;
 }
 
-/* root = UΛ^(−1/2) of K_SS, whose rows are among those of K_rᵀ. */
+/* root = UΛ^(−1/2) of K_SS, whose rows are rows of K_rᵀ. Directions of negative length are left out. */
 static kfe_status find_root(kfe_context *ctx, const kfe_i_gram *gram, reduction *red)
 {
     kfe_status status = KFE_OK;
@@ -113,6 +118,7 @@ static kfe_status find_root(kfe_context *ctx, const kfe_i_gram *gram, reduction 
         red->rank++;
     if (red->rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "rkopls: the kernel of the landmarks is zero; choose another kernel");
+    kfe_i_warn_if_indefinite(gram, "rkopls", values[0], values[r - 1]);
     for (int64_t s = 0; s < r; s++)
         for (int64_t j = 0; j < red->rank; j++)
             red->root[s * red->rank + j] = vectors[s * r + j] / sqrt(values[j]);
@@ -136,7 +142,7 @@ cleanup:
     return status;
 }
 
-/* K_rᵀ becomes Z in its place: rows of Z are no longer than those they are made of. */
+/* Overwrites K_rᵀ by Z, whose rows are at most as long. */
 static kfe_status whiten(kfe_context *ctx, reduction *red)
 {
     kfe_status status = KFE_OK;
@@ -155,7 +161,7 @@ cleanup:
     return status;
 }
 
-/* tr(ZᵀZ)/n is the mean diagonal of the part of the (centred) kernel matrix in the span of the landmarks. */
+/* tr(ZᵀZ)/n is the mean diagonal of the part of the (centred) kernel matrix that the landmarks span. */
 static void add_ridge(double asked, reduction *red)
 {
     int64_t q = red->rank;
@@ -168,10 +174,9 @@ static void add_ridge(double asked, reduction *red)
         red->scatter[j * q + j] += red->ridge;
 }
 
-/* Adds to `solved` the solution for what it leaves of the right side. ZᵀZ has the square of Z's condition
- * number; Zᵀ(Y − Z·solved) does not suffer from that, and so one correction is as good as an orthogonal
- * factorisation of Z. */
-static void correct(reduction *red)
+/* One step of iterative refinement. ZᵀZ has the square of Z's condition number, but the residual
+ * Zᵀ(Y − Z·solved) does not, so that one step is as accurate as an orthogonal factorisation of Z. */
+static void refine(reduction *red)
 {
     int64_t q = red->rank;
     int64_t m = red->columns;
@@ -184,7 +189,7 @@ static void correct(reduction *red)
     cblas_daxpy((blasint)(q * m), 1, red->correction, 1, red->solved, 1);
 }
 
-static kfe_status make_room(kfe_context *ctx, reduction *red)
+static kfe_status make_workspace(kfe_context *ctx, reduction *red)
 {
     kfe_status status = KFE_OK;
     int64_t q = red->rank;
@@ -208,21 +213,21 @@ static kfe_status solve(kfe_context *ctx, double asked, reduction *red)
     int64_t q = red->rank;
     int64_t m = red->columns;
 
-    KFE_TRY(make_room(ctx, red));
+    KFE_TRY(make_workspace(ctx, red));
     kfe_i_inner_products(red->n, q, red->z, q, q, red->z, q, red->scatter);
     add_ridge(asked, red);
     kfe_i_inner_products(red->n, q, red->z, q, m, red->targets, m, red->covariance);
     memcpy(red->solved, red->covariance, (size_t)(q * m) * sizeof *red->solved);
     KFE_TRY(kfe_i_cholesky(ctx, q, red->scatter, "the scatter of the features plus the ridge"));
     kfe_i_solve_cholesky(q, red->scatter, m, red->solved);
-    correct(red);
+    refine(red);
     kfe_i_combine(red->r, q, m, 1, red->root, q, red->solved, m, 0, red->b, m);
     kfe_i_inner_products(q, m, red->covariance, m, m, red->solved, m, red->h);
 cleanup:
     return status;
 }
 
-/* Features get mean zero: offset_j = Σ_s β_sj means_s. */
+/* Gives the features mean zero: offset_j = Σ_s β_sj means_s. */
 static kfe_status set_offset(const reduction *red, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -262,12 +267,18 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     reduction red = {0};
 
     KFE_TRY(reduce(ctx, problem, s, &red));
-    kfe_i_candidates candidates = kfe_i_target_candidates("rkopls", problem->target, red.columns);
-    candidates.rows = red.r;
-    candidates.b = red.b;
-    candidates.h = red.h;
-    candidates.rounding = kfe_i_gram_rank_tolerance(problem->gram);
-    candidates.place = red.index;
+    const kfe_i_candidates candidates = {
+        .method = "rkopls",
+        .rows = red.r,
+        .count = red.columns,
+        .b = red.b,
+        .h = red.h,
+        .rounding = kfe_i_gram_rank_tolerance(problem->gram),
+        .most = kfe_i_most_directions(problem->target, red.columns),
+        .exhausted = "the targets vary in no more directions",
+        .none = "the data does not depend on the targets: their covariance is zero up to rounding",
+        .place = red.index,
+    };
     KFE_TRY(kfe_i_best_directions(ctx, &candidates, red.n, s->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &red.ridge, 1));
     if (s->center)

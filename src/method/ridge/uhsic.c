@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uncorrelated features of largest dependence on the target: the kernel GQQᵀG of maximal trace with the label
- * kernel H(y) = LLᵀ, subject to Qᵀ(GG + ξG)Q = I. For ξ → 0 the features GQ are orthonormal.
+ * uhsic: uncorrelated features of largest dependence on the target. The kernel GQQᵀG has the largest trace with
+ * the label kernel H(y) = LLᵀ, subject to
  *
- * Q is made of the leading eigenvectors of (GG + ξG)⁺GH(y)G, which are found as dependence.h says: a block
- * solve for (G + ξI)⁻¹L and an eigenproblem as small as L has columns. With the label kernel h2 this is kfd
- * with its ridge on the norm.
+ *     Qᵀ(GG + ξG)Q = I,
+ *
+ * when Q holds the leading eigenvectors of (GG + ξG)⁺GH(y)G. For ξ → 0 the features GQ are orthonormal. ridge.h
+ * says how Q is found: one block solve for (G + ξI)⁻¹L, and an eigenproblem with as many unknowns as L has
+ * columns. With the label kernel h2 this is kfd with its ridge on the norm.
  *
  * Chen, Ji, Ceran, Li, Wu & Ye, "Learning subspace kernels for classification" (2008), eqs. (15)-(19),
- * theorem 4.1. Time: one block solve and one product of the operator; memory O(nm) beside it.
+ * theorem 4.1. Time: one block solve and one product of the operator; memory O(nm) beside the operator.
  */
 #include "method/ridge/hsic_solve.h"
 #include "method/ridge/label_kernel.h"
@@ -31,7 +33,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const uhsic_settings *s = settings;
-    const kfe_i_dependence what = {
+    const kfe_i_hsic_options options = {
         .method = "uhsic",
         .uncorrelated = 1,
         .dim = s->dim,
@@ -39,7 +41,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         .label_kernel = s->label_kernel,
     };
 
-    return kfe_i_dependence_fit(ctx, problem, &what, out);
+    return kfe_i_hsic_fit(ctx, problem, &options, out);
 }
 
 const kfe_i_method kfe_i_method_uhsic = {

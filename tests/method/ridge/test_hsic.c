@@ -401,10 +401,12 @@ static void test_classes_of_one_member(void **state)
     free(x);
 }
 
-/* A matrix with a large negative eigenvalue gives what its positive part gives, and a warning. */
+/* One rule for every method with a ridge: a matrix with a large negative eigenvalue gives what its positive part
+ * gives, and a warning. */
 static void test_indefinite_kernel(void **state)
 {
-    static const char *const methods[] = {"hsic", "uhsic"};
+    static const char *const methods[] = {"hsic", "uhsic", "kfd", "kopls"};
+    static const char *const params[] = {"lambda=0.1", "xi=0.1", "ridge=0.1", "ridge=0.1"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, 14, 0, 1);
     double values[ROWS];
@@ -424,11 +426,11 @@ static void test_indefinite_kernel(void **state)
         }
     kfe_data *good_data = support_dense(ctx, ROWS, ROWS, p.k[0], p.class_of);
     kfe_data *bad_data = support_dense(ctx, ROWS, ROWS, bad, p.class_of);
-    for (int m = 0; m < 2; m++) {
-        const char *params = m == 0 ? "lambda=0.1" : "xi=0.1";
-        kfe_matrix expected = support_features(ctx, methods[m], params, "precomputed", good_data, good_data);
+    for (int m = 0; m < 4; m++) {
+        kfe_matrix expected =
+            support_features(ctx, methods[m], params[m], "precomputed", good_data, good_data);
         support_catch_log(ctx);
-        kfe_matrix z = support_features(ctx, methods[m], params, "precomputed", bad_data, good_data);
+        kfe_matrix z = support_features(ctx, methods[m], params[m], "precomputed", bad_data, good_data);
         assert_non_null(strstr(support_log(), "not positive definite"));
         assert_below(support_distance_up_to_sign(ROWS, expected.cols, expected.values, z.values), 1e-8);
         kfe_matrix_free(&expected);
@@ -439,6 +441,55 @@ static void test_indefinite_kernel(void **state)
     free(v);
     free(bad);
     support_sample_free(&p);
+}
+
+/* A sigmoid kernel is fitted by all of them, with the same warning. */
+static void test_sigmoid_kernel_is_taken(void **state)
+{
+    static const char *const methods[] = {"hsic", "uhsic", "kfd", "kopls", "rkopls", "kb"};
+    kfe_context *ctx = *state;
+    double *x = support_normals(21, ROWS * COLS);
+    int class_of[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        class_of[i] = i % 2;
+    kfe_data *data = support_dense(ctx, ROWS, COLS, x, class_of);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        support_catch_log(ctx);
+        kfe_matrix z = support_features(ctx, methods[m], "dim=1", "sigmoid:gamma=1,coef0=-1", data, data);
+        const char *log = support_log();
+        assert_non_null(strstr(log, methods[m]));
+        assert_non_null(strstr(log, "the kernel is not positive definite on this data"));
+        for (int64_t i = 0; i < z.rows * z.cols; i++)
+            assert_true(isfinite(z.values[i]));
+        kfe_matrix_free(&z);
+    }
+    kfe_data_free(data);
+    free(x);
+}
+
+/* A matrix of negative trace is indefinite; it does not mean that all examples are the same. */
+static void test_negative_trace_is_not_equal_examples(void **state)
+{
+    kfe_context *ctx = *state;
+    int class_of[ROWS];
+    double *k = calloc(ROWS * ROWS, sizeof *k);
+
+    for (int i = 0; i < ROWS; i++)
+        class_of[i] = i % 2;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++)
+            k[i * ROWS + j] = (i % 2 ? 1.0 : -1.0) * (j % 2 ? 1.0 : -1.0) - 3 * (i == j);
+    kfe_data *data = support_dense(ctx, ROWS, ROWS, k, class_of);
+    support_catch_log(ctx);
+    kfe_matrix z = support_features(ctx, "hsic", NULL, "precomputed", data, data);
+    assert_non_null(strstr(support_log(), "not positive definite"));
+    for (int i = 2; i < ROWS; i++) /* one feature: the class */
+        assert_below(fabs(z.values[i] - z.values[i - 2]), 1e-9 * fabs(z.values[0]));
+    assert_true(z.values[0] * z.values[1] < 0);
+    kfe_matrix_free(&z);
+    kfe_data_free(data);
+    free(k);
 }
 
 static void test_failing_allocations(void **state)
@@ -474,6 +525,8 @@ int main(void)
         with_context(test_bad_input),
         with_context(test_classes_of_one_member),
         with_context(test_indefinite_kernel),
+        with_context(test_sigmoid_kernel_is_taken),
+        with_context(test_negative_trace_is_not_equal_examples),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

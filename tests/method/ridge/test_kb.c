@@ -270,11 +270,54 @@ static void test_a_perfect_feature_ends_it(void **state)
 
     support_catch_log(ctx);
     kfe_matrix z = support_features(ctx, "kb", "ridge=0", "rbf:gamma=2", p.train, p.train);
-    assert_non_null(strstr(support_log(), "the class itself"));
+    assert_non_null(strstr(support_log(), "equals the class"));
     assert_int_equal(z.cols, 1);
     for (int i = 0; i < ROWS; i++)
         assert_below(fabs(z.values[i] * z.values[0] - same_class(&p, i, 0) * log(ROWS)), 1e-9);
     kfe_matrix_free(&z);
+    free_problem(&p);
+}
+
+/* Features do not depend on the unit of the data, however small, and the model can be used. */
+static void test_tiny_data_gives_the_same_features(void **state)
+{
+    static const double units[] = {1e-60, 1e-90, 1e-120, 1e60, 1e90};
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 6);
+    double scaled[ROWS * COLS];
+    kfe_matrix expected = support_features(ctx, "kb", "dim=4", "linear", p.train, p.train);
+
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        for (int i = 0; i < ROWS * COLS; i++)
+            scaled[i] = units[u] * p.x[i];
+        kfe_data *data = support_dense(ctx, ROWS, COLS, scaled, p.class_of);
+        kfe_matrix z = support_features(ctx, "kb", "dim=4", "linear", data, data);
+        assert_int_equal(z.cols, expected.cols);
+        assert_below(support_distance_up_to_sign(ROWS, z.cols, expected.values, z.values), 1e-9);
+        kfe_matrix_free(&z);
+        kfe_data_free(data);
+    }
+    kfe_matrix_free(&expected);
+    free_problem(&p);
+}
+
+/* Where coefficients would overflow, the fit says so and writes no model. */
+static void test_data_too_small_for_doubles_is_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    problem p = make_problem(ctx, 6);
+    double scaled[ROWS * COLS];
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    for (int i = 0; i < ROWS * COLS; i++)
+        scaled[i] = 1e-158 * p.x[i];
+    kfe_data *data = support_dense(ctx, ROWS, COLS, scaled, p.class_of);
+    assert_ok(ctx, kfe_spec_parse(ctx, "kb", "dim=4", "linear", &spec));
+    assert_int_not_equal(kfe_fit(ctx, spec, data, &model), KFE_OK);
+    assert_null(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
     free_problem(&p);
 }
 
@@ -402,6 +445,8 @@ int main(void)
         with_context(test_centred_kernel_equals_centred_data),
         with_context(test_the_loss_falls_every_round),
         with_context(test_a_perfect_feature_ends_it),
+        with_context(test_tiny_data_gives_the_same_features),
+        with_context(test_data_too_small_for_doubles_is_refused),
         with_context(test_no_positive_step_ends_it),
         with_context(test_what_cannot_be_boosted_is_refused),
         with_context(test_small_and_repeated_data_is_taken),

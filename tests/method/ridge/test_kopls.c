@@ -345,10 +345,10 @@ static void test_what_cannot_be_explained_is_refused(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         constant[i] = 0.1;
     assert_ok(ctx, kfe_data_set_targets(ctx, p.real, 1, constant));
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++)
         assert_refused(ctx, methods[k], "rbf:gamma=1", p.real, "the same for every example");
-        assert_refused(ctx, methods[k], "rbf:gamma=1", same, "says nothing about the targets");
-    }
+    assert_refused(ctx, "kopls", "rbf:gamma=1", same, "all examples are the same");
+    assert_refused(ctx, "rkopls", "rbf:gamma=1", same, "does not depend on the targets");
     assert_refused(ctx, "rkopls", "linear", same, "is zero");
     kfe_data_free(same);
     support_sample_free(&p);
