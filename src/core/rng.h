@@ -22,7 +22,8 @@ enum {
     KFE_STREAM_SUBSPACE,
     KFE_STREAM_SLMC,
     KFE_STREAM_SAMPLE,
-    KFE_STREAM_LOCAL
+    KFE_STREAM_LOCAL,
+    KFE_STREAM_STOPPING
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

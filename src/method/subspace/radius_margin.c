@@ -39,7 +39,7 @@ kfe_status kfe_i_radius_margin_begin(kfe_context *ctx, const kfe_i_target *targe
     out->svms = target->class_count == 2 ? 1 : target->class_count;
     out->inverse_c = 1 / c;
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)n * (double)n, "the radius-margin criterion",
-                               "raise --memory, or use --criterion kta"));
+                               "raise {memory} or use {criterion=kta}"));
     KFE_ALLOC_ZERO(ctx, out->matrix, n * n);
     KFE_ALLOC(ctx, out->index, n);
     KFE_ALLOC(ctx, out->sign, out->svms * n);
@@ -141,9 +141,8 @@ kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, dou
     KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, KFE_BALL_TOLERANCE, bound->beta,
                                 bound->work, &radius, &converged));
     if (!(margin > 0) || !(radius > 0))
-        KFE_FAIL(
-            bound->ctx, KFE_ENUMERIC,
-            "the radius-margin bound cannot be computed to rounding; try a smaller --margin-C, or --scale");
+        KFE_FAIL(bound->ctx, KFE_ENUMERIC,
+                 "the radius-margin bound is lost in rounding; try a smaller {margin-C} or {scale=standard}");
     finish_gradient(bound, x, dim, margin, radius, gradient);
     *value = -log(radius) - log(margin);
 cleanup:

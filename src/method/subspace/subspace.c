@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Subspaces of feature space: spanning one by Gram-Schmidt, keeping its basis orthonormal, and the gradient of
+ * a criterion on it. Used by the search, by skfe and by the choice of where to start and stop. */
 #include "method/subspace/subspace.h"
 
 #include <cblas.h>
@@ -35,8 +37,8 @@ void kfe_i_span_free(kfe_i_span *span)
     memset(span, 0, sizeof *span);
 }
 
-/* Subtracts from the last vector its parts along those before it; its squared length in feature space. */
-static double remove_known(kfe_i_span *span)
+/* Makes the last vector orthogonal to those before it; returns its squared length in feature space. */
+static double orthogonalise_last(kfe_i_span *span)
 {
     blasint n = (blasint)span->rows;
     double *w = span->coefficients + span->count * span->rows;
@@ -50,14 +52,14 @@ static double remove_known(kfe_i_span *span)
     return cblas_ddot(n, w, 1, image, 1);
 }
 
-static kfe_status negative_length(kfe_context *ctx)
+kfe_status kfe_i_negative_length(kfe_context *ctx)
 {
     return kfe_i_fail(
         ctx, KFE_ENUMERIC,
-        "the kernel is not positive definite on this data; change its parameters or take another");
+        "the kernel is not positive definite on this data; change its parameters or use another kernel");
 }
 
-/* The squared length that rounding can make of none for the last vector. */
+/* The squared length that rounding alone may give the last vector. */
 static double noise_of_last(const kfe_i_span *span)
 {
     const double *w = span->coefficients + span->count * span->rows;
@@ -75,14 +77,14 @@ kfe_status kfe_i_span_add(kfe_i_span *span, int64_t k, const double *w, const do
         cblas_dcopy(n, w + j, (blasint)k, own, 1);
         cblas_dcopy(n, image + j, (blasint)k, own_image, 1);
         double before = cblas_ddot(n, own, 1, own_image, 1);
-        double after = before > 0 ? remove_known(span) : before;
+        double after = before > 0 ? orthogonalise_last(span) : before;
         double noise = noise_of_last(span);
         if (after < -fmax(sqrt(tolerance) * fabs(before), noise))
-            return negative_length(span->ctx);
+            return kfe_i_negative_length(span->ctx);
         if (after <= fmax(tolerance * before, noise / KFE_UNSURE))
             continue;
-        /* once more: what is left of nearly dependent vectors is not orthogonal after one pass */
-        after = remove_known(span);
+        /* a second pass: nearly dependent vectors are not orthogonal to rounding after one */
+        after = orthogonalise_last(span);
         if (after <= tolerance * before)
             continue;
         cblas_dscal(n, 1 / sqrt(after), own, 1);
@@ -123,8 +125,8 @@ void kfe_i_subspace_free(kfe_i_subspace *subspace)
     memset(subspace, 0, sizeof *subspace);
 }
 
-/* basis and features ← theirs times m (dim × dim). */
-static kfe_status turn(kfe_i_subspace *subspace, const double *m)
+/* W ← Wm and X ← Xm for m (dim × dim). */
+static kfe_status multiply(kfe_i_subspace *subspace, const double *m)
 {
     kfe_status status = KFE_OK;
     int64_t n = subspace->rows;
@@ -164,7 +166,7 @@ kfe_status kfe_i_subspace_refresh(kfe_i_subspace *subspace)
     symmetrise(d, small);
     double *root = small + 2 * d * d;
     KFE_TRY(kfe_i_inverse_root(ctx, d, small, small + 3 * d * d, small + d * d, root, work));
-    KFE_TRY(turn(subspace, root));
+    KFE_TRY(multiply(subspace, root));
 cleanup:
     kfe_i_eigen_work_free(work);
     kfe_i_free(ctx, small);
@@ -181,7 +183,7 @@ kfe_status kfe_i_subspace_principal(kfe_i_subspace *subspace)
     KFE_ALLOC(ctx, small, 2 * d * d + d);
     kfe_i_inner_products(subspace->rows, d, subspace->features, d, d, subspace->features, d, small);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, small, d, small + 2 * d * d, small + d * d));
-    KFE_TRY(turn(subspace, small + d * d));
+    KFE_TRY(multiply(subspace, small + d * d));
 cleanup:
     kfe_i_free(ctx, small);
     return status;
@@ -193,71 +195,4 @@ void kfe_i_subspace_gradient(int64_t rows, int64_t dim, const double *w, const d
     kfe_i_inner_products(rows, dim, x, dim, dim, e, dim, small);
     memcpy(horizontal, e, (size_t)(rows * dim) * sizeof *horizontal);
     kfe_i_combine(rows, dim, dim, -1, w, dim, small, dim, 1, horizontal, dim);
-}
-
-/* ---- alignment ---- */
-
-kfe_status kfe_i_alignment_begin(kfe_context *ctx, const kfe_i_target *target, int64_t most,
-                                 kfe_i_alignment *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t *counts = NULL;
-    double sum = 0;
-
-    memset(out, 0, sizeof *out);
-    out->ctx = ctx;
-    out->rows = target->rows;
-    out->classes = target->class_count;
-    out->class_of = target->codes;
-    KFE_ALLOC(ctx, counts, target->class_count);
-    KFE_ALLOC(ctx, out->sums, target->class_count * most);
-    KFE_ALLOC(ctx, out->scatter, most * most);
-    kfe_i_target_count(target, counts);
-    for (int64_t g = 0; g < target->class_count; g++)
-        sum += (double)counts[g] * (double)counts[g];
-    out->label_norm = sqrt(sum);
-cleanup:
-    kfe_i_free(ctx, counts);
-    return status;
-}
-
-void kfe_i_alignment_free(kfe_i_alignment *alignment)
-{
-    if (alignment->ctx) {
-        kfe_i_free(alignment->ctx, alignment->sums);
-        kfe_i_free(alignment->ctx, alignment->scatter);
-    }
-    memset(alignment, 0, sizeof *alignment);
-}
-
-/* YᵀX and XᵀX. */
-static void moments(kfe_i_alignment *a, const double *x, int64_t dim)
-{
-    memset(a->sums, 0, (size_t)(a->classes * dim) * sizeof *a->sums);
-    for (int64_t i = 0; i < a->rows; i++)
-        cblas_daxpy((blasint)dim, 1, x + i * dim, 1, a->sums + a->class_of[i] * dim, 1);
-    kfe_i_inner_products(a->rows, dim, x, dim, dim, x, dim, a->scatter);
-}
-
-double kfe_i_alignment_of(kfe_i_alignment *alignment, const double *x, int64_t dim, double *gradient)
-{
-    int64_t n = alignment->rows;
-
-    moments(alignment, x, dim);
-    double length = cblas_dnrm2((blasint)(alignment->classes * dim), alignment->sums, 1);
-    double norm = cblas_dnrm2((blasint)(dim * dim), alignment->scatter, 1);
-    if (norm == 0) {
-        if (gradient)
-            memset(gradient, 0, (size_t)(n * dim) * sizeof *gradient);
-        return 0;
-    }
-    double value = length / norm * (length / alignment->label_norm);
-    if (!gradient)
-        return value;
-    double factor = 2 / norm / alignment->label_norm;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < dim; j++)
-            gradient[i * dim + j] = factor * alignment->sums[alignment->class_of[i] * dim + j];
-    kfe_i_combine(n, dim, dim, -2 * value / norm / norm, x, dim, alignment->scatter, dim, 1, gradient, dim);
-    return value;
 }

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conjugate-gradient search of subspace_search.h, called by skfe.c for a fit and by stopping.c on part of
+ * the examples. From the top: workspace, the two kinds of lines (geodesics and straight lines), the gradient,
+ * one iteration, the loop.
+ */
 #include "method/subspace/subspace_search.h"
 
 #include <cblas.h>
@@ -10,15 +15,52 @@
 #include "gram/basis.h"
 #include "method/line_search.h"
 
+/* Iterations between two refreshes of the images KW, which accumulate rounding errors. */
 enum { REFRESH_EVERY = 32 };
 /* c₂ of the line search: steps this near to the best one hardly depend on rounding. */
 #define KFE_CURVATURE 0.01
-#define KFE_FIRST_ANGLE 0.05
+#define KFE_FIRST_ANGLE 0.05 /* radians: the first step of the first iteration */
 #define KFE_HALF_TURN 3.14159265358979323846
-/* A squared length of this share of the largest, and negative, is no rounding error. */
+/* A squared length below −KFE_NEGATIVE times the largest one is negative, and not a rounding error. */
 #define KFE_NEGATIVE 1e-6
-/* A slope, per radian and to 1 + |value|, that rounding makes of none. */
+/* A slope per radian, relative to 1 + |value|, that may be rounding alone. */
 #define KFE_NO_SLOPE 1e-13
+
+/* Where the search is. All blocks are n × d. */
+typedef struct search_point {
+    double *w, *x; /* W and KW; straight lines: not orthonormal, the features are x·T */
+    double value;
+} search_point;
+
+typedef struct search_direction {
+    double *w, *x;                /* D and KD */
+    double last_step, last_slope; /* of the last line search */
+} search_direction;
+
+/* A step that the line search tries. */
+typedef struct search_trial {
+    double *x, *velocity; /* features, and their derivative by the step */
+    double *e;            /* gradient of the criterion with respect to the features */
+    double *w;            /* basis, made when the step is accepted */
+} search_trial;
+
+typedef struct search_gradient {
+    double *h;                 /* H of subspace.h */
+    double *g, *image, *old;   /* gradient in the metric of the search, its image under K, the last g */
+    double length;             /* of the gradient, in feature space */
+    double metric, old_metric; /* squared lengths of g and of old in the metric of the search */
+    double noise;              /* what rounding may make of length² = 0 */
+    double steepest;           /* the largest length so far */
+} search_gradient;
+
+/* Matrices of order d. */
+typedef struct search_small {
+    double *q, *angles;                 /* DᵀKD = Q diag(angles²) Qᵀ */
+    double *cross, *square, *whole;     /* DᵀX, DᵀKD, WᵀKW */
+    double *root;                       /* T = ((W + tD)ᵀK(W + tD))^(−1/2) */
+    double *a, *b, *s1, *s2, *diagonal; /* scratch */
+    kfe_i_eigen_work *eigen;
+} search_small;
 
 typedef struct search_state {
     kfe_context *ctx;
@@ -26,26 +68,14 @@ typedef struct search_state {
     const kfe_i_criterion *criterion;
     const kfe_i_search_options *options;
     int64_t n, d, size; /* size = n·d */
-    double value;
-    /* n × d each. Plain: w and x as they are, and features xt = x·T */
-    double *w, *x, *wt;
-    double *d_w, *d_x;     /* D and KD */
-    double *xt, *yt;       /* at a trial: features, and what makes the slope ⟨∂, yt⟩ */
-    double *e;             /* gradient with respect to features */
-    double *h, *g, *image; /* H; the gradient in the metric of the search and its image under K */
-    double *old;           /* the gradient before */
-    /* d × d each */
-    double *q, *cross, *square, *whole; /* spectral basis of DᵀKD; DᵀX, DᵀKD, WᵀKW */
-    double *a, *b, *s1, *s2, *root;
-    double *gamma, *diagonal; /* d */
-    kfe_i_eigen_work *eigen;
-    double *block, *small;
-    double gradient, metric, old_metric; /* length in feature space; squared lengths in the metric */
-    double last_step, last_slope;
-    double noise;    /* that rounding may make of gradient² */
-    double steepest; /* the largest `gradient` so far */
-    double rounding; /* of eigenvalues of the operator that are zero */
-    double most;     /* squared length of coefficients that the basis may have */
+    search_point point;
+    search_direction direction;
+    search_trial trial;
+    search_gradient gradient;
+    search_small small;
+    double *tall_block, *square_block; /* the memory of all these */
+    double rounding;                   /* what rounding makes of a zero eigenvalue of the operator */
+    double most;                       /* largest squared norm of coefficients that the basis may have */
 } search_state;
 
 static double inner(const search_state *s, const double *a, const double *b)
@@ -58,13 +88,15 @@ static double squared_norm(const search_state *s, const double *a)
     return inner(s, a, a);
 }
 
-/* ---- memory ---- */
+/* ---- workspace ---- */
 
 static kfe_status begin(search_state *s)
 {
     kfe_status status = KFE_OK;
-    double **tall[] = {&s->wt, &s->d_w, &s->d_x, &s->xt, &s->yt, &s->e, &s->h, &s->g, &s->image, &s->old};
-    double **square[] = {&s->q, &s->cross, &s->square, &s->whole, &s->a, &s->b, &s->s1, &s->s2, &s->root};
+    double **tall[] = {&s->trial.w, &s->direction.w, &s->direction.x, &s->trial.x,        &s->trial.velocity,
+                       &s->trial.e, &s->gradient.h,  &s->gradient.g,  &s->gradient.image, &s->gradient.old};
+    double **square[] = {&s->small.q, &s->small.cross, &s->small.square, &s->small.whole, &s->small.a,
+                         &s->small.b, &s->small.s1,    &s->small.s2,     &s->small.root};
     int64_t tall_count = (int64_t)(sizeof tall / sizeof *tall);
     int64_t square_count = (int64_t)(sizeof square / sizeof *square);
 
@@ -72,28 +104,28 @@ static kfe_status begin(search_state *s)
     s->n = s->subspace->rows;
     s->d = s->subspace->dim;
     s->size = s->n * s->d;
-    s->w = s->subspace->basis;
-    s->x = s->subspace->features;
-    KFE_ALLOC_ZERO(s->ctx, s->block, tall_count * s->size);
-    KFE_ALLOC_ZERO(s->ctx, s->small, square_count * s->d * s->d + 2 * s->d);
+    s->point.w = s->subspace->basis;
+    s->point.x = s->subspace->features;
+    KFE_ALLOC_ZERO(s->ctx, s->tall_block, tall_count * s->size);
+    KFE_ALLOC_ZERO(s->ctx, s->square_block, square_count * s->d * s->d + 2 * s->d);
     for (int64_t i = 0; i < tall_count; i++)
-        *tall[i] = s->block + i * s->size;
+        *tall[i] = s->tall_block + i * s->size;
     for (int64_t i = 0; i < square_count; i++)
-        *square[i] = s->small + i * s->d * s->d;
-    s->gamma = s->small + square_count * s->d * s->d;
-    s->diagonal = s->gamma + s->d;
-    KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->d, &s->eigen));
+        *square[i] = s->square_block + i * s->d * s->d;
+    s->small.angles = s->square_block + square_count * s->d * s->d;
+    s->small.diagonal = s->small.angles + s->d;
+    KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->d, &s->small.eigen));
     KFE_TRY(kfe_i_gram_rounding(s->subspace->gram, &s->rounding));
-    s->most = fmax(KFE_UNSURE / s->rounding, 4 * squared_norm(s, s->w));
+    s->most = fmax(KFE_UNSURE / s->rounding, 4 * squared_norm(s, s->point.w));
 cleanup:
     return status;
 }
 
 static void end(search_state *s)
 {
-    kfe_i_eigen_work_free(s->eigen);
-    kfe_i_free(s->ctx, s->block);
-    kfe_i_free(s->ctx, s->small);
+    kfe_i_eigen_work_free(s->small.eigen);
+    kfe_i_free(s->ctx, s->tall_block);
+    kfe_i_free(s->ctx, s->square_block);
 }
 
 /* out = u·m1 + v·m2 */
@@ -104,29 +136,24 @@ static void blend(const search_state *s, const double *u, const double *m1, cons
     kfe_i_combine(s->n, s->d, s->d, 1, v, s->d, m2, s->d, 1, out, s->d);
 }
 
-static kfe_status not_definite(search_state *s)
-{
-    return kfe_i_fail(
-        s->ctx, KFE_ENUMERIC,
-        "the kernel is not positive definite on this data; change its parameters or take another");
-}
-
 /* ---- geodesics ---- */
 
 static kfe_status prepare_geodesic(search_state *s)
 {
     kfe_status status = KFE_OK;
 
-    kfe_i_inner_products(s->n, s->d, s->d_w, s->d, s->d, s->d_x, s->d, s->square);
+    kfe_i_inner_products(s->n, s->d, s->direction.w, s->d, s->d, s->direction.x, s->d, s->small.square);
     for (int64_t i = 0; i < s->d; i++)
         for (int64_t j = 0; j < s->d; j++)
-            s->a[i * s->d + j] = (s->square[i * s->d + j] + s->square[j * s->d + i]) / 2;
-    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, s->d, s->a, s->d, s->gamma, s->q, s->eigen));
-    double unsure = fmax(KFE_NEGATIVE * fabs(s->gamma[0]), s->rounding * squared_norm(s, s->d_w));
-    if (s->gamma[s->d - 1] < -unsure)
-        return not_definite(s);
+            s->small.a[i * s->d + j] = (s->small.square[i * s->d + j] + s->small.square[j * s->d + i]) / 2;
+    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, s->d, s->small.a, s->d, s->small.angles, s->small.q,
+                                       s->small.eigen));
+    double unsure =
+        fmax(KFE_NEGATIVE * fabs(s->small.angles[0]), s->rounding * squared_norm(s, s->direction.w));
+    if (s->small.angles[s->d - 1] < -unsure)
+        return kfe_i_negative_length(s->ctx);
     for (int64_t j = 0; j < s->d; j++)
-        s->gamma[j] = sqrt(fmax(s->gamma[j], 0));
+        s->small.angles[j] = sqrt(fmax(s->small.angles[j], 0));
 cleanup:
     return status;
 }
@@ -136,42 +163,47 @@ static double sine_over(double sigma, double t)
     return sigma * t > 1e-8 ? sin(sigma * t) / sigma : t;
 }
 
-/* a = Q cos(Σt) Qᵀ, s1 = QΣ⁻¹ sin(Σt) Qᵀ, s2 = −QΣ sin(Σt) Qᵀ. */
+/*
+ * With Σ = diag(angles):
+ *     a  = Q cos(Σt) Qᵀ
+ *     s1 = QΣ⁻¹ sin(Σt) Qᵀ
+ *     s2 = −QΣ sin(Σt) Qᵀ
+ */
 static void geodesic_at(search_state *s, double t)
 {
     for (int64_t j = 0; j < s->d; j++)
-        s->diagonal[j] = cos(s->gamma[j] * t);
-    kfe_i_from_spectrum(s->d, s->q, s->diagonal, s->b, s->a);
+        s->small.diagonal[j] = cos(s->small.angles[j] * t);
+    kfe_i_from_spectrum(s->d, s->small.q, s->small.diagonal, s->small.b, s->small.a);
     for (int64_t j = 0; j < s->d; j++)
-        s->diagonal[j] = sine_over(s->gamma[j], t);
-    kfe_i_from_spectrum(s->d, s->q, s->diagonal, s->b, s->s1);
+        s->small.diagonal[j] = sine_over(s->small.angles[j], t);
+    kfe_i_from_spectrum(s->d, s->small.q, s->small.diagonal, s->small.b, s->small.s1);
     for (int64_t j = 0; j < s->d; j++)
-        s->diagonal[j] = -s->gamma[j] * sin(s->gamma[j] * t);
-    kfe_i_from_spectrum(s->d, s->q, s->diagonal, s->b, s->s2);
+        s->small.diagonal[j] = -s->small.angles[j] * sin(s->small.angles[j] * t);
+    kfe_i_from_spectrum(s->d, s->small.q, s->small.diagonal, s->small.b, s->small.s2);
 }
 
 static kfe_status geodesic_trial(search_state *s, double t)
 {
     geodesic_at(s, t);
-    blend(s, s->x, s->a, s->d_x, s->s1, s->xt);
-    blend(s, s->x, s->s2, s->d_x, s->a, s->yt);
+    blend(s, s->point.x, s->small.a, s->direction.x, s->small.s1, s->trial.x);
+    blend(s, s->point.x, s->small.s2, s->direction.x, s->small.a, s->trial.velocity);
     return KFE_OK;
 }
 
-/* 0, and nothing is changed, if the new basis is lost in rounding; so below. */
+/* Moves to the last trial. Returns 0, and changes nothing, if rounding would dominate the new basis. */
 static int geodesic_accept(search_state *s)
 {
-    size_t bytes = (size_t)s->size * sizeof *s->w;
+    size_t bytes = (size_t)s->size * sizeof *s->point.w;
 
-    blend(s, s->w, s->a, s->d_w, s->s1, s->wt);
-    if (!(squared_norm(s, s->wt) <= s->most))
+    blend(s, s->point.w, s->small.a, s->direction.w, s->small.s1, s->trial.w);
+    if (!(squared_norm(s, s->trial.w) <= s->most))
         return 0;
-    /* wt is the new basis; h is free until the next gradient */
-    blend(s, s->w, s->s2, s->d_w, s->a, s->h);
-    memcpy(s->w, s->wt, bytes);
-    memcpy(s->d_w, s->h, bytes);
-    memcpy(s->x, s->xt, bytes);
-    memcpy(s->d_x, s->yt, bytes);
+    /* trial.w is the new basis; gradient.h is free until the next gradient */
+    blend(s, s->point.w, s->small.s2, s->direction.w, s->small.a, s->gradient.h);
+    memcpy(s->point.w, s->trial.w, bytes);
+    memcpy(s->direction.w, s->gradient.h, bytes);
+    memcpy(s->point.x, s->trial.x, bytes);
+    memcpy(s->direction.x, s->trial.velocity, bytes);
     return 1;
 }
 
@@ -179,9 +211,9 @@ static int geodesic_accept(search_state *s)
 
 static void prepare_straight(search_state *s)
 {
-    kfe_i_inner_products(s->n, s->d, s->d_w, s->d, s->d, s->x, s->d, s->cross);
-    kfe_i_inner_products(s->n, s->d, s->d_w, s->d, s->d, s->d_x, s->d, s->square);
-    kfe_i_inner_products(s->n, s->d, s->w, s->d, s->d, s->x, s->d, s->whole);
+    kfe_i_inner_products(s->n, s->d, s->direction.w, s->d, s->d, s->point.x, s->d, s->small.cross);
+    kfe_i_inner_products(s->n, s->d, s->direction.w, s->d, s->d, s->direction.x, s->d, s->small.square);
+    kfe_i_inner_products(s->n, s->d, s->point.w, s->d, s->d, s->point.x, s->d, s->small.whole);
 }
 
 /* root = T = ((W + tD)ᵀK(W + tD))^(−1/2) */
@@ -191,13 +223,14 @@ static kfe_status straight_root(search_state *s, double t)
 
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++)
-            s->a[i * d + j] = (s->whole[i * d + j] + s->whole[j * d + i]) / 2 +
-                              t * (s->cross[i * d + j] + s->cross[j * d + i]) +
-                              t * t * (s->square[i * d + j] + s->square[j * d + i]) / 2;
-    return kfe_i_inverse_root(s->ctx, d, s->a, s->diagonal, s->q, s->root, s->eigen);
+            s->small.a[i * d + j] = (s->small.whole[i * d + j] + s->small.whole[j * d + i]) / 2 +
+                                    t * (s->small.cross[i * d + j] + s->small.cross[j * d + i]) +
+                                    t * t * (s->small.square[i * d + j] + s->small.square[j * d + i]) / 2;
+    return kfe_i_inverse_root(s->ctx, d, s->small.a, s->small.diagonal, s->small.q, s->small.root,
+                              s->small.eigen);
 }
 
-/* xt = (X + tKD)T, yt = KD·T − xt·FᵀT with F = Dᵀ(X + tKD)T. */
+/* Features (X + tKD)T, and their velocity KD·T − (X + tKD)T·FᵀT with F = Dᵀ(X + tKD)T. */
 static kfe_status straight_trial(search_state *s, double t)
 {
     kfe_status status = KFE_OK;
@@ -206,94 +239,97 @@ static kfe_status straight_trial(search_state *s, double t)
 
     KFE_TRY(straight_root(s, t));
     for (int64_t i = 0; i < d * d; i++) {
-        s->s1[i] = t * s->root[i];
-        s->a[i] = s->cross[i] + t * s->square[i];
+        s->small.s1[i] = t * s->small.root[i];
+        s->small.a[i] = s->small.cross[i] + t * s->small.square[i];
     }
-    blend(s, s->x, s->root, s->d_x, s->s1, s->xt);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, s->a, order, s->root,
-                order, 0, s->b, order);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, order, order, order, -1, s->b, order, s->root, order,
-                0, s->s2, order);
-    blend(s, s->d_x, s->root, s->xt, s->s2, s->yt);
+    blend(s, s->point.x, s->small.root, s->direction.x, s->small.s1, s->trial.x);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, order, order, order, 1, s->small.a, order,
+                s->small.root, order, 0, s->small.b, order);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, order, order, order, -1, s->small.b, order,
+                s->small.root, order, 0, s->small.s2, order);
+    blend(s, s->direction.x, s->small.root, s->trial.x, s->small.s2, s->trial.velocity);
 cleanup:
     return status;
 }
 
+/* As geodesic_accept; the basis stays W + tD, not orthonormal. */
 static int straight_accept(search_state *s, double t)
 {
-    blend(s, s->w, s->root, s->d_w, s->s1, s->wt);
-    if (!(squared_norm(s, s->wt) <= s->most))
+    blend(s, s->point.w, s->small.root, s->direction.w, s->small.s1, s->trial.w);
+    if (!(squared_norm(s, s->trial.w) <= s->most))
         return 0;
-    cblas_daxpy((blasint)s->size, t, s->d_w, 1, s->w, 1);
-    cblas_daxpy((blasint)s->size, t, s->d_x, 1, s->x, 1);
+    cblas_daxpy((blasint)s->size, t, s->direction.w, 1, s->point.w, 1);
+    cblas_daxpy((blasint)s->size, t, s->direction.x, 1, s->point.x, 1);
     return 1;
 }
 
 /* ---- gradients ---- */
 
-/* From e, the gradient at the features xt: H, its length in feature space, g and its image. */
+/* From trial.e, the gradient at the features of the trial: H, its length in feature space, g and its image. */
 static kfe_status take_gradient(search_state *s)
 {
     kfe_status status = KFE_OK;
-    size_t bytes = (size_t)s->size * sizeof *s->w;
-    const double *w = s->w;
+    size_t bytes = (size_t)s->size * sizeof *s->point.w;
+    const double *w = s->point.w;
 
-    memcpy(s->old, s->g, bytes);
-    s->old_metric = s->metric;
+    memcpy(s->gradient.old, s->gradient.g, bytes);
+    s->gradient.old_metric = s->gradient.metric;
     if (s->options->plain) {
-        kfe_i_combine(s->n, s->d, s->d, 1, s->w, s->d, s->root, s->d, 0, s->wt, s->d);
-        w = s->wt;
+        kfe_i_combine(s->n, s->d, s->d, 1, s->point.w, s->d, s->small.root, s->d, 0, s->trial.w, s->d);
+        w = s->trial.w;
     }
-    kfe_i_subspace_gradient(s->n, s->d, w, s->xt, s->e, s->h, s->a);
-    KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->h, s->d, s->image));
-    double squared = inner(s, s->h, s->image);
-    double h_squared = squared_norm(s, s->h);
-    double unsure = KFE_NEGATIVE * sqrt(h_squared * squared_norm(s, s->image));
-    s->noise = s->rounding * h_squared;
-    if (squared < -fmax(unsure, s->noise))
-        return not_definite(s);
-    s->gradient = sqrt(fmax(squared, 0));
-    s->metric = squared;
-    memcpy(s->g, s->h, bytes);
+    kfe_i_subspace_gradient(s->n, s->d, w, s->trial.x, s->trial.e, s->gradient.h, s->small.a);
+    KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->gradient.h, s->d, s->gradient.image));
+    double squared = inner(s, s->gradient.h, s->gradient.image);
+    double h_squared = squared_norm(s, s->gradient.h);
+    double unsure = KFE_NEGATIVE * sqrt(h_squared * squared_norm(s, s->gradient.image));
+    s->gradient.noise = s->rounding * h_squared;
+    if (squared < -fmax(unsure, s->gradient.noise))
+        return kfe_i_negative_length(s->ctx);
+    s->gradient.length = sqrt(fmax(squared, 0));
+    s->gradient.metric = squared;
+    memcpy(s->gradient.g, s->gradient.h, bytes);
     if (s->options->plain) {
-        kfe_i_combine(s->n, s->d, s->d, 1, s->image, s->d, s->root, s->d, 0, s->g, s->d);
-        s->metric = inner(s, s->g, s->g);
-        KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->g, s->d, s->image));
+        kfe_i_combine(s->n, s->d, s->d, 1, s->gradient.image, s->d, s->small.root, s->d, 0, s->gradient.g,
+                      s->d);
+        s->gradient.metric = inner(s, s->gradient.g, s->gradient.g);
+        KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->gradient.g, s->d, s->gradient.image));
     }
 cleanup:
     return status;
 }
 
-/* What ⟨g, ·⟩ in the metric of the search is the plain product with. */
+/* The block whose dot product with A is ⟨g, A⟩ in the metric of the search. */
 static const double *dual(const search_state *s)
 {
-    return s->options->plain ? s->g : s->image;
+    return s->options->plain ? s->gradient.g : s->gradient.image;
 }
 
-/* D ← g + βD; 0 for β, which is steepest ascent, where that does not lead up. Returns the slope. */
+/* D ← g + βD, with β = 0 (steepest ascent) where that would not be an ascent direction. Returns the slope. */
 static double choose_direction(search_state *s, int steepest)
 {
     double beta = 0;
     blasint size = (blasint)s->size;
 
-    if (!steepest && s->old_metric > 0)
-        beta = fmax(0, (s->metric - inner(s, dual(s), s->old)) / s->old_metric);
-    if (beta > 0 && !(s->metric + beta * inner(s, dual(s), s->d_w) > 0.01 * s->metric))
+    if (!steepest && s->gradient.old_metric > 0)
+        beta = fmax(0, (s->gradient.metric - inner(s, dual(s), s->gradient.old)) / s->gradient.old_metric);
+    if (beta > 0 &&
+        !(s->gradient.metric + beta * inner(s, dual(s), s->direction.w) > 0.01 * s->gradient.metric))
         beta = 0;
-    cblas_dscal(size, beta, s->d_w, 1);
-    cblas_dscal(size, beta, s->d_x, 1);
-    cblas_daxpy(size, 1, s->g, 1, s->d_w, 1);
-    cblas_daxpy(size, 1, s->image, 1, s->d_x, 1);
+    cblas_dscal(size, beta, s->direction.w, 1);
+    cblas_dscal(size, beta, s->direction.x, 1);
+    cblas_daxpy(size, 1, s->gradient.g, 1, s->direction.w, 1);
+    cblas_daxpy(size, 1, s->gradient.image, 1, s->direction.x, 1);
     if (!s->options->plain) {
-        /* what was carried along leaves the directions across the subspace, by rounding */
-        kfe_i_inner_products(s->n, s->d, s->x, s->d, s->d, s->d_w, s->d, s->cross);
-        kfe_i_combine(s->n, s->d, s->d, -1, s->w, s->d, s->cross, s->d, 1, s->d_w, s->d);
-        kfe_i_combine(s->n, s->d, s->d, -1, s->x, s->d, s->cross, s->d, 1, s->d_x, s->d);
+        /* a direction carried along the geodesic picks up a component inside the subspace, by rounding */
+        kfe_i_inner_products(s->n, s->d, s->point.x, s->d, s->d, s->direction.w, s->d, s->small.cross);
+        kfe_i_combine(s->n, s->d, s->d, -1, s->point.w, s->d, s->small.cross, s->d, 1, s->direction.w, s->d);
+        kfe_i_combine(s->n, s->d, s->d, -1, s->point.x, s->d, s->small.cross, s->d, 1, s->direction.x, s->d);
     }
-    return inner(s, dual(s), s->d_w);
+    return inner(s, dual(s), s->direction.w);
 }
 
-/* ---- rounds ---- */
+/* ---- one iteration ---- */
 
 /* −(criterion) at step t and its slope: the line search minimises. */
 static kfe_status value_at(void *state, double t, double *value, double *slope)
@@ -302,41 +338,41 @@ static kfe_status value_at(void *state, double t, double *value, double *slope)
     search_state *s = state;
 
     KFE_TRY(s->options->plain ? straight_trial(s, t) : geodesic_trial(s, t));
-    KFE_TRY(s->criterion->evaluate(s->criterion->state, s->xt, s->d, value, s->e));
-    *slope = inner(s, s->e, s->yt);
+    KFE_TRY(s->criterion->evaluate(s->criterion->state, s->trial.x, s->d, value, s->trial.e));
+    *slope = inner(s, s->trial.e, s->trial.velocity);
     if (!isfinite(*value) || !isfinite(*slope))
         return kfe_i_fail(s->ctx, KFE_ENUMERIC,
-                          "the criterion is not a number; the data may hold extreme "
-                          "values: try --scale");
+                          "the criterion is not a number, perhaps because the data has extreme values; "
+                          "try {scale=standard}");
     *value = -*value;
     *slope = -*slope;
 cleanup:
     return status;
 }
 
-/* The step that made as much of the last slope would be a good one; at first, a small angle. */
+/* First trial: the step that would gain as much, to first order, as the last one; at the start a small angle. */
 static void choose_steps(search_state *s, kfe_i_line *line)
 {
-    double angle = s->gamma[0];
+    double angle = s->small.angles[0];
 
     if (s->options->plain) {
         blasint size = (blasint)s->size;
-        angle = cblas_dnrm2(size, s->d_w, 1) / cblas_dnrm2(size, s->w, 1);
+        angle = cblas_dnrm2(size, s->direction.w, 1) / cblas_dnrm2(size, s->point.w, 1);
         line->longest = 1e6 / angle;
     } else {
         line->longest = KFE_HALF_TURN / 2 / angle;
     }
     line->first = KFE_FIRST_ANGLE / angle;
-    if (s->last_step > 0 && s->last_slope > 0)
-        line->first = fmin(s->last_step * s->last_slope / -line->slope, 4 / angle);
+    if (s->direction.last_step > 0 && s->direction.last_slope > 0)
+        line->first = fmin(s->direction.last_step * s->direction.last_slope / -line->slope, 4 / angle);
 }
 
-/* One step uphill; *moved is 0 where rounding allows none, and the direction is then spent. */
-static kfe_status climb(search_state *s, int steepest, int *moved)
+/* One line search. *moved is 0 if rounding allows no step along this direction. */
+static kfe_status take_step(search_state *s, int steepest, int *moved)
 {
     kfe_status status = KFE_OK;
     kfe_i_step step = {0};
-    kfe_i_line line = {.value = -s->value, .curvature = KFE_CURVATURE, .at = value_at, .state = s};
+    kfe_i_line line = {.value = -s->point.value, .curvature = KFE_CURVATURE, .at = value_at, .state = s};
 
     line.slope = -choose_direction(s, steepest);
     *moved = 0;
@@ -346,7 +382,7 @@ static kfe_status climb(search_state *s, int steepest, int *moved)
         prepare_straight(s);
     else
         KFE_TRY(prepare_geodesic(s));
-    if (!s->options->plain && !(s->gamma[0] > 0))
+    if (!s->options->plain && !(s->small.angles[0] > 0))
         return KFE_OK;
     choose_steps(s, &line);
     KFE_TRY(kfe_i_line_search(&line, &step));
@@ -355,91 +391,103 @@ static kfe_status climb(search_state *s, int steepest, int *moved)
     *moved = s->options->plain ? straight_accept(s, step.step) : geodesic_accept(s);
     if (!*moved)
         return KFE_OK;
-    s->value = -step.value;
-    s->last_step = step.step;
-    s->last_slope = -line.slope;
+    s->point.value = -step.value;
+    s->direction.last_step = step.step;
+    s->direction.last_slope = -line.slope;
     KFE_TRY(take_gradient(s));
 cleanup:
     return status;
 }
 
-/* Value and gradient where the subspace is. */
-static kfe_status look(search_state *s)
+/* Value and gradient at the current point; the direction starts anew. */
+static kfe_status evaluate_here(search_state *s)
 {
     kfe_status status = KFE_OK;
 
-    memset(s->d_w, 0, (size_t)s->size * sizeof *s->d_w);
-    memset(s->d_x, 0, (size_t)s->size * sizeof *s->d_x);
+    memset(s->direction.w, 0, (size_t)s->size * sizeof *s->direction.w);
+    memset(s->direction.x, 0, (size_t)s->size * sizeof *s->direction.x);
     if (s->options->plain) {
         prepare_straight(s);
         KFE_TRY(straight_root(s, 0));
-        kfe_i_combine(s->n, s->d, s->d, 1, s->x, s->d, s->root, s->d, 0, s->xt, s->d);
+        kfe_i_combine(s->n, s->d, s->d, 1, s->point.x, s->d, s->small.root, s->d, 0, s->trial.x, s->d);
     } else {
-        memcpy(s->xt, s->x, (size_t)s->size * sizeof *s->x);
+        memcpy(s->trial.x, s->point.x, (size_t)s->size * sizeof *s->point.x);
     }
-    KFE_TRY(s->criterion->evaluate(s->criterion->state, s->xt, s->d, &s->value, s->e));
+    KFE_TRY(s->criterion->evaluate(s->criterion->state, s->trial.x, s->d, &s->point.value, s->trial.e));
     KFE_TRY(take_gradient(s));
 cleanup:
     return status;
 }
 
 /* a (n × d) ← a·m */
-static void turn(const search_state *s, double *a, const double *m)
+static void multiply(const search_state *s, double *a, const double *m)
 {
-    kfe_i_combine(s->n, s->d, s->d, 1, a, s->d, m, s->d, 0, s->wt, s->d);
-    memcpy(a, s->wt, (size_t)s->size * sizeof *a);
+    kfe_i_combine(s->n, s->d, s->d, 1, a, s->d, m, s->d, 0, s->trial.w, s->d);
+    memcpy(a, s->trial.w, (size_t)s->size * sizeof *a);
 }
 
-/* Images that were moved along, and a basis that should be orthonormal, add up rounding. Now and then images
- * are measured, the basis made orthonormal, and the search begins anew from there. */
-static kfe_status remeasure(search_state *s, int64_t round)
+/* Every REFRESH_EVERY iterations: images KW from the operator, an orthonormal basis, and a fresh direction, since
+ * all three accumulate rounding errors. */
+static kfe_status refresh(search_state *s, int64_t iteration)
 {
     kfe_status status = KFE_OK;
 
-    if (round % REFRESH_EVERY != 0)
+    if (iteration % REFRESH_EVERY != 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->w, s->d, s->x));
+    KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->point.w, s->d, s->point.x));
     if (!s->options->plain) {
         prepare_straight(s);
         KFE_TRY(straight_root(s, 0));
-        turn(s, s->w, s->root);
-        turn(s, s->x, s->root);
+        multiply(s, s->point.w, s->small.root);
+        multiply(s, s->point.x, s->small.root);
     }
-    KFE_TRY(look(s));
+    KFE_TRY(evaluate_here(s));
 cleanup:
     return status;
 }
 
-/* Against the steepest slope and not a fixed one: where the examples are nearly alike to the kernel, the
- * first slope may be 1e-8, and ten rounds later it is 1. */
-static int is_done(search_state *s)
+/* The tolerance is relative to the steepest slope met: where the kernel hardly tells the examples apart, the
+ * first slope may be 1e-8, and 1 ten iterations later. */
+static int is_stationary(search_state *s)
 {
-    s->steepest = fmax(s->steepest, s->gradient);
-    return s->gradient <= s->options->tolerance * s->steepest ||
-           s->gradient <= KFE_NO_SLOPE * (1 + fabs(s->value)) || s->gradient * s->gradient <= s->noise;
+    s->gradient.steepest = fmax(s->gradient.steepest, s->gradient.length);
+    return s->gradient.length <= s->options->tolerance * s->gradient.steepest ||
+           s->gradient.length <= KFE_NO_SLOPE * (1 + fabs(s->point.value)) ||
+           s->gradient.length * s->gradient.length <= s->gradient.noise;
+}
+
+static kfe_status observe(search_state *s, int64_t iteration)
+{
+    if (!s->options->observe)
+        return KFE_OK;
+    return s->options->observe(s->options->observer, iteration, s->options->plain ? s->trial.w : s->point.w);
 }
 
 static kfe_status run(search_state *s, double *trace, kfe_i_search_result *out)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(look(s));
-    trace[0] = s->value;
-    while (!(out->converged = is_done(s)) && out->rounds < s->options->max_rounds) {
+    KFE_TRY(evaluate_here(s));
+    trace[0] = s->point.value;
+    KFE_TRY(observe(s, 0));
+    while (!(out->converged = is_stationary(s)) && out->iterations < s->options->max_iterations) {
         int moved = 0;
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "searching the subspace", out->rounds, s->options->max_rounds));
-        KFE_TRY(climb(s, out->rounds == 0, &moved));
+        KFE_TRY(
+            kfe_i_checkpoint(s->ctx, "searching the subspace", out->iterations, s->options->max_iterations));
+        KFE_TRY(take_step(s, out->iterations == 0, &moved));
         if (!moved)
-            KFE_TRY(climb(s, 1, &moved));
+            KFE_TRY(take_step(s, 1, &moved));
         if (!moved) {
             out->converged = 1;
             break;
         }
-        trace[++out->rounds] = s->value;
-        KFE_TRY(remeasure(s, out->rounds));
+        trace[++out->iterations] = s->point.value;
+        KFE_TRY(refresh(s, out->iterations));
+        KFE_TRY(observe(s, out->iterations));
     }
-    out->value = s->value;
-    out->gradient = s->gradient;
+    out->value = s->point.value;
+    out->slope = s->gradient.length;
+    out->steepest = s->gradient.steepest;
 cleanup:
     return status;
 }

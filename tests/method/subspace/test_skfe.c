@@ -227,7 +227,7 @@ static void test_basis_and_optimizer_do_not_matter(void **state)
     assert_ok(ctx, kfe_i_alignment_begin(ctx, &e.target, DIM, &a));
     kfe_i_criterion criterion = {evaluate_alignment, &a};
     for (int b = 0; b < 3; b++) {
-        kfe_i_search_options options = {.plain = b == 2, .max_rounds = ROUNDS, .tolerance = 1e-8};
+        kfe_i_search_options options = {.plain = b == 2, .max_iterations = ROUNDS, .tolerance = 1e-8};
         kfe_i_subspace s = span_of(ctx, &e, bases[b]);
         assert_ok(ctx,
                   kfe_i_subspace_search(&s, &criterion, &options, trace + b * (ROUNDS + 1), &results[b]));

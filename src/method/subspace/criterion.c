@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel-target alignment, the margin of held-out examples, and the choice between alignment and the
+ * radius-margin bound (radius_margin.c). Used by skfe.c and stopping.c. */
+#include "method/subspace/criterion.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/basis.h"
+
+/* ---- alignment of the examples with their classes ---- */
+
+kfe_status kfe_i_alignment_begin(kfe_context *ctx, const kfe_i_target *target, int64_t most,
+                                 kfe_i_alignment *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *counts = NULL;
+    double sum = 0;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->rows = target->rows;
+    out->classes = target->class_count;
+    out->class_of = target->codes;
+    KFE_ALLOC(ctx, counts, target->class_count);
+    KFE_ALLOC(ctx, out->sums, target->class_count * most);
+    KFE_ALLOC(ctx, out->scatter, most * most);
+    kfe_i_target_count(target, counts);
+    for (int64_t g = 0; g < target->class_count; g++)
+        sum += (double)counts[g] * (double)counts[g];
+    out->label_norm = sqrt(sum);
+cleanup:
+    kfe_i_free(ctx, counts);
+    return status;
+}
+
+void kfe_i_alignment_free(kfe_i_alignment *alignment)
+{
+    if (alignment->ctx) {
+        kfe_i_free(alignment->ctx, alignment->sums);
+        kfe_i_free(alignment->ctx, alignment->scatter);
+    }
+    memset(alignment, 0, sizeof *alignment);
+}
+
+/* sums (classes × dim) = YᵀX */
+static void sum_classes(const kfe_i_labelled *of, int64_t classes, int64_t dim, double *sums)
+{
+    memset(sums, 0, (size_t)(classes * dim) * sizeof *sums);
+    for (int64_t i = 0; i < of->rows; i++)
+        cblas_daxpy((blasint)dim, 1, of->x + i * dim, 1, sums + of->class_of[i] * dim, 1);
+}
+
+double kfe_i_alignment_of(kfe_i_alignment *alignment, const double *x, int64_t dim, double *gradient)
+{
+    int64_t n = alignment->rows;
+    const kfe_i_labelled examples = {n, x, alignment->class_of};
+
+    sum_classes(&examples, alignment->classes, dim, alignment->sums);
+    kfe_i_inner_products(n, dim, x, dim, dim, x, dim, alignment->scatter);
+    double length = cblas_dnrm2((blasint)(alignment->classes * dim), alignment->sums, 1);
+    double norm = cblas_dnrm2((blasint)(dim * dim), alignment->scatter, 1);
+    if (norm == 0) {
+        if (gradient)
+            memset(gradient, 0, (size_t)(n * dim) * sizeof *gradient);
+        return 0;
+    }
+    double value = length / norm * (length / alignment->label_norm);
+    if (!gradient)
+        return value;
+    double factor = 2 / norm / alignment->label_norm;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < dim; j++)
+            gradient[i * dim + j] = factor * alignment->sums[alignment->class_of[i] * dim + j];
+    kfe_i_combine(n, dim, dim, -2 * value / norm / norm, x, dim, alignment->scatter, dim, 1, gradient, dim);
+    return value;
+}
+
+static kfe_status evaluate_alignment(void *state, const double *x, int64_t dim, double *value,
+                                     double *gradient)
+{
+    *value = kfe_i_alignment_of(state, x, dim, gradient);
+    return KFE_OK;
+}
+
+/* ---- margin of held-out examples ---- */
+
+static double squared_distance(int64_t dim, const double *a, const double *b)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j < dim; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+/* The margin of one example; NaN if it has no neighbour of one of the two kinds. */
+static double margin_of(const double *x, int32_t class_of, const kfe_i_labelled *fitted, int64_t dim)
+{
+    double same = (double)INFINITY;
+    double other = (double)INFINITY;
+
+    for (int64_t i = 0; i < fitted->rows; i++) {
+        double *nearest = fitted->class_of[i] == class_of ? &same : &other;
+        *nearest = fmin(*nearest, squared_distance(dim, x, fitted->x + i * dim));
+    }
+    if (isinf(same) || isinf(other))
+        return (double)NAN;
+    same = sqrt(same);
+    other = sqrt(other);
+    return same + other > 0 ? (other - same) / (other + same) : 0;
+}
+
+double kfe_i_neighbour_margin(const kfe_i_labelled *held, const kfe_i_labelled *fitted, int64_t dim)
+{
+    double sum = 0;
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < held->rows; i++) {
+        double margin = margin_of(held->x + i * dim, held->class_of[i], fitted, dim);
+        sum += isnan(margin) ? 0 : margin;
+        count += !isnan(margin);
+    }
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+/* ---- which criterion ---- */
+
+kfe_status kfe_i_skfe_criterion_begin(kfe_context *ctx, kfe_i_criterion_kind kind, double c,
+                                      const kfe_i_target *target, int64_t most, kfe_i_skfe_criterion *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    if (kind == KFE_CRITERION_ALIGNMENT) {
+        KFE_TRY(kfe_i_alignment_begin(ctx, target, most, &out->alignment));
+        out->criterion = (kfe_i_criterion){evaluate_alignment, &out->alignment};
+    } else {
+        KFE_TRY(kfe_i_radius_margin_begin(ctx, target, most, c, &out->bound));
+        out->criterion = (kfe_i_criterion){kfe_i_radius_margin_of, &out->bound};
+    }
+cleanup:
+    return status;
+}
+
+void kfe_i_skfe_criterion_free(kfe_i_skfe_criterion *criterion)
+{
+    kfe_i_alignment_free(&criterion->alignment);
+    kfe_i_radius_margin_free(&criterion->bound);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The number of iterations of skfe, chosen on held-out examples as stopping.h says; called by skfe.c. */
+#include "method/subspace/stopping.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+
+enum {
+    PARTS = 5,
+    ENOUGH_HELD_OUT = 200,
+    MOST_EXAMPLES = 2000,
+    FEWEST_EXAMPLES = 10,
+    DEFAULT_ITERATIONS = 60, /* where there are too few examples to hold some out */
+    PANEL = 64               /* columns of the kernel matrix gathered at a time */
+};
+
+/* The examples that take part, and to which part each was dealt. */
+typedef struct sample {
+    kfe_context *ctx;
+    int64_t count;
+    int64_t *rows; /* of the problem, rising */
+    double *matrix;
+    kfe_i_target target;
+    int *part; /* −1: never held out */
+} sample;
+
+/* One search with one part held out, and what its observer needs. */
+typedef struct held_out {
+    const sample *from;
+    const kfe_i_gram *gram; /* of the fitted examples */
+    int64_t dim;
+    int64_t *fitted, *held; /* positions in the sample */
+    int64_t fitted_count, held_count;
+    int32_t *fitted_class, *held_class;
+    double *features;          /* of the whole sample, count × dim */
+    double *fitted_x, *held_x; /* of the two kinds, contiguous */
+    double margin[KFE_STOPPING_POINTS];
+    int seen; /* points that the search has reached */
+} held_out;
+
+/* The iterations that are looked at: powers of √2, rounded. */
+static const int64_t points[KFE_STOPPING_POINTS] = {
+    0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, KFE_STOPPING_LIMIT};
+
+/* ---- the sample ---- */
+
+static void free_sample(sample *s)
+{
+    kfe_i_free(s->ctx, s->rows);
+    kfe_i_free(s->ctx, s->matrix);
+    kfe_i_free(s->ctx, s->part);
+    kfe_i_target_free(&s->target);
+}
+
+/* As many examples as time and a quarter of the memory allow. */
+static int64_t sample_size(kfe_context *ctx, int64_t n)
+{
+    int64_t fits = (int64_t)sqrt((double)kfe_context_memory(ctx) / 32);
+    int64_t count = n < MOST_EXAMPLES ? n : MOST_EXAMPLES;
+
+    return count < fits ? count : fits;
+}
+
+static kfe_status draw_rows(sample *s, kfe_i_rng *rng, int64_t n)
+{
+    kfe_status status = KFE_OK;
+    char *chosen = NULL;
+    int64_t *order = NULL;
+    int64_t next = 0;
+
+    KFE_ALLOC(s->ctx, s->rows, s->count);
+    KFE_ALLOC(s->ctx, order, n);
+    KFE_ALLOC_ZERO(s->ctx, chosen, n);
+    kfe_i_rng_choose(rng, n, s->count, order);
+    for (int64_t i = 0; i < s->count; i++)
+        chosen[order[i]] = 1;
+    for (int64_t i = 0; i < n; i++)
+        if (chosen[i])
+            s->rows[next++] = i;
+cleanup:
+    kfe_i_free(s->ctx, order);
+    kfe_i_free(s->ctx, chosen);
+    return status;
+}
+
+/* The kernel matrix of the sample, some columns at a time. */
+static kfe_status gather_matrix(sample *s, const kfe_i_gram *gram)
+{
+    kfe_status status = KFE_OK;
+    double *columns = NULL;
+    int64_t m = s->count;
+
+    KFE_ALLOC(s->ctx, s->matrix, m * m);
+    KFE_ALLOC(s->ctx, columns, gram->size * PANEL);
+    for (int64_t first = 0; first < m; first += PANEL) {
+        int64_t count = m - first < PANEL ? m - first : PANEL;
+        KFE_TRY(kfe_i_gram_columns(gram, s->rows + first, count, columns));
+        for (int64_t i = 0; i < m; i++)
+            memcpy(s->matrix + i * m + first, columns + s->rows[i] * count, (size_t)count * sizeof *columns);
+    }
+cleanup:
+    kfe_i_free(s->ctx, columns);
+    return status;
+}
+
+/* Members of each class go to the parts in turn, in random order; the turn goes on from class to class. */
+static kfe_status deal(sample *s, kfe_i_rng *rng)
+{
+    kfe_status status = KFE_OK;
+    int64_t *order = NULL;
+    int64_t *counts = NULL;
+    int64_t turn = 0;
+
+    KFE_ALLOC(s->ctx, s->part, s->count);
+    KFE_ALLOC(s->ctx, order, s->count);
+    KFE_ALLOC(s->ctx, counts, s->target.class_count);
+    kfe_i_target_count(&s->target, counts);
+    kfe_i_rng_choose(rng, s->count, s->count, order);
+    for (int64_t g = 0; g < s->target.class_count; g++)
+        for (int64_t i = 0; i < s->count; i++)
+            if (s->target.codes[order[i]] == g)
+                s->part[order[i]] = counts[g] > 1 ? (int)(turn++ % PARTS) : -1;
+cleanup:
+    kfe_i_free(s->ctx, order);
+    kfe_i_free(s->ctx, counts);
+    return status;
+}
+
+static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in, sample *s)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_rng rng;
+    int32_t *old_code = NULL;
+
+    s->ctx = ctx;
+    s->count = sample_size(ctx, in->gram->size);
+    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_STOPPING);
+    KFE_TRY(draw_rows(s, &rng, in->gram->size));
+    KFE_TRY(kfe_i_target_gather(ctx, in->problem->target, s->rows, s->count, &s->target));
+    KFE_ALLOC(ctx, old_code, s->target.class_count);
+    kfe_i_target_compact(&s->target, old_code);
+    KFE_TRY(deal(s, &rng));
+    KFE_TRY(gather_matrix(s, in->gram));
+cleanup:
+    kfe_i_free(ctx, old_code);
+    return status;
+}
+
+/* ---- one part held out ---- */
+
+static void free_held_out(kfe_context *ctx, held_out *h)
+{
+    kfe_i_free(ctx, h->fitted);
+    kfe_i_free(ctx, h->held);
+    kfe_i_free(ctx, h->fitted_class);
+    kfe_i_free(ctx, h->held_class);
+    kfe_i_free(ctx, h->features);
+    kfe_i_free(ctx, h->fitted_x);
+    kfe_i_free(ctx, h->held_x);
+}
+
+static kfe_status hold_out(const sample *s, int part, int64_t dim, held_out *h)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = s->ctx;
+
+    h->from = s;
+    KFE_ALLOC(ctx, h->fitted, s->count);
+    KFE_ALLOC(ctx, h->held, s->count);
+    KFE_ALLOC(ctx, h->fitted_class, s->count);
+    KFE_ALLOC(ctx, h->held_class, s->count);
+    for (int64_t i = 0; i < s->count; i++) {
+        if (s->part[i] == part) {
+            h->held_class[h->held_count] = s->target.codes[i];
+            h->held[h->held_count++] = i;
+        } else {
+            h->fitted_class[h->fitted_count] = s->target.codes[i];
+            h->fitted[h->fitted_count++] = i;
+        }
+    }
+    h->dim = dim < h->fitted_count ? dim : h->fitted_count;
+    KFE_ALLOC(ctx, h->features, s->count * h->dim);
+    KFE_ALLOC(ctx, h->fitted_x, h->fitted_count * h->dim);
+    KFE_ALLOC(ctx, h->held_x, h->held_count * h->dim);
+cleanup:
+    return status;
+}
+
+static void gather_features(const held_out *h, const int64_t *rows, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        memcpy(out + i * h->dim, h->features + rows[i] * h->dim, (size_t)h->dim * sizeof *out);
+}
+
+/* The search's observer: the margin of the held-out examples, at the iterations looked at. */
+static kfe_status look_at(void *observer, int64_t iteration, const double *basis)
+{
+    kfe_status status = KFE_OK;
+    held_out *h = observer;
+
+    if (h->seen >= KFE_STOPPING_POINTS || iteration != points[h->seen])
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_subset_expand(h->gram, basis, h->dim, h->features));
+    gather_features(h, h->fitted, h->fitted_count, h->fitted_x);
+    gather_features(h, h->held, h->held_count, h->held_x);
+    const kfe_i_labelled held = {h->held_count, h->held_x, h->held_class};
+    const kfe_i_labelled fitted = {h->fitted_count, h->fitted_x, h->fitted_class};
+    h->margin[h->seen++] = kfe_i_neighbour_margin(&held, &fitted, h->dim);
+cleanup:
+    return status;
+}
+
+static kfe_status search_fitted(kfe_context *ctx, const kfe_i_stopping_inputs *in, held_out *h)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_problem problem = *in->problem;
+    kfe_i_target target = {0};
+    kfe_i_gram *gram = NULL;
+    kfe_i_subspace subspace = {0};
+    kfe_i_skfe_criterion criterion = {0};
+    kfe_i_search_result result = {0};
+    double trace[KFE_STOPPING_LIMIT + 1];
+    kfe_i_search_options options = {.plain = in->plain,
+                                    .max_iterations = KFE_STOPPING_LIMIT,
+                                    .tolerance = in->tolerance,
+                                    .observe = look_at,
+                                    .observer = h};
+
+    KFE_TRY(kfe_i_gram_subset(ctx, h->from->count, h->from->matrix, h->fitted, h->fitted_count, &gram));
+    KFE_TRY(kfe_i_target_gather(ctx, &h->from->target, h->fitted, h->fitted_count, &target));
+    h->gram = problem.gram = gram;
+    problem.target = &target;
+    KFE_TRY(kfe_i_start_subspace(ctx, &problem, gram, in->start, h->dim, 0, &subspace));
+    h->dim = subspace.dim;
+    KFE_TRY(kfe_i_skfe_criterion_begin(ctx, in->criterion, in->c, &target, subspace.dim, &criterion));
+    KFE_TRY(kfe_i_subspace_search(&subspace, &criterion.criterion, &options, trace, &result));
+cleanup:
+    kfe_i_skfe_criterion_free(&criterion);
+    kfe_i_subspace_free(&subspace);
+    kfe_i_target_free(&target);
+    kfe_i_gram_free(gram);
+    return status;
+}
+
+/* Adds the margins of one part to the sums; a search that ended early stays where it ended. */
+static kfe_status add_part(kfe_context *ctx, const kfe_i_stopping_inputs *in, const sample *s, int part,
+                           kfe_i_stopping *out)
+{
+    kfe_status status = KFE_OK;
+    held_out h = {0};
+
+    KFE_TRY(hold_out(s, part, in->dim, &h));
+    if (h.held_count > 0) {
+        KFE_TRY(search_fitted(ctx, in, &h));
+        for (int i = h.seen; i < KFE_STOPPING_POINTS; i++)
+            h.margin[i] = h.margin[h.seen - 1];
+        for (int i = 0; i < KFE_STOPPING_POINTS && !isnan(h.margin[0]); i++)
+            out->margin[i] += (double)h.held_count * h.margin[i];
+        out->held_out += isnan(h.margin[0]) ? 0 : h.held_count;
+    }
+cleanup:
+    free_held_out(ctx, &h);
+    return status;
+}
+
+static void choose(kfe_i_stopping *out)
+{
+    int best = 0;
+
+    for (int i = 0; i < KFE_STOPPING_POINTS; i++) {
+        out->margin[i] /= (double)out->held_out;
+        if (out->margin[i] > out->margin[best])
+            best = i;
+    }
+    out->iterations = points[best];
+}
+
+kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *inputs, kfe_i_stopping *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_stopping_inputs in = *inputs;
+    sample s = {.ctx = ctx};
+
+    memset(out, 0, sizeof *out);
+    out->iterations = DEFAULT_ITERATIONS;
+    for (int i = 0; i < KFE_STOPPING_POINTS; i++)
+        out->points[i] = (double)points[i];
+    if (in.start == KFE_START_AKDA_QR) /* which needs the points of the examples, not only their kernel */
+        in.start = KFE_START_KOC;
+    if (sample_size(ctx, in.gram->size) < FEWEST_EXAMPLES)
+        return KFE_OK;
+    KFE_TRY(make_sample(ctx, &in, &s));
+    if (s.target.class_count < 2)
+        goto cleanup;
+    for (int part = 0; part < PARTS && out->held_out < ENOUGH_HELD_OUT; part++)
+        KFE_TRY(add_part(ctx, &in, &s, part, out));
+    if (out->held_out > 0)
+        choose(out);
+cleanup:
+    free_sample(&s);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choose how many iterations of a subspace search generalise best, by holding out examples.
+ *
+ * The criterion on the fitted examples rises with every iteration, but the subspace turns into directions of
+ * ever smaller variance that fit these examples only. So the search runs on part of the examples, and after
+ * each of the iterations 0, 1, 2, 3, 4, 6, 8, 11, 16, … (powers of √2) the margin of the held-out examples
+ * (kfe_i_neighbour_margin) tells how well the subspace generalises. The iteration with the largest mean margin
+ * is chosen.
+ *
+ * Examples are dealt to five parts, class by class, and as many parts are held out in turn as give 200 held-out
+ * examples. A class with one example is never held out. More than 2,000 examples: a random sample of that many.
+ * Time: up to five searches of KFE_STOPPING_LIMIT iterations on at most 2,000 examples; memory 8·2000² bytes.
+ */
+#ifndef KFE_METHOD_SUBSPACE_STOPPING_H
+#define KFE_METHOD_SUBSPACE_STOPPING_H
+
+#include "method/method.h"
+#include "method/subspace/skfe_start.h"
+#include "method/subspace/subspace_search.h"
+
+/* The most iterations that can be chosen, and the number of iterations that are looked at up to there. */
+enum { KFE_STOPPING_LIMIT = 256, KFE_STOPPING_POINTS = 17 };
+
+typedef struct kfe_i_stopping_inputs {
+    const kfe_i_problem *problem;
+    const kfe_i_gram *gram; /* of all examples; the problem's own or its positive part */
+    kfe_i_start start;
+    int64_t dim;
+    kfe_i_criterion_kind criterion;
+    double c; /* of the radius-margin bound */
+    int plain;
+    double tolerance;
+} kfe_i_stopping_inputs;
+
+typedef struct kfe_i_stopping {
+    int64_t iterations; /* the choice */
+    int64_t held_out;   /* examples held out; 0: too few to choose, `iterations` is a default */
+    double points[KFE_STOPPING_POINTS]; /* the iterations looked at */
+    double margin[KFE_STOPPING_POINTS]; /* mean margin of the held-out examples there */
+} kfe_i_stopping;
+
+kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *inputs, kfe_i_stopping *out);
+
+#endif
