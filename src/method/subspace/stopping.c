@@ -3,6 +3,7 @@
 #include "method/subspace/stopping.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -106,25 +107,64 @@ cleanup:
     return status;
 }
 
-/* Members of each class go to the parts in turn, in random order; the turn goes on from class to class. */
-static kfe_status deal(sample *s, kfe_i_rng *rng)
+/* What examples are ordered by, so that parts do not depend on the order of rows. */
+typedef struct sort_key {
+    double class_mean, value; /* mean kernel value with the sample: of the class, and of the example */
+    int64_t row;
+} sort_key;
+
+static int compare_keys(const void *a, const void *b)
+{
+    const sort_key *x = a;
+    const sort_key *y = b;
+
+    if (x->class_mean != y->class_mean)
+        return x->class_mean < y->class_mean ? -1 : 1;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* keys[i] of every example; `class_sums` has room for one number per class. */
+static void fill_keys(const sample *s, const int64_t *counts, double *class_sums, sort_key *keys)
+{
+    int64_t m = s->count;
+
+    memset(class_sums, 0, (size_t)s->target.class_count * sizeof *class_sums);
+    for (int64_t i = 0; i < m; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < m; j++)
+            sum += s->matrix[i * m + j];
+        keys[i] = (sort_key){.value = sum / (double)m, .row = i};
+        class_sums[s->target.codes[i]] += keys[i].value;
+    }
+    for (int64_t i = 0; i < m; i++) {
+        int32_t g = s->target.codes[i];
+        keys[i].class_mean = class_sums[g] / (double)counts[g];
+    }
+}
+
+/* Deals the examples to the parts in turn, class by class. */
+static kfe_status deal(sample *s)
 {
     kfe_status status = KFE_OK;
-    int64_t *order = NULL;
+    sort_key *keys = NULL;
+    double *class_sums = NULL;
     int64_t *counts = NULL;
-    int64_t turn = 0;
+    int turn = 0;
 
     KFE_ALLOC(s->ctx, s->part, s->count);
-    KFE_ALLOC(s->ctx, order, s->count);
+    KFE_ALLOC(s->ctx, keys, s->count);
+    KFE_ALLOC(s->ctx, class_sums, s->target.class_count);
     KFE_ALLOC(s->ctx, counts, s->target.class_count);
     kfe_i_target_count(&s->target, counts);
-    kfe_i_rng_choose(rng, s->count, s->count, order);
-    for (int64_t g = 0; g < s->target.class_count; g++)
-        for (int64_t i = 0; i < s->count; i++)
-            if (s->target.codes[order[i]] == g)
-                s->part[order[i]] = counts[g] > 1 ? (int)(turn++ % PARTS) : -1;
+    fill_keys(s, counts, class_sums, keys);
+    qsort(keys, (size_t)s->count, sizeof *keys, compare_keys);
+    for (int64_t i = 0; i < s->count; i++)
+        s->part[keys[i].row] = counts[s->target.codes[keys[i].row]] > 1 ? turn++ % PARTS : -1;
 cleanup:
-    kfe_i_free(s->ctx, order);
+    kfe_i_free(s->ctx, keys);
+    kfe_i_free(s->ctx, class_sums);
     kfe_i_free(s->ctx, counts);
     return status;
 }
@@ -142,8 +182,8 @@ static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in,
     KFE_TRY(kfe_i_target_gather(ctx, in->problem->target, s->rows, s->count, &s->target));
     KFE_ALLOC(ctx, old_code, s->target.class_count);
     kfe_i_target_compact(&s->target, old_code);
-    KFE_TRY(deal(s, &rng));
     KFE_TRY(gather_matrix(s, in->gram));
+    KFE_TRY(deal(s));
 cleanup:
     kfe_i_free(ctx, old_code);
     return status;

@@ -8,8 +8,9 @@
  * (kfe_i_neighbour_margin) tells how well the subspace generalises. The iteration with the largest mean margin
  * is chosen.
  *
- * Examples are dealt to five parts, class by class, and as many parts are held out in turn as give 200 held-out
- * examples. A class with one example is never held out. More than 2,000 examples: a random sample of that many.
+ * Examples are dealt to five parts in turn, class by class, in the order of their mean kernel value, so that the
+ * order of rows plays no part. As many parts are held out in turn as give 200 held-out examples. A class with one
+ * example is never held out. More than 2,000 examples: a random sample of that many.
  * Time: up to five searches of KFE_STOPPING_LIMIT iterations on at most 2,000 examples; memory 8·2000² bytes.
  */
 #ifndef KFE_METHOD_SUBSPACE_STOPPING_H

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "method/subspace/criterion.h"
 #include "support/sample.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
@@ -23,7 +24,7 @@ static support_sample make_sample(kfe_context *ctx, uint64_t seed)
 static void test_flat_start_is_left(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=1e-5", "rbf:gamma=1e-7"};
-    static const char *const optimizers[] = {"optimizer=manifold", "optimizer=cg,max-iter=300"};
+    static const char *const optimizers[] = {"max-iter=60", "optimizer=cg,max-iter=300"};
     kfe_context *ctx = *state;
     support_sample e = make_sample(ctx, 17);
 
@@ -38,6 +39,51 @@ static void test_flat_start_is_left(void **state)
             kfe_model_free(model);
         }
     support_sample_free(&e);
+}
+
+/* The default number of iterations is the one with the largest held-out margin, and gives what that number gives. */
+static void test_iterations_are_chosen_on_held_out_examples(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample e = make_sample(ctx, 19);
+    int64_t count = 0;
+    int64_t best = 0;
+    char params[32];
+
+    kfe_model *model = support_fit(ctx, "skfe", NULL, "rbf:gamma=0.3", e.data);
+    const double *margin = kfe_model_record(model, "held_out_margin", &count);
+    const double *points = kfe_model_record(model, "held_out_iterations", &count);
+    assert_non_null(margin);
+    assert_int_equal(count, 17);
+    assert_true(points[0] == 0 && points[16] == 256);
+    for (int64_t i = 1; i < count; i++) {
+        assert_true(margin[i] >= -1 && margin[i] <= 1);
+        if (margin[i] > margin[best])
+            best = i;
+    }
+    snprintf(params, sizeof params, "max-iter=%d", (int)points[best]);
+    kfe_matrix z = support_transform(ctx, model, e.data);
+    kfe_matrix same = support_features(ctx, "skfe", params, "rbf:gamma=0.3", e.data, e.data);
+    assert_memory_equal(z.values, same.values, (size_t)(z.rows * z.cols) * sizeof *z.values);
+    kfe_matrix_free(&z);
+    kfe_matrix_free(&same);
+    kfe_model_free(model);
+    support_sample_free(&e);
+}
+
+/* Distances to the two classes: 1 and 3, 2.5 and 1.5; the third example has no fitted one of its class. */
+static void test_margin_by_hand(void **state)
+{
+    const double fitted_x[] = {0, 4};
+    const int32_t fitted_class[] = {0, 1};
+    const double held_x[] = {1, 2.5, 9};
+    const int32_t held_class[] = {0, 0, 2};
+    const kfe_i_labelled fitted = {2, fitted_x, fitted_class};
+    const kfe_i_labelled held = {3, held_x, held_class};
+
+    (void)state;
+    assert_below(fabs(kfe_i_neighbour_margin(&held, &fitted, 1) - ((3 - 1) / 4.0 + (1.5 - 2.5) / 4) / 2),
+                 1e-15);
 }
 
 static void test_more_features_than_dimensions(void **state)
@@ -131,7 +177,7 @@ static void test_any_dim_of_an_indefinite_kernel(void **state)
 static void test_failing_allocations(void **state)
 {
     static const char *const params[] = {"max-iter=3,dim=4", "max-iter=3,optimizer=cg,restarts=1",
-                                         "max-iter=3,init=akda-qr", "max-iter=2,criterion=radius-margin"};
+                                         "init=akda-qr,tolerance=0.5", "max-iter=2,criterion=radius-margin"};
     static const int class_of[] = {0, 1, 2, 0, 1, 2, 0, 1};
     double *x = support_normals(2, 24);
 
@@ -147,6 +193,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_flat_start_is_left),
+        with_context(test_iterations_are_chosen_on_held_out_examples),
+        cmocka_unit_test(test_margin_by_hand),
         with_context(test_more_features_than_dimensions),
         with_context(test_refusals),
         with_context(test_classes_of_one_member),
