@@ -45,20 +45,21 @@ static void fill_labels(const kfe_i_target *target, double *labels)
 
 static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
 {
-    kfe_i_mkl_settings settings = {.xi = -1, .tolerance = TOLERANCE, .max_rounds = 1000, .solver = solver};
+    kfe_i_ridge_weights_settings settings = {
+        .xi = -1, .tolerance = TOLERANCE, .max_rounds = 1000, .solver = solver};
     kfe_i_bank bank = {0};
-    kfe_i_mkl mkl = {0};
+    kfe_i_ridge_weights mkl = {0};
     double began = bench_now();
 
     check(ctx, kfe_i_bank_open(ctx, "hsic-mkl", problem, &bank));
     double made = bench_now();
-    check(ctx, kfe_i_mkl_open(ctx, &bank, problem->target->class_count, &mkl));
-    kfe_i_mkl_configure(&mkl, "hsic-mkl", &settings);
+    check(ctx, kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &mkl));
+    kfe_i_ridge_weights_configure(&mkl, "hsic-mkl", &settings);
     fill_labels(problem->target, mkl.labels);
-    check(ctx, kfe_i_mkl_solve(&mkl, solver));
+    check(ctx, kfe_i_ridge_weights_solve(&mkl, solver));
     measured out = {made - began, bench_now() - made, mkl.objective, mkl.gap / mkl.objective,
                     (double)mkl.rounds};
-    kfe_i_mkl_free(&mkl);
+    kfe_i_ridge_weights_free(&mkl);
     kfe_i_bank_free(&bank);
     return out;
 }
@@ -67,7 +68,7 @@ static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
 static measured run_often(kfe_context *ctx, const kfe_i_problem *problem, int solver)
 {
     double kernels[REPEATS], solving[REPEATS];
-    int repeats = solver == KFE_MKL_SDP ? 1 : REPEATS;
+    int repeats = solver == KFE_SOLVER_SDP ? 1 : REPEATS;
     measured last = {0};
 
     for (int r = 0; r < repeats; r++) {

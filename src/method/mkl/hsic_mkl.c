@@ -20,7 +20,7 @@ enum { LABEL_H1, LABEL_H2 };
 
 typedef struct hsic_mkl_settings {
     int64_t dim;
-    kfe_i_mkl_settings mkl;
+    kfe_i_ridge_weights_settings mkl;
     int label_kernel;
 } hsic_mkl_settings;
 
@@ -28,7 +28,7 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_mkl_settings, dim, "number of features; auto: one fewer than classes"),
     KFE_CHOICE(hsic_mkl_settings, label_kernel, "label-kernel", "h2", "h1|h2",
                "kernel on the labels: 1 for examples of one class, or that over the size of the class"),
-    KFE_MKL_ROWS(hsic_mkl_settings, mkl),
+    KFE_RIDGE_WEIGHTS_ROWS(hsic_mkl_settings, mkl),
 };
 
 /* L: Y, or Y(YᵀY)^(−1/2). */
@@ -50,7 +50,8 @@ cleanup:
     return status;
 }
 
-static kfe_status find_directions(kfe_context *ctx, const kfe_i_mkl *mkl, int64_t asked, kfe_i_solution *out)
+static kfe_status find_directions(kfe_context *ctx, const kfe_i_ridge_weights *mkl, int64_t asked,
+                                  kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double *b = NULL;
@@ -58,7 +59,7 @@ static kfe_status find_directions(kfe_context *ctx, const kfe_i_mkl *mkl, int64_
 
     KFE_ALLOC(ctx, b, mkl->n * mkl->k);
     KFE_ALLOC(ctx, h, mkl->k * mkl->k);
-    kfe_i_mkl_directions(mkl, b, h);
+    kfe_i_ridge_weights_directions(mkl, b, h);
     kfe_i_candidates candidates = {
         .method = "hsic-mkl",
         .rows = mkl->n,
@@ -83,19 +84,19 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_status status = KFE_OK;
     const hsic_mkl_settings *s = settings;
     kfe_i_bank bank = {0};
-    kfe_i_mkl mkl = {0};
+    kfe_i_ridge_weights mkl = {0};
 
     KFE_TRY(kfe_i_bank_open(ctx, "hsic-mkl", problem, &bank));
-    KFE_TRY(kfe_i_mkl_open(ctx, &bank, problem->target->class_count, &mkl));
-    kfe_i_mkl_configure(&mkl, "hsic-mkl", &s->mkl);
+    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &mkl));
+    kfe_i_ridge_weights_configure(&mkl, "hsic-mkl", &s->mkl);
     KFE_TRY(label_factor(ctx, problem->target, s->label_kernel, mkl.labels));
-    KFE_TRY(kfe_i_mkl_solve(&mkl, s->mkl.solver));
+    KFE_TRY(kfe_i_ridge_weights_solve(&mkl, s->mkl.solver));
     KFE_TRY(find_directions(ctx, &mkl, s->dim, out));
     kfe_i_solution_fix_signs(out);
     KFE_TRY(kfe_i_bank_finish(&bank, mkl.d, out));
-    KFE_TRY(kfe_i_mkl_record(&mkl, out));
+    KFE_TRY(kfe_i_ridge_weights_record(&mkl, out));
 cleanup:
-    kfe_i_mkl_free(&mkl);
+    kfe_i_ridge_weights_free(&mkl);
     kfe_i_bank_free(&bank);
     return status;
 }

@@ -13,14 +13,15 @@
 /* Weights below this share are taken for zero: they change the objective by less, relatively. */
 #define KFE_NO_WEIGHT 1e-9
 
-kfe_status kfe_i_mkl_open(kfe_context *ctx, const kfe_i_bank *bank, int64_t most, kfe_i_mkl *out)
+kfe_status kfe_i_ridge_weights_open(kfe_context *ctx, const kfe_i_bank *bank, int64_t most,
+                                    kfe_i_ridge_weights *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = bank->size;
     int64_t p = bank->count;
     int64_t live = 0;
 
-    *out = (kfe_i_mkl){.ctx = ctx, .bank = bank, .n = n, .p = p, .k = most, .most = most};
+    *out = (kfe_i_ridge_weights){.ctx = ctx, .bank = bank, .n = n, .p = p, .k = most, .most = most};
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)n * (double)n, "finding weights of kernels",
                                "raise --memory or use fewer rows"));
     KFE_ALLOC(ctx, out->labels, n * most);
@@ -41,7 +42,7 @@ cleanup:
     return status;
 }
 
-void kfe_i_mkl_free(kfe_i_mkl *mkl)
+void kfe_i_ridge_weights_free(kfe_i_ridge_weights *mkl)
 {
     if (!mkl->ctx)
         return;
@@ -55,11 +56,12 @@ void kfe_i_mkl_free(kfe_i_mkl *mkl)
     kfe_i_free(mkl->ctx, mkl->q);
     kfe_i_free(mkl->ctx, mkl->panel);
     kfe_i_free(mkl->ctx, mkl->scratch);
-    kfe_i_newton_free(mkl->newton);
+    kfe_i_ridge_newton_free(mkl->newton);
     memset(mkl, 0, sizeof *mkl);
 }
 
-void kfe_i_mkl_configure(kfe_i_mkl *mkl, const char *method, const kfe_i_mkl_settings *settings)
+void kfe_i_ridge_weights_configure(kfe_i_ridge_weights *mkl, const char *method,
+                                   const kfe_i_ridge_weights_settings *settings)
 {
     mkl->method = method;
     mkl->xi = settings->xi > 0 ? settings->xi : 1 / (double)mkl->n;
@@ -70,7 +72,7 @@ void kfe_i_mkl_configure(kfe_i_mkl *mkl, const char *method, const kfe_i_mkl_set
 /* ---- one point ---- */
 
 /* The Cholesky factor of I + Σ dᵢGᵢ/ξ, unless there it is. */
-static kfe_status factorise(kfe_i_mkl *mkl, const double *d)
+static kfe_status factorise(kfe_i_ridge_weights *mkl, const double *d)
 {
     kfe_status status = KFE_OK;
     int64_t n = mkl->n;
@@ -93,7 +95,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_mkl_value(kfe_i_mkl *mkl, const double *d, double *objective)
+kfe_status kfe_i_ridge_weights_value(kfe_i_ridge_weights *mkl, const double *d, double *objective)
 {
     kfe_status status = KFE_OK;
     size_t block = (size_t)(mkl->n * mkl->k);
@@ -106,7 +108,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_mkl_slopes(kfe_i_mkl *mkl)
+kfe_status kfe_i_ridge_weights_slopes(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
     int64_t block = mkl->n * mkl->k;
@@ -121,7 +123,7 @@ cleanup:
     return status;
 }
 
-double kfe_i_mkl_gap(const kfe_i_mkl *mkl, const double *d)
+double kfe_i_ridge_weights_gap(const kfe_i_ridge_weights *mkl, const double *d)
 {
     double largest = -HUGE_VAL;
     double mean = 0;
@@ -137,7 +139,7 @@ double kfe_i_mkl_gap(const kfe_i_mkl *mkl, const double *d)
 /* ---- solving ---- */
 
 /* Where nothing has to change the weights stay as they are, to the last bit: their factor is there. */
-static void drop_traces_of_weight(kfe_i_mkl *mkl)
+static void drop_traces_of_weight(kfe_i_ridge_weights *mkl)
 {
     double sum = 0;
     int changed = 0;
@@ -153,31 +155,31 @@ static void drop_traces_of_weight(kfe_i_mkl *mkl)
         mkl->d[i] /= sum;
 }
 
-static kfe_status solve_once(kfe_i_mkl *mkl, int solver)
+static kfe_status solve_once(kfe_i_ridge_weights *mkl, int solver)
 {
     kfe_status status = KFE_OK;
 
     mkl->rounds = 0;
     mkl->bound = 0;
-    if (solver == KFE_MKL_SILP)
-        KFE_TRY(kfe_i_mkl_silp(mkl));
-    else if (solver == KFE_MKL_SDP)
-        KFE_TRY(kfe_i_mkl_sdp(mkl));
+    if (solver == KFE_SOLVER_SILP)
+        KFE_TRY(kfe_i_ridge_weights_silp(mkl));
+    else if (solver == KFE_SOLVER_SDP)
+        KFE_TRY(kfe_i_ridge_weights_sdp(mkl));
     else
-        KFE_TRY(kfe_i_mkl_gradient(mkl));
+        KFE_TRY(kfe_i_ridge_weights_newton(mkl));
     drop_traces_of_weight(mkl);
-    KFE_TRY(kfe_i_mkl_value(mkl, mkl->d, &mkl->objective));
+    KFE_TRY(kfe_i_ridge_weights_value(mkl, mkl->d, &mkl->objective));
     mkl->gap = fmax(0, mkl->objective - mkl->bound);
     if (mkl->gap > mkl->tolerance * mkl->objective) {
-        KFE_TRY(kfe_i_mkl_slopes(mkl));
-        mkl->gap = fmin(mkl->gap, kfe_i_mkl_gap(mkl, mkl->d));
+        KFE_TRY(kfe_i_ridge_weights_slopes(mkl));
+        mkl->gap = fmin(mkl->gap, kfe_i_ridge_weights_gap(mkl, mkl->d));
     }
 cleanup:
     return status;
 }
 
 /* M of any weights is positive definite if that of each kernel alone is. */
-static kfe_status raise_xi(kfe_i_mkl *mkl)
+static kfe_status raise_xi(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
     double before = mkl->xi;
@@ -186,7 +188,7 @@ static kfe_status raise_xi(kfe_i_mkl *mkl)
     for (int64_t i = 0; i < mkl->p; i++) {
         for (int64_t j = 0; j < mkl->p; j++)
             mkl->q[j] = i == j && mkl->bank->traces[i] > 0;
-        while ((status = kfe_i_mkl_value(mkl, mkl->q, &objective)) == KFE_ENUMERIC && mkl->xi < 1e6)
+        while ((status = kfe_i_ridge_weights_value(mkl, mkl->q, &objective)) == KFE_ENUMERIC && mkl->xi < 1e6)
             mkl->xi *= 2;
         KFE_TRY(status);
     }
@@ -198,7 +200,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_mkl_solve(kfe_i_mkl *mkl, int solver)
+kfe_status kfe_i_ridge_weights_solve(kfe_i_ridge_weights *mkl, int solver)
 {
     kfe_status status = kfe_i_checkpoint(mkl->ctx, "weights", 0, 0);
 
@@ -218,7 +220,7 @@ cleanup:
     return status;
 }
 
-void kfe_i_mkl_directions(const kfe_i_mkl *mkl, double *b, double *h)
+void kfe_i_ridge_weights_directions(const kfe_i_ridge_weights *mkl, double *b, double *h)
 {
     int64_t block = mkl->n * mkl->k;
 
@@ -230,7 +232,7 @@ void kfe_i_mkl_directions(const kfe_i_mkl *mkl, double *b, double *h)
         b[i] = mkl->u[i] / mkl->xi;
 }
 
-kfe_status kfe_i_mkl_record(const kfe_i_mkl *mkl, kfe_i_solution *solution)
+kfe_status kfe_i_ridge_weights_record(const kfe_i_ridge_weights *mkl, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
     double rounds = (double)mkl->rounds;

@@ -30,19 +30,19 @@ enum { MODEL_SWEEPS = 2000, HALVINGS = 30 };
 /* Of the gap that is accepted, what a model may be short of its minimum. */
 #define MODEL_SHARE 1e-2
 
-struct kfe_i_newton {
-    kfe_i_mkl *mkl;
+struct kfe_i_ridge_newton {
+    kfe_i_ridge_weights *mkl;
     double *answers; /* n × p·k: M⁻¹Vᵢ side by side */
     double *hessian; /* p × p */
     double *traced;  /* k × p·k */
     double *slope;   /* of the quadratic model, at `next` */
     double *next, *trial;
-    kfe_i_mkl_reduced reduced; /* not open: the model is quadratic */
+    kfe_i_ridge_reduced reduced; /* not open: the model is quadratic */
 };
 
 /* ---- what is kept between calls ---- */
 
-static kfe_status newton_open(kfe_i_mkl *mkl)
+static kfe_status newton_open(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = mkl->ctx;
@@ -62,37 +62,37 @@ cleanup:
 
 /* Whether the products of a reduced model take less time than the two or three factorisations that it saves.
  */
-static int reducing_is_worth_it(const kfe_i_mkl *mkl)
+static int reducing_is_worth_it(const kfe_i_ridge_weights *mkl)
 {
-    double products = 2 * (double)mkl->p * (double)kfe_i_mkl_reduced_width(mkl);
+    double products = 2 * (double)mkl->p * (double)kfe_i_ridge_reduced_width(mkl);
     double factorisation = (double)mkl->n / 3;
 
     return mkl->p > 1 && products < 2 * factorisation;
 }
 
-static kfe_status open_both(kfe_i_mkl *mkl)
+static kfe_status open_both(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
 
     KFE_TRY(newton_open(mkl));
     if (reducing_is_worth_it(mkl)) {
-        KFE_TRY(kfe_i_mkl_reduced_open(mkl, &mkl->newton->reduced));
+        KFE_TRY(kfe_i_ridge_reduced_open(mkl, &mkl->newton->reduced));
         KFE_TRY(newton_open(&mkl->newton->reduced.mkl));
     }
 cleanup:
     if (status != KFE_OK) {
-        kfe_i_newton_free(mkl->newton);
+        kfe_i_ridge_newton_free(mkl->newton);
         mkl->newton = NULL;
     }
     return status;
 }
 
-void kfe_i_newton_free(kfe_i_newton *s)
+void kfe_i_ridge_newton_free(kfe_i_ridge_newton *s)
 {
     if (!s)
         return;
     kfe_context *ctx = s->mkl->ctx;
-    kfe_i_mkl_reduced_free(&s->reduced);
+    kfe_i_ridge_reduced_free(&s->reduced);
     kfe_i_free(ctx, s->answers);
     kfe_i_free(ctx, s->hessian);
     kfe_i_free(ctx, s->traced);
@@ -104,9 +104,9 @@ void kfe_i_newton_free(kfe_i_newton *s)
 
 /* ---- the quadratic model ---- */
 
-static void solve_for_images(kfe_i_newton *s)
+static void solve_for_images(kfe_i_ridge_newton *s)
 {
-    const kfe_i_mkl *mkl = s->mkl;
+    const kfe_i_ridge_weights *mkl = s->mkl;
     int64_t k = mkl->k;
     int64_t width = mkl->p * k;
 
@@ -115,9 +115,9 @@ static void solve_for_images(kfe_i_newton *s)
     kfe_i_solve_cholesky(mkl->n, mkl->factor, width, s->answers);
 }
 
-static void second_derivatives(kfe_i_newton *s)
+static void second_derivatives(kfe_i_ridge_newton *s)
 {
-    const kfe_i_mkl *mkl = s->mkl;
+    const kfe_i_ridge_weights *mkl = s->mkl;
     int64_t p = mkl->p;
     int64_t k = mkl->k;
     double trace = 0;
@@ -138,7 +138,7 @@ static void second_derivatives(kfe_i_newton *s)
 }
 
 /* The kernel that gains and the one that loses by the steepest pair; 0 if no pair promises anything. */
-static int steepest_pair(const kfe_i_newton *s, int64_t *gains, int64_t *loses)
+static int steepest_pair(const kfe_i_ridge_newton *s, int64_t *gains, int64_t *loses)
 {
     *gains = *loses = -1;
     for (int64_t i = 0; i < s->mkl->p; i++) {
@@ -152,7 +152,7 @@ static int steepest_pair(const kfe_i_newton *s, int64_t *gains, int64_t *loses)
     return *loses >= 0 && s->slope[*loses] - s->slope[*gains] > 1e-3 * s->mkl->tolerance * s->mkl->objective;
 }
 
-static void minimise_quadratic(kfe_i_newton *s)
+static void minimise_quadratic(kfe_i_ridge_newton *s)
 {
     int64_t p = s->mkl->p;
     int64_t i = 0;
@@ -178,10 +178,10 @@ static void minimise_quadratic(kfe_i_newton *s)
 /* ---- rounds ---- */
 
 /* Goes from d towards `next`; 0 in *moved if f cannot fall. */
-static kfe_status line_search(kfe_i_newton *s, int *moved)
+static kfe_status line_search(kfe_i_ridge_newton *s, int *moved)
 {
     kfe_status status = KFE_OK;
-    kfe_i_mkl *mkl = s->mkl;
+    kfe_i_ridge_weights *mkl = s->mkl;
     double promised = 0;
     double step = 1;
 
@@ -192,7 +192,7 @@ static kfe_status line_search(kfe_i_newton *s, int *moved)
         double value = 0;
         for (int64_t i = 0; i < mkl->p; i++)
             s->trial[i] = step == 1 ? s->next[i] : mkl->d[i] + step * (s->next[i] - mkl->d[i]);
-        KFE_TRY(kfe_i_mkl_value(mkl, s->trial, &value));
+        KFE_TRY(kfe_i_ridge_weights_value(mkl, s->trial, &value));
         if (value > mkl->objective + ARMIJO * step * promised)
             continue;
         memcpy(mkl->d, s->trial, (size_t)mkl->p * sizeof *mkl->d);
@@ -204,26 +204,26 @@ cleanup:
     return status;
 }
 
-static int is_optimal(const kfe_i_mkl *mkl)
+static int is_optimal(const kfe_i_ridge_weights *mkl)
 {
     return mkl->objective - mkl->bound <= mkl->tolerance * mkl->objective;
 }
 
-static kfe_status minimise_reduced(kfe_i_newton *s);
+static kfe_status minimise_reduced(kfe_i_ridge_newton *s);
 
-static kfe_status iterate(kfe_i_newton *s)
+static kfe_status iterate(kfe_i_ridge_newton *s)
 {
     kfe_status status = KFE_OK;
-    kfe_i_mkl *mkl = s->mkl;
+    kfe_i_ridge_weights *mkl = s->mkl;
     int moved = 1;
 
-    KFE_TRY(kfe_i_mkl_value(mkl, mkl->d, &mkl->objective));
+    KFE_TRY(kfe_i_ridge_weights_value(mkl, mkl->d, &mkl->objective));
     while (moved && mkl->rounds < mkl->max_rounds) {
         mkl->rounds++;
         if (is_optimal(mkl))
             break;
-        KFE_TRY(kfe_i_mkl_slopes(mkl));
-        mkl->bound = fmax(mkl->bound, mkl->objective - kfe_i_mkl_gap(mkl, mkl->d));
+        KFE_TRY(kfe_i_ridge_weights_slopes(mkl));
+        mkl->bound = fmax(mkl->bound, mkl->objective - kfe_i_ridge_weights_gap(mkl, mkl->d));
         if (is_optimal(mkl))
             break;
         KFE_TRY(kfe_i_checkpoint(mkl->ctx, "weights", mkl->rounds, 0));
@@ -239,12 +239,12 @@ cleanup:
 }
 
 /* Where the reduced M is not positive definite, nor is M. */
-static kfe_status minimise_reduced(kfe_i_newton *s)
+static kfe_status minimise_reduced(kfe_i_ridge_newton *s)
 {
     kfe_status status = KFE_OK;
-    kfe_i_mkl *small = &s->reduced.mkl;
+    kfe_i_ridge_weights *small = &s->reduced.mkl;
 
-    KFE_TRY(kfe_i_mkl_reduce(&s->reduced, s->answers));
+    KFE_TRY(kfe_i_ridge_reduce(&s->reduced, s->answers));
     small->tolerance = fmax(MODEL_SHARE * s->mkl->tolerance, DBL_EPSILON);
     status = iterate(small->newton);
     s->mkl->indefinite = status == KFE_ENUMERIC && small->indefinite;
@@ -255,14 +255,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_mkl_gradient(kfe_i_mkl *mkl)
+kfe_status kfe_i_ridge_weights_newton(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
 
     if (!mkl->newton)
         KFE_TRY(open_both(mkl));
     if (mkl->newton->reduced.full)
-        kfe_i_mkl_reduced_forget(&mkl->newton->reduced);
+        kfe_i_ridge_reduced_forget(&mkl->newton->reduced);
     KFE_TRY(iterate(mkl->newton));
 cleanup:
     return status;

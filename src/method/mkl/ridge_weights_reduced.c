@@ -21,13 +21,13 @@
 /* Rounds whose vectors span the subspace together. */
 enum { ROUNDS = 3 };
 
-int64_t kfe_i_mkl_reduced_width(const kfe_i_mkl *full)
+int64_t kfe_i_ridge_reduced_width(const kfe_i_ridge_weights *full)
 {
     return full->most * (full->p + 1);
 }
 
 /* Matrices of zeros, filled later. */
-static kfe_status open_bank(kfe_i_mkl_reduced *s)
+static kfe_status open_bank(kfe_i_ridge_reduced *s)
 {
     kfe_status status = KFE_OK;
     const kfe_i_bank *source = s->full->bank;
@@ -53,15 +53,15 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_mkl_reduced_open(const kfe_i_mkl *full, kfe_i_mkl_reduced *out)
+kfe_status kfe_i_ridge_reduced_open(const kfe_i_ridge_weights *full, kfe_i_ridge_reduced *out)
 {
     kfe_status status = KFE_OK;
-    int64_t width = kfe_i_mkl_reduced_width(full);
+    int64_t width = kfe_i_ridge_reduced_width(full);
     int64_t r = ROUNDS * width;
 
-    *out = (kfe_i_mkl_reduced){.full = full, .r = r};
+    *out = (kfe_i_ridge_reduced){.full = full, .r = r};
     KFE_TRY(open_bank(out));
-    KFE_TRY(kfe_i_mkl_open(full->ctx, &out->bank, full->most, &out->mkl));
+    KFE_TRY(kfe_i_ridge_weights_open(full->ctx, &out->bank, full->most, &out->mkl));
     KFE_ALLOC(full->ctx, out->span, r * full->n);
     KFE_ALLOC(full->ctx, out->fresh, full->n * width);
     KFE_ALLOC(full->ctx, out->images, full->n * width);
@@ -70,7 +70,7 @@ cleanup:
     return status;
 }
 
-void kfe_i_mkl_reduced_free(kfe_i_mkl_reduced *reduced)
+void kfe_i_ridge_reduced_free(kfe_i_ridge_reduced *reduced)
 {
     if (!reduced->full)
         return;
@@ -78,12 +78,12 @@ void kfe_i_mkl_reduced_free(kfe_i_mkl_reduced *reduced)
     kfe_i_free(reduced->full->ctx, reduced->fresh);
     kfe_i_free(reduced->full->ctx, reduced->images);
     kfe_i_free(reduced->full->ctx, reduced->products);
-    kfe_i_mkl_free(&reduced->mkl);
+    kfe_i_ridge_weights_free(&reduced->mkl);
     kfe_i_bank_free(&reduced->bank);
     memset(reduced, 0, sizeof *reduced);
 }
 
-void kfe_i_mkl_reduced_forget(kfe_i_mkl_reduced *s)
+void kfe_i_ridge_reduced_forget(kfe_i_ridge_reduced *s)
 {
     s->used = 0;
     for (int64_t m = 0; m < s->bank.count; m++)
@@ -94,7 +94,7 @@ void kfe_i_mkl_reduced_forget(kfe_i_mkl_reduced *s)
 /* ---- the subspace ---- */
 
 /* U and the answers as rows of `span`, from row `used` on. */
-static void gather_span(kfe_i_mkl_reduced *s, const double *answers)
+static void gather_span(kfe_i_ridge_reduced *s, const double *answers)
 {
     int64_t n = s->full->n;
     int64_t k = s->full->k;
@@ -109,7 +109,7 @@ static void gather_span(kfe_i_mkl_reduced *s, const double *answers)
 
 /* Row j against those before it: Gram-Schmidt, twice. If it depends on them it becomes zero, which leaves its
  * row and column of the small matrices zero, and f_S as it is without it. */
-static void orthonormalise(kfe_i_mkl_reduced *s, int64_t j)
+static void orthonormalise(kfe_i_ridge_reduced *s, int64_t j)
 {
     blasint n = (blasint)s->full->n;
     double *own = s->span + j * n;
@@ -130,7 +130,7 @@ static void orthonormalise(kfe_i_mkl_reduced *s, int64_t j)
 /* ---- the problem in it ---- */
 
 /* The last `width` rows and columns of SᵀGᵢS, symmetric to the last bit. */
-static kfe_status reduce_kernel(kfe_i_mkl_reduced *s, int64_t kernel, int64_t width)
+static kfe_status reduce_kernel(kfe_i_ridge_reduced *s, int64_t kernel, int64_t width)
 {
     kfe_status status = KFE_OK;
     double *small = s->bank.tables[kernel].values;
@@ -150,10 +150,10 @@ cleanup:
     return status;
 }
 
-static void set_problem(kfe_i_mkl_reduced *s)
+static void set_problem(kfe_i_ridge_reduced *s)
 {
-    const kfe_i_mkl *full = s->full;
-    kfe_i_mkl *mkl = &s->mkl;
+    const kfe_i_ridge_weights *full = s->full;
+    kfe_i_ridge_weights *mkl = &s->mkl;
     blasint n = (blasint)full->n;
     blasint k = (blasint)full->k;
 
@@ -169,14 +169,14 @@ static void set_problem(kfe_i_mkl_reduced *s)
     memcpy(mkl->d, full->d, (size_t)full->p * sizeof *mkl->d);
 }
 
-kfe_status kfe_i_mkl_reduce(kfe_i_mkl_reduced *s, const double *answers)
+kfe_status kfe_i_ridge_reduce(kfe_i_ridge_reduced *s, const double *answers)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_mkl *full = s->full;
+    const kfe_i_ridge_weights *full = s->full;
     int64_t width = full->k * (full->p + 1);
 
     if (s->used + width > s->r)
-        kfe_i_mkl_reduced_forget(s);
+        kfe_i_ridge_reduced_forget(s);
     gather_span(s, answers);
     for (int64_t j = 0; j < width; j++) {
         orthonormalise(s, s->used + j);

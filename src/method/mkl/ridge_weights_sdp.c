@@ -36,7 +36,7 @@ enum {
 };
 
 typedef struct program {
-    kfe_i_mkl *mkl;
+    kfe_i_ridge_weights *mkl;
     int64_t *live; /* the kernels that are not constant */
     int64_t live_count;
     int side, order, constraints; /* n + k; all rows of both blocks; entries of y */
@@ -70,7 +70,7 @@ static void program_free(kfe_context *ctx, program *s)
 static kfe_status program_open(program *s)
 {
     kfe_status status = KFE_OK;
-    kfe_i_mkl *mkl = s->mkl;
+    kfe_i_ridge_weights *mkl = s->mkl;
     kfe_context *ctx = mkl->ctx;
     int64_t n = mkl->n;
     int64_t triangle = mkl->k * (mkl->k + 1) / 2;
@@ -115,7 +115,7 @@ static kfe_status kernel_matrix(const program *s, int64_t kernel, double *out)
 /* C = −[ I + G_last/ξ   L ; Lᵀ   0 ] and, for the last weight, −1. */
 static kfe_status fill_constant(program *s)
 {
-    const kfe_i_mkl *mkl = s->mkl;
+    const kfe_i_ridge_weights *mkl = s->mkl;
     int64_t n = mkl->n;
     int64_t side = s->side;
     kfe_status status = kernel_matrix(s, s->live[s->live_count - 1], s->last);
@@ -339,7 +339,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_mkl_sdp(kfe_i_mkl *mkl)
+kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
     program s = {.mkl = mkl};
@@ -349,7 +349,7 @@ kfe_status kfe_i_mkl_sdp(kfe_i_mkl *mkl)
         KFE_FAIL(mkl->ctx, KFE_EINVAL,
                  "%s: --solver sdp is for up to %d examples, but there are %lld; use --solver gradient",
                  mkl->method, LARGEST, (long long)mkl->n);
-    KFE_TRY(kfe_i_mkl_value(mkl, mkl->d, &objective)); /* says whether M is positive definite */
+    KFE_TRY(kfe_i_ridge_weights_value(mkl, mkl->d, &objective)); /* says whether M is positive definite */
     KFE_ALLOC(mkl->ctx, s.live, mkl->p);
     for (int64_t i = 0; i < mkl->p; i++)
         if (mkl->bank->traces[i] > 0)

@@ -17,19 +17,19 @@
 static kfe_status value_at(void *user, const double *d, double *value, double *excess)
 {
     *excess = 0;
-    return kfe_i_mkl_value(user, d, value);
+    return kfe_i_ridge_weights_value(user, d, value);
 }
 
 static kfe_status slopes(void *user, double *q)
 {
-    kfe_i_mkl *mkl = user;
-    kfe_status status = kfe_i_mkl_slopes(mkl);
+    kfe_i_ridge_weights *mkl = user;
+    kfe_status status = kfe_i_ridge_weights_slopes(mkl);
 
     memcpy(q, mkl->q, (size_t)mkl->p * sizeof *q);
     return status;
 }
 
-kfe_status kfe_i_mkl_silp(kfe_i_mkl *mkl)
+kfe_status kfe_i_ridge_weights_silp(kfe_i_ridge_weights *mkl)
 {
     kfe_status status = KFE_OK;
     kfe_i_simplex weights = {.ctx = mkl->ctx,

@@ -17,16 +17,16 @@
 
 typedef struct svm_mkl_settings {
     kfe_i_joint_settings joint;
-    kfe_i_mkl_settings mkl;
+    kfe_i_ridge_weights_settings mkl;
 } svm_mkl_settings;
 
 static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(svm_mkl_settings, joint),
-    KFE_MKL_ROWS(svm_mkl_settings, mkl),
+    KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, mkl),
 };
 
 typedef struct weighing {
-    kfe_i_mkl mkl;
+    kfe_i_ridge_weights mkl;
     int solver;
     /* of the features of the moment, and of the best */
     double *now, *best; /* p */
@@ -37,15 +37,15 @@ static kfe_status find(void *user, const double *a, int64_t m, double *b, double
 {
     kfe_status status = KFE_OK;
     weighing *s = user;
-    kfe_i_mkl *mkl = &s->mkl;
+    kfe_i_ridge_weights *mkl = &s->mkl;
     int64_t block = mkl->n * m;
 
     mkl->k = m;
     memcpy(mkl->labels, a, (size_t)block * sizeof *a);
-    KFE_TRY(kfe_i_mkl_solve(mkl, s->solver));
+    KFE_TRY(kfe_i_ridge_weights_solve(mkl, s->solver));
     memcpy(s->now, mkl->d, (size_t)mkl->p * sizeof *s->now);
     s->now_gap = mkl->gap / mkl->objective;
-    kfe_i_mkl_directions(mkl, b, h);
+    kfe_i_ridge_weights_directions(mkl, b, h);
     for (int64_t i = 0; i < block; i++)
         image[i] = mkl->labels[i] - mkl->u[i];
 cleanup:
@@ -54,7 +54,7 @@ cleanup:
 
 static kfe_status apply(void *user, const double *a, int64_t m, double *image)
 {
-    kfe_i_mkl *mkl = &((weighing *)user)->mkl;
+    kfe_i_ridge_weights *mkl = &((weighing *)user)->mkl;
     int64_t block = mkl->n * m;
 
     memcpy(mkl->scratch, a, (size_t)block * sizeof *a);
@@ -82,8 +82,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_subspace_step step = {.find = find, .apply = apply, .keep = keep, .user = &w};
 
     KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", problem, &bank));
-    KFE_TRY(kfe_i_mkl_open(ctx, &bank, problem->target->class_count, &w.mkl));
-    kfe_i_mkl_configure(&w.mkl, "svm-mkl", &s->mkl);
+    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &w.mkl));
+    kfe_i_ridge_weights_configure(&w.mkl, "svm-mkl", &s->mkl);
     KFE_ALLOC(ctx, w.now, bank.count);
     KFE_ALLOC(ctx, w.best, bank.count);
     step.rounding = bank.rounding / w.mkl.xi;
@@ -94,7 +94,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 cleanup:
     kfe_i_free(ctx, w.now);
     kfe_i_free(ctx, w.best);
-    kfe_i_mkl_free(&w.mkl);
+    kfe_i_ridge_weights_free(&w.mkl);
     kfe_i_bank_free(&bank);
     return status;
 }

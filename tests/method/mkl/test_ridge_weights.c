@@ -83,14 +83,14 @@ static double gap_by_definition(const support_sample *p, const double *d)
 typedef struct model {
     kfe_i_kernel_list kernels;
     kfe_i_bank bank;
-    kfe_i_mkl full;
-    kfe_i_mkl_reduced reduced;
+    kfe_i_ridge_weights full;
+    kfe_i_ridge_reduced reduced;
 } model;
 
 static void open_model(kfe_context *ctx, const support_sample *p, model *m)
 {
     static const char *const texts[] = KERNEL_TEXTS;
-    kfe_i_mkl_settings settings = {.xi = XI, .tolerance = 1e-8, .max_rounds = 100};
+    kfe_i_ridge_weights_settings settings = {.xi = XI, .tolerance = 1e-8, .max_rounds = 100};
 
     kfe_i_kernel_list_init(ctx, &m->kernels);
     for (int k = 0; k < KERNELS; k++) {
@@ -103,17 +103,17 @@ static void open_model(kfe_context *ctx, const support_sample *p, model *m)
                            .views = &p->data->views[0].table,
                            .view_count = 1};
     assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, &m->bank));
-    assert_ok(ctx, kfe_i_mkl_open(ctx, &m->bank, CLASSES, &m->full));
-    kfe_i_mkl_configure(&m->full, "test", &settings);
+    assert_ok(ctx, kfe_i_ridge_weights_open(ctx, &m->bank, CLASSES, &m->full));
+    kfe_i_ridge_weights_configure(&m->full, "test", &settings);
     memcpy(m->full.labels, p->label, ROWS * CLASSES * sizeof *p->label);
-    assert_ok(ctx, kfe_i_mkl_reduced_open(&m->full, &m->reduced));
-    kfe_i_mkl_reduced_forget(&m->reduced);
+    assert_ok(ctx, kfe_i_ridge_reduced_open(&m->full, &m->reduced));
+    kfe_i_ridge_reduced_forget(&m->reduced);
 }
 
 static void close_model(model *m)
 {
-    kfe_i_mkl_reduced_free(&m->reduced);
-    kfe_i_mkl_free(&m->full);
+    kfe_i_ridge_reduced_free(&m->reduced);
+    kfe_i_ridge_weights_free(&m->full);
     kfe_i_bank_free(&m->bank);
     kfe_i_kernel_list_free(&m->kernels);
 }
@@ -126,7 +126,7 @@ static void add_point(kfe_context *ctx, const support_sample *p, model *m, const
     double value = 0;
 
     memcpy(m->full.d, d, KERNELS * sizeof *d);
-    assert_ok(ctx, kfe_i_mkl_value(&m->full, d, &value));
+    assert_ok(ctx, kfe_i_ridge_weights_value(&m->full, d, &value));
     assert_below(fabs(value - by_definition(p, d)), 1e-10 * value);
     for (int64_t i = 0; i < ROWS * ROWS; i++) {
         matrix[i] = i % (ROWS + 1) == 0;
@@ -142,7 +142,7 @@ static void add_point(kfe_context *ctx, const support_sample *p, model *m, const
         free(image);
         free(solved);
     }
-    assert_ok(ctx, kfe_i_mkl_reduce(&m->reduced, answers));
+    assert_ok(ctx, kfe_i_ridge_reduce(&m->reduced, answers));
     free(answers);
     free(matrix);
 }
@@ -151,7 +151,7 @@ static double model_at(kfe_context *ctx, model *m, const double *d)
 {
     double value = 0;
 
-    assert_ok(ctx, kfe_i_mkl_value(&m->reduced.mkl, d, &value));
+    assert_ok(ctx, kfe_i_ridge_weights_value(&m->reduced.mkl, d, &value));
     return value;
 }
 
