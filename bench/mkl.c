@@ -20,7 +20,7 @@ static const char *const solver_names[SOLVERS] = {"gradient", "silp", "sdp"};
 
 typedef struct measured {
     double kernels, solver; /* seconds */
-    double objective, gap, rounds;
+    double objective, gap, iterations;
 } measured;
 
 static void check(kfe_context *ctx, kfe_status status)
@@ -46,20 +46,20 @@ static void fill_labels(const kfe_i_target *target, double *labels)
 static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
 {
     kfe_i_ridge_weights_settings settings = {
-        .xi = -1, .tolerance = TOLERANCE, .max_rounds = 1000, .solver = solver};
+        .xi = -1, .tolerance = TOLERANCE, .max_iterations = 1000, .solver = solver};
     kfe_i_bank bank = {0};
-    kfe_i_ridge_weights mkl = {0};
+    kfe_i_ridge_weights weights = {0};
     double began = bench_now();
 
     check(ctx, kfe_i_bank_open(ctx, "hsic-mkl", problem, &bank));
     double made = bench_now();
-    check(ctx, kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &mkl));
-    kfe_i_ridge_weights_configure(&mkl, "hsic-mkl", &settings);
-    fill_labels(problem->target, mkl.labels);
-    check(ctx, kfe_i_ridge_weights_solve(&mkl, solver));
-    measured out = {made - began, bench_now() - made, mkl.objective, mkl.gap / mkl.objective,
-                    (double)mkl.rounds};
-    kfe_i_ridge_weights_free(&mkl);
+    check(ctx, kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &weights));
+    kfe_i_ridge_weights_configure(&weights, "hsic-mkl", &settings);
+    fill_labels(problem->target, weights.labels);
+    check(ctx, kfe_i_ridge_weights_solve(&weights, solver));
+    measured out = {made - began, bench_now() - made, weights.result.objective,
+                    kfe_i_simplex_gap(&weights.result), (double)weights.result.iterations};
+    kfe_i_ridge_weights_free(&weights);
     kfe_i_bank_free(&bank);
     return out;
 }
@@ -87,7 +87,7 @@ static void compare(kfe_context *ctx, const kfe_i_problem *problem, const int *w
 
     printf(
         "| solver | seconds | against gradient | with the kernels, seconds | against gradient | objective | "
-        "relative gap | rounds |\n|---|---|---|---|---|---|---|---|\n");
+        "relative gap | iterations |\n|---|---|---|---|---|---|---|---|\n");
     for (int s = 0; s < SOLVERS; s++) {
         if (!wanted[s])
             continue;
@@ -95,7 +95,7 @@ static void compare(kfe_context *ctx, const kfe_i_problem *problem, const int *w
         first = s == 0 ? m : first;
         printf("| %s | %.3f | %.1f | %.3f | %.1f | %.9f | %.1e | %.0f |\n", solver_names[s], m.solver,
                m.solver / first.solver, m.kernels + m.solver,
-               (m.kernels + m.solver) / (first.kernels + first.solver), m.objective, m.gap, m.rounds);
+               (m.kernels + m.solver) / (first.kernels + first.solver), m.objective, m.gap, m.iterations);
         fflush(stdout);
     }
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The SVMs of methods that learn features or a kernel together with them; the families joint, mkl and local use
+ * it. */
 #include "method/onevsrest.h"
 
 #include <cblas.h>
@@ -8,27 +10,30 @@
 #include "core/memory.h"
 #include "learn/multiclass.h"
 
-/* Up to so many examples the machines work on the stored matrix, if it takes no more of the memory than this.
- */
+/* Up to STORED_ROWS examples the SVMs work on the stored matrix, if it takes at most this share of the memory. */
 enum { STORED_ROWS = 4000 };
 #define STORED_SHARE 0.25
+/* The least `stop`: decision values are about one. */
+#define LEAST_STOP 1e-10
 
 /* ---- the state ---- */
 
-static kfe_status open_operator(kfe_i_onevsrest *s)
+static kfe_status open_features(kfe_i_onevsrest *s, int64_t most)
 {
     kfe_status status = KFE_OK;
+    kfe_i_feature_gram *f = &s->features;
     double n = (double)s->n;
 
-    if (s->most == 0)
+    f->most = most;
+    if (most == 0)
         return KFE_OK;
-    s->is_stored = s->n <= STORED_ROWS && 8 * n * n <= STORED_SHARE * (double)kfe_context_memory(s->ctx);
-    KFE_TRY(kfe_i_table_new_dense(s->ctx, s->n, s->is_stored ? s->n : s->most, &s->table));
-    memset(s->table.values, 0, (size_t)(s->n * s->table.stride) * sizeof *s->table.values);
-    if (s->is_stored)
-        KFE_TRY(kfe_i_gram_precomputed(s->ctx, &s->table, &s->gram));
+    f->is_stored = s->n <= STORED_ROWS && 8 * n * n <= STORED_SHARE * (double)kfe_context_memory(s->ctx);
+    KFE_TRY(kfe_i_table_new_dense(s->ctx, s->n, f->is_stored ? s->n : most, &f->table));
+    memset(f->table.values, 0, (size_t)(s->n * f->table.stride) * sizeof *f->table.values);
+    if (f->is_stored)
+        KFE_TRY(kfe_i_gram_precomputed(s->ctx, &f->table, &f->gram));
     else
-        KFE_TRY(kfe_i_gram_factored(s->ctx, &s->table, &s->gram));
+        KFE_TRY(kfe_i_gram_factored(s->ctx, &f->table, &f->gram));
 cleanup:
     return status;
 }
@@ -39,17 +44,15 @@ kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, in
     kfe_status status = KFE_OK;
     int64_t n = target->rows;
 
-    *out = (kfe_i_onevsrest){.ctx = ctx, .target = target, .n = n, .most = most, .stop = stop};
+    *out = (kfe_i_onevsrest){.ctx = ctx, .target = target, .n = n, .stop = stop};
     out->decision = kfe_i_multiclass_decision(KFE_MULTICLASS_OVR, target->class_count);
     out->count = kfe_i_decision_outputs(out->decision, target->class_count);
-    KFE_TRY(open_operator(out));
+    KFE_TRY(open_features(out, most));
     KFE_ALLOC(ctx, out->sign, out->count * n);
     KFE_ALLOC(ctx, out->upper, n);
     KFE_ALLOC_ZERO(ctx, out->alpha, out->count * n);
     KFE_ALLOC_ZERO(ctx, out->weights, out->count * n);
     KFE_ALLOC_ZERO(ctx, out->offset, out->count);
-    KFE_ALLOC_ZERO(ctx, out->kept_weights, out->count * n);
-    KFE_ALLOC_ZERO(ctx, out->kept_offset, out->count);
     for (int64_t i = 0; i < n; i++) {
         out->upper[i] = c;
         for (int64_t m = 0; m < out->count; m++)
@@ -68,11 +71,9 @@ void kfe_i_onevsrest_free(kfe_i_onevsrest *svms)
     kfe_i_free(svms->ctx, svms->alpha);
     kfe_i_free(svms->ctx, svms->weights);
     kfe_i_free(svms->ctx, svms->offset);
-    kfe_i_free(svms->ctx, svms->kept_weights);
-    kfe_i_free(svms->ctx, svms->kept_offset);
     kfe_i_smo_work_free(svms->ctx, &svms->work);
-    kfe_i_gram_free(svms->gram);
-    kfe_i_table_free(&svms->table);
+    kfe_i_gram_free(svms->features.gram);
+    kfe_i_table_free(&svms->features.table);
     memset(svms, 0, sizeof *svms);
 }
 
@@ -90,22 +91,24 @@ static void mirror(int64_t n, double *matrix)
                     matrix[j * n + i] = matrix[i * n + j];
 }
 
-static void set_features(kfe_i_onevsrest *s, int64_t dim, const double *features)
+const kfe_i_gram *kfe_i_onevsrest_gram(kfe_i_onevsrest *s, int64_t dim, const double *features)
 {
+    kfe_i_feature_gram *f = &s->features;
     blasint n = (blasint)s->n;
 
-    if (s->is_stored) {
+    if (f->is_stored) {
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, (blasint)dim, 1, features, (blasint)dim, 0,
-                    s->table.values, n);
-        mirror(s->n, s->table.values);
-        return;
+                    f->table.values, n);
+        mirror(s->n, f->table.values);
+        return f->gram;
     }
     for (int64_t i = 0; i < s->n; i++) {
-        double *row = s->table.values + i * s->table.stride;
+        double *row = f->table.values + i * f->table.stride;
         memcpy(row, features + i * dim, (size_t)dim * sizeof *row);
-        memset(row + dim, 0, (size_t)(s->most - dim) * sizeof *row);
+        memset(row + dim, 0, (size_t)(f->most - dim) * sizeof *row);
     }
-    kfe_i_gram_factored_refresh(s->gram);
+    kfe_i_gram_factored_refresh(f->gram);
+    return f->gram;
 }
 
 static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t m)
@@ -114,7 +117,7 @@ static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t 
     double *alpha = s->alpha + m * s->n;
     kfe_i_smo_problem problem = {
         .gram = gram, .sign = s->sign + m * s->n, .upper = s->upper, .work = &s->work};
-    /* far fewer than LIBSVM's rule: what is short of the tolerance goes on in the next round */
+    /* far fewer than LIBSVM's limit: an SVM that is not done goes on in the next call */
     int64_t most = 100 * s->n > 200000 ? 100 * s->n : 200000;
     kfe_i_smo_options options = {
         .tolerance = s->stop, .max_iterations = most, .shrinking = 1, .newton = s->newton, .quiet = s->quiet};
@@ -145,10 +148,31 @@ cleanup:
 
 kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *s, int64_t dim, const double *features)
 {
-    kfe_status status = KFE_OK;
+    return kfe_i_onevsrest_solve_on(s, kfe_i_onevsrest_gram(s, dim, features));
+}
 
-    set_features(s, dim, features);
-    KFE_TRY(kfe_i_onevsrest_solve_on(s, s->gram));
+/* ---- accuracy ---- */
+
+int kfe_i_onevsrest_refine(kfe_i_onevsrest *s)
+{
+    if (s->stop <= LEAST_STOP)
+        return 0;
+    s->stop = fmax(s->stop / 10, LEAST_STOP);
+    return 1;
+}
+
+kfe_status kfe_i_onevsrest_solve_until(kfe_i_onevsrest *s, const kfe_i_gram *gram, double tolerance)
+{
+    kfe_status status = KFE_OK;
+    double before = HUGE_VAL;
+
+    KFE_TRY(kfe_i_onevsrest_solve_on(s, gram));
+    /* with an indefinite kernel or at the limit of rounding, a smaller `stop` does not help */
+    while (s->gap > tolerance * (s->objective + s->gap) && s->gap < 0.5 * before &&
+           kfe_i_onevsrest_refine(s)) {
+        before = s->gap;
+        KFE_TRY(kfe_i_onevsrest_solve_on(s, gram));
+    }
 cleanup:
     return status;
 }
@@ -162,17 +186,10 @@ int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *s)
     for (int64_t i = 0; i < s->n; i++) {
         int used = 0;
         for (int64_t m = 0; m < s->count; m++)
-            used |= s->alpha[m * s->n + i] > 0;
+            used |= s->weights[i * s->count + m] != 0;
         found += used;
     }
     return found;
-}
-
-void kfe_i_onevsrest_keep(kfe_i_onevsrest *s)
-{
-    memcpy(s->kept_weights, s->weights, (size_t)(s->n * s->count) * sizeof *s->weights);
-    memcpy(s->kept_offset, s->offset, (size_t)s->count * sizeof *s->offset);
-    s->kept_support = kfe_i_onevsrest_support_vectors(s);
 }
 
 kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *s, int64_t dim, const double *features,
@@ -182,11 +199,10 @@ kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *s, int64_t dim, cons
 
     KFE_TRY(kfe_i_predictor_begin(s->ctx, KFE_PREDICTOR_LINEAR, s->decision, dim, s->count, dim, out));
     out->classes = s->target->class_count;
-    out->support_vectors = s->kept_support;
+    out->support_vectors = kfe_i_onevsrest_support_vectors(s);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)s->count, (blasint)s->n, 1,
-                features, (blasint)dim, s->kept_weights, (blasint)s->count, 0, out->weights,
-                (blasint)s->count);
-    memcpy(out->offset, s->kept_offset, (size_t)s->count * sizeof *out->offset);
+                features, (blasint)dim, s->weights, (blasint)s->count, 0, out->weights, (blasint)s->count);
+    memcpy(out->offset, s->offset, (size_t)s->count * sizeof *out->offset);
 cleanup:
     return status;
 }

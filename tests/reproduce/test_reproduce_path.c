@@ -48,13 +48,15 @@ static void test_path_shows_rounds(void **state)
     static const char text[] =
         "{" HEAD ", \"kind\": \"path\", \"over\": {\"name\": \"round\", \"values\": [1, 4]}, \"columns\": "
         "[{\"name\": \"U\", \"method\": \"svm-joint\", \"kernel\": \"rbf:gamma=0.3\", \"params\": "
-        "{\"dim\": 1, \"settled\": 0, \"max-iter\": 5}, \"record\": \"upper-bound\"}], \"rows\": "
+        "{\"dim\": 1, \"step\": \"plain\", \"settled\": 0, \"max-iter\": 5}, \"record\": \"upper-bound\"}], "
+        "\"rows\": "
         "[{\"name\": \"I\", \"generate\": \"iris\"}]}";
     kfe_data *iris = NULL;
     int64_t count = 0;
 
     assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
-    kfe_model *model = support_fit(ctx, "svm-joint", "dim=1,settled=0,max-iter=5", "rbf:gamma=0.3", iris);
+    kfe_model *model =
+        support_fit(ctx, "svm-joint", "dim=1,step=plain,settled=0,max-iter=5", "rbf:gamma=0.3", iris);
     const double *bounds = kfe_model_record(model, "upper-bound", &count);
     json_t *report = support_reproduce(ctx, text, NULL);
 
@@ -77,7 +79,8 @@ static void test_fits_are_timed(void **state)
     static const char text[] =
         "{" HEAD ", \"kind\": \"time\", \"protocol\": {\"folds\": 3}, \"columns\": [{\"name\": \"S\", "
         "\"method\": \"koc\", \"kernel\": \"rbf\"}, {\"name\": \"L\", \"method\": \"svm-joint\", "
-        "\"kernel\": \"rbf\", \"params\": {\"settled\": 0, \"max-iter\": 300}}], \"rows\": [{\"name\": "
+        "\"kernel\": \"rbf\", \"params\": {\"step\": \"plain\", \"settled\": 0, \"max-iter\": 300}}], "
+        "\"rows\": [{\"name\": "
         "\"I\", \"generate\": \"iris\", \"paper\": {\"S\": 3}}]}";
     json_t *report = support_reproduce(ctx, text, NULL);
     double fast = support_result_number(support_result(report, 0), "ours");

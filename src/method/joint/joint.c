@@ -1,93 +1,253 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Learning features and SVMs together, by the closed form or the paper's alternation (joint.h has both);
+ * svm-joint, usvm-joint and svm-mkl use it. */
 #include "method/joint/joint.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "gram/linalg.h"
 
-/* Directions whose λ is a smaller share of the largest are left out: their features would be noise. */
+/* Directions whose λ is a smaller share of the largest one are dropped: their features would be noise. */
 #define KFE_LEAST_SHARE 1e-8
+/* The share of the accepted gap that the SVMs may use up. */
+#define KFE_SVM_SHARE 0.1
+/* The shares of the accepted gap: that the SVMs of the closed form may use up, and that a feature must explain to
+ * be kept. A feature that explains λ is known up to the square root of twice the ratio of the two. */
+#define KFE_CLOSED_FORM_SHARE 1e-3
+#define KFE_FEATURE_SHARE 0.1
 
-/* Features, and what gives them. */
+/* Features and the SVMs on them. */
 typedef struct found {
     int64_t dim;
     double *coefficients, *features; /* n × dim */
+    double *weights, *offset;        /* of the SVMs: n × count, count; only kept for the best */
+    double objective;
 } found;
 
-typedef struct alternation {
-    kfe_context *ctx;
-    const char *method;
-    const kfe_i_joint_settings *settings;
-    const kfe_i_subspace_step *step;
-    int64_t n, most; /* most: columns that A may have */
-    kfe_i_onevsrest svms;
+/* What finding features for A needs. */
+typedef struct workspace {
     double *b, *image, *h, *values, *vectors;
     kfe_i_eigen_work *eigen;
+} workspace;
+
+typedef struct joint {
+    kfe_context *ctx;
+    const kfe_i_joint_method *method;
+    const kfe_i_joint_settings *settings;
+    int64_t n, most; /* most: columns that A may have */
+    kfe_i_onevsrest svms;
+    workspace work;
     found now, best;
-    double best_objective;
-    double *labels;        /* n × classes: the start */
+    double *labels;        /* n × classes: where the alternation starts */
     double *upper, *lower; /* by iteration */
-    int64_t iterations;
-    double explained;   /* Σ λ of the features of the moment */
-    double *weights;    /* n × machines: A, as far as the features follow the machines */
-    double weights_sum; /* Σ eᵀα of it */
-    double *change, *change_image;
-} alternation;
+    double bound;          /* the largest lower bound */
+    double explained;      /* Σ λ of the current features */
+    int64_t iterations;    /* of the alternation, or 1 */
+    int64_t closed_form_iterations;
+    double least_value; /* features with a smaller λ are dropped */
+} joint;
 
 /* ---- the state ---- */
 
-static void alternation_free(alternation *s)
+static void found_free(kfe_context *ctx, found *f)
+{
+    kfe_i_free(ctx, f->coefficients);
+    kfe_i_free(ctx, f->features);
+    kfe_i_free(ctx, f->weights);
+    kfe_i_free(ctx, f->offset);
+}
+
+static void joint_free(joint *s)
 {
     kfe_i_onevsrest_free(&s->svms);
-    kfe_i_eigen_work_free(s->eigen);
-    kfe_i_free(s->ctx, s->b);
-    kfe_i_free(s->ctx, s->image);
-    kfe_i_free(s->ctx, s->h);
-    kfe_i_free(s->ctx, s->values);
-    kfe_i_free(s->ctx, s->vectors);
-    kfe_i_free(s->ctx, s->now.coefficients);
-    kfe_i_free(s->ctx, s->now.features);
-    kfe_i_free(s->ctx, s->best.coefficients);
-    kfe_i_free(s->ctx, s->best.features);
+    kfe_i_eigen_work_free(s->work.eigen);
+    kfe_i_free(s->ctx, s->work.b);
+    kfe_i_free(s->ctx, s->work.image);
+    kfe_i_free(s->ctx, s->work.h);
+    kfe_i_free(s->ctx, s->work.values);
+    kfe_i_free(s->ctx, s->work.vectors);
+    found_free(s->ctx, &s->now);
+    found_free(s->ctx, &s->best);
     kfe_i_free(s->ctx, s->labels);
-    kfe_i_free(s->ctx, s->weights);
-    kfe_i_free(s->ctx, s->change);
-    kfe_i_free(s->ctx, s->change_image);
     kfe_i_free(s->ctx, s->upper);
     kfe_i_free(s->ctx, s->lower);
 }
 
-static kfe_status alternation_open(alternation *s, const kfe_i_target *target)
+static kfe_status open_work(joint *s)
+{
+    kfe_status status = KFE_OK;
+    workspace *w = &s->work;
+
+    KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->most, &w->eigen));
+    KFE_ALLOC(s->ctx, w->b, s->n * s->most);
+    KFE_ALLOC(s->ctx, w->image, s->n * s->most);
+    KFE_ALLOC(s->ctx, w->h, s->most * s->most);
+    KFE_ALLOC(s->ctx, w->values, s->most);
+    KFE_ALLOC(s->ctx, w->vectors, s->most * s->most);
+cleanup:
+    return status;
+}
+
+static kfe_status joint_open(joint *s, const kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
     int64_t block = s->n * s->most;
 
     KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->most, s->settings->c, s->settings->stop, &s->svms));
-    KFE_TRY(kfe_i_eigen_work_new(s->ctx, s->most, &s->eigen));
-    KFE_ALLOC(s->ctx, s->b, block);
-    KFE_ALLOC(s->ctx, s->image, block);
-    KFE_ALLOC(s->ctx, s->h, s->most * s->most);
-    KFE_ALLOC(s->ctx, s->values, s->most);
-    KFE_ALLOC(s->ctx, s->vectors, s->most * s->most);
+    s->svms.quiet = 1; /* the gap of the solution tells */
+    KFE_TRY(open_work(s));
     KFE_ALLOC(s->ctx, s->now.coefficients, block);
     KFE_ALLOC(s->ctx, s->now.features, block);
     KFE_ALLOC(s->ctx, s->best.coefficients, block);
     KFE_ALLOC(s->ctx, s->best.features, block);
+    KFE_ALLOC(s->ctx, s->best.weights, block);
+    KFE_ALLOC(s->ctx, s->best.offset, s->svms.count);
     KFE_ALLOC(s->ctx, s->labels, block);
-    KFE_ALLOC_ZERO(s->ctx, s->weights, block);
-    KFE_ALLOC(s->ctx, s->change, block);
-    KFE_ALLOC(s->ctx, s->change_image, block);
     KFE_ALLOC(s->ctx, s->upper, s->settings->max_iterations);
     KFE_ALLOC(s->ctx, s->lower, s->settings->max_iterations);
 cleanup:
     return status;
 }
 
-/* L = Y(YᵀY)^(−1/2): the alternation starts from the features of largest dependence on the labels. */
-static kfe_status start_labels(alternation *s, const kfe_i_target *target)
+/* ---- features ---- */
+
+/* How many features: those asked for, of those above rounding. */
+static kfe_status choose_dim(joint *s, const double *a, int64_t m)
+{
+    const double *values = s->work.values;
+    double norm = cblas_dnrm2((blasint)(s->n * m), a, 1);
+    double rounding = fmin(s->method->rounding, 1e-2) * norm * norm;
+    double least = fmax(fmax(KFE_LEAST_SHARE * values[0], rounding), s->least_value);
+    int64_t rank = 0;
+
+    while (rank < m && values[rank] > least)
+        rank++;
+    if (rank == 0 && values[m - 1] < -least)
+        return kfe_i_fail(s->ctx, KFE_ENUMERIC,
+                          "%s: the kernel is not positive definite: where the classes differ, all directions "
+                          "have a negative length; use kernels such as rbf or poly",
+                          s->method->name);
+    if (rank == 0)
+        return kfe_i_fail(s->ctx, KFE_EINPUT,
+                          "%s: the kernel says nothing about the classes: their dependence is zero up to "
+                          "rounding",
+                          s->method->name);
+    s->now.dim = s->settings->dim > 0 && s->settings->dim < rank ? s->settings->dim : rank;
+    return KFE_OK;
+}
+
+/* out (n × dim) = block (n × m) · VΛ^(−1/2) */
+static void combine(const joint *s, int64_t m, const double *block, double *out)
+{
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)s->n, (blasint)s->now.dim, (blasint)m, 1,
+                block, (blasint)m, s->work.vectors, (blasint)m, 0, out, (blasint)s->now.dim);
+}
+
+/* The features of A (n × m) from B, GB and H in the workspace; H is overwritten. */
+static kfe_status make_features(joint *s, const double *a, int64_t m)
+{
+    kfe_status status = KFE_OK;
+    workspace *w = &s->work;
+
+    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, m, w->h, m, w->values, w->vectors, w->eigen));
+    KFE_TRY(choose_dim(s, a, m));
+    s->explained = 0;
+    for (int64_t j = 0; j < s->now.dim; j++) {
+        s->explained += w->values[j];
+        cblas_dscal((blasint)m, 1 / sqrt(w->values[j]), w->vectors + j, (blasint)m);
+    }
+    combine(s, m, w->b, s->now.coefficients);
+    combine(s, m, w->image, s->now.features);
+cleanup:
+    return status;
+}
+
+/* The best features for A (n × m). */
+static kfe_status find_features(joint *s, const double *a, int64_t m)
+{
+    kfe_status status = KFE_OK;
+    workspace *w = &s->work;
+
+    KFE_TRY(s->method->find(s->method->user, a, m, w->b, w->image, w->h));
+    KFE_TRY(make_features(s, a, m));
+cleanup:
+    return status;
+}
+
+/* ---- SVMs ---- */
+
+static void keep_best(joint *s)
+{
+    size_t bytes = (size_t)(s->n * s->now.dim) * sizeof *s->now.features;
+
+    s->best.objective = s->now.objective;
+    s->best.dim = s->now.dim;
+    memcpy(s->best.coefficients, s->now.coefficients, bytes);
+    memcpy(s->best.features, s->now.features, bytes);
+    memcpy(s->best.weights, s->svms.weights, (size_t)(s->n * s->svms.count) * sizeof *s->best.weights);
+    memcpy(s->best.offset, s->svms.offset, (size_t)s->svms.count * sizeof *s->best.offset);
+    if (s->method->keep)
+        s->method->keep(s->method->user);
+}
+
+/* The SVMs on the current features; both are kept if their cost is the lowest so far. */
+static kfe_status solve_svms(joint *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_gram *gram = kfe_i_onevsrest_gram(&s->svms, s->now.dim, s->now.features);
+
+    KFE_TRY(kfe_i_onevsrest_solve_until(&s->svms, gram, KFE_SVM_SHARE * s->settings->settled));
+    s->now.objective = s->svms.objective + s->svms.gap;
+    if (s->iterations == 0 || s->now.objective < s->best.objective)
+        keep_best(s);
+cleanup:
+    return status;
+}
+
+static void record(joint *s, double upper, double lower)
+{
+    s->upper[s->iterations] = upper;
+    s->lower[s->iterations] = lower;
+    s->bound = s->iterations == 0 ? lower : fmax(s->bound, lower);
+    s->iterations++;
+}
+
+static double relative_gap(const joint *s)
+{
+    return fmax(0, s->best.objective - s->bound) / fmax(fabs(s->best.objective), DBL_MIN);
+}
+
+/* ---- the closed form ---- */
+
+/* The SVMs on K, and the features of their solution. */
+static kfe_status solve_closed_form(joint *s, double *bound)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_joint_certificate certificate = {0};
+
+    KFE_TRY(s->method->solve(s->method->user, &s->svms, KFE_CLOSED_FORM_SHARE * s->settings->settled,
+                             &certificate));
+    *bound = certificate.bound;
+    s->closed_form_iterations = certificate.iterations;
+    s->least_value = KFE_FEATURE_SHARE * s->settings->settled * s->svms.objective;
+    KFE_TRY(find_features(s, s->svms.weights, s->svms.count));
+cleanup:
+    return status;
+}
+
+static int has_fewer_features(const joint *s)
+{
+    return s->settings->dim > 0 && s->settings->dim < s->svms.count;
+}
+
+/* ---- the alternation ---- */
+
+/* L = Y(YᵀY)^(−1/2): the features of largest dependence on the labels. */
+static kfe_status start_from_labels(joint *s, const kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
     int64_t c = target->class_count;
@@ -98,192 +258,145 @@ static kfe_status start_labels(alternation *s, const kfe_i_target *target)
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t g = 0; g < c; g++)
             s->labels[i * c + g] = target->codes[i] == g ? 1 / sqrt((double)sizes[g]) : 0;
+    KFE_TRY(find_features(s, s->labels, c));
 cleanup:
     kfe_i_free(s->ctx, sizes);
     return status;
 }
 
-/* ---- the two steps ---- */
-
-/* How many features: those asked for, of those above rounding. */
-static kfe_status choose_dim(alternation *s, const double *a, int64_t m)
-{
-    double norm = cblas_dnrm2((blasint)(s->n * m), a, 1);
-    double least = fmax(KFE_LEAST_SHARE * s->values[0], fmin(s->step->rounding, 1e-2) * norm * norm);
-    int64_t rank = 0;
-
-    while (rank < m && s->values[rank] > least)
-        rank++;
-    if (rank == 0 && s->values[m - 1] < -least)
-        return kfe_i_fail(
-            s->ctx, KFE_ENUMERIC,
-            "%s: the kernel is not positive definite: where the classes differ, all directions have a "
-            "negative length; use kernels such as rbf or poly",
-            s->method);
-    if (rank == 0)
-        return kfe_i_fail(s->ctx, KFE_EINPUT,
-                          "%s: the kernel says nothing about the classes: their dependence is zero up to "
-                          "rounding",
-                          s->method);
-    s->now.dim = s->settings->dim > 0 && s->settings->dim < rank ? s->settings->dim : rank;
-    return KFE_OK;
-}
-
-/* The best features for A (n × m). */
-static kfe_status improve_features(alternation *s, const double *a, int64_t m)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_TRY(s->step->find(s->step->user, a, m, s->b, s->image, s->h));
-    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, m, s->h, m, s->values, s->vectors, s->eigen));
-    KFE_TRY(choose_dim(s, a, m));
-    s->explained = 0;
-    for (int64_t j = 0; j < s->now.dim; j++) {
-        s->explained += s->values[j];
-        cblas_dscal((blasint)m, 1 / sqrt(s->values[j]), s->vectors + j, (blasint)m);
-    }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)s->n, (blasint)s->now.dim, (blasint)m, 1,
-                s->b, (blasint)m, s->vectors, (blasint)m, 0, s->now.coefficients, (blasint)s->now.dim);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)s->n, (blasint)s->now.dim, (blasint)m, 1,
-                s->image, (blasint)m, s->vectors, (blasint)m, 0, s->now.features, (blasint)s->now.dim);
-cleanup:
-    return status;
-}
-
-/* The machines of the moment's features; both are kept if nothing was better before. */
-static kfe_status improve_svms(alternation *s)
-{
-    kfe_status status = KFE_OK;
-    size_t bytes = (size_t)(s->n * s->now.dim) * sizeof *s->now.features;
-
-    KFE_TRY(kfe_i_onevsrest_solve(&s->svms, s->now.dim, s->now.features));
-    if (s->iterations > 0 && s->svms.objective >= s->best_objective)
-        return KFE_OK;
-    s->best_objective = s->svms.objective;
-    s->best.dim = s->now.dim;
-    memcpy(s->best.coefficients, s->now.coefficients, bytes);
-    memcpy(s->best.features, s->now.features, bytes);
-    kfe_i_onevsrest_keep(&s->svms);
-    if (s->step->keep)
-        s->step->keep(s->step->user);
-cleanup:
-    return status;
-}
-
-/* How far towards the new machines the lower bound rises. */
-static kfe_status step_length(alternation *s, double *step)
-{
-    kfe_status status = KFE_OK;
-    int64_t m = s->svms.count;
-    blasint block = (blasint)(s->n * m);
-
-    KFE_TRY(s->step->apply(s->step->user, s->change, m, s->change_image));
-    double slope = s->svms.alpha_sum - s->weights_sum - cblas_ddot(block, s->change, 1, s->image, 1);
-    double bend = cblas_ddot(block, s->change, 1, s->change_image, 1);
-    *step = slope < bend ? fmax(0, slope / bend) : 1;
-cleanup:
-    return status;
-}
-
-/* The machines that the features are to follow. */
-static kfe_status follow_svms(alternation *s)
-{
-    kfe_status status = KFE_OK;
-    int64_t block = s->n * s->svms.count;
-    double step = 1;
-
-    for (int64_t i = 0; i < block; i++)
-        s->change[i] = s->svms.weights[i] - s->weights[i];
-    if (s->iterations > 0 && s->settings->step == KFE_STEP_EXACT)
-        KFE_TRY(step_length(s, &step));
-    cblas_daxpy((blasint)block, step, s->change, 1, s->weights, 1);
-    s->weights_sum += step * (s->svms.alpha_sum - s->weights_sum);
-cleanup:
-    return status;
-}
-
-/* The bounds have met. Where they cannot be trusted to, since steps are plain or features fewer than
- * machines, the objective not changing has to do. */
-static int has_settled(const alternation *s)
+/* The bounds have met, or the objective no longer changes. */
+static int has_settled(const joint *s)
 {
     int64_t last = s->iterations - 1;
     double allowed = s->settings->settled * fabs(s->upper[last]);
-    int bounds_meet = s->settings->step == KFE_STEP_EXACT && s->now.dim == s->svms.count;
 
-    return s->upper[last] - s->lower[last] <= allowed ||
-           (!bounds_meet && last > 0 && fabs(s->upper[last] - s->upper[last - 1]) <= allowed);
+    return relative_gap(s) <= s->settings->settled ||
+           (last > 0 && fabs(s->upper[last] - s->upper[last - 1]) <= allowed);
 }
 
-static kfe_status alternate(alternation *s, int64_t classes)
+static kfe_status alternate(joint *s)
 {
     kfe_status status = KFE_OK;
     int64_t most = s->settings->max_iterations;
 
-    KFE_TRY(improve_features(s, s->labels, classes));
     while (s->iterations < most) {
         KFE_TRY(kfe_i_checkpoint(s->ctx, "alternation", s->iterations, most));
-        KFE_TRY(improve_svms(s));
-        s->upper[s->iterations] = s->svms.objective;
-        KFE_TRY(follow_svms(s));
-        KFE_TRY(improve_features(s, s->weights, s->svms.count));
-        s->lower[s->iterations] = s->weights_sum - 0.5 * s->explained;
-        s->iterations++;
+        KFE_TRY(solve_svms(s));
+        KFE_TRY(find_features(s, s->svms.weights, s->svms.count));
+        record(s, s->now.objective, s->svms.alpha_sum - 0.5 * s->explained);
         if (has_settled(s))
-            return KFE_OK;
+            break;
     }
-    kfe_i_log(s->ctx, most > 1 ? KFE_LOG_WARNING : KFE_LOG_INFO,
-              "%s: the objective still changed after %lld alternations; the best so far is kept. Raise "
-              "--max-iter or --settled",
-              s->method, (long long)most);
 cleanup:
     return status;
 }
 
-/* ---- the answer ---- */
+/* ---- the solution ---- */
 
-static kfe_status make_solution(alternation *s, kfe_i_solution *out)
+static void warn_of_gap(const joint *s)
+{
+    double gap = relative_gap(s);
+
+    if (gap <= s->settings->settled || s->settings->max_iterations == 1)
+        return;
+    if (has_fewer_features(s))
+        kfe_i_log(s->ctx, KFE_LOG_WARNING,
+                  "%s: the objective is %.2g above its bound, relative to the objective; with fewer features "
+                  "than SVMs the optimum is not guaranteed",
+                  s->method->name, gap);
+    else if (s->settings->step == KFE_STEP_PLAIN)
+        kfe_i_log(
+            s->ctx, KFE_LOG_WARNING,
+            "%s: after %lld iterations the objective is %.2g above its bound, relative to the objective; "
+            "{step=exact} finds the optimum",
+            s->method->name, (long long)s->iterations, gap);
+    else
+        kfe_i_log(s->ctx, KFE_LOG_WARNING,
+                  "%s: the objective is %.2g above its bound, relative to the objective; use more "
+                  "regularisation, or raise {settled} if that is accurate enough",
+                  s->method->name, gap);
+}
+
+static kfe_status make_predictor(joint *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    int64_t dim = s->best.dim;
     double *signs = NULL;
-    double iterations = (double)s->iterations;
 
-    if (s->settings->dim > dim)
-        kfe_i_clamp_dim(s->ctx, s->method, s->settings->dim, dim, "the machines need no more");
-    KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, s->n, dim, out));
-    KFE_ALLOC(s->ctx, signs, dim);
-    memcpy(out->coefficients, s->best.coefficients, (size_t)(s->n * dim) * sizeof *out->coefficients);
-    KFE_TRY(kfe_i_onevsrest_predictor(&s->svms, dim, s->best.features, &out->predictor));
+    memcpy(s->svms.weights, s->best.weights, (size_t)(s->n * s->svms.count) * sizeof *s->best.weights);
+    memcpy(s->svms.offset, s->best.offset, (size_t)s->svms.count * sizeof *s->best.offset);
+    KFE_ALLOC(s->ctx, signs, s->best.dim);
+    KFE_TRY(kfe_i_onevsrest_predictor(&s->svms, s->best.dim, s->best.features, &out->predictor));
     kfe_i_solution_take_signs(out, signs);
-    for (int64_t j = 0; j < dim; j++)
+    for (int64_t j = 0; j < s->best.dim; j++)
         for (int64_t m = 0; m < out->predictor.outputs; m++)
             out->predictor.weights[j * out->predictor.outputs + m] *= signs[j];
-    KFE_TRY(kfe_i_solution_record(out, "upper-bound", s->upper, s->iterations));
-    KFE_TRY(kfe_i_solution_record(out, "lower-bound", s->lower, s->iterations));
-    KFE_TRY(kfe_i_solution_record(out, "objective", &s->best_objective, 1));
-    KFE_TRY(kfe_i_solution_record(out, "iterations", &iterations, 1));
 cleanup:
     kfe_i_free(s->ctx, signs);
     return status;
 }
 
-kfe_status kfe_i_joint_fit(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                           const kfe_i_joint_settings *settings, const kfe_i_subspace_step *step,
-                           kfe_i_solution *out)
+static kfe_status add_records(const joint *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    alternation s = {.ctx = ctx,
-                     .method = method,
-                     .settings = settings,
-                     .step = step,
-                     .n = target->rows,
-                     .most = target->class_count};
+    int is_exact = s->settings->step == KFE_STEP_EXACT;
+    double iterations = (double)(is_exact ? s->closed_form_iterations : s->iterations);
+    double gap = relative_gap(s);
 
-    KFE_TRY(alternation_open(&s, target));
-    KFE_TRY(start_labels(&s, target));
-    KFE_TRY(alternate(&s, target->class_count));
+    KFE_TRY(kfe_i_solution_record(out, "upper-bound", s->upper, s->iterations));
+    KFE_TRY(kfe_i_solution_record(out, "lower-bound", s->lower, s->iterations));
+    KFE_TRY(kfe_i_solution_record(out, "objective", &s->best.objective, 1));
+    KFE_TRY(kfe_i_solution_record(out, "bound", &s->bound, 1));
+    KFE_TRY(kfe_i_solution_record(out, "gap", &gap, 1));
+    KFE_TRY(kfe_i_solution_record(out, "iterations", &iterations, 1));
+cleanup:
+    return status;
+}
+
+static kfe_status make_solution(joint *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t dim = s->best.dim;
+
+    if (s->settings->dim > dim)
+        kfe_i_clamp_dim(s->ctx, s->method->name, s->settings->dim, dim, "the SVMs need no more");
+    KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, s->n, dim, out));
+    memcpy(out->coefficients, s->best.coefficients, (size_t)(s->n * dim) * sizeof *out->coefficients);
+    KFE_TRY(make_predictor(s, out));
+    KFE_TRY(add_records(s, out));
+    warn_of_gap(s);
+cleanup:
+    return status;
+}
+
+static kfe_status search(joint *s, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    double bound = 0;
+
+    if (s->settings->step == KFE_STEP_PLAIN) {
+        KFE_TRY(start_from_labels(s, target));
+        return alternate(s);
+    }
+    KFE_TRY(solve_closed_form(s, &bound));
+    if (has_fewer_features(s)) /* they explain less, which raises the bound */
+        bound = fmax(bound, s->svms.alpha_sum - 0.5 * s->explained);
+    KFE_TRY(solve_svms(s));
+    record(s, s->now.objective, bound);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_joint_fit(kfe_context *ctx, const kfe_i_joint_method *method, const kfe_i_target *target,
+                           const kfe_i_joint_settings *settings, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    joint s = {
+        .ctx = ctx, .method = method, .settings = settings, .n = target->rows, .most = target->class_count};
+
+    KFE_TRY(joint_open(&s, target));
+    KFE_TRY(search(&s, target));
     KFE_TRY(make_solution(&s, out));
 cleanup:
-    alternation_free(&s);
+    joint_free(&s);
     return status;
 }

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Features and support vector machines learned together, in alternation:
- *   min over W  max over α  Σ_c eᵀα_c − ½ a_cᵀ K_W a_c,   a_c = α_c·y_c,
- * K_W being the matrix of products of the features TTᵀ, T = GW. For given α the best W maximises tr(AᵀK_W A),
- * A = [a_1 … a_c], by an eigenproblem as small as A has columns; for given W the α are c machines. The value
- * after the machines bounds the optimum from above, that after the features from below.
+ * Call kfe_i_joint_fit to learn features and SVMs together:
+ *   min over W  max over α  Σ_g eᵀα_g − ½ a_gᵀ K_W a_g,   a_g = α_g·y_g,
+ * where K_W = TTᵀ is the kernel of the features T = GW. A method adds a kfe_i_joint_method.
  *
- * Taken as they are (step plain, the paper's procedure), the answers of one side to the other may swing and
- * the bounds never meet. The lower bound is a concave function of A, namely φ(A) = Σ eᵀα − ½tr(AᵀKA) with a
- * fixed K as long as there are as many features as machines, and new machines are a direction in which φ
- * rises. So the default (step exact) goes in that direction as far as φ rises: the lower bound never falls,
- * and both meet in the saddle point.
+ * Closed form (step exact). The features of svm-joint and usvm-joint satisfy K_W ≼ K for a fixed kernel K, so
+ * no W lets the value fall below that of the SVMs on K. With A = [a_1 … a_c] their solution, the features that
+ * the method finds for A satisfy K_W A = K A. The optimality conditions of the SVMs see the kernel only through
+ * K A: α is optimal on K_W too, with the same value, and this W is a global optimum. It has as many features as
+ * there are SVMs. docs/subspace.md has the derivation.
  *
- * Chen et al. (2008), sections 3.2, 4.3 and 5.5. What a method adds is its kfe_i_subspace_step.
+ * Alternation (step plain, the paper's procedure). Given A, the best W maximises tr(AᵀK_W A), an eigenproblem
+ * of the order of A's columns; given W, the α are c SVMs. The value after the SVMs bounds the optimum from
+ * above, the value after the features from below. The two sides may swing and the bounds never meet.
+ *
+ * Fewer features than SVMs (dim = d). The problem is not convex in W. Step exact takes the d features of the
+ * closed form that explain most, those of the largest eigenvalues λ of AᵀKA, and solves the SVMs on them. The cost
+ * of these is certified, not optimal: for every A, and so for the A of the closed form, the optimum is at least
+ *   Σ_g eᵀα_g − ½(λ_1 + … + λ_d).
+ *
+ * Chen et al. (2008), sections 3.2, 4.3 and 5.5.
  */
 #ifndef KFE_METHOD_JOINT_JOINT_H
 #define KFE_METHOD_JOINT_JOINT_H
@@ -30,35 +37,65 @@ typedef struct kfe_i_joint_settings {
 enum { KFE_STEP_EXACT, KFE_STEP_PLAIN };
 
 #define KFE_JOINT_ROWS(type, field)                                                                          \
-    KFE_DIM_ROW(type, field.dim, "number of features; auto: as many as there are machines"),                 \
+    KFE_DIM_ROW(type, field.dim, "number of features; auto: as many as there are SVMs"),                     \
         KFE_ONEVSREST_ROWS(type, field.c, field.stop),                                                       \
-        KFE_REAL(type, field.settled, "settled", "0.01", 0, 1,                                               \
-                 "distance of the bounds, or change of the objective, relative to it, at which it ends"),    \
+        KFE_REAL(                                                                                            \
+            type, field.settled, "settled", "0.0001", 0, 1,                                                  \
+            "relative gap between objective and bound that is accepted; the alternation also ends when "     \
+            "the objective changes by less"),                                                                \
         KFE_CHOICE(type, field.step, "step", "exact", "exact|plain",                                         \
-                   "how far features follow new machines: as far as the lower bound rises, or all the "      \
-                   "way, which may swing"),                                                                  \
-        KFE_INT(type, field.max_iterations, "max-iter", "50", 1, 1e6, "alternations at most")
+                   "exact: the closed form, a global optimum unless dim is below the number of SVMs; "       \
+                   "plain: the paper's alternation, which may swing"),                                       \
+        KFE_INT(type, field.max_iterations, "max-iter", "50", 1, 1e6, "maximum number of iterations")
 
-/* What the features for A (n × m) are made from: coefficients B (n × m), their image GB, and H = AᵀGB (m ×
- * m). With H = VΛVᵀ the features GBVΛ^(−1/2) are the best ones, and tr(AᵀK_W A) is the sum of the λ kept. */
-typedef struct kfe_i_subspace_step {
+/* What is certified of a solution of the SVMs on K: their value is at least `bound`. */
+typedef struct kfe_i_joint_certificate {
+    double bound;
+    int64_t iterations;
+} kfe_i_joint_certificate;
+
+typedef struct kfe_i_joint_method {
+    const char *name; /* for messages */
+    /* The best features for A (n × m): coefficients B (n × m), their image T = GB, and H = AᵀGB (m × m). With
+     * H = VΛVᵀ the features are GBVΛ^(−1/2), and tr(AᵀK_W A) is the sum of the λ kept. */
     kfe_status (*find)(void *user, const double *a, int64_t m, double *b, double *image, double *h);
-    /* image (n × m) = GB of that A, with all else as it was found last. */
-    kfe_status (*apply)(void *user, const double *a, int64_t m, double *image);
-    void (*keep)(void *user); /* what was found last is the best so far; NULL: nothing to do */
+    /* Solves the SVMs on K, to a relative gap of `tolerance`. */
+    kfe_status (*solve)(void *user, kfe_i_onevsrest *svms, double tolerance, kfe_i_joint_certificate *out);
+    void (*keep)(void *user); /* the features found last are the best so far; NULL: nothing to do */
     void *user;
-    double rounding; /* what rounding makes of a λ that is zero, for A of unit norm */
-} kfe_i_subspace_step;
+    double rounding; /* size of a λ that is zero but for rounding, for A of unit norm */
+} kfe_i_joint_method;
 
-/* Coefficients (not centred yet), the machine, and records "upper-bound", "lower-bound", "objective",
- * "iterations". The features that gave the lowest upper bound are the answer. */
-kfe_status kfe_i_joint_fit(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                           const kfe_i_joint_settings *settings, const kfe_i_subspace_step *step,
-                           kfe_i_solution *out);
+/* Coefficients (not centred yet), the predictor, and the records objective, bound, gap (relative), iterations,
+ * and upper-bound and lower-bound by iteration. Warns if the gap is above `settled`. */
+kfe_status kfe_i_joint_fit(kfe_context *ctx, const kfe_i_joint_method *method, const kfe_i_target *target,
+                           const kfe_i_joint_settings *settings, kfe_i_solution *out);
 
-/* svm-joint and usvm-joint. */
-kfe_status kfe_i_joint_plain(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
-                             const kfe_i_joint_settings *settings, double ridge, int uncorrelated,
-                             kfe_i_solution *out);
+/* ---- svm-joint and usvm-joint ---- */
+
+/* G + ridge·I on the centred operator G, factored where n is small enough. */
+typedef struct kfe_i_joint_kernel {
+    kfe_context *ctx;
+    const char *method;
+    kfe_i_gram *centred;
+    kfe_i_kept kept;
+    const kfe_i_gram *gram;
+    int64_t n;
+    int uncorrelated; /* usvm-joint */
+    double ridge;     /* as asked for at first, then as used */
+    int64_t max_iterations;
+    double *factor; /* n × n: Cholesky factor of G + ridge·I; NULL: solved by the operator */
+    double *right;  /* n × classes */
+} kfe_i_joint_kernel;
+
+/* B and GB for A (n × m). */
+kfe_status kfe_i_joint_transform(kfe_i_joint_kernel *kernel, const double *a, int64_t m, double *b,
+                                 double *image);
+/* `solve` of kfe_i_joint_method (joint_kernel.c). */
+kfe_status kfe_i_joint_solve(void *kernel, kfe_i_onevsrest *svms, double tolerance,
+                             kfe_i_joint_certificate *out);
+kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem,
+                                  const kfe_i_joint_settings *settings, kfe_i_joint_kernel *kernel,
+                                  kfe_i_solution *out);
 
 #endif

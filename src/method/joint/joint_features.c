@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subspace step of svm-joint and usvm-joint, on the centred operator G of one kernel or a sum.
- *   svm-joint    maximise tr((Wᵀ(G+λI)W)⁻¹WᵀGAAᵀGW): B = (G + λI)⁻¹GA, H = AᵀGB, and GB = GA − λB
- *   usvm-joint   maximise tr(QᵀGAAᵀGQ) with Qᵀ(GG+ξG)Q = I: B = (G + ξI)⁻¹A, H = AᵀGB, and GB = A − ξB
- * The matrix is the same in every iteration: up to FACTORED_ROWS examples it is factored once, and an
- * iteration costs O(n²c); beyond, an iteration is one block solve by the operator's own solver.
+ * svm-joint and usvm-joint: the features for given SVMs, on the centred operator G of one kernel or a sum.
+ *   svm-joint    maximise tr((Wᵀ(G+λI)W)⁻¹WᵀGAAᵀGW)             B = (G + λI)⁻¹GA
+ *   usvm-joint   maximise tr(QᵀGAAᵀGQ) with Qᵀ(GG+ξG)Q = I      B = (G + ξI)⁻¹A
+ * and in both H = AᵀGB. Where memory allows, G + ridge·I is factored once and an iteration costs O(n²c); else
+ * an iteration is one block solve by the operator's own solver. GB is multiplied out, not derived from the
+ * equation that B solves, so that the features are those that the model will have even where a tiny ridge
+ * leaves nothing of B but rounding: the gap then tells.
  */
 #include <cblas.h>
 #include <string.h>
@@ -16,22 +18,11 @@
 #include "method/ridge/ridge.h"
 
 enum { FACTORED_ROWS = 5000 };
-
-typedef struct plain {
-    kfe_context *ctx;
-    const char *method;
-    kfe_i_gram *centred;
-    kfe_i_kept kept;
-    const kfe_i_gram *gram;
-    int64_t n;
-    int uncorrelated;
-    double ridge;
-    double *factor;          /* Cholesky factor of G + ridge·I; NULL: solved by the operator */
-    double *right, *scratch; /* n × classes */
-} plain;
+/* The share of the memory limit that the factor and one more matrix may take. */
+#define FACTORED_SHARE 0.5
 
 /* Where the kernel is not positive definite, the ridge is raised until the sum is. */
-static kfe_status factorise(plain *s)
+static kfe_status factorise(kfe_i_joint_kernel *s)
 {
     kfe_status status = KFE_OK;
     double before = s->ridge;
@@ -54,17 +45,7 @@ cleanup:
     return status;
 }
 
-static kfe_status solve(const plain *s, const double *right, int64_t m, double *out)
-{
-    if (!s->factor)
-        return kfe_i_gram_solve(s->gram, s->ridge, right, m, KFE_TOLERANCE, out, NULL);
-    memcpy(out, right, (size_t)(s->n * m) * sizeof *out);
-    kfe_i_solve_cholesky(s->n, s->factor, m, out);
-    return KFE_OK;
-}
-
-/* B and GB for A. */
-static kfe_status transform(plain *s, const double *a, int64_t m, double *b, double *image)
+kfe_status kfe_i_joint_transform(kfe_i_joint_kernel *s, const double *a, int64_t m, double *b, double *image)
 {
     kfe_status status = KFE_OK;
     const double *right = a;
@@ -73,25 +54,23 @@ static kfe_status transform(plain *s, const double *a, int64_t m, double *b, dou
         KFE_TRY(kfe_i_gram_times(s->gram, a, m, s->right));
         right = s->right;
     }
-    KFE_TRY(solve(s, right, m, b));
-    for (int64_t i = 0; i < s->n * m; i++)
-        image[i] = right[i] - s->ridge * b[i];
+    if (s->factor) {
+        memcpy(b, right, (size_t)(s->n * m) * sizeof *b);
+        kfe_i_solve_cholesky(s->n, s->factor, m, b);
+    } else {
+        KFE_TRY(kfe_i_gram_solve(s->gram, s->ridge, right, m, KFE_TOLERANCE, b, NULL));
+    }
+    KFE_TRY(kfe_i_gram_times(s->gram, b, m, image));
 cleanup:
     return status;
-}
-
-static kfe_status apply(void *user, const double *a, int64_t m, double *image)
-{
-    plain *s = user;
-    return transform(s, a, m, s->scratch, image);
 }
 
 static kfe_status find(void *user, const double *a, int64_t m, double *b, double *image, double *h)
 {
     kfe_status status = KFE_OK;
-    plain *s = user;
+    kfe_i_joint_kernel *s = user;
 
-    KFE_TRY(transform(s, a, m, b, image));
+    KFE_TRY(kfe_i_joint_transform(s, a, m, b, image));
     kfe_i_inner_products(s->n, m, a, m, m, image, m, h);
     /* rounding must not make H asymmetric */
     for (int64_t i = 0; i < m; i++)
@@ -101,43 +80,66 @@ cleanup:
     return status;
 }
 
-static kfe_status open_state(plain *s, const kfe_i_problem *problem, double ridge)
+/* A ridge below the rounding of the entries would invert nothing but rounding. */
+static kfe_status raise_tiny_ridge(kfe_i_joint_kernel *s, const kfe_i_gram *gram, double *rounding)
 {
     kfe_status status = KFE_OK;
-    double n = (double)s->n;
+
+    KFE_TRY(kfe_i_gram_rounding(gram, rounding));
+    if (s->ridge >= *rounding)
+        return KFE_OK;
+    if (s->uncorrelated)
+        kfe_i_log(s->ctx, KFE_LOG_WARNING,
+                  "%s: {xi=%g} is below the rounding of the kernel matrix; it was raised to %g", s->method,
+                  s->ridge, *rounding);
+    else
+        kfe_i_log(s->ctx, KFE_LOG_WARNING,
+                  "%s: {lambda=%g} is below the rounding of the kernel matrix; it was raised to %g",
+                  s->method, s->ridge, *rounding);
+    s->ridge = *rounding;
+cleanup:
+    return status;
+}
+
+static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *problem, double *rounding)
+{
+    kfe_status status = KFE_OK;
+    double matrix = 8 * (double)s->n * (double)s->n;
+    int is_factored =
+        s->n <= FACTORED_ROWS && 2 * matrix <= FACTORED_SHARE * (double)kfe_context_memory(s->ctx);
 
     KFE_TRY(kfe_i_gram_centred(s->ctx, problem->gram, &s->centred));
-    KFE_TRY(kfe_i_gram_keep(s->centred, s->n <= FACTORED_ROWS ? 8 * n * n : 0, &s->kept));
+    KFE_TRY(kfe_i_gram_keep(s->centred, is_factored ? 2 * matrix : 0, &s->kept));
     s->gram = s->kept.gram;
     KFE_ALLOC(s->ctx, s->right, s->n * problem->target->class_count);
-    KFE_ALLOC(s->ctx, s->scratch, s->n * problem->target->class_count);
-    KFE_TRY(kfe_i_gram_chosen_ridge(s->gram, ridge, &s->ridge));
-    if (s->n <= FACTORED_ROWS)
+    KFE_TRY(kfe_i_gram_chosen_ridge(s->gram, s->ridge, &s->ridge));
+    KFE_TRY(raise_tiny_ridge(s, problem->gram, rounding));
+    if (is_factored)
         KFE_TRY(factorise(s));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_joint_plain(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
-                             const kfe_i_joint_settings *settings, double ridge, int uncorrelated,
-                             kfe_i_solution *out)
+kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem,
+                                  const kfe_i_joint_settings *settings, kfe_i_joint_kernel *s,
+                                  kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    plain s = {.ctx = ctx, .method = method, .n = problem->gram->size, .uncorrelated = uncorrelated};
-    kfe_i_subspace_step step = {.find = find, .apply = apply, .user = &s};
+    kfe_i_joint_method method = {.name = s->method, .find = find, .solve = kfe_i_joint_solve, .user = s};
 
-    KFE_TRY(open_state(&s, problem, ridge));
-    KFE_TRY(kfe_i_gram_rounding(problem->gram, &step.rounding));
-    if (uncorrelated)
-        step.rounding /= s.ridge;
-    KFE_TRY(kfe_i_joint_fit(ctx, method, problem->target, settings, &step, out));
-    KFE_TRY(kfe_i_solution_centre(out, s.centred));
-    KFE_TRY(kfe_i_solution_record(out, uncorrelated ? "xi" : "lambda", &s.ridge, 1));
+    s->ctx = ctx;
+    s->n = problem->gram->size;
+    s->max_iterations = settings->max_iterations;
+    KFE_TRY(open_kernel(s, problem, &method.rounding));
+    if (s->uncorrelated)
+        method.rounding /= s->ridge;
+    KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, settings, out));
+    KFE_TRY(kfe_i_solution_centre(out, s->centred));
+    KFE_TRY(kfe_i_solution_record(out, s->uncorrelated ? "xi" : "lambda", &s->ridge, 1));
 cleanup:
-    kfe_i_free(ctx, s.factor);
-    kfe_i_free(ctx, s.right);
-    kfe_i_free(ctx, s.scratch);
-    kfe_i_gram_keep_free(&s.kept);
-    kfe_i_gram_free(s.centred);
+    kfe_i_free(ctx, s->factor);
+    kfe_i_free(ctx, s->right);
+    kfe_i_gram_keep_free(&s->kept);
+    kfe_i_gram_free(s->centred);
     return status;
 }

@@ -296,7 +296,6 @@ static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solutio
     for (int64_t l = 0; l < m; l++)
         out->coefficients[l * m + l] = 1;
     kfe_i_solve_lower_transposed(m, m, slmc->factor, out->coefficients);
-    kfe_i_onevsrest_keep(&slmc->svms);
     KFE_TRY(kfe_i_onevsrest_predictor(&slmc->svms, m, slmc->features, &out->predictor));
     KFE_ALLOC_ZERO(ctx, out->landmarks, 1);
     out->landmark_views = 1;

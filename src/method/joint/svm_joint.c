@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A subspace and support vector machines on it, learned together: features T = GW with Wᵀ(G + λI)W = I, the
- * machines on the subspace kernel TTᵀ, in alternation, eqs. (9)–(12).
+ * svm-joint: a subspace and SVMs on it, learned together: features T = GW with Wᵀ(G + λI)W = I, the SVMs on the
+ * subspace kernel TTᵀ, eqs. (9)–(12).
  *
- * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 3.2. joint.h has the alternation, joint_plain.c the step.
- * Cost: one Cholesky factorisation (n³/3) and O(n²c) with c machines an iteration; memory n² to 2n².
+ * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 3.2. joint.h has the closed form and the alternation.
+ * Cost: a Cholesky factorisation, 2n³ for the kernel of the closed form, and c SVMs; memory 2n² to 3n². Above
+ * 5,000 examples one block solve per iteration (joint_kernel.c).
  */
 #include "method/joint/joint.h"
 
@@ -25,12 +26,14 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const svm_joint_settings *s = settings;
-    return kfe_i_joint_plain(ctx, "svm-joint", problem, &s->joint, s->lambda, 0, out);
+    kfe_i_joint_kernel kernel = {.method = "svm-joint", .ridge = s->lambda, .uncorrelated = 0};
+
+    return kfe_i_joint_fit_kernel(ctx, problem, &s->joint, &kernel, out);
 }
 
 const kfe_i_method kfe_i_method_svm_joint = {
     .name = "svm-joint",
-    .summary = "a subspace and support vector machines on it, learned together",
+    .summary = "a subspace and SVMs on it, learned together",
     .reference = "Chen et al. 2008, section 3.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR,
     .params = KFE_PARAM_TABLE(rows, svm_joint_settings),

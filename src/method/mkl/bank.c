@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of a problem side by side: centred, divided by their traces, kept as memory allows. Neighbours
- * that are maps of the same values, such as the widths of a family, share them: distances are computed once.
- */
+/* The kernels of a problem side by side (bank.h), for the methods that weigh kernels. Neighbours in the list that
+ * are maps of the same values, such as several widths of rbf, share them: distances are computed once. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "core/memory.h"
 #include "gram/base.h"
 #include "gram/linalg.h"
-#include "method/mkl/ridge_weights.h"
+#include "method/mkl/bank.h"
 
 /* Of the memory limit: what entries of factored operators may take. */
 #define KFE_ENTRIES_SHARE 0.5

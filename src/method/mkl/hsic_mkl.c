@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uncorrelated features of largest dependence on the labels, from several kernels whose weights are learned
- * with them. With Gᵢ centred, Ĝ = ΣθᵢGᵢ, θ ≥ 0, Σθᵢtr(Gᵢ) = 1, and H = LLᵀ the label kernel:
+ * hsic-mkl: uncorrelated features of largest dependence on the labels, from several kernels whose weights are
+ * learned with them. With Gᵢ centred, Ĝ = ΣθᵢGᵢ, θ ≥ 0, Σθᵢtr(Gᵢ) = 1, and H = LLᵀ the label kernel:
  *   maximise tr(QᵀĜHĜQ) over θ and Q,   Qᵀ(ĜĜ + ξĜ)Q = I.
  * For given θ the maximum over Q is tr((I − (I + Ĝ/ξ)⁻¹)H), so that θ minimises the convex function
- * tr((I + Ĝ/ξ)⁻¹H), which mkl.h describes and a choice of solvers minimises. Then Q = BVΛ^(−1/2) with
+ * tr((I + Ĝ/ξ)⁻¹H) (ridge_weights.h, with a choice of solvers). Then Q = BVΛ^(−1/2) with
  * B = (Ĝ + ξI)⁻¹L and LᵀĜB = VΛVᵀ, c × c: no eigenproblem of size n.
  *
  * Chen, Ji, Ceran, Li, Wu & Ye (2008), "Learning subspace kernels for classification", section 5, eqs.
@@ -20,7 +20,7 @@ enum { LABEL_H1, LABEL_H2 };
 
 typedef struct hsic_mkl_settings {
     int64_t dim;
-    kfe_i_ridge_weights_settings mkl;
+    kfe_i_ridge_weights_settings weights;
     int label_kernel;
 } hsic_mkl_settings;
 
@@ -28,7 +28,7 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_mkl_settings, dim, "number of features; auto: one fewer than classes"),
     KFE_CHOICE(hsic_mkl_settings, label_kernel, "label-kernel", "h2", "h1|h2",
                "kernel on the labels: 1 for examples of one class, or that over the size of the class"),
-    KFE_RIDGE_WEIGHTS_ROWS(hsic_mkl_settings, mkl),
+    KFE_RIDGE_WEIGHTS_ROWS(hsic_mkl_settings, weights),
 };
 
 /* L: Y, or Y(YᵀY)^(−1/2). */
@@ -50,28 +50,28 @@ cleanup:
     return status;
 }
 
-static kfe_status find_directions(kfe_context *ctx, const kfe_i_ridge_weights *mkl, int64_t asked,
+static kfe_status find_directions(kfe_context *ctx, const kfe_i_ridge_weights *weights, int64_t asked,
                                   kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double *b = NULL;
     double *h = NULL;
 
-    KFE_ALLOC(ctx, b, mkl->n * mkl->k);
-    KFE_ALLOC(ctx, h, mkl->k * mkl->k);
-    kfe_i_ridge_weights_directions(mkl, b, h);
+    KFE_ALLOC(ctx, b, weights->n * weights->k);
+    KFE_ALLOC(ctx, h, weights->k * weights->k);
+    kfe_i_ridge_weights_directions(weights, b, h);
     kfe_i_candidates candidates = {
         .method = "hsic-mkl",
-        .rows = mkl->n,
-        .count = mkl->k,
+        .rows = weights->n,
+        .count = weights->k,
         .b = b,
         .h = h,
-        .rounding = mkl->bank->rounding / mkl->xi,
-        .most = mkl->k - 1,
+        .rounding = weights->bank->rounding / weights->xi,
+        .most = weights->k - 1,
         .exhausted = "classes differ in no more directions",
         .none = "the kernels say nothing about the classes: their dependence is zero up to rounding",
     };
-    KFE_TRY(kfe_i_best_directions(ctx, &candidates, mkl->n, asked, out));
+    KFE_TRY(kfe_i_best_directions(ctx, &candidates, weights->n, asked, out));
 cleanup:
     kfe_i_free(ctx, b);
     kfe_i_free(ctx, h);
@@ -84,19 +84,19 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_status status = KFE_OK;
     const hsic_mkl_settings *s = settings;
     kfe_i_bank bank = {0};
-    kfe_i_ridge_weights mkl = {0};
+    kfe_i_ridge_weights weights = {0};
 
     KFE_TRY(kfe_i_bank_open(ctx, "hsic-mkl", problem, &bank));
-    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &mkl));
-    kfe_i_ridge_weights_configure(&mkl, "hsic-mkl", &s->mkl);
-    KFE_TRY(label_factor(ctx, problem->target, s->label_kernel, mkl.labels));
-    KFE_TRY(kfe_i_ridge_weights_solve(&mkl, s->mkl.solver));
-    KFE_TRY(find_directions(ctx, &mkl, s->dim, out));
+    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &weights));
+    kfe_i_ridge_weights_configure(&weights, "hsic-mkl", &s->weights);
+    KFE_TRY(label_factor(ctx, problem->target, s->label_kernel, weights.labels));
+    KFE_TRY(kfe_i_ridge_weights_solve(&weights, s->weights.solver));
+    KFE_TRY(find_directions(ctx, &weights, s->dim, out));
     kfe_i_solution_fix_signs(out);
-    KFE_TRY(kfe_i_bank_finish(&bank, mkl.d, out));
-    KFE_TRY(kfe_i_ridge_weights_record(&mkl, out));
+    KFE_TRY(kfe_i_bank_finish(&bank, weights.result.d, out));
+    KFE_TRY(kfe_i_ridge_weights_record(&weights, out));
 cleanup:
-    kfe_i_ridge_weights_free(&mkl);
+    kfe_i_ridge_weights_free(&weights);
     kfe_i_bank_free(&bank);
     return status;
 }

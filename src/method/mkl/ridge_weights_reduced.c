@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The problem of mkl.h inside a subspace. f(d) is the maximum over B (n × k) of 2tr(BᵀL) − tr(BᵀMB); with B
- * in the span of the columns of an orthonormal S (n × r) that becomes f_S(d) = tr(L_Sᵀ(I + Σ dᵢ
- * SᵀGᵢS/ξ)⁻¹L_S),   L_S = SᵀL, a problem of the same kind with r rows in place of n, and f_S ≤ f everywhere.
- * For S spanned by U = M⁻¹L and its derivatives −M⁻¹GᵢU/ξ at a point d, the U of any point nearby is in the
- * span up to the square of the distance, and since U maximises, f_S agrees with f up to the fourth power (the
- * reduced basis method of parametrised equations). What the rounds before have spanned stays.
+ * The problem of ridge_weights.h inside a subspace, a model of f for ridge_weights_newton.c. f(d) is the maximum
+ * over B (n × k) of 2tr(BᵀL) − tr(BᵀMB); with B in the span of the columns of an orthonormal S (n × r) that
+ * becomes
+ *   f_S(d) = tr(L_Sᵀ(I + Σ dᵢSᵀGᵢS/ξ)⁻¹L_S),   L_S = SᵀL,
+ * a problem of the same kind with r rows in place of n, and f_S ≤ f everywhere. For S spanned by U = M⁻¹L and
+ * its derivatives −M⁻¹GᵢU/ξ at a point d, the U of any point nearby is in the span up to the square of the
+ * distance, and since U maximises, f_S agrees with f up to the fourth power (the reduced basis method of
+ * parametrised equations). What earlier iterations have spanned stays.
  *
- * Cost of a round: p products of Gᵢ with the k(p + 1) new vectors, and O(nr²) to make S orthonormal.
+ * Cost of an iteration: p products of Gᵢ with the k(p + 1) new vectors, and O(nr²) to make S orthonormal.
  */
 #include <cblas.h>
 #include <string.h>
@@ -15,11 +17,11 @@
 #include "core/memory.h"
 #include "method/mkl/ridge_weights.h"
 
-/* What is left of a vector beside those before it, relative to the vector, that is rounding only. */
+/* Norm after orthogonalisation, relative to the norm before, at which a vector adds nothing. */
 #define NOTHING_NEW 1e-12
 
-/* Rounds whose vectors span the subspace together. */
-enum { ROUNDS = 3 };
+/* Iterations whose vectors span the subspace together. */
+enum { ITERATIONS = 3 };
 
 int64_t kfe_i_ridge_reduced_width(const kfe_i_ridge_weights *full)
 {
@@ -57,11 +59,11 @@ kfe_status kfe_i_ridge_reduced_open(const kfe_i_ridge_weights *full, kfe_i_ridge
 {
     kfe_status status = KFE_OK;
     int64_t width = kfe_i_ridge_reduced_width(full);
-    int64_t r = ROUNDS * width;
+    int64_t r = ITERATIONS * width;
 
     *out = (kfe_i_ridge_reduced){.full = full, .r = r};
     KFE_TRY(open_bank(out));
-    KFE_TRY(kfe_i_ridge_weights_open(full->ctx, &out->bank, full->most, &out->mkl));
+    KFE_TRY(kfe_i_ridge_weights_open(full->ctx, &out->bank, full->most, &out->small));
     KFE_ALLOC(full->ctx, out->span, r * full->n);
     KFE_ALLOC(full->ctx, out->fresh, full->n * width);
     KFE_ALLOC(full->ctx, out->images, full->n * width);
@@ -78,17 +80,17 @@ void kfe_i_ridge_reduced_free(kfe_i_ridge_reduced *reduced)
     kfe_i_free(reduced->full->ctx, reduced->fresh);
     kfe_i_free(reduced->full->ctx, reduced->images);
     kfe_i_free(reduced->full->ctx, reduced->products);
-    kfe_i_ridge_weights_free(&reduced->mkl);
+    kfe_i_ridge_weights_free(&reduced->small);
     kfe_i_bank_free(&reduced->bank);
     memset(reduced, 0, sizeof *reduced);
 }
 
-void kfe_i_ridge_reduced_forget(kfe_i_ridge_reduced *s)
+void kfe_i_ridge_reduced_clear(kfe_i_ridge_reduced *s)
 {
     s->used = 0;
     for (int64_t m = 0; m < s->bank.count; m++)
         memset(s->bank.tables[m].values, 0, (size_t)(s->r * s->r) * sizeof(double));
-    memset(s->mkl.labels, 0, (size_t)(s->r * s->mkl.most) * sizeof *s->mkl.labels);
+    memset(s->small.labels, 0, (size_t)(s->r * s->small.most) * sizeof *s->small.labels);
 }
 
 /* ---- the subspace ---- */
@@ -102,13 +104,13 @@ static void gather_span(kfe_i_ridge_reduced *s, const double *answers)
     double *to = s->span + s->used * n;
 
     for (int64_t c = 0; c < k; c++)
-        cblas_dcopy((blasint)n, s->full->u + c, (blasint)k, to + c * n, 1);
+        cblas_dcopy((blasint)n, s->full->at.u + c, (blasint)k, to + c * n, 1);
     for (int64_t c = 0; c < width; c++)
         cblas_dcopy((blasint)n, answers + c, (blasint)width, to + (k + c) * n, 1);
 }
 
-/* Row j against those before it: Gram-Schmidt, twice. If it depends on them it becomes zero, which leaves its
- * row and column of the small matrices zero, and f_S as it is without it. */
+/* Makes row j orthogonal to those before it: Gram-Schmidt, twice. A dependent row becomes zero, which leaves its
+ * row and column of the small matrices zero and f_S unchanged. */
 static void orthonormalise(kfe_i_ridge_reduced *s, int64_t j)
 {
     blasint n = (blasint)s->full->n;
@@ -150,33 +152,33 @@ cleanup:
     return status;
 }
 
-static void set_problem(kfe_i_ridge_reduced *s)
+static void set_problem(kfe_i_ridge_reduced *s, const double *d)
 {
     const kfe_i_ridge_weights *full = s->full;
-    kfe_i_ridge_weights *mkl = &s->mkl;
+    kfe_i_ridge_weights *small = &s->small;
     blasint n = (blasint)full->n;
     blasint k = (blasint)full->k;
 
-    mkl->method = full->method;
-    mkl->xi = full->xi;
-    mkl->max_rounds = full->max_rounds;
-    mkl->rounds = 0;
-    mkl->bound = 0;
-    mkl->factored_xi = 0; /* the kernels are others now */
-    mkl->k = full->k;
+    small->method = full->method;
+    small->xi = full->xi;
+    small->k = full->k;
+    small->problem.max_iterations = full->problem.max_iterations;
+    small->result.iterations = 0;
+    small->result.bound = 0;
+    small->factor.xi = 0; /* the kernels are others now */
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)s->used, k, n, 1, s->span, n,
-                full->labels, k, 0, mkl->labels, k);
-    memcpy(mkl->d, full->d, (size_t)full->p * sizeof *mkl->d);
+                full->labels, k, 0, small->labels, k);
+    memcpy(small->result.d, d, (size_t)full->p * sizeof *d);
 }
 
-kfe_status kfe_i_ridge_reduce(kfe_i_ridge_reduced *s, const double *answers)
+kfe_status kfe_i_ridge_reduce(kfe_i_ridge_reduced *s, const double *answers, const double *d)
 {
     kfe_status status = KFE_OK;
     const kfe_i_ridge_weights *full = s->full;
     int64_t width = full->k * (full->p + 1);
 
     if (s->used + width > s->r)
-        kfe_i_ridge_reduced_forget(s);
+        kfe_i_ridge_reduced_clear(s);
     gather_span(s, answers);
     for (int64_t j = 0; j < width; j++) {
         orthonormalise(s, s->used + j);
@@ -186,7 +188,7 @@ kfe_status kfe_i_ridge_reduce(kfe_i_ridge_reduced *s, const double *answers)
     for (int64_t i = 0; i < full->p; i++)
         if (full->bank->traces[i] > 0)
             KFE_TRY(reduce_kernel(s, i, width));
-    set_problem(s);
+    set_problem(s, d);
 cleanup:
     return status;
 }

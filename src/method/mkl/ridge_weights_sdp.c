@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weights of kernels by one semidefinite program, for small data: the oracle for the other solvers. With T
- * (k × k) and the last weight being one minus the others,
+ * `--solver sdp` of hsic-mkl and svm-mkl: weights of kernels by one semidefinite program, for small data; it
+ * checks the other solvers. With T (k × k) and the last weight being one minus the others,
  *   minimise tr(T)   subject to   [ I + Σ dᵢGᵢ/ξ   L ; Lᵀ   T ] ⪰ 0,   d ≥ 0,   Σ dᵢ = 1.
  * By the Schur complement the least T is LᵀM⁻¹L. This is eq. (30) of Chen et al. (2008) with one block of
  * n + k rows in place of k blocks of n + 1.
  *
- * CSDP (Borchers 1999) solves it as the dual program min aᵀy, Σ yᵢAᵢ − C = Z ⪰ 0, y being the weights but the
- * last and the upper triangle of T. Its routine of convenience reads a file of the working directory and
- * prints; so the routine behind that is called, with workspace made here. CSDP allocates some more by itself
- * and ends the process if that fails, hence the limit on the size. Time O(iterations·p·n³), memory about 20
- * matrices of n².
+ * CSDP (Borchers 1999) solves it as the dual program
+ *   min aᵀy,   Σ yᵢAᵢ − C = Z ⪰ 0,
+ * where y holds all weights but the last and the upper triangle of T. CSDP's simple interface reads a file of
+ * the working directory and prints, so the routine behind it is called, with workspace allocated here. CSDP
+ * allocates some more by itself and ends the process if that fails, hence the limit on the size. It runs only
+ * when asked for by name. Without CSDP (KFE_HAS_CSDP not defined) the solver is not available. Time
+ * O(iterations·p·n³), memory about 20 matrices of n².
  *
  * CSDP counts from 1 and stores matrices by columns.
  */
+#include "method/mkl/ridge_weights.h"
+
+#ifndef KFE_HAS_CSDP
+
+kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *weights)
+{
+    return kfe_i_fail(weights->ctx, KFE_EINVAL,
+                      "%s: {solver=sdp} is not available: kfe was built without CSDP; use {solver=gradient}",
+                      weights->method);
+}
+
+#else
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +38,6 @@
 #include <csdp/declarations.h>
 
 #include "core/memory.h"
-#include "method/mkl/ridge_weights.h"
 
 enum {
     LARGEST = 1000,
@@ -36,7 +50,7 @@ enum {
 };
 
 typedef struct program {
-    kfe_i_ridge_weights *mkl;
+    kfe_i_ridge_weights *weights;
     int64_t *live; /* the kernels that are not constant */
     int64_t live_count;
     int side, order, constraints; /* n + k; all rows of both blocks; entries of y */
@@ -70,18 +84,18 @@ static void program_free(kfe_context *ctx, program *s)
 static kfe_status program_open(program *s)
 {
     kfe_status status = KFE_OK;
-    kfe_i_ridge_weights *mkl = s->mkl;
-    kfe_context *ctx = mkl->ctx;
-    int64_t n = mkl->n;
-    int64_t triangle = mkl->k * (mkl->k + 1) / 2;
+    kfe_i_ridge_weights *weights = s->weights;
+    kfe_context *ctx = weights->ctx;
+    int64_t n = weights->n;
+    int64_t triangle = weights->k * (weights->k + 1) / 2;
     int64_t free_weights = s->live_count - 1;
     int64_t numbers = free_weights * (n * (n + 1) / 2 + 3) + 2 * triangle;
 
-    s->side = (int)(n + mkl->k);
+    s->side = (int)(n + weights->k);
     s->order = s->side + (int)s->live_count;
     s->constraints = (int)(free_weights + triangle);
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (20.0 * s->side * s->side + 2.0 * (double)numbers),
-                               "the semidefinite program", "raise --memory or use --solver gradient"));
+                               "the semidefinite program", "raise {memory} or use {solver=gradient}"));
     KFE_ALLOC_ZERO(ctx, s->c_matrix, (int64_t)s->side * s->side);
     KFE_ALLOC_ZERO(ctx, s->c_diagonal, s->live_count + 1);
     KFE_ALLOC_ZERO(ctx, s->a, s->constraints + 1);
@@ -103,20 +117,21 @@ cleanup:
 /* out (n × n) = Gᵢ/ξ */
 static kfe_status kernel_matrix(const program *s, int64_t kernel, double *out)
 {
-    int64_t n = s->mkl->n;
+    int64_t n = s->weights->n;
     kfe_status status = KFE_OK;
 
     memset(out, 0, (size_t)(n * n) * sizeof *out);
     for (int64_t i = 0; status == KFE_OK && i < n; i++)
-        status = kfe_i_bank_add_rows(s->mkl->bank, kernel, 1 / s->mkl->xi, i, 1, s->mkl->panel, out + i * n);
+        status = kfe_i_bank_add_rows(s->weights->bank, kernel, 1 / s->weights->xi, i, 1,
+                                     s->weights->factor.panel, out + i * n);
     return status;
 }
 
 /* C = −[ I + G_last/ξ   L ; Lᵀ   0 ] and, for the last weight, −1. */
 static kfe_status fill_constant(program *s)
 {
-    const kfe_i_ridge_weights *mkl = s->mkl;
-    int64_t n = mkl->n;
+    const kfe_i_ridge_weights *weights = s->weights;
+    int64_t n = weights->n;
     int64_t side = s->side;
     kfe_status status = kernel_matrix(s, s->live[s->live_count - 1], s->last);
 
@@ -125,8 +140,9 @@ static kfe_status fill_constant(program *s)
             double value = -s->last[i * n + j] - (i == j);
             s->c_matrix[i * side + j] = s->c_matrix[j * side + i] = value;
         }
-        for (int64_t g = 0; g < mkl->k; g++)
-            s->c_matrix[i * side + n + g] = s->c_matrix[(n + g) * side + i] = -mkl->labels[i * mkl->k + g];
+        for (int64_t g = 0; g < weights->k; g++)
+            s->c_matrix[i * side + n + g] = s->c_matrix[(n + g) * side + i] =
+                -weights->labels[i * weights->k + g];
     }
     s->c_diagonal[s->live_count] = -1;
     return status;
@@ -161,16 +177,19 @@ static void put(program *s, int64_t *at, int64_t row, int64_t column, double val
 /* The constraint of weight `w` (from 0): (G_w − G_last)/ξ, and +1 and −1 on the diagonal. */
 static kfe_status fill_weight(program *s, int64_t w, int64_t *used)
 {
-    int64_t n = s->mkl->n;
+    int64_t n = s->weights->n;
     int64_t at = *used;
-    kfe_status status = kernel_matrix(s, s->live[w], s->mkl->factor);
+    /* the place of the factor serves as workspace */
+    kfe_status status = kernel_matrix(s, s->live[w], s->weights->factor.lower);
+
+    s->weights->factor.xi = 0;
 
     put(s, &at, w + 1, w + 1, 1);
     put(s, &at, s->live_count, s->live_count, -1);
     add_part(s, &s->parts[2 * w], (int)w + 1, BLOCK_DIAGONAL, used, at - *used);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i; j < n; j++) {
-            double value = s->mkl->factor[i * n + j] - s->last[i * n + j];
+            double value = s->weights->factor.lower[i * n + j] - s->last[i * n + j];
             if (value != 0)
                 put(s, &at, i + 1, j + 1, value);
         }
@@ -182,16 +201,16 @@ static kfe_status fill_weight(program *s, int64_t w, int64_t *used)
 
 static void fill_t(program *s, int64_t *used)
 {
-    int64_t n = s->mkl->n;
-    int64_t weights = s->live_count - 1;
-    int number = (int)weights;
+    int64_t n = s->weights->n;
+    int64_t free_weights = s->live_count - 1;
+    int number = (int)free_weights;
 
-    for (int64_t g = 0; g < s->mkl->k; g++)
-        for (int64_t h = g; h < s->mkl->k; h++) {
+    for (int64_t g = 0; g < s->weights->k; g++)
+        for (int64_t h = g; h < s->weights->k; h++) {
             int64_t at = *used;
             number++;
             put(s, &at, n + g + 1, n + h + 1, 1);
-            add_part(s, &s->parts[weights + number - 1], number, BLOCK_SEMIDEFINITE, used, 1);
+            add_part(s, &s->parts[free_weights + number - 1], number, BLOCK_SEMIDEFINITE, used, 1);
             s->a[number] = g == h;
         }
 }
@@ -230,10 +249,10 @@ static kfe_status workspace_open(const program *s, workspace *w)
     int64_t leading = s->constraints + (s->constraints % 2 == 0);
 
     for (int i = 0; i < VECTORS; i++)
-        KFE_ALLOC_ZERO(s->mkl->ctx, w->vectors[i], longest + 1);
+        KFE_ALLOC_ZERO(s->weights->ctx, w->vectors[i], longest + 1);
     for (int i = 0; i < 5; i++)
-        KFE_ALLOC_ZERO(s->mkl->ctx, w->small[i], s->constraints + 1);
-    KFE_ALLOC_ZERO(s->mkl->ctx, w->o, leading * leading);
+        KFE_ALLOC_ZERO(s->weights->ctx, w->small[i], s->constraints + 1);
+    KFE_ALLOC_ZERO(s->weights->ctx, w->o, leading * leading);
     for (int i = 0; i < FULL; i++)
         alloc_mat(s->c, &w->full[i]);
     for (int i = 0; i < PACKED; i++)
@@ -252,7 +271,7 @@ static void workspace_free(kfe_context *ctx, workspace *w)
     for (int i = 0; i < 5; i++)
         kfe_i_free(ctx, w->small[i]);
     kfe_i_free(ctx, w->o);
-    if (!w->y) /* what is CSDP's was not reached */
+    if (!w->y) /* CSDP has allocated nothing yet */
         return;
     for (int i = 0; i < FULL; i++)
         free_mat(w->full[i]);
@@ -300,10 +319,10 @@ static int call_csdp(program *s, workspace *w, double *primal, double *dual)
 
 static void take_weights(const program *s, const double *y)
 {
-    double *d = s->mkl->d;
+    double *d = s->weights->result.d;
     double rest = 1;
 
-    memset(d, 0, (size_t)s->mkl->p * sizeof *d);
+    memset(d, 0, (size_t)s->weights->p * sizeof *d);
     for (int64_t w = 0; w < s->live_count - 1; w++) {
         d[s->live[w]] = y[w + 1] > 0 ? y[w + 1] : 0;
         rest -= d[s->live[w]];
@@ -314,7 +333,7 @@ static void take_weights(const program *s, const double *y)
 static kfe_status solve(program *s)
 {
     kfe_status status = KFE_OK;
-    kfe_context *ctx = s->mkl->ctx;
+    kfe_context *ctx = s->weights->ctx;
     workspace w = {0};
     int64_t used = 1;
     double primal = 0;
@@ -330,34 +349,36 @@ static kfe_status solve(program *s)
     if (code != 0 && code != 3)
         KFE_FAIL(ctx, KFE_ENUMERIC,
                  "%s: CSDP did not solve the semidefinite program (its code is %d); use "
-                 "--solver gradient",
-                 s->mkl->method, code);
+                 "{solver=gradient}",
+                 s->weights->method, code);
     take_weights(s, w.y);
-    s->mkl->bound = primal;
+    s->weights->result.bound = primal;
 cleanup:
     workspace_free(ctx, &w);
     return status;
 }
 
-kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *mkl)
+kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *weights)
 {
     kfe_status status = KFE_OK;
-    program s = {.mkl = mkl};
-    double objective = 0;
+    program s = {.weights = weights};
 
-    if (mkl->n + mkl->k > LARGEST)
-        KFE_FAIL(mkl->ctx, KFE_EINVAL,
-                 "%s: --solver sdp is for up to %d examples, but there are %lld; use --solver gradient",
-                 mkl->method, LARGEST, (long long)mkl->n);
-    KFE_TRY(kfe_i_ridge_weights_value(mkl, mkl->d, &objective)); /* says whether M is positive definite */
-    KFE_ALLOC(mkl->ctx, s.live, mkl->p);
-    for (int64_t i = 0; i < mkl->p; i++)
-        if (mkl->bank->traces[i] > 0)
+    if (weights->n + weights->k > LARGEST)
+        KFE_FAIL(weights->ctx, KFE_EINVAL,
+                 "%s: {solver=sdp} takes up to %d examples, not %lld; use {solver=gradient}", weights->method,
+                 LARGEST, (long long)weights->n);
+    /* fails if M is not positive definite */
+    KFE_TRY(kfe_i_ridge_weights_factorise(weights, weights->result.d));
+    KFE_ALLOC(weights->ctx, s.live, weights->p);
+    for (int64_t i = 0; i < weights->p; i++)
+        if (weights->bank->traces[i] > 0)
             s.live[s.live_count++] = i;
-    mkl->rounds = 1;
+    weights->result.iterations = 1;
     if (s.live_count > 1)
         KFE_TRY(solve(&s));
 cleanup:
-    program_free(mkl->ctx, &s);
+    program_free(weights->ctx, &s);
     return status;
 }
+
+#endif

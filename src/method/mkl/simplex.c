@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Newton steps on the simplex. Each round minimises the quadratic model of f over the simplex, by exact steps
- * that move weight between two places, and goes towards that minimum until f has fallen enough (Armijo). It
- * ends when the gap (simplex.h) is small, or when f falls no more however accurate it is. A gap of g shows in
- * f as a multiple of g²; where that is below the rounding of f, slopes decide whether a step was good.
+ * Newton steps on the simplex, for every method that weighs kernels. Each iteration minimises a model of f over
+ * the simplex and goes towards that minimum until f has fallen enough (line_search.h). The model is
+ *   quadratic, from the second derivatives: minimised by exact steps that move weight between two places;
+ *   or the caller's own (`propose`), such as the reduced model of ridge_weights_reduced.c.
+ * It ends when f is near enough to the largest lower bound, or when f falls no more however accurate it is. A
+ * gap of g shows in f as a multiple of g²; where that is below the rounding of f, the slopes decide whether a
+ * step was good.
  *
- * Cost of a round: the first and second derivatives, one value for each trial, and O(p) for each move.
+ * Cost of an iteration: the first and second derivatives, one value for each trial, and O(p) for each move.
  */
 #include "method/mkl/simplex.h"
 
@@ -14,200 +17,323 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "method/line_search.h"
 
-/* Moves of weight in one model of p weights, p times over. */
-enum { MODEL_SWEEPS = 2000, HALVINGS = 30 };
-#define ARMIJO 1e-4
-/* Changes of f below this share of it are rounding, or may be. */
+/* At most MODEL_SWEEPS·p moves of weight in one quadratic model; at most MAX_TRIALS steps along one line. */
+enum { MODEL_SWEEPS = 2000, MAX_TRIALS = 30 };
+/* Changes of f below this share of it may be rounding. */
 #define UNSEEN 1e-8
+/* Weights below this share are set to zero: they change f by less, relatively. */
+#define NO_WEIGHT 1e-9
 
-typedef struct newton {
-    kfe_i_simplex *s;
-    double excess;   /* of f at d */
-    double *hessian; /* p × p */
-    double *slope;   /* of the model, at `next` */
-    double *next, *trial;
-    double *trial_q;
-} newton;
+struct kfe_i_simplex_work {
+    kfe_context *ctx;
+    const kfe_i_simplex_problem *problem; /* of the call in progress */
+    kfe_i_simplex_result *result;
+    double *hessian;      /* p × p */
+    double *slope;        /* of the quadratic model, at `next` */
+    double *next, *trial; /* p */
+    double *q, *trial_q;  /* p: −gradient at d, and at `trial` */
+    double trial_value, trial_excess;
+};
 
-static double gap_at(const kfe_i_simplex *s, const double *d, const double *q)
+void kfe_i_simplex_work_free(kfe_i_simplex_work *work)
+{
+    if (!work)
+        return;
+    kfe_i_free(work->ctx, work->hessian);
+    kfe_i_free(work->ctx, work->slope);
+    kfe_i_free(work->ctx, work->next);
+    kfe_i_free(work->ctx, work->trial);
+    kfe_i_free(work->ctx, work->q);
+    kfe_i_free(work->ctx, work->trial_q);
+    kfe_i_free(work->ctx, work);
+}
+
+kfe_status kfe_i_simplex_work_new(kfe_context *ctx, int64_t p, kfe_i_simplex_work **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_simplex_work *work = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, work, 1);
+    work->ctx = ctx;
+    KFE_ALLOC(ctx, work->hessian, p * p);
+    KFE_ALLOC(ctx, work->slope, p);
+    KFE_ALLOC(ctx, work->next, p);
+    KFE_ALLOC(ctx, work->trial, p);
+    KFE_ALLOC(ctx, work->q, p);
+    KFE_ALLOC(ctx, work->trial_q, p);
+    *out = work;
+    work = NULL;
+cleanup:
+    kfe_i_simplex_work_free(work);
+    return status;
+}
+
+/* ---- the gap ---- */
+
+double kfe_i_simplex_slope_gap(const kfe_i_simplex_problem *problem, const double *d, const double *q)
 {
     double largest = -HUGE_VAL;
     double mean = 0;
 
-    for (int64_t i = 0; i < s->p; i++) {
-        if (s->usable[i] > 0)
+    for (int64_t i = 0; i < problem->p; i++) {
+        if (problem->usable[i] > 0)
             largest = fmax(largest, q[i]);
         mean += d[i] * q[i];
     }
     return fmax(0, largest - mean);
 }
 
-double kfe_i_simplex_gap(const kfe_i_simplex *s)
+double kfe_i_simplex_gap(const kfe_i_simplex_result *r)
 {
-    return gap_at(s, s->d, s->q);
+    double upper = r->objective + r->excess;
+
+    return fmax(0, upper - r->bound) / fmax(fabs(upper), DBL_MIN);
 }
 
-kfe_status kfe_i_simplex_measure(kfe_i_simplex *s)
+static int is_solved(const kfe_i_simplex_work *w)
+{
+    return kfe_i_simplex_gap(w->result) <= w->problem->tolerance;
+}
+
+/* q at d, and the lower bound that it gives. */
+static kfe_status measure_slopes(kfe_i_simplex_work *w)
 {
     kfe_status status = KFE_OK;
-    double excess = 0;
+    kfe_i_simplex_result *r = w->result;
 
-    KFE_TRY(s->value(s->user, s->d, &s->objective, &excess));
-    KFE_TRY(s->slopes(s->user, s->q));
-    s->gap = gap_at(s, s->d, s->q) + excess;
+    KFE_TRY(w->problem->slopes(w->problem->user, w->q));
+    r->bound = fmax(r->bound, r->objective - kfe_i_simplex_slope_gap(w->problem, r->d, w->q));
 cleanup:
     return status;
 }
 
-int kfe_i_simplex_is_solved(const kfe_i_simplex *s)
-{
-    return s->gap <= s->tolerance * s->objective;
-}
+/* ---- the quadratic model ---- */
 
-static kfe_status second_derivatives(newton *t)
+static kfe_status second_derivatives(kfe_i_simplex_work *w)
 {
     kfe_status status = KFE_OK;
-    kfe_i_simplex *s = t->s;
+    int64_t p = w->problem->p;
     double trace = 0;
 
-    KFE_TRY(s->curvature(s->user, t->hessian));
-    for (int64_t i = 0; i < s->p; i++)
-        trace += t->hessian[i * s->p + i];
-    /* weights that can take each other's place leave the model flat */
-    for (int64_t i = 0; i < s->p; i++)
-        t->hessian[i * s->p + i] += 1e-12 * trace + DBL_MIN;
-    KFE_TRY(kfe_i_checkpoint(s->ctx, "weights", s->rounds, 0));
+    KFE_TRY(w->problem->curvature(w->problem->user, w->hessian));
+    for (int64_t i = 0; i < p; i++)
+        trace += w->hessian[i * p + i];
+    /* equal kernels leave the model flat */
+    for (int64_t i = 0; i < p; i++)
+        w->hessian[i * p + i] += 1e-12 * trace + DBL_MIN;
 cleanup:
     return status;
 }
 
-/* What gains and what loses by the steepest pair; 0 if no pair promises anything. */
-static int steepest_pair(const newton *t, int64_t *gains, int64_t *loses)
+/* The weight that gains and the one that loses in the steepest pair; 0 if no pair promises anything. */
+static int steepest_pair(const kfe_i_simplex_work *w, int64_t *gains, int64_t *loses)
 {
-    const kfe_i_simplex *s = t->s;
-
     *gains = *loses = -1;
-    for (int64_t i = 0; i < s->p; i++) {
-        if (s->usable[i] == 0)
+    for (int64_t i = 0; i < w->problem->p; i++) {
+        if (w->problem->usable[i] == 0)
             continue;
-        if (*gains < 0 || t->slope[i] < t->slope[*gains])
+        if (*gains < 0 || w->slope[i] < w->slope[*gains])
             *gains = i;
-        if (t->next[i] > 0 && (*loses < 0 || t->slope[i] > t->slope[*loses]))
+        if (w->next[i] > 0 && (*loses < 0 || w->slope[i] > w->slope[*loses]))
             *loses = i;
     }
-    return *loses >= 0 && t->slope[*loses] - t->slope[*gains] > 1e-3 * s->tolerance * s->objective;
+    return *loses >= 0 &&
+           w->slope[*loses] - w->slope[*gains] > 1e-3 * w->problem->tolerance * fabs(w->result->objective);
 }
 
-static void minimise_model(newton *t)
+static kfe_status minimise_quadratic(kfe_i_simplex_work *w)
 {
-    int64_t p = t->s->p;
+    kfe_status status = KFE_OK;
+    int64_t p = w->problem->p;
     int64_t i = 0;
     int64_t j = 0;
 
-    memcpy(t->next, t->s->d, (size_t)p * sizeof *t->next);
+    KFE_TRY(second_derivatives(w));
+    memcpy(w->next, w->result->d, (size_t)p * sizeof *w->next);
     for (int64_t m = 0; m < p; m++)
-        t->slope[m] = -t->s->q[m];
-    for (int64_t move = 0; move < MODEL_SWEEPS * p && steepest_pair(t, &i, &j); move++) {
-        const double *hi = t->hessian + i * p;
-        const double *hj = t->hessian + j * p;
-        double step = (t->slope[j] - t->slope[i]) / fmax(hi[i] + hj[j] - 2 * hi[j], DBL_MIN);
-        int empties = step >= t->next[j];
-        step = empties ? t->next[j] : step;
-        t->next[i] += step;
-        t->next[j] = empties ? 0 : t->next[j] - step;
+        w->slope[m] = -w->q[m];
+    for (int64_t move = 0; move < MODEL_SWEEPS * p && steepest_pair(w, &i, &j); move++) {
+        const double *hi = w->hessian + i * p;
+        const double *hj = w->hessian + j * p;
+        double step = (w->slope[j] - w->slope[i]) / fmax(hi[i] + hj[j] - 2 * hi[j], DBL_MIN);
+        int empties = step >= w->next[j];
+        step = empties ? w->next[j] : step;
+        w->next[i] += step;
+        w->next[j] = empties ? 0 : w->next[j] - step;
         for (int64_t m = 0; m < p; m++)
-            t->slope[m] += step * (hi[m] - hj[m]);
+            w->slope[m] += step * (hi[m] - hj[m]);
     }
+cleanup:
+    return status;
 }
 
-/* Whether `trial`, of this value, is where to go, `promised` being the change of f by its slopes. */
-static kfe_status judge(newton *t, double promised, double value, double excess, int *accepted)
+static kfe_status minimise_model(kfe_i_simplex_work *w)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_simplex *s = t->s;
-    double change = value + excess - s->objective - t->excess;
+    double bound = -HUGE_VAL;
 
-    *accepted = change <= ARMIJO * promised;
-    if (*accepted || fabs(promised) > 100 * UNSEEN * s->objective || change > UNSEEN * s->objective)
+    if (!w->problem->propose)
+        return minimise_quadratic(w);
+    KFE_TRY(w->problem->propose(w->problem->user, w->result->d, w->next, &bound));
+    w->result->bound = fmax(w->result->bound, bound);
+cleanup:
+    return status;
+}
+
+/* ---- one step ---- */
+
+static kfe_status value_at(void *state, double step, double *value, double *slope)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_simplex_work *w = state;
+    const double *d = w->result->d;
+
+    (void)slope;
+    for (int64_t i = 0; i < w->problem->p; i++)
+        w->trial[i] = step == 1 ? w->next[i] : d[i] + step * (w->next[i] - d[i]);
+    KFE_TRY(w->problem->value(w->problem->user, w->trial, &w->trial_value, &w->trial_excess));
+    *value = w->trial_value + w->trial_excess;
+cleanup:
+    return status;
+}
+
+/* Where rounding may hide the decrease, a step is good if it halves the gap of the slopes. */
+static kfe_status accept_by_slopes(void *state, double step, double value, int *accepted)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_simplex_work *w = state;
+    const kfe_i_simplex_result *r = w->result;
+    double promised = 0;
+
+    for (int64_t i = 0; i < w->problem->p; i++)
+        promised += step * w->q[i] * (w->next[i] - r->d[i]);
+    if (promised > 100 * UNSEEN * r->objective || value - r->objective - r->excess > UNSEEN * r->objective)
         return KFE_OK;
-    KFE_TRY(s->slopes(s->user, t->trial_q));
-    *accepted = gap_at(s, t->trial, t->trial_q) < 0.5 * gap_at(s, s->d, s->q);
+    KFE_TRY(w->problem->slopes(w->problem->user, w->trial_q));
+    *accepted = kfe_i_simplex_slope_gap(w->problem, w->trial, w->trial_q) <
+                0.5 * kfe_i_simplex_slope_gap(w->problem, r->d, w->q);
 cleanup:
     return status;
 }
 
 /* Goes from d towards `next`; 0 in *moved if f cannot fall. */
-static kfe_status line_search(newton *t, int *moved)
+static kfe_status take_step(kfe_i_simplex_work *w, int *moved)
 {
     kfe_status status = KFE_OK;
-    kfe_i_simplex *s = t->s;
-    double promised = 0;
-    double step = 1;
+    kfe_i_simplex_result *r = w->result;
+    kfe_i_step step = {0};
+    kfe_i_line line = {.value = r->objective + r->excess,
+                       .first = 1,
+                       .longest = 1,
+                       .max_trials = MAX_TRIALS,
+                       .at = value_at,
+                       .accept = accept_by_slopes,
+                       .state = w};
 
-    *moved = 0;
-    for (int64_t i = 0; i < s->p; i++)
-        promised -= s->q[i] * (t->next[i] - s->d[i]);
-    for (int halving = 0; halving < HALVINGS && promised < 0; halving++, step /= 2) {
-        double value = 0;
-        double excess = 0;
-        for (int64_t i = 0; i < s->p; i++)
-            t->trial[i] = step == 1 ? t->next[i] : s->d[i] + step * (t->next[i] - s->d[i]);
-        KFE_TRY(s->value(s->user, t->trial, &value, &excess));
-        KFE_TRY(judge(t, step * promised, value, excess, moved));
-        if (!*moved)
-            continue;
-        memcpy(s->d, t->trial, (size_t)s->p * sizeof *s->d);
-        s->objective = value;
-        t->excess = excess;
-        break;
-    }
+    for (int64_t i = 0; i < w->problem->p; i++)
+        line.slope -= w->q[i] * (w->next[i] - r->d[i]);
+    if (line.slope < 0)
+        KFE_TRY(kfe_i_line_search(&line, &step));
+    *moved = step.step > 0;
+    if (!*moved)
+        return KFE_OK;
+    memcpy(r->d, w->trial, (size_t)w->problem->p * sizeof *r->d);
+    r->objective = w->trial_value;
+    r->excess = w->trial_excess;
 cleanup:
     return status;
 }
 
-static kfe_status iterate(newton *t)
+/* ---- iterations ---- */
+
+static kfe_status measure_value(kfe_i_simplex_work *w)
+{
+    kfe_i_simplex_result *r = w->result;
+    return w->problem->value(w->problem->user, r->d, &r->objective, &r->excess);
+}
+
+static kfe_status iterate(kfe_i_simplex_work *w)
 {
     kfe_status status = KFE_OK;
-    kfe_i_simplex *s = t->s;
+    const kfe_i_simplex_problem *problem = w->problem;
+    kfe_i_simplex_result *r = w->result;
     int moved = 1;
 
-    KFE_TRY(s->value(s->user, s->d, &s->objective, &t->excess));
-    while (s->rounds < s->max_rounds) {
-        s->rounds++;
-        KFE_TRY(s->slopes(s->user, s->q));
-        s->gap = gap_at(s, s->d, s->q) + t->excess;
-        if (kfe_i_simplex_is_solved(s))
+    KFE_TRY(measure_value(w));
+    while (r->iterations < problem->max_iterations) {
+        r->iterations++;
+        if (is_solved(w))
             break;
-        KFE_TRY(second_derivatives(t));
-        minimise_model(t);
-        KFE_TRY(line_search(t, &moved));
+        KFE_TRY(measure_slopes(w));
+        if (is_solved(w))
+            break;
+        KFE_TRY(kfe_i_checkpoint(problem->ctx, "weights", r->iterations, 0));
+        KFE_TRY(minimise_model(w));
+        KFE_TRY(take_step(w, &moved));
         if (moved)
             continue;
-        if (!s->refine || !s->refine(s->user))
+        if (!problem->refine || !problem->refine(problem->user))
             break;
-        KFE_TRY(s->value(s->user, s->d, &s->objective, &t->excess));
+        KFE_TRY(measure_value(w));
     }
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_simplex_newton(kfe_i_simplex *s)
+static void begin_call(const kfe_i_simplex_problem *problem, kfe_i_simplex_work *work,
+                       kfe_i_simplex_result *result)
+{
+    work->problem = problem;
+    work->result = result;
+}
+
+kfe_status kfe_i_simplex_newton(const kfe_i_simplex_problem *problem, kfe_i_simplex_work *work,
+                                kfe_i_simplex_result *result)
+{
+    begin_call(problem, work, result);
+    return iterate(work);
+}
+
+void kfe_i_simplex_start(const kfe_i_simplex_problem *problem, double *d)
+{
+    int64_t usable = 0;
+
+    for (int64_t i = 0; i < problem->p; i++)
+        usable += problem->usable[i] > 0;
+    for (int64_t i = 0; i < problem->p; i++)
+        d[i] = problem->usable[i] > 0 ? 1 / (double)usable : 0;
+}
+
+/* Weights that need no change keep their bits: the caller may have factored a matrix for them. */
+static void drop_small_weights(const kfe_i_simplex_problem *problem, double *d)
+{
+    double sum = 0;
+    int changed = 0;
+
+    for (int64_t i = 0; i < problem->p; i++) {
+        int kept = d[i] > NO_WEIGHT && problem->usable[i] > 0;
+        changed |= !kept && d[i] != 0;
+        d[i] = kept ? d[i] : 0;
+        sum += d[i];
+    }
+    changed |= fabs(sum - 1) > (double)problem->p * DBL_EPSILON;
+    for (int64_t i = 0; changed && i < problem->p; i++)
+        d[i] /= sum;
+}
+
+kfe_status kfe_i_simplex_finish(const kfe_i_simplex_problem *problem, kfe_i_simplex_work *work,
+                                kfe_i_simplex_result *result)
 {
     kfe_status status = KFE_OK;
-    newton t = {.s = s};
 
-    KFE_ALLOC(s->ctx, t.hessian, s->p * s->p);
-    KFE_ALLOC(s->ctx, t.slope, s->p);
-    KFE_ALLOC(s->ctx, t.next, s->p);
-    KFE_ALLOC(s->ctx, t.trial, s->p);
-    KFE_ALLOC(s->ctx, t.trial_q, s->p);
-    KFE_TRY(iterate(&t));
+    begin_call(problem, work, result);
+    drop_small_weights(problem, result->d);
+    KFE_TRY(measure_value(work));
+    if (!is_solved(work))
+        KFE_TRY(measure_slopes(work));
 cleanup:
-    kfe_i_free(s->ctx, t.hessian);
-    kfe_i_free(s->ctx, t.slope);
-    kfe_i_free(s->ctx, t.next);
-    kfe_i_free(s->ctx, t.trial);
-    kfe_i_free(s->ctx, t.trial_q);
     return status;
 }

@@ -1,107 +1,237 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uncorrelated features of several kernels, the weights of the kernels, and support vector machines, learned
- * together, eqs. (39) and (40): usvm-joint on Ĝ = ΣθᵢGᵢ, whose step for given machines A also finds the θ
- * that minimise tr((I + Ĝ/ξ)⁻¹AAᵀ), as hsic-mkl does for labels. With M = I + Ĝ/ξ and U = M⁻¹A: B = U/ξ and
- * ĜB = A − U.
+ * svm-mkl: uncorrelated features of several kernels, the weights of the kernels, and SVMs, learned together,
+ * eqs. (39) and (40): usvm-joint on Ĝ = Σ dᵢGᵢ.
  *
- * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 5.5. joint.h has the alternation, mkl.h the weights.
- * Cost: some Cholesky factorisations of n × n and c machines an iteration; memory n² beside the kernels.
+ * By the closed form of joint.h the features drop out: for given weights the optimum is that of SVMs on
+ *   K(d) = Ĝ(Ĝ + ξI)⁻¹ = I − M⁻¹,   M = I + Ĝ/ξ.
+ * −aᵀK(d)a is convex in d, and so is the optimum J(d), its maximum over α. With U = M⁻¹A and Vᵢ = GᵢU/ξ
+ *   ∂J/∂dᵢ = −½ tr(UᵀVᵢ),   (∂K/∂dᵢ)A = M⁻¹Vᵢ,   ∂²(−½aᵀKa)/∂dᵢ∂dⱼ = tr(VᵢᵀM⁻¹Vⱼ),
+ * and simplex.h minimises J with a certificate (step exact). Step plain is the paper's alternation: for given
+ * SVMs it finds the weights that minimise tr(M⁻¹AAᵀ), as hsic-mkl does for labels.
+ *
+ * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 5.5. Cost of a value: a Cholesky factorisation, 2n³ for K, and c
+ * SVMs started from the last α; some ten values. Memory 3n² beside the kernels.
  */
+#include <cblas.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "gram/linalg.h"
 #include "method/joint/joint.h"
 #include "method/mkl/ridge_weights.h"
+#include "method/mkl/svm_weights.h"
+
+/* The share of the tolerance that the inexactness of the SVMs may use up. */
+#define SVM_SHARE 0.2
 
 typedef struct svm_mkl_settings {
     kfe_i_joint_settings joint;
-    kfe_i_ridge_weights_settings mkl;
+    kfe_i_ridge_weights_settings weights;
 } svm_mkl_settings;
 
 static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(svm_mkl_settings, joint),
-    KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, mkl),
+    KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, weights),
 };
 
-typedef struct weighing {
-    kfe_i_ridge_weights mkl;
+typedef struct svm_mkl {
+    kfe_i_ridge_weights ridge; /* M and its factor; in the alternation, the weights for given SVMs */
     int solver;
-    /* of the features of the moment, and of the best */
-    double *now, *best; /* p */
-    double now_gap, best_gap;
-} weighing;
+    int weights_are_given;  /* features are for the weights ridge.result.d of the closed form */
+    double *now, *best;     /* p: weights of the current features, and of the best */
+    kfe_i_svm_weights svms; /* of the closed form */
+    double tolerance;
+} svm_mkl;
 
-static kfe_status find(void *user, const double *a, int64_t m, double *b, double *image, double *h)
+/* ---- the closed form ---- */
+
+/* K(d) = M⁻¹Ĝ/ξ */
+static kfe_status fill_kernel(svm_mkl *s, const double *d)
 {
     kfe_status status = KFE_OK;
-    weighing *s = user;
-    kfe_i_ridge_weights *mkl = &s->mkl;
-    int64_t block = mkl->n * m;
+    kfe_i_ridge_weights *ridge = &s->ridge;
+    double *k = s->svms.kernel.values;
+    int64_t n = ridge->n;
 
-    mkl->k = m;
-    memcpy(mkl->labels, a, (size_t)block * sizeof *a);
-    KFE_TRY(kfe_i_ridge_weights_solve(mkl, s->solver));
-    memcpy(s->now, mkl->d, (size_t)mkl->p * sizeof *s->now);
-    s->now_gap = mkl->gap / mkl->objective;
-    kfe_i_ridge_weights_directions(mkl, b, h);
-    for (int64_t i = 0; i < block; i++)
-        image[i] = mkl->labels[i] - mkl->u[i];
+    KFE_TRY(kfe_i_ridge_weights_factorise(ridge, d));
+    KFE_TRY(kfe_i_bank_combine(ridge->bank, ridge->factor.scaled, ridge->factor.panel, k));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            k[j * n + i] = k[i * n + j];
+    kfe_i_solve_cholesky(n, ridge->factor.lower, n, k);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            k[i * n + j] = k[j * n + i] = (k[i * n + j] + k[j * n + i]) / 2;
 cleanup:
     return status;
 }
 
-static kfe_status apply(void *user, const double *a, int64_t m, double *image)
+static kfe_status value(void *user, const double *d, double *objective, double *excess)
 {
-    kfe_i_ridge_weights *mkl = &((weighing *)user)->mkl;
-    int64_t block = mkl->n * m;
+    kfe_status status = KFE_OK;
+    svm_mkl *s = user;
 
-    memcpy(mkl->scratch, a, (size_t)block * sizeof *a);
-    kfe_i_solve_cholesky(mkl->n, mkl->factor, m, mkl->scratch);
+    KFE_TRY(fill_kernel(s, d));
+    KFE_TRY(kfe_i_svm_weights_solve(&s->svms, SVM_SHARE * s->tolerance, objective, excess));
+cleanup:
+    return status;
+}
+
+/* U, Vᵢ and the images M⁻¹Vᵢ, at the weights whose factor there is. */
+static kfe_status slopes(void *user, double *q)
+{
+    kfe_status status = KFE_OK;
+    svm_mkl *s = user;
+    kfe_i_ridge_weights *ridge = &s->ridge;
+    int64_t block = ridge->n * s->svms.k;
+    double unused = 0;
+
+    ridge->k = s->svms.k;
+    memcpy(ridge->labels, s->svms.svms->weights, (size_t)block * sizeof *ridge->labels);
+    KFE_TRY(kfe_i_ridge_weights_value(ridge, ridge->factor.weights, &unused));
+    KFE_TRY(kfe_i_ridge_weights_slopes(ridge, q));
+    for (int64_t m = 0; m < ridge->p; m++) {
+        double *image = s->svms.images + m * block;
+        memcpy(image, ridge->at.images + m * block, (size_t)block * sizeof *image);
+        kfe_i_solve_cholesky(ridge->n, ridge->factor.lower, s->svms.k, image);
+    }
+    kfe_i_svm_weights_slopes(&s->svms, q);
+cleanup:
+    return status;
+}
+
+static kfe_status curvature(void *user, double *hessian)
+{
+    kfe_status status = KFE_OK;
+    svm_mkl *s = user;
+    int64_t p = s->ridge.p;
+    int64_t block = s->ridge.n * s->svms.k;
+
+    KFE_TRY(kfe_i_svm_weights_curvature(&s->svms, hessian));
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t j = 0; j < p; j++)
+            hessian[i * p + j] +=
+                cblas_ddot((blasint)block, s->ridge.at.images + i * block, 1, s->svms.images + j * block, 1);
+cleanup:
+    return status;
+}
+
+static int refine(void *user)
+{
+    return kfe_i_onevsrest_refine(((svm_mkl *)user)->svms.svms);
+}
+
+static kfe_status minimise(svm_mkl *s, kfe_i_joint_certificate *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_ridge_weights *ridge = &s->ridge;
+    kfe_i_simplex_result result = {.d = ridge->result.d};
+    kfe_i_simplex_problem problem = {.ctx = ridge->ctx,
+                                     .p = ridge->p,
+                                     .usable = ridge->bank->traces,
+                                     .tolerance = s->tolerance,
+                                     .max_iterations = ridge->problem.max_iterations,
+                                     .value = value,
+                                     .slopes = slopes,
+                                     .curvature = curvature,
+                                     .refine = refine,
+                                     .user = s};
+
+    kfe_i_simplex_start(&problem, result.d);
+    if (s->solver == KFE_SOLVER_SILP)
+        KFE_TRY(kfe_i_simplex_silp(&problem, &result));
+    else
+        KFE_TRY(kfe_i_simplex_newton(&problem, ridge->work, &result));
+    KFE_TRY(kfe_i_simplex_finish(&problem, ridge->work, &result));
+    *out = (kfe_i_joint_certificate){.bound = result.bound, .iterations = result.iterations};
+    s->weights_are_given = 1;
+cleanup:
+    return status;
+}
+
+static kfe_status solve(void *user, kfe_i_onevsrest *svms, double tolerance, kfe_i_joint_certificate *out)
+{
+    kfe_status status = KFE_OK;
+    svm_mkl *s = user;
+
+    if (s->solver == KFE_SOLVER_SDP)
+        return kfe_i_fail(
+            s->ridge.ctx, KFE_EINVAL,
+            "svm-mkl: {solver=sdp} finds weights for given SVMs only; use it with {step=plain}, "
+            "or use {solver=gradient}");
+    s->tolerance = tolerance;
+    KFE_TRY(kfe_i_svm_weights_open(s->ridge.ctx, svms, s->ridge.p, &s->svms));
+    status = minimise(s, out);
+    if (status == KFE_ENUMERIC && s->ridge.factor.indefinite) {
+        KFE_TRY(kfe_i_ridge_weights_raise_xi(&s->ridge));
+        KFE_TRY(minimise(s, out));
+    }
+cleanup:
+    kfe_i_svm_weights_free(&s->svms);
+    return status;
+}
+
+/* ---- features for given SVMs ---- */
+
+static kfe_status find(void *user, const double *a, int64_t m, double *b, double *image, double *h)
+{
+    kfe_status status = KFE_OK;
+    svm_mkl *s = user;
+    kfe_i_ridge_weights *ridge = &s->ridge;
+    int64_t block = ridge->n * m;
+    double unused = 0;
+
+    ridge->k = m;
+    memcpy(ridge->labels, a, (size_t)block * sizeof *a);
+    if (s->weights_are_given)
+        KFE_TRY(kfe_i_ridge_weights_value(ridge, ridge->result.d, &unused));
+    else
+        KFE_TRY(kfe_i_ridge_weights_solve(ridge, s->solver));
+    memcpy(s->now, ridge->result.d, (size_t)ridge->p * sizeof *s->now);
+    kfe_i_ridge_weights_directions(ridge, b, h);
     for (int64_t i = 0; i < block; i++)
-        image[i] = a[i] - mkl->scratch[i];
-    return KFE_OK;
+        image[i] = ridge->labels[i] - ridge->at.u[i];
+cleanup:
+    return status;
 }
 
 static void keep(void *user)
 {
-    weighing *s = user;
+    svm_mkl *s = user;
 
-    memcpy(s->best, s->now, (size_t)s->mkl.p * sizeof *s->best);
-    s->best_gap = s->now_gap;
+    memcpy(s->best, s->now, (size_t)s->ridge.p * sizeof *s->best);
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const svm_mkl_settings *s = settings;
+    const svm_mkl_settings *given = settings;
     kfe_i_bank bank = {0};
-    weighing w = {.solver = s->mkl.solver};
-    kfe_i_subspace_step step = {.find = find, .apply = apply, .keep = keep, .user = &w};
+    svm_mkl s = {.solver = given->weights.solver};
+    kfe_i_joint_method method = {.name = "svm-mkl", .find = find, .solve = solve, .keep = keep, .user = &s};
 
     KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", problem, &bank));
-    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &w.mkl));
-    kfe_i_ridge_weights_configure(&w.mkl, "svm-mkl", &s->mkl);
-    KFE_ALLOC(ctx, w.now, bank.count);
-    KFE_ALLOC(ctx, w.best, bank.count);
-    step.rounding = bank.rounding / w.mkl.xi;
-    KFE_TRY(kfe_i_joint_fit(ctx, "svm-mkl", problem->target, &s->joint, &step, out));
-    KFE_TRY(kfe_i_bank_finish(&bank, w.best, out));
-    KFE_TRY(kfe_i_solution_record(out, "xi", &w.mkl.xi, 1));
-    KFE_TRY(kfe_i_solution_record(out, "gap", &w.best_gap, 1));
+    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &s.ridge));
+    kfe_i_ridge_weights_configure(&s.ridge, "svm-mkl", &given->weights);
+    KFE_ALLOC(ctx, s.now, bank.count);
+    KFE_ALLOC(ctx, s.best, bank.count);
+    method.rounding = bank.rounding / s.ridge.xi;
+    KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, &given->joint, out));
+    KFE_TRY(kfe_i_bank_finish(&bank, s.best, out));
+    KFE_TRY(kfe_i_solution_record(out, "xi", &s.ridge.xi, 1));
 cleanup:
-    kfe_i_free(ctx, w.now);
-    kfe_i_free(ctx, w.best);
-    kfe_i_ridge_weights_free(&w.mkl);
+    kfe_i_free(ctx, s.now);
+    kfe_i_free(ctx, s.best);
+    kfe_i_ridge_weights_free(&s.ridge);
     kfe_i_bank_free(&bank);
     return status;
 }
 
 const kfe_i_method kfe_i_method_svm_mkl = {
     .name = "svm-mkl",
-    .summary = "uncorrelated features, weights of the kernels, and support vector machines, learned together",
+    .summary = "uncorrelated features, weights of the kernels, and SVMs, learned together",
     .reference = "Chen et al. 2008, section 5.5",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_PREDICTOR,

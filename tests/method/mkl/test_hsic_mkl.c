@@ -108,7 +108,7 @@ static void test_three_solvers_find_the_optimum(void **state)
             const double *d = weights_of(model, KERNELS);
             objective[s] = support_number(model, "objective");
             assert_below(fabs(by_definition(&p, d, xi, NULL) - objective[s]), 1e-9 * objective[s]);
-            assert_below(support_number(model, "gap"), 1e-6 * objective[s]);
+            assert_below(support_number(model, "gap"), 1e-6);
             if (s == 0)
                 assert_below(gap_by_definition(&p, d, xi), 1e-7 * objective[s]);
             kfe_model_free(model);
@@ -290,7 +290,7 @@ static void test_svm_mkl_predicts_and_bounds(void **state)
     for (int64_t i = 0; i < count; i++)
         assert_true(lower[i] <= upper[i] * (1 + 1e-6));
     double objective = support_number(model, "objective");
-    assert_below(upper[count - 1] - lower[count - 1], 0.011 * upper[count - 1]);
+    assert_below(upper[count - 1] - lower[count - 1], 1e-4 * upper[count - 1]);
     assert_below(fabs(support_svms_cost(ctx, model, p.data, p.class_of, 3) - objective), 1e-5 * objective);
     support_check_predictions_of_a_file(ctx, model, p.data);
     kfe_model_free(model);
@@ -400,7 +400,7 @@ static void test_sdp_is_for_small_data(void **state)
 
     support_clouds(1, 1001, 2, 2, 2, &x, &class_of);
     kfe_data *data = support_dense(ctx, 1001, 2, x, class_of);
-    assert_fails(ctx, KFE_EINVAL, "use --solver gradient", support_request_fit(ctx, &request, data, &model));
+    assert_fails(ctx, KFE_EINVAL, "use solver=gradient", support_request_fit(ctx, &request, data, &model));
     kfe_data_free(data);
     free(x);
     free(class_of);
@@ -457,11 +457,12 @@ static void test_rounds_do_not_allocate(void **state)
 {
     support_sample p = make_problem(*state);
     support_request newton = {"hsic-mkl", "max-rounds=2", FOUR_KERNELS};
-    support_request joint = {"svm-mkl", "settled=0,max-iter=3", FOUR_KERNELS};
+    support_request joint = {"svm-mkl", "settled=0,max-iter=3,step=plain", FOUR_KERNELS};
 
     support_check_rounds_do_not_allocate(&newton, "max-rounds=100,tolerance=1e-12", ROWS, COLS, p.x,
                                          p.class_of);
-    support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20", ROWS, COLS, p.x, p.class_of);
+    support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20,step=plain", ROWS, COLS, p.x,
+                                         p.class_of);
     support_sample_free(&p);
 }
 

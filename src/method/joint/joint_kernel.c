@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The closed form of svm-joint and usvm-joint: SVMs on the fixed kernel that no features exceed (joint.h),
+ *   svm-joint    K = G(G + λI)⁻¹G = G − λ(G + λI)⁻¹G
+ *   usvm-joint   K = G(G + ξI)⁻¹
+ *
+ * Where G + ridge·I is factored, K is formed: 2n³ operations once, and n² memory beside the factor.
+ *
+ * Otherwise K is never formed. The features found for the SVMs of all iterations so far span a subspace S, and
+ * K_S ≼ K. An iteration solves the SVMs on K_S, which are linear in few features, and then one block system
+ * (G + ridge·I)B = … for their solution A. That gives
+ *   K A, and with it the value of A on K, a lower bound of the optimum;
+ *   the features for A, which join S. The cost of the SVMs, an upper bound, never rises.
+ * It ends when the bounds meet. (Fully corrective column generation; once A stays the same, K_S A = K A.)
+ */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/linalg.h"
+#include "method/joint/joint.h"
+
+/* Norm after orthogonalisation, relative to the norm before, at which a vector adds nothing. */
+#define NOTHING_NEW 1e-7
+/* The share of the memory limit that the subspace may take. */
+#define SPAN_SHARE 0.25
+
+/* ---- K formed ---- */
+
+/* values (n × n) = (G + ridge·I)⁻¹G, or G − ridge times that. */
+static kfe_status fill_kernel(const kfe_i_joint_kernel *s, double *values, double *row)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = s->n;
+
+    KFE_TRY(kfe_i_gram_block(s->gram, 0, n, 0, n, values, n));
+    kfe_i_solve_cholesky(n, s->factor, n, values);
+    for (int64_t i = 0; !s->uncorrelated && i < n; i++) {
+        KFE_TRY(kfe_i_gram_block(s->gram, i, 1, 0, n, row, n));
+        for (int64_t j = 0; j < n; j++)
+            values[i * n + j] = row[j] - s->ridge * values[i * n + j];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            values[i * n + j] = values[j * n + i] = (values[i * n + j] + values[j * n + i]) / 2;
+cleanup:
+    return status;
+}
+
+static kfe_status solve_stored(const kfe_i_joint_kernel *s, kfe_i_onevsrest *svms, double tolerance,
+                               kfe_i_joint_certificate *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table table = {0};
+    kfe_i_gram *gram = NULL;
+    double *row = NULL;
+
+    KFE_TRY(kfe_i_table_new_dense(s->ctx, s->n, s->n, &table));
+    KFE_ALLOC(s->ctx, row, s->n);
+    KFE_TRY(fill_kernel(s, table.values, row));
+    KFE_TRY(kfe_i_gram_precomputed(s->ctx, &table, &gram));
+    KFE_TRY(kfe_i_onevsrest_solve_until(svms, gram, tolerance));
+    out->bound = svms->objective;
+    out->iterations = 1;
+cleanup:
+    kfe_i_gram_free(gram);
+    kfe_i_free(s->ctx, row);
+    kfe_i_table_free(&table);
+    return status;
+}
+
+/* ---- K never formed ---- */
+
+/* Rows are vectors: coefficients B and images GB, orthonormal in ⟨b, b'⟩ = bᵀ(G + λI)b' or bᵀ(GG + ξG)b'. Then
+ * K_S is the matrix of products of the images. */
+typedef struct span {
+    kfe_i_joint_kernel *kernel;
+    int64_t n, most, used;
+    double *b, *image;       /* most × n */
+    double *fresh_b, *fresh; /* n × classes: the newest features and images */
+    double *along;           /* most */
+    kfe_i_table table;       /* n × most: the images as columns */
+    kfe_i_gram *gram;        /* of `table` */
+} span;
+
+static kfe_status span_open(span *s, int64_t width)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = s->kernel->ctx;
+    double fits = SPAN_SHARE * (double)kfe_context_memory(ctx) / (24 * (double)s->n);
+
+    s->most = width * (s->kernel->max_iterations + 1);
+    s->most = (double)s->most > fits ? (int64_t)fits : s->most;
+    s->most = s->most < 2 * width ? 2 * width : s->most;
+    KFE_ALLOC(ctx, s->b, s->most * s->n);
+    KFE_ALLOC(ctx, s->image, s->most * s->n);
+    KFE_ALLOC(ctx, s->fresh_b, s->n * width);
+    KFE_ALLOC(ctx, s->fresh, s->n * width);
+    KFE_ALLOC(ctx, s->along, s->most);
+    KFE_TRY(kfe_i_table_new_dense(ctx, s->n, s->most, &s->table));
+    memset(s->table.values, 0, (size_t)(s->n * s->table.stride) * sizeof *s->table.values);
+    KFE_TRY(kfe_i_gram_factored(ctx, &s->table, &s->gram));
+cleanup:
+    return status;
+}
+
+static void span_free(span *s)
+{
+    kfe_context *ctx = s->kernel->ctx;
+
+    kfe_i_gram_free(s->gram);
+    kfe_i_table_free(&s->table);
+    kfe_i_free(ctx, s->b);
+    kfe_i_free(ctx, s->image);
+    kfe_i_free(ctx, s->fresh_b);
+    kfe_i_free(ctx, s->fresh);
+    kfe_i_free(ctx, s->along);
+}
+
+/* ⟨b_i, b_j⟩ = left_iᵀ(image_j + ridge·b_j), where left is b (svm-joint) or the image (usvm-joint). */
+static const double *left(const span *s, int64_t row)
+{
+    return (s->kernel->uncorrelated ? s->image : s->b) + row * s->n;
+}
+
+static double squared_length(const span *s, int64_t j)
+{
+    blasint n = (blasint)s->n;
+
+    return cblas_ddot(n, left(s, j), 1, s->image + j * s->n, 1) +
+           s->kernel->ridge * cblas_ddot(n, left(s, j), 1, s->b + j * s->n, 1);
+}
+
+/* Subtracts from row `used` its components along the rows before it (Gram-Schmidt). */
+static void orthogonalise(span *s)
+{
+    blasint n = (blasint)s->n;
+    blasint rows = (blasint)s->used;
+    double *b = s->b + s->used * s->n;
+    double *image = s->image + s->used * s->n;
+
+    if (rows == 0)
+        return;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, n, 1, left(s, 0), n, image, 1, 0, s->along, 1);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, n, s->kernel->ridge, left(s, 0), n, b, 1, 1, s->along, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, rows, n, -1, s->b, n, s->along, 1, 1, b, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, rows, n, -1, s->image, n, s->along, 1, 1, image, 1);
+}
+
+/* Column j of the fresh features joins the subspace, unless it is in it already. */
+static void add_feature(span *s, int64_t j, int64_t width)
+{
+    blasint n = (blasint)s->n;
+    double *b = s->b + s->used * s->n;
+    double *image = s->image + s->used * s->n;
+
+    cblas_dcopy(n, s->fresh_b + j, (blasint)width, b, 1);
+    cblas_dcopy(n, s->fresh + j, (blasint)width, image, 1);
+    double before = squared_length(s, s->used);
+    orthogonalise(s);
+    orthogonalise(s);
+    double after = squared_length(s, s->used);
+    if (!(after > NOTHING_NEW * NOTHING_NEW * before))
+        return;
+    cblas_dscal(n, 1 / sqrt(after), b, 1);
+    cblas_dscal(n, 1 / sqrt(after), image, 1);
+    cblas_dcopy(n, image, 1, s->table.values + s->used, (blasint)s->table.stride);
+    s->used++;
+}
+
+/* The features for A (n × width) join the subspace; *value = tr(AᵀKA). */
+static kfe_status add_features(span *s, const double *a, int64_t width, double *value)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_joint_transform(s->kernel, a, width, s->fresh_b, s->fresh));
+    *value = cblas_ddot((blasint)(s->n * width), a, 1, s->fresh, 1);
+    for (int64_t j = 0; j < width && s->used < s->most; j++)
+        add_feature(s, j, width);
+    kfe_i_gram_factored_refresh(s->gram);
+cleanup:
+    return status;
+}
+
+/* A = the labels ±1 of the SVMs, divided by the size of the class: the start. */
+static kfe_status add_labels(span *s, const kfe_i_onevsrest *svms)
+{
+    kfe_status status = KFE_OK;
+    double *a = NULL;
+    double value = 0;
+
+    KFE_ALLOC(s->kernel->ctx, a, s->n * svms->count);
+    for (int64_t g = 0; g < svms->count; g++) {
+        const double *sign = svms->sign + g * s->n;
+        double positive = 0;
+        for (int64_t i = 0; i < s->n; i++)
+            positive += sign[i] > 0;
+        for (int64_t i = 0; i < s->n; i++)
+            a[i * svms->count + g] = sign[i] > 0 ? 1 / positive : -1 / ((double)s->n - positive);
+    }
+    KFE_TRY(add_features(s, a, svms->count, &value));
+cleanup:
+    kfe_i_free(s->kernel->ctx, a);
+    return status;
+}
+
+static kfe_status solve_in_span(span *s, kfe_i_onevsrest *svms, double tolerance,
+                                kfe_i_joint_certificate *out)
+{
+    kfe_status status = KFE_OK;
+    double value = 0;
+    int64_t before = 0;
+
+    KFE_TRY(add_labels(s, svms));
+    while (out->iterations < s->kernel->max_iterations && s->used > before) {
+        KFE_TRY(kfe_i_checkpoint(s->kernel->ctx, "subspace", out->iterations, s->kernel->max_iterations));
+        KFE_TRY(kfe_i_onevsrest_solve_until(svms, s->gram, tolerance / 2));
+        before = s->used;
+        KFE_TRY(add_features(s, svms->weights, svms->count, &value));
+        double upper = svms->objective + svms->gap;
+        double bound = svms->alpha_sum - 0.5 * value;
+        out->bound = out->iterations == 0 ? bound : fmax(out->bound, bound);
+        out->iterations++;
+        kfe_i_log(s->kernel->ctx, KFE_LOG_DEBUG, "%s: iteration %lld: objective %.10g, bound %.10g",
+                  s->kernel->method, (long long)out->iterations, upper, out->bound);
+        if (upper - out->bound <= tolerance * upper)
+            break;
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_joint_solve(void *user, kfe_i_onevsrest *svms, double tolerance,
+                             kfe_i_joint_certificate *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_joint_kernel *kernel = user;
+    span s = {.kernel = kernel, .n = kernel->n};
+
+    if (kernel->factor)
+        return solve_stored(kernel, svms, tolerance, out);
+    KFE_TRY(span_open(&s, svms->count));
+    KFE_TRY(solve_in_span(&s, svms, tolerance, out));
+cleanup:
+    span_free(&s);
+    return status;
+}
