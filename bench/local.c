@@ -302,7 +302,7 @@ int main(int argc, char **argv)
 {
     kfe_context *ctx = NULL;
     const char *method = argc > 2 ? argv[2] : "sldr";
-    const char *params = argc > 3 ? argv[3] : "local-dim=2,gate-dim=10,machine-C=10";
+    const char *params = argc > 3 ? argv[3] : "local-dim=2,gate-dim=10,svm-C=10";
     int repeats = argc > 4 ? atoi(argv[4]) : 1;
 
     if (argc < 2 || kfe_context_new(&ctx) != KFE_OK)

@@ -71,9 +71,9 @@ trap 'rm -f "$out"' EXIT
         echo "| what | seconds | iterations | objective | accuracy | support | machines, seconds | LIBSVM, seconds | ratio | mean gate |"
         echo "|---|---|---|---|---|---|---|---|---|---|"
         for c in 1 10 100; do
-            "$bench/bench_local" "$KFE_DATA" sldr "local-dim=2,gate-dim=10,machine-C=$c" 3 libsvm
+            "$bench/bench_local" "$KFE_DATA" sldr "local-dim=2,gate-dim=10,svm-C=$c" 3 libsvm
         done
-        "$bench/bench_local" "$KFE_DATA" lmkl machine-C=10 2 libsvm
+        "$bench/bench_local" "$KFE_DATA" lmkl svm-C=10 2 libsvm
         echo
         echo "n = 5,000, six generated views (machines: seconds, and their share of the time):"
         "$bench/bench_local" 5000 sldr local-dim=2,gate-dim=10 1

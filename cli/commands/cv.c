@@ -120,7 +120,7 @@ const cli_command cli_command_cv = {
         "  kfe cv -m koc -k rbf --learner linear-svm --grid gamma=0.01:10:log7 --grid C=0.1,1,10 "
         "train.csv --save best.kfe\n"
         "  kfe cv -m kpca --dim 5 -k rbf:gamma=median --learner knn --folds 10 --repeats 3 train.csv\n"
-        "  kfe cv -m svm-joint -k rbf --grid gamma=0.01:10:log7 --grid machine-C=1,10,100 train.csv\n",
+        "  kfe cv -m svm-joint -k rbf --grid gamma=0.01:10:log7 --grid svm-C=1,10,100 train.csv\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_SHOWS_NOTICES,
     .option = kfe_cv_option,

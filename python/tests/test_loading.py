@@ -66,8 +66,8 @@ def test_regression_is_remembered(iris, tmp_path):
 
 # ---- several views ----
 
-FITS = [kfe.MKL(kernel={"sepal": ["rbf:gamma=1", "linear"], "petal": "rbf:gamma=2"}, machine_C=100, n_threads=1),
-        kfe.MKL(kernel="rbf", normalize=False, machine_C=0.3, n_threads=1),
+FITS = [kfe.MKL(kernel={"sepal": ["rbf:gamma=1", "linear"], "petal": "rbf:gamma=2"}, svm_C=100, n_threads=1),
+        kfe.MKL(kernel="rbf", normalize=False, svm_C=0.3, n_threads=1),
         kfe.LMKL(kernel={"sepal": ["linear", "poly:degree=2"], "petal": "rbf:gamma=0.5"}, max_iter=3, n_threads=1),
         kfe.SLDR(max_iter=3, n_threads=1),
         kfe.KOC(kernel={"sepal": "linear:weight=2", "petal": "rbf:gamma=0.5"}, learner="svm", n_threads=1),

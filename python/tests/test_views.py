@@ -182,7 +182,7 @@ def test_sparse_views(method, classes, tmp_path):
     test, _ = planted(6, 20, classes)
     for views in (train, test):
         views["b"] = np.where(np.abs(views["b"]) > 0.4, views["b"], 0)
-    model = method(machine_stop=1e-8, n_threads=1, max_iter=8).fit({"a": train["a"], "b": csr_matrix(train["b"])}, y)
+    model = method(svm_stop=1e-8, n_threads=1, max_iter=8).fit({"a": train["a"], "b": csr_matrix(train["b"])}, y)
     dense = clone(model).fit(train, y)
     expected = saved(model, tmp_path).outputs(list(test.values()))
     sparse = {"a": csr_matrix(test["a"]), "b": csr_matrix(test["b"])}
@@ -224,7 +224,7 @@ def test_features(method, tmp_path):
 
 def test_projections_are_orthonormal(tmp_path):
     train, y = planted(10, 60, 3)
-    model = kfe.SLDR(local_dim=2, gate_dim=3, machine_C=10, n_threads=1).fit(train, y)
+    model = kfe.SLDR(local_dim=2, gate_dim=3, svm_C=10, n_threads=1).fit(train, y)
     file = saved(model, tmp_path)
     gating = np.vstack([file.tensor(f"part{part}.gating") for part in range(2)])
     for matrix in (gating, file.tensor("part0.projection"), file.tensor("part1.projection")):
@@ -281,7 +281,7 @@ def localized_kernel(file, views):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_objective_is_that_of_the_machines(method, kernel, classes, tmp_path):
     train, y = planted(12, 60, classes)
-    model = method(kernel=kernel, machine_C=5, gate_ridge=0, machine_stop=1e-7, n_threads=1).fit(train, y)
+    model = method(kernel=kernel, svm_C=5, gate_ridge=0, svm_stop=1e-7, n_threads=1).fit(train, y)
     expected = machines_optimum(localized_kernel(saved(model, tmp_path), list(train.values())), y, 5)
     objective = model.records_["objective"]
     assert abs(objective[-1] - expected) < 1e-4 * expected
@@ -294,7 +294,7 @@ def test_one_view_in_full_is_a_machine():
     x = np.hstack(list(train.values()))
     plain = SVC(C=2, kernel="linear", tol=1e-9).fit(x, y)
     for model in (kfe.SLDR(local_dim=7), kfe.LMKL()):
-        model.set_params(kernel="linear", machine_C=2, machine_stop=1e-8, n_threads=1).fit(x, y)
+        model.set_params(kernel="linear", svm_C=2, svm_stop=1e-8, n_threads=1).fit(x, y)
         expected = plain.decision_function(x)
         np.testing.assert_allclose(model.decision_function(x), expected, atol=1e-5 * np.abs(expected).max())
 
@@ -302,7 +302,7 @@ def test_one_view_in_full_is_a_machine():
 def test_mkl_is_a_machine_on_the_weighted_sum():
     train, y = planted(14, 80)
     test, _ = planted(15, 30)
-    model = kfe.MKL(kernel="rbf:gamma=0.5", machine_C=3, normalize=False, machine_stop=1e-7, tolerance=1e-6,
+    model = kfe.MKL(kernel="rbf:gamma=0.5", svm_C=3, normalize=False, svm_stop=1e-7, tolerance=1e-6,
                     n_threads=1).fit(train, y)
     weights = model.records_["weights"]
     assert weights.min() >= 0 and abs(weights.sum() - 1) < 1e-12
@@ -350,7 +350,7 @@ def test_views_permuted_at_the_fit(estimator):
     test, _ = planted(17, 30)
     turned = {name: train[name] for name in reversed(train)}
     if hasattr(estimator, "max_iter"):  # the start is the same, before rounding can lead to another end
-        starts = [clone(estimator).set_params(machine_stop=1e-8, max_iter=0).fit(views, y).records_["objective"][0]
+        starts = [clone(estimator).set_params(svm_stop=1e-8, max_iter=0).fit(views, y).records_["objective"][0]
                   for views in (train, turned)]
         assert abs(starts[0] - starts[1]) < 1e-6 * starts[0]
     expected = clone(estimator).fit(train, y).decision_function(test)

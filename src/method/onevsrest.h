@@ -67,9 +67,9 @@ kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *svms, int64_t dim, c
                                      kfe_i_predictor *out);
 
 #define KFE_ONEVSREST_ROWS(type, c_field, stop_field)                                                        \
-    KFE_REAL(type, c_field, "machine-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,                               \
-             "C of the SVMs: weight of the loss against the norm"),                                          \
-        KFE_REAL(type, stop_field, "machine-stop", "0.0001", 1e-12, 1,                                       \
-                 "violation of the SVMs' optimality conditions that is accepted")
+    KFE_REAL(type, c_field, "svm-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,                                   \
+             "C of the SVMs: weight of the loss against the norm", KFE_ALIAS("machine-C")),                  \
+        KFE_REAL(type, stop_field, "svm-stop", "0.0001", 1e-12, 1,                                           \
+                 "violation of the SVMs' optimality conditions that is accepted", KFE_ALIAS("machine-stop"))
 
 #endif

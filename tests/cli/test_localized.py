@@ -113,7 +113,7 @@ def test_one_view_in_full_is_a_machine(views):
 
     fit(views, "none", "-k", "linear", "--learner", "svm", "--stop", "1e-8", "left.csv")
     expected = scores()
-    fit(views, "sldr", "--local-dim", "3", "--machine-stop", "1e-8", "left.csv")
+    fit(views, "sldr", "--local-dim", "3", "--svm-stop", "1e-8", "left.csv")
     assert max(abs(a - b) for a, b in zip(scores(), expected)) < 1e-5 * max(map(abs, expected))
 
 
@@ -121,9 +121,9 @@ def test_one_view_in_full_is_a_machine(views):
 def test_sparse_files(views, method):
     rows = [line.split(",") for line in views.path("right.csv").read_text().splitlines()]
     views.write("right.svm", "".join(f"0 1:{a} 2:{b}\n" for a, b in rows))
-    fit(views, method, "--machine-stop", "1e-8", "left.csv", "right.csv")
+    fit(views, method, "--svm-stop", "1e-8", "left.csv", "right.csv")
     expected = accuracy(views, "left.csv", "right.csv", labels="labels.csv")
-    fit(views, method, "--machine-stop", "1e-8", "left.csv", "right.svm")
+    fit(views, method, "--svm-stop", "1e-8", "left.csv", "right.svm")
     info = json.loads(views.ok("info", "--json", "m.kfe").out)
     assert [view["columns"] for view in info["views"]] == [3, 2]
     assert abs(accuracy(views, "left.csv", "right.svm", labels="labels.csv") - expected) < 0.02
@@ -149,7 +149,7 @@ def test_string_views_are_their_kernel_matrix(kfe, method, kernel_map):
     for file, kernel in (("words.csv", "spectrum:length=2"), ("matrix.csv", "precomputed")):
         views = ["--view", f"text={file}", "--view", "numbers=numbers.csv"]
         fit(kfe, method, *views, "--view-kernel", f"text={kernel}", "--view-kernel", "numbers=linear", "--kernel-map",
-            kernel_map, "--machine-stop", "1e-8")
+            kernel_map, "--svm-stop", "1e-8")
         lines = kfe.ok("predict", "--scores", "m.kfe", *views).out.splitlines()[-30:]
         found.append([float(line.split(",")[1]) for line in lines])
     scale = max(map(abs, found[0]))
@@ -161,7 +161,7 @@ def test_string_views_are_their_kernel_matrix(kfe, method, kernel_map):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_cross_validation_needs_no_learner(views, method):
-    told = json.loads(views.ok("cv", "-q", "--json", "-m", method, "--grid", "machine-C=1,10", "--folds", "3",
+    told = json.loads(views.ok("cv", "-q", "--json", "-m", method, "--grid", "svm-C=1,10", "--folds", "3",
                                "--inner-folds", "2", "left.csv", "right.csv", *LABELS, "--save", "best.kfe").out)
     assert told["metrics"]["accuracy"]["mean"] > 0.9
     assert len(views.ok("predict", "best.kfe", *NEW).out.splitlines()) >= ROWS

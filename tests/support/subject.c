@@ -209,7 +209,7 @@ void support_made_free(support_made *made)
 static const char *tight_value(const char *name)
 {
     static const char *const values[][2] = {
-        {"machine-stop", "1e-11"}, {"settled", "0"}, {"max-iter", "3"}, {"tolerance", "1e-12"}, {"dim", "3"}};
+        {"svm-stop", "1e-11"}, {"settled", "0"}, {"max-iter", "3"}, {"tolerance", "1e-12"}, {"dim", "3"}};
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strcmp(values[i][0], name) == 0)

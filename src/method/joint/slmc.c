@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sparse large margin classifier: support vector machines in the subspace of feature space that is spanned by
- * a few points z_1 … z_m, which are learned so that the machines' optimum J(Z) is least. The subspace kernel
- * is K_Z(x, x') = ψ(x)ᵀκ(Z,Z)⁻¹ψ(x'), ψ(x) = κ(Z, x), and with κ(Z,Z) = RᵀR the features are R⁻ᵀψ(x): m
- * kernel values for each new example.
+ * slmc: the sparse large margin classifier, SVMs in the subspace of feature space that a few points z_1 … z_m
+ * span. The points are learned so that the optimum J(Z) of the SVMs is least. The subspace kernel is
+ *   K_Z(x, x') = ψ(x)ᵀκ(Z,Z)⁻¹ψ(x'),   ψ(x) = κ(Z, x),
+ * and with κ(Z,Z) = RᵀR the features are R⁻ᵀψ(x): m kernel values for each new example.
  *
- * J is minimised by L-BFGS with backtracking (Armijo); every trial solves the machines from their last α.
- * Points move for the kernels rbf, poly and linear, whose derivative is known (slmc_gradient.c); with others
- * they stay where they start.
+ * J is minimised by L-BFGS (lbfgs.h) with steps of sufficient decrease (line_search.h); every trial solves the
+ * SVMs from their last α. J is not convex: the search ends at a stationary point. Points move for the kernels
+ * rbf, poly and linear, whose derivative is known (slmc_gradient.c); with others they stay where they start.
  *
- * K_Z is the subspace kernel of eqs. (4) and (14), but the engine of subspace.h is not used: its subspaces
- * are spanned by combinations of the examples, with coefficients W and products by the examples' own matrix,
- * orthonormal as the search turns them. Here what spans the subspace are points that need not be combinations
- * of examples, moved freely, and the one step in common, features R⁻ᵀψ (eq. 9), is a triangular solve.
+ * K_Z is the subspace kernel of eqs. (4) and (14), but the engine of subspace.h is not used: its subspaces are
+ * spanned by combinations of the examples, and here by points that need not be combinations of examples. The one
+ * step in common, features R⁻ᵀψ (eq. 9), is a triangular solve.
  *
- * Wu & Farquhar (2007), section 3.2, eq. (16); Wu, Schölkopf & Bakır (2005). Time O(n·m·(d + m)) and the
- * machines for each trial; memory O(n·(m + d)).
+ * Wu & Farquhar (2007), section 3.2, eq. (16); Wu, Schölkopf & Bakır (2005). Time O(n·m·(d + m)) and the SVMs
+ * for each trial; memory O(n·(m + d)).
  */
 #include <cblas.h>
 #include <math.h>
@@ -25,11 +24,14 @@
 #include "core/rng.h"
 #include "gram/linalg.h"
 #include "method/groups.h"
+#include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"
+#include "method/line_search.h"
 
 enum { START_KMEANS, START_RANDOM };
-enum { MEMORY = 6, HALVINGS = 20, POINTS_BY_DEFAULT = 10 };
-#define ARMIJO 1e-4
+enum { MAX_TRIALS = 20, POINTS_BY_DEFAULT = 10 };
+/* The first step moves the points by this share of their length. */
+#define FIRST_SHARE 0.1
 
 typedef struct slmc_settings {
     int64_t dim, max_iterations;
@@ -43,9 +45,9 @@ static const kfe_i_param rows[] = {
     KFE_CHOICE(slmc_settings, start, "init", "kmeans", "kmeans|random",
                "where the points start: means of clusters inside the classes, or examples drawn by the seed"),
     KFE_REAL(slmc_settings, settled, "settled", "0.0001", 0, 1,
-             "relative change of the objective at which the search ends"),
+             "relative decrease of the objective at which the search ends"),
     KFE_INT(slmc_settings, max_iterations, "max-iter", "50", 0, 1e6,
-            "steps of the points at most; 0: they stay where they start"),
+            "maximum number of iterations; 0: the points stay where they start"),
 };
 
 /* ---- where the points start ---- */
@@ -122,9 +124,7 @@ typedef struct search {
     int64_t size; /* m·cols */
     double value;
     double *gradient, *next_gradient, *direction;
-    double *steps, *changes; /* MEMORY × size: of the points and of the gradient, the newest at `newest` */
-    double inverse[MEMORY], share[MEMORY];
-    int64_t kept, newest;
+    kfe_i_lbfgs lbfgs;
     double *values; /* by iteration, from the start on */
     int64_t iterations;
 } search;
@@ -132,11 +132,10 @@ typedef struct search {
 static void search_free(kfe_context *ctx, search *s)
 {
     kfe_i_table_free(&s->trial);
+    kfe_i_lbfgs_free(&s->lbfgs);
     kfe_i_free(ctx, s->gradient);
     kfe_i_free(ctx, s->next_gradient);
     kfe_i_free(ctx, s->direction);
-    kfe_i_free(ctx, s->steps);
-    kfe_i_free(ctx, s->changes);
     kfe_i_free(ctx, s->values);
 }
 
@@ -146,93 +145,62 @@ static kfe_status search_open(kfe_context *ctx, int64_t most, search *s)
 
     s->size = s->points->rows * s->points->cols;
     KFE_TRY(kfe_i_table_new_dense(ctx, s->points->rows, s->points->cols, &s->trial));
+    KFE_TRY(kfe_i_lbfgs_open(ctx, s->size, &s->lbfgs));
     KFE_ALLOC(ctx, s->gradient, s->size);
     KFE_ALLOC(ctx, s->next_gradient, s->size);
     KFE_ALLOC(ctx, s->direction, s->size);
-    KFE_ALLOC(ctx, s->steps, MEMORY * s->size);
-    KFE_ALLOC(ctx, s->changes, MEMORY * s->size);
     KFE_ALLOC(ctx, s->values, most + 1);
 cleanup:
     return status;
 }
 
-static double dot(const search *s, const double *a, const double *b)
+/* J at a step along the direction; the trial points keep it. */
+static kfe_status value_at(void *state, double step, double *value, double *slope)
 {
-    return cblas_ddot((blasint)s->size, a, 1, b, 1);
-}
+    search *s = state;
 
-static void add(const search *s, double factor, const double *from, double *to)
-{
-    cblas_daxpy((blasint)s->size, factor, from, 1, to, 1);
-}
-
-/* direction = −(approximate inverse Hessian)·gradient, by the two loops of L-BFGS. */
-static void choose_direction(search *s)
-{
-    for (int64_t i = 0; i < s->size; i++)
-        s->direction[i] = -s->gradient[i];
-    for (int64_t j = 0; j < s->kept; j++) {
-        int64_t at = (s->newest - j + MEMORY) % MEMORY;
-        s->share[at] = s->inverse[at] * dot(s, s->steps + at * s->size, s->direction);
-        add(s, -s->share[at], s->changes + at * s->size, s->direction);
-    }
-    if (s->kept > 0) {
-        const double *change = s->changes + s->newest * s->size;
-        cblas_dscal((blasint)s->size, 1 / (s->inverse[s->newest] * dot(s, change, change)), s->direction, 1);
-    }
-    for (int64_t j = s->kept - 1; j >= 0; j--) {
-        int64_t at = (s->newest - j + MEMORY) % MEMORY;
-        double share = s->share[at] - s->inverse[at] * dot(s, s->changes + at * s->size, s->direction);
-        add(s, share, s->steps + at * s->size, s->direction);
-    }
+    (void)slope;
+    memcpy(s->trial.values, s->points->values, (size_t)s->size * sizeof *s->trial.values);
+    cblas_daxpy((blasint)s->size, step, s->direction, 1, s->trial.values, 1);
+    return kfe_i_slmc_value(s->slmc, &s->trial, value);
 }
 
 /* Goes along the direction until J has fallen enough; 0 in *moved if it does not. */
-static kfe_status line_search(search *s, int *moved)
+static kfe_status take_step(search *s, int *moved)
 {
     kfe_status status = KFE_OK;
-    double slope = dot(s, s->gradient, s->direction);
-    double length = sqrt(dot(s, s->direction, s->direction));
-    double reach = sqrt(dot(s, s->points->values, s->points->values));
-    double step = s->kept > 0 || length == 0 ? 1 : 0.1 * fmax(reach, 1e-3) / length;
+    blasint size = (blasint)s->size;
+    double length = cblas_dnrm2(size, s->direction, 1);
+    double reach = cblas_dnrm2(size, s->points->values, 1);
+    kfe_i_step step = {0};
+    kfe_i_line line = {.value = s->value,
+                       .slope = cblas_ddot(size, s->gradient, 1, s->direction, 1),
+                       .first =
+                           s->lbfgs.kept > 0 || length == 0 ? 1 : FIRST_SHARE * fmax(reach, 1e-3) / length,
+                       .longest = HUGE_VAL,
+                       .max_trials = MAX_TRIALS,
+                       .at = value_at,
+                       .state = s};
 
-    *moved = 0;
-    for (int halving = 0; halving < HALVINGS && slope < 0; halving++, step /= 2) {
-        double value = 0;
-        memcpy(s->trial.values, s->points->values, (size_t)s->size * sizeof *s->trial.values);
-        add(s, step, s->direction, s->trial.values);
-        KFE_TRY(kfe_i_slmc_value(s->slmc, &s->trial, &value));
-        if (!(value <= s->value + ARMIJO * step * slope))
-            continue;
-        s->value = value;
-        *moved = 1;
-        break;
-    }
+    if (line.slope < 0)
+        KFE_TRY(kfe_i_line_search(&line, &step));
+    *moved = step.step > 0;
+    if (*moved)
+        s->value = step.value;
 cleanup:
     return status;
 }
 
-/* The trial becomes the points; the pair of differences is kept if the curvature along it is positive. */
+/* The trial points become the points. */
 static kfe_status accept(search *s)
 {
     kfe_status status = KFE_OK;
-    int64_t at = (s->newest + 1) % MEMORY;
-    double *step = s->steps + at * s->size;
-    double *change = s->changes + at * s->size;
+    size_t bytes = (size_t)s->size * sizeof *s->gradient;
 
     KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->next_gradient));
-    for (int64_t i = 0; i < s->size; i++) {
-        step[i] = s->trial.values[i] - s->points->values[i];
-        change[i] = s->next_gradient[i] - s->gradient[i];
-        s->points->values[i] = s->trial.values[i];
-        s->gradient[i] = s->next_gradient[i];
-    }
-    double curvature = dot(s, step, change);
-    if (curvature > 1e-12 * dot(s, change, change)) {
-        s->inverse[at] = 1 / curvature;
-        s->newest = at;
-        s->kept += s->kept < MEMORY;
-    }
+    kfe_i_lbfgs_add(&s->lbfgs, s->points->values, s->trial.values, s->gradient, s->next_gradient);
+    memcpy(s->points->values, s->trial.values, bytes);
+    memcpy(s->gradient, s->next_gradient, bytes);
 cleanup:
     return status;
 }
@@ -243,13 +211,12 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
     int moved = 1;
 
     KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->gradient));
-    while (moved && s->iterations < settings->max_iterations) {
+    while (s->iterations < settings->max_iterations) {
         KFE_TRY(kfe_i_checkpoint(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
-        choose_direction(s);
-        KFE_TRY(line_search(s, &moved));
-        if (!moved && s->kept > 0) { /* start again from the gradient itself */
-            s->kept = 0;
-            moved = 1;
+        kfe_i_lbfgs_direction(&s->lbfgs, s->gradient, s->direction);
+        KFE_TRY(take_step(s, &moved));
+        if (!moved && s->lbfgs.kept > 0) { /* start again from the gradient itself */
+            kfe_i_lbfgs_clear(&s->lbfgs);
             continue;
         }
         if (!moved)
@@ -259,7 +226,7 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
         if (s->values[s->iterations - 1] - s->value <= settings->settled * fabs(s->value))
             break;
     }
-    /* what is in the workspace is of the last trial */
+    /* the workspace may hold the last trial instead */
     KFE_TRY(kfe_i_slmc_value(s->slmc, s->points, &s->value));
 cleanup:
     return status;
@@ -276,16 +243,16 @@ static kfe_status search_points(kfe_context *ctx, const slmc_settings *settings,
     if (settings->max_iterations > 0 && movable)
         KFE_TRY(move_points(s, settings));
     else if (!movable)
-        kfe_i_log(
-            ctx, KFE_LOG_WARNING,
-            "slmc: points move with one kernel of rbf, poly or linear only; they stay where they start");
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "slmc: points can move only with a single kernel rbf, poly or linear; they stay where they "
+                  "start");
 cleanup:
     return status;
 }
 
 /* ---- the method ---- */
 
-/* Features ψ(x)·R⁻¹ and the machines on them. */
+/* Features ψ(x)·R⁻¹ and the SVMs on them. */
 static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -312,7 +279,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     const slmc_settings *s = settings;
     kfe_i_slmc slmc = {0};
     kfe_i_table points = {0};
-    search look = {.slmc = &slmc, .points = &points, .newest = MEMORY - 1};
+    search look = {.slmc = &slmc, .points = &points};
 
     KFE_TRY(start_points(ctx, problem, s, &points));
     KFE_TRY(kfe_i_slmc_open(ctx, problem, points.rows, s->c, s->stop, &slmc));

@@ -39,8 +39,8 @@ static const kfe_i_param rows[] = {
                "constraint per iteration"),
     KFE_REAL(mkl_settings, tolerance, "tolerance", "0.0001", 1e-10, 1,
              "duality gap that is accepted, relative to the objective"),
-    KFE_INT(mkl_settings, max_iterations, "max-rounds", "1000", 1, 1e9,
-            "maximum number of iterations of the solver"),
+    KFE_INT(mkl_settings, max_iterations, "max-iter", "1000", 1, 1e9,
+            "maximum number of iterations of the solver", KFE_ALIAS("max-rounds")),
 };
 
 typedef struct mkl {
@@ -181,7 +181,7 @@ static kfe_status solve(mkl *s, const kfe_i_simplex_problem *problem, kfe_i_simp
     if (kfe_i_simplex_gap(result) > 2 * problem->tolerance)
         kfe_i_log(s->ctx, KFE_LOG_WARNING,
                   "mkl: after %lld iterations the weights of the kernels are within %.2g of the optimum, "
-                  "relative to the objective; raise {max-rounds}, or use {solver=gradient} and positive "
+                  "relative to the objective; raise {max-iter}, or use {solver=gradient} and positive "
                   "definite kernels",
                   (long long)result->iterations, kfe_i_simplex_gap(result));
 cleanup:

@@ -202,7 +202,7 @@ kfe_status kfe_i_ridge_weights_solve(kfe_i_ridge_weights *s, int solver)
     if (status == KFE_OK && gap > fmax(10 * s->problem.tolerance, KFE_QUIET_GAP))
         kfe_i_log(s->ctx, KFE_LOG_WARNING,
                   "%s: after %lld iterations the weights of the kernels are within %.2g of the optimum, "
-                  "relative to the objective; raise {max-rounds} or use {solver=gradient}",
+                  "relative to the objective; allow more iterations or use {solver=gradient}",
                   s->method, (long long)s->result.iterations, gap);
 cleanup:
     return status;

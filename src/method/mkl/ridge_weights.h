@@ -24,7 +24,8 @@ typedef struct kfe_i_ridge_weights_settings {
     int solver;
 } kfe_i_ridge_weights_settings;
 
-#define KFE_RIDGE_WEIGHTS_ROWS(type, field)                                                                  \
+/* `iterations` names the limit of the solver: svm-mkl has an own max-iter. */
+#define KFE_RIDGE_WEIGHTS_ROWS(type, field, iterations)                                                      \
     KFE_REAL_OR(type, field.xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",            \
                 "regularisation xi, against a sum of kernels of trace one; auto: 1/examples"),               \
         KFE_CHOICE(type, field.solver, "solver", "gradient", KFE_SOLVER_WORDS,                               \
@@ -32,8 +33,8 @@ typedef struct kfe_i_ridge_weights_settings {
                    "constraint per iteration, or one semidefinite program (small data only)"),               \
         KFE_REAL(type, field.tolerance, "tolerance", "1e-08", 1e-12, 1,                                      \
                  "duality gap that is accepted, relative to the objective"),                                 \
-        KFE_INT(type, field.max_iterations, "max-rounds", "1000", 1, 1e9,                                    \
-                "maximum number of iterations of the solver")
+        KFE_INT(type, field.max_iterations, iterations, "1000", 1, 1e9,                                      \
+                "maximum number of iterations of the solver for the weights", KFE_ALIAS("max-rounds"))
 
 /* The Cholesky factor of M, and the weights that it belongs to. */
 typedef struct kfe_i_ridge_factor {

@@ -32,7 +32,7 @@ typedef struct svm_mkl_settings {
 
 static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(svm_mkl_settings, joint),
-    KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, weights),
+    KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, weights, "solver-iter"),
 };
 
 typedef struct svm_mkl {

@@ -26,8 +26,8 @@ static support_sample make_problem(kfe_context *ctx, int classes)
 }
 
 static const char *const methods[] = {"svm-joint", "usvm-joint"};
-static const char *const tight[] = {"lambda=0.05,machine-C=2,machine-stop=1e-7,settled=1e-3,max-iter=3000",
-                                    "xi=0.05,machine-C=2,machine-stop=1e-7,settled=1e-3,max-iter=3000"};
+static const char *const tight[] = {"lambda=0.05,svm-C=2,svm-stop=1e-7,settled=1e-3,max-iter=3000",
+                                    "xi=0.05,svm-C=2,svm-stop=1e-7,settled=1e-3,max-iter=3000"};
 
 /* G(G + λI)⁻¹G, or G(G + ξI)⁻¹: the kernel on which the lower bound is a plain support vector machine. */
 static double *limit_kernel(const support_sample *p, int uncorrelated)
@@ -98,7 +98,7 @@ static void test_svms_are_optimal_on_the_features(void **state)
 
     for (int m = 0; m < 2; m++)
         for (int r = 0; r < 3; r++) {
-            snprintf(params, sizeof params, "machine-C=2,machine-stop=1e-7,max-iter=5%s", more[r]);
+            snprintf(params, sizeof params, "svm-C=2,svm-stop=1e-7,max-iter=5%s", more[r]);
             kfe_model *model = support_fit(ctx, methods[m], params, KERNEL, p.data);
             double cost = support_svms_cost(ctx, model, p.data, p.class_of, 2);
             assert_below(fabs(cost - support_number(model, "objective")), 1e-5 * cost);
@@ -148,7 +148,7 @@ static void test_plain_steps_lower_and_raise(void **state)
 
     for (int m = 0; m < 2; m++) {
         kfe_model *model =
-            support_fit(ctx, methods[m], "step=plain,machine-stop=1e-7,settled=0,max-iter=8", KERNEL, p.data);
+            support_fit(ctx, methods[m], "step=plain,svm-stop=1e-7,settled=0,max-iter=8", KERNEL, p.data);
         int64_t count = 0;
         const double *upper = kfe_model_record(model, "upper-bound", &count);
         const double *lower = kfe_model_record(model, "lower-bound", &count);
@@ -172,7 +172,7 @@ static void test_models_predict_by_themselves(void **state)
     support_sample p = make_problem(ctx, CLASSES);
 
     for (int m = 0; m < 2; m++) {
-        kfe_model *model = support_fit(ctx, methods[m], "machine-C=100", KERNEL, p.data);
+        kfe_model *model = support_fit(ctx, methods[m], "svm-C=100", KERNEL, p.data);
         kfe_matrix predictions = {0};
         int right = 0;
         support_check_predictions_of_a_file(ctx, model, p.data);
@@ -204,9 +204,9 @@ static void test_a_learner_takes_precedence(void **state)
 
 static void test_bad_settings_and_data_are_refused(void **state)
 {
-    static const char *const params[][2] = {{"svm-joint", "lambda=0"},    {"svm-joint", "lambda=-1e-3"},
-                                            {"usvm-joint", "xi=0"},       {"usvm-joint", "xi=-2"},
-                                            {"svm-joint", "machine-C=0"}, {"usvm-joint", "max-iter=0"}};
+    static const char *const params[][2] = {{"svm-joint", "lambda=0"}, {"svm-joint", "lambda=-1e-3"},
+                                            {"usvm-joint", "xi=0"},    {"usvm-joint", "xi=-2"},
+                                            {"svm-joint", "svm-C=0"},  {"usvm-joint", "max-iter=0"}};
     kfe_context *ctx = *state;
     double x[6] = {1, 1, 1, 1, 1, 1};
     int class_of[6] = {0, 1, 0, 1, 0, 1};

@@ -129,7 +129,7 @@ static void test_all_examples_give_the_plain_svm(void **state)
     support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
     double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
-    kfe_model *model = support_fit(ctx, "slmc", "dim=32,init=random,max-iter=0,machine-C=2,machine-stop=1e-8",
+    kfe_model *model = support_fit(ctx, "slmc", "dim=32,init=random,max-iter=0,svm-C=2,svm-stop=1e-8",
                                    "rbf:gamma=0.3", p.data);
 
     assert_int_equal(kfe_model_dim(model), ROWS);
@@ -142,8 +142,8 @@ static void test_all_examples_give_the_plain_svm(void **state)
 static void test_the_search_goes_downhill(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=0.3", "poly:degree=2,gamma=0.3", "linear"};
-    static const char *const params[] = {"dim=3,machine-stop=1e-7,machine-C=2",
-                                         "dim=3,machine-stop=1e-7,machine-C=2,init=random"};
+    static const char *const params[] = {"dim=3,svm-stop=1e-7,svm-C=2",
+                                         "dim=3,svm-stop=1e-7,svm-C=2,init=random"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
 
@@ -172,7 +172,7 @@ static void test_sparse_data_gives_the_same(void **state)
     support_sample p = make_problem(ctx);
     support_csr arrays;
     kfe_data *sparse = support_sparse(ctx, ROWS, COLS, p.x, p.class_of, &arrays);
-    const char *params = "dim=3,machine-stop=1e-9,max-iter=3";
+    const char *params = "dim=3,svm-stop=1e-9,max-iter=3";
     kfe_matrix a = support_features(ctx, "slmc", params, "rbf:gamma=0.3", p.data, p.data);
     kfe_matrix b = support_features(ctx, "slmc", params, "rbf:gamma=0.3", sparse, p.data);
 

@@ -63,12 +63,12 @@ static void test_one_view_and_all_its_dimensions_is_the_plain_svm(void **state)
                 k == 0 ? linear_kernel(s.x, ROWS, COLS) : support_rbf(ROWS, s.x, ROWS, s.x, COLS, 0.3);
             double expected = support_svms_optimum(ctx, ROWS, matrix, s.class_of, classes, 3);
             assert_ok(ctx, support_views_kernel(&s.views, 0, kernels[k]));
-            assert_ok(ctx, support_local_fit(&s.views, "sldr", "local-dim=4,machine-C=3,machine-stop=1e-8",
+            assert_ok(ctx, support_local_fit(&s.views, "sldr", "local-dim=4,svm-C=3,svm-stop=1e-8",
                                              &solution));
             assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
             support_local_check_gap(&s.views, &solution, s.class_of, 3, 1e-4);
             kfe_i_solution_free(&solution);
-            assert_ok(ctx, support_local_fit(&s.views, "lmkl", "machine-C=3,machine-stop=1e-8", &solution));
+            assert_ok(ctx, support_local_fit(&s.views, "lmkl", "svm-C=3,svm-stop=1e-8", &solution));
             assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
             support_local_check_gap(&s.views, &solution, s.class_of, 3, 1e-4);
             kfe_i_solution_free(&solution);
@@ -96,7 +96,7 @@ static void test_constant_gate_is_the_sum_of_kernels(void **state)
         sum[i] = (2 * sum[i] + rbf[i]) / 9;
     double expected = support_svms_optimum(ctx, ROWS, sum, s.class_of, 3, 1);
     assert_ok(ctx,
-              support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,machine-stop=1e-8", &solution));
+              support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,svm-stop=1e-8", &solution));
     assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
     support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
     for (int64_t i = 0; i < solution.local->rows * 3; i++)
@@ -117,8 +117,8 @@ static void test_given_dot_products_are_as_good_as_columns(void **state)
     enum { NEW = 5 };
     static const char *const methods[] = {"lmkl", "sldr"};
     static const char *const params[] = {
-        "gate=narrow,machine-stop=1e-10,gate-ridge=0",
-        "gate=narrow,machine-stop=1e-10,gate-ridge=0,local-dim=4,max-iter=0"};
+        "gate=narrow,svm-stop=1e-10,gate-ridge=0",
+        "gate=narrow,svm-stop=1e-10,gate-ridge=0,local-dim=4,max-iter=0"};
     kfe_context *ctx = *state;
 
     for (int method = 0; method < 2; method++) {
@@ -171,8 +171,8 @@ static void test_given_dot_products_are_as_good_as_columns(void **state)
 
 static void test_other_kernels_become_columns(void **state)
 {
-    static const char *const params[] = {"gate-ridge=0,machine-stop=1e-6,machine-C=2",
-                                         "gate-ridge=0,machine-stop=1e-6,machine-C=2,kernel-map=empirical"};
+    static const char *const params[] = {"gate-ridge=0,svm-stop=1e-6,svm-C=2",
+                                         "gate-ridge=0,svm-stop=1e-6,svm-C=2,kernel-map=empirical"};
     kfe_context *ctx = *state;
 
     for (int map = 0; map < 2; map++)
@@ -388,7 +388,7 @@ static void test_sparse_views_give_the_same(void **state)
             assert_ok(ctx, support_views_kernel(&s.views, 0, "poly:degree=2,gamma=0.2"));
             assert_ok(ctx, support_views_kernel(&s.views, 1, "linear"));
             assert_ok(ctx, support_local_fit(&s.views, method ? "sldr" : "lmkl",
-                                             "gate-ridge=0,max-iter=4,machine-stop=1e-10", &solution));
+                                             "gate-ridge=0,max-iter=4,svm-stop=1e-10", &solution));
             objectives[sparse] = support_local_objective(&solution);
             support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
             kfe_i_solution_free(&solution);

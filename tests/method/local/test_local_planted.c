@@ -70,9 +70,9 @@ static void test_planted_halves_are_found(void **state)
     double single[2];
 
     for (int v = 0; v < 2; v++)
-        single[v] = planted_accuracy(ctx, "lmkl", "machine-C=10", 1 << v);
-    double lmkl = planted_accuracy(ctx, "lmkl", "machine-C=10,restarts=3", 3);
-    double sldr = planted_accuracy(ctx, "sldr", "machine-C=10,local-dim=1,gate-dim=1,restarts=3", 3);
+        single[v] = planted_accuracy(ctx, "lmkl", "svm-C=10", 1 << v);
+    double lmkl = planted_accuracy(ctx, "lmkl", "svm-C=10,restarts=3", 3);
+    double sldr = planted_accuracy(ctx, "sldr", "svm-C=10,local-dim=1,gate-dim=1,restarts=3", 3);
     for (int v = 0; v < 2; v++)
         assert_true(single[v] < 0.85);
     assert_true(lmkl > 0.93);

@@ -97,7 +97,7 @@ static double best_without_a_gate(kfe_context *ctx, scene *train, scene *test)
 
     for (int k = 0; k < 4; k++) {
         kfe_model *model = k < 3 ? scene_fit(ctx, "none", NULL, "linear", "svm", "C=10", trains[k])
-                                 : scene_fit(ctx, "mkl", "machine-C=10", "linear", NULL, NULL, trains[k]);
+                                 : scene_fit(ctx, "mkl", "svm-C=10", "linear", NULL, NULL, trains[k]);
         best = fmax(best, accuracy_of(ctx, model, tests[k], test->class_of));
         kfe_model_free(model);
     }
@@ -129,19 +129,19 @@ static void check_sides(kfe_context *ctx, const char *method, const char *params
 
 static void test_planted_halves_beat_what_has_no_gate(void **state)
 {
-    static const char *const sldr = "machine-C=10,local-dim=1,gate-dim=1";
+    static const char *const sldr = "svm-C=10,local-dim=1,gate-dim=1";
     kfe_context *ctx = *state;
 
     for (uint64_t seed = 1; seed <= 3; seed++) {
         scene train = plant(ctx, seed, 2);
         scene test = plant(ctx, seed + 10, 2);
         double rival = best_without_a_gate(ctx, &train, &test);
-        kfe_model *lmkl = scene_fit(ctx, "lmkl", "machine-C=10", "linear", NULL, NULL, train.data);
+        kfe_model *lmkl = scene_fit(ctx, "lmkl", "svm-C=10", "linear", NULL, NULL, train.data);
         kfe_model *local = scene_fit(ctx, "sldr", sldr, "linear", NULL, NULL, train.data);
         assert_true(accuracy_of(ctx, lmkl, test.data, test.class_of) > fmax(rival + 0.005, 0.95));
         assert_true(accuracy_of(ctx, local, test.data, test.class_of) > fmax(rival + 0.005, 0.95));
-        check_sides(ctx, "lmkl", "machine-C=10,features=shares", &train, &test);
-        check_sides(ctx, "sldr", "machine-C=10,local-dim=1,gate-dim=1,features=shares", &train, &test);
+        check_sides(ctx, "lmkl", "svm-C=10,features=shares", &train, &test);
+        check_sides(ctx, "sldr", "svm-C=10,local-dim=1,gate-dim=1,features=shares", &train, &test);
         kfe_model_free(lmkl);
         kfe_model_free(local);
         scene_close(&train);
@@ -203,8 +203,8 @@ static void test_one_view_is_the_plain_svm(void **state)
     for (int k = 0; k < 3; k++) {
         kfe_model *plain = scene_fit(ctx, "none", NULL, kernels[k], "svm", "C=3,stop=1e-8", x);
         kfe_model *sldr =
-            scene_fit(ctx, "sldr", "local-dim=4,machine-C=3,machine-stop=1e-8", kernels[k], NULL, NULL, x);
-        kfe_model *lmkl = scene_fit(ctx, "lmkl", "machine-C=3,machine-stop=1e-8", kernels[k], NULL, NULL, x);
+            scene_fit(ctx, "sldr", "local-dim=4,svm-C=3,svm-stop=1e-8", kernels[k], NULL, NULL, x);
+        kfe_model *lmkl = scene_fit(ctx, "lmkl", "svm-C=3,svm-stop=1e-8", kernels[k], NULL, NULL, x);
         assert_same_scores(ctx, plain, x, lmkl, x, 1e-5);
         assert_same_scores(ctx, plain, x, sldr, x, 1e-5);
         kfe_model_free(plain);
@@ -233,7 +233,7 @@ static void test_constant_gate_is_an_svm_on_the_sum(void **state)
     kfe_data *matrix = support_dense(ctx, 50, 50, sum, s.class_of);
     kfe_model *plain = scene_fit(ctx, "none", NULL, "precomputed", "svm", "stop=1e-8", matrix);
     kfe_model *lmkl =
-        scene_fit(ctx, "lmkl", "gate=nothing,max-iter=0,machine-stop=1e-8", "linear", NULL, NULL, three);
+        scene_fit(ctx, "lmkl", "gate=nothing,max-iter=0,svm-stop=1e-8", "linear", NULL, NULL, three);
     assert_same_scores(ctx, plain, matrix, lmkl, three, 1e-5);
     kfe_model_free(plain);
     kfe_model_free(lmkl);
@@ -247,8 +247,8 @@ static void test_mkl_is_libsvm_on_the_weighted_sum(void **state)
 {
     kfe_context *ctx = *state;
     scene s = scene_clouds(ctx, 60, 2);
-    kfe_model *mkl = scene_fit(ctx, "mkl", "normalize=no,machine-stop=1e-8,tolerance=1e-6", "rbf:gamma=0.3",
-                               NULL, NULL, s.data);
+    kfe_model *mkl = scene_fit(ctx, "mkl", "normalize=no,svm-stop=1e-8,tolerance=1e-6", "rbf:gamma=0.3", NULL,
+                               NULL, s.data);
     int64_t count = 0;
     const double *weights = scene_record(mkl, "weights", &count);
     double *sum = support_rbf(60, s.values[0], 60, s.values[0], 4, 0.3);
@@ -285,7 +285,7 @@ static void test_the_objective_never_rises(void **state)
         s.values[1][i] = fabs(s.values[1][i]);
     for (int m = 0; m < 2; m++)
         for (int k = 0; k < 4; k++) {
-            kfe_model *model = scene_fit(ctx, methods[m], "machine-C=5", kernels[k], NULL, NULL, s.data);
+            kfe_model *model = scene_fit(ctx, methods[m], "svm-C=5", kernels[k], NULL, NULL, s.data);
             int64_t count = 0;
             const double *objective = scene_record(model, "objective", &count);
             assert_true(count > 2);
@@ -398,7 +398,7 @@ static void test_threads_agree(void **state)
 
     for (int k = 0; k < 3; k++) {
         assert_ok(ctx, kfe_context_set_threads(ctx, k == 0 ? 1 : 2));
-        model[k] = scene_fit(ctx, "sldr", "machine-stop=1e-8", NULL, NULL, NULL, s.data);
+        model[k] = scene_fit(ctx, "sldr", "svm-stop=1e-8", NULL, NULL, NULL, s.data);
     }
     assert_same_scores(ctx, model[1], s.data, model[2], s.data, 0);
     assert_same_scores(ctx, model[0], s.data, model[1], s.data, 1e-3);

@@ -280,7 +280,7 @@ static void test_svm_mkl_predicts_and_bounds(void **state)
 {
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
-    support_request request = {"svm-mkl", "machine-C=3,machine-stop=1e-7", FOUR_KERNELS};
+    support_request request = {"svm-mkl", "svm-C=3,svm-stop=1e-7", FOUR_KERNELS};
     kfe_model *model = support_request_model(ctx, &request, p.data);
     int64_t count = 0;
     const double *upper = kfe_model_record(model, "upper-bound", &count);
@@ -371,7 +371,7 @@ static void test_bad_families_are_refused(void **state)
 
 static void test_bad_settings_and_data_are_refused(void **state)
 {
-    static const char *const params[] = {"xi=0", "xi=-1", "tolerance=0", "max-rounds=0", "solver=guess"};
+    static const char *const params[] = {"xi=0", "xi=-1", "tolerance=0", "max-iter=0", "solver=guess"};
     kfe_context *ctx = *state;
     double x[6] = {2, 2, 2, 2, 2, 2};
     int class_of[6] = {0, 1, 0, 1, 0, 1};
@@ -456,10 +456,10 @@ static void test_a_class_may_have_one_member(void **state)
 static void test_rounds_do_not_allocate(void **state)
 {
     support_sample p = make_problem(*state);
-    support_request newton = {"hsic-mkl", "max-rounds=2", FOUR_KERNELS};
+    support_request newton = {"hsic-mkl", "max-iter=2", FOUR_KERNELS};
     support_request joint = {"svm-mkl", "settled=0,max-iter=3,step=plain", FOUR_KERNELS};
 
-    support_check_rounds_do_not_allocate(&newton, "max-rounds=100,tolerance=1e-12", ROWS, COLS, p.x,
+    support_check_rounds_do_not_allocate(&newton, "max-iter=100,tolerance=1e-12", ROWS, COLS, p.x,
                                          p.class_of);
     support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20,step=plain", ROWS, COLS, p.x,
                                          p.class_of);

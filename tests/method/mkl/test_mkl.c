@@ -16,7 +16,7 @@ static const double gammas[KERNELS] = {0.02, 0.2, 1, 8};
     {                                                                                                        \
         "rbf:gamma=0.02", "rbf:gamma=0.2", "rbf:gamma=1", "rbf:gamma=8"                                      \
     }
-#define EXACT ",tolerance=1e-08,machine-stop=1e-08"
+#define EXACT ",tolerance=1e-08,svm-stop=1e-08"
 
 static support_sample make_problem(kfe_context *ctx, int classes)
 {
@@ -177,7 +177,7 @@ static void test_solvers_find_the_optimum(void **state)
         for (int i = 0; i < 3; i++) {
             double objective[2];
             for (int s = 0; s < 2; s++) {
-                snprintf(params, sizeof params, "solver=%s,machine-C=%g" EXACT, solvers[s], cs[i]);
+                snprintf(params, sizeof params, "solver=%s,svm-C=%g" EXACT, solvers[s], cs[i]);
                 support_request request = {"mkl", params, FOUR_KERNELS};
                 kfe_model *model = support_request_model(ctx, &request, p.data);
                 objective[s] = support_number(model, "objective");
@@ -196,7 +196,7 @@ static void test_solvers_find_the_optimum(void **state)
 static void test_nothing_is_below_the_gap(void **state)
 {
     enum { STEPS = 6 };
-    static const char *const tolerances[] = {"tolerance=0.3,max-rounds=2", "tolerance=0.01", ""};
+    static const char *const tolerances[] = {"tolerance=0.3,max-iter=2", "tolerance=0.01", ""};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, 3);
     double lowest = HUGE_VAL;
@@ -229,7 +229,7 @@ static void test_one_kernel_is_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, 3);
-    support_request request = {"mkl", "normalize=no,machine-C=2" EXACT, {"rbf:gamma=0.2"}};
+    support_request request = {"mkl", "normalize=no,svm-C=2" EXACT, {"rbf:gamma=0.2"}};
     kfe_model *model = support_request_model(ctx, &request, p.data);
     kfe_model *reference = fit_libsvm(ctx, &p, p.k[1], 2);
     kfe_data *matrix = support_dense(ctx, ROWS, ROWS, p.k[1], NULL);

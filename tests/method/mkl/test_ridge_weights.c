@@ -290,7 +290,7 @@ static void test_an_indefinite_kernel_raises_xi(void **state)
 static void test_memory(void **state)
 {
     static const support_request requests[] = {
-        {"hsic-mkl", "max-rounds=2", {"rbf:gamma=0.1", "linear"}},
+        {"hsic-mkl", "max-iter=2", {"rbf:gamma=0.1", "linear"}},
         {"svm-mkl", "max-iter=2,step=plain", {"rbf:gamma=0.1", "linear"}}};
     enum { FEW = 60 };
     double *x = NULL;
@@ -300,7 +300,7 @@ static void test_memory(void **state)
     support_clouds(5, FEW, 3, 2, 1, &x, &class_of);
     for (int i = 0; i < 2; i++)
         support_check_memory(&requests[i], FEW, 3, x, class_of);
-    support_check_rounds_do_not_allocate(&requests[0], "max-rounds=50,tolerance=1e-12", FEW, 3, x, class_of);
+    support_check_rounds_do_not_allocate(&requests[0], "max-iter=50,tolerance=1e-12", FEW, 3, x, class_of);
     support_check_rounds_do_not_allocate(&requests[1], "max-iter=20,settled=0,step=plain", FEW, 3, x,
                                          class_of);
     free(x);
