@@ -133,7 +133,7 @@ static void add_point(kfe_context *ctx, const support_sample *p, model *m, const
             matrix[i] += d[k] * p->k[k][i] / XI;
     }
     for (int k = 0; k < KERNELS; k++) {
-        double *image = support_product(ROWS, ROWS, CLASSES, p->k[k], m->full.u);
+        double *image = support_product(ROWS, ROWS, CLASSES, p->k[k], m->full.at.u);
         double *solved = support_solve(ROWS, CLASSES, matrix, image);
         for (int64_t i = 0; i < ROWS; i++)
             for (int c = 0; c < CLASSES; c++)
