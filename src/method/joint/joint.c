@@ -15,10 +15,13 @@
 #define KFE_LEAST_SHARE 1e-8
 /* The share of the accepted gap that the SVMs may use up. */
 #define KFE_SVM_SHARE 0.1
-/* The shares of the accepted gap: that the SVMs of the closed form may use up, and that a feature must explain to
- * be kept. A feature that explains λ is known up to the square root of twice the ratio of the two. */
+/* The shares of the accepted gap that the SVMs of the closed form may use up, and that a feature must explain to
+ * be kept. A feature that explains less changes the objective by less than the gap, and its direction depends on
+ * how exactly the SVMs were solved. */
 #define KFE_CLOSED_FORM_SHARE 1e-3
 #define KFE_FEATURE_SHARE 0.1
+/* The accepted gap for that purpose where none is given (settled=0). */
+#define KFE_USUAL_GAP 1e-4
 
 /* Features and the SVMs on them. */
 typedef struct found {
@@ -121,10 +124,11 @@ static kfe_status choose_dim(joint *s, const double *a, int64_t m)
     const double *values = s->work.values;
     double norm = cblas_dnrm2((blasint)(s->n * m), a, 1);
     double rounding = fmin(s->method->rounding, 1e-2) * norm * norm;
-    double least = fmax(fmax(KFE_LEAST_SHARE * values[0], rounding), s->least_value);
+    /* the closed form has a limit of its own, far above what rounding usually does to one eigenvalue */
+    double least = fmax(KFE_LEAST_SHARE * values[0], s->least_value > 0 ? s->least_value : rounding);
     int64_t rank = 0;
 
-    while (rank < m && values[rank] > least)
+    while (rank < m && values[0] > rounding && values[rank] > least)
         rank++;
     if (rank == 0 && values[m - 1] < -least)
         return kfe_i_fail(s->ctx, KFE_ENUMERIC,
@@ -233,7 +237,8 @@ static kfe_status solve_closed_form(joint *s, double *bound)
                              &certificate));
     *bound = certificate.bound;
     s->closed_form_iterations = certificate.iterations;
-    s->least_value = KFE_FEATURE_SHARE * s->settings->settled * s->svms.objective;
+    s->least_value = KFE_FEATURE_SHARE * s->svms.objective *
+                     (s->settings->settled > 0 ? s->settings->settled : KFE_USUAL_GAP);
     KFE_TRY(find_features(s, s->svms.weights, s->svms.count));
 cleanup:
     return status;
