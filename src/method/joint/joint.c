@@ -204,6 +204,7 @@ static kfe_status solve_svms(joint *s)
     kfe_status status = KFE_OK;
     const kfe_i_gram *gram = kfe_i_onevsrest_gram(&s->svms, s->now.dim, s->now.features);
 
+    s->svms.newton = 1; /* the features are few */
     KFE_TRY(kfe_i_onevsrest_solve_until(&s->svms, gram, KFE_SVM_SHARE * s->settings->settled));
     s->now.objective = s->svms.objective + s->svms.gap;
     if (s->iterations == 0 || s->now.objective < s->best.objective)
