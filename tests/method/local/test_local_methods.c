@@ -63,8 +63,8 @@ static void test_one_view_and_all_its_dimensions_is_the_plain_svm(void **state)
                 k == 0 ? linear_kernel(s.x, ROWS, COLS) : support_rbf(ROWS, s.x, ROWS, s.x, COLS, 0.3);
             double expected = support_svms_optimum(ctx, ROWS, matrix, s.class_of, classes, 3);
             assert_ok(ctx, support_views_kernel(&s.views, 0, kernels[k]));
-            assert_ok(ctx, support_local_fit(&s.views, "sldr", "local-dim=4,svm-C=3,svm-stop=1e-8",
-                                             &solution));
+            assert_ok(ctx,
+                      support_local_fit(&s.views, "sldr", "local-dim=4,svm-C=3,svm-stop=1e-8", &solution));
             assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
             support_local_check_gap(&s.views, &solution, s.class_of, 3, 1e-4);
             kfe_i_solution_free(&solution);
@@ -95,8 +95,7 @@ static void test_constant_gate_is_the_sum_of_kernels(void **state)
     for (int i = 0; i < ROWS * ROWS; i++)
         sum[i] = (2 * sum[i] + rbf[i]) / 9;
     double expected = support_svms_optimum(ctx, ROWS, sum, s.class_of, 3, 1);
-    assert_ok(ctx,
-              support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,svm-stop=1e-8", &solution));
+    assert_ok(ctx, support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,svm-stop=1e-8", &solution));
     assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
     support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
     for (int64_t i = 0; i < solution.local->rows * 3; i++)
@@ -116,9 +115,8 @@ static void test_given_dot_products_are_as_good_as_columns(void **state)
 {
     enum { NEW = 5 };
     static const char *const methods[] = {"lmkl", "sldr"};
-    static const char *const params[] = {
-        "gate=narrow,svm-stop=1e-10,gate-ridge=0",
-        "gate=narrow,svm-stop=1e-10,gate-ridge=0,local-dim=4,max-iter=0"};
+    static const char *const params[] = {"gate=narrow,svm-stop=1e-10,gate-ridge=0",
+                                         "gate=narrow,svm-stop=1e-10,gate-ridge=0,local-dim=4,max-iter=0"};
     kfe_context *ctx = *state;
 
     for (int method = 0; method < 2; method++) {
