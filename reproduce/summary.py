@@ -160,10 +160,11 @@ def table_lines(spec, results):
 # ---- the page ----
 
 def replace_block(page, name, lines):
-    """Replaces the indented block after the command of this table; None if the page has no such command."""
+    """Replaces the indented block after the command of this table, and drops --quick from the command; None if the page
+    has no such command."""
     pattern = re.compile(rf"(^    kfe reproduce {re.escape(name)}(?: [^\n]*)?\n\n)((?:(?:    [^\n]*)?\n)*)", re.M)
     block = "".join(f"    {line}\n" if line else "\n" for line in lines) + "\n"
-    changed, count = pattern.subn(lambda match: match.group(1) + block, page, count=1)
+    changed, count = pattern.subn(lambda match: match.group(1).replace(" --quick", "") + block, page, count=1)
     return changed if count else None
 
 

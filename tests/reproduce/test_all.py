@@ -151,7 +151,7 @@ def test_reasons_name_what_exists():
 
 def test_numbers_are_replaced_in_the_page(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("### A\n\n    kfe reproduce t --data DIR\n\n    old\n      older\n\nText stays.\n\n### B\n\n"
+    page.write_text("### A\n\n    kfe reproduce t --data DIR --quick\n\n    old\n      older\n\nText stays.\n\n### B\n\n"
                     "    kfe reproduce tt\n\n    untouched\n")
     changed = summary.replace_block(page.read_text(), "t", ["new", "  1"])
     assert changed == ("### A\n\n    kfe reproduce t --data DIR\n\n    new\n      1\n\nText stays.\n\n### B\n\n"
