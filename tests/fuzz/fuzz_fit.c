@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libFuzzer harness of fits on hostile numbers and hostile compressed rows, with every method, kernel and predictor:
+ * a fit fails with a message or gives a model; the model can be saved, or saving says why not; what was saved loads, and
+ * the loaded model gives the same bits.
+ *
+ * The input is ten bytes of choices, then the numbers: one byte of kind each, with eight bytes of a double for kind 0.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kfe.h"
+
+enum { MEMORY_LIMIT = 64 << 20, MOST_ROWS = 9, MOST_COLS = 4, QUESTIONS = 300 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+typedef struct input {
+    const uint8_t *bytes;
+    size_t size;
+} input;
+
+static unsigned take_byte(input *in)
+{
+    if (!in->size)
+        return 0;
+    in->size--;
+    return *in->bytes++;
+}
+
+static double take_number(input *in)
+{
+    static const double odd[] = {0,      1,      -1,     2,     0.5,    1e20,  -1e20, 1e-20, 1e154, 1e155,
+                                 -1e155, 1e-155, 1e-300, 1e308, 5e-324, 1e150, -0.0,  3,     1e90,  1e-90};
+    unsigned kind = take_byte(in);
+    double value = 0;
+
+    if (kind == 0 && in->size >= sizeof value) {
+        memcpy(&value, in->bytes, sizeof value);
+        in->bytes += sizeof value;
+        in->size -= sizeof value;
+        return value;
+    }
+    if (kind < 100)
+        return odd[kind % (sizeof odd / sizeof *odd)];
+    return ((double)kind - 178) / 16;
+}
+
+typedef struct problem {
+    int64_t rows, cols;
+    double values[MOST_ROWS * MOST_COLS], targets[MOST_ROWS];
+    int64_t row_start[MOST_ROWS + 1];
+    int32_t columns[MOST_ROWS * MOST_COLS];
+    const char *labels[MOST_ROWS];
+} problem;
+
+/* Sound compressed rows of all entries, or whatever the bytes say, within the arrays. */
+static void take_rows(input *in, problem *p, int hostile)
+{
+    for (int64_t i = 0; i < p->rows; i++)
+        p->row_start[i + 1] = (i + 1) * p->cols;
+    for (int64_t i = 0; i < p->rows * p->cols; i++)
+        p->columns[i] = (int32_t)(i % p->cols);
+    if (!hostile)
+        return;
+    for (int64_t i = 0; i <= p->rows; i++)
+        p->row_start[i] = (int64_t)take_byte(in) % (p->rows * p->cols + 1);
+    for (int64_t i = 0; i < p->rows * p->cols; i++)
+        p->columns[i] = (int32_t)take_byte(in) - 2;
+}
+
+static kfe_status make_data(kfe_context *ctx, input *in, unsigned form, problem *p, kfe_data **out)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    kfe_status status;
+
+    memset(p, 0, sizeof *p);
+    p->rows = 2 + (int64_t)take_byte(in) % (MOST_ROWS - 1);
+    p->cols = form & 4 ? p->rows < MOST_COLS ? p->rows : MOST_COLS : 1 + (int64_t)take_byte(in) % MOST_COLS;
+    take_rows(in, p, form & 2);
+    for (int64_t i = 0; i < p->rows * p->cols; i++)
+        p->values[i] = take_number(in);
+    for (int64_t i = 0; i < p->rows; i++) {
+        p->labels[i] = names[take_byte(in) % 3];
+        p->targets[i] = take_number(in);
+    }
+    if (form & 1)
+        status = kfe_data_wrap_csr(ctx, p->rows, p->cols, p->row_start, p->columns, p->values, out);
+    else
+        status = kfe_data_wrap_dense(ctx, p->rows, p->cols, p->cols, p->values, out);
+    if (status == KFE_OK)
+        status = form & 8 ? kfe_data_set_targets(ctx, *out, 1, p->targets)
+                          : kfe_data_set_labels(ctx, *out, p->labels);
+    return status;
+}
+
+/* A fit that asks this often has no end in sight. */
+static int stop_after_questions(void *user)
+{
+    return ++*(int *)user > QUESTIONS;
+}
+
+static void fail(kfe_context *ctx, const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, kfe_error_message(ctx));
+    abort();
+}
+
+static void check_model(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    kfe_model *again = NULL;
+    kfe_matrix features[2] = {{0}};
+
+    if (kfe_model_save_bytes(ctx, model, &bytes, &size) != KFE_OK)
+        return;
+    if (kfe_model_load_bytes(ctx, bytes, size, &again) != KFE_OK)
+        fail(ctx, "saved, but not loaded");
+    kfe_status status = kfe_transform(ctx, model, data, &features[0]);
+    if (kfe_transform(ctx, again, data, &features[1]) != status)
+        fail(ctx, "one transforms, the other does not");
+    if (status == KFE_OK && memcmp(features[0].values, features[1].values,
+                                   (size_t)(features[0].rows * features[0].cols) * sizeof(double)) != 0)
+        fail(ctx, "saved and loaded, the model gives other features");
+    for (int i = 0; i < 2; i++)
+        kfe_matrix_free(&features[i]);
+    kfe_model_free(again);
+    kfe_string_free(ctx, bytes);
+}
+
+static kfe_status make_spec(kfe_context *ctx, input *in, kfe_spec **out)
+{
+    static const char *const scales[] = {"scale=none", "scale=standard", "scale=minmax", "scale=l2-rows"};
+    kfe_entry_info method;
+    kfe_entry_info kernel;
+    kfe_entry_info learner;
+    int methods = 0;
+    int kernels = 0;
+    int learners = 0;
+
+    while (kfe_method(methods, &method))
+        methods++;
+    while (kfe_kernel(kernels, &kernel))
+        kernels++;
+    while (kfe_learner(learners, &learner))
+        learners++;
+    kfe_method((int)take_byte(in) % methods, &method);
+    kfe_kernel((int)take_byte(in) % kernels, &kernel);
+    int chosen = (int)take_byte(in) % (learners + 1);
+    const char *text = strcmp(kernel.name, "spectrum") == 0 ? "spectrum:length=2" : kernel.name;
+    kfe_status status = kfe_spec_parse(ctx, method.name, scales[take_byte(in) % 4],
+                                       method.flags & KFE_HAS_KERNELS ? text : NULL, out);
+    if (status == KFE_OK && kfe_learner(chosen, &learner))
+        status = kfe_spec_set_learner(ctx, *out, learner.name, NULL);
+    return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static problem p;
+    input in = {bytes, size};
+    kfe_context *ctx = NULL;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    int questions = 0;
+
+    if (kfe_context_new(&ctx) != KFE_OK)
+        return 0;
+    kfe_context_set_memory(ctx, MEMORY_LIMIT);
+    kfe_context_set_threads(ctx, 1);
+    kfe_context_on_cancel(ctx, stop_after_questions, &questions);
+    if (make_spec(ctx, &in, &spec) == KFE_OK && make_data(ctx, &in, take_byte(&in), &p, &data) == KFE_OK) {
+        kfe_status status = kfe_fit(ctx, spec, data, &model);
+        questions = 0;
+        if (status == KFE_OK)
+            check_model(ctx, model, data);
+        else if (!kfe_error_message(ctx)[0])
+            fail(ctx, "no message");
+    }
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    kfe_context_free(ctx);
+    return 0;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libFuzzer harness of the use of loaded models: whatever loads can be asked, described, applied to data, evaluated and
+ * saved again without a crash, and what was saved loads again and gives the same bits.
+ *
+ * The mutator takes a model file apart, changes metadata, tensors or shapes, and writes it again with the right
+ * checksums, so that the loader's checks of content are what is tested, and so that inputs that were found also load in
+ * an ordinary build.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "kfe.h"
+#include "model/safetensors.h"
+
+enum { MEMORY_LIMIT = 64 << 20, ROWS = 3, MOST_COLS = 64, MOST_VIEWS = 4 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
+                                 uint8_t *out, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most);
+
+/* ---- data that fits a model ---- */
+
+static double numbers[ROWS * MOST_COLS];
+static int64_t row_start[ROWS + 1];
+static int32_t columns[ROWS * MOST_COLS];
+
+/* Column j of row i is (i·7 + j·3) mod 5 − 1: small numbers, some of them zeros; the first three columns of strings of
+ * rows make a kernel matrix, too. */
+static kfe_status make_view(kfe_context *ctx, const kfe_model *model, int view, int sparse, kfe_data **out)
+{
+    static const char *const strings[ROWS] = {"acgt", "", "ttgaca"};
+    int64_t cols = kfe_model_cols(model, view);
+
+    if (kfe_model_takes_strings(model, view))
+        return kfe_data_from_text(ctx, ROWS, strings, out);
+    if (cols < 1 || cols > MOST_COLS)
+        return KFE_EUNSUPPORTED;
+    for (int64_t i = 0; i < ROWS; i++) {
+        row_start[i + 1] = (i + 1) * cols;
+        for (int64_t j = 0; j < cols; j++) {
+            numbers[i * cols + j] = (double)((i * 7 + j * 3) % 5 - 1);
+            columns[i * cols + j] = (int32_t)j;
+        }
+    }
+    return sparse ? kfe_data_wrap_csr(ctx, ROWS, cols, row_start, columns, numbers, out)
+                  : kfe_data_wrap_dense(ctx, ROWS, cols, cols, numbers, out);
+}
+
+/* Labels that the model knows, except for the last one; or numbers. */
+static void set_target(kfe_context *ctx, const kfe_model *model, kfe_data *data)
+{
+    static const double targets[ROWS] = {0.5, -1, 2};
+    const char *labels[ROWS] = {"?", "?", "unheard of"};
+
+    if (kfe_model_task(model) == KFE_TASK_REAL) {
+        kfe_data_set_targets(ctx, data, 1, targets);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        if (kfe_model_class_name(model, i))
+            labels[i] = kfe_model_class_name(model, i);
+    kfe_data_set_labels(ctx, data, labels);
+}
+
+/* ---- using it ---- */
+
+static void describe(kfe_context *ctx, const kfe_model *model)
+{
+    for (int style = 0; style < 2; style++) {
+        char *text = NULL;
+        if (kfe_model_describe(ctx, model, (kfe_style)style, &text) == KFE_OK)
+            kfe_string_free(ctx, text);
+    }
+}
+
+static volatile double sink;
+
+static void read_all(const double *values, int64_t count)
+{
+    for (int64_t i = 0; values && i < count; i++)
+        sink = values[i];
+}
+
+static void ask(const kfe_model *model)
+{
+    int64_t rows = 0;
+    int64_t count = 0;
+    const double *weights = NULL;
+    const double *offset = NULL;
+    kfe_part_info part;
+
+    read_all(kfe_model_coefficients(model, &rows), rows * kfe_model_dim(model));
+    read_all(kfe_model_offset(model), kfe_model_offset(model) ? kfe_model_dim(model) : 0);
+    for (int64_t i = 0; kfe_model_support_index(model) && i < kfe_model_support_size(model); i++)
+        sink = (double)kfe_model_support_index(model)[i];
+    for (int i = 0; kfe_model_part(model, i, &part); i++)
+        ;
+    kfe_model_gate(model, &weights, &offset);
+    for (int64_t i = 0; kfe_model_record_name(model, i); i++)
+        read_all(kfe_model_record(model, kfe_model_record_name(model, i), &count), count);
+    for (int v = 0; v < kfe_model_views(model); v++)
+        for (int64_t j = 0; j < kfe_model_cols(model, v) && j < MOST_COLS; j++)
+            sink = kfe_model_column_name(model, v, j) ? 1 : 0;
+}
+
+static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_matrix predictions = {0};
+    kfe_matrix outputs = {0};
+    kfe_matrix scores = {0};
+
+    if (kfe_predict(ctx, model, data, &predictions, &outputs) == KFE_OK) {
+        for (int64_t i = 0; i < predictions.rows; i++)
+            if (kfe_model_task(model) == KFE_TASK_CLASSES &&
+                !kfe_model_class_name(model, (int64_t)predictions.values[i * predictions.stride]))
+                abort(); /* a prediction names no class */
+        kfe_class_scores(ctx, model, &outputs, &scores);
+    }
+    for (int style = 0; style < 2; style++) {
+        char *text = NULL;
+        if (kfe_evaluate(ctx, model, data, NULL, (kfe_style)style, &text) == KFE_OK)
+            kfe_string_free(ctx, text);
+    }
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&outputs);
+    kfe_matrix_free(&scores);
+}
+
+/* What transforms does so again, with the same bits, after saving and loading. */
+static void save_again(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                       const kfe_matrix *features)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    kfe_model *again = NULL;
+    kfe_matrix got = {0};
+
+    if (kfe_model_save_bytes(ctx, model, &bytes, &size) != KFE_OK)
+        return;
+    if (kfe_model_load_bytes(ctx, bytes, size, &again) != KFE_OK) {
+        fprintf(stderr, "saved, but not loaded: %s\n", kfe_error_message(ctx));
+        abort();
+    }
+    if (kfe_transform(ctx, again, data, &got) != KFE_OK || got.rows != features->rows ||
+        got.cols != features->cols ||
+        memcmp(got.values, features->values, (size_t)(got.rows * got.cols) * sizeof(double)) != 0) {
+        fprintf(stderr, "saved and loaded, the model gives other features\n");
+        abort();
+    }
+    kfe_matrix_free(&got);
+    kfe_model_free(again);
+    kfe_string_free(ctx, bytes);
+}
+
+static void apply(kfe_context *ctx, const kfe_model *model, int sparse)
+{
+    kfe_data *parts[MOST_VIEWS] = {0};
+    const char *names[MOST_VIEWS];
+    kfe_data *data = NULL;
+    kfe_matrix features = {0};
+    int views = kfe_model_views(model);
+    kfe_status status = views > MOST_VIEWS ? KFE_EUNSUPPORTED : KFE_OK;
+
+    for (int v = 0; status == KFE_OK && v < views; v++) {
+        names[v] = kfe_model_view_name(model, v);
+        status = make_view(ctx, model, v, sparse, &parts[v]);
+    }
+    if (status == KFE_OK)
+        status = kfe_data_join_views(ctx, views, (const kfe_data *const *)parts, names, &data);
+    if (status == KFE_OK) {
+        set_target(ctx, model, data);
+        if (kfe_transform(ctx, model, data, &features) == KFE_OK)
+            save_again(ctx, model, data, &features);
+        evaluate(ctx, model, data);
+    }
+    kfe_matrix_free(&features);
+    kfe_data_free(data);
+    for (int v = 0; v < MOST_VIEWS; v++)
+        kfe_data_free(parts[v]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    kfe_context *ctx = NULL;
+    kfe_model *model = NULL;
+
+    if (kfe_context_new(&ctx) != KFE_OK)
+        return 0;
+    kfe_context_set_memory(ctx, MEMORY_LIMIT);
+    kfe_context_set_threads(ctx, 1);
+    if (kfe_model_load_bytes(ctx, bytes, size, &model) == KFE_OK) {
+        ask(model);
+        describe(ctx, model);
+        apply(ctx, model, 0);
+        apply(ctx, model, 1);
+    }
+    kfe_model_free(model);
+    kfe_context_free(ctx);
+    return 0;
+}
+
+/* ---- changing models ---- */
+
+static unsigned draw(unsigned *state, unsigned below)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return below ? (*state >> 8) % below : 0;
+}
+
+static const char *const words[] = {"",
+                                    "0",
+                                    "-1",
+                                    "1",
+                                    "2",
+                                    "3",
+                                    "99999999999",
+                                    "1e308",
+                                    "nan",
+                                    "[]",
+                                    "{}",
+                                    "null",
+                                    "yes",
+                                    "no",
+                                    "none",
+                                    "classes",
+                                    "real",
+                                    "kernel",
+                                    "linear",
+                                    "identity",
+                                    "local",
+                                    "direct",
+                                    "value",
+                                    "largest",
+                                    "nearest",
+                                    "[\"a\"]",
+                                    "[\"a\",\"b\",\"c\"]",
+                                    "[\"a\",\"a\"]",
+                                    "knn",
+                                    "ls",
+                                    "svm",
+                                    "centroid",
+                                    "koc",
+                                    "pca",
+                                    "precomputed",
+                                    "[{\"kernel\":\"linear\",\"view\":0}]",
+                                    "[{\"kernel\":\"precomputed\",\"view\":0}]",
+                                    "[{\"kernel\":\"spectrum:length=2\",\"view\":0}]"};
+static const double reals[] = {0,      -0.0,   1,        -1,        0.5, 1e308, -1e308,
+                               1e-308, 5e-324, INFINITY, -INFINITY, NAN, 1e155, 2147483648.0};
+static const int64_t whole[] = {0, 1, -1, 2, 3, 255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1 << 20};
+#define PICK(state, array) (array)[draw(state, sizeof(array) / sizeof *(array))]
+
+/* One of the words, another entry's value, or the bytes changed at random. */
+static void change_text(kfe_i_safetensors *file, unsigned *state)
+{
+    if (!file->metadata_count)
+        return;
+    kfe_i_metadata *entry = &file->metadata[draw(state, (unsigned)file->metadata_count)];
+    size_t length = strlen(entry->value);
+    char *fresh = kfe_i_alloc(file->ctx, (int64_t)length + 4096, 1);
+
+    if (!fresh)
+        return;
+    memcpy(fresh, entry->value, length + 1);
+    if (draw(state, 3) == 0) {
+        size_t size = LLVMFuzzerMutate((uint8_t *)fresh, length, length + 64);
+        fresh[size] = '\0';
+        for (size_t i = 0; i < size; i++)
+            fresh[i] = fresh[i] > 0 && fresh[i] < 127 ? fresh[i] : 'x';
+    } else if (draw(state, 4) == 0) {
+        snprintf(fresh, 4096, "%s", file->metadata[draw(state, (unsigned)file->metadata_count)].value);
+    } else {
+        snprintf(fresh, 4096, "%s", PICK(state, words));
+    }
+    kfe_i_free(file->ctx, entry->value);
+    entry->value = fresh;
+}
+
+/* The first number in a value becomes another one. */
+static void change_number(kfe_i_safetensors *file, unsigned *state)
+{
+    char text[8192];
+
+    if (!file->metadata_count)
+        return;
+    kfe_i_metadata *entry = &file->metadata[draw(state, (unsigned)file->metadata_count)];
+    size_t before = strcspn(entry->value, "0123456789");
+    for (unsigned skip = draw(state, 4); skip && entry->value[before]; skip--)
+        before += strspn(entry->value + before, "0123456789.") +
+                  strcspn(entry->value + before + strspn(entry->value + before, "0123456789."), "0123456789");
+    size_t digits = strspn(entry->value + before, "0123456789.e");
+    if (snprintf(text, sizeof text, "%.*s%lld%s", (int)before, entry->value, (long long)PICK(state, whole),
+                 entry->value + before + digits) >= (int)sizeof text)
+        return;
+    kfe_i_safetensors_set(file, entry->key, text);
+}
+
+static void drop_text(kfe_i_safetensors *file, unsigned *state)
+{
+    if (!file->metadata_count)
+        return;
+    kfe_i_metadata *entry = &file->metadata[draw(state, (unsigned)file->metadata_count)];
+    kfe_i_free(file->ctx, entry->key);
+    kfe_i_free(file->ctx, entry->value);
+    *entry = file->metadata[--file->metadata_count];
+}
+
+static void change_entry(kfe_i_safetensors *file, unsigned *state)
+{
+    if (!file->tensor_count)
+        return;
+    kfe_i_tensor *tensor = &file->tensors[draw(state, (unsigned)file->tensor_count)];
+    if (tensor->count < 1)
+        return;
+    int64_t at = draw(state, (unsigned)(tensor->count < 4096 ? tensor->count : 4096));
+    if (tensor->dtype == KFE_DTYPE_F64)
+        ((double *)(uintptr_t)tensor->data)[at] = PICK(state, reals);
+    else if (tensor->dtype == KFE_DTYPE_I64)
+        ((int64_t *)(uintptr_t)tensor->data)[at] = PICK(state, whole);
+    else if (tensor->dtype == KFE_DTYPE_I32)
+        ((int32_t *)(uintptr_t)tensor->data)[at] = (int32_t)PICK(state, whole);
+    else
+        ((uint8_t *)(uintptr_t)tensor->data)[at] = (uint8_t)draw(state, 256);
+}
+
+/* Never larger than the data that is there. */
+static void change_shape(kfe_i_safetensors *file, unsigned *state)
+{
+    if (!file->tensor_count)
+        return;
+    kfe_i_tensor *tensor = &file->tensors[draw(state, (unsigned)file->tensor_count)];
+    int64_t count = 1;
+    kfe_i_tensor changed = *tensor;
+    if (draw(state, 2) && changed.rank == 2) {
+        changed.shape[0] = tensor->shape[1];
+        changed.shape[1] = tensor->shape[0];
+    } else if (changed.rank > 0) {
+        int64_t *side = &changed.shape[draw(state, (unsigned)changed.rank)];
+        *side = *side > 0 ? (int64_t)draw(state, (unsigned)(*side < 1000 ? *side : 1000)) : 0;
+    }
+    for (int r = 0; r < changed.rank; r++)
+        count *= changed.shape[r];
+    changed.count = count;
+    if (count <= tensor->count)
+        *tensor = changed;
+}
+
+static void drop_tensor(kfe_i_safetensors *file, unsigned *state)
+{
+    if (!file->tensor_count)
+        return;
+    kfe_i_tensor *tensor = &file->tensors[draw(state, (unsigned)file->tensor_count)];
+    kfe_i_free(file->ctx, tensor->name);
+    *tensor = file->tensors[--file->tensor_count];
+}
+
+static void swap_tensors(kfe_i_safetensors *file, unsigned *state)
+{
+    if (file->tensor_count < 2)
+        return;
+    kfe_i_tensor *a = &file->tensors[draw(state, (unsigned)file->tensor_count)];
+    kfe_i_tensor *b = &file->tensors[draw(state, (unsigned)file->tensor_count)];
+    char *name = a->name;
+    a->name = b->name;
+    b->name = name;
+}
+
+typedef void (*change)(kfe_i_safetensors *file, unsigned *state);
+static const change changes[] = {change_text,  change_text,  change_number, change_number, drop_text,
+                                 change_entry, change_entry, change_shape,  drop_tensor,   swap_tensors};
+
+/* Writes the file, signed again, if there is room; 0 otherwise. */
+static size_t print(kfe_i_safetensors *file, uint8_t *out, size_t most)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    if (kfe_i_safetensors_print(file, &text, &size) != KFE_OK || size > most)
+        size = 0;
+    if (size)
+        memcpy(out, text, size);
+    kfe_i_free(file->ctx, text);
+    return size;
+}
+
+/* The writer adds the checksums. */
+static void drop_checksums(kfe_i_safetensors *file)
+{
+    for (int64_t i = file->metadata_count - 1; i >= 0; i--)
+        if (strstr(file->metadata[i].key, "sha256")) {
+            kfe_i_free(file->ctx, file->metadata[i].key);
+            kfe_i_free(file->ctx, file->metadata[i].value);
+            for (int64_t j = i; j + 1 < file->metadata_count; j++)
+                file->metadata[j] = file->metadata[j + 1];
+            file->metadata_count--;
+        }
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed)
+{
+    kfe_context *ctx = NULL;
+    kfe_i_safetensors file = {0};
+    unsigned state = seed;
+    size_t written = 0;
+
+    if (draw(&state, 20) == 0 || kfe_context_new(&ctx) != KFE_OK)
+        return LLVMFuzzerMutate(bytes, size, most);
+    if (kfe_i_safetensors_parse(ctx, "model", bytes, size, &file) == KFE_OK) {
+        drop_checksums(&file);
+        for (unsigned count = 1 + draw(&state, 3); count; count--)
+            PICK(&state, changes)(&file, &state);
+        written = print(&file, bytes, most);
+        kfe_i_safetensors_free(&file);
+    }
+    kfe_context_free(ctx);
+    return written ? written : LLVMFuzzerMutate(bytes, size, most);
+}
+
+/* The first file with some metadata and tensors of the second. */
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
+                                 uint8_t *out, size_t most, unsigned seed)
+{
+    kfe_context *ctx = NULL;
+    kfe_i_safetensors first = {0};
+    kfe_i_safetensors second = {0};
+    unsigned state = seed;
+    size_t written = 0;
+
+    if (kfe_context_new(&ctx) != KFE_OK)
+        return 0;
+    if (kfe_i_safetensors_parse(ctx, "a", a, a_size, &first) == KFE_OK &&
+        kfe_i_safetensors_parse(ctx, "b", b, b_size, &second) == KFE_OK) {
+        drop_checksums(&first);
+        for (int64_t i = 0; i < second.metadata_count; i++)
+            if (draw(&state, 3) == 0 && !strstr(second.metadata[i].key, "sha256"))
+                kfe_i_safetensors_set(&first, second.metadata[i].key, second.metadata[i].value);
+        for (int64_t i = 0; i < first.tensor_count; i++)
+            for (int64_t j = 0; j < second.tensor_count; j++)
+                if (draw(&state, 2) == 0 && strcmp(first.tensors[i].name, second.tensors[j].name) == 0) {
+                    char *name = first.tensors[i].name;
+                    first.tensors[i] = second.tensors[j];
+                    first.tensors[i].name = name;
+                }
+        written = print(&first, out, most);
+    }
+    kfe_i_safetensors_free(&first);
+    kfe_i_safetensors_free(&second);
+    kfe_context_free(ctx);
+    return written;
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the seeds of fuzz_use: one small model of each kind of projector, predictor, data and kernel.
+# usage: tests/fuzz/make_seeds.sh KFE [FOLDER]     KFE: the command; FOLDER: where to (tests/fuzz/corpus/use)
+set -euo pipefail
+kfe=$(realpath "${1:?usage: make_seeds.sh KFE [FOLDER]}")
+out=$(realpath -m "${2:-$(dirname "$0")/corpus/use}")
+mkdir -p "$out"
+cd "$(mktemp -d)"
+printf '1,0,a\n0,1,b\n2,0.5,a\n0,2,b\n1.5,0,a\n0,3,b\n' > two.csv
+printf '1,0,a\n0,1,b\n2,2,c\n1,0.5,a\n0.5,1,b\n3,2,c\n' > three.csv
+printf '1,0,0.5\n0,1,1.5\n2,2,2.25\n1,0.5,0.75\n0.5,1,3.5\n3,2,-1\n' > real.csv
+printf 'a 1:1\nb 2:1\na 1:2 3:1\nb 2:2\n' > sparse.svm
+printf 'aacc\nttgg\naact\nttga\n' > strings.csv
+printf 'a\nb\na\nb\n' > strings.txt
+printf '4,1,2,1\n1,3,1,2\n2,1,4,1\n1,2,1,5\n' > given.csv
+
+fit() { # NAME ARGUMENT...
+    local name=$1
+    shift
+    "$kfe" fit -q "$@" -o "$out/$name.kfe" 2> log || { echo "$name: $(cat log)" >&2; return 1; }
+}
+
+fit koc-knn -m koc -k rbf:gamma=1 --learner knn three.csv
+fit koc-centroid -m koc -k laplacian:gamma=1 --learner centroid --scale standard three.csv
+fit pca-ls -m pca --learner ls three.csv
+fit pca-linear-svm -m pca --learner linear-svm two.csv
+fit kpca-svm -m kpca -k poly --learner svm three.csv
+fit kfd-svm-rbf -m kfd -k rbf:gamma=1 --learner svm --learner-kernel rbf:gamma=1 three.csv
+fit none-svm -m none -k rbf:gamma=1 --learner svm three.csv
+fit none-knn-real -m none --learner knn --task regress real.csv
+fit pls-ls-real -m pls --learner ls --task regress real.csv
+fit sma-real -m sma -k rbf:gamma=1 --learner ls --task regress real.csv
+fit sparse -m koc -k cosine --learner knn sparse.svm
+fit strings -m kpca -k spectrum:length=2 --content strings --label none strings.csv
+fit given -m kfd -k precomputed --label none --label-file strings.txt --learner knn given.csv
+fit views -m koc -k rbf:gamma=1 --learner knn --label-file strings.txt --label none --view x=given.csv --view y=given.csv
+fit akda-qr -m akda-qr -k rbf:gamma=1 three.csv
+fit mkl -m mkl -k rbf:gamma=1 -k linear three.csv
+fit svm-joint -m svm-joint -k rbf:gamma=1 three.csv
+fit slmc -m slmc -k rbf:gamma=1 two.csv
+fit lmkl -m lmkl -k linear -k rbf:gamma=1 three.csv
+fit sldr -m sldr -k linear -k laplacian:gamma=1 two.csv
+ls "$out" | wc -l
