@@ -342,14 +342,34 @@ static void string_tile(tile_job *job)
                 common_substrings(job->a, job->row + i, job->b, job->col + j);
 }
 
+/* One entry of compressed rows, whose columns increase within a row. */
+static double sparse_entry(const kfe_i_table *table, int64_t row, int64_t col)
+{
+    int64_t low = table->row_start[row];
+    int64_t high = table->row_start[row + 1];
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (table->columns[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < table->row_start[row + 1] && table->columns[low] == col ? table->values[low] : 0;
+}
+
+/* The rows hold kernel values, dense or sparse; the columns are named by their numbers. */
 static void given_tile(tile_job *job)
 {
-    for (int64_t i = 0; i < job->tile.rows; i++) {
-        const double *row = dense_row(&job->a->table, job->row + i);
-        for (int64_t j = 0; j < job->tile.cols; j++)
-            job->tile.values[i * job->tile.stride + j] =
-                row[(int64_t)*dense_row(&job->b->table, job->col + j)];
-    }
+    const kfe_i_table *given = &job->a->table;
+
+    for (int64_t i = 0; i < job->tile.rows; i++)
+        for (int64_t j = 0; j < job->tile.cols; j++) {
+            int64_t col = (int64_t)*dense_row(&job->b->table, job->col + j);
+            job->tile.values[i * job->tile.stride + j] = given->kind == KFE_TABLE_CSR
+                                                             ? sparse_entry(given, job->row + i, col)
+                                                             : dense_row(given, job->row + i)[col];
+        }
 }
 
 static void user_tile(tile_job *job)

@@ -131,6 +131,23 @@ static void check_sparse_equals_dense(const support_subject *s)
     support_made_free(&sparse_test);
 }
 
+/* Kernel values between new and training examples may come as compressed rows. */
+static void check_sparse_kernel_values_equal_dense(const support_subject *s)
+{
+    support_made train = support_make(s, &plain);
+    support_made sparse_test = support_make(s, &(support_variant){.sparse = 1, .test = 1, .zeros = 1});
+    support_made holes = support_make(s, &(support_variant){.test = 1, .zeros = 1});
+    kfe_matrix expected = support_subject_features(s, NULL, train.data, holes.data);
+    kfe_matrix got = support_subject_features(s, NULL, train.data, sparse_test.data);
+
+    support_same_bits(&expected, &got);
+    kfe_matrix_free(&expected);
+    kfe_matrix_free(&got);
+    support_made_free(&train);
+    support_made_free(&sparse_test);
+    support_made_free(&holes);
+}
+
 static void check_threads_change_rounding_only(const support_subject *s)
 {
     support_made train = support_make(s, &plain);
@@ -246,7 +263,7 @@ static void check_targets_it_cannot_use_are_refused(const support_subject *s)
     assert_fit_refused(s, &(support_variant){.unlabelled = 1}, "needs labels");
     assert_fit_refused(s, &(support_variant){.one_class = 1}, "two classes");
     if (!(s->method.flags & KFE_HAS_REGRESSION))
-        assert_fit_refused(s, &(support_variant){.real_targets = 1}, "class labels");
+        assert_fit_refused(s, &(support_variant){.real_targets = 1}, "needs classes");
 }
 
 static int needs_no_labels(const support_subject *s)
@@ -581,6 +598,8 @@ static const support_check checks[] = {
     {"one seed gives the same bits", check_one_seed_gives_the_same_bits, always, 0},
     {"the file keeps every bit", check_file_keeps_every_bit, always, 0},
     {"sparse equals dense", check_sparse_equals_dense, support_subject_has_points, 1},
+    {"sparse kernel values equal dense", check_sparse_kernel_values_equal_dense,
+     support_subject_is_precomputed, 0},
     {"threads change rounding only", check_threads_change_rounding_only, always, 1},
     {"storage changes precision only", check_storage_changes_precision_only, always, 1},
     {"the order of examples does not matter", check_order_of_examples_does_not_matter, always, 1},

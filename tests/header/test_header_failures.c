@@ -209,6 +209,7 @@ static kfe_status use_views(kfe_context *ctx, void *user)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
     kfe_matrix kernel = {0};
+    kfe_misfit misfit;
 
     (void)user;
     TRY(wrap_labelled(ctx, &data));
@@ -217,6 +218,10 @@ static kfe_status use_views(kfe_context *ctx, void *user)
     TRY(CALL(kfe_spec_parse)(ctx, "koc", NULL, NULL, &spec));
     TRY(CALL(kfe_spec_set_view_kernel)(ctx, spec, "left", "linear"));
     TRY(CALL(kfe_spec_add_kernel)(ctx, spec, "rbf:gamma=0.1..1/2"));
+    TRY(CALL(kfe_spec_check)(ctx, spec, joined, &misfit));
+    assert_string_not_equal(CALL(kfe_misfit_text)(KFE_MISFIT_LABELS), "");
+    assert_string_equal(CALL(kfe_spec_method)(spec), "koc");
+    assert_int_equal(CALL(kfe_spec_predicts)(spec), 0);
     TRY(CALL(kfe_fit)(ctx, spec, joined, &model));
     assert_string_equal(CALL(kfe_model_view_name)(model, 0), "left");
 cleanup:
@@ -428,6 +433,7 @@ static kfe_status use_search(kfe_context *ctx, void *user)
     TRY(kfe_spec_parse(ctx, "koc", "dim=1", NULL, &spec));
     TRY(kfe_spec_set_learner(ctx, spec, "knn", NULL));
     TRY(CALL(kfe_cv_check)(ctx, spec, 1, grids, "folds=2", &settings));
+    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
     TRY(CALL(kfe_splits_make)(ctx, data, "folds=2", &splits));
     look_at_splits(splits);
     TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, KFE_STYLE_JSON, &texts[0]));

@@ -177,6 +177,8 @@ support_made support_make(const support_subject *subject, const support_variant 
         made.values = given ? given_matrix(variant, rows, &class_of) : points(variant, rows, cols, &class_of);
         if (given)
             cols = variant->cols ? variant->cols : SUBJECT_ROWS;
+        for (int64_t i = 0; variant->zeros && i < rows * cols; i += 3)
+            made.values[i] = 0;
         if (variant->first_value != 0)
             made.values[0] = variant->first_value;
         if (variant->sparse)

@@ -37,6 +37,7 @@ const char *support_subject_kernel(const support_subject *subject);
 typedef struct support_variant {
     int test;   /* other points, not labelled */
     int sparse; /* compressed rows */
+    int zeros;  /* every third number becomes zero */
     int unlabelled;
     int one_class;
     int real_targets;
