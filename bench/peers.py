@@ -9,6 +9,7 @@ target. A case is this script called with --case NAME; it prints what it measure
 import ctypes
 import json
 import os
+import pathlib
 import resource
 import shutil
 import statistics
@@ -59,9 +60,8 @@ def gamma_of(cols):
 
 # ---- kfe through its C interface ----
 
-class Matrix(ctypes.Structure):
-    _fields_ = [("rows", ctypes.c_int64), ("cols", ctypes.c_int64), ("stride", ctypes.c_int64),
-                ("values", ctypes.POINTER(ctypes.c_double)), ("owner", ctypes.c_void_p)]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python" / "kfe"))
+from _abi import Matrix  # noqa: E402: the structures of kfe.h
 
 
 class Kfe:
@@ -102,7 +102,7 @@ class Kfe:
     def transform(self, model, data):
         z = Matrix()
         self.call("kfe_transform", model, data, ctypes.byref(z))
-        return np.ctypeslib.as_array(z.values, (z.rows * z.cols,)).reshape(z.rows, z.cols)
+        return np.ctypeslib.as_array(ctypes.cast(z.values, ctypes.POINTER(ctypes.c_double)), (z.rows * z.cols,)).reshape(z.rows, z.cols)
 
 
 # ---- cases ----
@@ -253,7 +253,7 @@ def kpls_floor(library):
     data, out = kfe.dense(mixture(10000, 256)), Matrix()
     kernel = f"rbf:gamma={gamma_of(256)}".encode()
     gram, _ = seconds_of(lambda: kfe.call("kfe_kernel_matrix", kernel, data, None, ctypes.byref(out)))
-    matrix = np.ctypeslib.as_array(out.values, (10000 * 10000,)).reshape(10000, 10000)
+    matrix = np.ctypeslib.as_array(ctypes.cast(out.values, ctypes.POINTER(ctypes.c_double)), (10000 * 10000,)).reshape(10000, 10000)
     block = np.random.default_rng(0).normal(size=(10000, 10))
     matrix @ block
     products, _ = seconds_of(lambda: [matrix @ block for _ in range(20)])

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the data that a command line names, and says what was read; used by every command that takes data. */
 #include "input.h"
 
 #include <stdlib.h>
@@ -7,12 +8,12 @@
 
 enum { CLASS_NAMES_SHOWN = 5, CLASS_NAME_SHOWN = 40 };
 
-/* The longest name of a view that is compared. */
+/* The longest name of a view. */
 enum { VIEW_NAME_SIZE = 256 };
 
 typedef struct view_file {
     const char *path;
-    char name[VIEW_NAME_SIZE]; /* as --view says, or by the file */
+    char name[VIEW_NAME_SIZE]; /* as --view says */
     int named;
 } view_file;
 
@@ -30,7 +31,7 @@ static int count_views(const cli_session *session, int first)
     return count < 0 ? 0 : count;
 }
 
-/* NAME=… of a flag into its parts: the length of NAME, or 0 if it is written otherwise. */
+/* Splits NAME=REST: the length of NAME, or 0 if the text has another form. */
 static size_t split_named(const char *value, const char **rest)
 {
     size_t length = strcspn(value, "=");
@@ -48,7 +49,6 @@ static kfe_status list_views(cli_session *session, int first, view_list *out)
     for (int i = first; i < arguments->operand_count; i++) {
         view_file *added = &out->items[out->count++];
         *added = (view_file){.path = arguments->operands[i]};
-        kfe_view_name(added->path, added->name, sizeof added->name);
     }
     for (int i = 0; (value = cli_value_at(arguments, "view", i)) != NULL; i++) {
         view_file *added = &out->items[out->count];
@@ -64,8 +64,8 @@ static kfe_status list_views(cli_session *session, int first, view_list *out)
     return KFE_OK;
 }
 
-static kfe_status read_views(cli_session *session, const view_list *views, const char *options,
-                             kfe_data **out)
+static kfe_status read_views(cli_session *session, const view_list *views, const kfe_model *model,
+                             const char *options, kfe_data **out)
 {
     size_t count = (size_t)views->count;
     const char **paths = cli_resize(NULL, count, sizeof *paths);
@@ -76,7 +76,9 @@ static kfe_status read_views(cli_session *session, const view_list *views, const
         paths[i] = views->items[i].path;
         names[i] = views->items[i].named ? views->items[i].name : NULL;
     }
-    if (count == 1 && !views->named)
+    if (model)
+        status = kfe_data_read_for_model(session->ctx, model, views->count, paths, names, options, out);
+    else if (count == 1 && !views->named)
         status = kfe_data_read(session->ctx, paths[0], options, out);
     else
         status = kfe_data_read_views(session->ctx, views->count, paths, names, options, out);
@@ -126,78 +128,6 @@ void cli_add_content(const cli_session *session, cli_text *options)
     add_string_views(options, &names);
 }
 
-/* ---- what a model tells the reader ---- */
-
-static int find_in_model(const kfe_model *model, const view_file *wanted)
-{
-    for (int v = 0; v < kfe_model_views(model); v++)
-        if (strcmp(kfe_model_view_name(model, v), wanted->name) == 0)
-            return v;
-    return -1;
-}
-
-/* Whether the views are the model's by name; else they are taken in its order. */
-static int are_by_name(const kfe_model *model, const view_list *views)
-{
-    for (int i = 0; i < views->count; i++)
-        if (find_in_model(model, &views->items[i]) >= 0)
-            return 1;
-    return 0;
-}
-
-/* The label is looked for in the last file, which is that of the model's last view. */
-static void move_labelled_last(const kfe_model *model, view_list *views)
-{
-    for (int i = 0; i + 1 < views->count; i++) {
-        view_file moved = views->items[i];
-        if (find_in_model(model, &moved) != kfe_model_views(model) - 1)
-            continue;
-        views->items[i] = views->items[views->count - 1];
-        views->items[views->count - 1] = moved;
-        return;
-    }
-}
-
-/* The label is where it was in the training file, unless the user says where it is. The last place is what
- * the reader takes anyway, in files that have one of their own as well. */
-static void add_label_place(const cli_session *session, const kfe_model *model, cli_text *options)
-{
-    int64_t column = kfe_model_label_column(model);
-    char number[32];
-
-    if (column < 1 || column > kfe_model_cols(model, kfe_model_views(model) - 1) ||
-        cli_option_given(&session->arguments, CLI_READING, "label") ||
-        cli_option_given(&session->arguments, CLI_READING, "label_file"))
-        return;
-    snprintf(number, sizeof number, "%lld", (long long)column);
-    cli_text_option(options, "label", number);
-}
-
-/* Which views hold strings, and how many columns the last one has, which shows whether one more is a label.
- */
-static void add_model_reading(const cli_session *session, const kfe_model *model, view_list *views,
-                              cli_text *options)
-{
-    int last = kfe_model_views(model) - 1;
-    int by_name = views->count > 1 && are_by_name(model, views);
-    cli_text names = {0};
-    char number[32];
-
-    if (by_name)
-        move_labelled_last(model, views);
-    for (int i = 0; i < views->count; i++)
-        if (kfe_model_takes_strings(model, by_name ? find_in_model(model, &views->items[i]) : i))
-            add_listed(&names, views->items[i].name, strlen(views->items[i].name));
-    if (names.length && views->count == 1 && !views->named)
-        cli_text_option(options, "content", "strings");
-    add_string_views(options, &names);
-    if (views->count != last + 1 || kfe_model_takes_strings(model, last))
-        return;
-    snprintf(number, sizeof number, "%lld", (long long)kfe_model_cols(model, last));
-    cli_text_option(options, "columns", number);
-    add_label_place(session, model, options);
-}
-
 /* ---- all together ---- */
 
 kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
@@ -215,10 +145,8 @@ kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model
         goto cleanup;
     }
     cli_text_add(&all_options, options ? options : "");
-    if (model)
-        add_model_reading(session, model, &views, &all_options);
     cli_options_of(&session->arguments, CLI_READING, &all_options);
-    CLI_TRY(read_views(session, &views, cli_text_string(&all_options), out));
+    CLI_TRY(read_views(session, &views, model, cli_text_string(&all_options), out));
 cleanup:
     free(all_options.bytes);
     free(views.items);

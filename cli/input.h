@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the data that a command line names: operands and --view, with the flags of reading. */
+/* Read the data that a command line names (operands and --view) with these functions. */
 #ifndef KFE_CLI_INPUT_H
 #define KFE_CLI_INPUT_H
 
 #include "command.h"
 
-/* Reads the operands from `first` on and every --view as views of the same examples. `model` is the one they
- * are for, which knows what its data looks like; NULL: none yet. `options` are those that the command adds;
- * what the user gave wins over them. */
+/* Reads the operands from `first` on and every --view as views of the same examples. `model`, unless
+ * NULL, is the model that the data is for (kfe_data_read_for_model). `options` are added by the command; flags
+ * of the user win. */
 kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
                          kfe_data **out);
 /* Appends what tells the reader of strings if a kernel that was given, to all views or to one, works on them.

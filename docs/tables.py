@@ -2,20 +2,14 @@
 """The tables of the library (methods, kernels, learners, generators, metrics) as Python objects, by ctypes."""
 import ctypes
 import dataclasses
+import pathlib
 import re
-from ctypes import c_char_p, c_double, c_int, c_uint
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python" / "kfe"))
+from _abi import EntryInfo, ParamInfo  # noqa: E402: the structures of kfe.h
 
 TYPES = ("integer", "real", "choice", "flag", "text")  # in the order of kfe_param_type
-
-
-class EntryInfo(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint),
-                ("kernel", c_char_p)]
-
-
-class ParamInfo(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("type", c_int), ("initial", c_char_p), ("min", c_double), ("max", c_double),
-                ("words", c_char_p), ("help", c_char_p)]
 
 
 @dataclasses.dataclass

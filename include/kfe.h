@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 #define KFE_VERSION_MAJOR 0
-#define KFE_VERSION_MINOR 1
+#define KFE_VERSION_MINOR 2
 #define KFE_VERSION_PATCH 0
-#define KFE_VERSION "0.1.0"
+#define KFE_VERSION "0.2.0" /* CMake and the Python package read it from here */
 
 #if defined(_WIN32)
 #define KFE_API
@@ -380,6 +380,13 @@ KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const k
  * counted, and those along a chain are its smallest margin. The caller frees `out`. */
 KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
                                     kfe_matrix *out);
+
+/* Reads new data for a model, as kfe_data_read_views does (names, or one of them, NULL: by the file). The
+ * model tells which views hold strings, whether the last file has a label column, and where; `options` of the
+ * caller win. */
+KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
+                                           const char *const *paths, const char *const *names,
+                                           const char *options, kfe_data **out);
 
 /* A model fitted with a user kernel and then loaded needs its function again. */
 KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name,

@@ -17,7 +17,7 @@ from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._errors import InputError
 from ._model import Model
-from ._spec import is_precomputed, kernel_flags, make_spec
+from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._validation import (check_strings, check_task, check_views, class_texts, encode_labels, is_views, looks_real,
                           refuse_one_table, validate, validate_target)
 
@@ -98,9 +98,12 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : object
         """
         context = self._context()
+        spec = make_spec(context, self)
+        spec.check()
         data = self._prepare(context, X, y, reset=True)
         try:
-            self._model = Model.fit(context, make_spec(context, self), data)
+            self._check_classes(spec.check(data))
+            self._model = Model.fit(context, spec, data)
         except InputError as error:
             if data.rows > 1:
                 raise
@@ -156,15 +159,18 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _set_labels(self, data: Data, y: np.ndarray, reset: bool) -> None:
         classes, codes = encode_labels(column_or_1d(y, warn=True))
-        if reset and len(classes) < 2 and self._entry.has(tables.SUPERVISION):
-            only = classes[:1].tolist()[0]
-            raise ValueError(f"{type(self).__name__} needs at least two classes, but y has 1 class: {only!r}")
-        if reset and len(classes) > 2 and self._entry.has(tables.TWO_CLASSES):
-            raise ValueError(f"Only binary classification is supported. {type(self).__name__} takes two classes, "
-                             f"but y has {len(classes)}")
         data.set_labels(class_texts(classes), codes)
         if reset:
             self.classes_ = classes
+
+    def _check_classes(self, misfit: int) -> None:
+        """Refuses a number of classes in the words that scikit-learn's checks look for."""
+        name = type(self).__name__
+        if misfit == MISFIT_ONE_CLASS:
+            raise ValueError(f"{name} needs at least two classes, but y has 1 class: {self.classes_.tolist()[0]!r}")
+        if misfit == MISFIT_TWO_CLASSES:
+            raise ValueError(f"Only binary classification is supported. {name} takes two classes, but y has "
+                             f"{len(self.classes_)}")
 
     # ---- what a fit leaves ----
 

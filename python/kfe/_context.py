@@ -13,7 +13,7 @@ import weakref
 from ctypes import byref, c_void_p
 from typing import Any
 
-from ._errors import KfeWarning, in_python, make_error
+from ._errors import KfeWarning, make_error
 from ._lib import CANCEL_FN, LOG_FN, PROGRESS_FN, lib
 
 LEVEL_WARNING = 1
@@ -82,7 +82,7 @@ class _Events:
         try:
             message = text.decode(errors="replace")
             if level <= LEVEL_WARNING:
-                self.warnings.append(in_python(message))
+                self.warnings.append(message)
             elif self.verbose:
                 print(f"[kfe] {message}")
         except BaseException as error:  # nothing may be raised through C

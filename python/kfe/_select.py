@@ -132,8 +132,9 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, refit: bool
     """
     estimator = _fresh(estimator)
     context = estimator._context()
-    data = estimator._prepare(context, X, y, reset=True)
     spec, grids = make_spec(context, estimator), _grid_texts(grid)
+    spec.check()
+    data = estimator._prepare(context, X, y, reset=True)
     best, text = c_void_p(), c_void_p()
     try:
         context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
@@ -204,8 +205,8 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     if not estimators:
         raise ValueError("there is nothing to compare")
     context = estimators[0]._context()
-    data = estimators[0]._prepare(context, X, y, reset=True)
     specs, grids, text = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
+    data = estimators[0]._prepare(context, X, y, reset=True)
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
     try:
         context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,

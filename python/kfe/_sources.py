@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data from generators and files, kernel matrices, and what there is."""
+"""Data from generators and files, kernel matrices, and lists of methods, kernels, learners and generators."""
 from __future__ import annotations
 
 import os
-from ctypes import byref, c_void_p
+from ctypes import byref, c_char_p, c_void_p
 from typing import Any
 
 import numpy as np
@@ -45,23 +45,41 @@ def generate(name: str, random_state: int | None = None, **options: Any) -> tupl
     return Data(context, pointer.value).to_arrays()
 
 
-def read(path: str | os.PathLike, **options: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """A table as the command line reads it: CSV, TSV, NumPy, LIBSVM, each also with .gz.
+def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Read a table as the command line does: CSV, TSV, NumPy or LIBSVM, each also with .gz.
 
     Parameters
     ----------
     path : str or path-like
+    model : fitted estimator or path of a model, optional
+        The model that the data is for. It knows how many columns its data has, so that a label column is found
+        or missed where the model expects it.
     **options
-        Of reading: ``label="species"``, ``header="yes"``, ``missing="mean"`` and so on.
+        Options of reading: ``label="species"``, ``header="yes"``, ``missing="mean"`` and so on.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), or None if there are no labels
     """
-    context, pointer = Context(), c_void_p()
-    context.call(lib.kfe_data_read, os.fsencode(path), options_text(options), byref(pointer))
+    context, pointer, name = Context(), c_void_p(), os.fsencode(path)
+    if model is None:
+        context.call(lib.kfe_data_read, name, options_text(options), byref(pointer))
+    else:
+        context.call(lib.kfe_data_read_for_model, _model_of(model).pointer, 1, (c_char_p * 1)(name), None,
+                     options_text(options), byref(pointer))
     return Data(context, pointer.value).to_arrays()
+
+
+def _model_of(model: Any):
+    """The fitted model of an estimator, or the one in a file."""
+    from sklearn.utils.validation import check_is_fitted
+
+    from ._model import Model
+    if isinstance(model, (str, os.PathLike)):
+        return Model.load(model)
+    check_is_fitted(model)
+    return model._model
 
 
 def kernel_matrix(kernel: str, X, Y=None, n_threads: int | None = None) -> np.ndarray:

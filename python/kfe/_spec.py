@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from ctypes import byref, c_void_p
+from ctypes import byref, c_int, c_void_p
 from typing import Any, Callable, Iterable
 
 from ._callbacks import callback_name, kernel_callback, rule_callback
@@ -11,6 +11,8 @@ from ._context import Context
 from ._errors import UnsupportedError
 from ._lib import lib
 from ._tables import FIT_OPTIONS, KERNEL_ENTRIES, LEARNERS, Entry, as_text, options_text, python_name
+
+MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES = 6, 7  # kfe_misfit in kfe.h
 
 
 def kernel_list(kernel: Any) -> list[Any]:
@@ -50,7 +52,7 @@ def _learner_names(learner: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 class Spec:
-    """A specification of the library, with the functions that it calls."""
+    """A spec of the library, with the Python functions that it calls."""
 
     def __init__(self, context: Context, pointer: int):
         self.context = context
@@ -123,6 +125,16 @@ class Spec:
                             "Pipeline")
         name, options = split_learner(learner, params)
         self.context.quick(lib.kfe_spec_set_learner, self.pointer, name.encode(), options)
+
+
+    def check(self, data: Any = None) -> int:
+        """Raises unless the spec can be fitted on the data (None: on any). Returns the reason (``MISFIT_...``) where
+        the caller words the error itself."""
+        misfit = c_int()
+        status = lib.kfe_spec_check(self.context.pointer, self.pointer, data.pointer if data else None, byref(misfit))
+        if misfit.value not in (MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES):
+            self.context.check(status)
+        return misfit.value
 
 
 def _free_spec(pointer, _context, _callbacks):

@@ -93,8 +93,6 @@ def check_views(estimator, X: Any, reset: bool) -> dict[str, Any]:
     views = _named_views(X, expected)
     if not views:
         raise ValueError("X is empty: give at least one view, such as {'name': array}")
-    if not estimator._entry.has(tables.MULTIVIEW):
-        raise ValueError(f"{type(estimator).__name__} takes one table, but X has {len(views)} views")
     kernel = getattr(estimator, "kernel", None)
     checked = {name: _check_view(kernel, name, table) for name, table in views.items()}
     check_consistent_length(*checked.values())

@@ -8,6 +8,8 @@ import time
 import types
 import warnings
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -249,26 +251,43 @@ def test_what_is_missing_to_predict(use, iris):
     assert "learner=" in told and "KOC(learner='svm')" in told
 
 
-@pytest.mark.parametrize("message, expected", [
-    ("there is no kernel 'x'; `kfe kernels` lists them", "there is no kernel 'x'; kfe.kernels() lists them"),
-    ("raise --memory, use fewer rows", "raise memory, use fewer rows"),
-    ("more --max-iter may do better", "more max_iter= may do better"),
-    ("try a smaller --margin-C, or --scale", "try a smaller margin_C=, or scale="),
-    ("use --solver gradient", "use solver='gradient'"),
-    ("fit it with --learner, such as --learner knn", "fit it with learner=, such as learner='knn'"),
-    ("on them: --learner knn, svm, …", "on them: learner='knn', 'svm', …"),
-    ("such as -m kpca, or --learner svm", "such as kfe.KPCA, or learner='svm'"),
-    ("use --missing mean or --missing drop", "use missing='mean' or missing='drop'"),
-    ("its views are a: give each with --view NAME=FILE", "its views are a: give X as a dict of arrays by these names"),
-    ("say which is whose with --view-kernel NAME=KERNEL", "say which is whose with kernel={NAME: KERNEL}"),
-    ("same order (and see --label if one of them is the label)", "same order"),
-    ("bind it with kfe_model_bind_kernel", "give it to kfe.load(path, kernels={name: function})"),
-    ("--grid: gamma is given twice", "grid: gamma is given twice"),
-    ("data of a-b and 1--2 in my--file.csv stay", "data of a-b and 1--2 in my--file.csv stay"),
-])
-def test_advice_in_pythons_words(message, expected):
-    assert _errors.in_python(message) == expected
-    assert str(_errors.make_error(3, message)) == expected
+def messages(iris, tmp_path):
+    """What the library says to all kinds of mistakes."""
+    X, y = iris
+    kfe.KOC().fit(X, y).save(tmp_path / "features.kfe")
+    (tmp_path / "gap.csv").write_text("1,2,a\n3,,b\n")
+    views = {"a": X[:, :2], "b": X[:, 2:]}
+    multi = kfe.MKL(kernel="rbf").fit(views, y)
+    mistakes = [
+        lambda: kfe.KOC(kernel="none such").fit(X, y),
+        lambda: kfe.KOC(learner="none such").fit(X, y),
+        lambda: kfe.KFD(memory="1K").fit(np.tile(X, (30, 1)), np.tile(y, 30)),
+        lambda: kfe.cv(kfe.KOC(), X, y),
+        lambda: kfe.cv(kfe.KOC(learner="knn"), X, y, grid={"gamma": [1]}, inner_folds=1),
+        lambda: kfe.cv(kfe.KOC(learner="knn"), X, y, grid={"nothing": [1]}),
+        lambda: kfe.cv(kfe.KOC(learner="knn"), X, y, folds=1000),
+        lambda: kfe.compare([kfe.KOC(learner="knn"), kfe.KPCA(learner="knn")], X, y, grid={"nothing": [1]}),
+        lambda: kfe.PLS(kernel="rbf").fit(X, y) if "kernel" in kfe.PLS().get_params() else kfe.read("no such.csv"),
+        lambda: kfe.AKDAQR(kernel="precomputed").fit(X @ X.T, y),
+        lambda: kfe.KPCA(kernel="precomputed", scale="standard").fit(X @ X.T),
+        lambda: kfe.read(tmp_path / "gap.csv"),
+        lambda: kfe.read(tmp_path / "gap.csv", model=tmp_path / "features.kfe"),
+        lambda: kfe.load(tmp_path / "gap.csv"),
+        lambda: kfe.KOC(kernel="rbf:gamma=-1").fit(X, y),
+        lambda: kfe.MKL(kernel=["rbf", "linear", "poly"]).fit(views, y),
+        lambda: kfe.MKL(kernel={"c": "rbf"}).fit(views, y),
+        lambda: multi.transform({"a": views["a"], "c": views["b"]}),
+    ]
+    for mistake in mistakes:
+        with pytest.raises(Exception) as caught:
+            mistake()
+        yield str(caught.value)
+
+
+def test_messages_are_in_pythons_words(iris, tmp_path):
+    """No message names a flag, a command or the markup of parameters."""
+    for message in messages(iris, tmp_path):
+        assert not re.search(r"(?<![\w-])--?[a-z][a-z-]*\b|`kfe |\{[a-z-]+(=[^}]*)?\}(?!:)", message), message
 
 
 def test_advice_that_the_library_gives(iris, tmp_path):

@@ -35,7 +35,7 @@ static kfe_status refuse(kfe_context *ctx, const kfe_model *model, const char *p
     for (int v = 0; v < model->view_count; v++)
         kfe_i_text_printf(&names, "%s%s", v ? ", " : "", model->views[v].name);
     KFE_TRY(names.status);
-    status = kfe_i_fail(ctx, KFE_EINPUT, "%s; its views are %s: give each with --view NAME=FILE", problem,
+    status = kfe_i_fail(ctx, KFE_EINPUT, "%s; its views are %s: give each by name with {view}", problem,
                         names.bytes);
 cleanup:
     kfe_i_text_free(&names);

@@ -54,8 +54,7 @@ static kfe_status check_learner(kfe_context *ctx, const kfe_model *model)
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EINVAL,
-        "the model gives features only and cannot predict; fit it with --learner, such as --learner "
-        "knn");
+        "the model gives features only and cannot predict; fit it with {learner}, such as {learner=knn}");
 }
 
 /* The answers that rows of outputs mean: class numbers, or the outputs themselves. */

@@ -16,8 +16,7 @@ static kfe_status check_names(kfe_context *ctx, const kfe_i_model_view *expected
         if (*wanted && *found && strcmp(wanted, found) != 0)
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "%s: column %lld is '%s', but the model was fitted on '%s' there; give the "
-                              "same columns in the same "
-                              "order (and see --label if one of them is the label)",
+                              "same columns in the same order (see {label} if one of them is the label)",
                               kfe_i_view_shown(given), (long long)j + 1, found, wanted);
     }
     return KFE_OK;
@@ -35,7 +34,7 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "%s: the model was fitted on %lld columns, but the data has %lld; give the same columns in the "
-            "same order (and see --label if one of them is the label)",
+            "same order (see {label} if one of them is the label)",
             kfe_i_view_shown(given), (long long)expected->cols, (long long)given->table.cols);
     return check_names(ctx, expected, given);
 }
@@ -54,7 +53,7 @@ static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe
     for (int64_t m = 0; m < model->kernels.count; m++)
         if (model->kernels.items[m].def->base == KFE_BASE_USER && !model->kernels.items[m].user_function)
             KFE_FAIL(ctx, KFE_EINVAL,
-                     "the model's kernel '%s' is a user function; bind it with kfe_model_bind_kernel",
+                     "the model's kernel '%s' is a user function; bind it with {bind-kernel}",
                      model->kernels.items[m].user_name);
 cleanup:
     return status;

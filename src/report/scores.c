@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/wording.h"
 
 /* More rows than these are left to JSON. */
 enum { MOST_SPLITS = 30, MOST_SETTINGS = 100, BEST_SETTINGS = 20 };
@@ -93,8 +94,8 @@ static void add_splits(kfe_i_text *text, const kfe_i_assessment *a)
         kfe_i_text_puts(text, "\n");
     }
     if (a->splits.count > MOST_SPLITS)
-        kfe_i_text_printf(text, "… and %lld more splits; --json has them all\n",
-                          (long long)(a->splits.count - MOST_SPLITS));
+        kfe_i_text_message(text, "… and %lld more splits; {json} has them all\n",
+                           (long long)(a->splits.count - MOST_SPLITS));
 }
 
 static void add_means(kfe_i_text *text, const kfe_i_assessment *a)
@@ -144,8 +145,8 @@ static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
         kfe_i_text_puts(text, c == a->best ? "  *\n" : "\n");
     }
     if (a->grid.count > MOST_SETTINGS)
-        kfe_i_text_printf(text, "the best %d of %lld settings; --json has them all\n", BEST_SETTINGS,
-                          (long long)a->grid.count);
+        kfe_i_text_message(text, "the best %d of %lld settings; {json} has them all\n", BEST_SETTINGS,
+                           (long long)a->grid.count);
 }
 
 static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
@@ -154,11 +155,13 @@ static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
     kfe_i_grid_describe(&a->grid, a->best, text);
     kfe_i_text_printf(text, ": %s ", a->metrics[0]->name);
     kfe_i_put_mean_sd(text, tuning_mean(a, a->best, 0), tuning_sd(a, a->best, 0));
-    kfe_i_text_printf(text,
-                      a->nested ? " on %lld inner folds\n"
-                                : " on %lld splits; being the best of %lld settings on these very splits, it "
-                                  "flatters: --inner-folds 5 is fair\n",
-                      (long long)a->tuning_splits, (long long)a->grid.count);
+    if (a->nested)
+        kfe_i_text_printf(text, " on %lld inner folds\n", (long long)a->tuning_splits);
+    else
+        kfe_i_text_message(text,
+                           " on %lld splits; too good, since it is the best of %lld settings on these very "
+                           "splits: {inner-folds=5} gives a fair estimate\n",
+                           (long long)a->tuning_splits, (long long)a->grid.count);
 }
 
 static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **out)

@@ -42,12 +42,12 @@ static kfe_status set_option(kfe_context *ctx, void *user, const char *key, cons
 static kfe_status settings_check(kfe_context *ctx, const kfe_i_assess_settings *settings)
 {
     if (settings->inner_folds == 1)
-        return kfe_i_fail(ctx, KFE_EINVAL, "inner-folds takes 0 (none) or at least 2, not 1");
+        return kfe_i_fail(ctx, KFE_EINVAL, "{inner-folds} takes 0 (none) or at least 2, not 1");
     if (settings->protocol.kind == KFE_SPLIT_HELD_OUT)
         return KFE_OK;
     if (settings->tuning_splits > 0 && settings->inner_folds == 0)
         return kfe_i_fail(ctx, KFE_EINVAL,
-                          "tuning-splits needs inner-folds of at least 2 to compare settings on");
+                          "{tuning-splits} needs {inner-folds} of at least 2 to compare settings on");
     return KFE_OK;
 }
 
@@ -120,7 +120,7 @@ kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *n
             *out = g;
             return KFE_OK;
         }
-    return kfe_i_fail(ctx, KFE_EINVAL, "positive: there is no class '%s'", name);
+    return kfe_i_fail(ctx, KFE_EINVAL, "{positive}: there is no class '%s'", name);
 }
 
 static kfe_status read_metrics(kfe_i_assessment *a, kfe_task task, const char *names)
@@ -348,8 +348,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     const kfe_i_target *target = &data->target;
 
     if (target->task == KFE_TASK_NONE)
-        KFE_FAIL(a->ctx, KFE_EINPUT,
-                 "predictions can only be measured on data with labels; see --label and --label-file");
+        KFE_FAIL(a->ctx, KFE_EINPUT, "predictions can only be measured on data with labels; give {labels}");
     if (target->task == KFE_TASK_CLASSES && target->class_count < 2)
         KFE_FAIL(a->ctx, KFE_EINPUT, "there is nothing to predict: every example is of class '%s'",
                  target->names[0]);

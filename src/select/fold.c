@@ -161,8 +161,7 @@ static kfe_status compact_classes(kfe_context *ctx, const kfe_i_split *split, kf
     if (train->target.class_count < 2)
         KFE_FAIL(ctx, KFE_EINPUT,
                  "the training part of fold %lld has examples of class '%s' only; take larger training parts "
-                 "(fewer "
-                 "folds, --train-size), or --stratified yes",
+                 "(fewer {folds}, a larger {train-size}), or {stratified=yes}",
                  (long long)split->fold + 1, train->target.names[0]);
 cleanup:
     return status;

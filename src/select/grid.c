@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Grids of settings: parsing "NAME=VALUES", finding whose parameter NAME is, and making specs of settings. Used
+ * by the search (sweep.c, assess.c). */
 #include "select/grid.h"
 
 #include <math.h>
@@ -7,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/wording.h"
 
 /* ---- where a name belongs ---- */
 
@@ -65,7 +68,7 @@ static kfe_status unknown_name(kfe_context *ctx, const kfe_spec *spec, const cha
     char suggestion[96];
 
     kfe_i_suggest(name, name_at, spec, suggestion, sizeof suggestion);
-    return kfe_i_fail(ctx, KFE_EINVAL, "--grid: neither method %s nor its kernel%s%s has a parameter '%s'%s",
+    return kfe_i_fail(ctx, KFE_EINVAL, "{grid}: neither method %s nor its kernel%s%s has a parameter '%s'%s",
                       spec->method->name, spec->learner ? " nor learner " : "",
                       spec->learner ? spec->learner->name : "", name, suggestion);
 }
@@ -88,7 +91,7 @@ static kfe_status find_owner(kfe_context *ctx, const kfe_spec *spec, const char 
     }
     if (matches > 1)
         return kfe_i_fail(ctx, KFE_EINVAL,
-                          "--grid: more than one part has a parameter '%s'; write kernel.%s, method.%s or "
+                          "{grid}: more than one part has a parameter '%s'; write kernel.%s, method.%s or "
                           "learner.%s",
                           *name, *name, *name, *name);
     *found = matches == 1;
@@ -144,7 +147,7 @@ static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, doub
     if (steps < 1 || steps > MOST || (logarithmic && !(low > 0 && high > 0)))
         KFE_FAIL(
             ctx, KFE_EINVAL,
-            "--grid: %s takes lo:hi:logN or lo:hi:linN with N from 1 to %d and, for log, lo and hi above 0",
+            "{grid}: %s takes lo:hi:logN or lo:hi:linN with N from 1 to %d and, for log, lo and hi above 0",
             axis->name, MOST);
     for (long i = 0; i < steps; i++) {
         double share = steps > 1 ? (double)i / (double)(steps - 1) : 0;
@@ -168,7 +171,7 @@ static kfe_status parse_values(kfe_context *ctx, kfe_i_axis *axis, const char *t
     for (;;) {
         size_t length = strcspn(text, ",");
         if (length == 0)
-            KFE_FAIL(ctx, KFE_EINVAL, "--grid: %s has an empty value; write %s=a,b,c", axis->name,
+            KFE_FAIL(ctx, KFE_EINVAL, "{grid}: %s has an empty value; write %s=a,b,c", axis->name,
                      axis->name);
         KFE_TRY(add_value(ctx, axis, text, length));
         if (!text[length])
@@ -215,6 +218,15 @@ static kfe_status set_axis(kfe_context *ctx, kfe_spec *spec, const kfe_i_axis *a
     return KFE_EINVAL;
 }
 
+/* The message of a value that was refused, with the name of the option in front. */
+static kfe_status refuse_value(kfe_context *ctx, kfe_status status)
+{
+    char grid[KFE_WORDING_TEXT];
+
+    kfe_i_word_format(ctx, "{grid}", grid);
+    return kfe_i_fail_prefix(ctx, status, grid);
+}
+
 static kfe_status check_values(kfe_context *ctx, const kfe_spec *spec, const kfe_i_axis *axis)
 {
     kfe_status status = KFE_OK;
@@ -223,7 +235,7 @@ static kfe_status check_values(kfe_context *ctx, const kfe_spec *spec, const kfe
     KFE_TRY(kfe_i_spec_copy(ctx, spec, &copy));
     for (int64_t i = 0; i < axis->count; i++)
         if ((status = set_axis(ctx, copy, axis, axis->values[i])) != KFE_OK) {
-            status = kfe_i_fail_prefix(ctx, status, "--grid");
+            status = refuse_value(ctx, status);
             goto cleanup;
         }
 cleanup:
@@ -284,7 +296,7 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char 
 
     *found = 0;
     if (!equals || equals == text)
-        KFE_FAIL(ctx, KFE_EINVAL, "--grid takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
+        KFE_FAIL(ctx, KFE_EINVAL, "{grid} takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
     KFE_CHECK_ALLOC(written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
     KFE_TRY(find_owner(ctx, spec, written, &name, &axis->owner, found));
     if (!*found && !optional)
@@ -306,7 +318,7 @@ static kfe_status insert_axis(kfe_i_grid *grid, kfe_i_axis *axis)
 
     for (int64_t i = 0; i < grid->axis_count; i++)
         if (grid->axes[i].owner == axis->owner && strcmp(grid->axes[i].name, axis->name) == 0)
-            return kfe_i_fail(grid->ctx, KFE_EINVAL, "--grid: %s is given twice", axis->name);
+            return kfe_i_fail(grid->ctx, KFE_EINVAL, "{grid}: %s is given twice", axis->name);
     for (; at > 0 && grid->axes[at - 1].place > axis->place; at--)
         grid->axes[at] = grid->axes[at - 1];
     grid->axes[at] = *axis;
@@ -326,7 +338,7 @@ static kfe_status count_settings(kfe_i_grid *grid)
         all *= (double)grid->axes[i].count;
         if (all > 1e9)
             return kfe_i_fail(grid->ctx, KFE_EINVAL,
-                              "--grid: more than a billion settings; take fewer values");
+                              "{grid}: more than a billion settings; take fewer values");
     }
     grid->count = (int64_t)all;
     return KFE_OK;

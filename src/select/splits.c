@@ -209,7 +209,7 @@ void kfe_i_splits_free(kfe_i_splits *splits)
 static kfe_status check_size(const division *all, double splits)
 {
     return kfe_i_check_memory(all->ctx, splits * (double)all->count * sizeof(int64_t),
-                              "the list of all splits", "use fewer folds or repeats, or raise --memory");
+                              "the list of all splits", "use fewer folds or repeats, or raise {memory}");
 }
 
 /* ---- folds ---- */

@@ -479,12 +479,11 @@ static kfe_status check_data(const run *r)
 
     if (!kfe_spec_predicts(r->sweep->grid->base))
         KFE_FAIL(r->ctx, KFE_EINVAL,
-                 "method %s gives features only; to measure them something must learn on them: --learner "
-                 "knn, svm, …",
+                 "method %s gives features only and cannot predict; add a learner, such as {learner=knn}; "
+                 "{learners} lists them",
                  r->sweep->grid->base->method->name);
     if (data->target.task == KFE_TASK_NONE)
-        KFE_FAIL(r->ctx, KFE_EINPUT,
-                 "predictions can only be measured on data with labels; see --label and --label-file");
+        KFE_FAIL(r->ctx, KFE_EINPUT, "predictions can only be measured on data with labels; give {labels}");
     for (int v = 0; v < data->view_count; v++)
         KFE_TRY(kfe_i_check_view(r->ctx, &data->views[v]));
     KFE_TRY(check_given(r));

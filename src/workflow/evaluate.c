@@ -66,12 +66,12 @@ static kfe_status check_target(const evaluating *job)
     if (!model->learner)
         return KFE_OK; /* predicting says so */
     if (target->task == KFE_TASK_NONE)
-        return kfe_i_fail(job->ctx, KFE_EINPUT,
-                          "predictions can only be measured on data with labels; see --label and "
-                          "--label-file, or use predict");
+        return kfe_i_fail(
+            job->ctx, KFE_EINPUT,
+            "predictions can only be measured on data with labels; give {labels}, or only predict");
     if (target->task != model->task)
         return kfe_i_fail(job->ctx, KFE_EINPUT,
-                          "the model predicts %s, but the labels of the data are %s; see --task and --label",
+                          "the model predicts %s, but the labels of the data are %s; see {task} and {label}",
                           kind_of(model->task), kind_of(target->task));
     if (target->task == KFE_TASK_REAL && target->cols != model->predictor.outputs)
         return kfe_i_fail(job->ctx, KFE_EINPUT, "the model predicts %lld numbers, but the data has %lld",

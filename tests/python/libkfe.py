@@ -2,15 +2,15 @@
 """As much of kfe.h through ctypes as the tests need."""
 import ctypes
 import os
+import pathlib
+import sys
 from ctypes import POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_void_p
 
 import numpy as np
 import scipy.sparse
 
-
-class Matrix(ctypes.Structure):
-    _fields_ = [("rows", c_int64), ("cols", c_int64), ("stride", c_int64), ("values", POINTER(c_double)),
-                ("owner", c_void_p)]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "kfe"))
+from _abi import Matrix  # noqa: E402: the structures of kfe.h
 
 
 class Failure(Exception):
@@ -53,7 +53,7 @@ class Kfe:
 
     def take(self, matrix):
         """The values of a matrix of the library, which is freed."""
-        flat = np.ctypeslib.as_array(matrix.values, (matrix.rows * matrix.stride,))
+        flat = np.ctypeslib.as_array(ctypes.cast(matrix.values, POINTER(c_double)), (matrix.rows * matrix.stride,))
         values = flat.reshape(matrix.rows, matrix.stride)[:, :matrix.cols].copy()
         self.free("matrix", byref(matrix))
         return values

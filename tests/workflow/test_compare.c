@@ -155,7 +155,7 @@ static void test_report_of_cross_validation(void **state)
         assert_ok(ctx, kfe_cross_validate(ctx, spec, 1, grids, s.data, options, KFE_STYLE_TEXT, NULL, &text));
         assert_non_null(strstr(text, "accuracy"));
         assert_non_null(strstr(text, "gamma="));
-        assert_int_equal(strstr(text, "flatters") != NULL, inner == 0);
+        assert_int_equal(strstr(text, "fair estimate") != NULL, inner == 0);
         kfe_string_free(ctx, text);
     }
     kfe_spec_free(spec);

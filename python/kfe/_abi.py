@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The structures and functions of kfe.h for ctypes. This is the only place that knows their layout: the package,
+the documentation, the tests and the benchmarks read it. It imports nothing but ctypes."""
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64,
+                    c_void_p)
+
+
+class Matrix(Structure):
+    _fields_ = [("rows", c_int64), ("cols", c_int64), ("stride", c_int64), ("values", c_void_p),
+                ("owner", c_void_p)]
+
+
+class ParamInfo(Structure):
+    _fields_ = [("name", c_char_p), ("type", c_int), ("initial", c_char_p), ("min", c_double), ("max", c_double),
+                ("words", c_char_p), ("help", c_char_p)]
+
+
+class EntryInfo(Structure):
+    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint),
+                ("kernel", c_char_p)]
+
+
+class PartInfo(Structure):
+    _fields_ = [("view", c_int), ("cols", c_int64), ("dim", c_int64), ("mapped", c_int), ("projection", c_void_p),
+                ("gating", c_void_p)]
+
+
+class Round(Structure):
+    """What a direction rule sees."""
+
+
+TIMES_FN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int64, c_void_p)
+Round._fields_ = [("examples", c_int64), ("targets", c_int64), ("round", c_int64), ("residual", c_void_p),
+                  ("features", c_void_p), ("times", TIMES_FN), ("handle", c_void_p)]
+
+LOG_FN = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+PROGRESS_FN = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
+CANCEL_FN = CFUNCTYPE(c_int, c_void_p)
+KERNEL_FN = CFUNCTYPE(c_double, c_void_p, c_void_p, c_void_p, c_int64)
+RULE_FN = CFUNCTYPE(c_int, c_void_p, POINTER(Round), c_void_p)
+
+OUT = POINTER(c_void_p)
+MATRIX = POINTER(Matrix)
+PARAM = POINTER(ParamInfo)
+COUNT = POINTER(c_int64)
+TABLE = (c_int, c_int, POINTER(EntryInfo))
+PARAMS = (PARAM, c_int, c_int)
+OPTIONS = (PARAM, c_int)
+
+# name: (result, arguments...). Strings that the caller frees are void pointers, since c_char_p would copy them
+# and forget where they lay.
+PROTOTYPES = {
+    "kfe_version": (c_char_p,),
+    "kfe_context_new": (c_int, OUT),
+    "kfe_context_free": (None, c_void_p),
+    "kfe_context_set_threads": (c_int, c_void_p, c_int),
+    "kfe_context_set_wording": (c_int, c_void_p, c_int),
+    "kfe_context_set_seed": (None, c_void_p, c_uint64),
+    "kfe_context_set_memory": (c_int, c_void_p, c_int64),
+    "kfe_context_on_log": (None, c_void_p, LOG_FN, c_void_p),
+    "kfe_context_on_progress": (None, c_void_p, PROGRESS_FN, c_void_p),
+    "kfe_context_on_cancel": (None, c_void_p, CANCEL_FN, c_void_p),
+    "kfe_error_message": (c_char_p, c_void_p),
+    "kfe_matrix_free": (None, MATRIX),
+    "kfe_data_read": (c_int, c_void_p, c_char_p, c_char_p, OUT),
+    "kfe_data_read_for_model": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), POINTER(c_char_p), c_char_p, OUT),
+    "kfe_data_wrap_dense": (c_int, c_void_p, c_int64, c_int64, c_int64, c_void_p, OUT),
+    "kfe_data_wrap_csr": (c_int, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, OUT),
+    "kfe_data_from_text": (c_int, c_void_p, c_int64, c_void_p, OUT),
+    "kfe_data_generate": (c_int, c_void_p, c_char_p, c_char_p, OUT),
+    "kfe_data_free": (None, c_void_p),
+    "kfe_data_set_labels": (c_int, c_void_p, c_void_p, c_void_p),
+    "kfe_data_set_targets": (c_int, c_void_p, c_void_p, c_int64, c_void_p),
+    "kfe_data_set_column_names": (c_int, c_void_p, c_void_p, c_int, c_void_p),
+    "kfe_data_rows": (c_int64, c_void_p),
+    "kfe_data_cols": (c_int64, c_void_p, c_int),
+    "kfe_data_task": (c_int, c_void_p),
+    "kfe_data_class_count": (c_int64, c_void_p),
+    "kfe_data_class_name": (c_char_p, c_void_p, c_int64),
+    "kfe_data_class_of": (c_int64, c_void_p, c_int64),
+    "kfe_data_column_name": (c_char_p, c_void_p, c_int, c_int64),
+    "kfe_data_targets": (c_void_p, c_void_p, COUNT),
+    "kfe_data_row": (c_int, c_void_p, c_void_p, c_int, c_int64, c_void_p),
+    "kfe_generator": TABLE,
+    "kfe_kernel": TABLE,
+    "kfe_method": TABLE,
+    "kfe_learner": TABLE,
+    "kfe_generator_param": PARAMS,
+    "kfe_kernel_param": PARAMS,
+    "kfe_method_param": PARAMS,
+    "kfe_learner_param": PARAMS,
+    "kfe_fit_option": OPTIONS,
+    "kfe_cv_option": OPTIONS,
+    "kfe_compare_option": OPTIONS,
+    "kfe_evaluate_option": OPTIONS,
+    "kfe_kernel_matrix": (c_int, c_void_p, c_char_p, c_void_p, c_void_p, MATRIX),
+    "kfe_spec_parse": (c_int, c_void_p, c_char_p, c_char_p, c_char_p, OUT),
+    "kfe_spec_set_learner": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
+    "kfe_spec_set": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
+    "kfe_spec_add_kernel": (c_int, c_void_p, c_void_p, c_char_p),
+    "kfe_spec_add_user_kernel": (c_int, c_void_p, c_void_p, c_char_p, KERNEL_FN, c_void_p),
+    "kfe_spec_new_rule": (c_int, c_void_p, c_char_p, RULE_FN, c_void_p, c_char_p, c_char_p, OUT),
+    "kfe_spec_check": (c_int, c_void_p, c_void_p, c_void_p, POINTER(c_int)),
+    "kfe_spec_predicts": (c_int, c_void_p),
+    "kfe_spec_free": (None, c_void_p),
+    "kfe_fit": (c_int, c_void_p, c_void_p, c_void_p, OUT),
+    "kfe_model_free": (None, c_void_p),
+    "kfe_transform": (c_int, c_void_p, c_void_p, c_void_p, MATRIX),
+    "kfe_predict": (c_int, c_void_p, c_void_p, c_void_p, MATRIX, MATRIX),
+    "kfe_class_scores": (c_int, c_void_p, c_void_p, MATRIX, MATRIX),
+    "kfe_model_bind_kernel": (c_int, c_void_p, c_void_p, c_char_p, KERNEL_FN, c_void_p),
+    "kfe_model_save": (c_int, c_void_p, c_void_p, c_char_p),
+    "kfe_model_save_bytes": (c_int, c_void_p, c_void_p, OUT, POINTER(c_size_t)),
+    "kfe_model_load": (c_int, c_void_p, c_char_p, OUT),
+    "kfe_model_load_bytes": (c_int, c_void_p, c_char_p, c_size_t, OUT),
+    "kfe_model_method": (c_char_p, c_void_p),
+    "kfe_model_learner": (c_char_p, c_void_p),
+    "kfe_model_outputs": (c_int64, c_void_p),
+    "kfe_model_task": (c_int, c_void_p),
+    "kfe_model_dim": (c_int64, c_void_p),
+    "kfe_model_support_size": (c_int64, c_void_p),
+    "kfe_model_views": (c_int, c_void_p),
+    "kfe_model_cols": (c_int64, c_void_p, c_int),
+    "kfe_model_takes_strings": (c_int, c_void_p, c_int),
+    "kfe_model_class_count": (c_int64, c_void_p),
+    "kfe_model_class_name": (c_char_p, c_void_p, c_int64),
+    "kfe_model_column_name": (c_char_p, c_void_p, c_int, c_int64),
+    "kfe_model_coefficients": (c_void_p, c_void_p, COUNT),
+    "kfe_model_offset": (c_void_p, c_void_p),
+    "kfe_model_support_index": (c_void_p, c_void_p),
+    "kfe_model_part": (c_int, c_void_p, c_int, POINTER(PartInfo)),
+    "kfe_model_gate": (c_int64, c_void_p, OUT, OUT),
+    "kfe_model_record": (c_void_p, c_void_p, c_char_p, COUNT),
+    "kfe_model_record_name": (c_char_p, c_void_p, c_int64),
+    "kfe_model_describe": (c_int, c_void_p, c_void_p, c_int, OUT),
+    "kfe_measure": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_char_p, c_int, OUT),
+    "kfe_evaluate": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, c_int, OUT),
+    "kfe_cross_validate": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT,
+                           OUT),
+    "kfe_compare": (c_int, c_void_p, c_int, OUT, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT),
+    "kfe_string_free": (None, c_void_p, c_void_p),
+}
+# of newer libraries; what needs them says so
+OPTIONAL = {
+    "kfe_data_join_views": (c_int, c_void_p, c_int, OUT, POINTER(c_char_p), OUT),
+    "kfe_spec_set_view_kernel": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
+}
+
+
+def declare(library, prototypes=PROTOTYPES) -> None:
+    """Gives the functions of a loaded library their types; AttributeError if one is missing."""
+    for name, (result, *arguments) in prototypes.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads new data for a model: kfe_data_read_for_model, which every host calls for files to transform, predict
+ * or evaluate. The model tells the reader which views hold strings, how many columns the last file has (one
+ * more is the label) and where the label stood in the training file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/param.h"
+#include "data/views.h"
+#include "model/model.h"
+
+/* One file and the name of its view. */
+typedef struct file {
+    const char *path;
+    const char *given;             /* name, or NULL: by the file */
+    char name[KFE_VIEW_NAME_SIZE]; /* given or not */
+} file;
+
+typedef struct reading {
+    kfe_context *ctx;
+    const kfe_model *model;
+    file *files;
+    int count;
+    int label_is_given; /* the caller says where the label is */
+} reading;
+
+static int find_in_model(const kfe_model *model, const char *name)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (strcmp(model->views[v].name, name) == 0)
+            return v;
+    return -1;
+}
+
+/* Whether names decide which file is which view; else the files are in the model's order. */
+static int names_decide(const reading *r)
+{
+    for (int i = 0; r->count > 1 && i < r->count; i++)
+        if (find_in_model(r->model, r->files[i].name) >= 0)
+            return 1;
+    return 0;
+}
+
+/* The reader looks for the label in the last file: that is the file of the model's last view. */
+static void move_labelled_file_last(reading *r)
+{
+    for (int i = 0; i + 1 < r->count; i++) {
+        file moved = r->files[i];
+        if (find_in_model(r->model, moved.name) != r->model->view_count - 1)
+            continue;
+        r->files[i] = r->files[r->count - 1];
+        r->files[r->count - 1] = moved;
+        return;
+    }
+}
+
+static int takes_strings(const reading *r, int index, int by_name)
+{
+    int view = by_name ? find_in_model(r->model, r->files[index].name) : index;
+
+    return view >= 0 && view < r->model->view_count && r->model->views[view].strings;
+}
+
+static void put_option(kfe_i_text *options, const char *key, const char *value)
+{
+    kfe_i_text_printf(options, "%s%s=", options->length ? "," : "", key);
+    kfe_i_option_escape(options, value);
+}
+
+static kfe_status put_string_views(const reading *r, int by_name, kfe_i_text *options)
+{
+    kfe_status status = KFE_OK;
+    char *list = NULL;
+    kfe_i_text names;
+
+    kfe_i_text_init(&names, r->ctx);
+    for (int i = 0; i < r->count; i++)
+        if (takes_strings(r, i, by_name))
+            kfe_i_text_printf(&names, "%s%s", names.length ? ";" : "", r->files[i].name);
+    KFE_TRY(kfe_i_text_take(&names, &list));
+    if (*list && r->count == 1 && !r->files[0].given)
+        put_option(options, "content", "strings");
+    if (*list)
+        put_option(options, "string_views", list);
+cleanup:
+    kfe_i_free(r->ctx, list);
+    return status;
+}
+
+/* Where the label stood, unless it was the last column, which the reader takes by itself. */
+static void put_columns(const reading *r, kfe_i_text *options)
+{
+    const kfe_i_model_view *last = &r->model->views[r->model->view_count - 1];
+    int64_t column = r->model->label_column;
+    char number[32];
+
+    if (r->count != r->model->view_count || last->strings)
+        return;
+    snprintf(number, sizeof number, "%lld", (long long)last->cols);
+    put_option(options, "columns", number);
+    if (r->label_is_given || column < 1 || column > last->cols)
+        return;
+    snprintf(number, sizeof number, "%lld", (long long)column);
+    put_option(options, "label", number);
+}
+
+static kfe_status note_label(kfe_context *ctx, void *user, const char *key, const char *value)
+{
+    reading *r = user;
+
+    (void)ctx;
+    (void)value;
+    r->label_is_given |= strcmp(key, "label") == 0 || strcmp(key, "label_file") == 0;
+    return KFE_OK;
+}
+
+/* What the model says first, then the caller's options, which win. */
+static kfe_status make_options(reading *r, const char *given, char **out)
+{
+    kfe_status status = KFE_OK;
+    int by_name = names_decide(r);
+    kfe_i_text options;
+
+    kfe_i_text_init(&options, r->ctx);
+    KFE_TRY(kfe_i_options_each(r->ctx, given, note_label, r));
+    if (by_name)
+        move_labelled_file_last(r);
+    KFE_TRY(put_string_views(r, by_name, &options));
+    put_columns(r, &options);
+    if (given && *given)
+        kfe_i_text_printf(&options, "%s%s", options.length ? "," : "", given);
+    KFE_TRY(kfe_i_text_take(&options, out));
+cleanup:
+    kfe_i_text_free(&options);
+    return status;
+}
+
+static kfe_status read_files(const reading *r, const char *options, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    const char **paths = NULL;
+    const char **names = NULL;
+
+    if (r->count == 1 && !r->files[0].given)
+        return kfe_data_read(r->ctx, r->files[0].path, options, out);
+    KFE_ALLOC(r->ctx, paths, r->count);
+    KFE_ALLOC(r->ctx, names, r->count);
+    for (int i = 0; i < r->count; i++) {
+        paths[i] = r->files[i].path;
+        names[i] = r->files[i].given;
+    }
+    KFE_TRY(kfe_data_read_views(r->ctx, r->count, paths, names, options, out));
+cleanup:
+    kfe_i_free(r->ctx, paths);
+    kfe_i_free(r->ctx, names);
+    return status;
+}
+
+kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
+                                   const char *const *paths, const char *const *names, const char *options,
+                                   kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    reading r = {.ctx = ctx, .model = model, .count = count};
+    char *all_options = NULL;
+
+    *out = NULL;
+    if (count < 1)
+        KFE_FAIL(ctx, KFE_EINVAL, "there is no file to read");
+    KFE_ALLOC_ZERO(ctx, r.files, count);
+    for (int i = 0; i < count; i++) {
+        r.files[i] = (file){.path = paths[i], .given = names ? names[i] : NULL};
+        if (r.files[i].given)
+            snprintf(r.files[i].name, sizeof r.files[i].name, "%s", r.files[i].given);
+        else
+            kfe_view_name(paths[i], r.files[i].name, sizeof r.files[i].name);
+    }
+    KFE_TRY(make_options(&r, options, &all_options));
+    KFE_TRY(read_files(&r, all_options, out));
+cleanup:
+    kfe_i_free(ctx, all_options);
+    kfe_i_free(ctx, r.files);
+    return status;
+}
