@@ -300,7 +300,7 @@ def test_advice_that_the_library_gives(iris, tmp_path):
     kfe.KOC(kernel=scalar_product).fit(*iris).save(tmp_path / "m.kfe")
     with pytest.raises(ValueError, match=r"kfe\.load\(path, kernels="):
         kfe.load(tmp_path / "m.kfe").transform(iris[0])
-    with pytest.warns(kfe.KfeWarning, match="max_iter="):
+    with pytest.warns(kfe.KfeWarning, match="max_iter"):
         kfe.LMKL(max_iter=1).fit([iris[0][:, :2], iris[0][:, 2:]], iris[1])
 
 

@@ -35,8 +35,7 @@ kfe_status kfe_i_learner_find(kfe_context *ctx, const char *name, const kfe_i_le
         if (strcmp((*out)->name, name) == 0)
             return KFE_OK;
     kfe_i_suggest(name, learner_name_at, NULL, suggestion, sizeof suggestion);
-    return kfe_i_fail(ctx, KFE_EINVAL, "there is no learner '%s'%s; `kfe learners` lists them", name,
-                      suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "there is no learner '%s'%s; {learners} lists them", name, suggestion);
 }
 
 int kfe_learner(int index, kfe_entry_info *out)
@@ -93,14 +92,13 @@ kfe_status kfe_i_learner_check(kfe_context *ctx, const kfe_i_learner *learner, c
             return KFE_OK;
         return kfe_i_fail(
             ctx, KFE_EINPUT,
-            "learner %s needs class labels, but the target was taken for a real number; if it is "
-            "a class, say --task classify",
+            "learner %s needs class labels, but the targets were read as real numbers; if they are "
+            "classes, use {task=classify}",
             learner->name);
     case KFE_TASK_NONE:
         break;
     }
-    return kfe_i_fail(ctx, KFE_EINPUT,
-                      "learner %s needs labels, and the data has none; see --label and --label-file",
+    return kfe_i_fail(ctx, KFE_EINPUT, "learner %s needs labels, but the data has none; give {labels}",
                       learner->name);
 }
 
@@ -139,13 +137,13 @@ kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *fea
     if (kfe_i_table_find_beyond(features, LARGEST_FEATURE, &row, &col))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
-            "feature %lld of example %lld is not a number to compute with (beyond %g); say --scale, "
-            "or use another kernel width",
+            "feature %lld of example %lld is not a number to compute with (beyond %g); use {scale}, "
+            "or another kernel width",
             (long long)col + 1, (long long)row + 1, LARGEST_FEATURE);
     if (features->rows > 1 && all_rows_equal(features))
         kfe_i_log(
             ctx, KFE_LOG_WARNING,
             "all features are constant, so that every example gets the same answer; look at the kernel's "
-            "width and at --scale");
+            "width and at {scale}");
     return KFE_OK;
 }

@@ -270,7 +270,7 @@ kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_predictor *pre
     double heaps = (double)KFE_TILE_SIDE * (double)job.k * kfe_context_threads(ctx);
 
     KFE_TRY(kfe_i_check_memory(ctx, heaps * (double)sizeof *job.heaps, "keeping so many neighbours",
-                               "ask fewer neighbors, or raise --memory"));
+                               "use fewer {neighbors}, or raise {memory}"));
     KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &predictor->support, NULL, &support));
     KFE_ALLOC(ctx, job.heaps, (int64_t)heaps);
     for (int64_t first = 0; first < features->rows; first += CHUNK_ROWS) {

@@ -80,7 +80,7 @@ kfe_status kfe_i_nodes_from_table(kfe_context *ctx, const kfe_i_table *table, in
     double entries = (double)count_nonzeros(table) + (bias ? 2.0 : 1.0) * (double)table->rows;
     kfe_status status =
         begin(ctx, table->rows, table->cols, entries, "handing the features to the support vector machine",
-              "extract fewer features, or raise --memory", out);
+              "extract fewer features, or raise {memory}", out);
 
     if (status != KFE_OK)
         return status;
@@ -113,7 +113,7 @@ kfe_status kfe_i_nodes_from_gram(kfe_context *ctx, const kfe_i_gram *gram, kfe_i
 
     KFE_TRY(begin(ctx, n, n, (double)n * ((double)n + 1), "a kernel matrix in LIBSVM's form",
                   "learn on extracted features with learner-kernel linear, poly, rbf or sigmoid, say "
-                  "svm-solver=smo, or raise --memory",
+                  "{svm-solver=smo}, or raise {memory}",
                   out));
     KFE_ALLOC(ctx, block, CHUNK_ROWS * n);
     for (int64_t first = 0; first < n; first += CHUNK_ROWS) {

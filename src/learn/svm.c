@@ -161,8 +161,7 @@ static kfe_status choose_kernel(kfe_context *ctx, const char *text, const kfe_i_
     kfe_status status = KFE_OK;
 
     if (strncmp(text, "user:", 5) == 0)
-        KFE_FAIL(ctx, KFE_EINVAL,
-                 "learner-kernel cannot be a function; use a kernel that `kfe kernels` lists");
+        KFE_FAIL(ctx, KFE_EINVAL, "{learner-kernel} cannot be a function; use a kernel that {kernels} lists");
     KFE_TRY(kfe_i_kernel_parse(ctx, text, out));
     if (out->def->base == KFE_BASE_GIVEN || out->def->base == KFE_BASE_STRING)
         KFE_FAIL(ctx, KFE_EINVAL,
@@ -182,7 +181,7 @@ static kfe_status overflow(kfe_context *ctx)
     return kfe_i_fail(
         ctx, KFE_EINPUT,
         "svm: the kernel values are too large for single precision, in which LIBSVM keeps them; "
-        "say --scale, or use a smaller gamma or learner-kernel=rbf");
+        "use {scale}, a smaller gamma or {learner-kernel=rbf}");
 }
 
 /* Row r of job->problem is example[r] (NULL: r). */

@@ -97,7 +97,7 @@ static kfe_status open_part(kfe_context *ctx, const kfe_i_gram *gram, const kfe_
     int64_t m = binary->count;
 
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)m * (double)m, "the kernel matrix of two classes",
-                               "say multiclass=ovr or svm-solver=libsvm, or raise --memory"));
+                               "use {multiclass=ovr} or {svm-solver=libsvm}, or raise {memory}"));
     KFE_ALLOC(ctx, *matrix, m * m);
     KFE_TRY(gather_entries(ctx, gram, binary->rows, m, *matrix));
     kfe_i_table table = {.kind = KFE_TABLE_DENSE, .rows = m, .cols = m, .stride = m, .values = *matrix};

@@ -132,11 +132,10 @@ static kfe_status check_target(checking *job)
     case KFE_TASK_REAL:
         if (method->flags & KFE_HAS_REGRESSION)
             return KFE_OK;
-        return MISFIT(
-            job, KFE_MISFIT_CLASSES, KFE_EINPUT,
-            "method %s needs classes, but the labels were read as real numbers; if they are classes, "
-            "use {task=classify}",
-            method->name);
+        return MISFIT(job, KFE_MISFIT_CLASSES, KFE_EINPUT,
+                      "method %s needs class labels, but the targets were read as real numbers; if they are "
+                      "classes, use {task=classify}",
+                      method->name);
     case KFE_TASK_CLASSES:
         break;
     }

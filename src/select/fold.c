@@ -23,9 +23,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec,
-                             const int64_t *rows, int64_t count, const int64_t *columns, int64_t column_count,
-                             kfe_data **out)
+kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec, kfe_i_rows rows,
+                             kfe_i_rows columns, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list kernels;
@@ -33,10 +32,10 @@ kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_s
     *out = NULL;
     kfe_i_kernel_list_init(ctx, &kernels);
     KFE_TRY(kfe_i_spec_kernels(ctx, spec, data, &kernels));
-    KFE_TRY(kfe_i_data_gather(ctx, data, rows, count, out));
+    KFE_TRY(kfe_i_data_gather(ctx, data, rows.items, rows.count, out));
     for (int v = 0; v < data->view_count; v++)
         if (kfe_i_kernel_list_given(&kernels, v) > 0)
-            KFE_TRY(pick_columns(ctx, columns, column_count, &(*out)->views[v].table));
+            KFE_TRY(pick_columns(ctx, columns.items, columns.count, &(*out)->views[v].table));
 cleanup:
     kfe_i_kernel_list_free(&kernels);
     if (status != KFE_OK) {
@@ -139,8 +138,9 @@ static kfe_status extract_alone(extraction *job, kfe_i_fold *out)
     KFE_TRY(kfe_i_fit_train_features(&job->fit, &out->train));
     KFE_TRY(keep_table(job, &out->train));
     KFE_TRY(kfe_i_fit_adopt(&job->fit));
-    KFE_TRY(kfe_i_fold_gather(job->ctx, job->data, job->fit.spec, split->test, split->test_count,
-                              split->train, split->train_count, &test));
+    KFE_TRY(kfe_i_fold_gather(job->ctx, job->data, job->fit.spec,
+                              (kfe_i_rows){split->test, split->test_count},
+                              (kfe_i_rows){split->train, split->train_count}, &test));
     KFE_TRY(predictor_input(job->ctx, job->fit.model, test, &out->test));
     KFE_TRY(keep_table(job, &out->test));
 cleanup:
@@ -201,12 +201,12 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
 {
     kfe_status status = KFE_OK;
     kfe_data *train = NULL;
+    kfe_i_rows rows = {split->train, split->train_count};
     extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = matrix};
 
     memset(out, 0, sizeof *out);
     out->ctx = owner;
-    KFE_TRY(kfe_i_fold_gather(ctx, data, spec, split->train, split->train_count, split->train,
-                              split->train_count, &train));
+    KFE_TRY(kfe_i_fold_gather(ctx, data, spec, rows, rows, &train));
     KFE_TRY(compact_classes(ctx, split, train, &out->old_code));
     job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
     KFE_TRY(kfe_i_fit_begin(&job.fit));

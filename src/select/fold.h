@@ -25,10 +25,15 @@ typedef struct kfe_i_shared_matrix {
     const int64_t *place; /* of each data row in it */
 } kfe_i_shared_matrix;
 
-/* Rows of the data with their targets; where a view is a given kernel matrix, only the columns listed. */
-kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec,
-                             const int64_t *rows, int64_t count, const int64_t *columns, int64_t column_count,
-                             kfe_data **out);
+/* Some rows of a data set. */
+typedef struct kfe_i_rows {
+    const int64_t *items;
+    int64_t count;
+} kfe_i_rows;
+
+/* Copies rows of the data with their targets; of a precomputed kernel matrix, only the columns listed. */
+kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec, kfe_i_rows rows,
+                             kfe_i_rows columns, kfe_data **out);
 
 /* Fits `spec` on the training rows; `matrix` NULL: by the road of kfe_fit. The result is freed by `owner`,
  * which may outlive ctx. */

@@ -391,10 +391,10 @@ void kfe_i_grid_free(kfe_i_grid *grid)
 
 /* ---- settings by number ---- */
 
-void kfe_i_grid_digits(const kfe_i_grid *grid, int64_t index, int64_t digits[KFE_AXIS_PLACES])
+void kfe_i_grid_choice(const kfe_i_grid *grid, int64_t index, int64_t choice[KFE_AXIS_PLACES])
 {
     for (int p = KFE_AXIS_PLACES - 1; p >= 0; p--) {
-        digits[p] = index % grid->counts[p];
+        choice[p] = index % grid->counts[p];
         index /= grid->counts[p];
     }
 }
@@ -411,13 +411,13 @@ static const char *value_at(const kfe_i_grid *grid, int64_t i, int64_t digit)
 
 const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis)
 {
-    int64_t digits[KFE_AXIS_PLACES];
+    int64_t choice[KFE_AXIS_PLACES];
 
-    kfe_i_grid_digits(grid, index, digits);
-    return value_at(grid, axis, digits[grid->axes[axis].place]);
+    kfe_i_grid_choice(grid, index, choice);
+    return value_at(grid, axis, choice[grid->axes[axis].place]);
 }
 
-kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t digits[KFE_AXIS_PLACES],
+kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t choice[KFE_AXIS_PLACES],
                             kfe_i_axis_place first, kfe_i_axis_place last, kfe_spec *spec)
 {
     kfe_status status = KFE_OK;
@@ -425,7 +425,7 @@ kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int6
     for (int64_t i = 0; i < grid->axis_count; i++) {
         const kfe_i_axis *axis = &grid->axes[i];
         if (axis->place >= first && axis->place <= last)
-            KFE_TRY(set_axis(ctx, spec, axis, value_at(grid, i, digits[axis->place])));
+            KFE_TRY(set_axis(ctx, spec, axis, value_at(grid, i, choice[axis->place])));
     }
 cleanup:
     return status;
@@ -433,12 +433,12 @@ cleanup:
 
 kfe_status kfe_i_grid_spec(kfe_context *ctx, const kfe_i_grid *grid, int64_t index, kfe_spec **out)
 {
-    int64_t digits[KFE_AXIS_PLACES];
+    int64_t choice[KFE_AXIS_PLACES];
     kfe_status status = kfe_i_spec_copy(ctx, grid->base, out);
 
-    kfe_i_grid_digits(grid, index, digits);
+    kfe_i_grid_choice(grid, index, choice);
     if (status == KFE_OK)
-        status = kfe_i_grid_apply(ctx, grid, digits, KFE_AXIS_FIT, KFE_AXIS_LEARNER, *out);
+        status = kfe_i_grid_apply(ctx, grid, choice, KFE_AXIS_FIT, KFE_AXIS_LEARNER, *out);
     if (status != KFE_OK) {
         kfe_spec_free(*out);
         *out = NULL;

@@ -43,9 +43,9 @@ kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, co
 void kfe_i_grid_free(kfe_i_grid *grid);
 
 /* The number that setting `index` has within each place. */
-void kfe_i_grid_digits(const kfe_i_grid *grid, int64_t index, int64_t digits[KFE_AXIS_PLACES]);
+void kfe_i_grid_choice(const kfe_i_grid *grid, int64_t index, int64_t choice[KFE_AXIS_PLACES]);
 /* The specification with the axes of places `first` … `last` set as these numbers say. */
-kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t digits[KFE_AXIS_PLACES],
+kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t choice[KFE_AXIS_PLACES],
                             kfe_i_axis_place first, kfe_i_axis_place last, kfe_spec *spec);
 /* The whole specification of a setting. */
 kfe_status kfe_i_grid_spec(kfe_context *ctx, const kfe_i_grid *grid, int64_t index, kfe_spec **out);

@@ -334,6 +334,7 @@ static kfe_status use_model(kfe_context *ctx, void *user)
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
     kfe_model *models[3] = {0};
+    kfe_data *read = NULL;
     char *bytes = NULL;
     size_t size = 0;
 
@@ -351,7 +352,10 @@ static kfe_status use_model(kfe_context *ctx, void *user)
     TRY(CALL(kfe_model_save)(ctx, models[0], model_path));
     TRY(CALL(kfe_model_load)(ctx, model_path, &models[2]));
     look_at_model(models[2]);
+    TRY(CALL(kfe_data_read_for_model)(ctx, models[2], 1, (const char *const[]){csv_path}, NULL, NULL, &read));
+    assert_int_equal(kfe_data_cols(read, 0), COLS);
 cleanup:
+    kfe_data_free(read);
     kfe_string_free(ctx, bytes);
     for (int i = 0; i < 3; i++)
         kfe_model_free(models[i]);
@@ -432,6 +436,11 @@ static kfe_status use_search(kfe_context *ctx, void *user)
     TRY(wrap_labelled(ctx, &data));
     TRY(kfe_spec_parse(ctx, "koc", "dim=1", NULL, &spec));
     TRY(kfe_spec_set_learner(ctx, spec, "knn", NULL));
+    TRY(CALL(kfe_spec_check)(ctx, spec, data, NULL));
+    assert_string_equal(CALL(kfe_misfit_text)(KFE_MISFIT_VIEWS), "takes one view");
+    assert_string_equal(CALL(kfe_spec_method)(spec), "koc");
+    assert_true(CALL(kfe_spec_predicts)(spec));
+    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
     TRY(CALL(kfe_cv_check)(ctx, spec, 1, grids, "folds=2", &settings));
     TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
     TRY(CALL(kfe_splits_make)(ctx, data, "folds=2", &splits));
@@ -461,7 +470,7 @@ typedef struct header_use {
 
 static header_use uses[] = {
     {"context", use_context, 0}, {"files", use_files, 2},     {"memory", use_memory, 0},
-    {"views", use_views, 0},     {"tables", use_tables, 0},   {"model", use_model, 0},
+    {"views", use_views, 0},     {"tables", use_tables, 0},   {"model", use_model, 1},
     {"rule", use_rule, 0},       {"metrics", use_metrics, 0}, {"search", use_search, 0},
 };
 

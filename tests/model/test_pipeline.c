@@ -223,7 +223,7 @@ static void test_learner_of_a_specification(void **state)
     assert_ok(ctx, kfe_fit(ctx, spec, h.train, &model));
     assert_null(kfe_model_learner(model));
     assert_int_equal(kfe_model_outputs(model), 0);
-    assert_fails(ctx, KFE_EINVAL, "--learner", kfe_predict(ctx, model, h.test, &answers, NULL));
+    assert_fails(ctx, KFE_EINVAL, "learner=knn", kfe_predict(ctx, model, h.test, &answers, NULL));
     assert_null(answers.values);
     kfe_model_free(model);
     kfe_spec_free(spec);

@@ -267,13 +267,13 @@ static void test_costly_axes_change_least(void **state)
     assert_int_equal(grid.counts[KFE_AXIS_LEARNER], 6);
     assert_int_equal(grid.counts[KFE_AXIS_DIM], 1);
     for (int64_t s = 0; s < grid.count; s++) {
-        int64_t digits[KFE_AXIS_PLACES];
-        kfe_i_grid_digits(&grid, s, digits);
-        assert_int_equal(digits[KFE_AXIS_FIT], s / 24);
-        assert_int_equal(digits[KFE_AXIS_KERNEL], s / 12 % 2);
-        assert_int_equal(digits[KFE_AXIS_METHOD], s / 6 % 2);
-        assert_int_equal(digits[KFE_AXIS_DIM], 0);
-        assert_int_equal(digits[KFE_AXIS_LEARNER], s % 6);
+        int64_t choice[KFE_AXIS_PLACES];
+        kfe_i_grid_choice(&grid, s, choice);
+        assert_int_equal(choice[KFE_AXIS_FIT], s / 24);
+        assert_int_equal(choice[KFE_AXIS_KERNEL], s / 12 % 2);
+        assert_int_equal(choice[KFE_AXIS_METHOD], s / 6 % 2);
+        assert_int_equal(choice[KFE_AXIS_DIM], 0);
+        assert_int_equal(choice[KFE_AXIS_LEARNER], s % 6);
         assert_string_equal(kfe_i_grid_value(&grid, s, 0), s / 24 ? "l2-rows" : "none");
         assert_string_equal(kfe_i_grid_value(&grid, s, 1), s / 12 % 2 ? "0.25" : "0.5");
     }

@@ -87,7 +87,7 @@ static void test_what_cannot_be_measured_is_refused(void **state)
     select_sample real = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 0, 1);
     kfe_data *unlabelled = support_dense(ctx, ROWS, COLS, s.values, NULL);
 
-    assert_fails(ctx, KFE_EINVAL, "--learner", sweep_text(ctx, "koc", NULL, NULL, NULL, s.data));
+    assert_fails(ctx, KFE_EINVAL, "learner=knn", sweep_text(ctx, "koc", NULL, NULL, NULL, s.data));
     assert_fails(ctx, KFE_EINPUT, "labels", sweep_text(ctx, "pca", NULL, "knn", NULL, unlabelled));
     assert_fails(ctx, KFE_EINPUT, "class labels", sweep_text(ctx, "koc", NULL, "ls", NULL, real.data));
     assert_fails(ctx, KFE_EINPUT, "class labels", sweep_text(ctx, "pca", NULL, "centroid", NULL, real.data));

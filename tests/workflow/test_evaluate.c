@@ -173,7 +173,7 @@ static void test_refusals(void **state)
                  kfe_evaluate(ctx, model, classes, "positive=z", KFE_STYLE_TEXT, &text));
     assert_fails(ctx, KFE_EINVAL, "metrics",
                  kfe_evaluate(ctx, model, classes, "metric=f1", KFE_STYLE_TEXT, &text));
-    assert_fails(ctx, KFE_EINVAL, "--learner",
+    assert_fails(ctx, KFE_EINVAL, "learner=knn",
                  kfe_evaluate(ctx, features, classes, NULL, KFE_STYLE_TEXT, &text));
     assert_null(text);
     assert_fails(ctx, KFE_EINVAL, "number of a class",

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows and kernel matrix that a group of splits shares; used by sweep.c. */
+#include "select/group.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/prepare.h"
+
+/* ---- members ---- */
+
+kfe_status kfe_i_group_init(kfe_context *ctx, const kfe_data *data, const kfe_i_splits *splits,
+                            kfe_i_group *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = kfe_data_rows(data);
+
+    *out = (kfe_i_group){.ctx = ctx, .data = data, .splits = splits};
+    KFE_ALLOC(ctx, out->members, splits->count);
+    KFE_ALLOC(ctx, out->rows, n);
+    KFE_ALLOC(ctx, out->place, n);
+cleanup:
+    return status;
+}
+
+static void free_tables(kfe_i_group *group, kfe_i_table **tables)
+{
+    for (int v = 0; *tables && v < group->data->view_count; v++)
+        kfe_i_table_free(&(*tables)[v]);
+    kfe_i_free(group->ctx, *tables);
+    *tables = NULL;
+}
+
+static void free_bases(kfe_i_group *group)
+{
+    for (int64_t m = 0; m < group->base_count; m++)
+        kfe_i_base_free(&group->bases[m]);
+    kfe_i_free(group->ctx, group->bases);
+    group->bases = NULL;
+    group->base_count = 0;
+}
+
+static void drop_shared(kfe_i_group *group)
+{
+    free_tables(group, &group->scaled);
+    free_tables(group, &group->train_scaled);
+    kfe_data_free(group->train);
+    group->train = NULL;
+    free_bases(group);
+    kfe_i_free(group->ctx, group->matrix);
+    group->matrix = NULL;
+}
+
+void kfe_i_group_free(kfe_i_group *group)
+{
+    if (!group->ctx)
+        return;
+    drop_shared(group);
+    kfe_i_free(group->ctx, group->members);
+    kfe_i_free(group->ctx, group->rows);
+    kfe_i_free(group->ctx, group->place);
+    memset(group, 0, sizeof *group);
+}
+
+static void mark(kfe_i_group *group, const int64_t *rows, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        group->place[rows[i]] = 0;
+}
+
+kfe_status kfe_i_group_set(kfe_i_group *group, int64_t first, int64_t count)
+{
+    int64_t n = kfe_data_rows(group->data);
+
+    drop_shared(group);
+    group->count = count;
+    for (int64_t i = 0; i < n; i++)
+        group->place[i] = -1;
+    for (int64_t m = 0; m < count; m++) {
+        const kfe_i_split *split = &group->splits->items[first + m];
+        group->members[m] = first + m;
+        mark(group, split->train, split->train_count);
+        mark(group, split->test, split->test_count);
+    }
+    group->row_count = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (group->place[i] == 0) {
+            group->place[i] = group->row_count;
+            group->rows[group->row_count++] = i;
+        }
+    if (group->row_count == 0)
+        return kfe_i_fail(group->ctx, KFE_EINVAL, "there are no splits to work on");
+    return KFE_OK;
+}
+
+/* ---- what can be shared ---- */
+
+int kfe_i_has_user_kernel(const kfe_spec *spec)
+{
+    for (int64_t m = 0; m < spec->kernels.count; m++)
+        if (spec->kernels.items[m].def->base == KFE_BASE_USER)
+            return 1;
+    return 0;
+}
+
+kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec *spec, int *out)
+{
+    kfe_status status = KFE_OK;
+    int scale = spec->fit.scale;
+    kfe_i_kernel_list kernels;
+
+    *out = scale != KFE_SCALE_NONE && scale != KFE_SCALE_L2_ROWS;
+    kfe_i_kernel_list_init(group->ctx, &kernels);
+    KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
+    for (int64_t m = 0; m < kernels.count; m++)
+        *out |= !kfe_i_kernel_is_resolved(&kernels.items[m]);
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}
+
+/* The matrix must fit in memory beside the distances of each kernel. */
+int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec)
+{
+    int by_kernel = spec->method->flags & KFE_HAS_KERNELS &&
+                    !(spec->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS));
+    double bytes = 8.0 * (double)group->row_count * (double)group->row_count;
+    int64_t kernels = spec->kernels.count + group->data->view_count - 1; /* at most */
+
+    return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
+           (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
+           bytes * (double)(1 + kernels) <= (double)kfe_context_memory(group->ctx);
+}
+
+/* ---- shared work ---- */
+
+/* Scales `data` as the training rows decide. Borrowed tables are taken over, so that `data` can be freed. */
+static kfe_status scale(kfe_i_group *group, int kind, kfe_data *data, kfe_i_table **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_scaler *scalers = NULL;
+
+    KFE_ALLOC_ZERO(group->ctx, *out, data->view_count);
+    KFE_ALLOC_ZERO(group->ctx, scalers, data->view_count);
+    KFE_TRY(kfe_i_scale_views(group->ctx, kind, group->train, data, scalers, *out));
+    for (int v = 0; data != group->train && v < data->view_count; v++)
+        if (!(*out)[v].owned) {
+            (*out)[v] = data->views[v].table;
+            memset(&data->views[v].table, 0, sizeof data->views[v].table);
+        }
+cleanup:
+    for (int v = 0; scalers && v < data->view_count; v++)
+        kfe_i_scaler_free(&scalers[v]);
+    kfe_i_free(group->ctx, scalers);
+    return status;
+}
+
+static kfe_status prepare_rows(kfe_i_group *group, const kfe_spec *spec)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_split *split = &group->splits->items[group->members[0]];
+    kfe_i_rows all_rows = {group->rows, group->row_count};
+    kfe_i_rows train_rows = {split->train, split->train_count};
+    kfe_data *all = NULL;
+
+    KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, train_rows, train_rows, &group->train));
+    KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, all_rows, all_rows, &all));
+    KFE_TRY(scale(group, spec->fit.scale, group->train, &group->train_scaled));
+    KFE_TRY(scale(group, spec->fit.scale, all, &group->scaled));
+cleanup:
+    kfe_data_free(all);
+    return status;
+}
+
+static kfe_status add_kernels(kfe_i_group *group, const kfe_i_kernel_list *kernels)
+{
+    kfe_status status = KFE_OK;
+
+    if (group->base_count != kernels->count) {
+        free_bases(group);
+        KFE_ALLOC_ZERO(group->ctx, group->bases, kernels->count);
+        group->base_count = kernels->count;
+    }
+    for (int64_t m = 0; m < kernels->count; m++) {
+        const kfe_i_kernel *kernel = &kernels->items[m];
+        if (!kfe_i_base_serves(&group->bases[m], kernel)) {
+            kfe_i_base_free(&group->bases[m]);
+            KFE_TRY(kfe_i_base_make(group->ctx, kernel, &group->scaled[kernel->view], &group->bases[m]));
+        }
+        KFE_TRY(kfe_i_base_map(group->ctx, &group->bases[m], kernel, m > 0, group->matrix));
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels;
+
+    kfe_i_kernel_list_init(group->ctx, &kernels);
+    if (!group->scaled)
+        KFE_TRY(prepare_rows(group, spec));
+    KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
+    KFE_TRY(kfe_i_resolve_kernels(group->ctx, group->train, group->train_scaled, &kernels));
+    if (!group->matrix)
+        KFE_ALLOC(group->ctx, group->matrix, group->row_count * group->row_count);
+    KFE_TRY(add_kernels(group, &kernels));
+    *out = (kfe_i_shared_matrix){group->matrix, group->row_count, group->place};
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}

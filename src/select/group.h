@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Share work among splits with a group: the rows that its splits use, scaled, and one kernel matrix over them.
+ * All splits of a group must treat their rows alike: scaling and kernel widths that depend on the training rows
+ * make each split a group of its own.
+ */
+#ifndef KFE_SELECT_GROUP_H
+#define KFE_SELECT_GROUP_H
+
+#include "gram/base.h"
+#include "select/fold.h"
+
+typedef struct kfe_i_group {
+    kfe_context *ctx;
+    const kfe_data *data;
+    const kfe_i_splits *splits;
+    int64_t *members, count; /* which splits */
+    /* the rows of the members */
+    int64_t *rows, row_count;
+    int64_t *place; /* of each row of the data among `rows`; -1: not used */
+    /* shared work; made when first needed */
+    kfe_i_table *scaled;       /* one per view: the rows */
+    kfe_data *train;           /* training rows of the first member … */
+    kfe_i_table *train_scaled; /* … scaled */
+    kfe_i_base *bases;         /* one per kernel */
+    int64_t base_count;
+    double *matrix; /* row_count × row_count */
+} kfe_i_group;
+
+/* Room for a group of any of these splits. Free it also after a failure. */
+kfe_status kfe_i_group_init(kfe_context *ctx, const kfe_data *data, const kfe_i_splits *splits,
+                            kfe_i_group *out);
+void kfe_i_group_free(kfe_i_group *group);
+/* Makes splits first … first + count − 1 the members. Shared work of other members is dropped. */
+kfe_status kfe_i_group_set(kfe_i_group *group, int64_t first, int64_t count);
+/* Whether the training rows of a split decide its scaling or a kernel of the spec. */
+kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec *spec, int *out);
+/* Whether one matrix serves the spec: it needs kernel values only, and they fit in memory. */
+int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec);
+/* Fills the matrix for the kernels of the spec; rows are scaled and dot products or distances computed once. */
+kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out);
+
+/* Functions of the user are called from one thread at a time. */
+int kfe_i_has_user_kernel(const kfe_spec *spec);
+
+#endif
