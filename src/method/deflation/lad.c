@@ -73,8 +73,8 @@ static double line_minimum(const line *l)
         double next = curvature > 0 ? t - slope / curvature : INFINITY;
         if (high == INFINITY)
             next = fmin(next, 10 * t);
-        if (!(next > low && next < high))
-            next = (low + high) / 2;
+        if (!(next > low && next < high)) /* steps may be as short as δ: bisect the exponent */
+            next = low > 0 ? sqrt(low) * sqrt(high) : high / 1e4;
         if (next == t || !(next > 0))
             break;
         t = next;

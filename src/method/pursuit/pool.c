@@ -215,7 +215,7 @@ static kfe_status begin_products(kfe_i_pool *pool)
     if (!pool->columns.wide)
         return kfe_i_fail(pool->ctx, KFE_ELIMIT,
                           "%s: directions of several examples need the pool of columns in memory; lower "
-                          "{columns}, raise {memory}, or use {low-memory=no}",
+                          "{columns}, raise {memory}, or do not use {low-memory}",
                           pool->pursuit->method);
     return fill_products(pool);
 }
