@@ -52,8 +52,8 @@ void support_check_predictions_of_a_file(kfe_context *ctx, const kfe_model *mode
     kfe_matrix p[2] = {{0}};
     kfe_matrix s[2] = {{0}};
 
-    assert_ok(ctx, kfe_model_save(ctx, model, support_path("own_machine.kfe")));
-    assert_ok(ctx, kfe_model_load(ctx, support_path("own_machine.kfe"), &loaded));
+    assert_ok(ctx, kfe_model_save(ctx, model, support_path("own_svms.kfe")));
+    assert_ok(ctx, kfe_model_load(ctx, support_path("own_svms.kfe"), &loaded));
     assert_string_equal(kfe_model_learner(loaded), kfe_model_method(model));
     assert_ok(ctx, kfe_predict(ctx, model, data, &p[0], &s[0]));
     assert_ok(ctx, kfe_predict(ctx, loaded, data, &p[1], &s[1]));
@@ -100,8 +100,8 @@ void support_check_memory(const support_request *request, int64_t rows, int64_t 
     support_sweep_all(request->method, fit_once, &(counted_fit){request, rows, cols, x, class_of}, 20);
 }
 
-void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
-                                          int64_t cols, const double *x, const int *class_of)
+void support_check_iterations_do_not_allocate(const support_request *few, const char *many, int64_t rows,
+                                              int64_t cols, const double *x, const int *class_of)
 {
     support_request longer = *few;
     counted_fit cases[] = {{few, rows, cols, x, class_of}, {&longer, rows, cols, x, class_of}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of methods with several kernels, or with machines of their own, share. */
+/* What the tests of methods with several kernels, or with SVMs of their own, share. */
 #ifndef KFE_TESTS_SUPPORT_MKL_H
 #define KFE_TESTS_SUPPORT_MKL_H
 
@@ -21,13 +21,13 @@ void support_check_predictions_of_a_file(kfe_context *ctx, const kfe_model *mode
 /* Every allocation of a fit fails in turn. */
 void support_check_memory(const support_request *request, int64_t rows, int64_t cols, const double *x,
                           const int *class_of);
-/* Rounds do not allocate: a fit with other parameters, for more of them, allocates as often. */
-void support_check_rounds_do_not_allocate(const support_request *few, const char *many, int64_t rows,
-                                          int64_t cols, const double *x, const int *class_of);
-/* The optimum Σ eᵀα − ½aᵀKa over the machines of each class against the rest (two classes: one). */
+/* Iterations do not allocate: a fit with other parameters, for more of them, allocates as often. */
+void support_check_iterations_do_not_allocate(const support_request *few, const char *many, int64_t rows,
+                                              int64_t cols, const double *x, const int *class_of);
+/* The optimum Σ eᵀα − ½aᵀKa over the SVMs of each class against the rest (two classes: one). */
 double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,
                             double c);
-/* What the model's own linear machine costs on its features of the training data: Σ ½|w|² + C·hinge. */
+/* What the model's own linear SVM costs on its features of the training data: Σ ½|w|² + C·hinge. */
 double support_svms_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train, const int *class_of,
                          double c);
 

@@ -22,6 +22,8 @@
 #define KFE_FEATURE_SHARE 0.1
 /* The accepted gap for that purpose where none is given (settled=0). */
 #define KFE_USUAL_GAP 1e-4
+/* Below this relative gap there is no warning: rounding may allow no better. */
+#define KFE_QUIET_GAP 1e-6
 
 /* Features and the SVMs on them. */
 typedef struct found {
@@ -128,7 +130,7 @@ static kfe_status choose_dim(joint *s, const double *a, int64_t m)
     double least = fmax(KFE_LEAST_SHARE * values[0], s->least_value > 0 ? s->least_value : rounding);
     int64_t rank = 0;
 
-    while (rank < m && values[0] > rounding && values[rank] > least)
+    while (rank < m && values[0] > rounding && (values[rank] > least || (rank == 0 && s->least_value > 0)))
         rank++;
     if (rank == 0 && values[m - 1] < -least)
         return kfe_i_fail(s->ctx, KFE_ENUMERIC,
@@ -303,7 +305,8 @@ static void warn_of_gap(const joint *s)
 {
     double gap = relative_gap(s);
 
-    if (gap <= s->settings->settled || s->settings->max_iterations == 1)
+    if (gap <= fmax(s->settings->settled, KFE_QUIET_GAP) ||
+        (s->settings->step == KFE_STEP_PLAIN && s->settings->max_iterations == 1))
         return;
     if (has_fewer_features(s))
         kfe_i_log(s->ctx, KFE_LOG_WARNING,

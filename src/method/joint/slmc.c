@@ -235,7 +235,7 @@ cleanup:
 static kfe_status search_points(kfe_context *ctx, const slmc_settings *settings, search *s)
 {
     kfe_status status = KFE_OK;
-    int movable = kfe_i_slmc_has_gradient(s->slmc->kernels);
+    int movable = kfe_i_slmc_has_gradient(s->slmc->at.kernels);
 
     KFE_TRY(search_open(ctx, settings->max_iterations, s));
     KFE_TRY(kfe_i_slmc_value(s->slmc, s->points, &s->value));

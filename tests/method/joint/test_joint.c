@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* svm-joint and usvm-joint: the saddle point, which is known otherwise, the normalisation of the features,
- * the machines' optimality, and what must be refused. */
+ * the optimality of the SVMs, and what must be refused. */
 #include "support/mkl.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static const char *const methods[] = {"svm-joint", "usvm-joint"};
 static const char *const tight[] = {"lambda=0.05,svm-C=2,svm-stop=1e-7,settled=1e-3,max-iter=3000",
                                     "xi=0.05,svm-C=2,svm-stop=1e-7,settled=1e-3,max-iter=3000"};
 
-/* G(G + λI)⁻¹G, or G(G + ξI)⁻¹: the kernel on which the lower bound is a plain support vector machine. */
+/* G(G + λI)⁻¹G, or G(G + ξI)⁻¹: the kernel on which the lower bound is an ordinary SVM. */
 static double *limit_kernel(const support_sample *p, int uncorrelated)
 {
     double *shifted = malloc(ROWS * ROWS * sizeof *shifted);
@@ -65,7 +65,7 @@ static void check_bounds(const kfe_model *model)
     }
 }
 
-/* With as many features as machines, max over α of min over W is the optimum of machines on one known kernel,
+/* With as many features as SVMs, max over α of min over W is the optimum of SVMs on one known kernel,
  * and the alternation must find it. */
 static void test_the_bounds_meet_in_the_saddle_point(void **state)
 {
@@ -88,7 +88,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
     }
 }
 
-/* Cost of the machines = optimum of their dual: there is no gap, so all conditions of optimality hold. */
+/* Cost of the SVMs = optimum of their dual: there is no gap, so all conditions of optimality hold. */
 static void test_svms_are_optimal_on_the_features(void **state)
 {
     kfe_context *ctx = *state;
@@ -139,7 +139,7 @@ static void test_features_are_normalised(void **state)
     support_sample_free(&p);
 }
 
-/* The paper's procedure: features for given machines lower the value, machines for given features raise it.
+/* The paper's procedure: features for given SVMs lower the value, SVMs for given features raise it.
  */
 static void test_plain_steps_lower_and_raise(void **state)
 {
@@ -277,7 +277,7 @@ static void test_alternations_do_not_allocate(void **state)
         for (int step = 0; step < 2; step++) {
             support_request few = {
                 methods[m], step ? "settled=0,max-iter=3,step=plain" : "settled=0,max-iter=3", {KERNEL}};
-            support_check_rounds_do_not_allocate(
+            support_check_iterations_do_not_allocate(
                 &few, step ? "settled=0,max-iter=40,step=plain" : "settled=0,max-iter=40", ROWS, COLS, p.x,
                 p.class_of);
         }

@@ -122,7 +122,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
 
 /* ---- the method ---- */
 
-/* All examples as points span all of feature space that the data sees: a plain support vector machine. */
+/* All examples as points span all of feature space that the data sees: an ordinary SVM. */
 static void test_all_examples_give_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
@@ -157,7 +157,7 @@ static void test_the_search_goes_downhill(void **state)
                 assert_true(values[i] <= values[i - 1]);
             if (k == 0) /* the linear kernel's three points span everything anyhow */
                 assert_true(values[count - 1] < 0.999 * values[0]);
-            /* no gap: the machines are optimal on the features that the model gives */
+            /* no gap: the SVMs are optimal on the features that the model gives */
             assert_below(fabs(cost - values[count - 1]), 1e-4 * cost);
             assert_int_equal(kfe_model_support_size(model), 3);
             support_check_predictions_of_a_file(ctx, model, p.data);
@@ -244,8 +244,8 @@ static void test_steps_do_not_allocate(void **state)
 
     for (int k = 0; k < 3; k++) {
         support_request few = {"slmc", "dim=3,init=random,settled=0,max-iter=2", {kernels[k]}};
-        support_check_rounds_do_not_allocate(&few, "dim=3,init=random,settled=0,max-iter=20", ROWS, COLS, p.x,
-                                             p.class_of);
+        support_check_iterations_do_not_allocate(&few, "dim=3,init=random,settled=0,max-iter=20", ROWS, COLS,
+                                                 p.x, p.class_of);
     }
     support_sample_free(&p);
 }

@@ -453,16 +453,16 @@ static void test_a_class_may_have_one_member(void **state)
     free(x);
 }
 
-static void test_rounds_do_not_allocate(void **state)
+static void test_iterations_do_not_allocate(void **state)
 {
     support_sample p = make_problem(*state);
     support_request newton = {"hsic-mkl", "max-iter=2", FOUR_KERNELS};
     support_request joint = {"svm-mkl", "settled=0,max-iter=3,step=plain", FOUR_KERNELS};
 
-    support_check_rounds_do_not_allocate(&newton, "max-iter=100,tolerance=1e-12", ROWS, COLS, p.x,
-                                         p.class_of);
-    support_check_rounds_do_not_allocate(&joint, "settled=0,max-iter=20,step=plain", ROWS, COLS, p.x,
-                                         p.class_of);
+    support_check_iterations_do_not_allocate(&newton, "max-iter=100,tolerance=1e-12", ROWS, COLS, p.x,
+                                             p.class_of);
+    support_check_iterations_do_not_allocate(&joint, "settled=0,max-iter=20,step=plain", ROWS, COLS, p.x,
+                                             p.class_of);
     support_sample_free(&p);
 }
 
@@ -502,7 +502,7 @@ int main(void)
         with_context(test_sdp_is_for_small_data),
         with_context(test_indefinite_kernels_get_a_warning_and_an_answer),
         with_context(test_a_class_may_have_one_member),
-        with_context(test_rounds_do_not_allocate),
+        with_context(test_iterations_do_not_allocate),
         with_context(test_memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkl: machines and weights against LIBSVM, brute force and the duality gap computed from full matrices;
+/* mkl: SVMs and weights against LIBSVM, brute force and the duality gap computed from full matrices;
  * kernels and views that must not matter; what must be refused. */
 #include "support/mkl.h"
 
@@ -51,7 +51,7 @@ static void weighted_sum(const support_sample *p, const double *d, double *out)
     }
 }
 
-/* The coefficients αy of every example, n × machines, as the model keeps them. */
+/* The coefficients αy of every example, n × SVMs, as the model keeps them. */
 static double *coefficients_of(const kfe_model *model)
 {
     double *a = calloc((size_t)(ROWS * model->dim), sizeof *a);
@@ -113,7 +113,7 @@ static kfe_model *fit_libsvm(kfe_context *ctx, const support_sample *p, const do
 
 /* ---- the optimum ---- */
 
-/* At the weights found, the machines are LIBSVM's: same objective, same decision values. */
+/* At the weights found, the SVMs are LIBSVM's: same objective, same decision values. */
 static void compare_with_libsvm(kfe_context *ctx, const support_sample *p, const kfe_model *model, double c)
 {
     double k[ROWS * ROWS];

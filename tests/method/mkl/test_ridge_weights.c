@@ -230,7 +230,7 @@ static const double *weights_of(const kfe_model *fitted)
     return kfe_model_record(fitted, "weights", &count);
 }
 
-static void test_the_solver_finds_the_optimum_in_few_rounds(void **state)
+static void test_the_solver_finds_the_optimum_in_few_iterations(void **state)
 {
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
@@ -300,9 +300,10 @@ static void test_memory(void **state)
     support_clouds(5, FEW, 3, 2, 1, &x, &class_of);
     for (int i = 0; i < 2; i++)
         support_check_memory(&requests[i], FEW, 3, x, class_of);
-    support_check_rounds_do_not_allocate(&requests[0], "max-iter=50,tolerance=1e-12", FEW, 3, x, class_of);
-    support_check_rounds_do_not_allocate(&requests[1], "max-iter=20,settled=0,step=plain", FEW, 3, x,
-                                         class_of);
+    support_check_iterations_do_not_allocate(&requests[0], "max-iter=50,tolerance=1e-12", FEW, 3, x,
+                                             class_of);
+    support_check_iterations_do_not_allocate(&requests[1], "max-iter=20,settled=0,step=plain", FEW, 3, x,
+                                             class_of);
     free(x);
     free(class_of);
 }
@@ -313,7 +314,7 @@ int main(void)
         with_context(test_the_model_is_a_lower_bound),
         with_context(test_the_model_is_right_to_third_order),
         with_context(test_points_add_up),
-        with_context(test_the_solver_finds_the_optimum_in_few_rounds),
+        with_context(test_the_solver_finds_the_optimum_in_few_iterations),
         with_context(test_a_kernel_given_twice_changes_nothing),
         with_context(test_an_indefinite_kernel_raises_xi),
         with_context(test_memory),
