@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nearest class mean. With the class means c_g and the mean m of all examples,
+ * The learner centroid: nearest class mean. With the class means c_g and the mean m of all examples,
  *   ½‖z − m‖² − ½‖z − c_g‖² = (c_g − m)ᵀz − ((c_g − m)ᵀm + ½‖c_g − m‖²)
- * is linear in z and largest for the nearest c_g. Measuring from m, and not from the origin, keeps the terms
- * small.
+ * is linear in z and largest for the nearest c_g. Distances are measured from m, not from the origin, to keep rounding
+ * errors small.
  *
  * Time and memory O(n·(d + c)).
  */
@@ -11,14 +11,14 @@
 #include "gram/linalg.h"
 #include "learn/learner.h"
 
-/* Column g averages over class g. */
+/* Column g of `averages` times the examples is the mean of class g. */
 static void fill_averages(const kfe_i_target *target, const int64_t *counts, double *averages)
 {
     for (int64_t i = 0; i < target->rows; i++)
         averages[i * target->class_count + target->codes[i]] = 1 / (double)counts[target->codes[i]];
 }
 
-/* The weights hold the class means; they become directions from the mean of all, with their offsets. */
+/* Replaces the class means in the weights by their differences from the overall mean, and sets the offsets. */
 static void measure_from_mean(const kfe_i_target *target, const int64_t *counts, kfe_i_predictor *predictor)
 {
     int64_t c = predictor->outputs;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The parameter class-weights of the learners svm and linear-svm: from text to one factor per class. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -19,10 +20,10 @@ static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const
         if (strcmp(target->names[*out], name) == 0)
             return KFE_OK;
     kfe_i_suggest(name, class_name_at, target, suggestion, sizeof suggestion);
-    return kfe_i_fail(ctx, KFE_EINVAL, "class-weights: there is no class '%s'%s", name, suggestion);
+    return kfe_i_fail(ctx, KFE_EINVAL, "{class-weights}: there is no class '%s'%s", name, suggestion);
 }
 
-/* "NAME:WEIGHT"; names may hold colons, numbers do not. */
+/* Sets the weight of one "NAME:WEIGHT". The last colon separates them: names may contain colons, numbers do not. */
 static kfe_status set_weight(kfe_context *ctx, const kfe_i_target *target, char *part, double *out)
 {
     kfe_status status = KFE_OK;
@@ -32,10 +33,10 @@ static kfe_status set_weight(kfe_context *ctx, const kfe_i_target *target, char 
 
     if (!colon || !kfe_i_parse_number(colon + 1, part + strlen(part), &weight))
         KFE_FAIL(ctx, KFE_EINVAL,
-                 "class-weights: '%s' is not NAME:WEIGHT; write none, balanced or NAME:WEIGHT;NAME:WEIGHT",
+                 "{class-weights}: '%s' is not NAME:WEIGHT; write none, balanced or NAME:WEIGHT;NAME:WEIGHT",
                  part);
     if (!(weight > 0 && weight <= KFE_REAL_MAX))
-        KFE_FAIL(ctx, KFE_EINVAL, "class-weights: '%s' is not a weight above 0", colon + 1);
+        KFE_FAIL(ctx, KFE_EINVAL, "{class-weights}: '%s' is not a weight above 0", colon + 1);
     *colon = '\0';
     KFE_TRY(find_class(ctx, target, part, &class));
     out[class] = weight;
@@ -82,7 +83,7 @@ kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_t
 
     if (target->task != KFE_TASK_CLASSES)
         return none ? KFE_OK
-                    : kfe_i_fail(ctx, KFE_EINVAL, "class-weights are for classes, but the target is real");
+                    : kfe_i_fail(ctx, KFE_EINVAL, "{class-weights} is for classes, but the target is real");
     for (int64_t g = 0; g < target->class_count; g++)
         out[g] = 1;
     if (none)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * k nearest neighbours: the class with most votes among the k training rows nearest to z, or the mean of
- * their values. Votes weigh the same or 1/distance; exact matches then decide alone. Equal distances: the
- * lower training row is nearer. Equal votes: the class listed first. Fitting keeps the rows; neighbours.c
- * searches.
+ * The learner knn: k nearest neighbours. The class with most votes among the k training rows nearest to z wins; real
+ * targets are averaged. Votes have equal weight or weight 1/distance; with the latter an exact match decides alone. Of
+ * rows at equal distances the lower one is nearer; of classes with equal votes the first one wins. Fitting keeps the
+ * rows; neighbours.c searches.
  *
  * Cover & Hart, "Nearest neighbor pattern classification" (1967). Time O(n·d) per query.
  */
@@ -17,16 +17,16 @@ typedef struct knn_settings {
 
 static const kfe_i_param rows[] = {
     KFE_INT(knn_settings, neighbours, "neighbors", "1", 1, KFE_INT_MAX,
-            "how many rows vote; of rows at the same distance the first ones"),
+            "number of rows that vote; of rows at the same distance the first ones"),
     KFE_CHOICE(knn_settings, vote, "vote", "uniform", "uniform|distance",
-               "whether votes weigh the same or 1/distance; equal votes go to the class listed first"),
+               "equal votes, or votes of weight 1/distance; of classes with equal votes the first one wins"),
 };
 
 static int64_t clamp_neighbours(kfe_context *ctx, int64_t asked, int64_t available)
 {
     if (asked <= available)
         return asked;
-    kfe_i_log(ctx, KFE_LOG_WARNING, "knn: there are only %lld rows, so all of them vote instead of %lld",
+    kfe_i_log(ctx, KFE_LOG_WARNING, "knn: there are only %lld rows; all of them vote instead of %lld",
               (long long)available, (long long)asked);
     return available;
 }

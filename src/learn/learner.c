@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of learners, its public calls, and the checks of targets and features that all learners need. */
 #include "learn/learner.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ const kfe_param_info *kfe_learner_param(int index, int param)
     return learner ? kfe_i_param_info(&learner->params, param) : NULL;
 }
 
-/* ---- is this data for this learner? ---- */
+/* ---- checks of the data ---- */
 
 static kfe_status check_classes(kfe_context *ctx, const char *name, const kfe_i_target *target)
 {
@@ -74,8 +75,8 @@ static kfe_status check_classes(kfe_context *ctx, const char *name, const kfe_i_
         if (counts[g] == 0)
             KFE_FAIL(
                 ctx, KFE_EINPUT,
-                "learner %s is given no example of class '%s'; leave the class out, or use fewer folds or "
-                "stratified ones",
+                "learner %s has no example of class '%s'; remove the class, or use fewer folds or stratified "
+                "ones",
                 name, target->names[g]);
 cleanup:
     kfe_i_free(ctx, counts);
@@ -123,7 +124,7 @@ static int all_rows_equal(const kfe_i_table *table)
     return 1;
 }
 
-/* Learners square the features. */
+/* Learners square the features, so that larger ones would overflow. */
 #define LARGEST_FEATURE 1e150
 
 kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *features)
@@ -132,18 +133,17 @@ kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *fea
     int64_t col = 0;
 
     if (features->rows < 1 || features->cols < 1)
-        return kfe_i_fail(ctx, KFE_EINPUT, "there is nothing to learn from: %lld examples of %lld features",
+        return kfe_i_fail(ctx, KFE_EINPUT, "there is nothing to learn from: %lld examples with %lld features",
                           (long long)features->rows, (long long)features->cols);
     if (kfe_i_table_find_beyond(features, LARGEST_FEATURE, &row, &col))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
-            "feature %lld of example %lld is not a number to compute with (beyond %g); use {scale}, "
+            "feature %lld of example %lld is beyond %g, too large to compute with; use {scale}, "
             "or another kernel width",
             (long long)col + 1, (long long)row + 1, LARGEST_FEATURE);
     if (features->rows > 1 && all_rows_equal(features))
-        kfe_i_log(
-            ctx, KFE_LOG_WARNING,
-            "all features are constant, so that every example gets the same answer; look at the kernel's "
-            "width and at {scale}");
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "all features are constant, so that every example gets the same answer; check the width of "
+                  "the kernel, or use {scale}");
     return KFE_OK;
 }

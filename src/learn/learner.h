@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Learners. A learner is one file that ends in one const kfe_i_learner, and one line in learners.def. It is
- * given features (or, with KFE_HAS_KERNELS, a Gram operator) and targets, and returns a machine.
+ * Add a learner (a classifier or regressor fitted on features) as one file that ends in one const kfe_i_learner, and one
+ * line in learners.def. It is given features (or, with KFE_HAS_KERNELS, a Gram operator) and targets, and returns a
+ * predictor.
  */
 #ifndef KFE_LEARN_LEARNER_H
 #define KFE_LEARN_LEARNER_H
@@ -19,8 +20,7 @@ typedef struct kfe_i_learner {
     /* Features are dense (any stride) or csr. Targets: at least two classes, each with a member, or real. */
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
                       const void *settings, kfe_i_predictor *out);
-    /* The same from inner products alone: a direct machine whose weights (n × outputs) are on the examples.
-     */
+    /* The same from a Gram operator alone: a direct predictor whose weights (n × outputs) are on the examples. */
     kfe_status (*fit_gram)(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
                            const void *settings, kfe_i_predictor *out);
 } kfe_i_learner;
@@ -29,11 +29,10 @@ typedef struct kfe_i_learner {
 const kfe_i_learner *kfe_i_learner_at(int index);
 kfe_status kfe_i_learner_find(kfe_context *ctx, const char *name, const kfe_i_learner **out);
 
-/* Refuses targets that this learner cannot take (none, one class, a class without members, real for a
- * classifier). */
+/* Rejects targets that this learner cannot use: none, one class, a class without members, real ones for a classifier. */
 kfe_status kfe_i_learner_check(kfe_context *ctx, const kfe_i_learner *learner, const kfe_i_target *target);
-/* Refuses features that are not finite or too large to square, or of which there are none; warns when all of
- * them are constant. */
+/* Rejects features that are not finite or too large to square, and tables without any; warns when all features are
+ * constant. */
 kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *features);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linear support vector machines with squared loss, by LIBLINEAR:
- *   classes   minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i·wᵀx_i)²,   y_i = ±1, C_i = C · weight of the class
- *   real      minimise ½‖w‖² + C·Σ max(0, |y_i − wᵀx_i| − epsilon)²
- * With bias=yes every x has one more coordinate, 1, whose weight is the intercept; it is part of ‖w‖, as in
- * LIBLINEAR. The solver is the trust-region Newton method on the primal: LIBLINEAR's coordinate descent on
- * the dual calls rand(), which belongs to the program and not to a library. LIBLINEAR allocates by itself.
+ * The learner linear-svm: linear SVMs with squared loss, by LIBLINEAR,
+ *     classes   minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i·wᵀx_i)²,   y_i = ±1, C_i = C · weight of the class;
+ *     real      minimise ½‖w‖² + C·Σ max(0, |y_i − wᵀx_i| − epsilon)².
+ * With bias=yes every x has one more coordinate, 1, whose weight is the intercept; it is part of ‖w‖, as in LIBLINEAR.
+ * The solver is the trust-region Newton method on the primal: LIBLINEAR's coordinate descent on the dual calls rand(),
+ * whose state belongs to the program. LIBLINEAR allocates by itself. Records: the objective, and the norm of the gradient
+ * relative to that at w = 0, which vanishes at the optimum of this smooth convex problem.
  *
  * Lin, Weng & Keerthi, "Trust region Newton method for large-scale logistic regression" (2008); Fan et al.,
- * "LIBLINEAR" (2008). Time O(entries · conjugate gradient steps) per problem; memory 16 bytes an entry,
- * shared by all problems of a fit.
+ * "LIBLINEAR" (2008). Time: O(entries · conjugate gradient steps) per problem. Memory: 16 bytes an
+ * entry, shared by all problems of a fit.
  */
 #include <linear.h>
 #include <math.h>
@@ -47,16 +48,18 @@ typedef struct linear_job {
     kfe_i_nodes nodes;
     struct problem problem;
     kfe_i_predictor *predictor;
-    double worst_gradient; /* relative to where the solver was to stop */
+    double worst_gradient;    /* relative to where the solver should stop */
+    double relative_gradient; /* the largest, relative to that at w = 0 */
+    double objective;         /* sum over the problems */
 } linear_job;
 
-/* LIBLINEAR prints to standard output unless the whole process is told otherwise. */
+/* Silences LIBLINEAR, which prints to standard output; the setting is global to the process. */
 static void print_nothing(const char *text)
 {
     (void)text;
 }
 
-/* ---- did it converge? ---- */
+/* ---- the objective and its gradient ---- */
 
 static double output_of(const double *w, const struct feature_node *node)
 {
@@ -67,7 +70,7 @@ static double output_of(const double *w, const struct feature_node *node)
     return sum;
 }
 
-/* Half the derivative of the loss of one example by its output. */
+/* The error of one example beyond what costs nothing: its loss is the square, and half the derivative by its output. */
 static double loss_slope(const linear_job *job, double y, double output)
 {
     if (job->predictor->classes > 0)
@@ -96,6 +99,19 @@ static double squared_gradient(const linear_job *job, const double *cost, const 
     return sum;
 }
 
+static double objective_of(const linear_job *job, const double *cost, const double *w)
+{
+    double sum = 0;
+
+    for (int j = 0; j < job->problem.n; j++)
+        sum += w[j] * w[j] / 2;
+    for (int i = 0; i < job->problem.l; i++) {
+        double error = loss_slope(job, job->problem.y[i], output_of(w, job->problem.x[i]));
+        sum += cost[job->problem.y[i] < 0] * error * error;
+    }
+    return sum;
+}
+
 /* LIBLINEAR scales its criterion by the share of the rarer class. */
 static double rarer_share(const linear_job *job)
 {
@@ -108,7 +124,7 @@ static double rarer_share(const linear_job *job)
     return fmax(1, fmin(positive, job->problem.l - positive)) / job->problem.l;
 }
 
-/* LIBLINEAR does not say whether it stopped at its limit, so the gradient is measured here. */
+/* LIBLINEAR does not report whether it converged, so the gradient is measured here. */
 static kfe_status measure_gradient(kfe_context *ctx, linear_job *job, const double *cost, const double *w)
 {
     kfe_status status = KFE_OK;
@@ -117,6 +133,9 @@ static kfe_status measure_gradient(kfe_context *ctx, linear_job *job, const doub
     KFE_ALLOC_ZERO(ctx, work, 2 * (int64_t)job->problem.n);
     double start = squared_gradient(job, cost, work, work + job->problem.n);
     double end = squared_gradient(job, cost, w, work);
+    if (start > 0)
+        job->relative_gradient = fmax(job->relative_gradient, sqrt(end / start));
+    job->objective += objective_of(job, cost, w);
     double bound = job->settings->stop * rarer_share(job) * sqrt(start);
     if (bound > 0)
         job->worst_gradient = fmax(job->worst_gradient, sqrt(end) / bound);
@@ -125,16 +144,15 @@ cleanup:
     return status;
 }
 
-/* Near the accuracy of the arithmetic the solver gives up a little above what it was asked for. */
+/* Near machine precision the solver gives up a little above its tolerance. */
 #define ACCEPTED_EXCESS 10
 
 static void warn_of_gradient(kfe_context *ctx, const linear_job *job)
 {
     if (job->worst_gradient > ACCEPTED_EXCESS)
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "linear-svm: the solver stopped with a gradient %.3g times as large as stop=%g asks for; "
-                  "scale the "
-                  "features or use a smaller C",
+                  "linear-svm: the solver stopped with a gradient %.3g times as large as {stop=%g} allows; "
+                  "scale the features or use a smaller {C}",
                   job->worst_gradient, job->settings->stop);
 }
 
@@ -150,7 +168,7 @@ static void take_weights(linear_job *job, int64_t output, double sign, const dou
         predictor->offset[output] = -sign * w[predictor->dim];
 }
 
-/* job->problem holds the examples. The sign is that of the class which LIBLINEAR put first; real: 1. */
+/* Trains on job->problem. LIBLINEAR's weights are for the class of its first label, whose sign they are multiplied by. */
 static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_weight, double negative_weight,
                             int64_t output)
 {
@@ -171,7 +189,7 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
     const char *complaint = check_parameter(&job->problem, &parameter);
 
     if (complaint)
-        return kfe_i_fail(ctx, KFE_EINVAL, "linear-svm: LIBLINEAR refuses the problem: %s", complaint);
+        return kfe_i_fail(ctx, KFE_EINVAL, "linear-svm: LIBLINEAR rejects the problem: %s", complaint);
     struct model *model = train(&job->problem, &parameter);
     double sign = classes && model->label[0] < 0 ? -1 : 1;
     take_weights(job, output, sign, model->w);
@@ -258,6 +276,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
         KFE_TRY(train_classes(ctx, &job, target));
     else
         KFE_TRY(train_real(ctx, &job, target));
+    kfe_i_predictor_record(out, "objective", job.objective);
+    kfe_i_predictor_record(out, "gradient", job.relative_gradient);
     warn_of_gradient(ctx, &job);
 cleanup:
     kfe_i_nodes_free(&job.nodes);
@@ -270,7 +290,7 @@ cleanup:
 
 const kfe_i_learner kfe_i_learner_linear_svm = {
     .name = "linear-svm",
-    .summary = "linear support vector machine with squared loss, by LIBLINEAR",
+    .summary = "linear SVM with squared loss, by LIBLINEAR",
     .reference = "Fan, Chang, Hsieh, Wang & Lin, LIBLINEAR (2008)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE,
     .params = KFE_PARAM_TABLE(rows, linear_settings),

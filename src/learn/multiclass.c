@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Problems of two classes out of several classes, for the learners svm and linear-svm (multiclass.h). */
 #include "learn/multiclass.h"
 
 #include "core/memory.h"
@@ -10,7 +11,7 @@ kfe_i_decision kfe_i_multiclass_decision(kfe_i_multiclass choice, int64_t classe
     return choice == KFE_MULTICLASS_OVR ? KFE_DECIDE_LARGEST : KFE_DECIDE_CHAIN;
 }
 
-/* Which class is +1 in a problem, and which are −1: `second` alone, or all from `others_from` on. */
+/* The sides of a problem: class `first` is +1; −1 is class `second`, or, if that is −1, all from `others_from` on. */
 typedef struct sides {
     int64_t first, second, others_from;
 } sides;
@@ -24,7 +25,7 @@ static int sign_of(const sides *s, int64_t class)
     return class >= s->others_from ? -1 : 0;
 }
 
-/* The problem after `s` in the order of outputs. */
+/* Moves on to the next problem in the order of outputs. */
 static void next_sides(kfe_i_decision decision, int64_t classes, sides *s)
 {
     if (decision == KFE_DECIDE_PAIRS) {

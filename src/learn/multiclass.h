@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From machines for two classes to machines for several. A trainer is given rows and a sign for each, and
- * fills one column of outputs, above zero for +1. ovo     every pair of classes, the first one +1 ovr every
- * class (+1) against all others chain   class 0 against all others, then among those class 1 against the
- * rest, and so on (Park & Park 2002, 4.3) Two classes are one problem, whatever the choice: class 0 is +1.
+ * Call kfe_i_multiclass_each to turn a classifier for two classes into one for several. It calls a function for each
+ * problem of two classes, with the examples of the problem and a sign for each; the function fills one column of outputs,
+ * above zero for +1:
+ *     ovo     every pair of classes; the first one is +1
+ *     ovr     every class (+1) against all others
+ *     chain   class 0 against all others, then, among those, class 1 against the rest, and so on (Park & Park 2002, 4.3)
+ * Two classes are one problem, whatever the choice: class 0 is +1.
  */
 #ifndef KFE_LEARN_MULTICLASS_H
 #define KFE_LEARN_MULTICLASS_H
@@ -21,10 +24,9 @@ typedef enum kfe_i_multiclass {
 typedef struct kfe_i_binary {
     int64_t output;      /* the column of outputs that it fills */
     int64_t count;       /* examples in it */
-    const int64_t *rows; /* which, increasing */
+    const int64_t *rows; /* the rows of these examples, increasing */
     const double *sign;  /* +1 or −1 for each of them */
-    /* Of +1 and of −1: the mean weight of the examples on that side, so that a side of several classes counts
-     * as much as its classes do. */
+    /* The mean class weight of the examples with +1 and with −1: a side of several classes counts as its classes do. */
     double positive_weight, negative_weight;
 } kfe_i_binary;
 
@@ -32,7 +34,7 @@ typedef kfe_status (*kfe_i_binary_fn)(kfe_context *ctx, void *user, const kfe_i_
 
 kfe_i_decision kfe_i_multiclass_decision(kfe_i_multiclass choice, int64_t classes);
 
-/* Calls `train` for the problem of every output of this decision. class_weights NULL: ones. */
+/* Calls `train` once for each output of this decision. class_weights NULL: ones. */
 kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, kfe_i_decision decision,
                                  const double *class_weights, kfe_i_binary_fn train, void *user);
 
@@ -42,8 +44,8 @@ kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, k
     KFE_TEXT(type, field, "class-weights", "none",                                                           \
              "factor of C for each class: none, balanced (n/(classes·members)), or NAME:WEIGHT;NAME:WEIGHT")
 
-/* out[class_count] from such a text. Classes that are not named weigh 1. Real targets: KFE_EINVAL unless the
- * text is "none", and nothing is written. */
+/* Writes out[class_count] from such a text. Classes that are not named have weight 1. With real targets nothing is
+ * written, and any text but "none" is KFE_EINVAL. */
 kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * k nearest neighbours by brute force. Squared distances come from the kernel engine tile by tile: dense rows
- * by matrix products, sparse rows by panels. They carry rounding errors, of which a bound is known; rows that
- * may be among the k nearest so far are measured again from differences, so that rows at equal distances are
- * equal, and dense and sparse rows give the same neighbours. The k nearest are in a heap per query whose top
- * is the worst. Of equal distances the lower row is nearer.
+ * The search of k nearest neighbours by brute force, for predictors of the learner knn.
  *
- * Time O(n·d) per query, of it few rows one by one; memory per thread one tile and 256 heaps.
+ * Squared distances come from the kernel engine tile by tile: dense rows by matrix products, sparse rows by panels. Their
+ * rounding error has a known bound. Rows that may be among the k nearest so far are measured again from differences, so
+ * that rows at equal distances are equal, and dense and sparse rows give the same neighbours. Each query has a heap of its
+ * k nearest rows, the farthest on top. Of rows at equal distances the lower one is nearer.
+ *
+ * Time O(n·d) per query; memory one tile and 256 heaps per thread.
  */
 #include "learn/neighbours.h"
 
@@ -19,7 +20,7 @@
 #include "kernel/panels.h"
 #include "kernel/tile.h"
 
-/* Rows that are prepared at once, so that memory does not grow with the queries. */
+/* Queries are prepared in chunks, so that memory does not grow with their number. */
 enum { CHUNK_ROWS = 16384 };
 
 static const kfe_i_kernel_def squared_distance = {
@@ -106,7 +107,7 @@ static double sparse_distance(const kfe_i_table *a, int64_t i, const kfe_i_table
     return sum;
 }
 
-/* One side may be sparse and the other dense. */
+/* A sparse row and a dense one. */
 static double mixed_distance(const kfe_i_table *sparse, int64_t i, const double *y)
 {
     int64_t p = sparse->row_start[i];
@@ -137,8 +138,8 @@ static double distance_between(const kfe_i_table *a, int64_t i, const kfe_i_tabl
 
 /* ---- offering rows to a heap ---- */
 
-/* What a squared distance by way of dot products may be off by, relative to the sum of the squared norms: a
- * sum of d products, with room for the order of operations and for centring. */
+/* Bound of the error of a squared distance by dot products, relative to the sum of the squared norms: a sum of d products,
+ * with room for the order of operations and for centring. */
 static double rounding_share(int64_t cols)
 {
     return 8 * ((double)cols + 8) * DBL_EPSILON;
@@ -155,8 +156,8 @@ static void offer(neighbour *heap, int64_t k, neighbour candidate)
     }
 }
 
-/* Row `query` of the tile against the support rows from `first` on. Not "at most": where norms overflow, the
- * differences know better. */
+/* Offers the support rows from `first` on to the heap of one query. The test is written so that NaN passes it: where norms
+ * overflow, differences give the distance. */
 static void offer_row(const search_job *job, neighbour *heap, int64_t query, int64_t first, int64_t count,
                       const double *distances)
 {
@@ -181,8 +182,7 @@ static int compare_neighbours(const void *a, const void *b)
 
 /* ---- votes ---- */
 
-/* 1/distance relative to that of the nearest, so that nothing overflows; an exact match leaves no weight to
- * others. */
+/* 1/distance, relative to that of the nearest row, so that nothing overflows. An exact match leaves the others no weight. */
 static double vote_weight(const kfe_i_predictor *predictor, double nearest, double distance)
 {
     if (!predictor->by_distance || distance == nearest)
@@ -200,7 +200,7 @@ static void add_vote(const kfe_i_predictor *predictor, int64_t row, double weigh
         out[j] += weight * predictor->answers[row * predictor->outputs + j];
 }
 
-/* Sorted first: then the sums do not depend on the shape of the heap. */
+/* Sorts first, so that the sums do not depend on the shape of the heap. */
 static void vote(const kfe_i_predictor *predictor, neighbour *found, int64_t k, double *out)
 {
     double total = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nearest rows of a machine of kind `neighbours`, and their votes. */
+/* Call kfe_i_neighbours_outputs to predict with a predictor of kind `neighbours`: its nearest rows vote. */
 #ifndef KFE_LEARN_NEIGHBOURS_H
 #define KFE_LEARN_NEIGHBOURS_H
 

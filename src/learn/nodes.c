@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rows in the form of LIBSVM and LIBLINEAR, for the learners svm and linear-svm. */
 #include "learn/nodes.h"
 
 #include <limits.h>
@@ -15,7 +16,7 @@ void kfe_i_nodes_free(kfe_i_nodes *nodes)
     memset(nodes, 0, sizeof *nodes);
 }
 
-/* The libraries count rows and columns in int, and do not look whether their own memory was to be had. */
+/* The libraries count rows and columns in int, and do not check their own allocations. */
 static kfe_status begin(kfe_context *ctx, int64_t rows, int64_t cols, double entries, const char *what,
                         const char *remedy, kfe_i_nodes *out)
 {
@@ -25,8 +26,8 @@ static kfe_status begin(kfe_context *ctx, int64_t rows, int64_t cols, double ent
     out->ctx = ctx;
     out->count = rows;
     if (rows >= INT_MAX / 2 || cols >= INT_MAX - 2)
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "support vector machines take at most %d examples and %d features",
-                 INT_MAX / 2, INT_MAX - 2);
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "SVMs take at most %d examples and %d features", INT_MAX / 2,
+                 INT_MAX - 2);
     KFE_TRY(kfe_i_check_memory(ctx, entries * (double)sizeof(kfe_i_node), what, remedy));
     KFE_ALLOC(ctx, out->nodes, (int64_t)entries);
     KFE_ALLOC(ctx, out->rows, rows);
@@ -79,7 +80,7 @@ kfe_status kfe_i_nodes_from_table(kfe_context *ctx, const kfe_i_table *table, in
 {
     double entries = (double)count_nonzeros(table) + (bias ? 2.0 : 1.0) * (double)table->rows;
     kfe_status status =
-        begin(ctx, table->rows, table->cols, entries, "handing the features to the support vector machine",
+        begin(ctx, table->rows, table->cols, entries, "the features in the form of the SVM library",
               "extract fewer features, or raise {memory}", out);
 
     if (status != KFE_OK)
@@ -112,7 +113,7 @@ kfe_status kfe_i_nodes_from_gram(kfe_context *ctx, const kfe_i_gram *gram, kfe_i
     double *block = NULL;
 
     KFE_TRY(begin(ctx, n, n, (double)n * ((double)n + 1), "a kernel matrix in LIBSVM's form",
-                  "learn on extracted features with learner-kernel linear, poly, rbf or sigmoid, say "
+                  "fit on extracted features with {learner-kernel=linear}, poly, rbf or sigmoid, use "
                   "{svm-solver=smo}, or raise {memory}",
                   out));
     KFE_ALLOC(ctx, block, CHUNK_ROWS * n);

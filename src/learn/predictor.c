@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Predictors: outputs of features, decisions of outputs, and scores of classes. Learners make them, models use them. */
 #include "learn/predictor.h"
 
 #include <math.h>
@@ -76,7 +77,8 @@ kfe_status kfe_i_predictor_outputs(kfe_context *ctx, const kfe_i_predictor *pred
     kfe_status status = KFE_OK;
 
     if (features->cols != predictor->dim)
-        return kfe_i_fail(ctx, KFE_EINPUT, "the learner was fitted on %lld features, but was given %lld",
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "the classifier or regressor was fitted on %lld features, but was given %lld",
                           (long long)predictor->dim, (long long)features->cols);
     switch (predictor->kind) {
     case KFE_PREDICTOR_LINEAR:
@@ -114,13 +116,13 @@ int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes)
     return 1;
 }
 
-/* The pair (a, b), a < b, has this place among the outputs. */
+/* The output of the pair (a, b), a < b. */
 static int64_t pair_output(int64_t classes, int64_t a, int64_t b)
 {
     return a * classes - a * (a + 1) / 2 + b - a - 1;
 }
 
-/* What class g has won, and the sum of its margins. */
+/* The votes of class g, and the sum of its margins. */
 static int64_t pair_votes(const kfe_i_predictor *predictor, const double *outputs, int64_t g, double *margins)
 {
     int64_t votes = 0;
@@ -163,7 +165,7 @@ static int64_t largest(int64_t count, const double *values)
     return best;
 }
 
-static int64_t end_of_chain(const kfe_i_predictor *predictor, const double *outputs)
+static int64_t first_positive(const kfe_i_predictor *predictor, const double *outputs)
 {
     int64_t g = 0;
 
@@ -180,7 +182,7 @@ int32_t kfe_i_predictor_decide(const kfe_i_predictor *predictor, const double *o
     case KFE_DECIDE_PAIRS:
         return (int32_t)most_votes(predictor, outputs);
     case KFE_DECIDE_CHAIN:
-        return (int32_t)end_of_chain(predictor, outputs);
+        return (int32_t)first_positive(predictor, outputs);
     case KFE_DECIDE_VALUE:
         break;
     }
@@ -205,7 +207,9 @@ static void pair_scores(const kfe_i_predictor *predictor, const double *outputs,
     for (int64_t g = 0; g < predictor->classes; g++) {
         double margins;
         double votes = (double)pair_votes(predictor, outputs, g, &margins);
-        scores[g] = votes + margins / (3 * (fabs(margins) + 1)); /* below a third: votes come first */
+        scores[g] =
+            votes +
+            margins / (3 * (fabs(margins) + 1)); /* the second term is below 1/3: votes decide first */
     }
 }
 

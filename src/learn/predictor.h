@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What learning on features ends as. A machine turns features z into outputs (decision values), and outputs
- * into a class or a value. There are four kinds, so that there is one prediction and one way to save:
- *   linear       outputs = Wᵀz − offset
- *   expansion    outputs = Wᵀκ(S, z) − offset, S being the rows of `support`
- *   neighbours   outputs = votes of the nearest rows of `support`
- *   direct       outputs = z: the projector computes the decision values itself (machines fitted on a Gram
- *                operator, whose coefficients and offset became the projector's)
+ * Predict with a kfe_i_predictor, the classifier or regressor that every learner returns. It turns features z into outputs
+ * (decision values), and outputs into a class or a value. All learners share four kinds:
+ *     linear       outputs = Wᵀz − offset
+ *     expansion    outputs = Wᵀκ(S, z) − offset, where S are the rows of `support`
+ *     neighbours   outputs = votes of the nearest rows of `support`
+ *     direct       outputs = z: the projector computes the decision values itself (an SVM fitted on a Gram operator,
+ *                  whose coefficients and offset are the projector's)
  */
 #ifndef KFE_LEARN_PREDICTOR_H
 #define KFE_LEARN_PREDICTOR_H
@@ -25,11 +25,11 @@ typedef enum kfe_i_predictor_kind {
 
 /* How outputs become an answer. */
 typedef enum kfe_i_decision {
-    KFE_DECIDE_VALUE,   /* they are it: one per target column */
-    KFE_DECIDE_LARGEST, /* one per class; the largest wins, the first of equals */
-    KFE_DECIDE_PAIRS, /* one per pair (0,1) (0,2) … (c−2,c−1), above 0 a vote for the first; most votes win,
-                         the first of equals */
-    KFE_DECIDE_CHAIN /* c − 1 of them: class g if output g is the first above 0, else the last class */
+    KFE_DECIDE_VALUE,   /* the outputs are the answer: one per target column */
+    KFE_DECIDE_LARGEST, /* one output per class; the largest wins, the first of equals */
+    KFE_DECIDE_PAIRS, /* one output per pair (0,1) (0,2) … (c−2,c−1): above 0 it is a vote for the first class, else for
+                           the second; most votes win, the first of equals */
+    KFE_DECIDE_CHAIN /* c − 1 outputs: class g if output g is the first above 0, else the last class */
 } kfe_i_decision;
 #define KFE_DECISION_WORDS "value|largest|pairs|chain"
 
@@ -53,17 +53,16 @@ typedef struct kfe_i_predictor {
     kfe_i_kernel kernel; /* expansion */
     kfe_i_table support; /* expansion, neighbours */
     double *answers;     /* neighbours: class of each support row, or its rows × outputs values */
-    int64_t neighbours;  /* neighbours: how many are asked */
-    int by_distance;     /* neighbours: votes weigh 1/distance */
-    int64_t support_vectors; /* examples that the machine rests on; -1 where the word has no meaning */
+    int64_t neighbours;  /* neighbours: how many vote */
+    int by_distance;     /* neighbours: votes have weight 1/distance */
+    int64_t support_vectors; /* number of support examples; -1: not applicable */
     kfe_i_predictor_number records[KFE_PREDICTOR_RECORDS];
     int record_count;
 } kfe_i_predictor;
 
 void kfe_i_predictor_free(kfe_i_predictor *predictor);
 
-/* For learners: a zeroed machine with room for rows × outputs weights and the offset, zeroed
- * (rows 0: neither). */
+/* For learners: a zeroed predictor with room for rows × outputs weights and the offset, both zeroed. Rows 0: neither. */
 kfe_status kfe_i_predictor_begin(kfe_context *ctx, kfe_i_predictor_kind kind, kfe_i_decision decision,
                                  int64_t dim, int64_t outputs, int64_t rows, kfe_i_predictor *out);
 
@@ -73,13 +72,14 @@ void kfe_i_predictor_record(kfe_i_predictor *predictor, const char *name, double
 /* out (rows × outputs) = decision values of features (dense or csr, as many columns as dim). */
 kfe_status kfe_i_predictor_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
                                    const kfe_i_table *features, double *out);
-/* How many outputs a decision over `classes` classes has. */
+/* The number of outputs of a decision over `classes` classes. */
 int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes);
-/* The class that one row of outputs means; -1 where targets are real. */
+/* The class that one row of outputs decides for; -1: real targets. */
 int32_t kfe_i_predictor_decide(const kfe_i_predictor *predictor, const double *outputs);
-/* scores[classes]: larger is more so, for curves and areas. largest: the outputs; chain: the smallest margin
- * on the way to the class; pairs: votes plus a share below one of the summed margins, which orders equal
- * votes. */
+/* Writes scores[classes]; higher scores mean more likely. They are for ROC curves and areas under them:
+ *     largest   the outputs
+ *     chain     the smallest margin on the way to the class
+ *     pairs     votes, plus a fraction from the summed margins that orders equal votes */
 void kfe_i_predictor_class_scores(const kfe_i_predictor *predictor, const double *outputs, double *scores);
 /* Nonzero if there is one decision value per class, above zero for members of the class. Votes of neighbours are
  * not decision values. */

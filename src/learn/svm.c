@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Support vector machines, by LIBSVM. Classes: C-SVC on problems of two classes (multiclass.h),
- *   minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i(⟨w, φ(x_i)⟩ − ρ)),   C_i = C · weight of the class;
- * real targets: ε-SVR, with the loss max(0, |y_i − ⟨w, φ(x_i)⟩ + ρ| − epsilon). The answer is
- * Σ_i b_i κ(x_i, z) − ρ with few b_i ≠ 0; for the linear kernel w = Σ b_i x_i is formed.
+ * The learner svm: SVMs by LIBSVM. Classes: C-SVC on problems of two classes (multiclass.h),
+ *     minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i(⟨w, φ(x_i)⟩ − ρ)),   C_i = C · weight of the class.
+ * Real targets: ε-SVR,
+ *     minimise ½‖w‖² + C·Σ max(0, |y_i − ⟨w, φ(x_i)⟩ + ρ| − epsilon).
+ * The answer is Σ_i b_i κ(x_i, z) − ρ with few b_i ≠ 0; for the linear kernel w = Σ b_i x_i is formed.
  *
- * LIBSVM computes the kernels that it has (linear, poly, rbf, sigmoid; same formulas as ours) from sparse
- * rows; others, and Gram operators, are handed over as a matrix of 16 bytes an entry. It allocates by itself,
- * and calls rand() only for probabilities, which are not asked for. When it stops at its iteration limit it
- * tells standard error and nobody else: the gap is measured here, apart from it. It keeps kernel values in
- * single precision.
+ * LIBSVM computes the kernels that it has (linear, poly, rbf, sigmoid; same formulas as ours) from sparse rows. Other
+ * kernels, and Gram operators, are passed as a matrix of 16 bytes an entry. LIBSVM allocates by itself, and calls rand()
+ * only for probabilities, which are not used. It keeps kernel values in single precision. When it stops at its limit of
+ * iterations it only tells standard error, so the violation of the optimality conditions is measured here
+ * (svm_dual.h). Records: the primal objective, the relative duality gap, and the violation.
  *
  * Cortes & Vapnik (1995); Chang & Lin, "LIBSVM: a library for support vector machines" (2011).
- * Time between O(n²) and O(n³) kernel values for each problem; memory that of the rows, the cache, n ×
- * outputs.
+ * Time: O(n²) to O(n³) kernel values for each problem. Memory: the rows, the cache, and n × outputs.
  */
 #include <libsvm/svm.h>
 #include <math.h>
@@ -50,10 +50,10 @@ static const kfe_i_param rows[] = {
     KFE_CHOICE(svm_settings, multiclass, "multiclass", "ovo", KFE_MULTICLASS_WORDS,
                "several classes: one against one, one against the rest, or a chain"),
     KFE_REAL(svm_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, KFE_REAL_MAX,
-             "violation of the optimality conditions that is accepted"),
+             "accepted violation of the optimality conditions"),
     KFE_REAL(svm_settings, cache, "svm-cache", "200", 1, 1e9, "megabytes for LIBSVM's cache of kernel rows"),
     KFE_CHOICE(svm_settings, solver, "svm-solver", "libsvm", "libsvm|smo",
-               "LIBSVM, or our own SMO on the kernel matrix (classes only)"),
+               "LIBSVM, or kfe's own SMO on the kernel matrix (classes only)"),
 };
 
 typedef struct svm_job {
@@ -68,12 +68,12 @@ typedef struct svm_job {
     struct svm_parameter parameter;
     double *coefficients; /* n × outputs */
     double *offset;
-    double *part;         /* n: coefficients of one problem */
-    const double *values; /* n × outputs: what the machine says of the examples */
-    double gap;
+    double *part;                      /* n: coefficients of one problem */
+    const double *values;              /* n × outputs: values of the examples without the offset */
+    kfe_i_svm_certificate certificate; /* largest violation; sums of objectives and gaps */
 } svm_job;
 
-/* LIBSVM prints to standard output unless the whole process is told otherwise. */
+/* Silences LIBSVM, which prints to standard output; the setting is global to the process. */
 static void print_nothing(const char *text)
 {
     (void)text;
@@ -99,7 +99,8 @@ static kfe_status job_begin(kfe_context *ctx, svm_job *job)
     int classes = target->task == KFE_TASK_CLASSES;
 
     if (!classes && job->settings->solver == SOLVER_SMO)
-        KFE_FAIL(ctx, KFE_EINVAL, "svm-solver=smo is for classes, but the target is real; use libsvm");
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "{svm-solver=smo} is for classes, but the target is real; use {svm-solver=libsvm}");
     job->n = target->rows;
     job->decision = !classes ? KFE_DECIDE_VALUE
                              : kfe_i_multiclass_decision((kfe_i_multiclass)job->settings->multiclass,
@@ -133,7 +134,7 @@ static const void *kernel_setting(const kfe_i_kernel *kernel, const char *name)
     return row ? (const char *)kernel->settings + row->offset : NULL;
 }
 
-/* Returns 0 if LIBSVM has no such kernel. */
+/* Selects LIBSVM's own kernel; returns 0 if it has no such kernel. */
 static int use_own_kernel(const kfe_i_kernel *kernel, struct svm_parameter *parameter)
 {
     static const struct {
@@ -165,7 +166,7 @@ static kfe_status choose_kernel(kfe_context *ctx, const char *text, const kfe_i_
     KFE_TRY(kfe_i_kernel_parse(ctx, text, out));
     if (out->def->base == KFE_BASE_GIVEN || out->def->base == KFE_BASE_STRING)
         KFE_FAIL(ctx, KFE_EINVAL,
-                 "learner-kernel is a kernel on features, which %s is not; use linear or rbf",
+                 "{learner-kernel} must be a kernel on features, which %s is not; use linear or rbf",
                  out->def->name);
     KFE_TRY(kfe_i_kernel_prepare(ctx, out, features));
 cleanup:
@@ -180,17 +181,17 @@ static kfe_status overflow(kfe_context *ctx)
 {
     return kfe_i_fail(
         ctx, KFE_EINPUT,
-        "svm: the kernel values are too large for single precision, in which LIBSVM keeps them; "
-        "use {scale}, a smaller gamma or {learner-kernel=rbf}");
+        "svm: the kernel values are too large for single precision, in which LIBSVM keeps them; use {scale}, "
+        "a smaller gamma, or {learner-kernel=rbf}");
 }
 
-/* Row r of job->problem is example[r] (NULL: r). */
+/* Trains on job->problem, whose row r is example[r] (NULL: r). */
 static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *example, int64_t output)
 {
     const char *complaint = svm_check_parameter(&job->problem, &job->parameter);
 
     if (complaint)
-        return kfe_i_fail(ctx, KFE_EINVAL, "svm: LIBSVM refuses the problem: %s", complaint);
+        return kfe_i_fail(ctx, KFE_EINVAL, "svm: LIBSVM rejects the problem: %s", complaint);
     struct svm_model *model = svm_train(&job->problem, &job->parameter);
     int finite = isfinite(model->rho[0]);
     double sign = job->parameter.svm_type == C_SVC && model->label[0] < 0 ? -1 : 1;
@@ -262,52 +263,85 @@ static kfe_status train_all(kfe_context *ctx, svm_job *job)
     return kfe_i_multiclass_each(ctx, job->target, job->decision, job->class_weights, train_binary, job);
 }
 
-/* ---- how good the solutions are ---- */
+/* ---- certificates ---- */
 
-static kfe_status measure_binary(kfe_context *ctx, void *user, const kfe_i_binary *binary)
+static kfe_i_svm_column column_of(const svm_job *job, int64_t output)
+{
+    return (kfe_i_svm_column){.coefficients = job->coefficients + output,
+                              .values = job->values + output,
+                              .stride = job->outputs,
+                              .offset = job->offset[output]};
+}
+
+static void add_certificate(svm_job *job, kfe_i_svm_certificate one)
+{
+    job->certificate.violation = fmax(job->certificate.violation, one.violation);
+    job->certificate.objective += one.objective;
+    job->certificate.gap += fmax(0, one.gap);
+}
+
+static kfe_status certify_binary(kfe_context *ctx, void *user, const kfe_i_binary *binary)
 {
     svm_job *job = user;
-    double gap = kfe_i_svm_gap_classes(binary, job->settings->c, job->coefficients + binary->output,
-                                       job->values + binary->output, job->outputs);
+    kfe_i_svm_column column = column_of(job, binary->output);
 
     (void)ctx;
-    job->gap = fmax(job->gap, gap);
+    add_certificate(job, kfe_i_svm_certify_classes(binary, job->settings->c, &column));
     return KFE_OK;
 }
 
-/* Solvers measure on kernel values rounded otherwise than ours, LIBSVM on a cache in single precision. */
+static void certify_real(svm_job *job)
+{
+    const kfe_i_target *target = job->target;
+
+    for (int64_t j = 0; j < job->outputs; j++) {
+        kfe_i_svm_column column = column_of(job, j);
+        kfe_i_svm_targets targets = {target->values + j, job->n, target->cols, job->settings->epsilon};
+        add_certificate(job, kfe_i_svm_certify_real(&targets, job->settings->c, &column));
+    }
+}
+
+/* Solvers measure on kernel values that are rounded differently; LIBSVM's are in single precision. */
 #define ACCEPTED_EXCESS 10
 
-static kfe_status check_gap(kfe_context *ctx, svm_job *job, const double *values)
+static void report(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predictor)
+{
+    const kfe_i_svm_certificate *found = &job->certificate;
+
+    kfe_i_predictor_record(predictor, "objective", found->objective);
+    kfe_i_predictor_record(predictor, "gap", found->objective > 0 ? found->gap / found->objective : 0);
+    kfe_i_predictor_record(predictor, "violation", fmax(0, found->violation));
+    if (found->violation > ACCEPTED_EXCESS * job->settings->stop)
+        kfe_i_log(
+            ctx, KFE_LOG_WARNING,
+            "svm: the solver stopped, at its limit of iterations or of precision, at a violation of %.3g "
+            "although {stop=%g}; scale the features, or use a smaller {C} or a larger {stop}",
+            found->violation, job->settings->stop);
+}
+
+static kfe_status certify(kfe_context *ctx, svm_job *job, const double *values, kfe_i_predictor *predictor)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_target *target = job->target;
 
     job->values = values;
     for (int64_t i = 0; i < job->n * job->outputs; i++)
         if (!isfinite(values[i]))
             return overflow(ctx);
-    if (job->decision != KFE_DECIDE_VALUE)
-        KFE_TRY(kfe_i_multiclass_each(ctx, target, job->decision, job->class_weights, measure_binary, job));
-    for (int64_t j = 0; job->decision == KFE_DECIDE_VALUE && j < job->outputs; j++)
-        job->gap = fmax(job->gap, kfe_i_svm_gap_real(job->n, job->settings->c, job->settings->epsilon,
-                                                     target->values + j, target->cols, job->coefficients + j,
-                                                     values + j, job->outputs));
-    if (job->gap > ACCEPTED_EXCESS * job->settings->stop)
-        kfe_i_log(
-            ctx, KFE_LOG_WARNING,
-            "svm: the solver stopped, at its limit of iterations or of precision, with a gap of %.3g where "
-            "stop=%g was asked for; scale the features, or use a smaller C or a larger stop",
-            job->gap, job->settings->stop);
+    if (job->decision == KFE_DECIDE_VALUE)
+        certify_real(job);
+    else
+        KFE_TRY(
+            kfe_i_multiclass_each(ctx, job->target, job->decision, job->class_weights, certify_binary, job));
+    report(ctx, job, predictor);
 cleanup:
     return status;
 }
 
-/* Beyond this many kernel values, looking at the answer would take longer than it is worth. */
+/* With more kernel values than this, computing a certificate would take too long. */
 #define AFFORDABLE_VALUES 1e8
 
-static kfe_status check_on_features(kfe_context *ctx, svm_job *job, const kfe_i_predictor *predictor,
-                                    const kfe_i_table *features)
+static kfe_status certify_on_features(kfe_context *ctx, svm_job *job, const kfe_i_table *features,
+                                      kfe_i_predictor *predictor)
 {
     kfe_status status = KFE_OK;
     double *values = NULL;
@@ -317,26 +351,29 @@ static kfe_status check_on_features(kfe_context *ctx, svm_job *job, const kfe_i_
         return KFE_OK;
     KFE_ALLOC(ctx, values, job->n * job->outputs);
     KFE_TRY(kfe_i_predictor_outputs(ctx, predictor, features, values));
-    KFE_TRY(check_gap(ctx, job, values));
+    for (int64_t i = 0; i < job->n * job->outputs; i++)
+        values[i] += job->offset[i % job->outputs];
+    KFE_TRY(certify(ctx, job, values, predictor));
 cleanup:
     kfe_i_free(ctx, values);
     return status;
 }
 
-static kfe_status check_on_gram(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram)
+static kfe_status certify_on_gram(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram,
+                                  kfe_i_predictor *predictor)
 {
     kfe_status status = KFE_OK;
     double *values = NULL;
 
     KFE_ALLOC(ctx, values, job->n * job->outputs);
     KFE_TRY(kfe_i_gram_times(gram, job->coefficients, job->outputs, values));
-    KFE_TRY(check_gap(ctx, job, values));
+    KFE_TRY(certify(ctx, job, values, predictor));
 cleanup:
     kfe_i_free(ctx, values);
     return status;
 }
 
-/* ---- machines ---- */
+/* ---- the predictor ---- */
 
 static int supports(const svm_job *job, int64_t i)
 {
@@ -346,7 +383,7 @@ static int supports(const svm_job *job, int64_t i)
     return 0;
 }
 
-/* The examples with a coefficient in any problem, in order, into index[n]. */
+/* Writes the support examples of all problems to index[n], in order, and returns their number. */
 static int64_t find_support(const svm_job *job, int64_t *index)
 {
     int64_t count = 0;
@@ -384,7 +421,7 @@ cleanup:
     return status;
 }
 
-/* A machine without support vectors, which says the same of everything, keeps one row of no weight. */
+/* An SVM without support examples gives every example the same answer; it keeps one row of weight zero. */
 static kfe_status make_expansion(kfe_context *ctx, const svm_job *job, const kfe_i_table *features,
                                  const kfe_i_kernel *kernel, int64_t *index, int64_t support,
                                  kfe_i_predictor *out)
@@ -466,7 +503,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     KFE_TRY(job_begin(ctx, &job));
     KFE_TRY(train_on_features(ctx, &job, features, &kernel));
     KFE_TRY(make_predictor(ctx, &job, features, &kernel, out));
-    KFE_TRY(check_on_features(ctx, &job, out, features));
+    KFE_TRY(certify_on_features(ctx, &job, features, out));
 cleanup:
     job_free(ctx, &job);
     kfe_i_kernel_free(&kernel);
@@ -485,8 +522,8 @@ static kfe_status fit_gram(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i
     KFE_TRY(job_begin(ctx, &job));
     int64_t outputs = job.outputs;
     KFE_TRY(train_on_gram(ctx, &job, gram));
-    KFE_TRY(check_on_gram(ctx, &job, gram));
     KFE_TRY(begin_predictor(ctx, &job, KFE_PREDICTOR_DIRECT, outputs, job.n, 0, out));
+    KFE_TRY(certify_on_gram(ctx, &job, gram, out));
     memcpy(out->weights, job.coefficients, (size_t)(job.n * outputs) * sizeof *out->weights);
     for (int64_t i = 0; i < job.n; i++)
         out->support_vectors += supports(&job, i);
@@ -499,7 +536,7 @@ cleanup:
 
 const kfe_i_learner kfe_i_learner_svm = {
     .name = "svm",
-    .summary = "support vector machine, by LIBSVM",
+    .summary = "SVM (support vector machine), by LIBSVM",
     .reference = "Chang & Lin, LIBSVM (2011)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SPARSE,
     .params = KFE_PARAM_TABLE(rows, svm_settings),

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With s_i the machine's value for example i, coefficient b_i may move within a box. Moving b_i up by t and
- * b_j down by t changes the dual objective by −t(v_i − v_j), v_i = y_i − s_i. So a solution is optimal if no
- * v of an example that can rise is above one of an example that can fall; the largest excess is the gap. Real
- * targets z have two such conditions per example: v = z − epsilon − s for b ≥ 0 and v = z + epsilon − s for b
- * ≤ 0.
+ * Certificates of SVM solutions, and SMO on some of the examples, for the learner svm.
+ *
+ * Let f_i be the value of example i without the offset. Coefficient b_i may move within a box. Moving b_i up by t and b_j
+ * down by t changes the dual objective by −t(v_i − v_j), v_i = y_i − f_i. So a solution is optimal if no v of an example
+ * that can rise is above one of an example that can fall; the largest excess is the violation. Real targets z have two
+ * such conditions per example:
+ *     v = z − epsilon − f   for b ≥ 0,
+ *     v = z + epsilon − f   for b ≤ 0.
+ * Primal and dual are
+ *     classes   ½Σ b_i f_i + Σ C_i max(0, 1 − y_i(f_i − ρ)),       Σ|b_i| − ½Σ b_i f_i;
+ *     real      ½Σ b_i f_i + C Σ max(0, |z_i − f_i + ρ| − epsilon),   Σ z_i b_i − epsilon Σ|b_i| − ½Σ b_i f_i.
  *
  * Fan, Chen & Lin, "Working set selection using second order information for training SVM" (2005), eq. (6).
  */
@@ -30,46 +36,59 @@ static void add_condition(conditions *all, double value, double b, double lowest
         all->lowest_falling = fmin(all->lowest_falling, value);
 }
 
-static double gap_of(const conditions *all)
+static double violation_of(const conditions *all)
 {
-    double gap = all->highest_rising - all->lowest_falling;
-    return isfinite(gap) ? gap : 0;
+    double violation = all->highest_rising - all->lowest_falling;
+    return isfinite(violation) ? violation : 0;
 }
 
-double kfe_i_svm_gap_classes(const kfe_i_binary *binary, double c, const double *coefficients,
-                             const double *values, int64_t stride)
+kfe_i_svm_certificate kfe_i_svm_certify_classes(const kfe_i_binary *binary, double c,
+                                                const kfe_i_svm_column *column)
 {
     conditions all = none;
+    double square = 0;
+    double loss = 0;
+    double total = 0;
 
     for (int64_t i = 0; i < binary->count; i++) {
-        double b = coefficients[binary->rows[i] * stride];
-        double value = binary->sign[i] - values[binary->rows[i] * stride];
-        double highest = binary->sign[i] > 0 ? c * binary->positive_weight : 0;
-        double lowest = binary->sign[i] > 0 ? 0 : -c * binary->negative_weight;
-        add_condition(&all, value, b, lowest, highest);
+        double sign = binary->sign[i];
+        double b = column->coefficients[binary->rows[i] * column->stride];
+        double value = column->values[binary->rows[i] * column->stride];
+        double upper = c * (sign > 0 ? binary->positive_weight : binary->negative_weight);
+        add_condition(&all, sign - value, b, sign > 0 ? 0 : -upper, sign > 0 ? upper : 0);
+        square += b * value;
+        loss += upper * fmax(0, 1 - sign * (value - column->offset));
+        total += fabs(b);
     }
-    return gap_of(&all);
+    return (kfe_i_svm_certificate){violation_of(&all), square / 2 + loss, square + loss - total};
 }
 
-double kfe_i_svm_gap_real(int64_t n, double c, double epsilon, const double *targets, int64_t target_stride,
-                          const double *coefficients, const double *values, int64_t stride)
+kfe_i_svm_certificate kfe_i_svm_certify_real(const kfe_i_svm_targets *targets, double c,
+                                             const kfe_i_svm_column *column)
 {
     conditions all = none;
+    double square = 0;
+    double loss = 0;
+    double gain = 0;
 
-    for (int64_t i = 0; i < n; i++) {
-        double b = coefficients[i * stride];
-        double residual = targets[i * target_stride] - values[i * stride];
-        add_condition(&all, residual - epsilon, fmax(b, 0), 0, c);
-        add_condition(&all, residual + epsilon, fmin(b, 0), -c, 0);
+    for (int64_t i = 0; i < targets->count; i++) {
+        double b = column->coefficients[i * column->stride];
+        double value = column->values[i * column->stride];
+        double target = targets->values[i * targets->stride];
+        add_condition(&all, target - value - targets->epsilon, fmax(b, 0), 0, c);
+        add_condition(&all, target - value + targets->epsilon, fmin(b, 0), -c, 0);
+        square += b * value;
+        loss += c * fmax(0, fabs(target - value + column->offset) - targets->epsilon);
+        gain += target * b - targets->epsilon * fabs(b);
     }
-    return gap_of(&all);
+    return (kfe_i_svm_certificate){violation_of(&all), square / 2 + loss, square + loss - gain};
 }
 
 /* ---- SMO on some of the rows ---- */
 
 enum { CHUNK_COLUMNS = 64 };
 
-/* matrix (count × count) = the entries between the rows listed. */
+/* matrix (count × count) = the entries of G between the rows listed. */
 static kfe_status gather_entries(kfe_context *ctx, const kfe_i_gram *gram, const int64_t *rows, int64_t count,
                                  double *matrix)
 {
@@ -89,7 +108,7 @@ cleanup:
     return status;
 }
 
-/* The operator of some rows; `matrix` holds its entries and is freed by the caller after it. */
+/* Opens the operator of the examples in the problem. `matrix` holds its entries; the caller frees it after the operator. */
 static kfe_status open_part(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_binary *binary,
                             double **matrix, kfe_i_gram **out)
 {

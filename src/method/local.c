@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Using a localized projector (local.h). Cost per example: the projections, and one kernel value per part and
- * support example. */
+/* Features and decision values of a localized projector (local.h), for models of lmkl and sldr. Cost per example: the
+ * projections, and one kernel value per part and support example. */
 #include "method/local.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ void kfe_i_local_free(kfe_i_local *local)
     kfe_i_free(local->ctx, local);
 }
 
-/* ---- where examples lie ---- */
+/* ---- projections and shares ---- */
 
 void kfe_i_softmax_rows(int64_t rows, int64_t parts, double *logits)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The localized projector: what lmkl and sldr end as. There is one part per kernel. Part m sees the columns
- * x^m of its view (or, where a kernel stands for the view, the kernel's values against landmarks), projects
- * them to z^m = W_mᵀx^m and compares projections by its local kernel. A gate tells how far each part is to be
- * trusted at x:
- *   z^G = Σ_m T_mᵀx^m,   η(x) = softmax(Vᵀz^G + v₀),   κ_η(x, y) = Σ_m η_m(x) κ_m(z^m(x), z^m(y)) η_m(y),
- * and machines on κ_η are outputs(x) = Σ_s weights_s κ_η(x_s, x) − offset.
+ * Evaluate a localized projector, the model of lmkl and sldr. There is one part per kernel. Part m sees the columns x^m of
+ * its view (or the values of its kernel against landmarks), projects them to z^m = W_mᵀx^m and compares projections by its
+ * local kernel. A gate weighs the parts at every x:
+ *     z^G = Σ_m T_mᵀx^m,   η(x) = softmax(Vᵀz^G + v₀),
+ *     κ_η(x, y) = Σ_m η_m(x) κ_m(z^m(x), z^m(y)) η_m(y).
+ * SVMs on κ_η have the outputs
+ *     outputs(x) = Σ_s weights_s κ_η(x_s, x) − offset.
  *
  * Gönen & Alpaydın (2010), eqs. (1)–(5).
  */
@@ -14,7 +15,7 @@
 
 #include "kernel/kernel.h"
 
-/* What a localized model shows as its features. */
+/* The features of a localized model. */
 enum {
     KFE_LOCAL_GATED, /* η_m(x)·z^m(x), one part after the other */
     KFE_LOCAL_GATE,  /* z^G */
@@ -40,17 +41,17 @@ typedef struct kfe_i_local {
     int64_t gate_dim;
     double *gate_weights;  /* V, gate_dim × parts; NULL: the identity, gate_dim is the number of parts */
     double *gate_offset;   /* v₀, one per part */
-    int64_t rows, outputs; /* support examples; machines */
+    int64_t rows, outputs; /* support examples; SVMs */
     double *weights;       /* rows × outputs */
     double *offset;        /* outputs */
     double *shares;        /* η of the support examples, rows × parts */
 } kfe_i_local;
 
-/* A zeroed one with `parts` zeroed parts. */
+/* A zeroed projector with `parts` zeroed parts. */
 kfe_status kfe_i_local_new(kfe_context *ctx, int64_t parts, kfe_i_local **out);
 void kfe_i_local_free(kfe_i_local *local);
 
-/* What a localized projector is evaluated on. */
+/* The data that a localized projector is evaluated on. */
 typedef struct kfe_i_local_data {
     const kfe_i_kernel_list *kernels; /* one per part, bound to views */
     const kfe_i_table *views;         /* of the examples */
@@ -58,7 +59,7 @@ typedef struct kfe_i_local_data {
                                          numbers of its columns. */
 } kfe_i_local_data;
 
-/* Where examples lie. */
+/* Projections and shares of examples. */
 typedef struct kfe_i_local_places {
     kfe_context *ctx;
     int64_t rows, part_count;
@@ -71,10 +72,10 @@ kfe_status kfe_i_local_place(kfe_context *ctx, const kfe_i_local *local, const k
                              kfe_i_local_places *out);
 void kfe_i_local_places_free(kfe_i_local_places *places);
 
-/* Each row of logits (rows × parts) becomes its softmax, whatever its size. */
+/* Replaces each row of logits (rows × parts) by its softmax. Large logits do not overflow. */
 void kfe_i_softmax_rows(int64_t rows, int64_t parts, double *logits);
 
-/* How many features it shows, and out (rows × that). */
+/* The number of features, and out (rows × that number). */
 int64_t kfe_i_local_dim(const kfe_i_local *local);
 kfe_status kfe_i_local_features(kfe_context *ctx, const kfe_i_local *local, const kfe_i_local_data *data,
                                 double *out);

@@ -209,5 +209,5 @@ def test_bad_views_to_predict(views, method):
 
 def test_dimensions_are_cut_with_a_word(views):
     done = views.ok("fit", "-m", "sldr", "--local-dim", "9", "left.csv", "right.csv", *LABELS, "-o", "m.kfe")
-    assert "view left has 3" in done.err and "view right has 2" in done.err
+    assert "view left has only 3" in done.err and "view right has only 2" in done.err
     assert json.loads(views.ok("info", "--json", "m.kfe").out)["features"] == 5

@@ -272,9 +272,10 @@ static void test_bad_targets_are_refused(void **state)
     assert_ok(ctx, kfe_i_target_from_values(ctx, 4, 1, x, &real));
     for (int l = 0; l < LEARNERS; l++) {
         assert_fails(ctx, KFE_EINPUT, "two classes", learn_try(ctx, all[l], NULL, &table, &same, &predictor));
-        assert_fails(ctx, KFE_EINPUT, "--label", learn_try(ctx, all[l], NULL, &table, &nothing, &predictor));
+        assert_fails(ctx, KFE_EINPUT, "needs labels",
+                     learn_try(ctx, all[l], NULL, &table, &nothing, &predictor));
     }
-    assert_fails(ctx, KFE_EINPUT, "--task classify",
+    assert_fails(ctx, KFE_EINPUT, "task=classify",
                  learn_try(ctx, "centroid", NULL, &table, &real, &predictor));
     pair.codes[1] = pair.codes[3] = 0;
     assert_fails(ctx, KFE_EINPUT, "no example of class 'c1'",

@@ -135,6 +135,29 @@ static void test_two_classes_are_at_the_minimum(void **state)
     free_clouds(&p);
 }
 
+/* The objective f is strongly convex with constant 1, so that f(w) − min f ≤ ½‖∇f(w)‖². */
+static void test_distance_to_the_minimum_over_six_decades(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 40, 2);
+
+    for (int e = -3; e <= 3; e++) {
+        char params[64];
+        double w[WIDE];
+        objective o = class_objective(&p, 0, pow(10, e), pow(10, e), 1);
+        snprintf(params, sizeof params, "C=1e%d,stop=1e-6", e);
+        kfe_i_predictor predictor = learn_fit(ctx, "linear-svm", params, &p.table, &p.target);
+        take_column(&predictor, 0, w);
+        assert_below(pow(gradient_norm(&o, w), 2) / 2, 1e-4 * value(&o, w));
+        assert_string_equal(predictor.records[0].name, "objective");
+        assert_below(fabs(predictor.records[0].value - value(&o, w)), 1e-12 * value(&o, w));
+        assert_string_equal(predictor.records[1].name, "gradient");
+        assert_below(predictor.records[1].value, 1e-5);
+        kfe_i_predictor_free(&predictor);
+    }
+    free_clouds(&p);
+}
+
 static void test_each_class_against_the_rest(void **state)
 {
     kfe_context *ctx = *state;
@@ -307,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_two_classes_are_at_the_minimum),
+        with_context(test_distance_to_the_minimum_over_six_decades),
         with_context(test_each_class_against_the_rest),
         with_context(test_class_weights),
         with_context(test_objective_equals_that_of_the_dual),

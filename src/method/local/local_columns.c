@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Columns for a view of which only a kernel is known. With K = UΛUᵀ, weight included, the columns X = UΛ^½
- * have XXᵀ = K: dot products of columns are the kernel on the training examples. Those of a new example are
- * Aᵀk(x) with A = UΛ^(−½) = XΛ⁻¹, so that X and Λ are all that is kept. K is not centred. Eigenvalues at the
- * level of rounding are left out, and negative ones, which have no columns, with a warning.
- * The empirical map takes K itself for X: A = I.
+ * Columns for a view that lmkl or sldr knows only by a kernel. With K = UΛUᵀ, weight included, the columns X = UΛ^½ have
+ * XXᵀ = K: their dot products are the kernel on the training examples. The columns of a new example are Aᵀk(x) with
+ * A = UΛ^(−½) = XΛ⁻¹, so that X and Λ are all that is kept. K is not centred. Eigenvalues at the level of rounding are
+ * dropped; negative ones, which have no columns, are dropped with a warning.
+ * The empirical map takes K itself as X: A = I.
  *
  * Gönen & Alpaydın (2010), section B.2; Schölkopf, Tsuda & Vert (2004). Time O(n³), memory n² per kernel.
  */
@@ -23,7 +23,7 @@ static void warn_of_negative(const kfe_i_local_problem *p, int64_t m, double lea
     kfe_i_local_view_name(p->given, kernel->view, name, sizeof name);
     kfe_i_log(p->ctx, KFE_LOG_WARNING,
               "%s: %s: kernel %s is not positive definite on this data (an eigenvalue is %.3g, the largest "
-              "%.3g); what its negative eigenvalues stand for is left out",
+              "%.3g); its negative eigenvalues are dropped",
               p->method, name, kernel->def->name, least, most);
 }
 
@@ -35,7 +35,7 @@ static kfe_status no_columns(const kfe_i_local_problem *p, int64_t m)
     kfe_i_local_view_name(p->given, kernel->view, name, sizeof name);
     return kfe_i_fail(p->ctx, KFE_EINPUT,
                       "%s: kernel %s has no positive eigenvalue on this data, so that nothing can be learned "
-                      "from it; remove it, or correct the matrix",
+                      "from it; remove the kernel, or correct the matrix",
                       name, kernel->def->name);
 }
 
@@ -89,7 +89,7 @@ kfe_status kfe_i_local_map_kernel(kfe_i_local_problem *p, int64_t m, int kernel_
 
     KFE_TRY(kfe_i_problem_kernel(p->ctx, p->given, m, &gram));
     KFE_TRY(kfe_i_check_memory(p->ctx, 32.0 * (double)p->n * (double)p->n, "turning a kernel into columns",
-                               "raise --memory, or fit on fewer examples"));
+                               "raise {memory}, or fit on fewer examples"));
     KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
     if (kernel_map == KFE_LOCAL_EMPIRICAL) {
         p->parts[m].columns = (kfe_i_table){.ctx = p->ctx,

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Derivatives of J, Gönen & Alpaydın (2010), appendix A, as products of matrices. At the machines' optimum
- * their α do not contribute, so that only support examples count. With A (examples × machines) the machines'
- * weights αᵢyᵢ and A_m = diag(η_m)A,
- *   J = … − ½ Σ_m tr(A_mᵀK_mA_m).
+ * Derivatives of the objective of lmkl and sldr (local_problem.h), as products of matrices. At the optimum of the SVMs
+ * their α do not contribute, so that only support examples count. With the weights A (examples × SVMs, αᵢyᵢ) and
+ * A_m = diag(η_m)A,
+ *     J = … − ½ Σ_m tr(A_mᵀK_mA_m).
  *
- * Projections. For a kernel κ of dot products ∂J/∂z_i = −Σ_j M_ij z_j with M = (A_mA_mᵀ)∘κ'; of squared
- * distances −2 Σ_j M_ij(z_i − z_j), the Laplacian of M; then ∂J/∂W_m = X_mᵀ ∂J/∂Z_m. A linear kernel, κ' = 1,
- * needs no M: A_m(A_mᵀZ_m). Gate. q_im = Σ_c A_ic (K_mA_m)_ic is −∂J/∂η_im; by its logits ∂J = −η_im(q_im −
- * Σ_h η_ih q_ih) =: D_im. Then ∂J/∂V = (Z^G)ᵀD + ridge·V, ∂J/∂v₀ = Dᵀe, ∂J/∂T = (X^G)ᵀ(DVᵀ).
+ * Projections, with M = (A_mA_mᵀ)∘κ':
+ *     kernels of dot products         ∂J/∂z_i = −Σ_j M_ij z_j
+ *     kernels of squared distances    ∂J/∂z_i = −2 Σ_j M_ij(z_i − z_j), the Laplacian of M
+ *     then                            ∂J/∂W_m = X_mᵀ ∂J/∂Z_m
+ * A linear kernel, κ' = 1, needs no M: the product is A_m(A_mᵀZ_m).
  *
- * Time for s support examples: s²·Σdim_m (linear kernels: s·Σdim_m) and s·Σcols_m·dim_m. Nothing allocates.
+ * Gate, with q_im = Σ_c A_ic (K_mA_m)_ic = −∂J/∂η_im:
+ *     by the logits    D_im = −η_im(q_im − Σ_h η_ih q_ih)
+ *     then             ∂J/∂V = (Z^G)ᵀD + ridge·V,   ∂J/∂v₀ = Dᵀe,   ∂J/∂T = (X^G)ᵀ(DVᵀ)
+ *
+ * Gönen & Alpaydın (2010), appendix A. Time for s support examples: s²·Σdim_m (linear kernels: s·Σdim_m) and
+ * s·Σcols_m·dim_m. Nothing allocates.
  */
 #include <cblas.h>
 #include <string.h>
@@ -27,8 +33,7 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- support examples ---- */
 
-/* Kernels without projections that are not kept are evaluated in whole panels, for which all examples count
- * as support. */
+/* Kernels without projections that are not kept are evaluated in whole panels; then all examples count as support. */
 static int counts_all(const kfe_i_local_problem *p)
 {
     return !p->projects && !p->parts[0].kept;

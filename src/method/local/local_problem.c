@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The problem of lmkl and sldr laid out in memory: n² numbers for the localized kernel, n for each column of
- * a part, and for lmkl a matrix per part where memory allows. */
+/* Opens and frees the problem of lmkl and sldr (local_problem.h). Memory: n² numbers for the localized kernel, n for each
+ * column of a part, and in lmkl a matrix per part where memory allows. */
 #include "method/local/local_problem.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "kernel/cross.h"
 #include "kernel/tile.h"
 
-/* Up to so many examples the search runs on one thread: its thousands of small products would be waiting for
- * each other. */
+/* Up to this many examples the search runs on one thread: in its thousands of small products threads would wait for each
+ * other. */
 enum { FEW_ROWS = 1000 };
-/* Of --memory: what the matrices of lmkl's parts may take. */
+/* Share of the memory limit that the matrices of lmkl's parts may take. */
 #define KFE_KEPT_SHARE 0.6
 
 static int64_t largest(int64_t a, int64_t b)
@@ -50,14 +50,14 @@ static kfe_status find_gate_view(kfe_context *ctx, const char *method, const kfe
     if (*text == 0 || *end != 0 || number < 1 || number > given->view_count)
         return kfe_i_fail(
             ctx, KFE_EINVAL,
-            "method %s: the gate is to see '%s', which is no view; write all, the name of a view, "
-            "or its number, 1 to %d",
+            "method %s: there is no view '%s' for the gate; write all, the name of a view, or its "
+            "number, 1 to %d",
             method, text, given->view_count);
     *out = (int)(number - 1);
     return KFE_OK;
 }
 
-/* Kernels on the same columns show the gate these columns once. */
+/* Of several kernels on the same columns only the first shows these columns to the gate. */
 static int gate_sees(const kfe_i_local_problem *p, int64_t m, int gate_view)
 {
     const kfe_i_kernel *kernels = p->given->kernels->items;
@@ -72,8 +72,7 @@ static int gate_sees(const kfe_i_local_problem *p, int64_t m, int gate_view)
 
 /* ---- parts ---- */
 
-/* Kernels whose derivative is known compare projections of the view's columns; others stand for their view.
- */
+/* Kernels with a known derivative compare projections of the view's columns; other kernels become columns themselves. */
 static kfe_status open_columns(kfe_i_local_problem *p, int64_t m, int kernel_map)
 {
     kfe_status status = KFE_OK;
@@ -105,8 +104,9 @@ static int64_t clamp(const kfe_i_local_problem *p, int view, int64_t asked, int6
     if (asked <= available)
         return asked;
     kfe_i_local_view_name(p->given, view, name, sizeof name);
-    kfe_i_log(p->ctx, KFE_LOG_WARNING, "%s: %s has %lld dimension%s: it is projected to these, not to %lld",
-              p->method, name, (long long)available, available == 1 ? "" : "s", (long long)asked);
+    kfe_i_log(p->ctx, KFE_LOG_WARNING,
+              "%s: %s has only %lld dimension%s, so that it is not projected to %lld", p->method, name,
+              (long long)available, available == 1 ? "" : "s", (long long)asked);
     return available;
 }
 
@@ -115,12 +115,12 @@ static int64_t clamp_gate(const kfe_i_local_problem *p, int64_t asked)
     if (asked <= p->at.gate_cols)
         return asked;
     kfe_i_log(p->ctx, KFE_LOG_WARNING,
-              "%s: the gate sees %lld columns: it is projected to these, not to %lld", p->method,
+              "%s: the gate sees only %lld columns, so that they are not projected to %lld", p->method,
               (long long)p->at.gate_cols, (long long)asked);
     return p->at.gate_cols;
 }
 
-/* Where the parameters of each part lie. */
+/* Places the parameters of each part and of the gate in one vector. */
 static void lay_out(kfe_i_local_problem *p, const kfe_i_local_settings *settings, int gate_view)
 {
     int64_t at = 0;
@@ -185,7 +185,7 @@ cleanup:
     return status;
 }
 
-/* Without projections the parts' kernels never change. */
+/* Without projections the kernels of the parts never change. */
 static kfe_status open_fixed(kfe_i_local_problem *p, kfe_i_local_source *part)
 {
     kfe_status status = KFE_OK;
@@ -238,7 +238,7 @@ static kfe_status open_matrix(kfe_i_local_problem *p)
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)p->n, "the localized kernel matrix",
-                               "raise --memory, or fit on fewer examples"));
+                               "raise {memory}, or fit on fewer examples"));
     KFE_TRY(kfe_i_table_new_dense(p->ctx, p->n, p->n, &p->now.matrix));
     memset(p->now.matrix.values, 0, (size_t)(p->n * p->n) * sizeof *p->now.matrix.values);
     KFE_TRY(kfe_i_gram_precomputed(p->ctx, &p->now.matrix, &p->now.gram));
@@ -309,7 +309,7 @@ void kfe_i_local_block_place(const kfe_i_local_problem *p, kfe_i_local_block blo
                              int64_t *count)
 {
     int64_t weights_at = p->projects ? p->at.weights : p->at.gate;
-    int gated = p->count > 1; /* of one part, the share is 1 */
+    int gated = p->count > 1; /* a single part always has the share 1 */
 
     *first = block == KFE_LOCAL_PROJECTIONS ? 0 : block == KFE_LOCAL_GATE_MAP ? p->at.gate : weights_at;
     if (block == KFE_LOCAL_PROJECTIONS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the parameters that the search of lmkl or sldr ended at to a localized projector (local.h), with the
- * support examples only. Columns that a kernel was turned into, X = KA, are folded away: W on them is AW on
- * the kernel's values.
+ * The last step of lmkl and sldr: from the parameters at the end of the search to a localized projector (local.h) with the
+ * support examples only, and the records of the fit. Where a kernel was turned into columns X = KA, the map A is
+ * multiplied into the projection: W on these columns is AW on the kernel's values.
  */
 #include <cblas.h>
 #include <math.h>
@@ -70,7 +70,7 @@ cleanup:
 
 /* ---- support examples ---- */
 
-/* At least one: machines that say the same of everything keep an example of no weight. */
+/* Finds at least one: SVMs that give every example the same answer keep an example of weight zero. */
 static int64_t find_support(const kfe_i_local_problem *p, int64_t *index)
 {
     int64_t count = 0;
@@ -124,9 +124,9 @@ cleanup:
     return status;
 }
 
-/* ---- what the user is told ---- */
+/* ---- records ---- */
 
-/* means: of the shares. decides: of examples, those in which the part's share is the largest. */
+/* means: mean share of each part. decides: share of the examples at which the part's share is the largest. */
 static void gate_summary(const kfe_i_local_problem *p, double *means, double *decides)
 {
     for (int64_t i = 0; i < p->n; i++) {

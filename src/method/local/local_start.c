@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrices with orthonormal columns, and where the search of sldr and lmkl starts.
+ * Matrices with orthonormal columns, and the starts of the search of sldr and lmkl.
  *
- * Random: normal numbers, made orthonormal where that is asked for; the gate's weights are small, so that all
- * parts have nearly the same share. Supervised: in each part the first of them are replaced by the leading
- * directions between the classes' means, the left singular vectors of X_mᵀH, H the centred class indicator.
+ * Random start: normal numbers, made orthonormal in projections. The weights of the gate are small, so that all parts have
+ * nearly the same share.
+ * Supervised start: in each part the first columns are replaced by the leading directions between the class means, the
+ * left singular vectors of X_mᵀH, where H is the centred class indicator.
  */
 #include <cblas.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 #include "gram/linalg.h"
 #include "method/local/local_problem.h"
 
-/* Of the gate's logits at the start. */
+/* Size of the gate's logits at the start. */
 #define KFE_FIRST_LOGITS 0.1
 
 /* ---- orthonormal columns ---- */
@@ -98,7 +99,7 @@ void kfe_i_local_tangent(kfe_i_local_retraction *r, int64_t rows, int64_t k, con
 
 /* ---- the start ---- */
 
-/* Square random matrices may be far from orthonormal: what the first pass leaves, the second takes. */
+/* Square random matrices may be far from orthonormal, so that one pass leaves an error; the second pass removes it. */
 static kfe_status make_orthonormal(kfe_i_local_retraction *r, int64_t rows, int64_t k, double *a)
 {
     kfe_status status = kfe_i_local_polar(r, rows, k, a);
@@ -106,7 +107,7 @@ static kfe_status make_orthonormal(kfe_i_local_retraction *r, int64_t rows, int6
     return status == KFE_OK ? kfe_i_local_polar(r, rows, k, a) : status;
 }
 
-/* h (n × classes): class indicators, each class as heavy as any other, without their mean */
+/* h (n × classes): class indicators divided by the class size, less their mean */
 static void indicate(const kfe_i_target *target, const int64_t *sizes, double *h)
 {
     int64_t c = target->class_count;
@@ -118,7 +119,7 @@ static void indicate(const kfe_i_target *target, const int64_t *sizes, double *h
         }
 }
 
-/* between (cols × classes): means of the classes in this part, less the mean of all */
+/* between (cols × classes): class means in this part, less the overall mean */
 static kfe_status class_means(const kfe_i_local_problem *p, const kfe_i_table *columns, double *between)
 {
     kfe_status status = KFE_OK;
@@ -137,7 +138,7 @@ cleanup:
     return status;
 }
 
-/* Columns from `done` on lose what they have along the first `done`, which are orthonormal. */
+/* Makes the columns from `done` on orthogonal to the first `done`, which are orthonormal. */
 static void clear_of_first(int64_t rows, int64_t k, int64_t done, double *w)
 {
     for (int64_t j = done; j < k; j++)
@@ -183,8 +184,8 @@ static int comes_before(const kfe_i_local_problem *p, int64_t a, int64_t b)
     return names && names[first] && names[second] && strcmp(names[first], names[second]) < 0;
 }
 
-/* Parts by the names of their views. Random numbers are dealt in this order, so that it does not matter in
- * which order the views are given. */
+/* Orders the parts by the names of their views. Random numbers are drawn in this order, so that the order in which views
+ * are given does not matter. */
 static void sort_parts(const kfe_i_local_problem *p, int64_t *order)
 {
     for (int64_t m = 0; m < p->count; m++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * J = Σ over machines of max_α eᵀα − ½ aᵀK_η a (a = α·y), Gönen & Alpaydın (2010), eq. (5), plus the ridge.
- * K_η = Σ_m diag(η_m) K_m diag(η_m). Linear kernels on projections need no K_m: they are the product FFᵀ with
- * F = [√weight_m·η_m z^m]. Others are added tile by tile, evaluated or from where they are kept; only the
- * lower half of K_η is computed, then mirrored.
+ * The value of the objective of lmkl and sldr (local_problem.h),
+ *     J = Σ over SVMs of max_α eᵀα − ½ aᵀK_η a,   a = α·y,   plus the ridge;
+ *     K_η = Σ_m diag(η_m) K_m diag(η_m).
+ * Linear kernels on projections need no K_m: together they are FFᵀ with F = [√weight_m·η_m z^m]. Others are added tile by
+ * tile, evaluated or read from where they are kept. Only the lower half of K_η is computed; then it is mirrored.
  *
- * Time: n²·Σdim_m and the machines; memory: K_η.
+ * Gönen & Alpaydın (2010), eq. (5). Time: n²·Σdim_m and the SVMs. Memory: K_η.
  */
 #include <cblas.h>
 #include <math.h>
@@ -21,7 +22,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- where the examples are ---- */
+/* ---- projections and shares ---- */
 
 static kfe_status update_projections(kfe_i_local_problem *p, const double *parameters)
 {
@@ -85,8 +86,7 @@ cleanup:
 
 /* ---- the localized kernel ---- */
 
-/* Returns whether all parts are linear: then the matrix is whole, since writing both halves takes less than
- * mirroring one. */
+/* Returns whether all parts are linear. Then both halves of the matrix are written, which is faster than mirroring one. */
 static int fill_linear(kfe_i_local_problem *p)
 {
     int64_t first = 0;
@@ -156,7 +156,7 @@ static void add_panel(const void *user, int64_t row, int thread)
     }
 }
 
-/* The rows of the panel, left of the diagonal, become columns above it. */
+/* Copies the rows of the panel, left of the diagonal, to the columns above it. */
 static void mirror_panel(const void *user, int64_t row, int thread)
 {
     enum { SIDE = 32 };
@@ -211,7 +211,7 @@ kfe_status kfe_i_local_value(kfe_i_local_problem *p, const double *parameters, d
         *value += 0.5 * p->ridge * kfe_i_local_gate_length(p, parameters);
     if (!isfinite(*value))
         KFE_FAIL(p->ctx, KFE_ENUMERIC,
-                 "%s: the objective is not a number; the data may hold extreme values: try --scale",
+                 "%s: the objective is not a number; the data may hold extreme values: use {scale}",
                  p->method);
 cleanup:
     return status;

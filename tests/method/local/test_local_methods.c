@@ -415,8 +415,8 @@ static void test_bad_options(void **state)
     assert_ok(ctx,
               support_local_fit(&s.views, "sldr", "local-dim=4,gate-dim=9,gate=2,max-iter=1", &solution));
     const char *log = support_log();
-    assert_non_null(strstr(log, "view narrow has 3 dimensions"));
-    assert_non_null(strstr(log, "the gate sees 3 columns"));
+    assert_non_null(strstr(log, "view narrow has only 3 dimensions"));
+    assert_non_null(strstr(log, "the gate sees only 3 columns"));
     assert_int_equal(solution.local->parts[0].dim, 4);
     assert_int_equal(solution.local->parts[1].dim, 3);
     assert_null(solution.local->parts[0].gating);

@@ -46,9 +46,9 @@ static void test_options_that_do_not_fit_the_data(void **state)
     support_catch_log(ctx);
     kfe_model *model = scene_fit(ctx, "sldr", "local-dim=9,gate-dim=99", NULL, NULL, NULL, s.data);
     const char *log = support_log();
-    assert_non_null(strstr(log, "view wide has 4"));
-    assert_non_null(strstr(log, "view narrow has 3"));
-    assert_non_null(strstr(log, "the gate sees 7 columns"));
+    assert_non_null(strstr(log, "view wide has only 4"));
+    assert_non_null(strstr(log, "view narrow has only 3"));
+    assert_non_null(strstr(log, "the gate sees only 7 columns"));
     assert_int_equal(kfe_model_dim(model), 7);
     kfe_model_free(model);
     scene_close(&s);
