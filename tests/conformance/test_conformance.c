@@ -263,7 +263,7 @@ static void check_targets_it_cannot_use_are_refused(const support_subject *s)
     assert_fit_refused(s, &(support_variant){.unlabelled = 1}, "needs labels");
     assert_fit_refused(s, &(support_variant){.one_class = 1}, "two classes");
     if (!(s->method.flags & KFE_HAS_REGRESSION))
-        assert_fit_refused(s, &(support_variant){.real_targets = 1}, "needs classes");
+        assert_fit_refused(s, &(support_variant){.real_targets = 1}, "class labels");
 }
 
 static int needs_no_labels(const support_subject *s)

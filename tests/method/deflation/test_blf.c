@@ -11,8 +11,8 @@
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 3 };
 
-/* Rounds and refits add to rounding. */
-#define TOLERANCE_ROUNDS 1e-9
+/* Iterations and refits add to rounding. */
+#define TOLERANCE_ITERATIONS 1e-9
 #define GAMMA "rbf:gamma=0.3"
 
 static void test_losses_against_differences(void **state)
@@ -195,12 +195,12 @@ static void check_second_direction(kfe_context *ctx, const char *loss)
         q[i] = both.values[2 * i];
         square += q[i] * q[i];
     }
-    assert_below(fabs(square - 1), TOLERANCE_ROUNDS);
-    assert_below(1 - deflation_cosine(ROWS, first.values, 1, q, 1), TOLERANCE_ROUNDS);
+    assert_below(fabs(square - 1), TOLERANCE_ITERATIONS);
+    assert_below(1 - deflation_cosine(ROWS, first.values, 1, q, 1), TOLERANCE_ITERATIONS);
     deflation_remove(ROWS, 1, q, w);
     double *tau = support_product(ROWS, ROWS, 1, k, w);
     deflation_remove(ROWS, 1, q, tau);
-    assert_below(1 - deflation_cosine(ROWS, tau, 1, both.values + 1, 2), TOLERANCE_ROUNDS);
+    assert_below(1 - deflation_cosine(ROWS, tau, 1, both.values + 1, 2), TOLERANCE_ITERATIONS);
     free(k);
     free(tau);
     kfe_matrix_free(&first);
@@ -222,7 +222,7 @@ static void compare_up_to_scale(const kfe_matrix *a, const kfe_matrix *b)
     assert_int_equal(a->cols, b->cols);
     for (int64_t j = 0; j < a->cols; j++)
         assert_below(1 - deflation_cosine(a->rows, a->values + j, a->cols, b->values + j, b->cols),
-                     TOLERANCE_ROUNDS);
+                     TOLERANCE_ITERATIONS);
 }
 
 static void test_least_squares_is_pls(void **state)

@@ -6,8 +6,8 @@
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 5 };
 
-/* What rounds add to rounding: every round solves a small eigenproblem and divides by lengths that fall. */
-#define TOLERANCE_ROUNDS 1e-9
+/* What iterations add to rounding: each one solves a small eigenproblem and divides by lengths that fall. */
+#define TOLERANCE_ITERATIONS 1e-9
 
 static double *copy_of(int64_t count, const double *a)
 {
@@ -29,8 +29,9 @@ static void test_continuum_ends(void **state)
         kfe_matrix half = support_features(ctx, "cr", "dim=4,alpha=0.5", NULL, p.data, p.test_data);
         kfe_matrix pca = support_features(ctx, "pca", "dim=4", NULL, p.data, p.test_data);
         kfe_matrix one = support_features(ctx, "cr", "dim=4,alpha=1", NULL, p.data, p.test_data);
-        assert_below(support_distance_up_to_sign(TEST_ROWS, 4, pls.values, half.values), TOLERANCE_ROUNDS);
-        assert_below(support_distance_up_to_sign(TEST_ROWS, 4, pca.values, one.values), TOLERANCE_ROUNDS);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, 4, pls.values, half.values),
+                     TOLERANCE_ITERATIONS);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, 4, pca.values, one.values), TOLERANCE_ITERATIONS);
         /* near the ends, near them */
         kfe_matrix near_half = support_features(ctx, "cr", "dim=1,alpha=0.5000001", NULL, p.data, p.data);
         kfe_matrix pls_train = support_features(ctx, "pls", "dim=1", NULL, p.data, p.data);
@@ -62,7 +63,7 @@ static void test_continuum_begins_with_least_squares(void **state)
     kfe_matrix f = support_features(ctx, "cr", "dim=3,alpha=0", NULL, p.data, p.data);
     assert_int_equal(f.cols, 1);
     assert_non_null(strstr(support_log(), "3 features were asked for"));
-    assert_below(1 - deflation_cosine(ROWS, fitted, 1, f.values, 1), TOLERANCE_ROUNDS);
+    assert_below(1 - deflation_cosine(ROWS, fitted, 1, f.values, 1), TOLERANCE_ITERATIONS);
     free(x);
     free(xt);
     free(xx);
@@ -174,7 +175,7 @@ static void test_several_targets_meet(void **state)
     double length = 0;
     for (int64_t l = 0; l < COLS; l++)
         length += u[l] * u[l];
-    assert_below(fabs(length - 1), TOLERANCE_ROUNDS);
+    assert_below(fabs(length - 1), TOLERANCE_ITERATIONS);
     kfe_matrix_free(&f);
     kfe_matrix_free(&g);
     kfe_model_free(model);

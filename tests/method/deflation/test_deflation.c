@@ -9,7 +9,7 @@
 #include "support/tolerance.h"
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 3 };
-#define TOLERANCE_ROUNDS 1e-8
+#define TOLERANCE_ITERATIONS 1e-8
 #define GAMMA "rbf:gamma=0.3"
 
 /* ---- rules ---- */
@@ -103,7 +103,7 @@ static void test_principal_rule_is_kpca(void **state)
         kfe_matrix got = support_transform(ctx, model, p.test_data);
         assert_int_equal(got.cols, DIM);
         assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, expected.values, got.values),
-                     TOLERANCE_ROUNDS);
+                     TOLERANCE_ITERATIONS);
         kfe_matrix_free(&expected);
         kfe_matrix_free(&got);
         kfe_model_free(model);
@@ -123,7 +123,8 @@ static void test_linear_principal_rule_is_pca(void **state)
     assert_ok(ctx, kfe_spec_new_rule(ctx, "mine", principal_rule, NULL, "dim=3", "linear", &spec));
     assert_ok(ctx, kfe_fit(ctx, spec, p.data, &model));
     kfe_matrix got = support_transform(ctx, model, p.test_data);
-    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, expected.values, got.values), TOLERANCE_ROUNDS);
+    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, expected.values, got.values),
+                 TOLERANCE_ITERATIONS);
     kfe_matrix_free(&expected);
     kfe_matrix_free(&got);
     kfe_model_free(model);
@@ -141,7 +142,8 @@ static void test_covariance_rule_is_kpls(void **state)
     kfe_matrix got = support_transform(ctx, model, p.test_data);
 
     assert_int_equal(rounds, DIM);
-    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, expected.values, got.values), TOLERANCE_ROUNDS);
+    assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, expected.values, got.values),
+                 TOLERANCE_ITERATIONS);
     kfe_matrix_free(&expected);
     kfe_matrix_free(&got);
     kfe_model_free(model);
@@ -165,17 +167,17 @@ static kfe_status watching_rule(void *user, const kfe_round *round, double *dire
             double inner = 0;
             for (int64_t i = 0; i < ROWS; i++)
                 inner += q[i] * round->features[l * ROWS + i];
-            assert_below(fabs(inner - (j == l)), TOLERANCE_ROUNDS);
+            assert_below(fabs(inner - (j == l)), TOLERANCE_ITERATIONS);
         }
         for (int64_t t = 0; t < round->targets; t++) {
             double inner = 0;
             for (int64_t i = 0; i < ROWS; i++)
                 inner += q[i] * round->residual[i * round->targets + t];
-            assert_below(fabs(inner), TOLERANCE_ROUNDS);
+            assert_below(fabs(inner), TOLERANCE_ITERATIONS);
         }
     }
     if (round->round == 0)
-        assert_below(support_distance(ROWS * p->targets, p->centred, round->residual), TOLERANCE_ROUNDS);
+        assert_below(support_distance(ROWS * p->targets, p->centred, round->residual), TOLERANCE_ITERATIONS);
     direction[(7 * round->round + 3) % ROWS] = 2;
     direction[0] = 1;
     return KFE_OK;

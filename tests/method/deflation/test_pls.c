@@ -10,8 +10,8 @@
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 5, DIM = 4 };
 
-/* What rounds add to rounding: every round solves a small eigenproblem and divides by lengths that fall. */
-#define TOLERANCE_ROUNDS 1e-9
+/* What iterations add to rounding: each one solves a small eigenproblem and divides by lengths that fall. */
+#define TOLERANCE_ITERATIONS 1e-9
 
 static double *copy_of(int64_t count, const double *a)
 {
@@ -79,9 +79,9 @@ static double *project_by_formula(const deflation_problem *p, const explicit_pls
 
     for (int64_t i = 0; i < DIM; i++) {
         identity[i * DIM + i] = 1;
-        assert_below(fabs(pu[i * DIM + i] - 1), TOLERANCE_ROUNDS);
+        assert_below(fabs(pu[i * DIM + i] - 1), TOLERANCE_ITERATIONS);
         for (int64_t j = 0; j < i; j++)
-            assert_below(fabs(pu[i * DIM + j]), TOLERANCE_ROUNDS);
+            assert_below(fabs(pu[i * DIM + j]), TOLERANCE_ITERATIONS);
     }
     for (int64_t i = 0; i < TEST_ROWS * COLS; i++)
         test[i] -= means[i % COLS];
@@ -111,8 +111,9 @@ static void test_pls_is_algorithm_1(void **state)
         kfe_matrix train = support_features(ctx, "pls", "dim=4", NULL, p.data, p.data);
         kfe_matrix test = support_features(ctx, "pls", "dim=4", NULL, p.data, p.test_data);
         assert_int_equal(train.cols, DIM);
-        assert_below(support_distance_up_to_sign(ROWS, DIM, e.features, train.values), TOLERANCE_ROUNDS);
-        assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, projected, test.values), TOLERANCE_ROUNDS);
+        assert_below(support_distance_up_to_sign(ROWS, DIM, e.features, train.values), TOLERANCE_ITERATIONS);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, projected, test.values),
+                     TOLERANCE_ITERATIONS);
         free(projected);
         kfe_matrix_free(&train);
         kfe_matrix_free(&test);
@@ -178,7 +179,8 @@ static void test_kpls_is_algorithm_2(void **state)
             run_algorithm_2(&p, two_sided, &e);
             kfe_matrix train = support_features(ctx, "kpls", "dim=4", "rbf:gamma=0.3", p.data, p.data);
             assert_int_equal(train.cols, DIM);
-            assert_below(support_distance_up_to_sign(ROWS, DIM, e.features, train.values), TOLERANCE_ROUNDS);
+            assert_below(support_distance_up_to_sign(ROWS, DIM, e.features, train.values),
+                         TOLERANCE_ITERATIONS);
             free(e.kernel);
             kfe_matrix_free(&train);
             deflation_free(&p);
@@ -208,7 +210,7 @@ static void test_regression_is_the_dual_formula(void **state)
     assert_int_equal(count, 2 * DIM);
     double *ct = support_transpose(2, DIM, c);
     double *got = support_product(ROWS, DIM, 2, f.values, ct);
-    assert_below(support_distance(ROWS * 2, expected, got), TOLERANCE_ROUNDS);
+    assert_below(support_distance(ROWS * 2, expected, got), TOLERANCE_ITERATIONS);
     free(tt);
     free(kb);
     free(tkb);
@@ -263,11 +265,11 @@ static void check_features(kfe_context *ctx, const char *const method[3])
         double square = fy[2 * j] * fy[2 * j] + fy[2 * j + 1] * fy[2 * j + 1];
         for (int64_t i = 0; i < j; i++)
             assert_below(fabs(inner[i * f.cols + j]),
-                         TOLERANCE_ROUNDS * sqrt(inner[i * f.cols + i] * inner[j * f.cols + j]));
+                         TOLERANCE_ITERATIONS * sqrt(inner[i * f.cols + i] * inner[j * f.cols + j]));
         d += square / (total * inner[j * f.cols + j]);
         b += square / ((double)ROWS * ROWS);
-        assert_below(fabs(alignment[j] - d), TOLERANCE_ROUNDS);
-        assert_below(fabs(covariance[j] - b), TOLERANCE_ROUNDS * b);
+        assert_below(fabs(alignment[j] - d), TOLERANCE_ITERATIONS);
+        assert_below(fabs(covariance[j] - b), TOLERANCE_ITERATIONS * b);
     }
     free(ft);
     free(inner);
@@ -307,7 +309,7 @@ static void test_linear_kpls_is_pls(void **state)
         const char *params = centred ? "dim=4" : "dim=4,center=no";
         kfe_matrix a = support_features(ctx, "pls", params, NULL, p.data, p.test_data);
         kfe_matrix b = support_features(ctx, "kpls", params, "linear", p.data, p.test_data);
-        assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, b.values), TOLERANCE_ROUNDS);
+        assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, a.values, b.values), TOLERANCE_ITERATIONS);
         kfe_matrix_free(&a);
         kfe_matrix_free(&b);
     }
@@ -329,7 +331,7 @@ static void test_many_threads_and_panels(void **state)
     assert_ok(ctx, kfe_context_set_threads(ctx, 3));
     kfe_matrix primal = support_features(ctx, "pls", "dim=3", NULL, data, data);
     kfe_matrix dual = support_features(ctx, "kpls", "dim=3", "linear", data, data);
-    assert_below(support_distance_up_to_sign(MANY, 3, primal.values, dual.values), TOLERANCE_ROUNDS);
+    assert_below(support_distance_up_to_sign(MANY, 3, primal.values, dual.values), TOLERANCE_ITERATIONS);
     kfe_matrix_free(&primal);
     kfe_matrix_free(&dual);
     kfe_data_free(data);
