@@ -180,7 +180,7 @@ kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...
     ctx->error_line = ctx->error_column = 0;
     kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(ctx->message, sizeof ctx->message, worded, arguments);
+    kfe_i_vsnprintf(ctx->message, sizeof ctx->message, worded, arguments);
     va_end(arguments);
     return code;
 }
@@ -201,7 +201,7 @@ kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, in
         snprintf(place, sizeof place, "%s", file);
     kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, worded, arguments);
+    kfe_i_vsnprintf(reason, sizeof reason, worded, arguments);
     va_end(arguments);
     kfe_i_fail(ctx, code, "%s: %s", place, reason);
     ctx->error_line = line;
@@ -232,7 +232,7 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
         return;
     kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, worded, arguments);
+    kfe_i_vsnprintf(text, sizeof text, worded, arguments);
     va_end(arguments);
     ctx->log(ctx->log_user, level, text);
 }

@@ -60,12 +60,12 @@ void kfe_i_text_printf(kfe_i_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int needed = vsnprintf(NULL, 0, format, arguments);
+    int needed = kfe_i_vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (needed < 0 || !make_room(text, needed))
         return;
     va_start(arguments, format);
-    vsnprintf(text->bytes + text->length, (size_t)needed + 1, format, arguments);
+    kfe_i_vsnprintf(text->bytes + text->length, (size_t)needed + 1, format, arguments);
     va_end(arguments);
     text->length += needed;
 }
@@ -89,12 +89,47 @@ void kfe_string_free(kfe_context *ctx, char *string)
 
 /* ---- numbers ---- */
 
-/* snprintf writes the decimal point of the locale; ours is always a point. */
-static void restore_decimal_point(char *text)
+/* The numeric rules of the "C" locale for the calling thread, until leave_c_locale. glibc keeps this locale ready,
+ * so that entering it allocates nothing. */
+typedef struct locale_state {
+    locale_t c_locale, saved;
+} locale_state;
+
+static locale_state enter_c_locale(void)
 {
-    for (char *c = text; *c; c++)
-        if (*c == ',')
-            *c = '.';
+    locale_state state = {newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), (locale_t)0};
+
+    if (state.c_locale)
+        state.saved = uselocale(state.c_locale);
+    return state;
+}
+
+static void leave_c_locale(locale_state state)
+{
+    if (!state.c_locale)
+        return;
+    uselocale(state.saved);
+    freelocale(state.c_locale);
+}
+
+int kfe_i_vsnprintf(char *out, size_t size, const char *format, va_list arguments)
+{
+    locale_state state = enter_c_locale();
+    int needed = vsnprintf(out, size, format, arguments);
+
+    leave_c_locale(state);
+    return needed;
+}
+
+int kfe_i_snprintf(char *out, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    int needed;
+
+    va_start(arguments, format);
+    needed = kfe_i_vsnprintf(out, size, format, arguments);
+    va_end(arguments);
+    return needed;
 }
 
 void kfe_i_format_number(double value, char out[KFE_NUMBER_TEXT])
@@ -106,8 +141,7 @@ void kfe_i_format_number(double value, char out[KFE_NUMBER_TEXT])
     /* Up to 15 digits survive a double and back, so fewer need no trying, but for subnormal numbers. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         double back = 0;
-        snprintf(out, KFE_NUMBER_TEXT, "%.*g", digits, value);
-        restore_decimal_point(out);
+        kfe_i_snprintf(out, KFE_NUMBER_TEXT, "%.*g", digits, value);
         if (kfe_i_parse_number(out, out + strlen(out), &back) && back == value)
             return;
     }
@@ -122,8 +156,7 @@ void kfe_i_format_bytes(double bytes, char *out, size_t size)
         bytes /= 1000;
         unit++;
     }
-    snprintf(out, size, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
-    restore_decimal_point(out);
+    kfe_i_snprintf(out, size, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
 static const char *skip_blanks(const char *begin, const char *end)
@@ -157,21 +190,15 @@ static int parse_slowly(const char *begin, const char *end, double *out)
 {
     char buffer[512];
     size_t length = (size_t)(end - begin);
-    locale_t c_locale;
-    locale_t saved;
     char *stop = NULL;
 
     if (length >= sizeof buffer)
         return 0;
     memcpy(buffer, begin, length);
     buffer[length] = '\0';
-    c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    saved = c_locale ? uselocale(c_locale) : (locale_t)0;
+    locale_state state = enter_c_locale();
     *out = strtod(buffer, &stop);
-    if (c_locale) {
-        uselocale(saved);
-        freelocale(c_locale);
-    }
+    leave_c_locale(state);
     return stop == buffer + length;
 }
 

@@ -3,6 +3,8 @@
 #ifndef KFE_CORE_TEXT_H
 #define KFE_CORE_TEXT_H
 
+#include <stdarg.h>
+
 #include "core/context.h"
 
 typedef struct kfe_i_text {
@@ -19,6 +21,12 @@ void kfe_i_text_puts(kfe_i_text *text, const char *string);
 void kfe_i_text_printf(kfe_i_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Hands the string over to the caller (kfe_i_free), or NULL with the status. */
 kfe_status kfe_i_text_take(kfe_i_text *text, char **out);
+
+/* snprintf and vsnprintf with a decimal point in every locale of the program. The library formats numbers only
+ * through these. */
+int kfe_i_snprintf(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int kfe_i_vsnprintf(char *out, size_t size, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 /* The shortest text that reads back as the same double ("nan", "inf", "-inf" for those). */
 enum { KFE_NUMBER_TEXT = 32 };

@@ -146,7 +146,7 @@ void kfe_i_text_message(kfe_i_text *text, const char *format, ...)
 
     kfe_i_word_format(text->ctx, format, worded);
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, worded, arguments);
+    kfe_i_vsnprintf(message, sizeof message, worded, arguments);
     va_end(arguments);
     kfe_i_text_puts(text, message);
 }

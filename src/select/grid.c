@@ -132,7 +132,7 @@ static kfe_status add_number(kfe_context *ctx, kfe_i_axis *axis, double value, i
     char text[KFE_NUMBER_TEXT];
 
     /* six digits: a grid has no more to say, and tables stay narrow */
-    snprintf(text, sizeof text, integer ? "%.0f" : "%.6g", value);
+    kfe_i_snprintf(text, sizeof text, integer ? "%.0f" : "%.6g", value);
     if (integer && axis->count > 0 && strcmp(axis->values[axis->count - 1], text) == 0)
         return KFE_OK;
     return add_value(ctx, axis, text, strlen(text));

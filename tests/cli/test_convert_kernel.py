@@ -92,3 +92,12 @@ def test_lists_fit_a_narrow_screen(kfe, command):
 def test_a_misspelt_entry_gets_a_suggestion(kfe):
     for extra in ([], ["--json"]):
         kfe.refused("kernels", "spectrm", *extra, says="did you mean spectrum?")
+
+
+def test_a_sparse_matrix_of_new_examples_gives_the_same_features(small):
+    small.ok("convert", "-k", "rbf:gamma=0.5", "small.csv", "K.npz")
+    small.ok("fit", "-q", "-m", "koc", "-k", "precomputed", "K.npz", "-o", "m.kfe")
+    for extension in ("npz", "svm"):
+        small.ok("convert", "-k", "rbf:gamma=0.5", "first.csv", "--against", "small.csv", f"T.{extension}")
+        small.ok("transform", "m.kfe", f"T.{extension}", "-o", f"{extension}.npy")
+    np.testing.assert_allclose(np.load(small.path("svm.npy")), np.load(small.path("npz.npy")), rtol=1e-12)

@@ -105,7 +105,7 @@ def test_marked_names_exist(parameters):
                 helps = parameters.get(name)
                 if helps is None:
                     wrong.append(f"{where(path, text, place)}: no parameter is called '{name}'")
-                elif value and re.fullmatch(r"[a-z][a-z0-9-]*", value) and not any(
+                elif value and value not in ("yes", "no") and re.fullmatch(r"[a-z][a-z0-9-]*", value) and not any(
                         re.search(rf"(?<![\w-]){value}(?![\w-])", text) for text in helps):
                     wrong.append(f"{where(path, text, place)}: '{name}' does not take '{value}'")
     assert not wrong, "\n".join(wrong)
