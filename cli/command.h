@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command is. To add one, write a file that ends in `const cli_command cli_command_NAME` and give
- * it a row in commands.def; help, man page, completion and dispatch follow.
+ * Add a command: write a file in commands/ that ends in `const cli_command cli_command_NAME`, and a row in
+ * commands.def. Help, man page and completion are made from it.
  */
 #ifndef KFE_CLI_COMMAND_H
 #define KFE_CLI_COMMAND_H

@@ -31,7 +31,7 @@ const char *kfe_status_text(kfe_status status)
     return (unsigned)status < KFE_STATUS_COUNT ? texts[status] : "unknown status";
 }
 
-/* Matrices of gigabytes in pages of 4 kB cost as much to touch first as to fill. */
+/* Blocks from this size on ask for large pages: touching gigabytes in pages of 4 kB takes as long as filling them. */
 #define HUGE_BLOCK ((size_t)64 << 20)
 
 static void ask_for_large_pages(void *block, size_t size)
@@ -42,7 +42,7 @@ static void ask_for_large_pages(void *block, size_t size)
     uintptr_t end = ((uintptr_t)block + size) / page * page;
 
     if (begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* advice: no harm if it is not taken */
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only advice: a failure does no harm */
 #else
     (void)block;
     (void)size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The context: settings, callbacks, the last error; and the macros for error paths. */
+/* Use a context: its settings, callbacks and last error, and the macros for error paths. */
 #ifndef KFE_CORE_CONTEXT_H
 #define KFE_CORE_CONTEXT_H
 
@@ -49,10 +49,11 @@ kfe_status kfe_i_fail_prefix(kfe_context *ctx, kfe_status code, const char *pref
 void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reports progress and asks whether to go on: KFE_OK or KFE_ECANCEL. Never from a worker thread. */
+/* Reports progress and asks the cancel callback: KFE_OK to go on, or KFE_ECANCEL. Not for worker threads. */
 kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
 
-/* Refuses work that would not fit: KFE_ELIMIT names `what`, both sizes and the remedy. */
+/* Fails with KFE_ELIMIT if the work would exceed the memory limit; the message has `what`, both sizes and the
+ * remedy. */
 kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy);
 
 /* Seconds on a clock that only goes forward. */

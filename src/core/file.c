@@ -29,7 +29,7 @@ static kfe_status open_failure(kfe_i_outfile *out)
     return kfe_i_fail(out->ctx, KFE_EIO, "%s: cannot create: %s%s", out->path, strerror(reason), remedy);
 }
 
-/* A new file beside the final one. Not mkstemp: the mode must obey the umask, as for any other file. */
+/* Creates the temporary file beside the final one. mkstemp would not respect the umask. */
 static int create_aside(kfe_i_outfile *out, size_t size)
 {
     struct timespec now;
@@ -60,7 +60,7 @@ static kfe_status open_aside(kfe_i_outfile *out, const struct stat *replaced)
         out->temporary = NULL;
         return status;
     }
-    if (replaced) /* a replaced file keeps its mode */
+    if (replaced) /* the new file takes the mode of the one it replaces */
         (void)!fchmod(descriptor, replaced->st_mode & 07777);
     out->stream = fdopen(descriptor, "wb");
     if (!out->stream) {
@@ -71,7 +71,7 @@ cleanup:
     return status;
 }
 
-/* Standard output is taken as it is: opened anew, a redirected file would be written from its front. */
+/* Standard output is duplicated: opened by name, a redirected file would be written from its beginning. */
 static FILE *open_in_place(const char *path)
 {
     if (strcmp(path, "/dev/stdout") != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output files that appear whole or not at all. */
+/* Write a file that appears whole or not at all: under a temporary name, renamed at the end. */
 #ifndef KFE_CORE_FILE_H
 #define KFE_CORE_FILE_H
 
@@ -9,17 +9,17 @@
 
 typedef struct kfe_i_outfile {
     kfe_context *ctx;
-    char *path;      /* where it will be */
-    char *temporary; /* where it is until then; NULL when written in place (devices, pipes) */
+    char *path;      /* the final name */
+    char *temporary; /* the name until the commit; NULL: written in place (devices, pipes) */
     FILE *stream;
 } kfe_i_outfile;
 
-/* "-" is standard output. The struct must be closed or abandoned, also after a failure. */
+/* "-" is standard output. Commit or abandon the file, also after a failure. */
 kfe_status kfe_i_outfile_open(kfe_context *ctx, const char *path, kfe_i_outfile *out);
 kfe_status kfe_i_outfile_write(kfe_i_outfile *out, const void *bytes, size_t size);
-/* Syncs and renames. After a failure nothing is left behind. */
+/* Syncs the file and renames it. After a failure no file is left behind. */
 kfe_status kfe_i_outfile_commit(kfe_i_outfile *out);
-/* Removes what was written; harmless after a commit. */
+/* Removes the temporary file; does nothing after a commit. */
 void kfe_i_outfile_abandon(kfe_i_outfile *out);
 
 #endif

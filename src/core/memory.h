@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checked allocation through the context's hook. Never from a worker thread. */
+/* Allocate memory through the hook of the context, with every size checked. Not for worker threads. */
 #ifndef KFE_CORE_MEMORY_H
 #define KFE_CORE_MEMORY_H
 
 #include "core/context.h"
 
-/* NULL, with the error recorded, if count × size overflows or memory is out. A count of 0 gives a
- * valid pointer, so that NULL always means failure. */
+/* Returns NULL, with the error recorded, if count × size overflows or there is not enough memory. A count of 0
+ * gives a valid pointer, so that NULL always means failure. */
 void *kfe_i_alloc(kfe_context *ctx, int64_t count, size_t size);
 void *kfe_i_alloc_zero(kfe_context *ctx, int64_t count, size_t size);
-/* Keeps the old block on failure. */
+/* After a failure the old block is still valid. */
 void *kfe_i_resize(kfe_context *ctx, void *block, int64_t count, size_t size);
 void kfe_i_free(kfe_context *ctx, void *block);
 char *kfe_i_strdup(kfe_context *ctx, const char *text);

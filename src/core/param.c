@@ -19,7 +19,7 @@ static const void *const_field(const void *settings, const kfe_i_param *row)
     return (const char *)settings + row->offset;
 }
 
-/* label_file and label-file are the same name. */
+/* Dashes and underscores are the same: label_file is label-file. */
 static int same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)
@@ -43,7 +43,7 @@ const kfe_param_info *kfe_i_param_info(const kfe_i_param_table *table, int index
     return index >= 0 && index < table->count ? &table->rows[index].info : NULL;
 }
 
-/* "auto=-1|scale=-2": the value that a name stands for, or the name that a value has. */
+/* Finds the value of a name, or the name of a value, in "auto=-1|scale=-2". */
 static int named_value(const char *named, const char *name, double *out)
 {
     char entry[64];
@@ -226,7 +226,7 @@ void kfe_i_option_escape(kfe_i_text *out, const char *value)
     }
 }
 
-/* Takes one option off the front of *text, unescaped, into `option`. */
+/* Copies the first option of *text, unescaped, into `option`, and moves *text past it. */
 static void next_option(const char **text, char *option)
 {
     const char *c = *text;

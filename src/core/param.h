@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parameter tables. A table row names a field of a settings struct, with type, default, range and help;
- * it is the only place where the parameter is written down. Defaults, parsing, validation, flags, help
- * texts, man pages and model files are made from it.
+ * Describe the settings of a method, kernel or command in a table, and get everything else from it: defaults,
+ * parsing, validation, flags, help, man pages and model files. A row names a field of the settings struct, with
+ * type, default, range and help; the parameter is written down nowhere else.
  *
  * Fields are int64_t (INT), double (REAL), int (CHOICE: index into words; FLAG: 0 or 1) or
  * char[KFE_PARAM_TEXT_SIZE] (TEXT). A number may have names: words "auto=-1|scale=-2" let `auto` stand
@@ -65,17 +65,17 @@ typedef struct kfe_i_param_table {
 #define KFE_REAL_MAX 1.7976931348623157e308
 
 kfe_status kfe_i_params_default(kfe_context *ctx, const kfe_i_param_table *table, void *settings);
-/* `owner` names whose parameter it is in messages ("method koc", "kernel rbf"). */
+/* `owner` says in messages whose parameter it is ("method koc", "kernel rbf"). */
 kfe_status kfe_i_param_set(kfe_context *ctx, const kfe_i_param_table *table, const char *owner,
                            void *settings, const char *name, const char *value);
 /* "a=1,b=2"; NULL and "" change nothing. */
 kfe_status kfe_i_params_parse(kfe_context *ctx, const kfe_i_param_table *table, const char *owner,
                               void *settings, const char *text);
-/* Appends the value of one row as it would be written. */
+/* Appends the value of one row as users write it. */
 void kfe_i_param_format(const kfe_i_param *row, const void *settings, kfe_i_text *out);
 /* Appends "a=1,b=2" with every row. */
 void kfe_i_params_format(const kfe_i_param_table *table, const void *settings, kfe_i_text *out);
-/* NULL if there is none. */
+/* Finds a row by its name or alias; NULL if there is none. */
 const kfe_i_param *kfe_i_param_find(const kfe_i_param_table *table, const char *name);
 const kfe_param_info *kfe_i_param_info(const kfe_i_param_table *table, int index);
 
@@ -85,7 +85,7 @@ kfe_status kfe_i_options_each(kfe_context *ctx, const char *text, kfe_i_option_f
 /* Appends `value` with commas and backslashes escaped. */
 void kfe_i_option_escape(kfe_i_text *out, const char *value);
 
-/* " (did you mean X?)" into out, or "" when nothing is near. `name_at` gives NULL past the end. */
+/* Writes " (did you mean X?)" into out, or "" if no name is similar. `name_at` returns NULL past the end. */
 void kfe_i_suggest(const char *word, const char *(*name_at)(const void *, int), const void *list, char *out,
                    size_t size);
 

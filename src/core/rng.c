@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * xoshiro256** (Blackman & Vigna, "Scrambled linear pseudorandom number generators", 2021), its state
- * filled by SplitMix64 from seed and stream. Normals by Marsaglia's polar method, without keeping the
- * second value: the state is then all there is.
+ * filled by SplitMix64 from seed and stream. Generators, splits, k-means and randomised solvers draw from it.
+ * Normals by Marsaglia's polar method, which discards its second value so that there is no other state.
  */
 #include "core/rng.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4), to notice altered model files. */
+/* Compute SHA-256 checksums (FIPS 180-4), by which damaged model files are noticed. */
 #ifndef KFE_CORE_SHA256_H
 #define KFE_CORE_SHA256_H
 

@@ -138,7 +138,7 @@ void kfe_i_format_number(double value, char out[KFE_NUMBER_TEXT])
         strcpy(out, "nan");
         return;
     }
-    /* Up to 15 digits survive a double and back, so fewer need no trying, but for subnormal numbers. */
+    /* 15 digits always survive a double and %g drops trailing zeros, so fewer are tried only for subnormal numbers. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         double back = 0;
         kfe_i_snprintf(out, KFE_NUMBER_TEXT, "%.*g", digits, value);
@@ -185,7 +185,7 @@ static int parse_special(const char *begin, const char *end, double *out)
     return 1;
 }
 
-/* The rare number that the fast way cannot round: the C library does, in the "C" locale. */
+/* For the few numbers that scale_exactly cannot round: strtod in the "C" locale. */
 static int parse_slowly(const char *begin, const char *end, double *out)
 {
     char buffer[512];
@@ -202,9 +202,9 @@ static int parse_slowly(const char *begin, const char *end, double *out)
     return stop == buffer + length;
 }
 
-/* mantissa · 10^exponent, if one extended-precision operation decides it. The 64-bit result is off by
- * at most one unit in its last place; unless its low 11 bits stand at the halfway point of a double,
- * rounding it once more is correct rounding. */
+/* mantissa · 10^exponent by one operation in extended precision, whose 64-bit result is off by at most one unit in
+ * its last place. Rounding that to double is correct unless its low 11 bits are within one unit of the halfway
+ * point; then it returns 0. */
 static int scale_exactly(uint64_t mantissa, int exponent, double *out)
 {
 #if LDBL_MANT_DIG == 64
@@ -236,8 +236,8 @@ static int scale_exactly(uint64_t mantissa, int exponent, double *out)
 #endif
 }
 
-/* digits[.digits][e[+-]digits] into mantissa and exponent; 0 if it is not of that form, -1 if it is
- * but has more digits than fit. */
+/* Parses digits[.digits][e[+-]digits] into mantissa and exponent. Returns 0 if the text has another form, -1 if it
+ * has more digits than the mantissa can hold. */
 static int scan_decimal(const char *c, const char *end, uint64_t *mantissa, int *exponent)
 {
     const char *first = c;
@@ -269,7 +269,7 @@ static int scan_decimal(const char *c, const char *end, uint64_t *mantissa, int 
     if (c != end)
         return 0;
     *exponent = power - shift;
-    if (seen > 19) /* leading zeros do not count, but then the slow way is right as well */
+    if (seen > 19) /* leading zeros would not count, but the slow way is correct for them too */
         return first == end ? 0 : -1;
     return 1;
 }

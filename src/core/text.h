@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that grow, and numbers to and from text, whatever the locale of the program is. */
+/* Build strings, and convert numbers to and from text in the same way in every locale. */
 #ifndef KFE_CORE_TEXT_H
 #define KFE_CORE_TEXT_H
 
@@ -11,7 +11,7 @@ typedef struct kfe_i_text {
     kfe_context *ctx;
     char *bytes; /* NUL-terminated once anything was added */
     int64_t length, capacity;
-    kfe_status status; /* sticky: check once, at the end */
+    kfe_status status; /* the first failure; check it once, at the end */
 } kfe_i_text;
 
 void kfe_i_text_init(kfe_i_text *text, kfe_context *ctx);
@@ -19,7 +19,7 @@ void kfe_i_text_free(kfe_i_text *text);
 void kfe_i_text_add(kfe_i_text *text, const char *bytes, int64_t length);
 void kfe_i_text_puts(kfe_i_text *text, const char *string);
 void kfe_i_text_printf(kfe_i_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Hands the string over to the caller (kfe_i_free), or NULL with the status. */
+/* Gives the string to the caller, who frees it with kfe_i_free; NULL if something failed. */
 kfe_status kfe_i_text_take(kfe_i_text *text, char **out);
 
 /* snprintf and vsnprintf with a decimal point in every locale of the program. The library formats numbers only
@@ -34,16 +34,16 @@ void kfe_i_format_number(double value, char out[KFE_NUMBER_TEXT]);
 /* "1.5 GB" */
 void kfe_i_format_bytes(double bytes, char *out, size_t size);
 
-/* Reads one number that fills [begin, end) up to blanks. Correctly rounded, '.' whatever the locale;
- * nan and inf are read too. Returns 1, or 0 if it is not a number. */
+/* Reads the number in [begin, end), with blanks around it or not; nan and inf are numbers. Correctly rounded, with a
+ * decimal point in every locale. Returns 1, or 0 if it is not a number. */
 int kfe_i_parse_number(const char *begin, const char *end, double *out);
 
-/* The entry of a "a|b|c" list that `word` names: its index, or -1. */
+/* The index of `word` in a list "a|b|c", or -1. */
 int kfe_i_word_index(const char *words, const char *word);
 /* Copies entry `index` of a word list. Returns 0 past the end. */
 int kfe_i_word_at(const char *words, int index, char *out, size_t size);
 
-/* How many edits turn a into b (insert, delete, replace), for "did you mean". */
+/* The number of insertions, deletions and replacements that turn a into b, for "did you mean". */
 int kfe_i_edit_distance(const char *a, const char *b);
 
 #endif

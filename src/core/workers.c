@@ -14,7 +14,7 @@ typedef struct log_line {
     char *text;
 } log_line;
 
-/* What the threads share; fields below `lock` only while it is held. */
+/* What the threads share. The fields below `lock` are used only while holding it. */
 typedef struct crew {
     kfe_context *parent;
     const char *stage;
@@ -38,7 +38,7 @@ typedef struct worker {
     int64_t task, lines;
 } worker;
 
-/* The hook of the user is called from one thread at a time. */
+/* Calls the user's allocation hook from one thread at a time. */
 static void *locked_reallocate(void *user, void *block, size_t size)
 {
     crew *c = user;
@@ -82,7 +82,7 @@ cleanup:
     omp_unset_lock(&c->lock);
 }
 
-/* Thread 0 is the one that called the library, and the only one that may ask the user. */
+/* Thread 0 called the library; only it may call the cancel callback. */
 static int must_stop(void *user)
 {
     crew *c = user;
@@ -112,7 +112,7 @@ static void note_failure(crew *c, const worker *w, kfe_status status)
 {
     atomic_store(&c->stop, 1);
     omp_set_lock(&c->lock);
-    /* after a stop the others fail with ECANCEL, which is not the reason */
+    /* after a failure the other tasks end with KFE_ECANCEL, which is not the cause */
     int better = c->status == KFE_OK || (c->status == KFE_ECANCEL && status != KFE_ECANCEL) ||
                  (status != KFE_ECANCEL && w->task < c->failed_task);
     if (better) {

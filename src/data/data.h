@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A data set: one or several views of the same examples, with or without a target. */
+/* Use a data set: one or several views of the same examples, with or without a target. */
 #ifndef KFE_DATA_DATA_H
 #define KFE_DATA_DATA_H
 
@@ -26,12 +26,12 @@ struct kfe_data {
 /* An empty data set with `views` zeroed views, for readers and generators to fill. */
 kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out);
 
-/* How messages call a view: by its file if it has one. */
+/* The name of a view in messages: its file, if it has one. */
 const char *kfe_i_view_shown(const kfe_i_view *view);
 /* Gives `to` the name and path of `from`. */
 kfe_status kfe_i_view_copy_name(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to);
 
-/* The rows listed, in all views, with their targets; classes without a member in them stay in the list. */
+/* Copies the rows listed, of all views and the target; classes that lose all members stay in the list. */
 kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
                              kfe_data **out);
 

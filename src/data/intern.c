@@ -34,7 +34,7 @@ int64_t kfe_i_intern_length(const kfe_i_intern *intern, int64_t number)
     return end - intern->starts[number] - 1;
 }
 
-/* FNV-1a, with the high bits folded in because slots are chosen by the low ones. */
+/* FNV-1a; the high bits are mixed into the low ones, which choose the slot. */
 static uint64_t hash_of(const char *word, int64_t length)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
@@ -44,7 +44,7 @@ static uint64_t hash_of(const char *word, int64_t length)
     return hash ^ (hash >> 32);
 }
 
-/* The slot that holds this word, or the empty one where it belongs. */
+/* The slot of this word, or the empty slot where it would be added. */
 static int32_t *find_slot(const kfe_i_intern *intern, const char *word, int64_t length)
 {
     uint64_t mask = (uint64_t)intern->slot_count - 1;

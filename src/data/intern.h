@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Distinct strings, numbered in order of first appearance. */
+/* Number distinct strings in the order of their first appearance. */
 #ifndef KFE_DATA_INTERN_H
 #define KFE_DATA_INTERN_H
 
@@ -16,7 +16,7 @@ typedef struct kfe_i_intern {
 
 void kfe_i_intern_init(kfe_i_intern *intern, kfe_context *ctx);
 void kfe_i_intern_free(kfe_i_intern *intern);
-/* The number of this word; a new one equals the count there was before. */
+/* The number of this word. A new word gets the next number, the count so far. */
 kfe_status kfe_i_intern_add(kfe_i_intern *intern, const char *word, int64_t length, int32_t *number);
 const char *kfe_i_intern_word(const kfe_i_intern *intern, int64_t number);
 int64_t kfe_i_intern_length(const kfe_i_intern *intern, int64_t number);

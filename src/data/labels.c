@@ -117,7 +117,7 @@ void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t 
     labels->rows = count;
 }
 
-/* Words that no row carries any more, because rows were dropped, must not become classes. */
+/* Removes words that no row has any more because rows were dropped; they must not become classes. */
 static kfe_status renumber(kfe_i_labels *labels, kfe_i_target *out)
 {
     kfe_status status = KFE_OK;
@@ -161,7 +161,7 @@ static kfe_status check_encoding(const kfe_i_labels *labels, const char *file)
     return KFE_OK;
 }
 
-/* The number that each word stands for, NaN for text; returns whether they look like classes. */
+/* Parses every word as a number, NaN for text; returns whether the words look like classes. */
 static int read_words(const kfe_i_labels *labels, double *number)
 {
     int integers = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A label column as a reader finds it, before it is known whether it holds classes or numbers. */
+/* Collect a label column while reading, before it is known whether it holds classes or numbers. */
 #ifndef KFE_DATA_LABELS_H
 #define KFE_DATA_LABELS_H
 
@@ -24,20 +24,20 @@ typedef struct kfe_i_labels {
 
 void kfe_i_labels_init(kfe_i_labels *labels, kfe_context *ctx);
 void kfe_i_labels_free(kfe_i_labels *labels);
-/* Room for `rows` in all, so that the adding below need not grow. */
+/* Makes room for `rows` labels in total. */
 kfe_status kfe_i_labels_reserve(kfe_i_labels *labels, int64_t rows);
-/* `line` is only asked for when the word is new: pass a function of the place. */
+/* Returns the line number of a place in the file; called only for new words. */
 typedef int64_t (*kfe_i_line_fn)(void *user, const char *place);
 kfe_status kfe_i_labels_add(kfe_i_labels *labels, const char *word, int64_t length, kfe_i_line_fn line,
                             void *user, const char *place);
 kfe_status kfe_i_labels_add_missing(kfe_i_labels *labels);
-/* Takes the first row away and makes it the name of the column. */
+/* Removes the first label and makes it the name of the column. */
 kfe_status kfe_i_labels_drop_header_row(kfe_i_labels *labels);
-/* Row of the first label that is missing, or -1. */
+/* The row of the first missing label, or -1. */
 int64_t kfe_i_labels_find_missing(const kfe_i_labels *labels);
 /* Keeps the rows listed (increasing). */
 void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t count);
-/* Decides, by `task` (KFE_TASK_OPTION_...), what the column is. No label may be missing. */
+/* Makes classes or real targets of the column, as `task` (KFE_TASK_OPTION_...) says. No label may be missing. */
 kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, int task, kfe_i_target *out);
 
 #endif

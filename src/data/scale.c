@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two passes over the rows. The first finds, by column, the extremes and the mean as a running mean, which
- * does not overflow where a sum would; the second the spread sqrt(Σ (x − centre)²), on deviations divided
- * by the largest one, so that neither huge nor tiny columns are lost. sd is the population's, spread/√n.
- * On sparse data the zeros that are not stored count as well.
+ * Scaling of columns and rows, which every fit may ask for. Two passes over the rows. The first finds the extremes
+ * and the mean of each column; a running mean does not overflow where a sum would. The second finds the spread
+ * sqrt(Σ (x − centre)²) from deviations divided by the largest one, so that columns of any magnitude keep their
+ * precision. The standard deviation is the population's, spread/√n. Zeros that sparse data does not store count.
  *
  * Cost: two passes over the stored values; 6 numbers per column.
  */
@@ -72,7 +72,7 @@ static void count_absent_zeros(int64_t rows, struct column *column)
     column->high = fmax(column->high, 0);
 }
 
-/* A mean that rounding moved off the only value there is would make noise out of a constant column. */
+/* The mean of a constant column must be its value exactly; a mean off by rounding would turn the column into noise. */
 static void settle_constant(struct column *column)
 {
     if (column->low == column->high)
@@ -118,7 +118,7 @@ static kfe_status measure_columns(kfe_context *ctx, const kfe_i_table *table, in
     return KFE_OK;
 }
 
-/* 1 / width, and 1 for columns that do not vary or whose width has no reciprocal. */
+/* 1 / width; 1 for constant columns and for widths without a finite reciprocal. */
 static double factor_for(double width)
 {
     double factor = 1 / width;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scaling of features, learned on training data and applied to any:
- *   standard   (x − mean) / sd by column      minmax   (x − min) / (max − min) by column
- *   unit-norm  (x − mean) / ‖column − mean‖   l2-rows  every row to length 1
- * Columns that do not vary are left at scale 1. On sparse data nothing is subtracted, so that zeros stay
- * zeros: standard divides by the sd, minmax by the largest magnitude, unit-norm by the column's norm.
+ * Scale columns by what the training data shows, and apply the same scaling to new data:
+ *
+ *   standard    (x − mean) / sd, by column
+ *   minmax      (x − min) / (max − min), by column
+ *   unit-norm   (x − mean) / ‖column − mean‖, by column
+ *   l2-rows     every row to length 1
+ *
+ * Constant columns keep scale 1. Sparse data is not shifted, so that zeros stay zeros: standard divides by the sd,
+ * minmax by the largest magnitude, unit-norm by the norm of the column.
  */
 #ifndef KFE_DATA_SCALE_H
 #define KFE_DATA_SCALE_H
@@ -28,12 +32,11 @@ typedef struct kfe_i_scaler {
     double *factor; /* multiplied into each column; NULL: nothing */
 } kfe_i_scaler;
 
-/* Warns, through the log, when centring is left out because the data is sparse. */
+/* Logs a warning if columns are not centred because the data is sparse. */
 kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
                               kfe_i_scaler *out);
 void kfe_i_scaler_free(kfe_i_scaler *scaler);
-/* A scaled copy; with kind none, a borrowed view of `table`. Sparse data and a scaler that shifts: the
- * copy is dense. */
+/* A scaled copy; with kind none, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
 kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out);
 

@@ -19,7 +19,7 @@ static void begin_table(kfe_context *ctx, kfe_i_table_kind kind, int64_t rows, i
     out->cols = cols;
 }
 
-/* On failure nothing is left behind. */
+/* Frees a table whose allocation failed halfway. */
 static kfe_status finish_table(kfe_i_table *table, kfe_status status)
 {
     if (status != KFE_OK)
@@ -110,7 +110,7 @@ static int64_t gathered_length(const kfe_i_table *table, const int64_t *index, i
     return length;
 }
 
-/* Rows of variable length, csr or text: positions first, then what lies between them. */
+/* Copies rows of variable length (CSR or text): first their positions, then their contents. */
 static kfe_status gather_variable(kfe_context *ctx, const kfe_i_table *table, const int64_t *index,
                                   int64_t count, kfe_i_table *out)
 {
@@ -194,7 +194,7 @@ kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table)
                                             : kfe_i_fail(ctx, KFE_EINVAL, "stride smaller than columns");
     if (table->cols > INT32_MAX)
         return kfe_i_fail(ctx, KFE_EINVAL, "sparse tables have at most %d columns", INT32_MAX);
-    /* all positions before any entry: only then is the last one a bound for the others */
+    /* check all positions before any entry: only then is the last position a bound for the others */
     for (int64_t i = 0; i < table->rows; i++)
         if (table->row_start[i] < 0 || table->row_start[i + 1] < table->row_start[i])
             return kfe_i_fail(ctx, KFE_EINVAL, "row %lld: row positions must not fall", (long long)i + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table of examples: dense rows, compressed sparse rows, or one string per example. */
+/* Use one table of examples: dense rows, compressed sparse rows (CSR), or one string per example. */
 #ifndef KFE_DATA_TABLE_H
 #define KFE_DATA_TABLE_H
 
@@ -8,9 +8,9 @@
 typedef enum kfe_i_table_kind { KFE_TABLE_DENSE, KFE_TABLE_CSR, KFE_TABLE_TEXT } kfe_i_table_kind;
 
 typedef struct kfe_i_table {
-    kfe_context *ctx; /* frees what is owned */
+    kfe_context *ctx; /* frees the arrays if they are owned */
     kfe_i_table_kind kind;
-    int owned; /* 0: the arrays belong to somebody else */
+    int owned; /* 0: the arrays are borrowed */
     int64_t rows, cols;
     double *values;     /* dense: rows × stride; csr: one per entry */
     int64_t stride;     /* dense */
@@ -35,9 +35,9 @@ kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const 
 kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
 /* Row i of a dense or csr table, dense, into row[cols]. */
 void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);
-/* KFE_EINVAL if structure is broken: positions that fall, columns out of range or not increasing. */
+/* Fails with KFE_EINVAL if row positions fall, or columns are out of range or not increasing. */
 kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table);
-/* Position of the first value that is NaN or infinite; 0 if there is none. */
+/* Finds the first value that is NaN or infinite; returns 0 if there is none. */
 int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col);
 /* KFE_EINPUT unless all values are finite; `name` is that of the table in the message. */
 kfe_status kfe_i_table_check_finite(kfe_context *ctx, const kfe_i_table *table, const char *name);

@@ -84,7 +84,7 @@ cleanup:
     return status;
 }
 
-/* Integers with few distinct values are taken for classes unless the user says otherwise. */
+/* Integers with few distinct values are classes unless the user says otherwise. */
 static int look_like_classes(const double *values, int64_t rows)
 {
     double seen[KFE_MOST_NUMBER_CLASSES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to be predicted: class labels (names in order of first appearance) or real columns. */
+/* Use a target, which is what a model predicts: classes (names in order of first appearance) or real numbers. */
 #ifndef KFE_DATA_TARGET_H
 #define KFE_DATA_TARGET_H
 
@@ -28,8 +28,7 @@ kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const doubl
                                      kfe_i_target *out);
 kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, const int64_t *index,
                                int64_t count, kfe_i_target *out);
-/* Forgets the classes that have no member; old_code[class_count] receives the former number of each that
- * stays. */
+/* Removes classes without members; old_code[class_count] receives the former number of each that stays. */
 void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code);
 void kfe_i_target_free(kfe_i_target *target);
 /* Members per class into counts[class_count]. */

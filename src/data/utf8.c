@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes follow this first one; -1 if none can start so. */
+/* The number of bytes that follow this first byte; -1 if no character starts with it. */
 static int followers(unsigned char first)
 {
     if (first < 0x80)
@@ -15,7 +15,7 @@ static int followers(unsigned char first)
     return first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
 }
 
-/* Overlong forms, surrogates and what lies beyond U+10FFFF. */
+/* Overlong forms, surrogates and characters beyond U+10FFFF are not UTF-8. */
 static int is_forbidden(uint32_t character, int count)
 {
     static const uint32_t smallest[] = {0, 0x80, 0x800, 0x10000};

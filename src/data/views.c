@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several views of the same examples: their names, and joining them in memory. */
+/* Names of views, and data sets joined from several views in memory. */
 #include "data/views.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 /* ---- names ---- */
 
-/* How long `name` is without ".gz" and the extension of a format; what begins with a dot has none. */
+/* The length of a file name without ".gz" and the extension of a format; a leading dot starts no extension. */
 static size_t stem_length(const char *name)
 {
     char extension[16];

@@ -89,7 +89,7 @@ static double grid_value(const grid *shape, const double *corner, int64_t stride
     return value;
 }
 
-/* One grid with rectangles of w × h at all positions; returns where the next feature goes. */
+/* Computes one grid with rectangles of w × h at all positions; returns the place of the next feature. */
 static double *slide(const grid *shape, int64_t width, int64_t height, int64_t w, int64_t h,
                      const double *integral, double *feature)
 {
@@ -136,7 +136,7 @@ static kfe_status check_images(kfe_context *ctx, const kfe_data *images, int64_t
     return kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view));
 }
 
-/* Threads have room for one image and its integral each. */
+/* Every thread has workspace for one image and its integral. */
 static void map_rows(const kfe_i_table *images, int64_t width, int64_t height, int threads, double *room,
                      kfe_i_table *features)
 {

@@ -5,13 +5,12 @@
 
 #include <stdint.h>
 
-/* Larger images have more features than there are bytes. */
+/* The largest side of an image; larger images have more features than fit in memory. */
 enum { KFE_VIOLA_JONES_LARGEST = 4096 };
 
 /* Features of an image of this size. */
 int64_t kfe_i_viola_jones_count(int64_t width, int64_t height);
-/* All of them, of an image whose rows follow each other, into features[count]. `integral` is room for
- * (width + 1)·(height + 1) numbers. */
+/* Computes features[count] of a row-major image. `integral` is workspace for (width + 1)·(height + 1) numbers. */
 void kfe_i_viola_jones_image(int64_t width, int64_t height, const double *pixels, double *integral,
                              double *features);
 

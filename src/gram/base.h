@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels of one kind share: the dot products or distances of all pairs, computed once, from which each
- * kernel matrix of a grid or family is one map away. */
+/* Compute the dot products or distances of all pairs once, and map them to the matrix of every kernel of a grid. */
 #ifndef KFE_GRAM_BASE_H
 #define KFE_GRAM_BASE_H
 
@@ -20,10 +19,9 @@ typedef struct kfe_i_base {
 kfe_status kfe_i_base_make(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                            kfe_i_base *out);
 void kfe_i_base_free(kfe_i_base *base);
-/* Whether this kernel is a map of it. */
+/* Whether the matrix of this kernel can be mapped from the base. */
 int kfe_i_base_serves(const kfe_i_base *base, const kfe_i_kernel *kernel);
-/* out (size × size) = weight·κ, or += that if `add`. `out` may be base->values themselves, if that is the
- * last use of them. */
+/* out (size × size) = weight·κ, or += weight·κ if `add`. `out` may be base->values, which are then lost. */
 kfe_status kfe_i_base_map(kfe_context *ctx, const kfe_i_base *base, const kfe_i_kernel *kernel, int add,
                           double *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tall blocks of vectors, row-major n × k: what the iterations are made of. Nothing here allocates. */
+/* Multiply tall blocks of vectors (row-major n × k) with each other. Nothing here allocates. */
 #ifndef KFE_GRAM_BASIS_H
 #define KFE_GRAM_BASIS_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PGP with P = I − eeᵀ/n, from G: entries are G[i,j] − rᵢ − rⱼ + m with row means r and overall mean m;
- * products need neither, since P(G(Pv)) subtracts means of vectors only.
+ * The centred operator PGP with P = I − eeᵀ/n, for kpca, kpls and other methods that centre in feature space.
+ *
+ * Entries are G[i,j] − rᵢ − rⱼ + m with row means r and overall mean m. Products need neither: P(G(Pv)) subtracts
+ * only the means of vectors.
  */
 #include <string.h>
 
@@ -10,7 +12,7 @@
 
 typedef struct centred_state {
     const kfe_i_gram *inner;
-    double *row_means; /* NULL until somebody needs them: a pass over the operator */
+    double *row_means; /* NULL until they are needed, since they cost a pass over the operator */
     double overall;
 } centred_state;
 
@@ -84,8 +86,8 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     return status;
 }
 
-/* out = v minus its column means; in place is fine. Columns in groups, so that rows are read in order and the
- * means need no memory. */
+/* out = v minus its column means; out may be v. Groups of columns let rows be read in order without memory for the
+ * means. */
 static void subtract_means(int64_t n, int64_t k, const double *v, double *out)
 {
     enum { GROUP = 16 };

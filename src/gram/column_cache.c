@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots hold columns; `slot_of` says where a column is, `used` when a slot was last asked for. The slot that
- * was not asked for longest is given to a new column. Slots are few, so a walk over them costs little beside
- * a column. */
+/* A least-recently-used cache of kernel columns. `slot_of` says in which slot a column is, `used` when a slot was
+ * last used; a new column replaces the one unused for longest. There are few slots, so that searching them costs
+ * little compared with evaluating a column. */
 #include "gram/column_cache.h"
 
 #include "core/memory.h"
@@ -99,7 +99,7 @@ kfe_status kfe_i_column_cache_fetch(kfe_i_column_cache *cache, const int64_t *in
     for (int64_t j = 0; j < count; j++) {
         int64_t slot = cache->slot_of[index[j]];
         if (slot >= 0)
-            cache->used[slot] = ++cache->clock; /* so that it is not given away below */
+            cache->used[slot] = ++cache->clock; /* so that it is not replaced below */
         if (slot != ABSENT)
             continue;
         cache->slot_of[index[j]] = LISTED;

@@ -5,15 +5,15 @@
  * Small problems, and those that want a large part of the spectrum, go to LAPACK. The others are solved by a
  * block Krylov method with thick restarts: V (n × m) is an orthonormal basis, W = GV is kept beside it, and
  * the eigenvectors of VᵀW (Rayleigh-Ritz) give Ritz vectors Vs with residuals Ws − θVs, at no further
- * product. A round adds the block W_last, made orthogonal to V, and multiplies it. When V is full it is
- * replaced by its leading Ritz vectors, and W with it. Because blocks are multiplied at once, a round is one
- * GEMM-speed pass over the operator; ARPACK's single vectors move the same bytes for a fraction of the work.
+ * product. An iteration adds the last block of W, made orthogonal to V, and multiplies it with G. When V is full,
+ * its leading Ritz vectors replace it, and W likewise. A block is multiplied in one pass over the operator, at the
+ * speed of GEMM; ARPACK multiplies one vector at a time and reads as many bytes for each.
  *
- * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002),
- * which also tells what of them is nothing but rounding; twice, because once is not enough.
+ * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002), whose
+ * eigenvalues also show which directions are only rounding error; this is done twice, because once is not enough.
  *
- * Cost: (rounds)·(product with b vectors) + O(n m²), memory 2nm doubles; m is four to ten blocks. No
- * allocation in rounds.
+ * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is four to ten blocks. Iterations do
+ * not allocate.
  */
 #include <math.h>
 #include <string.h>
@@ -41,13 +41,13 @@ typedef struct eigen_state {
     int64_t n, k, block, capacity; /* capacity: columns of basis and image */
     int64_t size;                  /* columns in use */
     double *basis, *image;         /* V and W = GV, n × capacity */
-    double *candidate, *product;   /* n × block, contiguous: what is being added, and its image */
+    double *candidate, *product;   /* n × block, contiguous: the new block, and G times it */
     double *swap;                  /* n × (k + block) */
     double *projected;             /* VᵀGV, capacity × capacity, in use size × size */
     double *ritz_values, *ritz;    /* its eigenvalues and vectors */
     double *small;                 /* capacity × capacity */
     double *residuals;             /* k */
-    double rounding;               /* residuals below this are rounding of the operator's entries */
+    double rounding;               /* residuals below this are rounding error of the operator */
     kfe_i_eigen_work *work;
 } eigen_state;
 
@@ -113,8 +113,7 @@ static kfe_status orthonormalise(eigen_state *s, int64_t *count)
     return KFE_OK;
 }
 
-/* Takes the candidates that are new into the basis, with their image under G; how many there were in *count.
- */
+/* Adds the candidates that are independent of the basis, and G times them; *count receives their number. */
 static kfe_status extend(eigen_state *s, int64_t *count)
 {
     kfe_status status = KFE_OK;
@@ -149,7 +148,7 @@ static kfe_status rayleigh_ritz(eigen_state *s)
     return kfe_i_symmetric_eigen_with(s->ctx, m, s->projected, m, s->ritz_values, s->ritz, s->work);
 }
 
-/* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs, and their lengths. */
+/* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs; returns the largest norm of the first k. */
 static double largest_residual(eigen_state *s, int64_t count)
 {
     int64_t m = s->size;
@@ -169,8 +168,7 @@ static double largest_residual(eigen_state *s, int64_t count)
     return largest;
 }
 
-/* Basis and image are replaced by the leading Ritz vectors and theirs: both by the same combination, row by
- * row in place. */
+/* Replaces the basis by its leading Ritz vectors, and the image by theirs. */
 static void restart(eigen_state *s, int64_t keep)
 {
     int64_t m = s->size;
@@ -193,7 +191,7 @@ static void random_block(eigen_state *s)
         s->candidate[i] = kfe_i_rng_normal(&rng);
 }
 
-/* The next block: what the last round's image adds; after a restart, the residuals of the leading pairs. */
+/* The next block: the image of the last one or, after a restart, the residuals of the leading Ritz pairs. */
 static void next_block(eigen_state *s, int64_t last, int64_t *count)
 {
     if (s->size + s->block > s->capacity) {
@@ -227,7 +225,7 @@ static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
         *reached = norm > 0 ? residual / norm : 0;
         converged = *reached <= tolerance || residual <= s->rounding;
         if (converged || added == 0 || products == MAX_PRODUCTS)
-            break; /* before a restart, which the Ritz vectors at hand would not fit */
+            break; /* before a restart, after which the Ritz vectors would no longer belong to the basis */
         next_block(s, added, &count);
     }
     kfe_i_log(s->ctx, KFE_LOG_INFO, "eigenvectors: %d products with blocks of %lld, relative residual %.1e",
@@ -242,7 +240,7 @@ cleanup:
     return status;
 }
 
-/* Of basis, image and blocks; the operator's own workspace is about another block for each thread. */
+/* Basis, image and blocks; the operator's own workspace is about another block for each thread. */
 static double bytes_needed(const eigen_state *s)
 {
     double blocks = (3.0 + kfe_context_threads(s->ctx)) * (double)(s->block + s->k);
@@ -329,8 +327,8 @@ static double relative_residual(int64_t n, int64_t k, const double *values, cons
     return norm > 0 ? largest / norm : 0;
 }
 
-/* Eigenvectors found on a copy in single precision are put right as far as they span the space: Rayleigh-Ritz
- * once more, with the operator itself. What was only rounding gets its true eigenvalue, next to nothing. */
+/* Corrects eigenvectors that were found on a copy in single precision: Rayleigh-Ritz once more, with the operator
+ * itself. Directions that were only rounding error get their true eigenvalue, nearly zero. */
 static kfe_status refine(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
                          double *vectors)
 {
@@ -353,8 +351,8 @@ static kfe_status refine(const kfe_i_gram *gram, int64_t k, double tolerance, do
     kfe_i_combine(gram->size, k, k, 1, image, k, rotation, k, 0, rotated, k);
     double reached = relative_residual(gram->size, k, eigenvalues, vectors, rotated);
     kfe_i_log(ctx, reached > tolerance ? KFE_LOG_WARNING : KFE_LOG_INFO,
-              "eigenvectors: found on a copy in single precision, for want of memory; the relative residual "
-              "is %.1e",
+              "eigenvectors: computed on a copy in single precision to save memory; the relative residual is "
+              "%.1e",
               reached);
 cleanup:
     kfe_i_free(ctx, image);

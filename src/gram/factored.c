@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The linear kernel: G = XXᵀ is multiplied as X(Xᵀv) and never formed; sparse X stays sparse. */
+/* The operator of the linear kernel: G = XXᵀ is multiplied as X(Xᵀv) and never formed; sparse X stays sparse. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -11,7 +11,7 @@
 typedef struct factored_state {
     kfe_i_kernel linear;
     kfe_i_points points;
-    kfe_i_table transposed; /* of sparse data: both products then go along rows, in parallel */
+    kfe_i_table transposed; /* only if X is sparse: both products then go along rows, in parallel */
 } factored_state;
 
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,

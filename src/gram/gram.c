@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every form of the operator has: the calls, and what is made from block and times. */
+/* The calls of the Gram operator: those that its form answers, and those that are computed from blocks and
+ * products. Methods, the solver and the eigenvector routine use them. */
 #include "gram/gram.h"
 
 #include <float.h>
@@ -213,8 +214,8 @@ double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram)
     return kfe_i_gram_is_single(gram) ? KFE_SINGLE_RANK_TOLERANCE : KFE_RANK_TOLERANCE;
 }
 
-/* Entries are at most the largest of the diagonal. In double precision every one may be off the same way, by
- * the order of operations; to single precision each is rounded for itself. */
+/* No entry exceeds the largest diagonal entry. In double precision the errors of all entries may have the same sign,
+ * because the same operations made them; rounding to single precision is independent for each entry. */
 kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;

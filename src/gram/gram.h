@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Gram operator: a symmetric n×n kernel matrix that may or may not exist in memory. This is all that a
- * method sees of the data. A new way to be a kernel matrix implements kfe_i_gram_form.
+ * Use a symmetric n × n kernel matrix that need not exist in memory: the Gram operator. A method sees nothing else
+ * of the data. A new form of the operator implements kfe_i_gram_form.
  *
  * Blocks of vectors are row-major, n × k.
  */
@@ -22,10 +22,10 @@ typedef struct kfe_i_gram_form {
     kfe_status (*diagonal)(const kfe_i_gram *gram, double *out);
     /* out = G v. Uses the operator's workspace, so that iterations do not allocate. */
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
-    /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: made from times. */
+    /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: computed by `times`. */
     kfe_status (*group_sums)(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
     void (*release)(kfe_i_gram *gram);
-    int evaluates; /* every pass evaluates kernels again */
+    int evaluates; /* every pass evaluates the kernel again */
     int single;    /* entries are in single precision */
 } kfe_i_gram_form;
 
@@ -40,8 +40,8 @@ struct kfe_i_gram {
     const kfe_i_gram_form *form;
     int64_t size;
     void *state;
-    kfe_i_workspace *work; /* one call at a time */
-    int pinned;            /* to be used as it is: the user asked for this form */
+    kfe_i_workspace *work; /* for one call at a time */
+    int pinned;            /* the user asked for this form: never replace it */
 };
 
 /* ---- making one ---- */
@@ -64,9 +64,9 @@ void kfe_i_gram_free(kfe_i_gram *gram);
 kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                             kfe_i_gram **out);
 kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
-/* After the numbers of the dense table of a factored operator were changed in place. */
+/* Call this after changing the dense table of a factored operator in place. */
 void kfe_i_gram_factored_refresh(const kfe_i_gram *gram);
-/* Borrows a symmetric matrix; KFE_EINPUT, with the cell, if it is not symmetric. */
+/* Borrows a matrix that the user computed; fails with KFE_EINPUT and the cell if it is not symmetric. */
 kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
 /* Evaluates every entry of `source` once and keeps it, in double or single precision. */
 kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);
@@ -78,22 +78,21 @@ kfe_status kfe_i_gram_subset(kfe_context *ctx, int64_t all, const double *matrix
                              int64_t count, kfe_i_gram **out);
 /* For such a subset only: out (all × k) = matrix[:, index]·v, also in the rows that are not in the subset. */
 kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, int64_t k, double *out);
-/* Σ weights[m]·terms[m]; takes the terms over, also on failure. */
+/* Σ weights[m]·terms[m]; owns the terms from now on, also after a failure. */
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
                           kfe_i_gram **out);
 /* PGP with P = I − eeᵀ/n: an implicit correction of rank two. Borrows `inner`. */
 kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out);
-/* What a centred operator centres; NULL for others. */
+/* The operator inside a centred one; NULL for others. */
 const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram);
-/* Whether entries are in single precision, also behind centring. */
+/* Whether the entries, or those of the operator inside a centred one, are in single precision. */
 int kfe_i_gram_is_single(const kfe_i_gram *gram);
 /* The kernel and points of a tiled operator; 0 for others. */
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
 
-/* The row means of the operator inside a centred one (n), and their mean; measured when first asked for. */
+/* The row means (n) of the operator inside a centred one, and their mean; computed at the first call. */
 kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall);
-/* Spares a centred operator the pass for its row means: another one, over the same matrix, has them or gets
- * them more cheaply. */
+/* Copies the row means of `from` to `to`, a centred operator over the same matrix, which saves it a pass. */
 kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to);
 /* The table X of a factored operator XXᵀ, else NULL. */
 const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
@@ -114,35 +113,34 @@ kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, i
 /* The whole matrix, n × n, freed by the caller. */
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);
 /* (G + ridge·I) out = right, for k right-hand sides, to a relative residual of `tolerance` in each (solve.c).
- * What was reached is in *residual, if that is not NULL; KFE_ENUMERIC if neither that is good
- * enough nor rounding allows no better. */
+ * *residual, unless NULL, receives the relative residual that was reached. Fails with KFE_ENUMERIC if it is above
+ * both the tolerance and what rounding explains. */
 kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
                             double tolerance, double *out, double *residual);
-/* The k largest eigenvalues, falling, and unit eigenvectors as the columns of vectors (n × k), with residuals
- * ‖Gv − λv‖ ≤ tolerance·‖G‖ (eigen.c). A warning tells when that was not reached. */
+/* The k largest eigenvalues in falling order, and unit eigenvectors as the columns of vectors (n × k), with
+ * residuals ‖Gv − λv‖ ≤ tolerance·‖G‖ (eigen.c). Logs a warning if the tolerance is not reached. */
 kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
                             double *vectors);
 #define KFE_TOLERANCE 1e-10
-/* Relative size, against the largest, below which a direction that the operator gives is rounding error. */
+/* Directions smaller than this, relative to the largest, are rounding error of the operator. */
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram);
-/* What the rounding of its entries may make of an eigenvalue that is zero. */
+/* The size that rounding of the entries may give an eigenvalue that is zero. */
 kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
 /* The mean of the diagonal entries. */
 kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out);
 /* Σ G[i, j]², in one pass. */
 kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
 
-/* An operator as it is best used for many passes. */
+/* An operator in the best form for many passes. */
 typedef struct kfe_i_kept {
-    const kfe_i_gram *gram;       /* what to use */
-    kfe_i_gram *stored, *centred; /* what that is made of, if it is not the original */
+    const kfe_i_gram *gram;       /* use this one */
+    kfe_i_gram *stored, *centred; /* its parts, unless it is the original */
 } kfe_i_kept;
 
 /*
- * For loops of many passes: `gram` itself where a pass is cheap or the user wants it tiled; else the same
- * operator kept in memory: in double precision if that fits beside `reserve` bytes that the caller needs, in
- * single precision if that does, else partly. Centring stays implicit. The choice is logged. Free it also
- * after a failure.
+ * For loops of many passes. Returns `gram` itself if a pass is cheap or the user asked for tiles, otherwise a copy
+ * in memory that fits beside `reserve` bytes of the caller: in double precision, else in single precision, else
+ * only some rows. Centring stays implicit. The choice is logged. Free the result also after a failure.
  */
 kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out);
 void kfe_i_gram_keep_free(kfe_i_kept *kept);

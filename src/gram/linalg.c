@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LAPACK is called in its own column-major order with workspace of ours, so that nothing is transposed or
- * allocated behind our back. A full symmetric matrix reads the same in both orders. */
+/* LAPACK calls for the methods and the iterative solvers. LAPACK runs in its own column-major order with workspace
+ * from the context, so that it neither transposes nor allocates. A full symmetric matrix is the same in both
+ * orders. */
 #include "gram/linalg.h"
 
 #include <cblas.h>
@@ -22,8 +23,8 @@ static kfe_status check_order(kfe_context *ctx, int64_t n)
     return KFE_OK;
 }
 
-/* Small problems on one thread: with more, waiting for each other takes longer than the work, and far longer
- * on a machine that is busy otherwise. */
+/* Problems up to this order run on one thread: several threads would wait for each other longer than they work, and
+ * far longer on a busy machine. */
 enum { SERIAL_ORDER = 512 };
 
 static int enter_order(int64_t n)
@@ -73,7 +74,7 @@ kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *wh
     return KFE_OK;
 }
 
-/* Right-hand sides are row-major n × k: L y = b and Lᵀ x = y by BLAS, which knows row-major. */
+/* Right-hand sides are row-major n × k. BLAS, which accepts row-major, solves L y = b and Lᵀ x = y. */
 void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b)
 {
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,
@@ -149,7 +150,7 @@ cleanup:
 
 /* ---- eigenvectors ---- */
 
-/* LAPACK gives columns one after the other, rising; we want rows of k, falling. */
+/* LAPACK returns columns in rising order of their eigenvalues; callers get rows of k numbers in falling order. */
 static void reverse_into_rows(int64_t n, int64_t k, const double *columns, const double *rising,
                               double *values, double *vectors)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dense linear algebra: LAPACK with checked sizes, our own workspace and our own error texts. Symmetric
- * matrices are full and row-major; `n` must fit LAPACK's integer. */
+/* Factor, solve and find eigenvectors of dense matrices: LAPACK with checked sizes, workspace from the context and
+ * messages of our own. Symmetric matrices are full and row-major; `n` must fit LAPACK's integer. */
 #ifndef KFE_GRAM_LINALG_H
 #define KFE_GRAM_LINALG_H
 
@@ -21,7 +21,7 @@ kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, doubl
                              int64_t *rank);
 /* b (rows × n) ← b·L⁻ᵀ for a lower triangle L (n × n). */
 void kfe_i_solve_lower_transposed(int64_t rows, int64_t n, const double *lower, double *b);
-/* The k largest eigenvalues, falling; vectors (n × k) row-major. Overwrites a. */
+/* The k largest eigenvalues in falling order; vectors (n × k) row-major. Overwrites a. */
 kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
                                  double *vectors);
 /* The same, all n of them or fewer, without allocating: for iterations. */
@@ -36,8 +36,8 @@ void kfe_i_from_spectrum(int64_t order, const double *q, const double *values, d
  * KFE_ENUMERIC if a is not positive definite. */
 kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double *values, double *vectors,
                               double *root, kfe_i_eigen_work *work);
-/* All of a·v = λ·b·v, λ falling, vᵀbv = 1, b positive definite; vectors in columns (n × n). Overwrites both.
- */
+/* All solutions of a·v = λ·b·v with b positive definite: λ in falling order, vᵀbv = 1, vectors in columns (n × n).
+ * Overwrites a and b. */
 kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,
                                    double *vectors);
 /* QR of the independent columns of a (rows × n, row-major): q (rows × rank) is orthonormal, R has a positive
@@ -55,8 +55,8 @@ kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *tabl
 /* The transpose of a csr table. */
 kfe_status kfe_i_table_transpose(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
 
-/* Relative size below which a direction is taken for rounding error: eigenvalues against the largest, pivots
- * against the largest diagonal entry. */
+/* Directions below this relative size count as rounding error: eigenvalues compared with the largest, pivots with
+ * the largest diagonal entry. */
 #define KFE_RANK_TOLERANCE 1e-11
 /* The same for matrices kept in single precision. */
 #define KFE_SINGLE_RANK_TOLERANCE 1e-6

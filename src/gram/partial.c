@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Part of the matrix in memory: the first p rows, in single precision; the square that remains is evaluated
- * tile by tile each time.
+ * The operator with part of the matrix in memory: the first p rows, in single precision. The remaining square is
+ * evaluated tile by tile at every pass. policy.c chooses it when the whole matrix does not fit.
  *
  *        p    n−p
  *   p  [ S11  S12 ]     S = [S11 S12] is kept. out₁ = S v and out₂ = S12ᵀ v₁ + K22 v₂.

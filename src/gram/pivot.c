@@ -13,7 +13,7 @@
 
 enum { BLOCK = 64 };
 
-/* Draws up to `count` different pivots; how many it found. */
+/* Draws up to `count` different pivots; returns their number. */
 static int64_t draw_pivots(kfe_i_rng *rng, const kfe_i_low_rank *low_rank, int64_t count, int64_t *pivots)
 {
     int64_t found = 0;
@@ -54,7 +54,7 @@ static kfe_status residual_columns(const kfe_i_gram *gram, const kfe_i_low_rank 
     return KFE_OK;
 }
 
-/* Appends columns·L⁻ᵀ for the independent ones among them, core = LLᵀ; and brings the diagonal up to date. */
+/* Appends columns·L⁻ᵀ with core = LLᵀ, for the independent columns, and updates the diagonal of the residual. */
 static kfe_status append_columns(kfe_i_low_rank *low_rank, double *columns, int64_t count, double *core)
 {
     kfe_status status = KFE_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A low-rank factor of the operator, F Fᵀ ≈ G, from a few of its columns. */
+/* Approximate the operator by a low-rank factor, F Fᵀ ≈ G, made from a few of its columns. */
 #ifndef KFE_GRAM_PIVOT_H
 #define KFE_GRAM_PIVOT_H
 
@@ -9,9 +9,9 @@ typedef struct kfe_i_low_rank {
     kfe_context *ctx;
     int64_t rows, rank, capacity;
     double *factor;   /* rows × capacity, `rank` columns in use */
-    double *diagonal; /* of what is left: G − FFᵀ */
-    double trace;     /* the sum of that */
-    double whole;     /* the trace of G */
+    double *diagonal; /* of the residual G − FFᵀ */
+    double trace;     /* of the residual */
+    double whole;     /* trace of G */
 } kfe_i_low_rank;
 
 /*

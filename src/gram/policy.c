@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an operator that evaluates kernels is best kept for many passes, within the memory limit. */
+/* Chooses the form in which an operator is kept for many passes, within the memory limit. */
 #include "core/memory.h"
 #include "gram/gram.h"
 
-/* Of the limit, what the matrix and the caller's vectors may take together: the data needs the rest. */
+/* The share of the memory limit for the matrix and the caller's vectors; the data needs the rest. */
 #define KFE_MATRIX_SHARE 0.9
 
 static void log_choice(const kfe_i_gram *gram, const char *choice)
@@ -18,7 +18,7 @@ static void log_choice(const kfe_i_gram *gram, const char *choice)
               choice, wide, limit);
 }
 
-/* Nothing of it fits whole: as many rows as do, if that is worth it. */
+/* The whole matrix does not fit: keeps as many rows as do, if they are a worthwhile part. */
 static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **owned)
 {
     enum { WORTH_IT = 20 }; /* at least a twentieth of the rows, a tenth of the matrix */

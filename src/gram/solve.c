@@ -2,17 +2,19 @@
 /*
  * (G + λI) B = R for a block of right-hand sides.
  *
- * Up to some thousands of examples: Cholesky. Beyond: conjugate gradients on all
- * right-hand sides at once, one product with the block a round, preconditioned by FFᵀ + λI with F from
- * randomly pivoted Cholesky. By Woodbury, (FFᵀ + λI)⁻¹x = (x − F(FᵀF + λI)⁻¹Fᵀx)/λ: O(nr) a round. The rank r
- * grows until what F leaves of the trace is below λ (the preconditioner is then nearly exact) or memory or
- * time says stop.
+ * Up to 3,000 examples: Cholesky. Beyond: conjugate gradients on all right-hand sides at once, with one product
+ * per iteration, preconditioned by FFᵀ + λI with F from randomly pivoted Cholesky. By Woodbury,
  *
- * Rounds may use a copy of the operator in single precision; then an outer loop takes the true residual in
- * double precision and solves for the correction until it is small enough (iterative refinement). The
- * residual that is reported is always the true one.
+ *     (FFᵀ + λI)⁻¹x = (x − F(FᵀF + λI)⁻¹Fᵀx)/λ,
  *
- * Cost: rounds·(one product + 4nrk), memory n(r + 4k) doubles. No allocation in rounds.
+ * which costs O(nr). The rank r grows until the trace of G − FFᵀ is below λ (the preconditioner is then nearly
+ * exact) or the limits on memory and rank are reached.
+ *
+ * Iterations may use a copy of the operator in single precision. An outer loop then computes the true residual in
+ * double precision and solves for the correction until it is small enough (iterative refinement). The residual
+ * that is reported is always the true one.
+ *
+ * Cost: iterations·(one product + 4nrk), memory n(r + 4k) doubles. Iterations do not allocate.
  */
 #include <float.h>
 #include <math.h>
@@ -25,14 +27,14 @@
 #include "gram/pivot.h"
 
 enum {
-    DIRECT_SIZE = 3000, /* below this Cholesky wins */
+    DIRECT_SIZE = 3000, /* up to this size Cholesky is faster */
     MAX_RANK = 1000,
-    MAX_ROUNDS = 300,
+    MAX_ITERATIONS = 300,
     MAX_REFINEMENTS = 12
 };
-/* A residual above this is never excused by rounding. */
+/* A residual above this is never explained by rounding. */
 #define KFE_WORST_RESIDUAL 1e-6
-/* What one solution in single precision can hope for. */
+/* The residual that one solution in single precision can reach. */
 #define KFE_INNER_TOLERANCE 1e-5
 
 /* One number for each right-hand side. */
@@ -45,9 +47,9 @@ typedef struct column_values {
 
 typedef struct solve_state {
     kfe_context *ctx;
-    const kfe_i_gram *exact; /* true residuals */
-    const kfe_i_gram *fast;  /* rounds */
-    int refined;             /* rounds are in single precision */
+    const kfe_i_gram *exact; /* for true residuals */
+    const kfe_i_gram *fast;  /* for iterations */
+    int refined;             /* iterations are in single precision */
     double ridge;
     int64_t n, k;
     kfe_i_low_rank low_rank;
@@ -56,7 +58,7 @@ typedef struct solve_state {
     double *correction;                  /* n × k */
     double *small;                       /* r × k */
     column_values column;
-    int rounds;
+    int iterations;
     double rounding; /* the relative residual that rounding alone may leave */
 } solve_state;
 
@@ -147,7 +149,7 @@ static void precondition(const solve_state *s, const double *x, double *z)
 
 /* ---- conjugate gradients ---- */
 
-/* Per column: α_j = ρ_j / ⟨p_j, (G + λI)p_j⟩, 0 once a column is done or breaks down. */
+/* Per column: α_j = ρ_j / ⟨p_j, (G + λI)p_j⟩, or 0 once a column has converged or broken down. */
 static void choose_steps(solve_state *s)
 {
     column_products(s->n, s->k, s->step, s->image, s->column.alpha);
@@ -168,8 +170,8 @@ static void advance(solve_state *s)
         }
 }
 
-/* New directions: step = z + β step with β_j = ρ_j(new)/ρ_j. */
-static void turn(solve_state *s)
+/* step = z + β step with β_j = ρ_j(new)/ρ_j. */
+static void update_directions(solve_state *s)
 {
     int64_t k = s->k;
 
@@ -183,7 +185,8 @@ static void turn(solve_state *s)
     memcpy(s->column.rho, s->column.alpha, (size_t)k * sizeof *s->column.rho);
 }
 
-static int measure(solve_state *s)
+/* Computes the norms of the residuals; returns how many columns have not converged. */
+static int measure_residuals(solve_state *s)
 {
     int unfinished = 0;
 
@@ -195,7 +198,7 @@ static int measure(solve_state *s)
     return unfinished;
 }
 
-/* correction ≈ (G + λI)⁻¹ residual, until every column of the residual is below its goal; spoils the
+/* correction ≈ (G + λI)⁻¹ residual, until every column of the residual is below its goal. Overwrites the
  * residual. */
 static kfe_status conjugate_gradients(solve_state *s, int most)
 {
@@ -204,9 +207,9 @@ static kfe_status conjugate_gradients(solve_state *s, int most)
     memset(s->correction, 0, (size_t)(s->n * s->k) * sizeof *s->correction);
     memset(s->step, 0, (size_t)(s->n * s->k) * sizeof *s->step);
     memset(s->column.rho, 0, (size_t)s->k * sizeof *s->column.rho);
-    for (int round = 0; measure(s) > 0 && round < most; round++) {
-        turn(s);
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->rounds++, 0));
+    for (int iteration = 0; measure_residuals(s) > 0 && iteration < most; iteration++) {
+        update_directions(s);
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->iterations++, 0));
         KFE_TRY(apply(s, s->fast, s->step, s->image));
         choose_steps(s);
         advance(s);
@@ -217,8 +220,8 @@ cleanup:
 
 /* ---- refinement ---- */
 
-/* residual = right − (G + λI)·out, and the largest of its columns relative to those of right. Rounding alone
- * leaves some ε‖G‖‖x‖ of it, and ‖G‖ is at most the trace. */
+/* residual = right − (G + λI)·out; *largest is the largest norm of a column, relative to that of `right`. Rounding
+ * alone may leave about ε‖G‖‖x‖, and ‖G‖ is at most the trace. */
 static kfe_status true_residual(solve_state *s, const double *right, const double *out, double *largest)
 {
     kfe_status status = apply(s, s->exact, out, s->image);
@@ -265,7 +268,7 @@ static kfe_status refine(solve_state *s, const double *right, double tolerance, 
             break;
         before = *reached;
         set_goals(s, right, tolerance);
-        KFE_TRY(conjugate_gradients(s, MAX_ROUNDS));
+        KFE_TRY(conjugate_gradients(s, MAX_ITERATIONS));
         for (int64_t i = 0; i < s->n * s->k; i++)
             out[i] += s->correction[i];
         KFE_TRY(true_residual(s, right, out, reached));
@@ -309,13 +312,14 @@ static kfe_status iterative_solve(solve_state *s, const double *right, double to
     KFE_TRY(allocate(s));
     KFE_TRY(make_preconditioner(s));
     KFE_TRY(refine(s, right, tolerance, out, reached));
-    kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: %d rounds, preconditioner of rank %lld, relative residual %.1e",
-              s->rounds, (long long)s->low_rank.rank, *reached);
+    kfe_i_log(s->ctx, KFE_LOG_INFO,
+              "solve: %d iterations, preconditioner of rank %lld, relative residual %.1e", s->iterations,
+              (long long)s->low_rank.rank, *reached);
 cleanup:
     return status;
 }
 
-/* The residual of a solution that Cholesky gave, for those who ask. */
+/* The residual of a solution that Cholesky computed, for callers that want it. */
 static kfe_status measure_direct(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
                                  const double *out, double *residual)
 {

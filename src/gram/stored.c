@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel matrix in memory: evaluated once, in double or single precision, or given by the user. Sums are
- * always in double. */
+/* The operator of a kernel matrix in memory: evaluated once, in double or single precision, or given by the user.
+ * Sums are always in double precision. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 typedef struct stored_state {
     const double *wide; /* n × stride, or NULL */
     float *narrow;      /* n × n, or NULL */
-    double *owned;      /* what `wide` points to, if it is ours */
+    double *owned;      /* the same memory as `wide`, if the operator owns it */
     int64_t stride;
 } stored_state;
 
@@ -57,7 +57,7 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
     return KFE_OK;
 }
 
-/* Beyond this many vectors GEMM is faster than reading the matrix once for each sixteen of them. */
+/* For more vectors than this, GEMM is faster than reading the matrix once for every sixteen of them. */
 enum { MANY_VECTORS = 96 };
 
 static kfe_status times_thin(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
@@ -128,7 +128,7 @@ const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index)
 
 /* ---- evaluated once ---- */
 
-/* From tiles in single precision. */
+/* Fills the matrix from tiles whose dot products are in single precision. */
 static kfe_status fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points *points, float *out)
 {
     kfe_status status = KFE_OK;
@@ -191,7 +191,7 @@ cleanup:
 
 /* ---- given ---- */
 
-/* A kernel matrix that went through a file in decimal may differ from its transpose in the last digits. */
+/* A kernel matrix that was written to a file in decimal may differ from its transpose in the last digits. */
 #define KFE_SYMMETRY_TOLERANCE 1e-8
 
 static kfe_status check_symmetric(kfe_context *ctx, const kfe_i_table *table)

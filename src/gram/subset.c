@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some rows and columns of a kernel matrix in memory: the training part of a split, without a copy of it.
- * Products go through the whole matrix with zeros in the other rows, at the speed of reading it. */
+/* The operator of some rows and columns of a kernel matrix in memory, without a copy: the training part of a split
+ * in a search over settings. Products read the whole matrix, with zeros for the other rows. */
 #include <string.h>
 
 #include "core/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A weighted sum of operators. */
+/* The operator of a weighted sum of kernels, made of one operator for each. */
 #include <string.h>
 
 #include "core/memory.h"

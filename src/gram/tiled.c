@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel on points, evaluated tile by tile whenever it is asked for: O(nd) memory. */
+/* The operator that evaluates its kernel tile by tile at every pass, in O(nd) memory. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -53,7 +53,7 @@ cleanup:
     return status;
 }
 
-/* Many vectors go through in groups, so that the threads' own sums stay small beside the data. */
+/* Vectors are multiplied in groups of this size, so that the sums of the threads stay small beside the data. */
 enum { GROUP = 64 };
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
@@ -87,9 +87,9 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
 }
 
 /* ---- sums over groups ----
- * With the points sorted by group, a tile falls into a few rectangles of one group by another, and its part
- * of the sums is one number for each. Only tiles on and below the diagonal are evaluated. Every thread has
- * sums of its own, over a fixed choice of tiles, so the result does not depend on who was faster. */
+ * With the points sorted by group, a tile consists of a few rectangles, each of one group by another, and adds one
+ * number for each. Only tiles on and below the diagonal are evaluated. Every thread sums a fixed choice of tiles,
+ * so the result does not depend on which thread is faster. */
 
 typedef struct group_job {
     const kfe_i_kernel *kernel;

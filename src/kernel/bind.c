@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kernel is evaluated on which view. */
+/* Decides which kernel is evaluated on which view, for every fit on several views. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -108,7 +108,7 @@ cleanup:
     return status;
 }
 
-/* By insertion, which keeps kernels of the same view as they are; lists are short. */
+/* Insertion sort: stable, and lists are short. */
 static void sort_by_view(kfe_i_kernel_list *list)
 {
     for (int64_t m = 1; m < list->count; m++) {

@@ -10,7 +10,7 @@ static void map(const void *settings, kfe_i_tile *tile)
     for (int64_t i = 0; i < tile->rows; i++) {
         double *row = tile->values + i * tile->stride;
         for (int64_t j = 0; j < tile->cols; j++) {
-            /* two roots, not one of the product: that could overflow or vanish */
+            /* two square roots: the product of the norms could overflow or underflow */
             double length = sqrt(tile->row_norms[i]) * sqrt(tile->col_norms[j]);
             row[j] = length > 0 ? row[j] / length : 0;
         }

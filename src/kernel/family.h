@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several kernels in one text: "rbf:gamma=0.001..10/8" is eight widths from 0.001 to 10, evenly spaced on a
+/* Write several kernels in one text: "rbf:gamma=0.001..10/8" means eight widths from 0.001 to 10, evenly spaced on a
  * logarithmic scale. */
 #ifndef KFE_KERNEL_FAMILY_H
 #define KFE_KERNEL_FAMILY_H

@@ -10,9 +10,9 @@
 
 enum { GAMMA_AUTO = -1, GAMMA_SCALE = -2, GAMMA_MEDIAN = -3 };
 
-/* The median is over all pairs of at most this many examples, drawn by the seed. */
+/* The median is taken over all pairs of at most this many examples, drawn at random. */
 #define KFE_MEDIAN_SAMPLE 1000
-/* Relative; above what the sum of a billion entries may lose, below what data shows. */
+/* Relative rounding error of a mean: more than a sum of a billion entries loses, less than the spread of real data. */
 #define KFE_MEAN_ROUNDING 1e-10
 
 /* Variance over all entries of the table, zeros of sparse rows included. */
@@ -38,7 +38,7 @@ static double entry_variance(const kfe_i_table *table)
         }
     }
     double variance = (sum + (count - present) * mean * mean) / count;
-    /* what the rounding of the mean leaves of equal entries is no spread */
+    /* equal entries have no spread, although rounding of the mean leaves a small variance */
     return variance > KFE_MEAN_ROUNDING * KFE_MEAN_ROUNDING * mean * mean ? variance : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The width parameter that half of the kernels share, and the names its value may be given by. */
+/* Give a kernel the width parameter gamma, whose value may be a number, auto, scale or median. */
 #ifndef KFE_KERNEL_GAMMA_H
 #define KFE_KERNEL_GAMMA_H
 
@@ -11,7 +11,7 @@
                 "auto=-1|scale=-2|median=-3",                                                                \
                 "width: a number, auto (1/d), scale (1/(d·variance)) or median (1/median squared distance)")
 
-/* Turns a name into its number on this data; leaves numbers alone. */
+/* Replaces a name by its number for this data; numbers stay as they are. */
 kfe_status kfe_i_gamma_resolve(kfe_context *ctx, double *gamma, const kfe_i_table *train);
 
 #endif

@@ -100,7 +100,7 @@ static kfe_status set_option(kfe_context *ctx, void *user, const char *key, cons
     return kfe_i_param_set(ctx, &kernel->def->params, owner, kernel->settings, key, value);
 }
 
-/* "user:name", or "user:name:weight=w", stands in models; the function must be bound again. */
+/* Models store "user:name" or "user:name:weight=w"; the function must be bound again after loading. */
 static kfe_status parse_user_kernel(kfe_context *ctx, const char *name, kfe_i_kernel *out)
 {
     kfe_status status = KFE_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels. A kernel is one file that ends in one const kfe_i_kernel_def, and one line in kernels.def. Its
- * formula is a map on a tile of dot products or of squared distances, computed by tile.c; or a sum over
- * coordinates; kernels on strings, given matrices and user functions have bases of their own.
+ * Add a kernel: one file that ends in one const kfe_i_kernel_def, and one line in kernels.def. Its formula maps a
+ * tile of dot products or squared distances, which tile.c computes, or is a sum over coordinates. Kernels on strings,
+ * given matrices and functions of the user have bases of their own.
  */
 #ifndef KFE_KERNEL_KERNEL_H
 #define KFE_KERNEL_KERNEL_H
@@ -35,7 +35,7 @@ typedef struct kfe_i_kernel_def {
     kfe_i_param_table params;
     /* NULL: the base value is the kernel. */
     void (*map)(const void *settings, kfe_i_tile *tile);
-    /* DOT, DISTANCE: base values in, the derivative of the kernel by them out; NULL: it is not known. */
+    /* DOT, DISTANCE: replaces base values by the derivative of the kernel; NULL: not available. */
     void (*slope)(const void *settings, kfe_i_tile *tile);
     /* COORDINATE: Σ f(x_j, y_j), where f(0, 0) = 0; y NULL stands for zeros. */
     double (*pair_sum)(const double *x, const double *y, int64_t count);
@@ -45,7 +45,7 @@ typedef struct kfe_i_kernel_def {
     kfe_status (*resolve)(kfe_context *ctx, void *settings, const kfe_i_table *train);
 } kfe_i_kernel_def;
 
-/* Keys that every kernel has. */
+/* Parameters that every kernel has. */
 typedef struct kfe_i_kernel_common {
     double weight;
 } kfe_i_kernel_common;
@@ -89,25 +89,28 @@ kfe_status kfe_i_kernel_list_add(kfe_i_kernel_list *list, kfe_i_kernel *kernel);
 /* Appends copies of all kernels of `from`. */
 kfe_status kfe_i_kernel_list_copy(kfe_context *ctx, const kfe_i_kernel_list *from, kfe_i_kernel_list *list);
 
-/* Which of `count` views each kernel is evaluated on. Kernels that were given to a view by name go there. Of
- * the others, one serves all views that have none by name (copies are added), as many as there are such views
- * pair up with them, and several share a single one. Afterwards the list is in the order of the views. Only
- * the names of the views are looked at; NULL if no kernel asks for one. */
+/* Decides on which of `count` views each kernel is evaluated. Kernels with the name of a view go to that view. The
+ * others go to the views without such a kernel:
+ *   one kernel         serves all of these views (copies are added)
+ *   as many as views   are paired with them in order
+ *   several, one view  all go to that view
+ * Afterwards the list is in the order of the views. Only the names of `views` are used; it may be NULL if no kernel
+ * names a view. */
 kfe_status kfe_i_kernel_list_bind(kfe_i_kernel_list *list, int count, const kfe_i_view *views);
-/* Whether some view would have no kernel: all kernels were given to views by name, and none to this one. */
+/* Whether some view would have no kernel, because all kernels name other views. */
 int kfe_i_kernel_list_misses_views(const kfe_i_kernel_list *list, int count, const kfe_i_view *views);
 
-/* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which cannot be. */
+/* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which is an error. */
 int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);
 
 /* Whether a kernel is evaluated on this view. */
 int kfe_i_kernel_list_reads(const kfe_i_kernel_list *list, int view);
 
-/* Whether no name such as `scale`, which stands for a number that the training data gives, is left. */
+/* Whether all parameters are numbers: none is a name such as `scale` that the training data must resolve. */
 int kfe_i_kernel_is_resolved(const kfe_i_kernel *kernel);
 
-/* Fits the kernel to its training data: resolves names, refuses data it cannot take, and warns when the
- * kernel is not positive definite. */
+/* Prepares the kernel for its training data: resolves names such as `scale`, refuses unsuitable data, and warns if
+ * the kernel is not positive definite. */
 kfe_status kfe_i_kernel_prepare(kfe_context *ctx, kfe_i_kernel *kernel, const kfe_i_table *train);
 
 #endif

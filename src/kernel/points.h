@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table made ready for one kernel: centred for distances, squared norms, substring counts. */
+/* Prepare a table for one kernel: centred for distances, with squared norms or substring counts. */
 #ifndef KFE_KERNEL_POINTS_H
 #define KFE_KERNEL_POINTS_H
 
@@ -19,24 +19,22 @@ typedef struct kfe_i_points {
 } kfe_i_points;
 
 /*
- * Squared distances by ‖x‖² + ‖y‖² − 2⟨x, y⟩ cancel when the points lie far from the origin, so dense
- * points are centred first. Points that meet in one tile need the same centre: the first set (reference
- * NULL) makes it, the others take it from there. The table must outlive the points.
+ * Squared distances by ‖x‖² + ‖y‖² − 2⟨x, y⟩ lose digits if the points are far from the origin, so dense points are
+ * centred first. Points of one tile need the same centre: the first set (reference NULL) computes it, the others copy
+ * it from their reference. The table must outlive the points.
  */
 kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                                 const kfe_i_points *reference, kfe_i_points *out);
-/* Lets dense dot products of these points be computed in single precision; nothing happens for other kernels.
- * Both sides of a tile must have it. */
+/* Lets tiles compute dense dot products of these points in single precision; both sides of a tile must allow it. Does
+ * nothing for other kernels. */
 kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points);
-/* The first `rows` values of a dense table for the kernels of dot products and distances have changed in
- * place: centre and norms anew, for these rows, without allocating. Points that were prepared with a
- * reference, or narrowed, cannot be renewed. */
+/* Call this after changing the first `rows` rows of a dense table in place (DOT, DISTANCE): recomputes centre and norms
+ * for these rows without allocating. Not for points with a reference or in single precision. */
 void kfe_i_points_renew(kfe_i_points *points, int64_t rows);
 /* An owned copy of the points listed, still prepared. */
 kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, const int64_t *index,
                                int64_t count, kfe_i_points *out);
-/* After the numbers of the table, which is dense, were changed in place: the centre stays. Does not allocate.
- */
+/* Call this after changing a dense table in place: recomputes the norms and keeps the centre. Does not allocate. */
 void kfe_i_points_refresh(kfe_i_points *points);
 void kfe_i_points_free(kfe_i_points *points);
 

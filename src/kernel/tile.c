@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile of base values, then the kernel's map over it.
+ * Evaluates one tile: base values first, then the kernel's map.
  *
- * Dot products: GEMM for dense × dense. Sparse × sparse: sixteen rows of one side are laid side by side, over
- * the columns that they have, and every entry of the other side is one multiplication of sixteen lanes.
- * Otherwise one row is laid out densely and the sparse rows of the other side are gathered against it.
+ * Dot products. Dense × dense: GEMM. Sparse × sparse: sixteen rows of one side are laid side by side, over the
+ * columns that they use, and every entry of the other side is one multiplication of sixteen lanes. Otherwise: one row
+ * is made dense and multiplied with the sparse rows of the other side.
  *
- * Squared distances: nᵢ + nⱼ − 2⟨x, y⟩ has an absolute error of some ε(nᵢ + nⱼ), so entries that are small
- * against nᵢ + nⱼ have lost digits. They are computed again from the differences: few of them in ordinary
- * data, and duplicates (the diagonal among them) come out as exactly zero. The differences are of the points
- * as they were given: centring may have rounded away what tells close points apart. Sums over coordinates
- * of sparse rows have the same trouble and the same remedy.
+ * Squared distances. nᵢ + nⱼ − 2⟨x, y⟩ has an absolute error of about ε(nᵢ + nⱼ), so entries that are small against
+ * nᵢ + nⱼ have lost digits. They are computed again from differences: few entries in ordinary data, and duplicates
+ * (the diagonal among them) become exactly zero. The differences use the points as given, because centring may have
+ * rounded away the difference of close points. Sums over coordinates of sparse rows are treated in the same way.
  */
 #include "kernel/tile.h"
 
@@ -19,8 +18,8 @@
 
 #include "kernel/rows.h"
 
-/* Below this share of its summands a squared distance (of nᵢ + nⱼ) or a sum over sparse coordinates is
- * computed from differences: what is left has a relative error of at most about ε / 1e-5. */
+/* A squared distance below this share of nᵢ + nⱼ, or a sum over sparse coordinates below this share of its terms, is
+ * computed from differences. The others have a relative error of at most about ε / 1e-5. */
 #define KFE_CANCELLATION 1e-5
 
 /* Sixteen sparse rows side by side, if they have no more entries than this: half a megabyte. */
@@ -59,8 +58,8 @@ static const double *dense_row(const kfe_i_table *table, int64_t i)
     return table->values + i * table->stride;
 }
 
-/* Row i laid out densely: in place, or scattered into `scratch`, which is all zeros before and must be
- * cleared again with clear_row. */
+/* Row i as dense numbers: in the table, or scattered into `scratch`, which must be zero before and is cleared with
+ * clear_row afterwards. */
 static const double *lay_out_row(const kfe_i_table *table, int64_t i, double *scratch)
 {
     if (is_dense(table))
@@ -89,7 +88,7 @@ static double sparse_dot(const double *x, const kfe_i_table *y, int64_t j)
     return sum;
 }
 
-/* `wide` is laid out row by row, `thin` is sparse; the tile is filled along whichever side that is. */
+/* One side is sparse (`thin`); the rows of the other (`wide`) are made dense one by one. */
 static void dot_sparse(tile_job *job)
 {
     int a_is_thin = is_dense(&job->b->table); /* then b is laid out, in place */
@@ -110,7 +109,7 @@ static void dot_sparse(tile_job *job)
     }
 }
 
-/* Products in single precision, by a GEMM twice as fast; the map that follows is in double. */
+/* Dot products in single precision, by a GEMM that is twice as fast; the map is in double precision. */
 static void dot_narrow(tile_job *job)
 {
     const kfe_i_tile *tile = &job->tile;
@@ -125,8 +124,8 @@ static void dot_narrow(tile_job *job)
             tile->values[i * tile->stride + j] = (double)products[i * tile->cols + j];
 }
 
-/* Rows of b from `first` on, up to KFE_LANES, side by side: for every column that any of them has, one row of
- * the panel; `place` says which, from 1. */
+/* Lays up to KFE_LANES rows of b, from `first` on, side by side. Every column that one of them uses becomes a row of
+ * the panel; place[column] is its number, from 1. */
 static void fill_panel(const kfe_i_table *b, int64_t first, int64_t lanes, int32_t *place, double *panel)
 {
     int32_t used = 0;
@@ -142,8 +141,8 @@ static void fill_panel(const kfe_i_table *b, int64_t first, int64_t lanes, int32
         }
 }
 
-/* Columns first … first + lanes of the tile, sparse by sparse, by a panel; 0 if they have too many entries
- * for one. */
+/* Fills columns first … first + lanes − 1 of a sparse × sparse tile by a panel; returns 0 if their rows have too many
+ * entries for one. */
 static int dot_panel(tile_job *job, int64_t first, int64_t lanes)
 {
     const kfe_i_table *a = &job->a->table;
@@ -253,7 +252,7 @@ static double distance_from_differences(tile_job *job, int64_t i, int64_t j)
     return result;
 }
 
-/* Not "less than": where the norms overflow, the entry is no number, and the differences know better. */
+/* The negated comparison also catches NaN: norms that overflow give NaN, and differences may still be finite. */
 static void recompute_close(tile_job *job, int64_t i)
 {
     double *row = job->tile.values + i * job->tile.stride;
@@ -276,7 +275,7 @@ static void distance_tile(tile_job *job)
 
 /* ---- sums over coordinates ---- */
 
-/* x laid out densely, y sparse: coordinates where y is zero contribute f(x, 0), whose sum is known. */
+/* x is dense, y sparse. Coordinates where y is zero contribute f(x, 0), whose sum over all coordinates is `alone`. */
 static double sparse_pair_sum(tile_job *job, const double *x, double alone, int64_t j)
 {
     const kfe_i_table *y = &job->b->table;

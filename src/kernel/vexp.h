@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exp of many numbers at once. */
+/* Compute exp of many numbers at once. */
 #ifndef KFE_KERNEL_VEXP_H
 #define KFE_KERNEL_VEXP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generators: one row each in generators.def, found by name. */
+/* Find a generator by name. To add one, write a file that ends in a kfe_i_generator and list it in generators.def. */
 #ifndef KFE_DATA_GENERATE_GENERATE_H
 #define KFE_DATA_GENERATE_GENERATE_H
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What generators share: a dense table with columns x1, x2, ..., and classes "1", "2", ... that take turns.
- */
+/* Make the table of a generated data set, with columns x1, x2, …, and its balanced classes "1", "2", … */
 #ifndef KFE_DATA_GENERATE_GENERATED_H
 #define KFE_DATA_GENERATE_GENERATED_H
 
 #include "data/generate/generate.h"
 
 enum { KFE_GENERATED_MAX_CLASSES = 64 };
-/* More rows than anybody's memory; the memory limit speaks long before. */
+/* Only a bound for the parameter: the memory limit refuses far fewer rows. */
 #define KFE_GENERATED_MAX_ROWS 1e12
 
 /* Gives the first view its table and column names. */
 kfe_status kfe_i_generated_table(kfe_context *ctx, kfe_data *data, int64_t rows, int64_t cols);
 double *kfe_i_generated_row(kfe_data *data, int64_t row);
 
-/* Row i is of class i modulo `classes`: as equal as can be in every prefix, and named in order. */
+/* The class of row i is i modulo `classes`, so that classes are balanced among the first rows of any number. */
 int64_t kfe_i_generated_class(int64_t row, int64_t classes);
 kfe_status kfe_i_generated_classes(kfe_context *ctx, kfe_data *data, int64_t classes);
 

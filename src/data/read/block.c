@@ -7,8 +7,8 @@
 
 #include "core/memory.h"
 
-/* Large enough to keep all threads busy, small beside the table. A line must fit in the largest size,
- * which also bounds what a hostile file can make us allocate. */
+/* A block is large enough to keep all threads busy, and small beside the table. The largest block bounds the length
+ * of a line, and with it the memory that a hostile file can ask for. */
 enum { BLOCK_SIZE = 8 << 20, LARGEST_BLOCK = 1 << 30 };
 
 int64_t kfe_i_count_lines(const char *begin, const char *end)
@@ -33,7 +33,7 @@ const char *kfe_i_block_lines_end(const kfe_i_block *block)
     return last ? last + 1 : block->bytes;
 }
 
-/* Small files do not need a large buffer; one byte more tells that nothing follows. */
+/* A small file needs a buffer of its size and one byte, which shows that nothing follows. */
 static int64_t first_capacity(const kfe_i_source *source)
 {
     int64_t expected = kfe_i_source_remaining(source);

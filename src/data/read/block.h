@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in blocks of whole lines: what CSV and LIBSVM readers work on. */
+/* Scan text in blocks of whole lines, as the readers of CSV and LIBSVM files do. */
 #ifndef KFE_DATA_READ_BLOCK_H
 #define KFE_DATA_READ_BLOCK_H
 
@@ -21,14 +21,14 @@ void kfe_i_block_close(kfe_i_block *block);
 kfe_status kfe_i_block_fill(kfe_i_block *block);
 /* Makes the buffer larger, for a line that does not fit, and fills it. */
 kfe_status kfe_i_block_widen(kfe_i_block *block);
-/* Forgets the first `count` bytes, counting their lines. */
+/* Removes the first `count` bytes and counts their lines. */
 void kfe_i_block_consume(kfe_i_block *block, int64_t count);
-/* The end of the last whole line: scanners may rely on the line end before it. */
+/* The end of the last whole line; the byte before it is a line end. */
 const char *kfe_i_block_lines_end(const kfe_i_block *block);
 /* Number of the line that a place in the buffer is in. */
 int64_t kfe_i_block_line(const kfe_i_block *block, const char *place);
 
-/* How many line ends there are in [begin, end). */
+/* The number of line ends in [begin, end). */
 int64_t kfe_i_count_lines(const char *begin, const char *end);
 
 #endif

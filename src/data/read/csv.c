@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reader of delimited text (RFC 4180 and what people make of it). The file passes through a buffer of
- * a few megabytes; the records in it are cut among the threads, which parse them straight into the growing
- * table. Memory: the table and the buffer. The result does not depend on the number of threads.
+ * The reader of delimited text (RFC 4180 and its common variants). The file passes through a buffer of a few
+ * megabytes. Threads share the records in the buffer and parse them directly into the growing table. Memory: the
+ * table and the buffer. The result does not depend on the number of threads.
  */
 #include "data/read/csv.h"
 
@@ -10,7 +10,7 @@
 
 #include "core/memory.h"
 
-/* Text too wide for its column count is caught as ragged; this bounds a hostile header. */
+/* Checks the number of columns for the content that is expected; rows of another length are refused later. */
 static kfe_status check_shape(kfe_i_csv *csv)
 {
     int64_t numbers = csv->dialect.fields - (csv->dialect.label >= 0);
@@ -59,7 +59,7 @@ cleanup:
     return status;
 }
 
-/* Gives back what the estimate of the number of rows was too large. */
+/* Frees the part of the table that the estimate of the number of rows made too large. */
 static void shrink_values(kfe_i_csv *csv)
 {
     double *fitting = kfe_i_resize(csv->ctx, csv->values, csv->rows * csv->cols, sizeof *fitting);
@@ -78,7 +78,7 @@ static kfe_status take_strings(kfe_i_csv *csv, kfe_i_table *table)
     return status;
 }
 
-/* Names of the columns of the table, and of the label, out of the header. */
+/* Takes the names of the columns and of the label from the header. */
 static kfe_status take_names(kfe_i_csv *csv, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;

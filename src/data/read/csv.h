@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delimited text: what the dialect (csv_dialect.c), the parsing of a block (csv_block.c) and the reader
- * (csv.c) share. */
+/* Read delimited text: what the dialect (csv_dialect.c), the parser of a block (csv_block.c) and the reader (csv.c)
+ * share. */
 #ifndef KFE_DATA_READ_CSV_H
 #define KFE_DATA_READ_CSV_H
 
 #include "data/read/block.h"
 #include "data/read/reader.h"
 
-/* One field; `begin` … `end` is its content, without quotes and, if it has none, without blanks around. */
+/* One field. `begin` … `end` is its content: without the quotes or, if it is not quoted, without blanks around. */
 typedef struct kfe_i_field {
     const char *begin, *end;
     const char *next; /* the delimiter or line end after it */
@@ -55,15 +55,15 @@ const char *kfe_i_csv_record_end(char delimiter, const char *c, const char *bloc
 int kfe_i_csv_is_blank(char delimiter, const char *c);
 /* Skips the blanks before the first field where blanks are the delimiter. */
 const char *kfe_i_csv_row_begin(char delimiter, const char *c);
-/* Moves past the delimiter after a field: the next field, or NULL at the end of the row. */
+/* The beginning of the next field, or NULL at the end of the row. */
 const char *kfe_i_csv_next_field(char delimiter, const kfe_i_field *field);
-/* Appends the content of a quoted field, its doubled quotes made single. */
+/* Appends the content of a quoted field; doubled quotes become single ones. */
 void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end);
 
-/* Chooses delimiter, header, label and string column by the first lines; the header is consumed. */
+/* Finds delimiter, header, label and string column from the first lines, and moves past the header. */
 kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
 
-/* Parses all whole records in the block. *used is what they take. */
+/* Parses all whole records in the block; *used receives their length in bytes. */
 kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A block of records, cut among threads. Each thread first counts the rows of its share, so that all know
- * where theirs go; then each parses its own straight into the table. Labels and strings, which need memory
- * and an order, are taken from the places noted on the way by one thread at the end.
+ * Parses a block of records on several threads, for csv.c. Each thread first counts the rows of its share, so that
+ * all know where their rows go; then each parses its share directly into the table. Labels and strings need memory
+ * and a fixed order: threads note where they are, and one thread copies them at the end.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef enum fault_kind {
     FAULT_AFTER_QUOTE
 } fault_kind;
 
-/* The first thing wrong in a share. */
+/* The first error in a share. */
 typedef struct fault {
     fault_kind kind;
     int64_t field; /* 0-based; of ragged rows: how many fields there are */
@@ -104,7 +104,7 @@ static int report(share *part, fault_kind kind, int64_t number, const kfe_i_fiel
     return 0;
 }
 
-/* What is not a finite number: the rare case, so apart. */
+/* Handles a field that is not a finite number; kept apart from the fast path because it is rare. */
 static int take_odd_value(const kfe_i_csv *csv, share *part, int64_t number, const kfe_i_field *field,
                           double *out)
 {
@@ -145,7 +145,7 @@ static int only_blanks_after_quote(const kfe_i_field *field)
     return c == field->next;
 }
 
-/* One field into its place; returns 0 with the fault noted. */
+/* Stores one field; returns 0 with the error noted. */
 static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field,
                       double **value)
 {
@@ -168,7 +168,7 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
     return 1;
 }
 
-/* A row of another length explains any other fault in it. */
+/* If the row has another length than the first one, reports that instead of any other error in it. */
 static const char *report_length(const kfe_i_csv *csv, share *part, const char *row_begin)
 {
     kfe_i_field first = {row_begin, row_begin, row_begin, 0};
@@ -186,7 +186,7 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
     return NULL;
 }
 
-/* Parses the record at `begin`; returns its line end, or NULL with the fault noted. */
+/* Parses the record at `begin`; returns its line end, or NULL with the error noted. */
 static const char *parse_row(kfe_i_csv *csv, share *part, const char *begin, int64_t row)
 {
     double *value = csv->values ? csv->values + (csv->rows + row) * csv->cols : NULL;
@@ -226,7 +226,7 @@ static void describe_column(const kfe_i_csv *csv, int64_t number, kfe_i_text *ou
         kfe_i_text_printf(out, " ('%.100s')", csv->dialect.names[number]);
 }
 
-/* As spreadsheets write numbers in much of the world. */
+/* Whether the field is a number with a decimal comma, as spreadsheets write it in many countries. */
 static int has_decimal_comma(const kfe_i_field *at)
 {
     char text[64];
@@ -295,8 +295,8 @@ static kfe_status raise_fault(kfe_i_csv *csv, const share *part)
 
 /* ---- room ---- */
 
-/* Room for more rows: at first as many as the file should have, judged by this block, so that the table
- * is not moved; later a quarter more. */
+/* Makes room for more rows: at first for the whole file, estimated from this block, so that the table is not moved;
+ * later a quarter more. */
 static kfe_status reserve_values(kfe_i_csv *csv, int64_t more)
 {
     const kfe_i_source *source = csv->block.source;
@@ -346,7 +346,7 @@ cleanup:
 
 /* ---- labels and strings ---- */
 
-/* Counts lines on from where it last was, since labels come in order. */
+/* Counts lines from the last place on, since labels come in order. */
 typedef struct line_counter {
     const char *place;
     int64_t line;
@@ -361,8 +361,8 @@ static int64_t count_to(void *user, const char *place)
     return counter->line;
 }
 
-/* The content is after a quote exactly if the field is quoted: otherwise a delimiter, a blank or a line end
- * stands there. */
+/* A field is quoted exactly if the byte before its content is a quote; otherwise that byte is a delimiter, a blank or
+ * a line end. */
 static int span_is_quoted(const kfe_i_csv *csv, kfe_i_span span)
 {
     return span.begin > 0 && csv->block.bytes[span.begin - 1] == '"';

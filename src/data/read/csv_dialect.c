@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kind of delimited text a file is, judged by its first lines. */
+/* Finds the delimiter, header, label and string column of delimited text from its first lines, for csv.c. */
 #include <string.h>
 #include <strings.h>
 
@@ -106,7 +106,7 @@ static int64_t count_fields(char delimiter, const char *c, const char *block_end
     return count;
 }
 
-/* The number of fields if all of the first lines agree on it, otherwise 0. */
+/* The number of fields if all of the first lines have the same, otherwise 0. */
 static int64_t agreed_fields(char delimiter, const char *begin, const char *end)
 {
     int64_t agreed = 0;
@@ -128,7 +128,8 @@ static int64_t agreed_fields(char delimiter, const char *begin, const char *end)
     return agreed;
 }
 
-/* Tabs, semicolons and pipes seldom stand in fields; commas may be decimal points, blanks anything. */
+/* Tabs, semicolons and pipes are tried first, since they are rare inside fields; then commas, which may be decimal
+ * commas; then blanks. */
 static char guess_delimiter(const char *begin, const char *end)
 {
     static const char candidates[] = "\t;|, ";
@@ -174,7 +175,7 @@ static kfe_status choose_delimiter(kfe_i_csv *csv)
 
 /* ---- header ---- */
 
-/* Consumes blank lines and makes sure that the first record is whole. */
+/* Skips blank lines and reads on until the first record is whole. */
 static kfe_status find_first_record(kfe_i_csv *csv, const char **end)
 {
     kfe_status status = KFE_OK;
@@ -242,7 +243,7 @@ static int is_number(const char *text)
     return kfe_i_is_missing_text(text, end) || kfe_i_parse_number(text, end, &value);
 }
 
-/* Strings tell no header from a first row, so only customary names count. */
+/* In a table of strings a header looks like a row, so only customary names are taken for one. */
 static int has_customary_name(const kfe_i_csv *csv)
 {
     static const char *const customary[] = {"text", "string", "sequence", "label", "class", "target"};
@@ -268,7 +269,7 @@ static int has_header(const kfe_i_csv *csv, int64_t label)
     if (settings->header != KFE_HEADER_AUTO)
         return settings->header == KFE_HEADER_YES;
     if (settings->content == KFE_CONTENT_LABELS)
-        return 0; /* told from the number of rows, later */
+        return 0; /* decided later, by the number of rows */
     if (label_is_named(settings->label))
         return 1;
     if (settings->content == KFE_CONTENT_STRINGS)
@@ -279,7 +280,7 @@ static int has_header(const kfe_i_csv *csv, int64_t label)
     return 0;
 }
 
-/* A slip of the pen in the first row must not make it a header unnoticed. */
+/* Warns if the first row has numbers among its names: a typing error may have made a data row a header. */
 static void warn_of_doubtful_header(const kfe_i_csv *csv)
 {
     double value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sparse text format of LIBSVM and SVMlight: "label index:value index:value ... # comment", indices from
- * 1 and increasing. `qid:` of ranking data is skipped.
+ * The reader of the sparse text format of LIBSVM and SVMlight: "label index:value index:value ... # comment", with
+ * increasing indices from 1. `qid:` of ranking data is skipped.
  */
 #include <math.h>
 #include <string.h>
@@ -18,15 +18,15 @@ typedef struct libsvm {
     kfe_i_labels *labels;
     int take_labels;
     int labelled;     /* whether rows begin with a label; -1 before the first row */
-    int64_t line;     /* number of the line at hand */
-    const char *text; /* the line at hand, for columns in messages */
+    int64_t line;     /* number of the current line */
+    const char *text; /* beginning of the current line, for columns in messages */
     int64_t rows, row_capacity;
     int64_t *row_start;
     int64_t entries, column_capacity, value_capacity;
     int32_t *columns;
     double *values;
     int64_t cols;
-    int64_t last_index; /* in the row at hand */
+    int64_t last_index; /* in the current row */
     int has_missing;
     int warned;
 } libsvm;
@@ -40,7 +40,7 @@ static int is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* The next word of the line, empty at its end or at a comment. */
+/* The next word of the line; empty at the end of the line or at a comment. */
 static token next_token(const char **c, const char *end)
 {
     token word;
@@ -143,7 +143,7 @@ static kfe_status parse_value(libsvm *reader, token word, const char *colon, dou
 
     if (missing && reader->settings->missing == KFE_MISSING_DROP) {
         reader->has_missing = 1;
-        *value = (double)NAN; /* the row goes later, when all files are there */
+        *value = (double)NAN; /* the row is dropped later, when all files have been read */
         return KFE_OK;
     }
     if (missing || (kfe_i_parse_number(colon + 1, word.end, value) && isnan(*value)))
@@ -344,8 +344,8 @@ static int looks_like_entry(token word)
     return kfe_i_parse_number(colon + 1, word.end, &value);
 }
 
-/* The first line with anything in it: "label index:value", or only entries, of which a single one could
- * as well be a time of day. */
+/* Looks at the first line that is not blank: "label index:value …", or at least two entries, since a single one might
+ * be a time of day. */
 static int recognise_libsvm(const char *head, int64_t length)
 {
     const char *end = head + length;

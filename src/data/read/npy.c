@@ -67,8 +67,8 @@ static kfe_status truncated(kfe_i_source *source, const char *what)
                          "%s: the data ends too early: the file is truncated", what);
 }
 
-/* A file that tells its size has been checked against the header: then all is allocated at once.
- * Otherwise (pipes, gzip) memory grows as data arrives, whatever the header promises. */
+/* If the size of the file is known, it was checked against the header, and all memory is allocated at once. Otherwise
+ * (pipes, gzip) memory grows as data arrives, whatever the header says. */
 static int64_t first_capacity(const kfe_i_source *source, const kfe_i_npy *npy, int64_t chunk)
 {
     return kfe_i_source_remaining(source) >= 0 || npy->count < chunk ? npy->count : chunk;
@@ -248,7 +248,7 @@ cleanup:
 
 /* ---- tables ---- */
 
-/* Moves column `label` out of a rows × cols matrix, which closes up. */
+/* Moves column `label` out of a rows × cols matrix and closes the gap. */
 static kfe_status split_label(kfe_context *ctx, double *values, int64_t rows, int64_t cols, int64_t label,
                               kfe_i_labels *labels)
 {

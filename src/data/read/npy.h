@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NumPy arrays: the header, and the elements as numbers or as words. */
+/* Read a NumPy array: its header, and its elements as numbers or as words. */
 #ifndef KFE_DATA_READ_NPY_H
 #define KFE_DATA_READ_NPY_H
 
@@ -21,14 +21,14 @@ typedef struct kfe_i_npy {
 int kfe_i_npy_recognise(const char *head, int64_t length);
 /* Reads magic, version and header. `what` names the array in messages. */
 kfe_status kfe_i_npy_read_header(kfe_i_source *source, const char *what, kfe_i_npy *out);
-/* The elements as doubles, in the order of rows; for kfe_i_free. */
+/* The elements as doubles, row-major; free them with kfe_i_free. */
 kfe_status kfe_i_npy_read_numbers(kfe_i_source *source, const char *what, const kfe_i_npy *npy, double **out);
 /* The elements of an array of strings, into `labels`. */
 kfe_status kfe_i_npy_read_words(kfe_i_source *source, const char *what, const kfe_i_npy *npy,
                                 kfe_i_labels *labels);
 /* Reads one array as labels, numbers or strings. */
 kfe_status kfe_i_npy_read_labels(kfe_i_source *source, const char *what, kfe_i_labels *labels);
-/* Reads a matrix into the raw; with_label: the label may be one of its columns. */
+/* Reads a matrix into a raw table; with_label: the label may be one of its columns. */
 kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
                                 int with_label, kfe_i_raw_table *out);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The header of a .npy file: magic, version, length, and a Python dictionary such as
- *   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
- * of which only these three keys are legal.
+ * Parses the header of a .npy file, for npy.c: magic, version, length, and a Python dictionary such as
+ *
+ *     {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * with exactly these three keys.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,7 @@ static const char *skip(const char *c)
     return c;
 }
 
-/* Past one character that must be there, or NULL. */
+/* The place after the expected character, or NULL if another one stands there. */
 static const char *expect(const char *c, char wanted)
 {
     c = c ? skip(c) : NULL;
@@ -92,7 +94,7 @@ static const char *parse_shape(const char *c, kfe_i_npy *out)
         if (c == first || out->dimensions == KFE_NPY_DIMENSIONS)
             return NULL;
         out->shape[out->dimensions++] = length;
-        c += *c == 'L'; /* Python 2 wrote long integers so */
+        c += *c == 'L'; /* Python 2 wrote long integers with an L */
         c = skip(c);
         if (*c == ',')
             c++;
@@ -113,7 +115,7 @@ static const char *parse_item(const char *c, kfe_i_npy *out, int *seen)
         return NULL;
     if (strcmp(key, "descr") == 0) {
         *seen |= 1;
-        if (*skip(c) == '[') { /* a record of several fields: its end does not matter, it is refused */
+        if (*skip(c) == '[') { /* a record of several fields, which is refused: its end does not matter */
             strcpy(out->descr, "|V");
             c = strstr(c, "],");
             c = c ? c + 1 : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * .npz archives: `X` (or the first array of two dimensions) and labels `y`, as numpy.savez writes them, or a
- * CSR matrix of scipy.sparse.save_npz, to which a `y` may have been added.
+ * The reader of .npz archives: `X` (or the first array of two dimensions) and labels `y`, as numpy.savez writes them,
+ * or a CSR matrix of scipy.sparse.save_npz, with or without `y`.
  */
 #include <math.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static int is_named(const kfe_i_zip_entry *entry, const char *name)
            memcmp(entry->name + length, ".npy", 4) == 0;
 }
 
-/* *found is 0 if there is none. */
+/* *found is 0 if the archive has no array of this name. */
 static kfe_status find_member(const kfe_i_zip *zip, const char *name, kfe_i_zip_entry *out, int *found)
 {
     kfe_status status = KFE_OK;

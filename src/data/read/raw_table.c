@@ -33,7 +33,8 @@ static const char *name_at(const void *list, int index)
     return ((const char *const *)list)[index];
 }
 
-/* A column's 1-based number, or its name. Numbers win: without a header, `names` is the first row. */
+/* Finds a column by its 1-based number or its name. A number is never a name, because without a header `names` is the
+ * first row. */
 static kfe_status named_column(kfe_context *ctx, const char *file, const char *label, int64_t count,
                                char *const *names, int64_t *column)
 {
@@ -77,7 +78,7 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
     *column = -1;
     if (strcmp(label, "none") == 0)
         return KFE_OK;
-    if (settings->columns == count) /* all columns are features: the label is not there */
+    if (settings->columns == count) /* all columns are features: there is no label */
         return KFE_OK;
     if (strcmp(label, "auto") == 0 && settings->label_file[0])
         return KFE_OK;
@@ -168,7 +169,8 @@ cleanup:
     return status;
 }
 
-/* The mean of what a column has into its gaps; returns how many gaps there were, -1 if it has nothing. */
+/* Fills the missing values of a column with the mean of the others; returns how many were missing, or -1 if all
+ * were. */
 static int64_t fill_column(kfe_i_table *table, int64_t column)
 {
     double sum = 0;

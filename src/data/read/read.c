@@ -50,7 +50,7 @@ static const kfe_i_reader *const readers[] = {&kfe_i_csv_reader, &kfe_i_tsv_read
                                               &kfe_i_npy_reader, &kfe_i_npz_reader};
 enum { READER_COUNT = sizeof readers / sizeof *readers };
 
-/* The content decides where it is clear (magic bytes), then the extension, then how the text looks. */
+/* Chooses the reader by magic bytes, then by the extension, then by the form of the text. */
 static const kfe_i_reader *guess_reader(const char *path, const char *head, int64_t length)
 {
     char extension[16];
@@ -121,7 +121,7 @@ cleanup:
     return status;
 }
 
-/* Labels from a file of their own, one column of it. */
+/* Reads the labels from a file of their own, which has one column. */
 static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings *settings, const char *file,
                                     kfe_i_raw_table *raw)
 {
@@ -152,7 +152,7 @@ cleanup:
     return status;
 }
 
-/* ---- from raws to a data set ---- */
+/* ---- from raw tables to a data set ---- */
 
 static void describe_target(const kfe_data *data, const kfe_i_read_settings *settings, char *out, size_t size)
 {
@@ -187,7 +187,7 @@ static void log_summary(const kfe_data *data, const char *file, const kfe_i_read
                   (long long)table->cols, table->kind == KFE_TABLE_CSR ? " (sparse)" : "", target);
 }
 
-/* `name` NULL: by its file. */
+/* Names a view; if `name` is NULL, after its file. */
 static kfe_status name_view(kfe_context *ctx, const char *name, const char *path, kfe_i_view *view)
 {
     kfe_status status = KFE_OK;
@@ -226,7 +226,7 @@ cleanup:
     return status;
 }
 
-/* Completes the raw and makes it a data set of one view. */
+/* Handles missing values and makes a data set of one view. */
 static kfe_status finish_one(kfe_context *ctx, kfe_i_raw_table *raw, const char *path,
                              const kfe_i_read_settings *settings, kfe_data **out)
 {
@@ -306,7 +306,7 @@ static kfe_status check_row_counts(kfe_context *ctx, int count, const char *cons
     return KFE_OK;
 }
 
-/* Only the last file may hold the label, and only its columns are counted. */
+/* The settings for one file: only the last one may hold the label, and `columns` is about that one. */
 static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe_i_view *view, int is_last)
 {
     kfe_i_read_settings own = *all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading tables. One reader per format, each a row of `readers`; all read from a kfe_i_source (a file or
- * standard input, gunzipped on the way) and fill a kfe_data with one view.
+ * The settings of reading, which every reader receives: where the label is, which format, what to do about missing
+ * values. read.c fills them from options.
  */
 #ifndef KFE_DATA_READ_READ_H
 #define KFE_DATA_READ_READ_H

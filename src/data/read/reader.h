@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of the formats share: each fills a raw, which read.c turns into a data set. */
+/* Implement a reader: it fills a kfe_i_raw_table from a source, and read.c makes a data set of that. */
 #ifndef KFE_DATA_READ_READER_H
 #define KFE_DATA_READ_READER_H
 
@@ -33,15 +33,15 @@ extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reade
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
 void kfe_i_raw_table_free(kfe_i_raw_table *raw);
-/* Fills or drops what is missing, as the settings say; refuses it where they do not. The raws are views of
- * the same rows: a row that one of them misses goes from all. */
+/* Fills missing values with means, drops their rows or fails, as the settings say. The raw tables are views of the
+ * same examples: a row is dropped from all of them. */
 kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, int count,
                                        const char *const *paths, const kfe_i_read_settings *settings);
 
 /* Which column of `count` holds the label: 0-based, or -1 for none. `names` may be NULL. */
 kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
                               int64_t count, char *const *names, int64_t *column);
-/* Whether the field stands for a value that is not there: empty, NA, N/A, nan, null, ? */
+/* Whether the field means a missing value: empty, NA, N/A, nan, null or ? */
 int kfe_i_is_missing_text(const char *begin, const char *end);
 
 /* Whether a reader has this extension, as kfe_i_path_extension gives it. */

@@ -108,7 +108,7 @@ static kfe_status take_raw(kfe_i_source *source, void *buffer, int64_t size, int
     while ((count = read(source->descriptor, buffer, (size_t)(size < LARGEST_READ ? size : LARGEST_READ))) <
                0 &&
            errno == EINTR) {
-        /* a signal may be the user's wish to stop waiting */
+        /* a signal may have asked to stop waiting */
         kfe_status status = kfe_i_checkpoint(source->ctx, "reading", source->taken, source->total);
         if (status != KFE_OK)
             return status;
@@ -134,7 +134,7 @@ static kfe_status fill_input(kfe_i_source *source)
     return status;
 }
 
-/* The two bytes of the gzip magic, which a pipe may hand over one by one. */
+/* Looks for the two magic bytes of gzip, which a pipe may deliver one by one. */
 static kfe_status look_for_gzip(kfe_i_source *source)
 {
     kfe_status status = KFE_OK;
@@ -222,8 +222,8 @@ static kfe_status truncated(kfe_i_source *source)
                          "again");
 }
 
-/* After the end of a gzip member: another member, or the end. Padding and garbage after it are refused
- * by inflate, except zeros, which tapes leave. */
+/* After a gzip member comes another member or the end. Zeros, which tapes append, are skipped; inflate refuses
+ * anything else. */
 static kfe_status next_member(kfe_i_source *source)
 {
     source->inside = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a reader's bytes come from: a file, standard input or memory, gunzipped on the way. */
+/* Read bytes from a file, standard input or memory, decompressed on the way. */
 #ifndef KFE_DATA_READ_SOURCE_H
 #define KFE_DATA_READ_SOURCE_H
 
@@ -26,7 +26,7 @@ typedef struct kfe_i_source {
     int64_t head_begin, head_end;
 } kfe_i_source;
 
-/* Each leaves a struct that must be closed, also after a failure. */
+/* Close the source after each of these, also after a failure. */
 kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *out);
 /* Memory that stays where it is; gunzipped if it is gzip. */
 kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
@@ -36,18 +36,18 @@ kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const 
                                       kfe_i_source *out);
 void kfe_i_source_close(kfe_i_source *source);
 
-/* As many bytes as there are, up to `size`: fewer only at the end. */
+/* Reads up to `size` bytes; fewer only at the end. */
 kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, int64_t *got);
 /* The first bytes, up to 64 kB, without taking them. */
 kfe_status kfe_i_source_peek(kfe_i_source *source, const char **bytes, int64_t *count);
 /* Everything that is left, in memory for kfe_i_free. */
 kfe_status kfe_i_source_read_all(kfe_i_source *source, char **bytes, int64_t *count);
-/* Bytes still to be read, or -1 if only reading tells. */
+/* The number of bytes left, or -1 if it is not known in advance. */
 int64_t kfe_i_source_remaining(const kfe_i_source *source);
-/* Progress, and whether to go on. */
+/* Reports progress and asks whether to go on. */
 kfe_status kfe_i_source_checkpoint(kfe_i_source *source);
 
-/* How messages call a path: "-" is "standard input". */
+/* The name of a path in messages: "standard input" for "-". */
 const char *kfe_i_shown_path(const char *path);
 /* The extension of a path without its dot and without ".gz", in lower case; "" if there is none. Returns
  * whether there was a ".gz". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of fixed splits: the words `train` and `test`, each followed by 1-based row numbers or ranges a-b,
- * separated by blanks, commas or line ends. A further `train` begins the next split. '#' starts a comment.
+ * Read a file of fixed splits: the words `train` and `test`, each followed by 1-based row numbers or ranges a-b,
+ * separated by blanks, commas or line ends. Another `train` begins the next split. '#' starts a comment.
  */
 #ifndef KFE_DATA_READ_SPLIT_FILE_H
 #define KFE_DATA_READ_SPLIT_FILE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layout and names after PKWARE's APPNOTE.TXT, sections 4.3.7 (local header), 4.3.12 (central directory),
- * 4.3.14 to 4.3.16 (its end, and the zip64 forms), 4.5.3 (the zip64 extra field). */
+/* The part of the zip format that .npz archives need. Layout and names follow PKWARE's APPNOTE.TXT, sections 4.3.7
+ * (local header), 4.3.12 (central directory), 4.3.14 to 4.3.16 (its end, and the zip64 forms) and 4.5.3 (the zip64
+ * extra field). */
 #include "data/read/zip.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 enum { LOCAL_SIZE = 30, ENTRY_SIZE = 46, END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20 };
 enum { STORED = 0, DEFLATED = 8, FLAG_ENCRYPTED = 1, LARGEST_COMMENT = 65535 };
-/* No deflate stream unpacks to more than this many times its size. */
+/* Deflate never expands data by more than this factor. */
 enum { LARGEST_RATIO = 1032 };
 
 static uint64_t number_at(const kfe_i_zip *zip, int64_t offset, int size)
@@ -72,7 +73,7 @@ kfe_status kfe_i_zip_open(kfe_context *ctx, const char *name, const void *bytes,
     return out->directory <= size ? KFE_OK : damaged(out, "its directory lies past the end");
 }
 
-/* Sizes that do not fit into 32 bits stand in an extra field, in this order. */
+/* Sizes that do not fit in 32 bits are in an extra field, in this order. */
 static int read_zip64_extra(const kfe_i_zip *zip, int64_t begin, int64_t end, kfe_i_zip_entry *entry)
 {
     int64_t *fields[] = {&entry->unpacked, &entry->packed, &entry->header};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zip archives in memory, as NumPy writes them: stored or deflated entries, zip64 where needed. */
+/* Read zip archives in memory, as NumPy writes them: stored or deflated entries, zip64 where needed. */
 #ifndef KFE_DATA_READ_ZIP_H
 #define KFE_DATA_READ_ZIP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where writers put their bytes: a file that appears whole or not at all, gzipped on the way if asked. */
+/* Write bytes to a file that appears whole or not at all, compressed with gzip if asked. */
 #ifndef KFE_DATA_WRITE_SINK_H
 #define KFE_DATA_WRITE_SINK_H
 
@@ -20,16 +20,16 @@ typedef struct kfe_i_sink {
     int crc_wanted;
 } kfe_i_sink;
 
-/* Must be committed or abandoned, also after a failure. */
+/* Commit or abandon the sink, also after a failure. */
 kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, int packed, kfe_i_sink *out);
-/* Failures stick: kfe_i_sink_flush and kfe_i_sink_commit tell of them. */
+/* A failure is remembered: kfe_i_sink_flush and kfe_i_sink_commit return it. */
 void kfe_i_sink_put(kfe_i_sink *sink, const void *bytes, int64_t size);
 void kfe_i_sink_puts(kfe_i_sink *sink, const char *text);
 void kfe_i_sink_put_number(kfe_i_sink *sink, double value);
 /* CRC-32 of what is put between the two calls. */
 void kfe_i_sink_begin_crc(kfe_i_sink *sink);
 uint32_t kfe_i_sink_crc(kfe_i_sink *sink);
-/* Writes out what is pending if it is much; for the end of a row. */
+/* Writes the pending bytes if there are many; call it at the end of a row. */
 kfe_status kfe_i_sink_flush(kfe_i_sink *sink);
 kfe_status kfe_i_sink_commit(kfe_i_sink *sink);
 void kfe_i_sink_abandon(kfe_i_sink *sink);

@@ -12,7 +12,7 @@ enum { ROWS_BETWEEN_CHECKPOINTS = 4096 };
 static const kfe_i_writer *const writers[] = {&kfe_i_csv_writer, &kfe_i_tsv_writer, &kfe_i_libsvm_writer,
                                               &kfe_i_npy_writer, &kfe_i_npz_writer};
 
-/* The writer that the extension names; standard output is CSV. */
+/* Chooses the writer by the extension; standard output is CSV. */
 static kfe_status choose_writer(kfe_context *ctx, const char *path, const kfe_i_writer **out, int *packed)
 {
     char extension[16] = "csv";
@@ -51,7 +51,7 @@ const double *kfe_i_written_dense(const kfe_i_written *what, int64_t i)
     return what->row;
 }
 
-/* Written differently ("1.0", "01"), a name would not come back as it was. */
+/* Whether the name is a number in its shortest form. "1.0" and "01" are not: they would be read back as "1". */
 static int number_of_name(const char *name, double *number)
 {
     char text[KFE_NUMBER_TEXT];

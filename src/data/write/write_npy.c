@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NumPy arrays, and archives of them: X and y of dense data, the arrays of scipy.sparse.save_npz of CSR. */
+/* The writers of NumPy arrays (.npy) and archives (.npz): X and y for dense data, the arrays of scipy.sparse.save_npz
+ * for CSR. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static void put_doubles(kfe_i_sink *sink, const double *values, int64_t count)
 #endif
 }
 
-/* Version 1.0; the data begin at a multiple of 64, so that they can be mapped. */
+/* Version 1.0; the data begin at a multiple of 64 bytes, so that the file can be mapped into memory. */
 static void put_npy_header(kfe_i_sink *sink, const char *descr, const char *shape)
 {
     char text[192];
@@ -67,7 +68,7 @@ static void put_vector_header(kfe_i_sink *sink, const char *descr, int64_t count
     put_npy_header(sink, descr, shape);
 }
 
-/* What the target has for a row: numbers, or the class as a number. */
+/* Writes the target of one row: its numbers, or its class as a number. */
 static void put_target(kfe_i_sink *sink, const kfe_i_target *target, const double *class_numbers, int64_t i)
 {
     if (class_numbers)
@@ -76,7 +77,7 @@ static void put_target(kfe_i_sink *sink, const kfe_i_target *target, const doubl
         put_doubles(sink, target->values + i * target->cols, target->cols);
 }
 
-/* The table with the target, if there is one, before or after the values of each row. */
+/* Writes the table, with the target, if there is one, before or after the values of each row. */
 static kfe_status put_rows(const kfe_i_written *what, kfe_i_sink *sink, const kfe_i_target *target,
                            const double *class_numbers)
 {
@@ -195,7 +196,7 @@ static void put_directory(archive *zip)
 
 /* ---- labels ---- */
 
-/* The next character of UTF-8; bytes that are not come back as U+FFFD. */
+/* Decodes the next UTF-8 character; invalid bytes become U+FFFD. */
 static uint32_t next_character(const char **text)
 {
     const unsigned char *c = (const unsigned char *)*text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delimited text and LIBSVM. */
+/* The writers of delimited text (CSV, TSV) and LIBSVM files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- delimited text ---- */
 
-/* Text that would otherwise be read as several fields, as a missing value, or without its blanks. */
+/* Whether the text would be read back as several fields, as a missing value or without its blanks. */
 static int needs_quotes(const char *text, int64_t length, char delimiter)
 {
     if (length == 0 || text[0] == ' ' || text[length - 1] == ' ' || text[0] == '"')
@@ -46,7 +46,7 @@ static void put_name(const kfe_i_written *what, kfe_i_sink *sink, int64_t column
     put_text(sink, name, (int64_t)strlen(name), delimiter);
 }
 
-/* A row under way: what stands between its fields. */
+/* A row while it is written: the separator before its next field. */
 typedef struct line {
     const kfe_i_written *what;
     kfe_i_sink *sink;
@@ -200,7 +200,7 @@ static void put_entry(kfe_i_sink *sink, int64_t column, double value)
     kfe_i_sink_put_number(sink, value);
 }
 
-/* LIBSVM wants a label in every row: 0 where there is none. */
+/* LIBSVM files need a label in every row; it is 0 if the data has none. */
 static void put_label(const kfe_i_written *what, kfe_i_sink *sink, int64_t i)
 {
     const kfe_i_target *target = what->target;
