@@ -160,7 +160,10 @@ static void print_see_also(FILE *out, const cli_command *self)
 static void print_exit_status(FILE *out)
 {
     print_heading(out, "exit status");
-    fputs("0 if all went well, 1 if the work failed, 2 for wrong usage or bad input.\n", out);
+    fputs("0 on success; 2 for a mistake that you can correct (usage, input, an unwritable output, a memory "
+          "limit);\n"
+          "1 for a failure that you cannot (out of memory, no convergence).\n",
+          out);
 }
 
 static void print_overview(FILE *out)

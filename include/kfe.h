@@ -86,7 +86,7 @@ KFE_API kfe_status kfe_context_new(kfe_context **out);
 KFE_API kfe_status kfe_context_new_with(kfe_reallocate_fn reallocate, void *user, kfe_context **out);
 KFE_API void kfe_context_free(kfe_context *ctx);
 
-/* 0 (the default) means as many as OpenMP would take: OMP_NUM_THREADS, else as many as the machine has. */
+/* 0 (the default): OMP_NUM_THREADS if it is set, else one per core. */
 KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);
@@ -295,17 +295,17 @@ typedef struct kfe_model kfe_model;
 /* `params`: the method's parameters and fit options; `kernel`: "name:key=value,..."; both may be NULL. */
 KFE_API kfe_status kfe_spec_parse(kfe_context *ctx, const char *method, const char *params,
                                   const char *kernel, kfe_spec **out);
-/* What learns on the features, so that the model can predict; NULL: nothing. kfe_spec_set reaches its
- * parameters as well. */
+/* Sets the classifier or regressor on the features, so that the model can predict; NULL: none. kfe_spec_set also
+ * sets its parameters. */
 KFE_API kfe_status kfe_spec_set_learner(kfe_context *ctx, kfe_spec *spec, const char *learner,
                                         const char *params);
 KFE_API kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value);
-/* One more kernel: the kernel of a fit is the weighted sum (key `weight`) over kernels and views. A family,
+/* Adds a kernel: a fit uses the weighted sum (key `weight`) of its kernels. A family, such as
  * "rbf:gamma=0.001..10/8", adds eight. */
 KFE_API kfe_status kfe_spec_add_kernel(kfe_context *ctx, kfe_spec *spec, const char *kernel);
 
-/* A kernel, or family, of the view of this name alone; repeated, the view has several. Kernels without a view
- * are for the views that have none of their own. */
+/* Adds a kernel, or a family, for the view of this name only. Kernels without a view are for the views that have
+ * no kernel of their own. */
 KFE_API kfe_status kfe_spec_set_view_kernel(kfe_context *ctx, kfe_spec *spec, const char *view,
                                             const char *kernel);
 
@@ -314,21 +314,22 @@ typedef double (*kfe_kernel_fn)(void *user, const double *x, const double *y, in
 KFE_API kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name,
                                             kfe_kernel_fn kernel, void *user);
 
-/* What a direction rule sees at the beginning of a round (docs/deflation.md). Nothing is deflated but the
- * target: with Q the features, the deflated kernel matrix is (I − QQᵀ)K. */
+/* The state that a direction rule sees at the beginning of an iteration (docs/deflation.md). Only the target is
+ * deflated: with Q the features, the deflated kernel matrix is (I − QQᵀ)K. */
 typedef struct kfe_round {
-    int64_t examples, targets, round; /* targets: columns, 0 without labels; round: from 0 */
+    int64_t examples, targets,
+        round;              /* targets: columns, 0 without labels; round: number of the iteration, from 0 */
     const double *residual; /* examples × targets: the centred target, minus what the features explain */
     const double *features; /* round × examples, orthonormal */
     /* out (examples × k) = the kernel matrix, centred if so asked, times v (examples × k) */
     kfe_status (*times)(void *handle, const double *v, int64_t k, double *out);
     void *handle;
 } kfe_round;
-/* Fills direction[examples], coefficients on the examples; all zeros, as it is given, end the rounds. Called
- * from one thread at a time, except by cross-validation with several threads. */
+/* Fills direction[examples], which is zero before, with coefficients on the examples. A direction of zeros ends
+ * the iterations. Called from one thread at a time, except by cross-validation with several threads. */
 typedef kfe_status (*kfe_rule_fn)(void *user, const kfe_round *round, double *direction);
-/* A method of one's own, by its rule. `params`: dim, center and fit options. The model keeps `name` as its
- * method and needs no function to be used. */
+/* A spec of a method that you define by its direction rule. `params`: dim, center and fit options. The model
+ * keeps `name` as its method and needs no function when it is used. */
 KFE_API kfe_status kfe_spec_new_rule(kfe_context *ctx, const char *name, kfe_rule_fn rule, void *user,
                                      const char *params, const char *kernel, kfe_spec **out);
 KFE_API void kfe_spec_free(kfe_spec *spec);
@@ -368,7 +369,7 @@ KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const
                                  kfe_matrix *out);
 
 /*
- * What a model with a learner says of new data. `predictions` is rows × 1, the index of a class
+ * Predicts from new data; the model must have a learner. `predictions` is rows × 1, the index of a class
  * (kfe_model_class_name), or rows × targets for real targets. `scores`, if not NULL, are the decision values,
  * rows × kfe_model_outputs: one per class, or one per pair or link of the chain of classes, above zero for
  * the first of the two. The caller frees both.
@@ -376,12 +377,12 @@ KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const
 KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                kfe_matrix *predictions, kfe_matrix *scores);
 
-/* The scores of kfe_predict as one per class, rows × classes, larger being more so: votes of pairs are
- * counted, and those along a chain are its smallest margin. The caller frees `out`. */
+/* The scores of kfe_predict as one per class, rows × classes; higher scores mean more likely. Votes of
+ * pairs are counted; along a chain, the score is the smallest margin. The caller frees `out`. */
 KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
                                     kfe_matrix *out);
 
-/* Reads new data for a model, as kfe_data_read_views does (names, or one of them, NULL: by the file). The
+/* Reads new data for a model, as kfe_data_read_views does (names, or one of them, may be NULL: named after the file). The
  * model tells which views hold strings, whether the last file has a label column, and where; `options` of the
  * caller win. */
 KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
@@ -438,7 +439,7 @@ KFE_API int kfe_model_part(const kfe_model *model, int index, kfe_part_info *out
  * models that are not localized. */
 KFE_API int64_t kfe_model_gate(const kfe_model *model, const double **weights, const double **offset);
 
-/* Numbers that the fit recorded, such as "eigenvalues"; NULL if there are none by that name. */
+/* Numbers that the fit recorded, such as "eigenvalues"; NULL if there is no record of that name. */
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 
@@ -520,7 +521,7 @@ KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *cons
                                kfe_style style, char **out);
 KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the end */
 
-/* What there is, as JSON: the entry called `name` with its parameters, or an array of all (NULL). */
+/* Tables as JSON: the entry called `name` with its parameters, or an array of all entries (NULL). */
 KFE_API kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out);

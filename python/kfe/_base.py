@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all estimators have in common. Parameters, names and documentation come from the tables (_estimators)."""
+"""The base class of all estimators. Their parameters, names and documentation come from the tables (_estimators)."""
 from __future__ import annotations
 
 import functools
@@ -23,7 +23,7 @@ from ._validation import (check_strings, check_task, check_views, class_texts, e
 
 # Records of the library under the names that scikit-learn's users look for; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
-# Paths of iterative searches: one value before the first round, and one after each.
+# Records of iterative searches: one value before the first iteration, and one after each.
 PATHS = ("objective", "alignment", "radius_margin", "loss")
 
 
@@ -83,7 +83,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ---- fitting ----
 
     def fit(self, X, y=None):
-        """Learn features from examples, and with a learner to predict from them.
+        """Fit features and, with a learner, a classifier or regressor on them.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def support_(self) -> np.ndarray:
-        """Training rows that the features rest on."""
+        """Training rows of the support examples."""
         index = self._kernel_projector().support_index()
         if index is None:
             raise AttributeError(f"{type(self).__name__} rests on points of its own, not on training rows")
@@ -272,7 +272,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def offset_(self) -> np.ndarray:
-        """What is subtracted from the features."""
+        """The offset that is subtracted from the features."""
         check_is_fitted(self)
         return self._model.offset()
 
@@ -286,7 +286,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ---- using ----
 
     def transform(self, X):
-        """Features of examples.
+        """Compute the features of examples.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @available_if(_predicts)
     def predict(self, X):
-        """Labels or values of examples, by the learner or by the machines of the method itself.
+        """Predict labels or values of examples, by the learner or by the method itself.
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @available_if(_decides)
     def decision_function(self, X):
-        """Scores of the classes: larger is more so.
+        """Scores of the classes; higher scores mean more likely.
 
         Parameters
         ----------

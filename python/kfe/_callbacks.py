@@ -43,12 +43,12 @@ def kernel_callback(events, function: Callable, name: str):
 
 
 class Round:
-    """What a direction rule sees at the beginning of a round.
+    """The state that a direction rule sees at the beginning of an iteration.
 
     Attributes
     ----------
     round : int
-        Number of the round, from 0.
+        Number of the iteration, from 0.
     residual : ndarray of shape (n_samples, n_targets)
         The centred target, minus what the features found so far explain.
     features : ndarray of shape (round, n_samples)

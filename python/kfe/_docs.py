@@ -135,7 +135,7 @@ def _localized_attributes() -> list[str]:
                    "What the gate makes of the columns of each part; None where it does not see them.")
     lines += _item("gate_weights_", "ndarray of shape (gate_dim, n_parts)", "V of the gate softmax(zV + v₀).")
     lines += _item("gate_offset_", "ndarray of shape (n_parts,)", "v₀ of the gate.")
-    return lines + _item("support_", "ndarray of shape (n_support,)", "Training rows that the machines rest on.")
+    return lines + _item("support_", "ndarray of shape (n_support,)", "Training rows of the support vectors.")
 
 
 def _global_attributes(entry: Entry) -> list[str]:

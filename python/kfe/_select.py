@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-validation, comparison, evaluation and measures of kernels, as the command line has them."""
+"""Cross-validation, comparison, evaluation and measures of kernels: cv, compare, evaluate, measure."""
 from __future__ import annotations
 
 import os
@@ -19,7 +19,7 @@ Grid = Mapping[str, Any]
 
 
 class Report(dict):
-    """What the command line prints with ``--json``, as a dict."""
+    """A result as a dict, the same that the command line prints with ``--json``."""
 
     def to_dataframe(self):
         """The numbers as a table, for pandas to show."""
@@ -166,7 +166,7 @@ def _check_own(estimator) -> None:
 
 
 def _let_go(context: Context, text: c_void_p, model: c_void_p | None = None) -> None:
-    """What a call left although it was interrupted."""
+    """Free the results of a call that was interrupted."""
     lib.kfe_string_free(context.pointer, text)
     lib.kfe_model_free(model)
 

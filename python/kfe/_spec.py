@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to fit, from the parameters of an estimator."""
+"""Specs of the library from the parameters of an estimator."""
 from __future__ import annotations
 
 import weakref
@@ -142,7 +142,7 @@ def _free_spec(pointer, _context, _callbacks):
 
 
 def make_spec(context: Context, estimator: Any) -> Spec:
-    """What an estimator's parameters say, in the order in which later names do not hide earlier ones."""
+    """The spec of an estimator. The method is set before the learner, since their parameters may share names."""
     values = estimator.get_params(deep=False)
     entry = estimator._entry
     if "rule" in values:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Puts the views of new data in the order of the model's views; used by transform, predict and evaluate. */
 #include "model/arrange.h"
 
 #include <stdio.h>

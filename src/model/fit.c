@@ -141,7 +141,7 @@ static kfe_status open_gram(kfe_i_fit *job)
     return status;
 }
 
-/* A machine on the kernel is a projector onto its decision values. */
+/* An SVM on the kernel itself: its decision values become the features. */
 static kfe_status learn_from_kernel(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -163,7 +163,8 @@ cleanup:
     return status;
 }
 
-/* Kernels get the factors that the method found, those of factor zero go, and the operator is the new sum. */
+/* Multiplies the kernels by the factors that the method found, drops those of factor zero, and opens the
+ * operator of the new sum. */
 static kfe_status take_kernel_weights(kfe_i_fit *job)
 {
     const double *factors = job->solution.kernel_weights;
@@ -184,7 +185,7 @@ static kfe_status take_kernel_weights(kfe_i_fit *job)
     return open_gram(job);
 }
 
-/* A learner that was asked for has precedence over the machine of the method. */
+/* A learner of the spec takes precedence over the method's own predictor. */
 static kfe_status take_predictor(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;

@@ -45,7 +45,7 @@ kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const c
 
 /* The localized projector. */
 kfe_status kfe_i_load_local(kfe_i_loading *job);
-/* The machine, if the file has one. */
+/* The classifier or regressor, if the file has one. */
 kfe_status kfe_i_load_predictor(kfe_i_loading *job);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Models: making one from a solution, freeing it, and the public calls that read its parts (kfe_model_*). */
 #include "model/model.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fitted model: how to treat new data (scaling), and the projector that turns it into features. */
+/* Read or build a fitted model with this header: scaling, projector, predictor and records. */
 #ifndef KFE_MODEL_MODEL_H
 #define KFE_MODEL_MODEL_H
 
@@ -8,14 +8,14 @@
 #include "learn/learner.h"
 #include "method/method.h"
 
-/* What the model knows about one view of its training data. */
+/* One view of the training data, as the model keeps it. */
 typedef struct kfe_i_model_view {
     char *name;
     int64_t cols;
     char **column_names; /* one per column, or NULL */
     int strings;
     kfe_i_scaler scaler;
-    /* Scaled: the support set of kernel projectors, the landmarks of localized ones; else empty. */
+    /* Support examples of kernel projectors or landmarks of localized ones, scaled; else empty. */
     kfe_i_table support;
 } kfe_i_model_view;
 
@@ -29,8 +29,8 @@ typedef enum kfe_i_projector {
 /*
  * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;
  * localized ones are in method/local.h.
- * Centring in feature space is in A and offset already, so there is one transform for all. A machine, if
- * there is one, turns features into predictions.
+ * Centring in feature space is contained in A and offset, so one transform serves all methods. The predictor,
+ * if the model has one, turns features into predictions.
  */
 struct kfe_model {
     kfe_context *ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New data through a model: features, and what the machine on them says. */
+/* Applies a model to new data: kfe_transform, kfe_predict and kfe_class_scores. */
 #include <math.h>
 #include <string.h>
 

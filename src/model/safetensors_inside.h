@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two directions of the container share. */
+/* Constants and helpers that safetensors_read.c and safetensors_write.c share. */
 #ifndef KFE_MODEL_SAFETENSORS_INSIDE_H
 #define KFE_MODEL_SAFETENSORS_INSIDE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Specs: method, kernels, learner and options with their settings (kfe_spec_*). */
 #include "model/spec.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to fit: a method with its parameters, options that no method owns, kernels, a learner. */
+/* Read a spec with this header: the method, kernels and learner to fit, with their settings. */
 #ifndef KFE_MODEL_SPEC_H
 #define KFE_MODEL_SPEC_H
 
@@ -36,7 +36,7 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
  * they leave views without one, the default. */
 kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                               kfe_i_kernel_list *out);
-/* The learner learns from the kernel itself: no method stands between, and a kernel was named. */
+/* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
 
 #endif

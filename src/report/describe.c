@@ -78,13 +78,13 @@ static void add_learner(kfe_i_text *text, const kfe_model *model)
     if (!model->learner)
         return;
     if (strcmp(model->learner, model->method) == 0)
-        kfe_i_text_puts(text, "machines    of the method's own\n");
+        kfe_i_text_puts(text, "predicts    by the method itself\n");
     else
         kfe_i_text_printf(text, "learner     %s (%s)\n", model->learner, model->learner_params);
     kfe_i_text_printf(text, "outputs     %lld, %s\n", (long long)predictor->outputs,
                       outputs_meaning(predictor));
     if (predictor->support_vectors >= 0)
-        kfe_i_text_printf(text, "rests on    %lld support vectors\n", (long long)predictor->support_vectors);
+        kfe_i_text_printf(text, "support     %lld support vectors\n", (long long)predictor->support_vectors);
 }
 
 static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, char **out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well a model predicted one data set. */
+/* Report how well a model predicted a data set. */
 #ifndef KFE_REPORT_OUTCOME_H
 #define KFE_REPORT_OUTCOME_H
 

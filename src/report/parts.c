@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 
-/* A part that decides no example and is trusted less than this on average is not used. */
+/* A part is unused if it has the largest gate nowhere and a mean gate below this. */
 #define KFE_UNUSED_MEAN 0.01
 
 typedef struct part_report {
@@ -45,7 +45,7 @@ static kfe_status look(kfe_context *ctx, const kfe_model *model, int64_t m, part
     return kfe_i_text_take(&text, &out->kernel);
 }
 
-/* A view that serves several parts is needed as long as one of them is used. */
+/* A view of several parts is needed as long as one of them is used. */
 static int view_is_needed(const kfe_model *model, int64_t m)
 {
     int needed = 0;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Nested cross-validation of one spec: settings are compared on inner folds, the choice is assessed on outer
+ * splits. Called by kfe_cross_validate and kfe_compare. */
 #include "select/assess.h"
 
 #include <math.h>

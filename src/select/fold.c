@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One split under one method: extracts features of its training and test rows, and measures predictions on the
+ * test rows. Called by sweep.c. */
 #include "select/fold.h"
 
 #include <math.h>
@@ -55,7 +57,7 @@ typedef struct extraction {
     kfe_i_fit fit;
 } extraction;
 
-/* What outlives the task: a copy if it is borrowed, and freed by `owner`. */
+/* Makes a table outlive the task: copies it if it is borrowed; `owner` frees it. */
 static kfe_status keep_table(const extraction *job, kfe_i_table *table)
 {
     kfe_status status = KFE_OK;
@@ -84,7 +86,7 @@ cleanup:
     return status;
 }
 
-/* From a kernel matrix of all rows: one product gives the features of training and test rows alike. */
+/* Features from a kernel matrix of all rows: one product serves training and test rows. */
 static kfe_status extract_shared(extraction *job, kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
@@ -113,8 +115,8 @@ cleanup:
     return status;
 }
 
-/* What the machine takes: features, or from localized models, whose features are something else, the decision
- * values that it only has to read. */
+/* The input of the predictor: features, or the decision values of a localized model, whose features are
+ * something else. */
 static kfe_status predictor_input(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                   kfe_i_table *out)
 {
@@ -148,7 +150,7 @@ cleanup:
     return status;
 }
 
-/* Classes that the training rows do not have cannot be learned. */
+/* Removes the classes that the training rows do not have. */
 static kfe_status compact_classes(kfe_context *ctx, const kfe_i_split *split, kfe_data *train,
                                   int32_t **old_code)
 {
@@ -184,7 +186,7 @@ static void keep_predictor(kfe_context *owner, kfe_i_fold *out, kfe_model *model
     memset(&model->predictor, 0, sizeof model->predictor);
 }
 
-/* The owner may be at work in another thread, so what was begun is freed by the context of the task. */
+/* Frees a fold that was begun by the context of the task, since the owner may be busy in another thread. */
 static void give_up(kfe_context *ctx, kfe_i_fold *fold)
 {
     fold->ctx = ctx;

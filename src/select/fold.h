@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One split under one method: features of its training and test rows, and learners measured on them. */
+/* Fit one method on the training rows of a split and measure predictors on its test rows. */
 #ifndef KFE_SELECT_FOLD_H
 #define KFE_SELECT_FOLD_H
 
@@ -35,7 +35,7 @@ typedef struct kfe_i_rows {
 kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec, kfe_i_rows rows,
                              kfe_i_rows columns, kfe_data **out);
 
-/* Fits `spec` on the training rows; `matrix` NULL: by the road of kfe_fit. The result is freed by `owner`,
+/* Fits `spec` on the training rows; `matrix` NULL: as kfe_fit does. The result is freed by `owner`,
  * which may outlive ctx. */
 kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
                               const kfe_i_split *split, const kfe_spec *spec,
@@ -46,7 +46,7 @@ void kfe_i_fold_free(kfe_i_fold *fold);
 typedef struct kfe_i_trial {
     const kfe_data *data;
     const kfe_i_split *split;
-    const kfe_i_learner *learner; /* NULL: the fold has a machine */
+    const kfe_i_learner *learner; /* NULL: the fold has a predictor */
     const void *settings;
     int64_t dim;      /* the first so many features; 0: all */
     int64_t positive; /* class looked for; see kfe_i_outcome */
@@ -54,8 +54,8 @@ typedef struct kfe_i_trial {
     int64_t metric_count;
 } kfe_i_trial;
 
-/* Trains the learner on the training rows, unless there is a machine, and measures on the test rows:
- * values[metric_count], and the examples that it rests on (NaN where that has no meaning; may be NULL). */
+/* Trains the learner on the training rows, unless there is a predictor, and measures on the test rows:
+ * values[metric_count], and the examples that it rests on (NaN: not applicable; may be NULL). */
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
                               double *values, double *support_vectors);
 

@@ -36,15 +36,15 @@ typedef struct kfe_i_grid {
 } kfe_i_grid;
 
 /* Each text is NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN. NAME may be told apart by "fit.", "kernel.",
- * "method." or "learner." before it. Every value is checked. `optional`: a name that this specification does
- * not have is left out (and *unused_text, if not NULL, counts for each text how often that happened). */
+ * "method." or "learner." before it. Every value is checked. `optional`: skips a name that this spec does
+ * not have; unused[i], unless unused is NULL, counts how often text i was skipped. */
 kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *texts,
                            int optional, int *unused, kfe_i_grid *out);
 void kfe_i_grid_free(kfe_i_grid *grid);
 
-/* The number that setting `index` has within each place. */
+/* choice[p]: the index of setting `index` among the settings of place p. */
 void kfe_i_grid_choice(const kfe_i_grid *grid, int64_t index, int64_t choice[KFE_AXIS_PLACES]);
-/* The specification with the axes of places `first` … `last` set as these numbers say. */
+/* The specification with the axes of places `first` … `last` set as `choice` says. */
 kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t choice[KFE_AXIS_PLACES],
                             kfe_i_axis_place first, kfe_i_axis_place last, kfe_spec *spec);
 /* The whole specification of a setting. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two methods, measured on the same splits, differ. */
+/* Test whether two methods, measured on the same splits, differ. */
 #ifndef KFE_SELECT_SIGNIFICANCE_H
 #define KFE_SELECT_SIGNIFICANCE_H
 

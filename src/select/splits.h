@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows are for training and which for testing. */
+/* Divide rows into training and test parts with these functions. */
 #ifndef KFE_SELECT_SPLITS_H
 #define KFE_SELECT_SPLITS_H
 
@@ -41,7 +41,7 @@ typedef struct kfe_i_protocol {
 extern const kfe_i_param_table kfe_i_protocol_params;
 
 /* All splits of the rows listed (NULL: 0 … rows−1, of as many as the target has) by this protocol. `purpose`
- * separates random streams: the same seed, protocol and purpose give the same splits, on every machine.
+ * separates random streams: the same seed, protocol and purpose give the same splits everywhere.
  * Warns once about classes with fewer members than folds. KFE_EINPUT when there are fewer rows than folds. */
 kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
                              int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
