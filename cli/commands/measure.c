@@ -69,8 +69,13 @@ const cli_command cli_command_measure = {
     .name = "measure",
     .summary = "measure how well kernels suit the labels, without fitting",
     .operands = "TRAIN... -k KERNEL... [FLAGS]",
-    .description = "Prints for every kernel how well it agrees with the labels (kernel-target alignment, "
-                   "HSIC) and how many directions matter (effective rank).",
+    .description =
+        "Prints for every kernel how well it agrees with the labels: the cosine between the kernel "
+        "matrix and the label kernel YY^T (alignment), the same after centring (centred-alignment), and "
+        "their covariance (hsic). Y has one column of +-1 for two classes, an indicator column per class "
+        "for more, and the target columns for real targets. effective-rank, the squared trace over the "
+        "squared norm of the centred kernel matrix, is the number of directions that matter. To compare "
+        "kernels, use centred-alignment.",
     .examples = "  kfe measure train.csv -k linear -k rbf:gamma=median\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_USES_FITTING,

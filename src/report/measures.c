@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The report of `kfe measure` as a text table or as JSON: one line per kernel. Called by workflow/measure.c. */
 #include "report/measures.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of measures of several kernels on one data set. */
+/* Print the measures of several kernels on one data set, as a text table or as JSON. */
 #ifndef KFE_REPORT_MEASURES_H
 #define KFE_REPORT_MEASURES_H
 

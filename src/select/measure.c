@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alignment           ⟨K, T⟩ / (‖K‖‖T‖), Cristianini et al. (2002); Wu & Farquhar (2007), eq. (17)
- * centred-alignment   the same with PKP and PTP, Cortes, Mohri & Rostamizadeh (2012)
- * hsic                tr(PKPT) / (n − 1)², Gretton et al. (2005)
- * effective-rank      (tr PKP)² / ‖PKP‖²: the number of equal eigenvalues with the same two moments
+ * The measures of `kfe measure` and the moments they are made of; called by workflow/measure.c and by the report.
+ * K is the kernel matrix, T = YYᵀ the label kernel (measure.h), P = I − eeᵀ/n.
  *
- * ‖PKP‖² = ‖K‖² − 2n‖r‖² + n²m² with row means r and overall mean m, so that no pass is over PKP.
+ *     alignment           ⟨K, T⟩ / (‖K‖‖T‖)        Cristianini et al. (2002); Wu & Farquhar (2007), eq. (17)
+ *     centred-alignment   ⟨PKP, T⟩ / (‖PKP‖‖PTP‖)  Cortes, Mohri & Rostamizadeh (2012)
+ *     hsic                tr(PKPT) / (n − 1)²      Gretton et al. (2005)
+ *     effective-rank      (tr PKP)² / ‖PKP‖²       the r for which r equal eigenvalues have this trace and norm
+ *
+ * With the row means r of K and their mean m, ‖PKP‖² = ‖K‖² − 2n‖r‖² + n²m², so that PKP is never formed.
  */
 #include "select/measure.h"
 
@@ -38,7 +41,9 @@ static const kfe_i_measure measures[] = {
     {"alignment", "kernel-target alignment", 1, alignment},
     {"centred-alignment", "kernel-target alignment after centring", 1, centred_alignment},
     {"hsic", "Hilbert-Schmidt independence criterion", 1, hsic},
-    {"effective-rank", "squared trace over squared norm of the centred kernel", 0, effective_rank},
+    {"effective-rank",
+     "number of directions that matter: squared trace over squared norm of the centred kernel", 0,
+     effective_rank},
 };
 
 const kfe_i_measure *kfe_i_measure_at(int index)
@@ -74,7 +79,7 @@ static void subtract_means(int64_t n, int64_t k, double *y)
         double mean = 0;
         for (int64_t i = 0; i < n; i++)
             mean += y[i * k + j] / (double)n;
-        int constant = 1; /* whose mean rounding may make another number */
+        int constant = 1; /* rounding may make the mean of a constant column another number */
         for (int64_t i = 1; i < n; i++)
             constant &= y[i * k + j] == y[j];
         for (int64_t i = 0; i < n; i++)

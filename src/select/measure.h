@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures of how well a kernel fits its labels. One row of a table each. */
+/*
+ * Measure how well a kernel suits its labels without fitting anything: kfe_i_moments_compute, then the `value`
+ * of a row of the table.
+ *
+ * The label kernel is T = YYᵀ with Y (n × k)
+ *     two classes     one column, +1 for the first class and −1 for the second
+ *     more classes    one indicator column per class
+ *     real targets    the target columns
+ */
 #ifndef KFE_SELECT_MEASURE_H
 #define KFE_SELECT_MEASURE_H
 
 #include "data/target.h"
 #include "gram/gram.h"
 
-/* All that the measures are made of, from three passes over the operator. */
+/* The numbers that the measures are made of, from three passes over the operator. */
 typedef struct kfe_i_moments {
     double n;
     double squared_norm;         /* ‖K‖² */
     double centred_squared_norm; /* ‖PKP‖² */
     double centred_trace;        /* tr PKP */
     int has_target;
-    double with_target;         /* ⟨K, T⟩, T the target's own Gram matrix */
+    double with_target;         /* ⟨K, T⟩, T the label kernel */
     double centred_with_target; /* ⟨PKP, T⟩ */
     double target_norm;         /* ‖T‖ */
     double centred_target_norm; /* ‖PTP‖ */
@@ -29,7 +37,6 @@ typedef struct kfe_i_measure {
 /* NULL past the end. */
 const kfe_i_measure *kfe_i_measure_at(int index);
 
-/* T is YYᵀ: Y the ±1 target for two classes, the class indicator for more, the target columns if real. */
 kfe_status kfe_i_moments_compute(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
                                  kfe_i_moments *out);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures of kernels on data: every kernel is taken alone, on all views or on the one that it names. */
+/* kfe_measure: the measures of several kernels on one data set. Each kernel is measured alone, on all views or on
+ * the one that it names. Used by `kfe measure` and kfe.measure. */
 #include "select/measure.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static kfe_status name_kernel(kfe_context *ctx, const kfe_i_kernel *kernel, char
     return kfe_i_text_take(&text, out);
 }
 
-/* One kernel: resolved on the (scaled) views, its moments, and its name with the numbers filled in. */
+/* The moments of one kernel on the (scaled) views, and its name with parameters such as gamma as numbers. */
 static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_table *views,
                                  const char *kernel, kfe_i_gram_storage storage, kfe_i_moments *moments,
                                  char **name)

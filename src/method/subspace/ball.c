@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weight moves from the point of smallest to that of largest gradient gᵢ = K_ii − 2(Kβ)ᵢ, as far as the
- * objective grows: by (gᵢ − gⱼ) / 2‖φᵢ − φⱼ‖². Since the objective is concave, R² is at most its value plus
- * max gᵢ − gᵀβ, which ends the rounds. (Mitchell, Demyanov & Malozemov, 1974.) O(n) per round.
+ * The smallest enclosing ball by moving weight between two points (Mitchell, Demyanov & Malozemov, 1974); used by
+ * the radius-margin bound. With the gradient gᵢ = K_ii − 2(Kβ)ᵢ, weight moves from the point of smallest to the
+ * point of largest gᵢ by the best step,
+ *
+ *     (gᵢ − gⱼ) / (2‖φᵢ − φⱼ‖²).
+ *
+ * The objective is concave, so that R² ≤ objective + max gᵢ − gᵀβ: this gap ends the iterations. O(n) each.
  */
 #include "method/subspace/ball.h"
 
 #include <cblas.h>
 #include <math.h>
 
-enum { ROUNDS_PER_POINT = 2000, LEAST_ROUNDS = 100000 };
+enum { ITERATIONS_PER_POINT = 2000, LEAST_ITERATIONS = 100000 };
 
 static void start_at(int64_t n, const double *k, double *beta, double *gradient)
 {
@@ -23,7 +27,7 @@ static void start_at(int64_t n, const double *k, double *beta, double *gradient)
         gradient[i] += k[i * n + i];
 }
 
-/* The points to move weight to and from, and the certificate max gᵢ − gᵀβ. */
+/* The points to move weight to and from; returns the gap max gᵢ − gᵀβ. */
 static double choose_pair(int64_t n, const double *beta, const double *gradient, int64_t *to, int64_t *from)
 {
     double mean = 0;
@@ -66,20 +70,20 @@ static double objective(int64_t n, const double *k, const double *beta, const do
 kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, double tolerance, double *beta,
                                double *work, double *squared_radius, int *converged)
 {
-    int64_t most = n * ROUNDS_PER_POINT > LEAST_ROUNDS ? n * ROUNDS_PER_POINT : LEAST_ROUNDS;
+    int64_t most = n * ITERATIONS_PER_POINT > LEAST_ITERATIONS ? n * ITERATIONS_PER_POINT : LEAST_ITERATIONS;
     int64_t to = 0;
     int64_t from = 0;
 
     start_at(n, k, beta, work);
     *converged = 0;
-    for (int64_t round = 0; round < most; round++) {
+    for (int64_t iteration = 0; iteration < most; iteration++) {
         double gap = choose_pair(n, beta, work, &to, &from);
         double value = objective(n, k, beta, work);
         *converged = gap <= tolerance * fmax(value, 0);
         if (*converged || to == from)
             break;
         move_weight(n, k, to, from, beta, work);
-        if (round % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)
+        if (iteration % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)
             return KFE_ECANCEL;
     }
     *squared_radius = objective(n, k, beta, work);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The smallest ball around points that are given by their products K:
+ * Find the smallest ball that encloses points given by their kernel matrix K:
+ *
  *     R² = max Σ βᵢK_ii − βᵀKβ   over βᵢ ≥ 0, Σβᵢ = 1.
  */
 #ifndef KFE_METHOD_SUBSPACE_BALL_H
@@ -8,8 +9,8 @@
 
 #include "core/context.h"
 
-/* beta (n) is the start (any point of the simplex; zeros: the uniform one) and the answer; *squared_radius
- * the objective there, below R² by at most `tolerance` times itself unless *converged is 0. work: n. */
+/* beta (n) holds the start (zeros: uniform weights) and receives the answer. *squared_radius is the objective
+ * there; unless *converged is 0 it is below R² by at most `tolerance` times itself. work: n. */
 kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, double tolerance, double *beta,
                                double *work, double *squared_radius, int *converged);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The radius-margin bound and its gradient: one warm-started SVM per class and the smallest enclosing ball. Used
+ * through criterion.c. */
 #include "method/subspace/radius_margin.h"
 
 #include <cblas.h>
@@ -10,10 +12,10 @@
 #include "learn/smo.h"
 #include "method/subspace/ball.h"
 
-/* Of the machines' optimality and of R²: what gradients may be wrong by. */
+/* Accuracy of the SVMs and of R², which limits that of the gradients. */
 #define KFE_SVM_TOLERANCE 1e-7
 #define KFE_BALL_TOLERANCE 1e-9
-/* No bound: squared slacks have none. */
+/* Squared slacks leave α unbounded. */
 #define KFE_NO_BOUND 1e30
 
 static void fill_signs(const kfe_i_target *target, kfe_i_radius_margin *bound)

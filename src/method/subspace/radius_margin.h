@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The radius-margin bound R²‖w‖² of a support vector machine on features X (n × f), as a criterion on
- * subspace kernels: the smaller, the better. With K̃ = XXᵀ + I/C (soft margin with squared slacks),
- *     ‖w‖² = 2 max_α Σαᵢ − ½(yα)ᵀK̃(yα),  α ≥ 0, yᵀα = 0;     R² = max_β Σβᵢ K̃_ii − βᵀK̃β on the simplex,
+ * Evaluate the radius-margin bound R²‖w‖² of an SVM on features X (n × f), as a criterion on subspace kernels
+ * (criterion.h); smaller is better. With K̃ = XXᵀ + I/C (soft margin with squared slacks),
+ *
+ *     ‖w‖² = 2 max_α Σαᵢ − ½(yα)ᵀK̃(yα)   over α ≥ 0, yᵀα = 0
+ *     R²   = max_β Σβᵢ K̃_ii − βᵀK̃β      over the simplex
+ *
  * and, since both are maxima, with a = yα,
+ *
  *     ∂‖w‖²/∂X = −2aaᵀX,    ∂R²/∂X = 2(diag β − ββᵀ)X.
- * More than two classes: the sum of ‖w‖² over one machine per class against the rest. The criterion is
- * −log(R² Σ‖w‖²), so that a multiple of the kernel makes no difference to a search but through C.
+ *
+ * More than two classes: ‖w‖² is summed over one SVM per class against the rest. The criterion is
+ * −log(R² Σ‖w‖²), so that multiplying the kernel by a constant matters only through C.
  *
  * Chapelle, Vapnik, Bousquet & Mukherjee (2002), sections 3 and 5; Wu & Farquhar (2007), section 4.
  * Time: O(n²f) for K̃ and the solvers, which start from their last answers; memory 8n² bytes.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Subspaces to start from, for skfe.c and stopping.c: fit another method with its defaults (or draw at random),
+ * take its coefficients as candidates, and keep the dimensions that suit the classes best. */
 #include "method/subspace/skfe_start.h"
 
 #include <cblas.h>
@@ -12,7 +14,7 @@
 #include "gram/linalg.h"
 #include "kernel/expansion.h"
 
-/* For coefficients of what lies outside of the examples' span only nearly: a start need not be exact. */
+/* The ridge, relative to the mean diagonal, that expresses synthetic points by examples: a start need not be exact. */
 #define KFE_START_RIDGE 1e-8
 
 /* Candidates: coefficients and their images under the operator, rows × count. */
@@ -52,7 +54,7 @@ static kfe_status settings_for(kfe_context *ctx, const kfe_i_method *method, kfe
     KFE_CHECK_ALLOC(settings, kfe_i_alloc_zero(ctx, 1, method->params.size));
     *out = settings;
     KFE_TRY(kfe_i_params_default(ctx, &method->params, settings));
-    /* centroids and discriminants are as many as they are; the others would stop at ten */
+    /* centroid methods give one direction per class; the others would stop at ten */
     if (start == KFE_START_KPCA || start == KFE_START_KPLS) {
         snprintf(text, sizeof text, "%lld", (long long)dim);
         KFE_TRY(kfe_i_param_set(ctx, &method->params, method->name, settings, "dim", text));
@@ -61,7 +63,7 @@ cleanup:
     return status;
 }
 
-/* Landmarks are not examples: coefficients on examples whose features are nearly theirs. */
+/* Synthetic points are not examples: find coefficients on examples that give nearly the same features. */
 static kfe_status from_landmarks(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
                                  const kfe_i_solution *solution, candidates *out)
 {
@@ -118,7 +120,9 @@ static kfe_status by_method(kfe_context *ctx, const kfe_i_problem *problem, cons
     kfe_i_word_at(KFE_START_WORDS, (int)start, name, sizeof name);
     KFE_TRY(kfe_i_method_find(ctx, name, &method));
     if (start == KFE_START_AKDA_QR && !has_points(problem))
-        KFE_FAIL(ctx, KFE_EINVAL, "skfe: init akda-qr needs the points themselves; use koc, kpca or kpls");
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "skfe: {init=akda-qr} needs the data, not only a kernel matrix; use {init=koc}, {init=kpca} "
+                 "or {init=kpls}");
     own.gram = gram;
     KFE_TRY(settings_for(ctx, method, start, dim, &settings));
     KFE_TRY(method->fit(ctx, &own, settings, &solution));
@@ -129,10 +133,10 @@ cleanup:
     return status;
 }
 
-/* ---- others ---- */
+/* ---- random and principal directions ---- */
 
-static kfe_status by_chance(kfe_context *ctx, const kfe_i_gram *gram, int64_t dim, uint64_t draw,
-                            candidates *out)
+static kfe_status random_directions(kfe_context *ctx, const kfe_i_gram *gram, int64_t dim, uint64_t draw,
+                                    candidates *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_rng rng;
@@ -147,7 +151,7 @@ cleanup:
 }
 
 /* The leading eigenvectors, as unit vectors of feature space. */
-static kfe_status by_variance(kfe_context *ctx, const kfe_i_gram *gram, int64_t dim, candidates *out)
+static kfe_status principal_directions(kfe_context *ctx, const kfe_i_gram *gram, int64_t dim, candidates *out)
 {
     kfe_status status = KFE_OK;
     double *values = NULL;
@@ -171,9 +175,9 @@ cleanup:
     return status;
 }
 
-/* ---- dimensions ---- */
+/* ---- choosing dimensions ---- */
 
-/* The directions inside a subspace along which the sums over classes are longest, first. */
+/* Rotates a subspace so that the directions with the longest class sums come first. */
 static kfe_status turn_to_classes(kfe_context *ctx, const kfe_i_target *target, const kfe_i_subspace *from,
                                   candidates *out)
 {
@@ -197,9 +201,9 @@ cleanup:
     return status;
 }
 
-/* The candidates' subspace, turned so that its best directions come first, into `span`. */
-static kfe_status add_best(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
-                           const candidates *from, kfe_i_span *span)
+/* Adds the candidates to `span`, best directions first. */
+static kfe_status add_candidates(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+                                 const candidates *from, kfe_i_span *span)
 {
     kfe_status status = KFE_OK;
     double tolerance = kfe_i_gram_rank_tolerance(gram);
@@ -233,12 +237,12 @@ kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_problem *problem, 
     KFE_TRY(kfe_i_span_begin(ctx, gram->size, dim, &span));
     KFE_TRY(kfe_i_gram_rounding(gram, &span.rounding));
     if (start == KFE_START_RANDOM)
-        KFE_TRY(by_chance(ctx, gram, dim, draw, &first));
+        KFE_TRY(random_directions(ctx, gram, dim, draw, &first));
     else
         KFE_TRY(by_method(ctx, problem, gram, start, dim, &first));
-    KFE_TRY(add_best(ctx, problem, gram, &first, &span));
+    KFE_TRY(add_candidates(ctx, problem, gram, &first, &span));
     if (span.count < dim) {
-        KFE_TRY(by_variance(ctx, gram, dim, &rest));
+        KFE_TRY(principal_directions(ctx, gram, dim, &rest));
         KFE_TRY(kfe_i_span_add(&span, dim, rest.w, rest.image, kfe_i_gram_rank_tolerance(gram)));
     }
     if (span.count == 0)

@@ -119,7 +119,7 @@ static void test_refusals(void **state)
     assert_fails(ctx, KFE_EINPUT, "zero", kfe_fit(ctx, spec, zero, &model));
     kfe_spec_free(spec);
     assert_ok(ctx, kfe_spec_parse(ctx, "skfe", "init=akda-qr", "precomputed", &spec));
-    assert_fails(ctx, KFE_EINVAL, "needs the points", kfe_fit(ctx, spec, given, &model));
+    assert_fails(ctx, KFE_EINVAL, "needs the data", kfe_fit(ctx, spec, given, &model));
     kfe_spec_free(spec);
     memset(e.class_of, 0, ROWS * sizeof *e.class_of);
     kfe_data *one_class = support_dense(ctx, ROWS, COLS, e.x, e.class_of);
