@@ -23,6 +23,8 @@
 
 /* Norm after orthogonalisation, relative to the norm before, at which a vector adds nothing. */
 #define NOTHING_NEW 1e-7
+/* In the growing subspace the gap may be larger by this factor: each further digit costs block solves. */
+#define SPAN_TOLERANCE 100
 /* The share of the memory limit that the subspace may take. */
 #define SPAN_SHARE 0.25
 
@@ -241,7 +243,7 @@ kfe_status kfe_i_joint_solve(void *user, kfe_i_onevsrest *svms, double tolerance
     if (kernel->factor)
         return solve_stored(kernel, svms, tolerance, out);
     KFE_TRY(span_open(&s, svms->count));
-    KFE_TRY(solve_in_span(&s, svms, tolerance, out));
+    KFE_TRY(solve_in_span(&s, svms, SPAN_TOLERANCE * tolerance, out));
 cleanup:
     span_free(&s);
     return status;

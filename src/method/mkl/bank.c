@@ -68,8 +68,7 @@ cleanup:
     return status;
 }
 
-/* Passes over factored operators are cheap, but every round reads the entries: those are kept too, if they
- * fit. */
+/* Passes over factored operators are cheap, but every iteration reads the entries: keep those too, if they fit. */
 static kfe_status keep_entries(kfe_i_bank *bank, const kfe_i_problem *problem, int64_t m, double reserve)
 {
     kfe_status status = KFE_OK;
@@ -104,8 +103,8 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
     KFE_TRY(measure_trace(ctx, bank->raw[m], bank->kept[m].gram, &bank->traces[m]));
     if (bank->traces[m] == 0) {
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "%s: kernel %lld says nothing: centred, its entries on the diagonal sum to nothing or "
-                  "less; it gets no weight",
+                  "%s: kernel %lld is constant on this data, or far from positive definite: its centred "
+                  "trace is not positive; it gets no weight",
                   method, (long long)m + 1);
         return KFE_OK;
     }

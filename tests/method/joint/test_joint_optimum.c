@@ -115,7 +115,7 @@ static double solve_kernel(kfe_context *ctx, const support_sample *p, int uncorr
     kernel.right = right;
     kernel.factor = factored ? factor : NULL;
     assert_ok(ctx, kfe_i_onevsrest_open(ctx, &p->data->target, CLASSES, 10, 1e-6, &svms));
-    assert_ok(ctx, kfe_i_joint_solve(&kernel, &svms, 1e-6, &certificate));
+    assert_ok(ctx, kfe_i_joint_solve(&kernel, &svms, factored ? 1e-6 : 1e-8, &certificate));
     double upper = svms.objective + svms.gap;
     *bound = certificate.bound;
     kfe_i_onevsrest_free(&svms);
