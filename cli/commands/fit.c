@@ -32,12 +32,12 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
         fprintf(stderr, "%s%s", i ? " + " : " with ", kernel);
     for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
         fprintf(stderr, "%s%s", i || cli_value(arguments, "kernel") ? " + " : " with ", kernel);
-    if (cli_value(arguments, "learner")) /* some methods bring machines of their own */
+    if (cli_value(arguments, "learner")) /* some methods predict without a learner */
         fprintf(stderr, ", then %s", kfe_model_learner(model));
     fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
             kfe_model_dim(model) == 1 ? "" : "s");
     if (kfe_model_support_size(model) > 0)
-        fprintf(stderr, " from %lld support points", (long long)kfe_model_support_size(model));
+        fprintf(stderr, " from %lld support examples", (long long)kfe_model_support_size(model));
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_value(arguments, "output"));
 }
 

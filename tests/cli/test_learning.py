@@ -544,3 +544,15 @@ def test_methods_that_fail_do_not_end_a_comparison(kfe):
     done = kfe.ok("compare", "same.csv", "-m", "kfd", "-m", "none", "--learner", "knn", "--folds", 2)
     assert "kfd is skipped" in done.err and "none " in done.out
 
+
+
+def test_former_names_of_flags_still_work_and_are_not_shown(kfe):
+    kfe.ok("generate", "-q", "rings", "--n", "60", "-o", "rings.csv")
+    for former, now in (("machine-C", "svm-C"), ("max-rounds", "max-iter")):
+        text = kfe.ok("fit", "-m", "mkl", "--help").out
+        assert f"--{now}" in text and f"--{former}" not in text
+        kfe.ok("fit", "-q", "-m", "mkl", "-k", "rbf:gamma=1", "-k", "linear", f"--{former}", "2", "rings.csv", "-o", "old.kfe")
+        kfe.ok("fit", "-q", f"--{former}", "2", "-m", "mkl", "-k", "rbf:gamma=1", "-k", "linear", "rings.csv", "-o", "old2.kfe")
+        kfe.ok("fit", "-q", "-m", "mkl", "-k", "rbf:gamma=1", "-k", "linear", f"--{now}", "2", "rings.csv", "-o", "new.kfe")
+        shown = [json.loads(kfe.ok("info", "--json", name).out)["parameters"] for name in ("old.kfe", "old2.kfe", "new.kfe")]
+        assert shown[0] == shown[1] == shown[2]
