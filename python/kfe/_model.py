@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from ctypes import byref, c_int64, c_size_t, c_void_p, string_at
+from ctypes import byref, c_char_p, c_int64, c_size_t, c_void_p, string_at
 from typing import Any, Callable
 
 import numpy as np
@@ -53,7 +53,7 @@ class Model:
     @classmethod
     def from_bytes(cls, content: bytes, kernels: dict[str, Callable] | None = None) -> "Model":
         context, pointer = Context(), c_void_p()
-        context.call(lib.kfe_model_load_bytes, content, len(content), byref(pointer))
+        context.call(lib.kfe_model_load_bytes, c_char_p(content), len(content), byref(pointer))
         model = cls(context, pointer.value)
         model.bind(kernels or {})
         return model
