@@ -239,6 +239,7 @@ static kfe_status use_tables(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
     kfe_entry_info entry;
+    kfe_guide_row row;
     char *texts[4] = {0};
 
     (void)user;
@@ -248,6 +249,7 @@ static kfe_status use_tables(kfe_context *ctx, void *user)
     TRY(CALL(kfe_list_learners)(ctx, NULL, &texts[3]));
     assert_true(CALL(kfe_generator)(0, &entry) && CALL(kfe_kernel)(0, &entry) &&
                 CALL(kfe_method)(1, &entry) && CALL(kfe_learner)(0, &entry) && CALL(kfe_metric)(0, &entry));
+    assert_int_equal(CALL(kfe_guide)(0, &row), 1);
     assert_non_null(CALL(kfe_generator_param)(0, 0));
     assert_non_null(CALL(kfe_kernel_param)(1, 0));
     assert_non_null(CALL(kfe_method_param)(1, 0));
