@@ -554,7 +554,7 @@ static void check_cancelling_leaves_nothing(const support_subject *s)
     support_made_free(&train);
 }
 
-/* ---- methods that learn machines with the features ---- */
+/* ---- methods that predict by themselves ---- */
 
 static int learns_svms(const support_subject *s)
 {

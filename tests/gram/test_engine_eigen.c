@@ -376,8 +376,8 @@ static void test_failing_allocations(void **state)
     }
 }
 
-/* More rounds, not one allocation more. */
-static void test_no_allocation_in_rounds(void **state)
+/* More iterations, not one allocation more. */
+static void test_iterations_do_not_allocate(void **state)
 {
     (void)state;
     for (int m = 0; m < 3; m++) {
@@ -406,7 +406,7 @@ int main(void)
         cmocka_unit_test(test_repeated),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_no_allocation_in_rounds),
+        cmocka_unit_test(test_iterations_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }

@@ -327,8 +327,8 @@ static void test_failing_allocations(void **state)
     support_sweep_run(&(support_sweep){.name = "solving", .use = run_watched, .user = &w, .step = step});
 }
 
-/* More rounds, not one allocation more: in double and in single precision. */
-static void test_no_allocation_in_rounds(void **state)
+/* More iterations, not one allocation more: in double and in single precision. */
+static void test_iterations_do_not_allocate(void **state)
 {
     static const int64_t memories[] = {0, 60000000};
     (void)state;
@@ -358,7 +358,7 @@ int main(void)
         cmocka_unit_test(test_repeated),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_no_allocation_in_rounds),
+        cmocka_unit_test(test_iterations_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }

@@ -10,7 +10,8 @@
 #include "support/tolerance.h"
 
 /* More than one panel of everything, and a multiple of nothing. */
-enum { SIZE = 301, RIGHT = 3, LEADING = 5 };
+/* More right-hand sides than the operators treat at once (16). */
+enum { SIZE = 301, RIGHT = 19, LEADING = 5 };
 
 /* A case, opened, with the truth and how far results may be from it. */
 typedef struct check {

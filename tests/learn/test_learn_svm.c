@@ -360,7 +360,7 @@ static void test_a_violation_is_told(void **state)
 
 /* ---- several classes from two ---- */
 
-/* Outputs, at all rows, of a machine for `first` (+1) against the classes for which `others` is set. */
+/* Outputs, at all rows, of an SVM for `first` (+1) against the classes for which `others` is set. */
 static double *two_class_run(kfe_context *ctx, const problem *p, const char *params, int first,
                              const int *others)
 {
@@ -599,6 +599,8 @@ static void test_bad_options_are_refused(void **state)
                  learn_try(ctx, "svm", "class-weights=balanced", &p.table, &real, &m));
     assert_fails(ctx, KFE_EINVAL, "no class 'x'",
                  learn_try(ctx, "svm", "class-weights=x:1", &p.table, &p.target, &m));
+    assert_fails(ctx, KFE_EINVAL, "'0' is not a weight above 0",
+                 learn_try(ctx, "svm", "class-weights=c0:0", &p.table, &p.target, &m));
     assert_null(m.weights);
     for (int64_t i = 0; i < ROWS * COLS; i++)
         p.x[i] *= 1e25;

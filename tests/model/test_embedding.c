@@ -213,7 +213,7 @@ static int64_t largest_of(const kfe_matrix *m, int64_t row)
     return best;
 }
 
-/* The class of the largest score is the one predicted, whatever the machines were about. */
+/* The class of the largest score is the one predicted, whatever the SVMs separate. */
 static void test_class_scores_agree_with_predictions(void **state)
 {
     static const char *const learners[][2] = {{"svm", "multiclass=ovo"},

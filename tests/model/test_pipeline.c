@@ -406,7 +406,7 @@ static void test_wrong_tensors_are_refused(void **state)
     free_halves(&h);
 }
 
-/* The classes and the task of the model must be those that the machine was made for. */
+/* The classes and the task of the model must be those that the predictor was made for. */
 static void test_targets_must_fit_the_predictor(void **state)
 {
     kfe_context *ctx = *state;

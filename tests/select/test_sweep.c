@@ -47,7 +47,7 @@ typedef struct sweep_case {
     int classes; /* 0: real targets */
 } sweep_case;
 
-#define EXACT "stop=1e-9" /* two ways to the same machine must not differ by where they stop */
+#define EXACT "stop=1e-9" /* two ways to the same SVM must not differ by where they stop */
 
 static const sweep_case cases[] = {
     {"oc", "oc", NULL, {NULL}, "knn", NULL, {"dim=1,3,2", "neighbors=1,3"}, SELECT_DENSE, 4},

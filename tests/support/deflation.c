@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Problems with real targets for the tests of the deflation methods, and deflation with every matrix formed. */
 #include "support/deflation.h"
 
 #include <math.h>

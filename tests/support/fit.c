@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Random problems, fits by the public header, and the dense algebra that tests compare with. */
 #include "support/fit.h"
 
 #include <math.h>

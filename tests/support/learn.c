@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tables and targets in memory, and fits of predictors on them, for the tests of learners. */
 #include "support/learn.h"
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ kfe_i_predictor learn_fit(kfe_context *ctx, const char *learner, const char *par
                           const kfe_i_table *features, const kfe_i_target *target);
 double *learn_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
                       const kfe_i_table *features); /* malloc */
-/* Both, and the machine freed. */
+/* Fits, predicts and frees the predictor. */
 double *learn_fit_outputs(kfe_context *ctx, const char *learner, const char *params,
                           const kfe_i_table *features, const kfe_i_target *target,
                           const kfe_i_table *queries);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Problems of several views for the tests that call the localized methods directly. */
 #include "support/local.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Model files taken apart, altered and signed again, for the tests of the loader. */
 #include "support/model_file.h"
 
 #include <stdio.h>

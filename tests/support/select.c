@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Samples of every kind of data and evaluation by hand, for the tests of searches. */
 #include "support/select.h"
 
 #include <math.h>

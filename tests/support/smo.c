@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* SVM duals with known kernels, and checks of their optimality, for the tests of the solver. */
 #include "support/smo.h"
 
 #include <libsvm/svm.h>

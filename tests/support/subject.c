@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Methods, kernels and data of the conformance suite, and how far apart their features may be. */
 #include "support/subject.h"
 
 #include <math.h>
@@ -204,7 +205,7 @@ void support_made_free(support_made *made)
 
 /* ---- fitting ---- */
 
-/* What a parameter is in a tight fit; NULL: no other than usual. Machines are solved to SUBJECT_STOP. The
+/* What a parameter is in a tight fit; NULL: no other than usual. SVMs are solved to SUBJECT_STOP. The
  * alternation converges slowly, and a search may stop a step earlier or later by rounding: so both make the
  * same few steps, which are continuous functions of the data. Clusters, with more points than classes, would
  * begin where the seed and the order of the examples put them. */
@@ -500,8 +501,8 @@ typedef struct job {
     support_subject subject;
 } job;
 
-/* No, if the kernel is indefinite and the method needs better, as it then says; nor tightly, if the machines
- * say that they cannot be solved so well: kernel values of thousands are too much for them. */
+/* No if the kernel is indefinite and the method refuses it; nor tightly if an SVM warns that it stopped early, as
+ * they do for kernel values of thousands. */
 static int can_be_fitted(const support_subject *s)
 {
     support_made train = support_make(s, &(support_variant){0});

@@ -8,7 +8,7 @@
 
 enum { SUBJECT_ROWS = 36, SUBJECT_TEST_ROWS = 11, SUBJECT_COLS = 6, SUBJECT_CLASSES = 3 };
 
-/* Violation of the machines' conditions of optimality in tight fits. */
+/* Largest violation of the SVMs' optimality conditions in tight fits. */
 #define SUBJECT_STOP 1e-11
 
 /* A mistake in the treatment of one of the 36 examples moves features by some 1/36 of the largest: a check that
@@ -21,7 +21,7 @@ typedef struct support_subject {
     int method_index;
     kfe_entry_info method, kernel; /* a method without kernels has an empty kernel name */
     kfe_context *ctx;
-    int tight; /* methods that learn machines are fitted as support_subject_fit says */
+    int tight; /* fit as support_subject_fit says */
 } support_subject;
 
 /* The subjects, malloc; a context is not yet in them. */
@@ -60,10 +60,9 @@ void support_made_free(support_made *made);
 /* Example that stands in row i of the reversed training set. */
 int64_t support_reversed_row(int64_t i);
 
-/* A model, or NULL if the kernel is indefinite and the method says that it cannot work with that. If the
- * subject is tight and learns machines, these are optimal up to SUBJECT_STOP, and rounding does not decide
- * where the method ends. Every round of another search makes the rounding of the one before larger, until
- * nothing is left to compare: few rounds, for methods that search. */
+/* A model, or NULL if the kernel is indefinite and the method refuses it. In tight fits, SVMs are solved up to
+ * SUBJECT_STOP, so that rounding does not decide where they end. Methods that search make few iterations: each one
+ * amplifies the rounding of those before, until nothing is left to compare. */
 kfe_model *support_subject_fit(const support_subject *subject, const char *params, const kfe_data *train);
 
 /* For specifications that are made otherwise. */

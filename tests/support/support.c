@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts, temporary files, the counting allocator and the log, for all tests. */
 #include "support/support.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mkl, lmkl and sldr as a program sees them, by the public header alone: planted halves and noise, special
- * cases that are plain machines, the search, files, names and orders of views, threads. */
+ * special cases that are plain SVMs, the search, files, names and orders of views, threads. */
 #include "support/scene.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static double *side_by_side(const scene *s)
     return all;
 }
 
-/* The best that machines with one weight per column, or per view, can do. */
+/* The best that SVMs with one weight per column, or per view, can do. */
 static double best_without_a_gate(kfe_context *ctx, scene *train, scene *test)
 {
     double best = 0;

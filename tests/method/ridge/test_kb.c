@@ -138,7 +138,7 @@ static void compare(kfe_context *ctx, const problem *p, const char *params, cons
     kfe_model *model = support_fit(ctx, "kb", params, kernel, p->train);
     kfe_matrix train = support_transform(ctx, model, p->train);
     kfe_matrix test = support_transform(ctx, model, p->test_data);
-    /* a difference in one round changes all later ones */
+    /* a difference in one iteration changes all later ones */
     double bound = ROUNDS * tolerance_eigenvector(ROWS, expected->gap);
     int64_t count = 0;
 

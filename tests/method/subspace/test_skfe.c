@@ -277,7 +277,7 @@ static void test_alignment_never_falls(void **state)
     free_engine(&e);
 }
 
-/* Without a round it is the start: koc. */
+/* Without iterations it is the start: koc. */
 static void test_no_rounds_are_the_start(void **state)
 {
     kfe_context *ctx = *state;
