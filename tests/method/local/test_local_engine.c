@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objective of lmkl and sldr against full matrices, its gradient against differences, and the geometry of
  * its steps. */
+#include "kernel/tile.h"
 #include "support/local.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ static const kfe_i_local_settings settings = {.local_dim = 2,
                                               .max_iterations = 1,
                                               .restarts = 1};
 
-static void open_scene(kfe_context *ctx, int classes, const char *kernel, int projects, scene *s)
+static void open_scene_of(kfe_context *ctx, int64_t rows, int classes, double apart, const char *kernel,
+                          int projects, scene *s)
 {
     kfe_i_local_retraction r = {0};
     kfe_i_rng rng;
@@ -35,10 +37,10 @@ static void open_scene(kfe_context *ctx, int classes, const char *kernel, int pr
     int *other = NULL;
 
     memset(s, 0, sizeof *s);
-    support_clouds(3, ROWS, COLS_A, classes, 1, &s->a, &s->class_of);
-    support_clouds(4, ROWS, COLS_B, classes, 1, &s->b, &other);
+    support_clouds(3, rows, COLS_A, classes, apart, &s->a, &s->class_of);
+    support_clouds(4, rows, COLS_B, classes, apart, &s->b, &other);
     free(other);
-    assert_ok(ctx, support_views_begin(ctx, ROWS, s->class_of, &s->views));
+    assert_ok(ctx, support_views_begin(ctx, rows, s->class_of, &s->views));
     support_views_add(&s->views, "first", COLS_A, s->a);
     support_views_add(&s->views, "second", COLS_B, s->b);
     assert_ok(ctx, support_views_kernel(&s->views, 0, kernel));
@@ -57,6 +59,11 @@ static void open_scene(kfe_context *ctx, int classes, const char *kernel, int pr
     assert_ok(ctx, kfe_i_local_update(&s->p, KFE_LOCAL_GATE_MAP, s->parameters));
     assert_ok(ctx, kfe_i_local_value(&s->p, s->parameters, &value));
     kfe_i_local_retraction_free(&r);
+}
+
+static void open_scene(kfe_context *ctx, int classes, const char *kernel, int projects, scene *s)
+{
+    open_scene_of(ctx, ROWS, classes, 1, kernel, projects, s);
 }
 
 static void close_scene(scene *s)
@@ -258,6 +265,18 @@ static void test_matrices_larger_than_a_tile(void **state)
     free(class_of);
 }
 
+/* Products over more support examples than a tile has rows. */
+static void test_gradients_larger_than_a_tile(void **state)
+{
+    enum { MANY = 330 };
+    scene s;
+
+    open_scene_of(*state, MANY, 2, 0.1, "rbf:gamma=0.3", 0, &s);
+    check_block(&s, KFE_LOCAL_GATE_WEIGHTS);
+    assert_true(s.p.work.support_count > KFE_TILE_SIDE);
+    close_scene(&s);
+}
+
 /* lmkl without room for the parts' matrices evaluates them again: the same value, the same gradient. */
 static void test_kernels_that_do_not_fit_are_evaluated_again(void **state)
 {
@@ -398,6 +417,7 @@ int main(void)
         with_context(test_gradients_are_those_of_the_value),
         with_context(test_value_is_the_optimum_on_the_localized_kernel),
         with_context(test_matrices_larger_than_a_tile),
+        with_context(test_gradients_larger_than_a_tile),
         with_context(test_kernels_that_do_not_fit_are_evaluated_again),
         with_context(test_softmax_of_huge_activations),
         with_context(test_a_gate_of_huge_weights_is_no_harm),
