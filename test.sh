@@ -61,10 +61,10 @@ configure() { # FOLDER CMAKE_OPTION...
 }
 
 # One stage at a time builds a folder; the next one finds it built.
-build() { # FOLDER CMAKE_OPTION...
+build() { # FOLDER CMAKE_OPTION...     $target: what to build (all)
     (
         flock 9
-        configure "$@" && cmake --build "$1" -j "$JOBS"
+        configure "$@" && cmake --build "$1" -j "$JOBS" --target "${target:-all}"
     ) 9> "$logs/$1.lock"
 }
 
@@ -75,15 +75,11 @@ build_sanitize() {
     build build-asan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=address,undefined
 }
 build_fuzz() {
-    build build-fuzz "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON -DKFE_BUILD_TESTS=OFF
+    target=fuzzers build build-fuzz "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
+        -DKFE_BUILD_TESTS=OFF
 }
-# clang-tidy wants the commands and the generated headers, not the objects.
-configure_clang() {
-    (
-        flock 9
-        configure build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON && cmake --build build-clang -j "$JOBS" --target kfe_objects
-    ) 9> "$logs/build-clang.lock"
-}
+# clang-tidy wants the commands and the generated headers only.
+configure_clang() { target=kfe_objects build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON; }
 
 # ---- counting ----
 

@@ -9,7 +9,7 @@ hours=${1:?usage: tests/fuzz/long.sh HOURS [HARNESS...]}
 shift
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
     -DKFE_BUILD_TESTS=OFF > /dev/null
-cmake --build build-fuzz
+cmake --build build-fuzz --target fuzzers
 count=$#
 ((count)) || count=$(ls tests/fuzz/fuzz_*.c | wc -l)
 seconds=$(awk -v hours="$hours" -v count="$count" 'BEGIN { printf "%d", hours * 3600 / count }')
