@@ -5,18 +5,16 @@
 #include <cblas.h>
 #include <string.h>
 
-void kfe_i_inner_products(int64_t n, int64_t p, const double *a, int64_t lda, int64_t q, const double *b,
-                          int64_t ldb, double *out)
+void kfe_i_inner_products(int64_t n, kfe_i_columns a, kfe_i_columns b, double *out)
 {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)p, (blasint)q, (blasint)n, 1, a,
-                (blasint)lda, b, (blasint)ldb, 0, out, (blasint)q);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)a.count, (blasint)b.count, (blasint)n, 1,
+                a.values, (blasint)a.stride, b.values, (blasint)b.stride, 0, out, (blasint)b.count);
 }
 
-void kfe_i_combine(int64_t n, int64_t p, int64_t q, double alpha, const double *a, int64_t lda,
-                   const double *s, int64_t lds, double beta, double *c, int64_t ldc)
+void kfe_i_combine(int64_t n, double alpha, kfe_i_columns a, kfe_i_columns s, double beta, double *c)
 {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)q, (blasint)p, alpha, a,
-                (blasint)lda, s, (blasint)lds, beta, c, (blasint)ldc);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)s.count, (blasint)a.count,
+                alpha, a.values, (blasint)a.stride, s.values, (blasint)s.stride, beta, c, (blasint)s.count);
 }
 
 void kfe_i_copy_block(int64_t n, int64_t k, const double *from, int64_t from_stride, double *to,

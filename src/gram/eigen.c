@@ -73,13 +73,23 @@ cleanup:
 
 /* ---- the basis ---- */
 
+static kfe_i_columns basis_of(const eigen_state *s)
+{
+    return kfe_i_strided(s->basis, s->size, s->capacity);
+}
+
+static kfe_i_columns image_of(const eigen_state *s)
+{
+    return kfe_i_strided(s->image, s->size, s->capacity);
+}
+
 /* candidate (n × count) ← its part orthogonal to the basis. */
 static void project_out(eigen_state *s, int64_t count)
 {
     if (s->size == 0)
         return;
-    kfe_i_inner_products(s->n, s->size, s->basis, s->capacity, count, s->candidate, count, s->small);
-    kfe_i_combine(s->n, s->size, count, -1, s->basis, s->capacity, s->small, count, 1, s->candidate, count);
+    kfe_i_inner_products(s->n, basis_of(s), kfe_i_packed(s->candidate, count), s->small);
+    kfe_i_combine(s->n, -1, basis_of(s), kfe_i_packed(s->small, count), 1, s->candidate);
 }
 
 /* candidate (n × count) ← an orthonormal basis of its columns, as many as are independent. The columns are
@@ -93,7 +103,7 @@ static kfe_status orthonormalise(eigen_state *s, int64_t *count)
     double *vectors = s->small + c * c;
     kfe_status status;
 
-    kfe_i_inner_products(s->n, c, s->candidate, c, c, s->candidate, c, inner);
+    kfe_i_inner_products(s->n, kfe_i_packed(s->candidate, c), kfe_i_packed(s->candidate, c), inner);
     for (int64_t j = 0; j < c; j++) /* lengths, kept in the swap area */
         s->swap[j] = inner[j * c + j] > 0 ? 1 / sqrt(inner[j * c + j]) : 0;
     for (int64_t i = 0; i < c; i++)
@@ -107,7 +117,7 @@ static kfe_status orthonormalise(eigen_state *s, int64_t *count)
     for (int64_t i = 0; i < c; i++)
         for (int64_t j = 0; j < kept; j++)
             vectors[i * c + j] *= s->swap[i] / sqrt(values[j]);
-    kfe_i_combine(s->n, c, kept, 1, s->candidate, c, vectors, c, 0, s->swap, kept);
+    kfe_i_combine(s->n, 1, kfe_i_packed(s->candidate, c), kfe_i_strided(vectors, kept, c), 0, s->swap);
     memcpy(s->candidate, s->swap, (size_t)(s->n * kept) * sizeof *s->swap);
     *count = kept;
     return KFE_OK;
@@ -139,7 +149,7 @@ static kfe_status rayleigh_ritz(eigen_state *s)
 {
     int64_t m = s->size;
 
-    kfe_i_inner_products(s->n, m, s->basis, s->capacity, m, s->image, s->capacity, s->projected);
+    kfe_i_inner_products(s->n, basis_of(s), image_of(s), s->projected);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < i; j++) {
             double mean = (s->projected[i * m + j] + s->projected[j * m + i]) / 2;
@@ -157,8 +167,8 @@ static double largest_residual(eigen_state *s, int64_t count)
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < count; j++)
             s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * m + j];
-    kfe_i_combine(s->n, m, count, 1, s->image, s->capacity, s->ritz, m, 0, s->swap, count);
-    kfe_i_combine(s->n, m, count, 1, s->basis, s->capacity, s->small, count, 1, s->swap, count);
+    kfe_i_combine(s->n, 1, image_of(s), kfe_i_strided(s->ritz, count, m), 0, s->swap);
+    kfe_i_combine(s->n, 1, basis_of(s), kfe_i_packed(s->small, count), 1, s->swap);
     memset(s->residuals, 0, (size_t)s->k * sizeof *s->residuals);
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < least(s->k, count); j++)
@@ -173,9 +183,9 @@ static void restart(eigen_state *s, int64_t keep)
 {
     int64_t m = s->size;
 
-    kfe_i_combine(s->n, m, keep, 1, s->basis, s->capacity, s->ritz, m, 0, s->swap, keep);
+    kfe_i_combine(s->n, 1, basis_of(s), kfe_i_strided(s->ritz, keep, m), 0, s->swap);
     kfe_i_copy_block(s->n, keep, s->swap, keep, s->basis, s->capacity);
-    kfe_i_combine(s->n, m, keep, 1, s->image, s->capacity, s->ritz, m, 0, s->swap, keep);
+    kfe_i_combine(s->n, 1, image_of(s), kfe_i_strided(s->ritz, keep, m), 0, s->swap);
     kfe_i_copy_block(s->n, keep, s->swap, keep, s->image, s->capacity);
     s->size = keep;
 }
@@ -303,7 +313,7 @@ static kfe_status krylov_eigen(eigen_state *s, double tolerance, double *eigenva
         kfe_i_gram_centred_inner(s->gram) ? kfe_i_gram_centred_inner(s->gram) : s->gram, &s->rounding));
     KFE_TRY(iterate(s, tolerance, &reached));
     memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
-    kfe_i_combine(s->n, s->size, s->k, 1, s->basis, s->capacity, s->ritz, s->size, 0, vectors, s->k);
+    kfe_i_combine(s->n, 1, basis_of(s), kfe_i_strided(s->ritz, s->k, s->size), 0, vectors);
 cleanup:
     return status;
 }
@@ -344,11 +354,11 @@ static kfe_status refine(const kfe_i_gram *gram, int64_t k, double tolerance, do
     KFE_ALLOC(ctx, projected, k * k);
     KFE_ALLOC(ctx, rotation, k * k);
     KFE_TRY(kfe_i_gram_times(gram, vectors, k, image));
-    kfe_i_inner_products(gram->size, k, vectors, k, k, image, k, projected);
+    kfe_i_inner_products(gram->size, kfe_i_packed(vectors, k), kfe_i_packed(image, k), projected);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, k, projected, k, eigenvalues, rotation));
-    kfe_i_combine(gram->size, k, k, 1, vectors, k, rotation, k, 0, rotated, k);
+    kfe_i_combine(gram->size, 1, kfe_i_packed(vectors, k), kfe_i_packed(rotation, k), 0, rotated);
     memcpy(vectors, rotated, (size_t)(gram->size * k) * sizeof *vectors);
-    kfe_i_combine(gram->size, k, k, 1, image, k, rotation, k, 0, rotated, k);
+    kfe_i_combine(gram->size, 1, kfe_i_packed(image, k), kfe_i_packed(rotation, k), 0, rotated);
     double reached = relative_residual(gram->size, k, eigenvalues, vectors, rotated);
     kfe_i_log(ctx, reached > tolerance ? KFE_LOG_WARNING : KFE_LOG_INFO,
               "eigenvectors: computed on a copy in single precision to save memory; the relative residual is "

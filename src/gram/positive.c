@@ -95,8 +95,8 @@ kfe_status kfe_i_positive_project(const kfe_i_positive *positive, double *a, int
     double *along = NULL;
 
     KFE_ALLOC(positive->ctx, along, r * k);
-    kfe_i_inner_products(positive->size, r, positive->vectors, r, k, a, k, along);
-    kfe_i_combine(positive->size, r, k, 1, positive->vectors, r, along, k, 0, a, k);
+    kfe_i_inner_products(positive->size, kfe_i_packed(positive->vectors, r), kfe_i_packed(a, k), along);
+    kfe_i_combine(positive->size, 1, kfe_i_packed(positive->vectors, r), kfe_i_packed(along, k), 0, a);
 cleanup:
     kfe_i_free(positive->ctx, along);
     return status;

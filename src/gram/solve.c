@@ -115,6 +115,11 @@ static int64_t affordable_rank(const kfe_i_gram *gram)
     return fits < 1 ? 1 : fits < most ? fits : most;
 }
 
+static kfe_i_columns factor_of(const solve_state *s)
+{
+    return kfe_i_strided(s->low_rank.factor, s->low_rank.rank, s->low_rank.capacity);
+}
+
 static kfe_status make_preconditioner(solve_state *s)
 {
     kfe_status status = KFE_OK;
@@ -125,8 +130,7 @@ static kfe_status make_preconditioner(solve_state *s)
     KFE_ALLOC(s->ctx, s->small, r * s->k + 1);
     if (r == 0)
         return KFE_OK;
-    kfe_i_inner_products(s->n, r, s->low_rank.factor, s->low_rank.capacity, r, s->low_rank.factor,
-                         s->low_rank.capacity, s->core);
+    kfe_i_inner_products(s->n, factor_of(s), factor_of(s), s->core);
     for (int64_t i = 0; i < r; i++)
         s->core[i * r + i] += s->ridge;
     KFE_TRY(kfe_i_cholesky(s->ctx, r, s->core, "the preconditioner"));
@@ -142,9 +146,9 @@ static void precondition(const solve_state *s, const double *x, double *z)
     memcpy(z, x, (size_t)(s->n * s->k) * sizeof *z);
     if (r == 0)
         return;
-    kfe_i_inner_products(s->n, r, s->low_rank.factor, s->low_rank.capacity, s->k, x, s->k, s->small);
+    kfe_i_inner_products(s->n, factor_of(s), kfe_i_packed(x, s->k), s->small);
     kfe_i_solve_cholesky(r, s->core, s->k, s->small);
-    kfe_i_combine(s->n, r, s->k, -1, s->low_rank.factor, s->low_rank.capacity, s->small, s->k, 1, z, s->k);
+    kfe_i_combine(s->n, -1, factor_of(s), kfe_i_packed(s->small, s->k), 1, z);
 }
 
 /* ---- conjugate gradients ---- */

@@ -71,7 +71,7 @@ static kfe_status find(void *user, const double *a, int64_t m, double *b, double
     kfe_i_joint_kernel *s = user;
 
     KFE_TRY(kfe_i_joint_transform(s, a, m, b, image));
-    kfe_i_inner_products(s->n, m, a, m, m, image, m, h);
+    kfe_i_inner_products(s->n, kfe_i_packed(a, m), kfe_i_packed(image, m), h);
     /* rounding must not make H asymmetric */
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < i; j++)

@@ -110,8 +110,8 @@ static void product_panel(const void *user, int64_t row, int thread)
         base_tile(job, row, rows, col, tile.cols, tile.values);
         if (job->points && kernel->def->map)
             kernel->def->map(kernel->settings, &tile);
-        kfe_i_combine(rows, tile.cols, c, kernel->common.weight, tile.values, KFE_TILE_STRIDE,
-                      p->work.scaled + col * c, c, col > 0, p->work.product + row * c, c);
+        kfe_i_combine(rows, kernel->common.weight, kfe_i_strided(tile.values, tile.cols, KFE_TILE_STRIDE),
+                      kfe_i_packed(p->work.scaled + col * c, c), col > 0, p->work.product + row * c);
     }
 }
 
@@ -146,8 +146,9 @@ static void pull_panel(const void *user, int64_t row, int thread)
         tile.cols = least(KFE_TILE_SIDE, p->work.support_count - col);
         base_tile(job, row, rows, col, tile.cols, tile.values);
         weigh_slopes(job, row, col, &tile);
-        kfe_i_combine(rows, tile.cols, dim, 1, tile.values, KFE_TILE_STRIDE,
-                      job->part->support_z.values + col * dim, dim, col > 0, p->work.pull + row * dim, dim);
+        kfe_i_combine(rows, 1, kfe_i_strided(tile.values, tile.cols, KFE_TILE_STRIDE),
+                      kfe_i_packed(job->part->support_z.values + col * dim, dim), col > 0,
+                      p->work.pull + row * dim);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < tile.cols; j++)
                 p->work.sums[row + i] += tile.values[i * KFE_TILE_STRIDE + j];
@@ -193,7 +194,8 @@ static void transpose_times(kfe_i_local_problem *p, const kfe_i_table *x, const 
     for (int64_t s = 0; s < p->work.support_count; s++)
         memcpy(p->work.gathered + s * x->cols, x->values + p->work.support[s] * x->stride,
                (size_t)x->cols * sizeof *p->work.gathered);
-    kfe_i_inner_products(p->work.support_count, x->cols, p->work.gathered, x->cols, k, v, k, out);
+    kfe_i_inner_products(p->work.support_count, kfe_i_packed(p->work.gathered, x->cols), kfe_i_packed(v, k),
+                         out);
 }
 
 /* ---- projections ---- */
@@ -203,10 +205,10 @@ static void pull_linear(kfe_i_local_problem *p, const kfe_i_local_source *part)
 {
     int64_t c = p->svms.count;
 
-    kfe_i_inner_products(p->work.support_count, c, p->work.scaled, c, part->dim, part->support_z.values,
-                         part->dim, p->work.small);
-    kfe_i_combine(p->work.support_count, c, part->dim, part->kernel.common.weight, p->work.scaled, c,
-                  p->work.small, part->dim, 0, p->work.pull, part->dim);
+    kfe_i_inner_products(p->work.support_count, kfe_i_packed(p->work.scaled, c),
+                         kfe_i_packed(part->support_z.values, part->dim), p->work.small);
+    kfe_i_combine(p->work.support_count, part->kernel.common.weight, kfe_i_packed(p->work.scaled, c),
+                  kfe_i_packed(p->work.small, part->dim), 0, p->work.pull);
 }
 
 /* pull = MZ becomes ∂J/∂Z */
@@ -248,10 +250,11 @@ static void product_linear(kfe_i_local_problem *p, const kfe_i_local_source *par
 {
     int64_t c = p->svms.count;
 
-    kfe_i_inner_products(p->work.support_count, part->dim, part->support_z.values, part->dim, c,
-                         p->work.scaled, c, p->work.small);
-    kfe_i_combine(p->work.support_count, part->dim, c, part->kernel.common.weight, part->support_z.values,
-                  part->dim, p->work.small, c, 0, p->work.product, c);
+    kfe_i_inner_products(p->work.support_count, kfe_i_packed(part->support_z.values, part->dim),
+                         kfe_i_packed(p->work.scaled, c), p->work.small);
+    kfe_i_combine(p->work.support_count, part->kernel.common.weight,
+                  kfe_i_packed(part->support_z.values, part->dim), kfe_i_packed(p->work.small, c), 0,
+                  p->work.product);
 }
 
 /* logits = q */
@@ -314,8 +317,8 @@ static void gate_weight_gradient(kfe_i_local_problem *p, const double *parameter
         memcpy(p->work.pull + s * p->at.gate_dim, p->now.gate + p->work.support[s] * p->at.gate_dim,
                (size_t)p->at.gate_dim * sizeof *p->work.pull);
     if (p->projects)
-        kfe_i_inner_products(p->work.support_count, p->at.gate_dim, p->work.pull, p->at.gate_dim, p->count,
-                             p->work.logits, p->count, gradient + p->at.weights);
+        kfe_i_inner_products(p->work.support_count, kfe_i_packed(p->work.pull, p->at.gate_dim),
+                             kfe_i_packed(p->work.logits, p->count), gradient + p->at.weights);
     else
         gate_columns_times(p, p->work.logits, gradient);
     cblas_daxpy((blasint)(p->at.offset - first), p->ridge, parameters + first, 1, gradient + first, 1);

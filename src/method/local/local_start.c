@@ -80,21 +80,21 @@ kfe_status kfe_i_local_polar(kfe_i_local_retraction *r, int64_t rows, int64_t k,
 {
     kfe_status status = KFE_OK;
 
-    kfe_i_inner_products(rows, k, a, k, k, a, k, r->gram);
+    kfe_i_inner_products(rows, kfe_i_packed(a, k), kfe_i_packed(a, k), r->gram);
     KFE_TRY(kfe_i_inverse_root(r->ctx, k, r->gram, r->values, r->vectors, r->root, r->eigen));
     copy_of(r, rows * k, a);
-    kfe_i_combine(rows, k, k, 1, r->copy, k, r->root, k, 0, a, k);
+    kfe_i_combine(rows, 1, kfe_i_packed(r->copy, k), kfe_i_packed(r->root, k), 0, a);
 cleanup:
     return status;
 }
 
 void kfe_i_local_tangent(kfe_i_local_retraction *r, int64_t rows, int64_t k, const double *w, double *g)
 {
-    kfe_i_inner_products(rows, k, w, k, k, g, k, r->gram);
+    kfe_i_inner_products(rows, kfe_i_packed(w, k), kfe_i_packed(g, k), r->gram);
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < k; j++)
             r->root[i * k + j] = (r->gram[i * k + j] + r->gram[j * k + i]) / 2;
-    kfe_i_combine(rows, k, k, -1, w, k, r->root, k, 1, g, k);
+    kfe_i_combine(rows, -1, kfe_i_packed(w, k), kfe_i_packed(r->root, k), 1, g);
 }
 
 /* ---- the start ---- */
@@ -163,7 +163,7 @@ static kfe_status supervise(const kfe_i_local_problem *p, const kfe_i_local_sour
     double *vectors = small + c * c;
     double *values = vectors + c * c;
     KFE_TRY(class_means(p, &part->columns, between));
-    kfe_i_inner_products(rows, c, between, c, c, between, c, small);
+    kfe_i_inner_products(rows, kfe_i_packed(between, c), kfe_i_packed(between, c), small);
     KFE_TRY(kfe_i_symmetric_eigen(p->ctx, c, small, c, values, vectors));
     for (; done < most && values[done] > KFE_RANK_TOLERANCE * values[0] && values[done] > 0; done++)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)rows, (blasint)c, 1 / sqrt(values[done]), between,

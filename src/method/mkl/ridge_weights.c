@@ -215,7 +215,7 @@ void kfe_i_ridge_weights_directions(const kfe_i_ridge_weights *s, double *b, dou
     /* ĜU/ξ = (M − I)U = L − U, so that H = LᵀĜU/ξ = Lᵀ(L − U) */
     for (int64_t i = 0; i < block; i++)
         b[i] = s->labels[i] - s->at.u[i];
-    kfe_i_inner_products(s->n, s->k, s->labels, s->k, s->k, b, s->k, h);
+    kfe_i_inner_products(s->n, kfe_i_packed(s->labels, s->k), kfe_i_packed(b, s->k), h);
     for (int64_t i = 0; i < block; i++)
         b[i] = s->at.u[i] / s->xi;
 }

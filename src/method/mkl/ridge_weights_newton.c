@@ -107,7 +107,8 @@ static kfe_status curvature(void *user, double *hessian)
 
     solve_for_images(s);
     for (int64_t i = 0; i < p; i++) {
-        kfe_i_inner_products(w->n, k, w->at.images + i * w->n * k, k, p * k, s->answers, p * k, s->traced);
+        kfe_i_inner_products(w->n, kfe_i_packed(w->at.images + i * w->n * k, k),
+                             kfe_i_packed(s->answers, p * k), s->traced);
         for (int64_t j = 0; j < p; j++) {
             double sum = 0;
             for (int64_t c = 0; c < k; c++)

@@ -230,7 +230,7 @@ static kfe_status choose_feature(boosting *b)
             b->weighted[i * b->n + j] = weight_of(b->loss, b->margin[i * b->n + j]) * b->sign[i] * b->sign[j];
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, q, n, 1, b->weighted, n, b->onto, q, 0, b->half,
                 q);
-    kfe_i_inner_products(b->n, b->rank, b->onto, b->rank, b->rank, b->half, b->rank, b->small);
+    kfe_i_inner_products(b->n, kfe_i_packed(b->onto, b->rank), kfe_i_packed(b->half, b->rank), b->small);
     KFE_TRY(kfe_i_symmetric_eigen_with(b->ctx, b->rank, b->small, 1, &largest_eigenvalue, b->direction,
                                        b->eigen));
     cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, b->onto, q, b->direction, 1, 0, b->feature, 1);

@@ -184,7 +184,7 @@ static kfe_status solve_coefficients(kfe_context *ctx, const kfe_i_gram *gram, c
     KFE_TRY(within_scatter(ctx, gram, groups, asked, w->scatter, &w->ridge));
     memcpy(w->b, w->image, (size_t)(n * c) * sizeof *w->b);
     KFE_TRY(kfe_i_cholesky_solve(ctx, n, w->scatter, c, w->b, "the within-class scatter plus the ridge"));
-    kfe_i_inner_products(n, c, w->image, c, c, w->b, c, w->h);
+    kfe_i_inner_products(n, kfe_i_packed(w->image, c), kfe_i_packed(w->b, c), w->h);
 cleanup:
     return status;
 }

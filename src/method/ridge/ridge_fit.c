@@ -117,11 +117,11 @@ static kfe_status solve(ridge_state *s)
     if (s->problem->on_images) {
         KFE_TRY(kfe_i_gram_times(s->gram, l, m, s->image));
         KFE_TRY(kfe_i_gram_solve(s->gram, s->ridge, s->image, m, KFE_TOLERANCE, s->b, &s->residual));
-        kfe_i_inner_products(n, m, s->image, m, m, s->b, m, s->small);
+        kfe_i_inner_products(n, kfe_i_packed(s->image, m), kfe_i_packed(s->b, m), s->small);
     } else {
         KFE_TRY(kfe_i_gram_solve(s->gram, s->ridge, l, m, KFE_TOLERANCE, s->b, &s->residual));
         KFE_TRY(kfe_i_gram_times(s->gram, s->b, m, s->image));
-        kfe_i_inner_products(n, m, l, m, m, s->image, m, s->small);
+        kfe_i_inner_products(n, kfe_i_packed(l, m), kfe_i_packed(s->image, m), s->small);
     }
 cleanup:
     return status;

@@ -182,8 +182,8 @@ static void refine(reduction *red)
     int64_t m = red->columns;
 
     memcpy(red->rest, red->targets, (size_t)(red->n * m) * sizeof *red->rest);
-    kfe_i_combine(red->n, q, m, -1, red->z, q, red->solved, m, 1, red->rest, m);
-    kfe_i_inner_products(red->n, q, red->z, q, m, red->rest, m, red->correction);
+    kfe_i_combine(red->n, -1, kfe_i_packed(red->z, q), kfe_i_packed(red->solved, m), 1, red->rest);
+    kfe_i_inner_products(red->n, kfe_i_packed(red->z, q), kfe_i_packed(red->rest, m), red->correction);
     cblas_daxpy((blasint)(q * m), -red->ridge, red->solved, 1, red->correction, 1);
     kfe_i_solve_cholesky(q, red->scatter, m, red->correction);
     cblas_daxpy((blasint)(q * m), 1, red->correction, 1, red->solved, 1);
@@ -214,15 +214,15 @@ static kfe_status solve(kfe_context *ctx, double asked, reduction *red)
     int64_t m = red->columns;
 
     KFE_TRY(make_workspace(ctx, red));
-    kfe_i_inner_products(red->n, q, red->z, q, q, red->z, q, red->scatter);
+    kfe_i_inner_products(red->n, kfe_i_packed(red->z, q), kfe_i_packed(red->z, q), red->scatter);
     add_ridge(asked, red);
-    kfe_i_inner_products(red->n, q, red->z, q, m, red->targets, m, red->covariance);
+    kfe_i_inner_products(red->n, kfe_i_packed(red->z, q), kfe_i_packed(red->targets, m), red->covariance);
     memcpy(red->solved, red->covariance, (size_t)(q * m) * sizeof *red->solved);
     KFE_TRY(kfe_i_cholesky(ctx, q, red->scatter, "the scatter of the features plus the ridge"));
     kfe_i_solve_cholesky(q, red->scatter, m, red->solved);
     refine(red);
-    kfe_i_combine(red->r, q, m, 1, red->root, q, red->solved, m, 0, red->b, m);
-    kfe_i_inner_products(q, m, red->covariance, m, m, red->solved, m, red->h);
+    kfe_i_combine(red->r, 1, kfe_i_packed(red->root, q), kfe_i_packed(red->solved, m), 0, red->b);
+    kfe_i_inner_products(q, kfe_i_packed(red->covariance, m), kfe_i_packed(red->solved, m), red->h);
 cleanup:
     return status;
 }

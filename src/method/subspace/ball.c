@@ -68,24 +68,24 @@ static double objective(int64_t n, const double *k, const double *beta, const do
 }
 
 kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, double tolerance, double *beta,
-                               double *work, double *squared_radius, int *converged)
+                               double *work, kfe_i_ball *out)
 {
     int64_t most = n * ITERATIONS_PER_POINT > LEAST_ITERATIONS ? n * ITERATIONS_PER_POINT : LEAST_ITERATIONS;
     int64_t to = 0;
     int64_t from = 0;
 
     start_at(n, k, beta, work);
-    *converged = 0;
+    out->converged = 0;
     for (int64_t iteration = 0; iteration < most; iteration++) {
         double gap = choose_pair(n, beta, work, &to, &from);
         double value = objective(n, k, beta, work);
-        *converged = gap <= tolerance * fmax(value, 0);
-        if (*converged || to == from)
+        out->converged = gap <= tolerance * fmax(value, 0);
+        if (out->converged || to == from)
             break;
         move_weight(n, k, to, from, beta, work);
         if (iteration % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)
             return KFE_ECANCEL;
     }
-    *squared_radius = objective(n, k, beta, work);
+    out->squared_radius = objective(n, k, beta, work);
     return KFE_OK;
 }

@@ -9,9 +9,14 @@
 
 #include "core/context.h"
 
-/* beta (n) holds the start (zeros: uniform weights) and receives the answer. *squared_radius is the objective
- * there; unless *converged is 0 it is below R² by at most `tolerance` times itself. work: n. */
+typedef struct kfe_i_ball {
+    double
+        squared_radius; /* the objective at beta; if converged, below R² by at most `tolerance` times itself */
+    int converged;
+} kfe_i_ball;
+
+/* beta (n) holds the start (zeros: uniform weights) and receives the solution. work: n. */
 kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, double tolerance, double *beta,
-                               double *work, double *squared_radius, int *converged);
+                               double *work, kfe_i_ball *out);
 
 #endif

@@ -59,7 +59,7 @@ double kfe_i_alignment_of(kfe_i_alignment *alignment, const double *x, int64_t d
     const kfe_i_labelled examples = {n, x, alignment->class_of};
 
     sum_classes(&examples, alignment->classes, dim, alignment->sums);
-    kfe_i_inner_products(n, dim, x, dim, dim, x, dim, alignment->scatter);
+    kfe_i_inner_products(n, kfe_i_packed(x, dim), kfe_i_packed(x, dim), alignment->scatter);
     double length = cblas_dnrm2((blasint)(alignment->classes * dim), alignment->sums, 1);
     double norm = cblas_dnrm2((blasint)(dim * dim), alignment->scatter, 1);
     if (norm == 0) {
@@ -74,7 +74,8 @@ double kfe_i_alignment_of(kfe_i_alignment *alignment, const double *x, int64_t d
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < dim; j++)
             gradient[i * dim + j] = factor * alignment->sums[alignment->class_of[i] * dim + j];
-    kfe_i_combine(n, dim, dim, -2 * value / norm / norm, x, dim, alignment->scatter, dim, 1, gradient, dim);
+    kfe_i_combine(n, -2 * value / norm / norm, kfe_i_packed(x, dim), kfe_i_packed(alignment->scatter, dim), 1,
+                  gradient);
     return value;
 }
 

@@ -91,7 +91,7 @@ static void fill_matrix(kfe_i_radius_margin *bound, const double *x, int64_t dim
 static void add_outer(kfe_i_radius_margin *bound, double factor, const double *a, const double *x,
                       int64_t dim, double *gradient)
 {
-    kfe_i_inner_products(bound->rows, 1, a, 1, dim, x, dim, bound->along);
+    kfe_i_inner_products(bound->rows, kfe_i_packed(a, 1), kfe_i_packed(x, dim), bound->along);
     cblas_dger(CblasRowMajor, (blasint)bound->rows, (blasint)dim, factor, a, 1, bound->along, 1, gradient,
                (blasint)dim);
 }
@@ -134,19 +134,18 @@ kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, dou
     kfe_status status = KFE_OK;
     kfe_i_radius_margin *bound = state;
     double margin = 0;
-    double radius = 0;
-    int converged = 0;
+    kfe_i_ball ball = {0};
 
     fill_matrix(bound, x, dim);
     memset(gradient, 0, (size_t)(bound->rows * dim) * sizeof *gradient);
     KFE_TRY(add_svms(bound, x, dim, &margin, gradient));
     KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, KFE_BALL_TOLERANCE, bound->beta,
-                                bound->work, &radius, &converged));
-    if (!(margin > 0) || !(radius > 0))
+                                bound->work, &ball));
+    if (!(margin > 0) || !(ball.squared_radius > 0))
         KFE_FAIL(bound->ctx, KFE_ENUMERIC,
                  "the radius-margin bound is lost in rounding; try a smaller {margin-C} or {scale=standard}");
-    finish_gradient(bound, x, dim, margin, radius, gradient);
-    *value = -log(radius) - log(margin);
+    finish_gradient(bound, x, dim, margin, ball.squared_radius, gradient);
+    *value = -log(ball.squared_radius) - log(margin);
 cleanup:
     return status;
 }

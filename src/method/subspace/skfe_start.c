@@ -191,10 +191,11 @@ static kfe_status turn_to_classes(kfe_context *ctx, const kfe_i_target *target, 
     KFE_ALLOC(ctx, small, 2 * d * d + d);
     for (int64_t i = 0; i < from->rows; i++)
         cblas_daxpy((blasint)d, 1, from->features + i * d, 1, sums + target->codes[i] * d, 1);
-    kfe_i_inner_products(target->class_count, d, sums, d, d, sums, d, small);
+    kfe_i_inner_products(target->class_count, kfe_i_packed(sums, d), kfe_i_packed(sums, d), small);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, small, d, small + 2 * d * d, small + d * d));
-    kfe_i_combine(from->rows, d, d, 1, from->basis, d, small + d * d, d, 0, out->w, d);
-    kfe_i_combine(from->rows, d, d, 1, from->features, d, small + d * d, d, 0, out->image, d);
+    kfe_i_combine(from->rows, 1, kfe_i_packed(from->basis, d), kfe_i_packed(small + d * d, d), 0, out->w);
+    kfe_i_combine(from->rows, 1, kfe_i_packed(from->features, d), kfe_i_packed(small + d * d, d), 0,
+                  out->image);
 cleanup:
     kfe_i_free(ctx, sums);
     kfe_i_free(ctx, small);

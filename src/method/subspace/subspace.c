@@ -135,9 +135,9 @@ static kfe_status multiply(kfe_i_subspace *subspace, const double *m)
 
     KFE_ALLOC(subspace->ctx, copy, n * d);
     memcpy(copy, subspace->basis, (size_t)(n * d) * sizeof *copy);
-    kfe_i_combine(n, d, d, 1, copy, d, m, d, 0, subspace->basis, d);
+    kfe_i_combine(n, 1, kfe_i_packed(copy, d), kfe_i_packed(m, d), 0, subspace->basis);
     memcpy(copy, subspace->features, (size_t)(n * d) * sizeof *copy);
-    kfe_i_combine(n, d, d, 1, copy, d, m, d, 0, subspace->features, d);
+    kfe_i_combine(n, 1, kfe_i_packed(copy, d), kfe_i_packed(m, d), 0, subspace->features);
 cleanup:
     kfe_i_free(subspace->ctx, copy);
     return status;
@@ -162,7 +162,7 @@ kfe_status kfe_i_subspace_refresh(kfe_i_subspace *subspace)
     KFE_ALLOC(ctx, small, 3 * d * d + d);
     KFE_TRY(kfe_i_eigen_work_new(ctx, d, &work));
     KFE_TRY(kfe_i_gram_times(subspace->gram, subspace->basis, d, subspace->features));
-    kfe_i_inner_products(n, d, subspace->basis, d, d, subspace->features, d, small);
+    kfe_i_inner_products(n, kfe_i_packed(subspace->basis, d), kfe_i_packed(subspace->features, d), small);
     symmetrise(d, small);
     double *root = small + 2 * d * d;
     KFE_TRY(kfe_i_inverse_root(ctx, d, small, small + 3 * d * d, small + d * d, root, work));
@@ -181,7 +181,8 @@ kfe_status kfe_i_subspace_principal(kfe_i_subspace *subspace)
     double *small = NULL;
 
     KFE_ALLOC(ctx, small, 2 * d * d + d);
-    kfe_i_inner_products(subspace->rows, d, subspace->features, d, d, subspace->features, d, small);
+    kfe_i_inner_products(subspace->rows, kfe_i_packed(subspace->features, d),
+                         kfe_i_packed(subspace->features, d), small);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, small, d, small + 2 * d * d, small + d * d));
     KFE_TRY(multiply(subspace, small + d * d));
 cleanup:
@@ -192,7 +193,7 @@ cleanup:
 void kfe_i_subspace_gradient(int64_t rows, int64_t dim, const double *w, const double *x, const double *e,
                              double *horizontal, double *small)
 {
-    kfe_i_inner_products(rows, dim, x, dim, dim, e, dim, small);
+    kfe_i_inner_products(rows, kfe_i_packed(x, dim), kfe_i_packed(e, dim), small);
     memcpy(horizontal, e, (size_t)(rows * dim) * sizeof *horizontal);
-    kfe_i_combine(rows, dim, dim, -1, w, dim, small, dim, 1, horizontal, dim);
+    kfe_i_combine(rows, -1, kfe_i_packed(w, dim), kfe_i_packed(small, dim), 1, horizontal);
 }

@@ -88,6 +88,19 @@ static double squared_norm(const search_state *s, const double *a)
     return inner(s, a, a);
 }
 
+/* out (d × d) = aᵀb */
+static void inner_products(const search_state *s, const double *a, const double *b, double *out)
+{
+    kfe_i_inner_products(s->n, kfe_i_packed(a, s->d), kfe_i_packed(b, s->d), out);
+}
+
+/* out (n × d) = beta·out + alpha·a·m, m being d × d. */
+static void combine(const search_state *s, double alpha, const double *a, const double *m, double beta,
+                    double *out)
+{
+    kfe_i_combine(s->n, alpha, kfe_i_packed(a, s->d), kfe_i_packed(m, s->d), beta, out);
+}
+
 /* ---- workspace ---- */
 
 static kfe_status begin(search_state *s)
@@ -132,8 +145,8 @@ static void end(search_state *s)
 static void blend(const search_state *s, const double *u, const double *m1, const double *v, const double *m2,
                   double *out)
 {
-    kfe_i_combine(s->n, s->d, s->d, 1, u, s->d, m1, s->d, 0, out, s->d);
-    kfe_i_combine(s->n, s->d, s->d, 1, v, s->d, m2, s->d, 1, out, s->d);
+    combine(s, 1, u, m1, 0, out);
+    combine(s, 1, v, m2, 1, out);
 }
 
 /* ---- geodesics ---- */
@@ -142,7 +155,7 @@ static kfe_status prepare_geodesic(search_state *s)
 {
     kfe_status status = KFE_OK;
 
-    kfe_i_inner_products(s->n, s->d, s->direction.w, s->d, s->d, s->direction.x, s->d, s->small.square);
+    inner_products(s, s->direction.w, s->direction.x, s->small.square);
     for (int64_t i = 0; i < s->d; i++)
         for (int64_t j = 0; j < s->d; j++)
             s->small.a[i * s->d + j] = (s->small.square[i * s->d + j] + s->small.square[j * s->d + i]) / 2;
@@ -211,9 +224,9 @@ static int geodesic_accept(search_state *s)
 
 static void prepare_straight(search_state *s)
 {
-    kfe_i_inner_products(s->n, s->d, s->direction.w, s->d, s->d, s->point.x, s->d, s->small.cross);
-    kfe_i_inner_products(s->n, s->d, s->direction.w, s->d, s->d, s->direction.x, s->d, s->small.square);
-    kfe_i_inner_products(s->n, s->d, s->point.w, s->d, s->d, s->point.x, s->d, s->small.whole);
+    inner_products(s, s->direction.w, s->point.x, s->small.cross);
+    inner_products(s, s->direction.w, s->direction.x, s->small.square);
+    inner_products(s, s->point.w, s->point.x, s->small.whole);
 }
 
 /* root = T = ((W + tD)ᵀK(W + tD))^(−1/2) */
@@ -275,7 +288,7 @@ static kfe_status take_gradient(search_state *s)
     memcpy(s->gradient.old, s->gradient.g, bytes);
     s->gradient.old_metric = s->gradient.metric;
     if (s->options->plain) {
-        kfe_i_combine(s->n, s->d, s->d, 1, s->point.w, s->d, s->small.root, s->d, 0, s->trial.w, s->d);
+        combine(s, 1, s->point.w, s->small.root, 0, s->trial.w);
         w = s->trial.w;
     }
     kfe_i_subspace_gradient(s->n, s->d, w, s->trial.x, s->trial.e, s->gradient.h, s->small.a);
@@ -290,8 +303,7 @@ static kfe_status take_gradient(search_state *s)
     s->gradient.metric = squared;
     memcpy(s->gradient.g, s->gradient.h, bytes);
     if (s->options->plain) {
-        kfe_i_combine(s->n, s->d, s->d, 1, s->gradient.image, s->d, s->small.root, s->d, 0, s->gradient.g,
-                      s->d);
+        combine(s, 1, s->gradient.image, s->small.root, 0, s->gradient.g);
         s->gradient.metric = inner(s, s->gradient.g, s->gradient.g);
         KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->gradient.g, s->d, s->gradient.image));
     }
@@ -322,9 +334,9 @@ static double choose_direction(search_state *s, int steepest)
     cblas_daxpy(size, 1, s->gradient.image, 1, s->direction.x, 1);
     if (!s->options->plain) {
         /* a direction carried along the geodesic picks up a component inside the subspace, by rounding */
-        kfe_i_inner_products(s->n, s->d, s->point.x, s->d, s->d, s->direction.w, s->d, s->small.cross);
-        kfe_i_combine(s->n, s->d, s->d, -1, s->point.w, s->d, s->small.cross, s->d, 1, s->direction.w, s->d);
-        kfe_i_combine(s->n, s->d, s->d, -1, s->point.x, s->d, s->small.cross, s->d, 1, s->direction.x, s->d);
+        inner_products(s, s->point.x, s->direction.w, s->small.cross);
+        combine(s, -1, s->point.w, s->small.cross, 1, s->direction.w);
+        combine(s, -1, s->point.x, s->small.cross, 1, s->direction.x);
     }
     return inner(s, dual(s), s->direction.w);
 }
@@ -409,7 +421,7 @@ static kfe_status evaluate_here(search_state *s)
     if (s->options->plain) {
         prepare_straight(s);
         KFE_TRY(straight_root(s, 0));
-        kfe_i_combine(s->n, s->d, s->d, 1, s->point.x, s->d, s->small.root, s->d, 0, s->trial.x, s->d);
+        combine(s, 1, s->point.x, s->small.root, 0, s->trial.x);
     } else {
         memcpy(s->trial.x, s->point.x, (size_t)s->size * sizeof *s->point.x);
     }
@@ -422,7 +434,7 @@ cleanup:
 /* a (n × d) ← a·m */
 static void multiply(const search_state *s, double *a, const double *m)
 {
-    kfe_i_combine(s->n, s->d, s->d, 1, a, s->d, m, s->d, 0, s->trial.w, s->d);
+    combine(s, 1, a, m, 0, s->trial.w);
     memcpy(a, s->trial.w, (size_t)s->size * sizeof *a);
 }
 

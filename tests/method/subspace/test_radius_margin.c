@@ -68,16 +68,15 @@ static void test_smallest_ball(void **state)
     double k[36];
     double beta[6] = {0};
     double work[6];
-    double radius = 0;
+    kfe_i_ball ball = {0};
     double total = 0;
-    int converged = 0;
 
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             k[i * 6 + j] = points[i][0] * points[j][0] + points[i][1] * points[j][1];
-    assert_ok(*state, kfe_i_smallest_ball(*state, 6, k, 1e-10, beta, work, &radius, &converged));
-    assert_true(converged);
-    assert_below(fabs(radius - 2), 1e-8);
+    assert_ok(*state, kfe_i_smallest_ball(*state, 6, k, 1e-10, beta, work, &ball));
+    assert_true(ball.converged);
+    assert_below(fabs(ball.squared_radius - 2), 1e-8);
     for (int i = 0; i < 6; i++) {
         assert_true(beta[i] >= 0);
         total += beta[i];
