@@ -253,6 +253,22 @@ static void suggest_flag(const parser *p, const char *typed)
         cli_text_printf(p->problem, " (did you mean --%s?)", nearest.name);
 }
 
+/* Whether the command takes kernels, and some kernel has this parameter. */
+static int is_kernel_param(const cli_command *command, const char *name)
+{
+    const kfe_param_info *param;
+    kfe_entry_info kernel;
+    cli_flag flag;
+
+    if (!find_in(command, CLI_OWN, -1, "kernel", strlen("kernel"), &flag))
+        return 0;
+    for (int i = 0; cli_kernels.entry(i, &kernel); i++)
+        for (int row = 0; (param = cli_kernels.param(i, row)) != NULL; row++)
+            if (strcmp(param->name, name) == 0)
+                return 1;
+    return 0;
+}
+
 static int unknown_flag(const parser *p, const char *argument, size_t length)
 {
     char typed[NAME_SIZE];
@@ -260,6 +276,11 @@ static int unknown_flag(const parser *p, const char *argument, size_t length)
     cli_text_printf(p->problem, "%s has no flag '%.*s'", p->command->name, (int)length, argument);
     if (argument[1] == '-') {
         snprintf(typed, sizeof typed, "%.*s", (int)length - 2, argument + 2);
+        if (is_kernel_param(p->command, typed)) {
+            cli_text_printf(p->problem, "; parameters of a kernel stand after its name: -k KERNEL:%s=VALUE",
+                            typed);
+            return 0;
+        }
         suggest_flag(p, typed);
     }
     cli_text_printf(p->problem, "; 'kfe %s%s --help' lists its flags", p->command->name,

@@ -193,7 +193,8 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
           stderr);
     if (views > 1)
         fprintf(stderr, " and %d more", views - 1);
-    fprintf(stderr, ": %lld examples, ", (long long)kfe_data_rows(data));
+    fprintf(stderr, ": %lld example%s, ", (long long)kfe_data_rows(data),
+            kfe_data_rows(data) == 1 ? "" : "s");
     for (int i = 0; i < views; i++)
         fprintf(stderr, "%s%lld", i ? " + " : "", (long long)kfe_data_cols(data, i));
     fprintf(stderr, " column%s%s", views == 1 && kfe_data_cols(data, 0) == 1 ? "" : "s",
@@ -210,11 +211,31 @@ static int same_file(const char *a, const char *b)
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+/* Fails if the folder of `path` does not exist: better before a long fit than after it. */
+static kfe_status check_folder(cli_session *session, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat folder;
+    cli_text name = {0};
+    kfe_status status = KFE_OK;
+
+    if (!slash || slash == path)
+        return KFE_OK;
+    cli_text_printf(&name, "%.*s", (int)(slash - path), path);
+    if (stat(name.bytes, &folder) != 0 || !S_ISDIR(folder.st_mode))
+        status =
+            cli_fail(session, "%s: cannot create: there is no directory %s; make it first", path, name.bytes);
+    free(name.bytes);
+    return status;
+}
+
 kfe_status cli_check_output(cli_session *session, const char *path)
 {
     const cli_arguments *arguments = &session->arguments;
     const char *view;
 
+    if (path && check_folder(session, path) != KFE_OK)
+        return KFE_EINVAL;
     for (int i = 0; path && i < arguments->operand_count; i++)
         if (same_file(path, arguments->operands[i]))
             return cli_fail(session, "the output would overwrite the input %s; give another name", path);

@@ -10,13 +10,13 @@
  * of the user win. */
 kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
                          kfe_data **out);
-/* Appends what tells the reader of strings if a kernel that was given, to all views or to one, works on them.
- */
+/* Tells the reader, by options, which views hold strings: those that a string kernel was given for. */
 void cli_add_content(const cli_session *session, cli_text *options);
-/* "train.csv: 600 examples × 2 columns, 3 classes" on standard error. */
+/* Prints "train.csv: 600 examples, 2 columns, 3 classes (1, 2, 3)" on standard error. */
 void cli_print_data(const cli_session *session, int first, const kfe_data *data);
 
-/* Fails if `path` is a file that the command reads: it would be gone. */
+/* Fails if the command could not write `path` (NULL: no file) after all its work: the file is one that it reads, or its
+ * folder does not exist. */
 kfe_status cli_check_output(cli_session *session, const char *path);
 
 #endif

@@ -103,8 +103,8 @@ kfe_status cli_print_list(cli_session *session, const cli_family *family, const 
     kfe_entry_info entry;
 
     if (name && (index < 0 || !family->entry(index, &entry)))
-        return cli_fail(session, "there is no %s '%s'%s", family->noun, name,
-                        cli_family_suggest(family, name, suggestion, sizeof suggestion));
+        return cli_fail(session, "there is no %s '%s'%s; 'kfe %s' lists them", family->noun, name,
+                        cli_family_suggest(family, name, suggestion, sizeof suggestion), family->listing);
     if (session->json)
         return print_json(session, family, name ? entry.name : NULL);
     if (name)

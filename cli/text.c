@@ -130,7 +130,8 @@ void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candi
     int length = (int)strlen(word);
     int near_enough = length < 3 ? 1 : length < 9 ? 2 : length / 3;
 
-    if (distance <= near_enough && (!suggestion->best || distance < suggestion->distance)) {
+    if (distance <= near_enough && distance < length && distance < (int)strlen(candidate) &&
+        (!suggestion->best || distance < suggestion->distance)) {
         suggestion->best = candidate;
         suggestion->distance = distance;
     }

@@ -187,8 +187,8 @@ static const cli_flag flags[] = {
              "the kernel of the methods that take one, as name or name:key=value,…; repeated, their weighted "
              "sum"),
     CLI_LEARNER(
-        "what learns on the features and predicts; 'kfe learners' lists them; without it, only methods "
-        "that predict by themselves take part"),
+        "the classifier or regressor to fit on the features; 'kfe learners' lists them; without it, only "
+        "methods that predict by themselves take part"),
     CLI_GRID,
     CLI_VIEW,
     CLI_VIEW_KERNEL,
@@ -201,7 +201,8 @@ const cli_command cli_command_compare = {
     .operands = "TRAIN... [-m METHOD]... [-k KERNEL]... [--learner LEARNER] [--grid NAME=VALUES]... [FLAGS]",
     .description =
         "Cross-validates several methods on the same parts of TRAIN and prints them in one table, the best "
-        "marked, with tests of which differences are more than chance. A --grid is searched for the methods "
+        "between **, with tests of which differences are more than chance. A --grid is searched for the "
+        "methods "
         "that have its parameter.",
     .examples = "  kfe compare train.csv -k rbf:gamma=0.2 --learner knn\n"
                 "  kfe compare train.csv -m koc -m kpca:dim=5 -k rbf --grid gamma=0.01:10:log7 --learner "

@@ -36,8 +36,8 @@ def _attribute(record: str, params: dict[str, Any]) -> str:
 def _predicts(estimator: "Extractor") -> bool:
     if not estimator._can_predict():
         name = type(estimator).__name__
-        raise AttributeError(f"this {name} gives features only and cannot predict; learner= gives it something that "
-                             f"learns on them, as in {name}(learner='svm'); kfe.learners() lists what there is")
+        raise AttributeError(f"this {name} gives features only and cannot predict; give it a learner, "
+                             f"as in {name}(learner='svm'); kfe.learners() lists them")
     return True
 
 

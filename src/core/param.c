@@ -88,7 +88,8 @@ static kfe_status bad_value(kfe_context *ctx, const kfe_i_param *row, const char
     return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes %s %s%s%s%s%s%s, not '%s'", owner, info->name,
                       info->type == KFE_PARAM_INT ? "an integer" : "a number", positive ? "above " : "from ",
                       positive ? "0" : low, unbounded ? (positive ? "" : " up") : " to ",
-                      unbounded ? "" : high, words ? " or one of " : "", words ? words : "", value);
+                      unbounded ? "" : high, words ? (strchr(words, '|') ? " or one of " : " or ") : "",
+                      words ? words : "", value);
 }
 
 static kfe_status set_number(kfe_context *ctx, const kfe_i_param *row, const char *owner, void *target,
@@ -291,7 +292,7 @@ void kfe_i_suggest(const char *word, const char *(*name_at)(const void *, int), 
 
     for (int i = 0; name_at(list, i); i++) {
         int distance = kfe_i_edit_distance(word, name_at(list, i));
-        if (distance < best_distance) {
+        if (distance < best_distance && distance < (int)strlen(name_at(list, i))) {
             best_distance = distance;
             best = name_at(list, i);
         }

@@ -87,7 +87,7 @@ static kfe_status read_header_length(struct source *source, uint64_t *out)
     for (int i = 0; i < KFE_SAFETENSORS_PREFIX; i++)
         *out |= (uint64_t)prefix[i] << (8 * i);
     if (*out > KFE_SAFETENSORS_HEADER_MAX)
-        REFUSE(source, "not a model file; give the model first, then the data");
+        REFUSE(source, "not a model file; give one that a fit has saved");
     if (*out > source->size - sizeof prefix)
         REFUSE(source, "the file was cut short within its header, or is not a model; copy it again");
 cleanup:

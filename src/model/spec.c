@@ -12,9 +12,11 @@
 
 static const kfe_i_param fit_rows[] = {
     KFE_CHOICE(kfe_i_fit_settings, scale, "scale", "none", KFE_SCALE_WORDS,
-               "scaling of the features, learned on the training data; sparse data is not centred"),
-    KFE_CHOICE(kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
-               "how the kernel matrix is kept: double or single precision, computed tile by tile, or chosen"),
+               "scaling of the columns, learned on the training data; sparse data is not centred"),
+    KFE_CHOICE(
+        kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
+        "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "
+        "every pass), or as memory allows (auto)"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 

@@ -134,7 +134,7 @@ static kfe_status check_target(checking *job)
             return KFE_OK;
         return MISFIT(job, KFE_MISFIT_CLASSES, KFE_EINPUT,
                       "method %s needs class labels, but the targets were read as real numbers; if they are "
-                      "classes, use {task=classify}",
+                      "classes, use {task=classify}; if they are not the labels, give {labels}",
                       method->name);
     case KFE_TASK_CLASSES:
         break;

@@ -253,7 +253,7 @@ def test_a_failed_write_leaves_the_old_file(kfe):
     (["fit", "-m", "koc", "-o", "m"], "data file"),
     (["fit", "-m"], "needs a value"),
     (["fit", "-m", "kpca", "--dim", "two", "x.csv", "-o", "m"], "dim"),
-    (["fit", "-m", "kpca", "--dim", "0", "x.csv", "-o", "m"], "dim"),
+    (["fit", "-m", "kpca", "--dim", "0", "x.csv", "-o", "m"], "dim takes an integer from 1 up or auto, not"),
     (["fit", "-m", "koc", "-k", "rbff", "x.csv", "-o", "m"], "rbff"),
     (["fit", "-m", "koc", "-k", "rbf:gama=1", "x.csv", "-o", "m"], "gama"),
     (["fit", "-m", "koc", "-k", "rbf:gamma=-1", "x.csv", "-o", "m"], "gamma"),
@@ -267,7 +267,8 @@ def test_a_failed_write_leaves_the_old_file(kfe):
     (["methods", "--memory", "lots"], "--memory"),
     (["methods", "--memory", "0"], "--memory"),
     (["methods", "--json=perhaps"], "yes or no"),
-    (["methods", "nosuch"], "nosuch"),
+    (["methods", "nosuch"], "kfe methods"),
+    (["fit", "-m", "koc", "--gamma", "3", "x.csv", "-o", "m"], "-k KERNEL:gamma=VALUE"),
     (["methods", "koc", "kpca"], "kpca"),
     (["kernels", "rfb"], "did you mean rbf"),
     (["generate", "slab"], "did you mean slabs"),
@@ -283,6 +284,22 @@ def test_a_failed_write_leaves_the_old_file(kfe):
 ])
 def test_wrong_usage(kfe, arguments, says):
     kfe.refused(*arguments, says=says)
+
+
+def test_no_flag_is_suggested_that_shares_no_letter_with_what_was_typed(kfe):
+    """One edit turns k into C, which is not what was meant."""
+    assert "did you mean" not in kfe.refused("fit", "-m", "koc", "--k", "3")
+
+
+def test_one_row_of_new_data(kfe):
+    """Its gaps have no mean, and dropping them leaves nothing: the remedies must not lead in a circle."""
+    model = kfe.model()
+    kfe.write("gap.csv", "x,y,z,class\n1,,3,a\n")
+    kfe.refused("transform", model, "gap.csv", "--missing", "mean", says=("column 2 ('y')", "fill in a value"))
+    kfe.refused("transform", model, "gap.csv", "--missing", "drop", says="no row would be left; fill them in")
+    kfe.ok("fit", "-q", "-m", "koc", "--learner", "knn", "small.csv", "-o", "k.kfe")
+    kfe.write("row.csv", "x,y,z,class\n1,2,3,a\n")
+    assert "row.csv: 1 example, 3 columns, 1 class (a)" in kfe.ok("evaluate", "k.kfe", "row.csv").err
 
 
 def test_odd_tables_that_newcomers_bring(kfe):
@@ -329,6 +346,8 @@ def test_constant_and_duplicate_data(kfe):
     (["fit", "-m", "kco", "-o", "model.kfe"], "no method 'kco'"),
     (["fit", "-m", "pls", "-k", "rbf", "-o", "model.kfe"], "use kpls"),
     (["fit", "-m", "koc", "--learner", "smv", "-o", "model.kfe"], "smv"),
+    (["fit", "-m", "koc", "-o", "nowhere/model.kfe"], "no directory nowhere"),
+    (["cv", "-m", "koc", "--learner", "knn", "--save", "nowhere/model.kfe"], "no directory nowhere"),
     (["cv", "-m", "koc", "-k", "rfb", "--learner", "knn"], "no kernel 'rfb'"),
     (["cv", "-m", "koc", "-k", "rbf"], "needs a learner"),
     (["cv", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gama=1,2"], "gama"),

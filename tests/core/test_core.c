@@ -123,7 +123,7 @@ static void test_values_out_of_range(void **state)
         {"gamma=0", "gamma takes a number above 0"},
         {"gamma=-1", "above 0"},
         {"gamma=inf", "above 0"},
-        {"gamma=autos", "above 0"},
+        {"gamma=autos", "above 0 or one of auto|"},
         {"weight=1.0000001", "from -1 to 1"},
         {"weight=auto", "from -1 to 1"},
         {"mode=medium", "mode takes one of slow|fast, not 'medium'"},

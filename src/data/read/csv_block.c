@@ -256,9 +256,10 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
     switch (found->kind) {
     case FAULT_TEXT:
         kfe_i_text_printf(out, " is '%.*s', which is not a number; ", length, found->at.begin);
-        kfe_i_text_message(out, has_decimal_comma(&found->at)
-                                    ? "write decimals with a point, not a comma"
-                                    : "correct it, remove the column, or name the label column with {label}");
+        kfe_i_text_message(
+            out, has_decimal_comma(&found->at)
+                     ? "write decimals with a point, not a comma"
+                     : "correct it, remove the column, or, if it is the label, name it with {label}");
         break;
     case FAULT_MISSING:
         kfe_i_text_message(out, " is missing; fill it in, or use {missing=mean} or {missing=drop}");

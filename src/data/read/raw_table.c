@@ -159,7 +159,10 @@ static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, 
             kept[count++] = i;
     }
     if (count == 0)
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: every row has a missing value; use {missing=mean}", file);
+        KFE_FAIL(
+            ctx, KFE_EINPUT,
+            "%s: every row has a missing value, so no row would be left; fill them in, or use {missing=mean}",
+            file);
     for (int v = 0; v < views; v++)
         KFE_TRY(keep_rows(&raws[v], kept, count));
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
@@ -198,10 +201,12 @@ static kfe_status fill_means(kfe_i_raw_table *raw, const char *file)
     for (int64_t j = 0; raw->table.kind == KFE_TABLE_DENSE && j < raw->table.cols; j++) {
         int64_t gaps = fill_column(&raw->table, j);
         if (gaps < 0)
-            return kfe_i_fail(raw->ctx, KFE_EINPUT,
-                              "%s: column %lld%s%s has no value at all, so no mean; remove that column", file,
-                              (long long)j + 1, raw->column_names ? " " : "",
-                              raw->column_names ? raw->column_names[j] : "");
+            return kfe_i_fail(
+                raw->ctx, KFE_EINPUT,
+                "%s: column %lld%s%s%s has no value in any row, so there is no mean to fill in; fill in a "
+                "value, or remove the column from all files",
+                file, (long long)j + 1, raw->column_names ? " ('" : "",
+                raw->column_names ? raw->column_names[j] : "", raw->column_names ? "')" : "");
         filled += gaps;
     }
     kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: filled %lld missing values with column means", file,

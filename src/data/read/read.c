@@ -33,7 +33,7 @@ static const kfe_i_param rows[] = {
     ROW(KFE_TEXT, string_views, "string_views", "",
         "views that hold strings while the others hold numbers, as NAME;NAME"),
     ROW(KFE_INT, columns, "columns", "0", 0, 2147483647,
-        "number of features to expect; 0 takes what is found"),
+        "number of columns to expect; 0 takes what is found"),
 };
 
 const kfe_i_param_table kfe_i_read_params = KFE_PARAM_TABLE(rows, kfe_i_read_settings);
