@@ -5,7 +5,7 @@
  *
  * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 4.3. joint.h has the closed form and the alternation.
  * Cost: a Cholesky factorisation, 2n³ for the kernel of the closed form, and c SVMs; memory 2n² to 3n². Above
- * 5,000 examples one block solve per iteration (joint_kernel.c).
+ * 12,000 examples one block solve per iteration (joint_kernel.c).
  */
 #include "method/joint/joint.h"
 
