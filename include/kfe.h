@@ -452,7 +452,7 @@ KFE_API int kfe_metric(int index, kfe_entry_info *out);
  * more likely) may be NULL for metrics that need none, and `predicted` for those that need scores; `positive` is
  * the positive class of two. ovr-error takes a score above zero for "of this class", and without scores the
  * predicted class alone. NaN: the metric is not defined, as auc and average-precision with one class in the
- * truth. */
+ * truth. Plain arguments rather than a struct: a host language needs no layout to call it. */
 KFE_API kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
                                       int64_t positive, const int32_t *truth, const int32_t *predicted,
                                       const double *scores, double *out);
@@ -491,6 +491,9 @@ KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *mode
  * "NAME=lo:hi:linN" over a parameter of the kernels, the method, the learner or the fit. Settings are
  * compared on inner folds and assessed on outer ones; `best`, if not NULL, becomes a model of the best
  * setting, fitted on all the data.
+ *
+ * This call and kfe_compare take plain arguments rather than a struct, so that a host language needs no layout to
+ * call them; everything that has a default is in `options`.
  */
 KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
                                       const char *const *grids, const kfe_data *data, const char *options,

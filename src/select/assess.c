@@ -223,11 +223,14 @@ static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *s
     inner->ctx = a->ctx;
     for (int64_t o = 0; o < count; o++) {
         const kfe_i_split *outer = &a->splits.items[o];
+        const kfe_i_split_rows training = {.rows = kfe_data_rows(data),
+                                           .target = &data->target,
+                                           .subset = outer->train,
+                                           .subset_count = outer->train_count};
         if (outer->validation)
             KFE_TRY(validation_split(a->ctx, outer, &part));
         else
-            KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &data->target, kfe_data_rows(data), outer->train,
-                                      outer->train_count, 1 + (uint64_t)o, &part));
+            KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &training, 1 + (uint64_t)o, &part));
         KFE_GROW(a->ctx, inner->items, inner->capacity, inner->count + part.count);
         KFE_GROW(a->ctx, *owner_of, owner_capacity, inner->count + part.count);
         for (int64_t i = 0; i < part.count; i++) {
@@ -348,6 +351,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *target = &data->target;
+    const kfe_i_split_rows all = {.rows = kfe_data_rows(data), .target = target};
 
     if (target->task == KFE_TASK_NONE)
         KFE_FAIL(a->ctx, KFE_EINPUT, "predictions can only be measured on data with labels; give {labels}");
@@ -357,8 +361,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     KFE_TRY(read_metrics(a, target->task, settings->metrics));
     KFE_TRY(
         kfe_i_find_positive(a->ctx, target->class_count, target->names, settings->positive, &a->positive));
-    KFE_TRY(
-        kfe_i_splits_make(a->ctx, &settings->protocol, target, kfe_data_rows(data), NULL, 0, 0, &a->splits));
+    KFE_TRY(kfe_i_splits_make(a->ctx, &settings->protocol, &all, 0, &a->splits));
     KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
     KFE_ALLOC(a->ctx, a->values, a->splits.count * a->metric_count);
     KFE_ALLOC(a->ctx, a->support_vectors, a->splits.count);
@@ -366,8 +369,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, const char *const *grids,
-                        int optional_grids, int *unused, const kfe_data *data,
+kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out)
 {
     kfe_status status = KFE_OK;
@@ -375,7 +377,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    KFE_TRY(kfe_i_grid_make(ctx, spec, grid_count, grids, optional_grids, unused, &out->grid));
+    KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));
     KFE_TRY(begin(out, data, settings));
     out->nested =
         out->grid.count > 1 && (settings->inner_folds > 0 || settings->protocol.kind == KFE_SPLIT_HELD_OUT);

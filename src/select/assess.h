@@ -44,8 +44,7 @@ typedef struct kfe_i_assessment {
     double seconds;
 } kfe_i_assessment;
 
-kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, int grid_count, const char *const *grids,
-                        int optional_grids, int *unused, const kfe_data *data,
+kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out);
 void kfe_i_assessment_free(kfe_i_assessment *assessment);
 

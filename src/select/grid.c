@@ -352,8 +352,8 @@ static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
     return kfe_spec_add_kernel(ctx, spec, kfe_i_method_kernel(spec->method));
 }
 
-kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *texts,
-                           int optional, int *unused, kfe_i_grid *out)
+kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, int *unused,
+                           kfe_i_grid *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_axis axis = {0};
@@ -363,9 +363,9 @@ kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, co
     out->ctx = ctx;
     KFE_TRY(kfe_i_spec_copy(ctx, spec, &out->base));
     KFE_TRY(name_kernel(ctx, out->base));
-    KFE_ALLOC_ZERO(ctx, out->axes, count);
-    for (int i = 0; i < count; i++) {
-        KFE_TRY(parse_axis(ctx, out->base, texts[i], optional, &axis, &found));
+    KFE_ALLOC_ZERO(ctx, out->axes, grids.count);
+    for (int i = 0; i < grids.count; i++) {
+        KFE_TRY(parse_axis(ctx, out->base, grids.texts[i], grids.optional, &axis, &found));
         if (found)
             KFE_TRY(insert_axis(out, &axis));
         else if (unused)

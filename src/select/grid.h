@@ -35,11 +35,17 @@ typedef struct kfe_i_grid {
     int64_t count;
 } kfe_i_grid;
 
-/* Each text is NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN. NAME may be told apart by "fit.", "kernel.",
- * "method." or "learner." before it. Every value is checked. `optional`: skips a name that this spec does
- * not have; unused[i], unless unused is NULL, counts how often text i was skipped. */
-kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *texts,
-                           int optional, int *unused, kfe_i_grid *out);
+/* The axes as a user writes them: NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN, where NAME may begin with
+ * "fit.", "kernel.", "method." or "learner." to say whose parameter it is. */
+typedef struct kfe_i_grid_texts {
+    int count;
+    const char *const *texts;
+    int optional; /* skip a text whose parameter the spec does not have, instead of failing */
+} kfe_i_grid_texts;
+
+/* Checks every value. unused[i], unless unused is NULL, goes up by one if text i was skipped. */
+kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, int *unused,
+                           kfe_i_grid *out);
 void kfe_i_grid_free(kfe_i_grid *grid);
 
 /* choice[p]: the index of setting `index` among the settings of place p. */

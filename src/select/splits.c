@@ -90,20 +90,20 @@ static void sort_into_groups(division *all, const kfe_i_target *target)
     all->start[0] = 0;
 }
 
-static kfe_status begin_division(division *all, const kfe_i_target *target, int64_t rows,
-                                 const int64_t *subset, int64_t subset_count)
+static kfe_status begin_division(division *all, const kfe_i_split_rows *from)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_target *target = from->target;
     int by_class = all->protocol->stratified && target && target->task == KFE_TASK_CLASSES;
 
-    all->count = subset ? subset_count : rows;
+    all->count = from->subset ? from->subset_count : from->rows;
     all->groups = by_class && target->class_count > 0 ? target->class_count : 1;
     KFE_ALLOC(all->ctx, all->rows, all->count);
     KFE_ALLOC_ZERO(all->ctx, all->start, all->groups + 1);
     KFE_ALLOC(all->ctx, all->grouped, all->count);
     KFE_ALLOC(all->ctx, all->dealt, all->count);
     KFE_ALLOC_ZERO(all->ctx, all->part, all->count);
-    list_rows(all, subset);
+    list_rows(all, from->subset);
     sort_into_groups(all, target);
 cleanup:
     return status;
@@ -437,16 +437,16 @@ cleanup:
     return status;
 }
 
-static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, int64_t rows,
-                             const int64_t *subset, kfe_i_splits *out)
+static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
+                             kfe_i_splits *out)
 {
-    if (subset)
+    if (from->subset)
         return kfe_i_fail(ctx, KFE_EINVAL,
                           "a file of splits is for the whole data, not for a part of it; use split=folds or "
                           "split=random here");
     if (!protocol->file[0])
         return kfe_i_fail(ctx, KFE_EINVAL, "split=file needs the name of a file in split-file");
-    return kfe_i_split_file_read(ctx, protocol->file, rows, take_given, out);
+    return kfe_i_split_file_read(ctx, protocol->file, from->rows, take_given, out);
 }
 
 /* ---- held out ---- */
@@ -465,21 +465,22 @@ cleanup:
     return status;
 }
 
-static kfe_status make_held_out(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
-                                int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
-                                kfe_i_splits *out)
+static kfe_status make_held_out(kfe_context *ctx, const kfe_i_protocol *protocol,
+                                const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_protocol once = *protocol;
     kfe_i_protocol rest = *protocol;
+    kfe_i_split_rows remaining = *from;
     kfe_i_splits held = {0};
 
     once.kind = KFE_SPLIT_RANDOM;
     once.repeats = 1;
     rest.kind = KFE_SPLIT_FOLDS;
-    KFE_TRY(kfe_i_splits_make(ctx, &once, target, rows, subset, subset_count, purpose, &held));
-    KFE_TRY(kfe_i_splits_make(ctx, &rest, target, rows, held.items[0].train, held.items[0].train_count,
-                              purpose, out));
+    KFE_TRY(kfe_i_splits_make(ctx, &once, from, purpose, &held));
+    remaining.subset = held.items[0].train;
+    remaining.subset_count = held.items[0].train_count;
+    KFE_TRY(kfe_i_splits_make(ctx, &rest, &remaining, purpose, out));
     for (int64_t i = 0; i < out->count; i++)
         KFE_TRY(hold_out(ctx, &held.items[0], &out->items[i]));
 cleanup:
@@ -487,9 +488,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
-                             int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
-                             kfe_i_splits *out)
+kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
+                             uint64_t purpose, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
     division all = {.ctx = ctx, .protocol = protocol, .purpose = purpose};
@@ -497,12 +497,13 @@ kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, c
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     if (protocol->kind == KFE_SPLIT_FILE) {
-        KFE_TRY(read_given(ctx, protocol, rows, subset, out));
+        KFE_TRY(read_given(ctx, protocol, from, out));
     } else if (protocol->kind == KFE_SPLIT_HELD_OUT) {
-        KFE_TRY(make_held_out(ctx, protocol, target, rows, subset, subset_count, purpose, out));
+        KFE_TRY(make_held_out(ctx, protocol, from, purpose, out));
     } else {
-        KFE_TRY(begin_division(&all, target, rows, subset, subset_count));
-        KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, target, out) : make_random(&all, out));
+        KFE_TRY(begin_division(&all, from));
+        KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, from->target, out)
+                                                  : make_random(&all, out));
     }
 cleanup:
     end_division(&all);

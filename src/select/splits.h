@@ -40,12 +40,19 @@ typedef struct kfe_i_protocol {
 /* The rows for KFE_PARAM tables of structs that begin with a kfe_i_protocol. */
 extern const kfe_i_param_table kfe_i_protocol_params;
 
-/* All splits of the rows listed (NULL: 0 … rows−1, of as many as the target has) by this protocol. `purpose`
- * separates random streams: the same seed, protocol and purpose give the same splits everywhere.
- * Warns once about classes with fewer members than folds. KFE_EINPUT when there are fewer rows than folds. */
-kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_target *target,
-                             int64_t rows, const int64_t *subset, int64_t subset_count, uint64_t purpose,
-                             kfe_i_splits *out);
+/* What is divided: all rows of the data, or some of them. */
+typedef struct kfe_i_split_rows {
+    int64_t rows;               /* of the data */
+    const kfe_i_target *target; /* its classes, for stratified splits; NULL: none */
+    const int64_t *subset;      /* row numbers; NULL: all rows */
+    int64_t subset_count;
+} kfe_i_split_rows;
+
+/* Makes all splits of the protocol. `purpose` separates random streams: the same seed, protocol and purpose give
+ * the same splits everywhere. Warns once about classes with fewer members than folds. KFE_EINPUT if there are
+ * fewer rows than folds. */
+kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
+                             uint64_t purpose, kfe_i_splits *out);
 void kfe_i_splits_free(kfe_i_splits *splits);
 
 #endif

@@ -37,7 +37,7 @@ kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_c
     if (best)
         *best = NULL;
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &settings));
-    KFE_TRY(kfe_i_assess(ctx, spec, grid_count, grids, 0, NULL, data, &settings, &assessment));
+    KFE_TRY(kfe_i_assess(ctx, spec, (kfe_i_grid_texts){grid_count, grids, 0}, data, &settings, &assessment));
     if (best)
         KFE_TRY(fit_best(ctx, &assessment, data, best));
     KFE_TRY(kfe_i_report_assessment(ctx, &assessment, style, out));
@@ -112,11 +112,12 @@ kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *s
 {
     kfe_status status = KFE_OK;
     kfe_i_grid grid = {0};
+    const kfe_i_grid_texts texts = {grid_count, grids, count > 1};
     int *unused = NULL;
 
     KFE_ALLOC_ZERO(ctx, unused, grid_count);
     for (int i = 0; i < count; i++) {
-        KFE_TRY(kfe_i_grid_make(ctx, specs[i], grid_count, grids, count > 1, unused, &grid));
+        KFE_TRY(kfe_i_grid_make(ctx, specs[i], texts, unused, &grid));
         kfe_i_grid_free(&grid);
     }
     for (int i = 0; i < grid_count; i++)
@@ -142,6 +143,7 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     compare_settings own;
     kfe_i_assess_settings shared;
     kfe_i_assessment *assessments = NULL;
+    const kfe_i_grid_texts texts = {grid_count, grids, 1};
     int done = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
@@ -152,7 +154,7 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     KFE_TRY(parse_options(ctx, options, &own, &shared));
     KFE_TRY(kfe_grids_check(ctx, count, specs, grid_count, grids));
     for (int i = 0; i < count; i++) {
-        status = kfe_i_assess(ctx, specs[i], grid_count, grids, 1, NULL, data, &shared, &assessments[done]);
+        status = kfe_i_assess(ctx, specs[i], texts, data, &shared, &assessments[done]);
         if (status == KFE_OK)
             done++;
         else if (count == 1 || !may_skip_method(status))

@@ -15,6 +15,7 @@ struct kfe_splits {
 kfe_status kfe_splits_make(kfe_context *ctx, const kfe_data *data, const char *options, kfe_splits **out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_split_rows all = {.rows = kfe_data_rows(data), .target = &data->target};
     kfe_i_assess_settings settings;
     kfe_splits *splits = NULL;
 
@@ -22,8 +23,7 @@ kfe_status kfe_splits_make(kfe_context *ctx, const kfe_data *data, const char *o
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &settings));
     KFE_ALLOC_ZERO(ctx, splits, 1);
     splits->ctx = ctx;
-    KFE_TRY(kfe_i_splits_make(ctx, &settings.protocol, &data->target, kfe_data_rows(data), NULL, 0, 0,
-                              &splits->made));
+    KFE_TRY(kfe_i_splits_make(ctx, &settings.protocol, &all, 0, &splits->made));
     *out = splits;
     splits = NULL;
 cleanup:
@@ -75,7 +75,7 @@ kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
 
     *settings = 0;
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &parsed));
-    KFE_TRY(kfe_i_grid_make(ctx, spec, grid_count, grids, 0, NULL, &grid));
+    KFE_TRY(kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){grid_count, grids, 0}, NULL, &grid));
     *settings = grid.count;
 cleanup:
     kfe_i_grid_free(&grid);

@@ -55,7 +55,9 @@ static kfe_i_assessment assess(kfe_context *ctx, const kfe_spec *spec, int grids
     kfe_i_assess_settings settings;
 
     assert_ok(ctx, kfe_i_assess_settings_parse(ctx, options, &settings));
-    assert_ok(ctx, kfe_i_assess(ctx, spec, grids, grid, 0, NULL, data, &settings, &assessment));
+    kfe_status status =
+        kfe_i_assess(ctx, spec, (kfe_i_grid_texts){grids, grid, 0}, data, &settings, &assessment);
+    assert_ok(ctx, status);
     return assessment;
 }
 

@@ -24,11 +24,12 @@ static kfe_spec *spec_of(kfe_context *ctx, const char *method, const char *param
 static kfe_i_assessment assess(kfe_context *ctx, const kfe_spec *spec, const char *grid, const kfe_data *data,
                                const char *options)
 {
+    const kfe_i_grid_texts texts = {grid ? 1 : 0, &grid, 0};
     kfe_i_assess_settings settings;
     kfe_i_assessment out;
 
     assert_ok(ctx, kfe_i_assess_settings_parse(ctx, options, &settings));
-    assert_ok(ctx, kfe_i_assess(ctx, spec, grid ? 1 : 0, &grid, 0, NULL, data, &settings, &out));
+    assert_ok(ctx, kfe_i_assess(ctx, spec, texts, data, &settings, &out));
     return out;
 }
 
@@ -187,13 +188,16 @@ enum { ROWS = 45, COLS = 4 };
 static kfe_i_splits inner_folds(kfe_context *ctx, const kfe_data *data, const kfe_i_split *outer, int64_t o,
                                 int64_t folds)
 {
+    const kfe_i_split_rows training = {.rows = kfe_data_rows(data),
+                                       .target = &data->target,
+                                       .subset = outer->train,
+                                       .subset_count = outer->train_count};
     kfe_i_assess_settings settings;
     kfe_i_splits splits = {0};
 
     assert_ok(ctx, kfe_i_assess_settings_parse(ctx, NULL, &settings));
     settings.protocol.folds = folds;
-    assert_ok(ctx, kfe_i_splits_make(ctx, &settings.protocol, &data->target, kfe_data_rows(data),
-                                     outer->train, outer->train_count, 1 + (uint64_t)o, &splits));
+    assert_ok(ctx, kfe_i_splits_make(ctx, &settings.protocol, &training, 1 + (uint64_t)o, &splits));
     return splits;
 }
 

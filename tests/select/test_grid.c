@@ -37,7 +37,8 @@ static kfe_status make(kfe_context *ctx, const request *r, int optional, int *un
     if (status == KFE_OK && r->learner)
         status = kfe_spec_set_learner(ctx, spec, r->learner, NULL);
     if (status == KFE_OK)
-        status = kfe_i_grid_make(ctx, spec, text_count(r), r->texts, optional, unused, out);
+        status =
+            kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){text_count(r), r->texts, optional}, unused, out);
     kfe_spec_free(spec);
     return status;
 }
@@ -207,13 +208,16 @@ static void test_names_may_need_a_prefix(void **state)
     kfe_i_grid grid;
     const char *const plain[] = {"gamma=1,2"};
     const char *const both[] = {"method.gamma=3,4,5", "kernel.gamma=1,2"};
+    kfe_status status = KFE_OK;
 
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf", &spec));
     kfe_i_method method = *spec->method;
     method.params = (kfe_i_param_table)KFE_PARAM_TABLE(rows, settings);
     spec->method = &method;
-    assert_fails(ctx, KFE_EINVAL, "kernel.gamma", kfe_i_grid_make(ctx, spec, 1, plain, 0, NULL, &grid));
-    assert_ok(ctx, kfe_i_grid_make(ctx, spec, 2, both, 0, NULL, &grid));
+    status = kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){1, plain, 0}, NULL, &grid);
+    assert_fails(ctx, KFE_EINVAL, "kernel.gamma", status);
+    status = kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){2, both, 0}, NULL, &grid);
+    assert_ok(ctx, status);
     assert_int_equal(grid.counts[KFE_AXIS_KERNEL], 2);
     assert_int_equal(grid.counts[KFE_AXIS_METHOD], 3);
     assert_int_equal(grid.count, 6);

@@ -46,9 +46,10 @@ static kfe_i_target target_of(kfe_context *ctx, int classes, const int64_t *size
 static kfe_i_splits make(kfe_context *ctx, const char *options, const kfe_i_target *target, uint64_t purpose)
 {
     kfe_i_protocol protocol = protocol_of(ctx, options);
+    const kfe_i_split_rows all = {.rows = target->rows, .target = target};
     kfe_i_splits splits;
 
-    assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, target, target->rows, NULL, 0, purpose, &splits));
+    assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &all, purpose, &splits));
     return splits;
 }
 
@@ -177,7 +178,8 @@ static void test_folds_without_classes(void **state)
     assert_ok(ctx, kfe_i_target_from_values(ctx, 17, 1, values, &real));
     const kfe_i_target *targets[] = {&real, &none, NULL};
     for (int k = 0; k < 3; k++) {
-        assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, targets[k], 17, NULL, 0, 0, &splits));
+        const kfe_i_split_rows all = {.rows = 17, .target = targets[k]};
+        assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &all, 0, &splits));
         assert_int_equal(splits.count, 4);
         check_folds(&splits, &real, 4, 0, 0);
         kfe_i_splits_free(&splits);
@@ -409,8 +411,10 @@ static void test_subset(void **state)
         kfe_i_protocol protocol = protocol_of(ctx, options[k]);
         kfe_i_splits splits;
         kfe_i_splits other;
-        assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &target, 60, subset, 25, 0, &splits));
-        assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &target, 60, turned, 25, 0, &other));
+        kfe_i_split_rows some = {.rows = 60, .target = &target, .subset = subset, .subset_count = 25};
+        assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &some, 0, &splits));
+        some.subset = turned;
+        assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &some, 0, &other));
         for (int64_t s = 0; s < splits.count; s++)
             check_partition(&splits.items[s], 60, expected);
         assert_true(same_splits(&splits, &other));
@@ -449,8 +453,9 @@ static kfe_status try_split(kfe_context *ctx, const char *options, const kfe_i_t
 {
     kfe_i_protocol protocol = protocol_of(ctx, options);
     kfe_i_splits splits;
-    kfe_status status =
-        kfe_i_splits_make(ctx, &protocol, target, target->rows, subset, subset_count, 0, &splits);
+    const kfe_i_split_rows some = {
+        .rows = target->rows, .target = target, .subset = subset, .subset_count = subset_count};
+    kfe_status status = kfe_i_splits_make(ctx, &protocol, &some, 0, &splits);
 
     if (status != KFE_OK)
         assert_true(splits.count == 0 && splits.items == NULL);

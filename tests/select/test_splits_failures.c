@@ -16,6 +16,7 @@ static kfe_status split_once(kfe_context *ctx, void *options)
     static char *names[] = {zero, one, two};
     const kfe_i_target target = {
         .task = KFE_TASK_CLASSES, .rows = 10, .codes = codes, .class_count = 3, .names = names};
+    const kfe_i_split_rows all = {.rows = 10, .target = &target};
     kfe_i_protocol protocol = {0};
     kfe_i_splits splits = {0};
     kfe_status status = kfe_i_params_default(ctx, &kfe_i_protocol_params, &protocol);
@@ -23,7 +24,7 @@ static kfe_status split_once(kfe_context *ctx, void *options)
     if (status == KFE_OK)
         status = kfe_i_params_parse(ctx, &kfe_i_protocol_params, "splits", &protocol, options);
     if (status == KFE_OK)
-        status = kfe_i_splits_make(ctx, &protocol, &target, 10, NULL, 0, 0, &splits);
+        status = kfe_i_splits_make(ctx, &protocol, &all, 0, &splits);
     kfe_i_splits_free(&splits);
     return status;
 }

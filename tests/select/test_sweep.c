@@ -253,7 +253,7 @@ static void open_case(kfe_context *ctx, const sweep_case *c, opened *o)
     o->sample = select_sample_make(ctx, c->table, ROWS, COLS, c->classes, 0.8);
     make_parts(&o->parts);
     o->splits = (kfe_i_splits){.ctx = ctx, .items = o->parts.items, .count = SPLITS};
-    assert_ok(ctx, kfe_i_grid_make(ctx, spec, grids, c->grids, 0, NULL, &o->grid));
+    assert_ok(ctx, kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){grids, c->grids, 0}, NULL, &o->grid));
     o->metric_count = c->classes > 2 ? 1 : 2;
     for (int m = 0; m < o->metric_count; m++)
         assert_ok(ctx, kfe_i_metric_find(ctx, select_metric_name(&o->sample, m),

@@ -54,7 +54,7 @@ static kfe_status sweep_spec(kfe_context *ctx, const kfe_spec *spec, const kfe_d
                          .metrics = &metric,
                          .metric_count = 1,
                          .positive = -1};
-    kfe_status status = kfe_i_grid_make(ctx, spec, axis ? 1 : 0, &axis, 0, NULL, &grid);
+    kfe_status status = kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){axis ? 1 : 0, &axis, 0}, NULL, &grid);
 
     make_folds(&parts);
     if (status == KFE_OK)
