@@ -47,11 +47,14 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 "$compiler" -std=c11 -Wall -Werror $(pkg-config --cflags kfe) "$here/program.c" -o "$work/shared" \
     $(pkg-config --libs kfe)
 LD_LIBRARY_PATH=$libdir "$work/shared"
-if readelf -d "$work/shared" | grep 'NEEDED.*jansson' > /dev/null; then
+if readelf -d "$work/shared" | grep 'NEEDED.*libsvm' > /dev/null; then
     echo "pkg-config --libs names a library that only a static link needs"; exit 1
 fi
 
 step "pkg-config: static"
+if pkg-config --static --libs kfe | grep jansson > /dev/null || grep -ri jansson "$libdir/cmake/kfe"; then
+    echo "the library is said to need jansson, which only the command and the tests use"; exit 1
+fi
 mkdir "$work/static-only"
 cp "$libdir/libkfe.a" "$work/static-only"
 "$compiler" -std=c11 $(pkg-config --cflags kfe) "$here/program.c" -o "$work/static" \
@@ -62,7 +65,7 @@ fi
 "$work/static"
 
 step "find_package"
-"$cmake" -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
+"$cmake" -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DKFE_VERSION="$(pkg-config --modversion kfe)" \
     -DCMAKE_C_COMPILER="$compiler" > "$work/log" && "$cmake" --build "$work/consumer" >> "$work/log" ||
     { cat "$work/log"; exit 1; }
 "$work/consumer/with_kfe"

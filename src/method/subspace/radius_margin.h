@@ -29,7 +29,7 @@ typedef struct kfe_i_radius_margin {
     double *matrix; /* K̃ */
     int64_t *index;
     kfe_i_gram *gram;              /* of the matrix */
-    double *sign, *upper, *alpha;  /* machines × rows; rows; machines × rows */
+    double *sign, *upper, *alpha;  /* svms × rows; rows; svms × rows */
     double *weights, *beta, *work; /* rows: yα, β, room for the ball */
     double *along;                 /* most: aᵀX */
 } kfe_i_radius_margin;
