@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Gram engine against its floors: one line per row of bench/RESULTS.md. Usage: bench_engine [NAME...] */
+/* Times the Gram engine beside the least work that it cannot avoid (floor.c). Prints the rows of bench/RESULTS.md.
+ * usage: bench_engine [NAME...] */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference timings (memory bandwidth, GEMM) that the benchmarks are compared with. */
+/* Reference timings (memory bandwidth, GEMM) for the benchmarks: the least time that a task can take here. */
 #include "floor.h"
 
 #include <cblas.h>

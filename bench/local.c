@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lmkl and sldr on the six views of MULTIFEAT, digits 0-4 against 5-9, a third of the examples for training:
- * seconds, the share of the machines in them, and the same machines cold by LIBSVM, whose time is not counted
- * in the fit.
+ * Times lmkl and sldr on the six views of MULTIFEAT: digits 0-4 against 5-9, a third of the examples for training.
+ * Prints the seconds of the fit, and those spent in SVMs with their share. With `libsvm`, instead of the share, the
+ * time of LIBSVM for the same SVMs without a warm start, which is not part of the fit.
  * usage: bench_local FOLDER [METHOD [PARAMS [REPEATS [libsvm]]]]
- * FOLDER may be a number: so many training examples of six views that are generated.
+ * If FOLDER is a number, that many training examples of six views are generated.
  */
 #include <libsvm/svm.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights of four kernels by each solver of hsic-mkl, to the same gap, on Breiman's waveforms (three
- * classes): the solver alone, and with the making of the kernels, which all share. Prints a Markdown table.
+/* Times each solver of hsic-mkl: the weights of four kernels, to the same gap, on Breiman's waveforms (three
+ * classes). Prints a Markdown table of the solver's time alone and with that of computing the kernels.
  * usage: bench_mkl [ROWS [SOLVER...]] */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a table and prints rows, columns, seconds and the largest resident size in bytes.
+/* Times reading a table. Prints rows, columns, seconds and peak memory in bytes.
  * usage: read_csv FILE [OPTIONS [THREADS]] */
 #include <stdio.h>
 #include <stdlib.h>

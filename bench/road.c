@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* koc with a Gaussian kernel, and the transform, against the bare GEMM + exp that they cannot avoid. */
+/* Times fit and transform of koc with a Gaussian kernel beside the GEMM and exp that they cannot avoid. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -75,7 +75,7 @@ static int row_is_zero(const kfe_i_solution *solution, int64_t i)
     return 1;
 }
 
-/* Lists the examples with a coefficient that is not zero, and moves their coefficients together. */
+/* Keeps the examples with a nonzero coefficient: their numbers, and their coefficients without gaps. */
 static kfe_status choose_support(kfe_model *model, const kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
@@ -93,7 +93,7 @@ cleanup:
     return status;
 }
 
-/* The support of a given kernel matrix is the numbers of its columns (index NULL: the first ones). */
+/* With a precomputed kernel the support examples are column numbers of the matrix (index NULL: 0 … count−1). */
 static kfe_status column_numbers(kfe_context *ctx, const int64_t *index, int64_t count, kfe_i_table *out)
 {
     kfe_status status = kfe_i_table_new_dense(ctx, count, 1, out);
@@ -211,7 +211,7 @@ cleanup:
     return status;
 }
 
-/* ---- asking ---- */
+/* ---- reading a model ---- */
 
 const char *kfe_model_method(const kfe_model *model)
 {

@@ -40,7 +40,7 @@ static int place_has(const kfe_spec *spec, kfe_i_axis_place place, const char *n
     return 0;
 }
 
-/* Every parameter name there is, for suggestions. */
+/* The names of all parameters that a grid may vary, from which kfe_i_suggest picks similar ones. */
 static const char *name_at(const void *list, int index)
 {
     const kfe_spec *spec = list;
@@ -73,7 +73,7 @@ static kfe_status unknown_name(kfe_context *ctx, const kfe_spec *spec, const cha
                       spec->learner ? spec->learner->name : "", name, suggestion);
 }
 
-/* Sets *found to 0 if there is no such parameter. */
+/* Finds whose parameter `written` ("NAME" or "kernel.NAME") is. *found = 0: nobody has it. */
 static kfe_status find_owner(kfe_context *ctx, const kfe_spec *spec, const char *written, const char **name,
                              kfe_i_axis_place *owner, int *found)
 {
@@ -126,12 +126,12 @@ static int parse_range(const char *text, double *low, double *high, int *logarit
            kfe_i_parse_number(first + 1, second, high);
 }
 
-/* Values of integer parameters are rounded, and those that are then equal given once. */
+/* Rounds the values of integer parameters and drops those that become equal. */
 static kfe_status add_number(kfe_context *ctx, kfe_i_axis *axis, double value, int integer)
 {
     char text[KFE_NUMBER_TEXT];
 
-    /* six digits: a grid has no more to say, and tables stay narrow */
+    /* six digits are enough for a grid and keep tables narrow */
     kfe_i_snprintf(text, sizeof text, integer ? "%.0f" : "%.6g", value);
     if (integer && axis->count > 0 && strcmp(axis->values[axis->count - 1], text) == 0)
         return KFE_OK;
@@ -218,7 +218,7 @@ static kfe_status set_axis(kfe_context *ctx, kfe_spec *spec, const kfe_i_axis *a
     return KFE_EINVAL;
 }
 
-/* The message of a value that was refused, with the name of the option in front. */
+/* Puts the name of the option in front of the message about a refused value. */
 static kfe_status refuse_value(kfe_context *ctx, kfe_status status)
 {
     char grid[KFE_WORDING_TEXT];
@@ -254,7 +254,7 @@ static void free_axis(kfe_context *ctx, kfe_i_axis *axis)
     memset(axis, 0, sizeof *axis);
 }
 
-/* `auto` is a number of features that only the method knows, so that it has to be fitted for itself. */
+/* With dim=auto the method chooses the number of features, so this value needs a fit of its own. */
 static int has_auto(const kfe_i_axis *axis)
 {
     for (int64_t i = 0; i < axis->count; i++)
@@ -344,7 +344,7 @@ static kfe_status count_settings(kfe_i_grid *grid)
     return KFE_OK;
 }
 
-/* The kernel that a fit would choose by default, made visible so that its parameters can be varied. */
+/* Adds the default kernel to a spec that names none, so that a grid can vary its parameters. */
 static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
 {
     if (spec->kernels.count > 0 || !(spec->method->flags & KFE_HAS_KERNELS))
@@ -399,14 +399,14 @@ void kfe_i_grid_choice(const kfe_i_grid *grid, int64_t index, int64_t choice[KFE
     }
 }
 
-/* The value that axis number `i` has when its place has this digit: axes of a place vary like digits, the
- * last one fastest. */
-static const char *value_at(const kfe_i_grid *grid, int64_t i, int64_t digit)
+/* The value of axis i in setting number `choice` of its place. The axes of a place vary like the digits of a
+ * number, the last one fastest. */
+static const char *value_at(const kfe_i_grid *grid, int64_t i, int64_t choice)
 {
     for (int64_t later = grid->axis_count - 1; later > i; later--)
         if (grid->axes[later].place == grid->axes[i].place)
-            digit /= grid->axes[later].count;
-    return grid->axes[i].values[digit % grid->axes[i].count];
+            choice /= grid->axes[later].count;
+    return grid->axes[i].values[choice % grid->axes[i].count];
 }
 
 const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paired t-tests. For differences dᵢ = aᵢ − bᵢ with mean m and variance s² (over n − 1), t = m / √(s²·c) with
- * n − 1 degrees of freedom: c = 1/n for independent pairs; c = 1/n + n_test/n_train for repeated splits of
- * the same rows (Nadeau & Bengio, "Inference for the generalization error", 2003).
+ * Paired t-tests, for the comparison report and kfe_paired_test. For differences dᵢ = aᵢ − bᵢ with mean m and
+ * variance s² (divided by n − 1),
  *
- * Student's tail is P(|T| ≥ |t|) = I_x(ν/2, 1/2) at x = ν/(ν + t²), I the regularised incomplete beta
+ *   t = m / √(s²·c) has n − 1 degrees of freedom, with
+ *   c = 1/n                     for independent pairs,
+ *   c = 1/n + n_test/n_train    for repeated splits of the same rows
+ *
+ * (Nadeau & Bengio, "Inference for the generalization error", 2003).
+ *
+ * Student's tail is P(|T| ≥ |t|) = I_x(ν/2, 1/2) at x = ν/(ν + t²), where I is the regularised incomplete beta
  * function:
  *
  *   I_x(a, b) = x^a y^b / B(a, b) · 1/(β₀ + α₁/(β₁ + α₂/(β₂ + …))),
@@ -12,11 +17,12 @@
  *   αₙ = (a + n − 1)(a + b + n − 1)n(b − n)x² / (a + 2n − 1)²,
  *   βₙ = n + n(b − n)x/(a + 2n − 1) + (a + n)/(a + 2n + 1) · (λ + 1 + n(1 + y))
  *
- * (Didonato & Morris, "Algorithm 708", 1992, eq. (9)), which keeps its precision where x or y is tiny if
- * λ is made from that one. It is evaluated by Lentz's method where it converges fast, x < (a + 1)/(a + b +
- * 2), and by I_x(a, b) = 1 − I_{1−x}(b, a) elsewhere: less than a hundred steps. 1/B(a, 1/2) = Γ(a +
- * 1/2)/Γ(a)/√π is computed as a ratio, since the logarithms of the two Γ would cancel to few digits when ν is
- * large.
+ * (Didonato & Morris, "Algorithm 708", 1992, eq. (9)). The fraction stays precise for tiny x or y if λ is computed
+ * from the tiny one. Lentz's method evaluates it where it converges fast, which is for x < (a + 1)/(a + b + 2);
+ * elsewhere I_x(a, b) = 1 − I_{1−x}(b, a) is used. Both need fewer than a hundred steps.
+ *
+ * 1/B(a, 1/2) = Γ(a + 1/2)/Γ(a)/√π is computed as a ratio: for large ν the logarithms of the two Γ would cancel to a
+ * few digits.
  */
 #include "select/significance.h"
 
@@ -26,13 +32,13 @@
 #define SQRT_PI 1.7724538509055160273
 #define SQRT_HALF 0.70710678118654752440
 
-/* Beyond, the normal distribution is the same to all digits: they differ by (t² + 1)²/4ν, relatively. */
+/* For more degrees of freedom the normal distribution is used: the relative difference is (t² + 1)²/4ν. */
 #define MOST_DEGREES 1e30
-/* About 65 were needed at most, for degrees from 0.01 to 1e12. */
+/* At most about 65 steps were needed for 0.01 to 1e12 degrees of freedom. */
 enum { MOST_STEPS = 1000 };
 
-/* Γ(a + 1/2)/Γ(a): for large a the asymptotic series (Tricomi & Erdélyi, 1951), whose next term is below
- * rounding from 40 on; smaller a are moved there by Γ(a + 1) = aΓ(a). */
+/* Γ(a + 1/2)/Γ(a). For a ≥ 40 the asymptotic series (Tricomi & Erdélyi, 1951), whose first omitted term is below
+ * rounding there; a smaller a is raised by Γ(a + 1) = aΓ(a). */
 static double gamma_ratio(double a)
 {
     static const double highest_first[] = {

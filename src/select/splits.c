@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folds: the members of each class, shuffled, are dealt round the folds, each class going on where the last
- * one stopped. So fold sizes differ by at most one, and so do the members of any class.
+ * Divides rows into training and test parts, for assess.c and kfe_splits_make.
  *
- * Random: of n rows T are for training. Class g of n_g members gets its share Tn_g/n rounded down, and the
- * rows that remain go to the largest remainders, so that the total is exact. The shares are first moved to
- * 1 … n_g − 1 where all classes of two and more can have that: each is then on both sides.
+ * Folds: each class is shuffled, and its members are dealt to the folds in turn, beginning with the fold after
+ * the last one served. The sizes of two folds differ by at most one, and so do their members of any class.
  *
- * Held out: one random part for testing, the same for all; the rest in folds, each in turn for validation and
- * the others for training.
+ * Random: T of n rows are for training. Class g with n_g members gets its share T·n_g/n, rounded down; the rows
+ * that remain go to the classes with the largest remainders, so that the total is T. If T allows it, every class
+ * of at least two members has one on each side: the shares are first moved into 1 … n_g − 1.
  *
- * A repeat has a random stream of its own. Time and memory O(n) for each split, beside the sorting of
- * classes.
+ * Held out: one random part is the test part of every split. The rest is divided into folds: each in turn is for
+ * validation, the others for training.
+ *
+ * Each repeat has a random stream of its own. Time and memory are O(n) per split, plus O(n) to group the classes.
  */
 #include "select/splits.h"
 
@@ -40,18 +41,18 @@ static const kfe_i_param protocol_rows[] = {
 
 const kfe_i_param_table kfe_i_protocol_params = KFE_PARAM_TABLE(protocol_rows, kfe_i_protocol);
 
-/* The rows that are divided, by position 0 … count−1 in their increasing order. */
+/* The rows to divide. Position i (0 … count−1) is the i-th smallest row number. */
 typedef struct division {
     kfe_context *ctx;
     const kfe_i_protocol *protocol;
     uint64_t purpose;
     int64_t count;
     int64_t *rows;    /* row number of each position */
-    int64_t groups;   /* classes, or 1 when they do not matter */
+    int64_t groups;   /* classes, or 1 if the splits are not stratified */
     int64_t *start;   /* groups + 1: where each group begins in `grouped` */
     int64_t *grouped; /* positions, group by group */
     int64_t *dealt;   /* the same, each group shuffled */
-    int64_t *part;    /* of each position: its fold; of random parts 0 for training and 1 for testing */
+    int64_t *part;    /* of each position: its fold, or for random splits 0 (training) or 1 (test) */
 } division;
 
 /* ---- the rows and their groups ---- */
@@ -76,7 +77,7 @@ static int64_t group_of(const division *all, const kfe_i_target *target, int64_t
     return all->groups > 1 ? target->codes[all->rows[position]] : 0;
 }
 
-/* Counting sort; `start` is shifted by one while it counts where to put the next. */
+/* Counting sort. While rows are placed, start[g] is where the next row of group g goes. */
 static void sort_into_groups(division *all, const kfe_i_target *target)
 {
     for (int64_t i = 0; i < all->count; i++)
@@ -125,8 +126,8 @@ static int64_t members(const division *all, int64_t group)
 
 /* ---- randomness ---- */
 
-/* Purposes and repeats are small numbers: multiplied by odd constants they do not meet each other's streams,
- * nor those of other uses. */
+/* Purposes and repeats are small numbers. Mixing them with odd constants keeps their streams apart from each
+ * other and from those of other uses. */
 static void begin_repeat(const division *all, int64_t repeat, kfe_i_rng *rng)
 {
     uint64_t stream = KFE_STREAM_SPLITS;
@@ -146,7 +147,7 @@ static void shuffle(kfe_i_rng *rng, int64_t count, int64_t *items)
     }
 }
 
-/* From the order of the rows each time, so that a repeat does not depend on those before it. */
+/* Starts from the order of the rows each time, so that a repeat does not depend on earlier ones. */
 static void shuffle_groups(division *all, kfe_i_rng *rng)
 {
     memcpy(all->dealt, all->grouped, (size_t)all->count * sizeof *all->dealt);
@@ -156,7 +157,7 @@ static void shuffle_groups(division *all, kfe_i_rng *rng)
 
 /* ---- results ---- */
 
-/* A further split with room for these many rows, counts still 0. */
+/* Appends a split with room for so many rows; its counts are still 0. */
 static kfe_status add_split(kfe_i_splits *splits, int64_t train_count, int64_t test_count, kfe_i_split **out)
 {
     kfe_status status = KFE_OK;
@@ -172,7 +173,7 @@ cleanup:
     return status;
 }
 
-/* Rows of `test_part` are for testing, all others for training. */
+/* Appends a split: rows of `test_part` are for testing, all others for training. */
 static kfe_status add_fold(const division *all, int64_t repeat, int64_t fold, int64_t test_part,
                            kfe_i_splits *splits)
 {
@@ -262,10 +263,10 @@ cleanup:
 /* How many rows of one class are for training. */
 typedef struct quota {
     int64_t group;
-    int64_t order; /* random, decides between equals */
-    int64_t low, high;
+    int64_t order;     /* random: breaks ties */
+    int64_t low, high; /* bounds of `taken` */
     int64_t taken;
-    double missing; /* the exact share less what is taken */
+    double missing; /* the exact share minus `taken` */
 } quota;
 
 static int compare_missing(const void *a, const void *b)
@@ -285,7 +286,7 @@ static int compare_groups(const void *a, const void *b)
     return (first->group > second->group) - (first->group < second->group);
 }
 
-/* Classes of two and more have 1 … n_g − 1 if all of them can, otherwise 0 … n_g. */
+/* Bounds are 1 … n_g − 1 for classes of at least two members if the total allows it, otherwise 0 … n_g. */
 static void set_bounds(const division *all, int64_t train_count, quota *quotas)
 {
     int64_t lowest = 0;
@@ -307,7 +308,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Returns how many rows are still to be taken (below zero: to be given back). */
+/* Returns how many more rows to take (negative: how many to give back). */
 static int64_t take_shares(const division *all, int64_t train_count, kfe_i_rng *rng, quota *quotas)
 {
     int64_t left = train_count;
@@ -328,8 +329,9 @@ static int64_t room_for(const quota *one, int up)
     return up ? one->high - one->taken : one->taken - one->low;
 }
 
-/* One pass over the classes, those that miss most first (or last, when rows are given back): one row each if
- * that is enough, else in proportion to the room there is. Returns what is left. */
+/* One pass over the classes, in decreasing order of `missing` (increasing if rows are given back). Moves one row
+ * per class if that is enough, otherwise rows in proportion to the room of each class. Returns how many rows are
+ * still to be moved. */
 static int64_t settle_once(quota *quotas, int64_t groups, int64_t left, int up)
 {
     double room = 0;
@@ -375,10 +377,10 @@ static kfe_status count_training_rows(const division *all, int64_t *out)
                           (long long)all->count);
     if (size >= 1 && size != floor(size))
         return kfe_i_fail(all->ctx, KFE_EINVAL,
-                          "train-size %g is neither a share below 1 nor a whole number of rows", size);
+                          "{train-size=%g} is neither a share below 1 nor a whole number of rows", size);
     if (size >= (double)all->count)
         return kfe_i_fail(all->ctx, KFE_EINPUT,
-                          "train-size %.0f leaves no row of %lld for testing; make it smaller", size,
+                          "{train-size=%.0f} leaves no row of %lld for testing; make it smaller", size,
                           (long long)all->count);
     if (size >= 1)
         *out = (int64_t)size;
@@ -416,7 +418,7 @@ cleanup:
     return status;
 }
 
-/* ---- as a file says ---- */
+/* ---- splits from a file ---- */
 
 static kfe_status take_given(void *user, const int64_t *train, int64_t train_count, const int64_t *test,
                              int64_t test_count)
@@ -441,16 +443,18 @@ static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, c
                              kfe_i_splits *out)
 {
     if (from->subset)
-        return kfe_i_fail(ctx, KFE_EINVAL,
-                          "a file of splits is for the whole data, not for a part of it; use split=folds or "
-                          "split=random here");
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "a file of splits is for the whole data, not for a part of it; use {split=folds} or "
+            "{split=random} here");
     if (!protocol->file[0])
-        return kfe_i_fail(ctx, KFE_EINVAL, "split=file needs the name of a file in split-file");
+        return kfe_i_fail(ctx, KFE_EINVAL, "{split=file} needs the name of a file in {split-file}");
     return kfe_i_split_file_read(ctx, protocol->file, from->rows, take_given, out);
 }
 
 /* ---- held out ---- */
 
+/* Makes the test part of the fold its validation part, and the held-out rows its test part. */
 static kfe_status hold_out(kfe_context *ctx, const kfe_i_split *held, kfe_i_split *fold)
 {
     kfe_status status = KFE_OK;

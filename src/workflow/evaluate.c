@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model's predictions beside the truth. The classes are the model's, by name; a label that the model was
- * not fitted on becomes a class of its own that is never predicted. Such a class gets the same score in every
- * row, which ranks nothing: an auc of one half.
+ * kfe_evaluate: metrics of a model's predictions on data with labels. Classes are matched to the model's by name.
+ * A label that the model was not fitted on becomes a further class that is never predicted. It has the same score
+ * in every row, so its auc is one half.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void evaluating_free(evaluating *job)
     kfe_i_evaluation_free(&job->result);
 }
 
-/* ---- what is asked for ---- */
+/* ---- target and metrics ---- */
 
 static const char *kind_of(kfe_task task)
 {
@@ -64,7 +64,7 @@ static kfe_status check_target(const evaluating *job)
     const kfe_i_target *target = job->target;
 
     if (!model->learner)
-        return KFE_OK; /* predicting says so */
+        return KFE_OK; /* kfe_predict reports it */
     if (target->task == KFE_TASK_NONE)
         return kfe_i_fail(
             job->ctx, KFE_EINPUT,
@@ -97,7 +97,7 @@ static kfe_status choose_metrics(evaluating *job)
 
 /* ---- classes ---- */
 
-/* The number of a name in the common list, which grows by names that are new. */
+/* The number of a class in the common list; a new name is appended. */
 static int32_t class_number(kfe_i_evaluation *result, const char *name)
 {
     int64_t g = 0;
@@ -191,7 +191,7 @@ cleanup:
     return status;
 }
 
-/* Of every class that the model knows, or of the one that is looked for. */
+/* Makes the curves of the positive class, or of every class of the model if none is positive. */
 static kfe_status draw_curves(evaluating *job)
 {
     kfe_status status = KFE_OK;

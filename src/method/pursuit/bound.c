@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bound of theorem 5.5 of Dhanjal, Gunn & Shawe-Taylor (2009), for sma and smc. With probability 1 − δ the expected squared
- * covariance of the features, E[y² Σ_j feature_j²], is at least
+ * The generalization bound of sma and smc: theorem 5.5 of Dhanjal, Gunn & Shawe-Taylor (2009). With probability 1 − δ
+ * the expected squared covariance of the features, E[y² Σ_j feature_j²], is at least
+ *
  *   (1/n)·tr(TᵀỸT) − (2c/n)·√(Σᵢ yᵢ⁴κ(xᵢ,xᵢ)²) − 3cR²·√(ln(2/δ)/(2n)),
- * where Ỹ = diag(yᵢ²), R² = max yᵢ²κ(xᵢ,xᵢ), and c is the Frobenius norm of WWᵀ, which is that of WᵀW = AᵀK_SS A. With several
- * targets yᵢ² is the squared length of row i. The features are nested, so that one pass gives the bound for every number of them.
+ *
+ *   T   the features of the n training examples,
+ *   Ỹ   diag(yᵢ²); with several targets yᵢ² is the squared norm of row i,
+ *   R²  max yᵢ²κ(xᵢ,xᵢ),
+ *   c   the Frobenius norm of WWᵀ, equal to that of WᵀW = AᵀK_SS A.
+ *
+ * The features are nested, so one pass gives the bound for every number of features.
  */
 #include <cblas.h>
 #include <math.h>
