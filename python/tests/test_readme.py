@@ -18,4 +18,4 @@ def test_example(tmp_path):
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, env=environment, text=True,
                           capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert "(150, 3)" in done.stdout and "setosa" in done.stdout and "gamma" in done.stdout
+    assert "(150, 2)" in done.stdout and "setosa" in done.stdout and "gamma" in done.stdout

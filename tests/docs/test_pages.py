@@ -41,13 +41,6 @@ def test_readme(tmp_path):
     assert count >= 4
 
 
-@pytest.mark.skipif(SANITIZED, reason="a program without sanitizers cannot load this library")
-def test_python_of_the_readme(tmp_path):
-    program = re.search(r"```python\n(.*?)```", (pages.ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
-    (tmp_path / "program.py").write_text(program, encoding="utf-8")
-    pages.run(pages.Step("/usr/bin/python3 -B program.py", None), tmp_path)
-
-
 @pytest.mark.skipif(SANITIZED, reason="Python cannot load a library that was built with sanitizers")
 @pytest.mark.parametrize("page", ["docs/index.md", "docs/tutorial-python.md", "docs/views.md"])
 def test_python(page, tmp_path, monkeypatch):
