@@ -389,7 +389,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ---- what scikit-learn asks about an estimator ----
 
     def _can_predict(self) -> bool:
-        return getattr(self, "learner", None) is not None or self._entry.has(tables.MACHINE)
+        return getattr(self, "learner", None) is not None or self._entry.has(tables.PREDICTOR)
 
     def _is_regression(self) -> bool:
         if "_model" in vars(self):
