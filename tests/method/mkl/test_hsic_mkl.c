@@ -215,9 +215,11 @@ static kfe_data *two_views(kfe_context *ctx, double noise, int64_t second_rows)
     size_t at[2] = {strlen(left), strlen(right)};
 
     for (int64_t i = 0; i < 60; i++) {
+        /* Drawn before the call: compilers evaluate arguments in different orders. */
+        double b = support_normal(&seed);
+        double a = support_normal(&seed) + (i % 2 ? 2 : -2);
         labels[i] = i % 2 ? "yes" : "no";
-        at[0] += (size_t)snprintf(left + at[0], sizeof left - at[0], "%.6f,%.6f\n",
-                                  (i % 2 ? 2 : -2) + support_normal(&seed), support_normal(&seed));
+        at[0] += (size_t)snprintf(left + at[0], sizeof left - at[0], "%.6f,%.6f\n", a, b);
         if (i < second_rows)
             at[1] += (size_t)snprintf(right + at[1], sizeof right - at[1], "%.6f\n",
                                       1 + noise * support_normal(&seed));
