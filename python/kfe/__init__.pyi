@@ -648,7 +648,7 @@ class LMKL(Extractor):
         step_size: float | str = 'auto',
         settled: float = 0.001,
         max_iter: int = 200,
-        restarts: int = 1,
+        restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
         scale: str = 'none',
         gram: str = 'auto',
@@ -677,7 +677,7 @@ class SLDR(Extractor):
         step_size: float | str = 'auto',
         settled: float = 0.001,
         max_iter: int = 200,
-        restarts: int = 1,
+        restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
         scale: str = 'none',
         gram: str = 'auto',
@@ -808,5 +808,6 @@ def methods(
 ) -> list[dict[str, Any]]: ...
 def read(
     path: str | os.PathLike[str],
+    model: Any = None,
     **options: Any,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]: ...
