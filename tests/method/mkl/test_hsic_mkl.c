@@ -232,6 +232,8 @@ static kfe_data *two_views(kfe_context *ctx, double noise, int64_t second_rows)
     return data;
 }
 
+/* On this draw. Noise is not orthogonal to the classes in 60 rows: with the numbers of another draw the optimum of
+ * svm-mkl gave it a weight of 0.057. */
 static void test_noise_gets_next_to_nothing(void **state)
 {
     static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
