@@ -19,13 +19,13 @@ static void check(kfe_status status)
 }
 
 /* K times the residual is the covariance of every column with it; `user` is room for that. */
-static kfe_status one_example(void *user, const kfe_round *round, double *direction)
+static kfe_status one_example(void *user, const kfe_deflation_state *state, double *direction)
 {
     double *covariance = user;
     int64_t best = 0;
-    kfe_status status = round->times(round->handle, round->residual, 1, covariance);
+    kfe_status status = state->times(state->handle, state->residual, 1, covariance);
 
-    for (int64_t i = 1; status == KFE_OK && i < round->examples; i++)
+    for (int64_t i = 1; status == KFE_OK && i < state->examples; i++)
         if (fabs(covariance[i]) > fabs(covariance[best]))
             best = i;
     direction[best] = 1;

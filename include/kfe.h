@@ -314,20 +314,22 @@ typedef double (*kfe_kernel_fn)(void *user, const double *x, const double *y, in
 KFE_API kfe_status kfe_spec_add_user_kernel(kfe_context *ctx, kfe_spec *spec, const char *name,
                                             kfe_kernel_fn kernel, void *user);
 
-/* The state that a direction rule sees at the beginning of an iteration (docs/deflation.md). Only the target is
- * deflated: with Q the features, the deflated kernel matrix is (I − QQᵀ)K. */
-typedef struct kfe_round {
-    int64_t examples, targets,
-        round;              /* targets: columns, 0 without labels; round: number of the iteration, from 0 */
+/* What a direction rule sees at the beginning of an iteration (docs/deflation.md). Only the target is deflated:
+ * with Q the features, the deflated kernel matrix is (I − QQᵀ)K. */
+typedef struct kfe_deflation_state {
+    int64_t examples;
+    int64_t targets;        /* columns of the target; 0 without one */
+    int64_t iteration;      /* from 0; as many features have been found */
     const double *residual; /* examples × targets: the centred target, minus what the features explain */
-    const double *features; /* round × examples, orthonormal */
-    /* out (examples × k) = the kernel matrix, centred if so asked, times v (examples × k) */
+    const double *features; /* iteration × examples, orthonormal */
+    /* out (examples × k) = the kernel matrix, centred unless center=no, times v (examples × k) */
     kfe_status (*times)(void *handle, const double *v, int64_t k, double *out);
-    void *handle;
-} kfe_round;
-/* Fills direction[examples], which is zero before, with coefficients on the examples. A direction of zeros ends
- * the iterations. Called from one thread at a time, except by cross-validation with several threads. */
-typedef kfe_status (*kfe_rule_fn)(void *user, const kfe_round *round, double *direction);
+    void *handle; /* to be passed to `times` */
+} kfe_deflation_state;
+/* Fills direction[examples], which holds zeros before the call, with coefficients on the examples. A direction
+ * that stays zero ends the iterations. Called from one thread at a time, except by cross-validation with several
+ * threads. */
+typedef kfe_status (*kfe_rule_fn)(void *user, const kfe_deflation_state *state, double *direction);
 /* A spec of a method that you define by its direction rule. `params`: dim, center and fit options. The model
  * keeps `name` as its method and needs no function when it is used. */
 KFE_API kfe_status kfe_spec_new_rule(kfe_context *ctx, const char *name, kfe_rule_fn rule, void *user,

@@ -12,7 +12,7 @@ class Matrix(Structure):
 
 class ParamInfo(Structure):
     _fields_ = [("name", c_char_p), ("type", c_int), ("initial", c_char_p), ("min", c_double), ("max", c_double),
-                ("words", c_char_p), ("help", c_char_p)]
+                ("words", c_char_p), ("help", c_char_p), ("alias", c_char_p)]
 
 
 class EntryInfo(Structure):
@@ -25,19 +25,19 @@ class PartInfo(Structure):
                 ("gating", c_void_p)]
 
 
-class Round(Structure):
+class DeflationState(Structure):
     """What a direction rule sees."""
 
 
 TIMES_FN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int64, c_void_p)
-Round._fields_ = [("examples", c_int64), ("targets", c_int64), ("round", c_int64), ("residual", c_void_p),
-                  ("features", c_void_p), ("times", TIMES_FN), ("handle", c_void_p)]
+DeflationState._fields_ = [("examples", c_int64), ("targets", c_int64), ("iteration", c_int64),
+                           ("residual", c_void_p), ("features", c_void_p), ("times", TIMES_FN), ("handle", c_void_p)]
 
 LOG_FN = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 PROGRESS_FN = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
 CANCEL_FN = CFUNCTYPE(c_int, c_void_p)
 KERNEL_FN = CFUNCTYPE(c_double, c_void_p, c_void_p, c_void_p, c_int64)
-RULE_FN = CFUNCTYPE(c_int, c_void_p, POINTER(Round), c_void_p)
+RULE_FN = CFUNCTYPE(c_int, c_void_p, POINTER(DeflationState), c_void_p)
 
 OUT = POINTER(c_void_p)
 MATRIX = POINTER(Matrix)

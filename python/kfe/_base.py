@@ -16,6 +16,7 @@ from . import _tables as tables
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._errors import InputError
+from ._former import former_names, renamed
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._validation import (check_strings, check_task, check_views, class_texts, encode_labels, is_views, looks_real,
@@ -113,6 +114,20 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._publish()
         return self
 
+    def set_params(self, **params):
+        """Set parameters, those of today or by their former names.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        self : object
+        """
+        return super().set_params(**renamed(former_names(self._entry), params))
+
     def _context(self) -> Context:
         return Context(self.n_threads, self.random_state, self.memory, self.verbose)
 
@@ -194,9 +209,8 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _iterations(self) -> dict[str, int]:
         records = self.records_
-        for name in ("iterations", "rounds"):
-            if name in records:
-                return {"n_iter_": max(1, int(records[name][0]))}
+        if "iterations" in records:
+            return {"n_iter_": max(1, int(records["iterations"][0]))}
         for name in PATHS:
             if name in records:
                 return {"n_iter_": max(1, len(records[name]) - 1)}

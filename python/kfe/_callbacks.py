@@ -42,25 +42,25 @@ def kernel_callback(events, function: Callable, name: str):
     return KERNEL_FN(kernel)
 
 
-class Round:
-    """The state that a direction rule sees at the beginning of an iteration.
+class DeflationState:
+    """What a direction rule sees at the beginning of an iteration.
 
     Attributes
     ----------
-    round : int
-        Number of the iteration, from 0.
+    iteration : int
+        From 0; as many features have been found.
     residual : ndarray of shape (n_samples, n_targets)
         The centred target, minus what the features found so far explain.
-    features : ndarray of shape (round, n_samples)
+    features : ndarray of shape (iteration, n_samples)
         The features found so far, orthonormal.
     """
 
     def __init__(self, info):
         self._info = info
-        self.round = int(info.round)
+        self.iteration = int(info.iteration)
         self.n_samples = int(info.examples)
         self.residual = _copy(info.residual, (info.examples, info.targets))
-        self.features = _copy(info.features, (info.round, info.examples))
+        self.features = _copy(info.features, (info.iteration, info.examples))
 
     def _end(self) -> None:
         self._info = None
@@ -78,12 +78,12 @@ class Round:
 
 
 def rule_callback(events, function: Callable):
-    """A function of a Round that returns coefficients on the examples, or None to end."""
+    """A function of a DeflationState that returns coefficients on the examples, or None to end."""
 
     def rule(_user, info, direction):
         try:
             rows = info.contents.examples
-            current = Round(info.contents)
+            current = DeflationState(info.contents)
             try:
                 chosen = function(current)
             finally:

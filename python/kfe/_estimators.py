@@ -11,6 +11,7 @@ from . import _tables as tables
 from ._base import Extractor
 from ._data import TASK_CLASSES, class_labels
 from ._docs import Argument, arguments, docstring, init_source
+from ._former import former_names, taking_former_names
 from ._model import Model
 from ._tables import ESTIMATORS, LEARNERS, METHODS, Entry, Param, class_name, python_name
 
@@ -21,12 +22,12 @@ RULE = Entry("rule", "features along directions that a function of yours chooses
                     "number of features; auto: 10, or as many as there can be"),
               Param("center", tables.FLAG, "yes", 0, 0, (), "subtract the mean in feature space")))
 RULE_ARGUMENT = Argument("rule", "Callable[[Any], Any] | None", None, "callable",
-                         "A function of a round (``residual``, ``features``, ``times``) that returns the coefficients "
-                         "of the next direction on the examples, or None to end.")
+                         "A function of a state (``iteration``, ``residual``, ``features``, ``times``) that returns the "
+                         "coefficients of the next direction on the examples, or None to end.")
 RULE_EXAMPLE = """>>> import kfe
 >>> X, y = kfe.generate("iris")
->>> def like_kpls(round):
-...     return round.residual @ round.residual.T @ round.times(round.residual[:, 0])
+>>> def like_kpls(state):
+...     return state.residual @ state.residual.T @ state.times(state.residual[:, 0])
 >>> len(kfe.DirectionRule(like_kpls, dim=2).fit_transform(X, y))
 150""".splitlines()
 
@@ -37,7 +38,7 @@ def make_class(name: str, entry: Entry, args: list[Argument], example: list[str]
     exec("from __future__ import annotations\n" + init_source(args), space)
     init = space["__init__"]
     init.__qualname__, init.__module__ = f"{name}.__init__", "kfe"
-    members = {"__init__": init, "__doc__": docstring(name, entry, args, example), "__module__": "kfe",
+    members = {"__init__": taking_former_names(init, former_names(entry)), "__doc__": docstring(name, entry, args, example), "__module__": "kfe",
                "_entry": entry}
     return type(name, (Extractor,), members)
 

@@ -7,7 +7,7 @@ import os
 import pathlib
 
 from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Matrix, ParamInfo,
-                   PartInfo, Round, declare)
+                   PartInfo, declare)
 
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -46,6 +46,7 @@ class Param(NamedTuple):
     max: float
     words: tuple[str, ...]
     help: str
+    alias: str | None = None  # a former name
 
     @property
     def default(self) -> Any:
@@ -102,7 +103,7 @@ def options_text(options: dict[str, Any]) -> bytes | None:
 def _param(info: ParamInfo) -> Param:
     words = tuple(info.words.decode().split("|")) if info.words else ()
     return Param(info.name.decode(), info.type, info.initial.decode(), info.min, info.max, words,
-                 info.help.decode())
+                 info.help.decode(), info.alias.decode() if info.alias else None)
 
 
 def _rows(get) -> Iterator[Param]:

@@ -98,9 +98,9 @@ def test_direction_rule(iris):
     """The rule of kpls, written down: the first eigenvector of YYᵀK, with βᵀKβ = 1."""
     x, y = iris[0], iris[0][:, 0]
 
-    def rule(round):
-        direction = round.residual @ (round.residual.T @ round.times(round.residual[:, 0]))
-        return direction / np.sqrt(direction @ round.times(direction))
+    def rule(state):
+        direction = state.residual @ (state.residual.T @ state.times(state.residual[:, 0]))
+        return direction / np.sqrt(direction @ state.times(direction))
 
     ours = kfe.DirectionRule(rule, dim=3, kernel="rbf:gamma=0.2").fit(x, y)
     theirs = kfe.KPLS(dim=3, kernel="rbf:gamma=0.2").fit(x, y)
@@ -111,13 +111,13 @@ def test_direction_rule(iris):
 
 @pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
 def test_direction_rule_ends_and_fails(iris, tmp_path):
-    stop = lambda round: None if round.round == 2 else np.eye(round.n_samples)[round.round]
+    stop = lambda state: None if state.iteration == 2 else np.eye(state.n_samples)[state.iteration]
     model = kfe.DirectionRule(stop, dim=5).fit(*iris)
     assert model.transform(iris[0]).shape == (150, 2)
     model.save(tmp_path / "m.kfe")
     np.testing.assert_array_equal(kfe.load(tmp_path / "m.kfe").transform(iris[0]), model.transform(iris[0]))
     with pytest.raises(KeyError):
-        kfe.DirectionRule(lambda round: {}["no"]).fit(*iris)
+        kfe.DirectionRule(lambda state: {}["no"]).fit(*iris)
 
 
 # ---- being interrupted ----

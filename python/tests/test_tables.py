@@ -53,6 +53,30 @@ def test_signatures_are_those_of_the_command_line():
             assert str(written) == param["default"] or float(written) == float(param["default"]), param
 
 
+def test_former_names_are_understood():
+    """Every alias of the tables, in the constructor and in set_params; the signature has today's names only."""
+    seen = set()
+    for name, entry in _tables.ESTIMATORS.items():
+        for row in entry.params:
+            if row.alias is None:
+                continue
+            former, today = _tables.python_name(row.alias), _tables.python_name(row.name)
+            made, value = getattr(kfe, name), 7
+            assert former not in inspect.signature(made).parameters
+            with pytest.warns(FutureWarning, match=f"{former} is now called {today}") as caught:
+                estimator = made(**{former: value})
+            assert caught[0].filename == __file__
+            assert estimator.get_params()[today] == clone(estimator).get_params()[today] == value
+            with pytest.warns(FutureWarning, match=today):
+                assert made().set_params(**{former: value}).get_params()[today] == value
+            with pytest.raises(TypeError, match=f"{former} is the former name of {today}"):
+                made(**{former: value, today: value})
+            seen.add(former)
+    assert {"machine_C", "max_rounds"} <= seen
+    with pytest.raises(TypeError, match="unexpected keyword argument 'machine_D'"):
+        kfe.MKL(machine_D=1)
+
+
 def test_one_rule_for_names():
     assert _tables.python_name("max-iter") == "max_iter"
     assert _tables.python_name("lambda") == "lambda_"

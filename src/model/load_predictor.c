@@ -19,7 +19,8 @@ static kfe_status load_description(kfe_i_loading *job, const kfe_i_json_value *e
     kfe_i_predictor *predictor = &model->predictor;
     const char *name = kfe_i_json_get_text(entry, "name");
     const char *params = kfe_i_json_get_text(entry, "parameters");
-    int kind = word_of(entry, "machine", KFE_PREDICTOR_WORDS);
+    const char *key = kfe_i_json_get_text(entry, "predictor") ? "predictor" : "machine"; /* before kfe 0.2 */
+    int kind = word_of(entry, key, KFE_PREDICTOR_WORDS);
     int decision = word_of(entry, "decision", KFE_DECISION_WORDS);
 
     if (!name || !params || kind < 0 || decision < 0)

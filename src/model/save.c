@@ -214,7 +214,7 @@ static void add_predictor_entry(kfe_i_json *json, const kfe_model *model, const 
     kfe_i_json_object(json, NULL);
     kfe_i_json_text(json, "name", model->learner);
     kfe_i_json_text(json, "parameters", model->learner_params);
-    kfe_i_json_text(json, "machine", kind);
+    kfe_i_json_text(json, "predictor", kind);
     kfe_i_json_text(json, "decision", decision);
     kfe_i_json_text(json, "kernel", kernel ? kernel : "");
     kfe_i_json_integer(json, "outputs", predictor->outputs);

@@ -221,7 +221,7 @@ static kfe_status write_learner(kfe_context *ctx, kfe_i_json *json, const kfe_mo
     kfe_i_json_object(json, "learner");
     kfe_i_json_text(json, "name", model->learner);
     KFE_TRY(write_parameters(ctx, json, model->learner_params));
-    kfe_i_json_text(json, "machine", kind);
+    kfe_i_json_text(json, "predictor", kind);
     kfe_i_json_text(json, "decision", decision);
     kfe_i_json_integer(json, "outputs", predictor->outputs);
     if (predictor->support_vectors < 0)

@@ -367,11 +367,11 @@ cleanup:
 }
 
 /* The direction of the first target's residual. */
-static kfe_status follow_residual(void *user, const kfe_round *round, double *direction)
+static kfe_status follow_residual(void *user, const kfe_deflation_state *state, double *direction)
 {
     (void)user;
-    for (int64_t i = 0; i < round->examples; i++)
-        direction[i] = round->residual[i * round->targets];
+    for (int64_t i = 0; i < state->examples; i++)
+        direction[i] = state->residual[i * state->targets];
     return KFE_OK;
 }
 

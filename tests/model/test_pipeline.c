@@ -294,11 +294,11 @@ static const char *const descriptions[][3] = {
     {"knn", "name", NULL},
     {"knn", "name", "7"},
     {"knn", "parameters", NULL},
-    {"knn", "machine", "\"oracle\""},
-    {"knn", "machine", "\"linear\""},
-    {"knn", "machine", "\"expansion\""},
-    {"knn", "machine", "\"direct\""},
-    {"knn", "machine", NULL},
+    {"knn", "predictor", "\"oracle\""},
+    {"knn", "predictor", "\"linear\""},
+    {"knn", "predictor", "\"expansion\""},
+    {"knn", "predictor", "\"direct\""},
+    {"knn", "predictor", NULL},
     {"knn", "decision", "\"pairs\""},
     {"knn", "decision", "\"value\""},
     {"knn", "decision", "\"chance\""},
@@ -319,7 +319,7 @@ static const char *const descriptions[][3] = {
     {"ls", "outputs", "3"},
     {"ls", "rows", "2"},
     {"ls", "rows", "5"},
-    {"ls", "machine", "\"neighbours\""},
+    {"ls", "predictor", "\"neighbours\""},
     {"ls", "decision", "\"chain\""},
     {"ls", "decision", "\"pairs\""},
     {"svm-rbf", "kernel", "\"rfb\""},
@@ -353,6 +353,30 @@ static void test_wrong_descriptions_are_refused(void **state)
         model_file_assert_refused(ctx, &f, what, "");
         model_file_free(&f);
     }
+    free_halves(&h);
+}
+
+/* Files from before kfe 0.2 name the kind of predictor under the key "machine". */
+static void test_files_of_former_versions_are_read(void **state)
+{
+    kfe_context *ctx = *state;
+    halves h = make_halves(ctx, SELECT_DENSE, 4);
+    model_file f = saved(ctx, &pipelines[1], "knn", h.train);
+    json_t *entry =
+        json_loads(json_string_value(json_object_get(model_file_metadata(&f), "learner")), 0, NULL);
+    char *text;
+    kfe_model *model = NULL;
+
+    assert_int_equal(json_object_set(entry, "machine", json_object_get(entry, "predictor")), 0);
+    assert_int_equal(json_object_del(entry, "predictor"), 0);
+    text = json_dumps(entry, JSON_COMPACT);
+    json_object_set_new(model_file_metadata(&f), "learner", json_string(text));
+    assert_ok(ctx, model_file_load(ctx, &f, &model));
+    check_answers(ctx, model, &h);
+    kfe_model_free(model);
+    free(text);
+    json_decref(entry);
+    model_file_free(&f);
     free_halves(&h);
 }
 
@@ -505,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_learner_of_a_specification),
         cmocka_unit_test(test_data_that_does_not_fit_is_refused),
         cmocka_unit_test(test_wrong_descriptions_are_refused),
+        cmocka_unit_test(test_files_of_former_versions_are_read),
         cmocka_unit_test(test_wrong_numbers_are_refused),
         cmocka_unit_test(test_wrong_tensors_are_refused),
         cmocka_unit_test(test_targets_must_fit_the_predictor),

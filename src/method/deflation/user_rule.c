@@ -33,18 +33,18 @@ static kfe_status choose(kfe_i_deflation *d, void *state, double *direction, dou
 {
     kfe_status status = KFE_OK;
     const kfe_i_user_rule_settings *s = state;
-    kfe_round round = {.examples = d->examples,
-                       .targets = d->targets,
-                       .round = d->count,
-                       .residual = d->residual,
-                       .features = d->basis,
-                       .times = times,
-                       .handle = d};
+    kfe_deflation_state seen = {.examples = d->examples,
+                                .targets = d->targets,
+                                .iteration = d->count,
+                                .residual = d->residual,
+                                .features = d->basis,
+                                .times = times,
+                                .handle = d};
 
     (void)product;
     *has_product = 0;
     memset(direction, 0, (size_t)d->rows * sizeof *direction);
-    status = s->rule(s->user, &round, direction);
+    status = s->rule(s->user, &seen, direction);
     if (status != KFE_OK && kfe_error_message(d->ctx)[0] == '\0')
         return kfe_i_fail(d->ctx, status, "rule %s failed in iteration %lld", d->setup.method,
                           (long long)d->count + 1);

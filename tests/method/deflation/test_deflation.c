@@ -15,14 +15,14 @@ enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 3
 /* ---- rules ---- */
 
 /* v ← (I − QQᵀ)v */
-static void remove_features(const kfe_round *round, double *v)
+static void remove_features(const kfe_deflation_state *state, double *v)
 {
-    for (int64_t j = 0; j < round->round; j++) {
-        const double *q = round->features + j * round->examples;
+    for (int64_t j = 0; j < state->iteration; j++) {
+        const double *q = state->features + j * state->examples;
         double along = 0;
-        for (int64_t i = 0; i < round->examples; i++)
+        for (int64_t i = 0; i < state->examples; i++)
             along += q[i] * v[i];
-        for (int64_t i = 0; i < round->examples; i++)
+        for (int64_t i = 0; i < state->examples; i++)
             v[i] -= along * q[i];
     }
 }
@@ -38,42 +38,42 @@ static double length(int64_t n, const double *v)
 
 /* The leading eigenvector of the deflated kernel matrix by the power method, over the root of its eigenvalue.
  */
-static kfe_status principal_rule(void *user, const kfe_round *round, double *direction)
+static kfe_status principal_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     double image[ROWS];
     double size = 1;
 
     (void)user;
-    for (int64_t i = 0; i < round->examples; i++)
+    for (int64_t i = 0; i < state->examples; i++)
         direction[i] = cos((double)(i * i + 1));
     for (int step = 0; step < 4000; step++) {
-        remove_features(round, direction);
-        kfe_status status = round->times(round->handle, direction, 1, image);
+        remove_features(state, direction);
+        kfe_status status = state->times(state->handle, direction, 1, image);
         if (status != KFE_OK)
             return status;
-        remove_features(round, image);
-        size = length(round->examples, image);
-        for (int64_t i = 0; i < round->examples; i++)
+        remove_features(state, image);
+        size = length(state->examples, image);
+        for (int64_t i = 0; i < state->examples; i++)
             direction[i] = image[i] / size;
     }
-    for (int64_t i = 0; i < round->examples; i++)
+    for (int64_t i = 0; i < state->examples; i++)
         direction[i] /= sqrt(size);
     return KFE_OK;
 }
 
 /* One target: kpls. */
-static kfe_status covariance_rule(void *user, const kfe_round *round, double *direction)
+static kfe_status covariance_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     double image[ROWS];
     double square = 0;
-    int *rounds = user;
+    int *iterations = user;
 
-    *rounds += round->round == *rounds;
-    kfe_status status = round->times(round->handle, round->residual, 1, image);
-    for (int64_t i = 0; i < round->examples; i++)
-        square += image[i] * round->residual[i];
-    for (int64_t i = 0; i < round->examples; i++)
-        direction[i] = round->residual[i] / sqrt(square);
+    *iterations += state->iteration == *iterations;
+    kfe_status status = state->times(state->handle, state->residual, 1, image);
+    for (int64_t i = 0; i < state->examples; i++)
+        square += image[i] * state->residual[i];
+    for (int64_t i = 0; i < state->examples; i++)
+        direction[i] = state->residual[i] / sqrt(square);
     return status;
 }
 
@@ -136,12 +136,12 @@ static void test_covariance_rule_is_kpls(void **state)
 {
     kfe_context *ctx = *state;
     deflation_problem p = deflation_make(ctx, 43, COLS, 1);
-    int rounds = 0;
+    int iterations = 0;
     kfe_matrix expected = support_features(ctx, "kpls", "dim=3", GAMMA, p.data, p.test_data);
-    kfe_model *model = fit_rule(ctx, covariance_rule, &rounds, "dim=3", p.data);
+    kfe_model *model = fit_rule(ctx, covariance_rule, &iterations, "dim=3", p.data);
     kfe_matrix got = support_transform(ctx, model, p.test_data);
 
-    assert_int_equal(rounds, DIM);
+    assert_int_equal(iterations, DIM);
     assert_below(support_distance_up_to_sign(TEST_ROWS, DIM, expected.values, got.values),
                  TOLERANCE_ITERATIONS);
     kfe_matrix_free(&expected);
@@ -153,32 +153,32 @@ static void test_covariance_rule_is_kpls(void **state)
 /* ---- what a rule sees ---- */
 
 /* Orthonormal features, a residual orthogonal to them, the right sizes; then any direction. */
-static kfe_status watching_rule(void *user, const kfe_round *round, double *direction)
+static kfe_status watching_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     const deflation_problem *p = user;
 
-    assert_int_equal(round->examples, ROWS);
-    assert_int_equal(round->targets, p->targets);
-    for (int64_t i = 0; i < round->examples; i++)
+    assert_int_equal(state->examples, ROWS);
+    assert_int_equal(state->targets, p->targets);
+    for (int64_t i = 0; i < state->examples; i++)
         assert_true(direction[i] == 0);
-    for (int64_t j = 0; j < round->round; j++) {
-        const double *q = round->features + j * ROWS;
+    for (int64_t j = 0; j < state->iteration; j++) {
+        const double *q = state->features + j * ROWS;
         for (int64_t l = 0; l <= j; l++) {
             double inner = 0;
             for (int64_t i = 0; i < ROWS; i++)
-                inner += q[i] * round->features[l * ROWS + i];
+                inner += q[i] * state->features[l * ROWS + i];
             assert_below(fabs(inner - (j == l)), TOLERANCE_ITERATIONS);
         }
-        for (int64_t t = 0; t < round->targets; t++) {
+        for (int64_t t = 0; t < state->targets; t++) {
             double inner = 0;
             for (int64_t i = 0; i < ROWS; i++)
-                inner += q[i] * round->residual[i * round->targets + t];
+                inner += q[i] * state->residual[i * state->targets + t];
             assert_below(fabs(inner), TOLERANCE_ITERATIONS);
         }
     }
-    if (round->round == 0)
-        assert_below(support_distance(ROWS * p->targets, p->centred, round->residual), TOLERANCE_ITERATIONS);
-    direction[(7 * round->round + 3) % ROWS] = 2;
+    if (state->iteration == 0)
+        assert_below(support_distance(ROWS * p->targets, p->centred, state->residual), TOLERANCE_ITERATIONS);
+    direction[(7 * state->iteration + 3) % ROWS] = 2;
     direction[0] = 1;
     return KFE_OK;
 }
@@ -239,25 +239,25 @@ static void test_rules_can_be_cross_validated(void **state)
 
 /* ---- what is refused ---- */
 
-static kfe_status nan_rule(void *user, const kfe_round *round, double *direction)
+static kfe_status nan_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     (void)user;
-    direction[round->round] = round->round == 1 ? NAN : 1;
+    direction[state->iteration] = state->iteration == 1 ? NAN : 1;
     return KFE_OK;
 }
 
-static kfe_status failing_rule(void *user, const kfe_round *round, double *direction)
+static kfe_status failing_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     (void)direction;
-    return round->round == *(const int *)user ? KFE_EUNSUPPORTED : principal_rule(NULL, round, direction);
+    return state->iteration == *(const int *)user ? KFE_EUNSUPPORTED : principal_rule(NULL, state, direction);
 }
 
-static kfe_status zero_rule(void *user, const kfe_round *round, double *direction)
+static kfe_status zero_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
-    const int *rounds = user;
+    const int *iterations = user;
 
-    if (round->round < *rounds)
-        direction[round->round] = 1;
+    if (state->iteration < *iterations)
+        direction[state->iteration] = 1;
     return KFE_OK;
 }
 
