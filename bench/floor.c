@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "kernel/tile.h"
-#include "kernel/vexp.h"
+#include "kernel/tile/tile.h"
+#include "kernel/tile/vexp.h"
 
 double bench_now(void)
 {

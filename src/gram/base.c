@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "kernel/cross.h"
-#include "kernel/panels.h"
+#include "kernel/tile/cross.h"
+#include "kernel/tile/panels.h"
 
 enum { PANEL_ROWS = 16 };
 

@@ -3,7 +3,7 @@
 #ifndef KFE_GRAM_BASE_H
 #define KFE_GRAM_BASE_H
 
-#include "kernel/points.h"
+#include "kernel/tile/points.h"
 
 typedef struct kfe_i_base {
     kfe_context *ctx;

@@ -5,8 +5,8 @@
 #include "core/memory.h"
 #include "gram/gram.h"
 #include "gram/linalg.h"
-#include "kernel/cross.h"
-#include "kernel/tile.h"
+#include "kernel/tile/cross.h"
+#include "kernel/tile/tile.h"
 
 typedef struct factored_state {
     kfe_i_kernel linear;

@@ -8,7 +8,7 @@
 #ifndef KFE_GRAM_GRAM_H
 #define KFE_GRAM_GRAM_H
 
-#include "kernel/points.h"
+#include "kernel/tile/points.h"
 
 typedef struct kfe_i_gram kfe_i_gram;
 

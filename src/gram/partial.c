@@ -12,7 +12,7 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 
 enum { PANEL_ROWS = 64 };
 

@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "gram/gram.h"
 #include "gram/thin.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 
 typedef struct stored_state {
     const double *wide; /* n × stride, or NULL */

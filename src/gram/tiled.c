@@ -4,10 +4,10 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
-#include "kernel/cross.h"
-#include "kernel/panels.h"
-#include "kernel/rows.h"
-#include "kernel/tile.h"
+#include "kernel/tile/cross.h"
+#include "kernel/tile/panels.h"
+#include "kernel/tile/rows.h"
+#include "kernel/tile/tile.h"
 
 typedef struct tiled_state {
     const kfe_i_kernel *kernel;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 
 enum { CHUNK_ROWS = 16384 };
 

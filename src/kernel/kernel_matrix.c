@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 
 static kfe_status check_view(kfe_context *ctx, const kfe_data *data, const kfe_data *other)
 {

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "kernel/panels.h"
-#include "kernel/tile.h"
+#include "kernel/tile/panels.h"
+#include "kernel/tile/tile.h"
 
 /* Queries are prepared in chunks, so that memory does not grow with their number. */
 enum { CHUNK_ROWS = 16384 };

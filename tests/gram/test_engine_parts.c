@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "gram/column_cache.h"
 #include "gram/pivot.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 #include "support/engine.h"
 #include "support/fit.h"
 #include "support/points.h"

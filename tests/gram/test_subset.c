@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "gram/base.h"
 #include "gram/gram.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 #include "support/fit.h"
 #include "support/points.h"
 #include "support/sweep.h"

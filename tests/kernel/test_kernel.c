@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 #include "support/points.h"
 #include "support/tolerance.h"
 

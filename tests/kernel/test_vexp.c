@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/rng.h"
-#include "kernel/vexp.h"
+#include "kernel/tile/vexp.h"
 #include "support/tolerance.h"
 
 /* How many units in the last place of the exact value lie between. */

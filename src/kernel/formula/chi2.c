@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = exp(−gamma·Σ (x_j − y_j)² / (x_j + y_j)) for histograms; 0/0 counts as 0. */
-#include "kernel/gamma.h"
+#include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
-#include "kernel/vexp.h"
+#include "kernel/tile/vexp.h"
 
 typedef struct chi2_settings {
     double gamma;

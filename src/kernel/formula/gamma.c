@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes gamma=scale, auto and median from the training data. */
-#include "kernel/gamma.h"
+#include "kernel/formula/gamma.h"
 
 #include <math.h>
 #include <stdlib.h>

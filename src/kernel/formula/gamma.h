@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Give a kernel the width parameter gamma, whose value may be a number, auto, scale or median. */
-#ifndef KFE_KERNEL_GAMMA_H
-#define KFE_KERNEL_GAMMA_H
+#ifndef KFE_KERNEL_FORMULA_GAMMA_H
+#define KFE_KERNEL_FORMULA_GAMMA_H
 
 #include "core/param.h"
 #include "data/table.h"

@@ -2,9 +2,9 @@
 /* κ(x, y) = exp(−gamma·Σ|x_j − y_j|). */
 #include <math.h>
 
-#include "kernel/gamma.h"
+#include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
-#include "kernel/vexp.h"
+#include "kernel/tile/vexp.h"
 
 typedef struct laplacian_settings {
     double gamma;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = (gamma·⟨x, y⟩ + coef0)^degree. Positive definite for coef0 ≥ 0. */
-#include "kernel/gamma.h"
+#include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
 
 typedef struct poly_settings {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = exp(−gamma·‖x − y‖²), the Gaussian. Papers that write σ: exp(−‖·‖²/σ) is gamma = 1/σ,
  * exp(−‖·‖²/2σ²) is gamma = 1/(2σ²), exp(−‖·‖²/s²) is gamma = 1/s². */
-#include "kernel/gamma.h"
+#include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
-#include "kernel/vexp.h"
+#include "kernel/tile/vexp.h"
 
 typedef struct rbf_settings {
     double gamma;

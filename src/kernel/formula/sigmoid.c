@@ -2,7 +2,7 @@
 /* κ(x, y) = tanh(gamma·⟨x, y⟩ + coef0). Not positive definite in general. */
 #include <math.h>
 
-#include "kernel/gamma.h"
+#include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
 
 typedef struct sigmoid_settings {

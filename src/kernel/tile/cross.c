@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products with kernel matrices and blocks of their entries, tile by tile; the operators (src/gram) and the
  * projection of new examples (expansion.c) use them. */
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 
 #include <cblas.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "kernel/panels.h"
-#include "kernel/tile.h"
+#include "kernel/tile/panels.h"
+#include "kernel/tile/tile.h"
 
 static int64_t least(int64_t a, int64_t b)
 {

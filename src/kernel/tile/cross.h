@@ -5,10 +5,10 @@
  * and for products a second GEMM multiplies the tile with the vectors while it is in cache. Threads share
  * panels of rows in a fixed way, so that the same number of threads gives the same bits.
  */
-#ifndef KFE_KERNEL_CROSS_H
-#define KFE_KERNEL_CROSS_H
+#ifndef KFE_KERNEL_TILE_CROSS_H
+#define KFE_KERNEL_TILE_CROSS_H
 
-#include "kernel/points.h"
+#include "kernel/tile/points.h"
 
 /* A block of k vectors, row-major. */
 typedef struct kfe_i_vectors {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threaded loop over panels of rows, which every evaluation of kernels goes through. */
-#include "kernel/panels.h"
+#include "kernel/tile/panels.h"
 
 #include <omp.h>
 

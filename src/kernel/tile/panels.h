@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run a loop over panels of rows on several threads; the cancel callback is asked between batches of panels. */
-#ifndef KFE_KERNEL_PANELS_H
-#define KFE_KERNEL_PANELS_H
+#ifndef KFE_KERNEL_TILE_PANELS_H
+#define KFE_KERNEL_TILE_PANELS_H
 
 #include "core/context.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prepares a table for one kernel: centres it, computes norms, counts substrings. */
-#include "kernel/points.h"
+#include "kernel/tile/points.h"
 
 #include <limits.h>
 #include <stdlib.h>

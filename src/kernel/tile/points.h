@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prepare a table for one kernel: centred for distances, with squared norms or substring counts. */
-#ifndef KFE_KERNEL_POINTS_H
-#define KFE_KERNEL_POINTS_H
+#ifndef KFE_KERNEL_TILE_POINTS_H
+#define KFE_KERNEL_TILE_POINTS_H
 
 #include "kernel/kernel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inner loops over rows, compiled for AVX-512, AVX2 and the baseline, and chosen at run time. */
-#include "kernel/rows.h"
+#include "kernel/tile/rows.h"
 
 /* Written once; inlined into one function for each instruction set. */
 #define KFE_BODY static inline __attribute__((always_inline))

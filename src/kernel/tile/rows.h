@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call the inner loops over one row of a tile, compiled for each instruction set and chosen at run time. */
-#ifndef KFE_KERNEL_ROWS_H
-#define KFE_KERNEL_ROWS_H
+#ifndef KFE_KERNEL_TILE_ROWS_H
+#define KFE_KERNEL_TILE_ROWS_H
 
 #include <stdint.h>
 

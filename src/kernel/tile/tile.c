@@ -11,12 +11,12 @@
  * (the diagonal among them) become exactly zero. The differences use the points as given, because centring may have
  * rounded away the difference of close points. Sums over coordinates of sparse rows are treated in the same way.
  */
-#include "kernel/tile.h"
+#include "kernel/tile/tile.h"
 
 #include <cblas.h>
 #include <string.h>
 
-#include "kernel/rows.h"
+#include "kernel/tile/rows.h"
 
 /* A squared distance below this share of nᵢ + nⱼ, or a sum over sparse coordinates below this share of its terms, is
  * computed from differences. The others have a relative error of at most about ε / 1e-5. */

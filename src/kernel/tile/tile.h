@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Evaluate one tile of a kernel matrix: consecutive points of one set against consecutive points of another. */
-#ifndef KFE_KERNEL_TILE_H
-#define KFE_KERNEL_TILE_H
+#ifndef KFE_KERNEL_TILE_TILE_H
+#define KFE_KERNEL_TILE_TILE_H
 
-#include "kernel/points.h"
+#include "kernel/tile/points.h"
 
 /* KFE_TILE_SIDE: rows and columns of a tile that is multiplied while it is in the second-level cache.
  * KFE_TILE_LARGEST: the largest tile, used for whole matrices, which are only written. Larger tiles make GEMM

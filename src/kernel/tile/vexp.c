@@ -4,7 +4,7 @@
  * quarter faster (0.77 against 1.01 ns per value with AVX-512), but off by up to 3.1 ulp. The prototypes are
  * written out because SLEEF's header shows them only to files compiled for that instruction set as a whole.
  */
-#include "kernel/vexp.h"
+#include "kernel/tile/vexp.h"
 
 #include <math.h>
 

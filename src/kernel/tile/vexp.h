@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compute exp of many numbers at once. */
-#ifndef KFE_KERNEL_VEXP_H
-#define KFE_KERNEL_VEXP_H
+#ifndef KFE_KERNEL_TILE_VEXP_H
+#define KFE_KERNEL_TILE_VEXP_H
 
 #include <stdint.h>
 

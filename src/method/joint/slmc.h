@@ -4,7 +4,7 @@
 #ifndef KFE_METHOD_JOINT_SLMC_H
 #define KFE_METHOD_JOINT_SLMC_H
 
-#include "kernel/points.h"
+#include "kernel/tile/points.h"
 #include "method/method.h"
 #include "method/onevsrest.h"
 

@@ -17,7 +17,7 @@
 
 #include "core/memory.h"
 #include "gram/linalg.h"
-#include "kernel/cross.h"
+#include "kernel/tile/cross.h"
 #include "method/joint/slmc.h"
 
 #define KFE_JITTER 1e-8

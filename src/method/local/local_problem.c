@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "kernel/cross.h"
-#include "kernel/tile.h"
+#include "kernel/tile/cross.h"
+#include "kernel/tile/tile.h"
 
 /* Up to this many examples the search runs on one thread: in its thousands of small products threads would wait for each
  * other. */

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "gram/linalg.h"
-#include "kernel/panels.h"
-#include "kernel/tile.h"
+#include "kernel/tile/panels.h"
+#include "kernel/tile/tile.h"
 #include "method/local/local_problem.h"
 
 static int64_t least(int64_t a, int64_t b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objective of lmkl and sldr against full matrices, its gradient against differences, and the geometry of
  * its steps. */
-#include "kernel/tile.h"
+#include "kernel/tile/tile.h"
 #include "support/local.h"
 
 #include <math.h>
