@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 #define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
 

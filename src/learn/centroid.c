@@ -8,7 +8,7 @@
  * Time and memory O(n·(d + c)).
  */
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "learn/learner.h"
 
 /* Column g of `averages` times the examples is the mean of class g. */

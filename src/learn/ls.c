@@ -6,7 +6,7 @@
  * Of all minimisers this is the one of smallest norm, also where features depend on each other or are constant.
  *
  * Dense features, and sparse ones that are small enough to be made dense, are solved by orthogonal factorisations to
- * machine precision (gram/least_squares.h). Larger problems go by the smaller product of X with itself,
+ * machine precision (gram/dense/least_squares.h). Larger problems go by the smaller product of X with itself,
  *     d < n:  XᵀX = VΛVᵀ,  W = V(Λ + l2)⁻¹VᵀXᵀY;
  *     n ≤ d:  XXᵀ = UΛUᵀ,  W = XᵀU(Λ + l2)⁻¹UᵀY,
  * over the eigenvalues above rounding, that is over singular values above about 10⁻⁶ of the largest one; steps of
@@ -25,8 +25,8 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
-#include "gram/least_squares.h"
-#include "gram/linalg.h"
+#include "gram/dense/least_squares.h"
+#include "gram/dense/linalg.h"
 #include "learn/learner.h"
 
 typedef struct ls_settings {

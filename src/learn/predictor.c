@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 #include "learn/neighbours.h"
 

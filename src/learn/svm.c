@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "learn/learner.h"
 #include "learn/multiclass.h"
 #include "learn/nodes.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 
 kfe_status kfe_i_local_new(kfe_context *ctx, int64_t parts, kfe_i_local **out)

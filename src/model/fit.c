@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "data/utf8.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 #include "model/prepare.h"
 

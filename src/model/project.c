@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 #include "model/model.h"
 

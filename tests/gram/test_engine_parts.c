@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "gram/column_cache.h"
-#include "gram/pivot.h"
+#include "gram/solve/pivot.h"
 #include "kernel/tile/cross.h"
 #include "support/engine.h"
 #include "support/fit.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/context.h"
-#include "gram/thin.h"
+#include "gram/dense/thin.h"
 #include "support/points.h"
 #include "support/tolerance.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of tall blocks of vectors by BLAS, for the iterative solvers and methods. */
-#include "gram/basis.h"
+#include "gram/dense/basis.h"
 
 #include <cblas.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multiply tall blocks of vectors (row-major n × k) with each other. Nothing here allocates. */
-#ifndef KFE_GRAM_BASIS_H
-#define KFE_GRAM_BASIS_H
+#ifndef KFE_GRAM_DENSE_BASIS_H
+#define KFE_GRAM_DENSE_BASIS_H
 
 #include "core/context.h"
 

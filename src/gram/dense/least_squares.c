@@ -12,7 +12,7 @@
  *
  * Time O(n·d·s), memory 7s² beside X.
  */
-#include "gram/least_squares.h"
+#include "gram/dense/least_squares.h"
 
 #include <cblas.h>
 #include <float.h>

@@ -4,8 +4,8 @@
  *     minimise ‖XW − Y‖² + l2·‖W‖²,   of all minimisers the one of smallest norm.
  * Orthogonal factorisations keep the accuracy of the data; XᵀX, which would lose half of the digits, is never formed.
  */
-#ifndef KFE_GRAM_LEAST_SQUARES_H
-#define KFE_GRAM_LEAST_SQUARES_H
+#ifndef KFE_GRAM_DENSE_LEAST_SQUARES_H
+#define KFE_GRAM_DENSE_LEAST_SQUARES_H
 
 #include "core/context.h"
 

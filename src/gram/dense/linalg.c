@@ -2,7 +2,7 @@
 /* LAPACK calls for the methods and the iterative solvers. LAPACK runs in its own column-major order with workspace
  * from the context, so that it neither transposes nor allocates. A full symmetric matrix is the same in both
  * orders. */
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 #include <cblas.h>
 #include <float.h>

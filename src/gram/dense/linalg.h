@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Factor, solve and find eigenvectors of dense matrices: LAPACK with checked sizes, workspace from the context and
  * messages of our own. Symmetric matrices are full and row-major; `n` must fit LAPACK's integer. */
-#ifndef KFE_GRAM_LINALG_H
-#define KFE_GRAM_LINALG_H
+#ifndef KFE_GRAM_DENSE_LINALG_H
+#define KFE_GRAM_DENSE_LINALG_H
 
 #include "core/context.h"
 #include "data/table.h"

@@ -7,7 +7,7 @@
  * vectors that stays in cache, with the sums in registers. A block of columns is as large as lets its vectors
  * fill a quarter of the second-level cache.
  */
-#include "gram/thin.h"
+#include "gram/dense/thin.h"
 
 #include <omp.h>
 #include <string.h>

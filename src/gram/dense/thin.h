@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multiply a stored matrix with a few vectors at the speed of reading the matrix. */
-#ifndef KFE_GRAM_THIN_H
-#define KFE_GRAM_THIN_H
+#ifndef KFE_GRAM_DENSE_THIN_H
+#define KFE_GRAM_DENSE_THIN_H
 
 #include "core/context.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
-#include "gram/thin.h"
+#include "gram/dense/thin.h"
 #include "kernel/tile/cross.h"
 
 typedef struct stored_state {

@@ -5,7 +5,7 @@
 
 #include "core/memory.h"
 #include "gram/gram.h"
-#include "gram/thin.h"
+#include "gram/dense/thin.h"
 
 typedef struct subset_state {
     const double *matrix; /* all × all */

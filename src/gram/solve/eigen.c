@@ -20,9 +20,9 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/basis.h"
+#include "gram/dense/basis.h"
 #include "gram/gram.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 enum {
     DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */

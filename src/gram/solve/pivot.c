@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Randomly pivoted Cholesky factorisation; the solver takes its preconditioner from it. */
-#include "gram/pivot.h"
+#include "gram/solve/pivot.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 
 enum { BLOCK = 64 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Approximate the operator by a low-rank factor, F Fᵀ ≈ G, made from a few of its columns. */
-#ifndef KFE_GRAM_PIVOT_H
-#define KFE_GRAM_PIVOT_H
+#ifndef KFE_GRAM_SOLVE_PIVOT_H
+#define KFE_GRAM_SOLVE_PIVOT_H
 
 #include "gram/gram.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The positive part of an indefinite kernel matrix, for the methods of the ridge and subspace families. */
-#include "gram/positive.h"
+#include "gram/solve/positive.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 
 /* Keeps the first `rank` of n eigenvectors and forms G₊ from them. */
 static kfe_status assemble(kfe_i_positive *out, const double *values, const double *vectors)

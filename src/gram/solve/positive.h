@@ -10,8 +10,8 @@
  *
  * Time O(n³), memory 24n² bytes.
  */
-#ifndef KFE_GRAM_POSITIVE_H
-#define KFE_GRAM_POSITIVE_H
+#ifndef KFE_GRAM_SOLVE_POSITIVE_H
+#define KFE_GRAM_SOLVE_POSITIVE_H
 
 #include "gram/gram.h"
 

@@ -21,10 +21,10 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
+#include "gram/dense/basis.h"
 #include "gram/gram.h"
-#include "gram/linalg.h"
-#include "gram/pivot.h"
+#include "gram/dense/linalg.h"
+#include "gram/solve/pivot.h"
 
 enum {
     DIRECT_SIZE = 3000, /* up to this size Cholesky is faster */

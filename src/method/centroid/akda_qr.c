@@ -10,7 +10,7 @@
 #include <cblas.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 #include "method/centroid/centroid.h"
 #include "method/centroid/discriminant.h"

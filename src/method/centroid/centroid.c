@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 kfe_status kfe_i_centroid_products(const kfe_i_gram *gram, const kfe_i_groups *groups, double *inner)
 {

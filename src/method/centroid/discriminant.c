@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 /* The ridge, as a share of the trace of the total scatter, where the scatter is singular and no ridge was asked for: far
  * below any scatter of data, far above rounding. */

@@ -10,7 +10,7 @@
  */
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/centroid/centroid.h"
 
 typedef struct oc_settings {

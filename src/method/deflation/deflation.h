@@ -17,7 +17,7 @@
 #ifndef KFE_METHOD_DEFLATION_DEFLATION_H
 #define KFE_METHOD_DEFLATION_DEFLATION_H
 
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/method.h"
 #include "method/targets.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 /* Directions whose λ is a smaller share of the largest one are dropped: their features would be noise. */
 #define KFE_LEAST_SHARE 1e-8

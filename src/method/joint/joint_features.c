@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 #include "method/joint/joint.h"
 #include "method/ridge/ridge.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/joint/joint.h"
 
 /* Norm after orthogonalisation, relative to the norm before, at which a vector adds nothing. */

@@ -22,7 +22,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/groups.h"
 #include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/tile/cross.h"
 #include "method/joint/slmc.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/local/local_problem.h"
 
 static void warn_of_negative(const kfe_i_local_problem *p, int64_t m, double least, double most)

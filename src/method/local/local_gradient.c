@@ -21,7 +21,7 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "gram/basis.h"
+#include "gram/dense/basis.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "method/local/local_problem.h"

@@ -27,7 +27,7 @@
 #define KFE_METHOD_LOCAL_LOCAL_PROBLEM_H
 
 #include "core/rng.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/method.h"
 #include "method/onevsrest.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/local/local_problem.h"
 
 static double *copy_block(kfe_context *ctx, const double *from, int64_t count)

@@ -13,8 +13,8 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 #include "method/local/local_problem.h"
 
 /* Size of the gate's logits at the start. */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "method/local/local_problem.h"

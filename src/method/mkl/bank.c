@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "gram/base.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/mkl/bank.h"
 
 /* Of the memory limit: what entries of factored operators may take. */

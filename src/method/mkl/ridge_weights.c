@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 
 /* Below this relative gap there is no warning: rounding may allow no better. */
 #define KFE_QUIET_GAP 1e-6

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/joint/joint.h"
 #include "method/mkl/ridge_weights.h"
 #include "method/mkl/svm_weights.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 /* Added to the diagonal of K_FF, which may be singular, relative to its mean; only the steps depend on it. */
 #define RIDGE 1e-9

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/principal/principal.h"
 #include "method/range.h"
 #include "method/scatter.h"

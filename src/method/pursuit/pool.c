@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/thin.h"
+#include "gram/dense/thin.h"
 #include "method/pursuit/pursuit.h"
 
 /* Entries of a pool that is kept in double precision. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/range.h"
 #include "method/targets.h"
 

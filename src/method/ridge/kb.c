@@ -28,9 +28,9 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
-#include "gram/positive.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
+#include "gram/solve/positive.h"
 #include "method/ridge/ridge.h"
 
 enum { LOSS_EXP, LOSS_LOG };

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 #include "method/groups.h"
 #include "method/ridge/ridge.h"
 

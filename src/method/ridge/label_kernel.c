@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
-#include "gram/pivot.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
+#include "gram/solve/pivot.h"
 #include "method/ridge/ridge.h"
 
 enum { MOST_COLUMNS = 512 };

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 /* Rounding divided by a tiny ridge may exceed every criterion. A criterion above this is never taken for
  * rounding. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/positive.h"
+#include "gram/dense/basis.h"
+#include "gram/solve/positive.h"
 #include "method/ridge/ridge.h"
 
 typedef struct ridge_state {

@@ -25,9 +25,9 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
-#include "gram/positive.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
+#include "gram/solve/positive.h"
 #include "method/ridge/ridge.h"
 #include "method/targets.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
+#include "gram/dense/basis.h"
 #include "learn/smo.h"
 #include "method/subspace/ball.h"
 

@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/positive.h"
+#include "gram/solve/positive.h"
 #include "method/subspace/skfe_start.h"
 #include "method/subspace/stopping.h"
 #include "method/subspace/subspace_search.h"

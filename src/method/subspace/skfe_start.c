@@ -10,8 +10,8 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 
 /* The ridge, relative to the mean diagonal, that expresses synthetic points by examples: a start need not be exact. */

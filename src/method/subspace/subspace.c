@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
-#include "gram/linalg.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
 
 /* ---- spanning ---- */
 

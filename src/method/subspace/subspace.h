@@ -26,7 +26,7 @@
 #define KFE_METHOD_SUBSPACE_SUBSPACE_H
 
 #include "gram/gram.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 
 /* The operator's rounding times the squared norm of the coefficients bounds the error of a squared length in
  * feature space. A unit vector with a larger error than this is not used as a direction. */

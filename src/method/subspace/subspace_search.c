@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/basis.h"
+#include "gram/dense/basis.h"
 #include "method/line_search.h"
 
 /* Iterations between two refreshes of the images KW, which accumulate rounding errors. */

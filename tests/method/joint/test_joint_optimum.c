@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "core/memory.h"
-#include "gram/linalg.h"
+#include "gram/dense/linalg.h"
 #include "method/joint/joint.h"
 #include "model/model.h"
 #include "support/sample.h"
