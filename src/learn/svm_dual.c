@@ -19,7 +19,7 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 
 typedef struct conditions {
     double highest_rising, lowest_falling;

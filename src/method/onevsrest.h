@@ -16,7 +16,7 @@
 #include "data/target.h"
 #include "gram/gram.h"
 #include "learn/predictor.h"
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 
 /* The operator TTᵀ of features T: their products (n × n), or for many examples the features (n × most). */
 typedef struct kfe_i_feature_gram {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 #include "model/model.h"
 
 kfe_status support_request_fit(kfe_context *ctx, const support_request *request, const kfe_data *train,

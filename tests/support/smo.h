@@ -4,7 +4,7 @@
 #ifndef KFE_TESTS_SUPPORT_SMO_H
 #define KFE_TESTS_SUPPORT_SMO_H
 
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 #include "support/support.h"
 
 typedef struct smo_problem {

@@ -26,7 +26,7 @@
  * Cost: two rows of G and O(n) per iteration; O(n) memory, beside a column cache for operators whose rows are neither
  * in memory nor products of short vectors.
  */
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -34,7 +34,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "learn/smo_internal.h"
+#include "learn/smo/smo_internal.h"
 
 /* Replaces a curvature that is not positive; LIBSVM's value. */
 #define TINY_CURVATURE 1e-12

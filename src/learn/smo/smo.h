@@ -5,8 +5,8 @@
  * by sequential minimal optimisation with second-order choice of the pair, shrinking, and a warm start. It is for
  * methods that solve hundreds of nearly equal SVMs; LIBSVM cannot start from a given α.
  */
-#ifndef KFE_LEARN_SMO_H
-#define KFE_LEARN_SMO_H
+#ifndef KFE_LEARN_SMO_SMO_H
+#define KFE_LEARN_SMO_SMO_H
 
 #include "gram/gram.h"
 

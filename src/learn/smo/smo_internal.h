@@ -4,11 +4,11 @@
  * smo_newton.c (Newton steps). The mathematics is at the head of smo.c. A coefficient strictly between 0 and its upper
  * bound is called free.
  */
-#ifndef KFE_LEARN_SMO_INTERNAL_H
-#define KFE_LEARN_SMO_INTERNAL_H
+#ifndef KFE_LEARN_SMO_SMO_INTERNAL_H
+#define KFE_LEARN_SMO_SMO_INTERNAL_H
 
 #include "gram/column_cache.h"
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 
 /* Directions in which y_i·α_i can move; a free coefficient has both. */
 enum { MAY_GO_UP = 1, MAY_GO_DOWN = 2 };

@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "learn/smo_internal.h"
+#include "learn/smo/smo_internal.h"
 
 enum { MOST_FREE = 128 };
 /* Pairs between Newton steps take about as long as the steps; at least so many are made. */

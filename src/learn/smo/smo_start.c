@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "learn/smo_internal.h"
+#include "learn/smo/smo_internal.h"
 
 /* ---- a feasible start ---- */
 

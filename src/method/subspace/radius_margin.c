@@ -9,7 +9,7 @@
 
 #include "core/memory.h"
 #include "gram/dense/basis.h"
-#include "learn/smo.h"
+#include "learn/smo/smo.h"
 #include "method/subspace/ball.h"
 
 /* Accuracy of the SVMs and of R², which limits that of the gradients. */
