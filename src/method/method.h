@@ -12,7 +12,7 @@
 #include "data/target.h"
 #include "gram/gram.h"
 #include "learn/predictor.h"
-#include "method/local.h"
+#include "method/shared/local.h"
 
 /* What a method is fitted on. */
 typedef struct kfe_i_problem {

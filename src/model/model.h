@@ -28,7 +28,7 @@ typedef enum kfe_i_projector {
 
 /*
  * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;
- * localized ones are in method/local.h.
+ * localized ones are in method/shared/local.h.
  * Centring in feature space is contained in A and offset, so one transform serves all methods. The predictor,
  * if the model has one, turns features into predictions.
  */

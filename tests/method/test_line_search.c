@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "method/line_search.h"
+#include "method/shared/line_search.h"
 
 typedef struct curve {
     double (*f)(double t);

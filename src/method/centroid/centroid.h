@@ -3,7 +3,7 @@
 #ifndef KFE_METHOD_CENTROID_CENTROID_H
 #define KFE_METHOD_CENTROID_CENTROID_H
 
-#include "method/groups.h"
+#include "method/shared/groups.h"
 #include "method/method.h"
 
 /* inner (count × count) = ⟨centroid g, centroid h⟩: one pass over the operator, O(n) memory. */

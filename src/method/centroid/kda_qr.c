@@ -13,7 +13,7 @@
 #include "core/memory.h"
 #include "method/centroid/centroid.h"
 #include "method/centroid/discriminant.h"
-#include "method/range.h"
+#include "method/shared/range.h"
 
 static const kfe_i_param rows[] = {KFE_DISCRIMINANT_ROWS};
 

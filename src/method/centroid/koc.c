@@ -15,7 +15,7 @@
 
 #include "core/memory.h"
 #include "method/centroid/centroid.h"
-#include "method/range.h"
+#include "method/shared/range.h"
 
 enum { SOLVER_CHOLESKY, SOLVER_MGS };
 

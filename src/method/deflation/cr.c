@@ -28,7 +28,7 @@
 
 #include "core/memory.h"
 #include "method/deflation/deflation.h"
-#include "method/scatter.h"
+#include "method/shared/scatter.h"
 
 enum { SCAN = 100, SECTIONS = 60, MOST_ALTERNATIONS = 500 };
 /* A smaller rise of the logarithm of the criterion ends the alternation. */

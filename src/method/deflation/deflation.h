@@ -19,7 +19,7 @@
 
 #include "gram/dense/linalg.h"
 #include "method/method.h"
-#include "method/targets.h"
+#include "method/shared/targets.h"
 
 /* What a direction is made of, and how the data is multiplied with it. */
 typedef enum kfe_i_side {

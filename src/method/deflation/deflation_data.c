@@ -14,7 +14,7 @@
 
 #include "core/memory.h"
 #include "method/deflation/deflation.h"
-#include "method/range.h"
+#include "method/shared/range.h"
 
 /* In single precision √ε would end the iterations too soon; at this share τ still has two digits. */
 #define KFE_SINGLE_DEPENDENT 1e-5

@@ -25,7 +25,7 @@
 #define KFE_METHOD_JOINT_JOINT_H
 
 #include "method/method.h"
-#include "method/onevsrest.h"
+#include "method/shared/onevsrest.h"
 
 typedef struct kfe_i_joint_settings {
     int64_t dim;

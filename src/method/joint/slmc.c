@@ -23,10 +23,10 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/dense/linalg.h"
-#include "method/groups.h"
+#include "method/shared/groups.h"
 #include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"
-#include "method/line_search.h"
+#include "method/shared/line_search.h"
 
 enum { START_KMEANS, START_RANDOM };
 enum { MAX_TRIALS = 20, POINTS_BY_DEFAULT = 10 };

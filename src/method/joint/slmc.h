@@ -6,7 +6,7 @@
 
 #include "kernel/tile/points.h"
 #include "method/method.h"
-#include "method/onevsrest.h"
+#include "method/shared/onevsrest.h"
 
 /* Kernel values between the examples X and the points Z. */
 typedef struct kfe_i_slmc_kernels {

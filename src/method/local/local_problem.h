@@ -29,7 +29,7 @@
 #include "core/rng.h"
 #include "gram/dense/linalg.h"
 #include "method/method.h"
-#include "method/onevsrest.h"
+#include "method/shared/onevsrest.h"
 
 /* ---- parameters of the methods ---- */
 

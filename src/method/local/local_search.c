@@ -23,7 +23,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "method/line_search.h"
+#include "method/shared/line_search.h"
 #include "method/local/local_problem.h"
 
 enum { MOST_TRIALS = 16 };

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "method/line_search.h"
+#include "method/shared/line_search.h"
 
 /* At most MODEL_SWEEPS·p moves of weight in one quadratic model; at most MAX_TRIALS steps along one line. */
 enum { MODEL_SWEEPS = 2000, MAX_TRIALS = 30 };

@@ -13,7 +13,7 @@
 #define KFE_METHOD_MKL_SVM_WEIGHTS_H
 
 #include "method/mkl/simplex.h"
-#include "method/onevsrest.h"
+#include "method/shared/onevsrest.h"
 
 typedef struct kfe_i_svm_weights {
     kfe_context *ctx;

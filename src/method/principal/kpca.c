@@ -13,7 +13,7 @@
 #include "core/memory.h"
 #include "method/method.h"
 #include "method/principal/principal.h"
-#include "method/range.h"
+#include "method/shared/range.h"
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 

@@ -17,8 +17,8 @@
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "method/principal/principal.h"
-#include "method/range.h"
-#include "method/scatter.h"
+#include "method/shared/range.h"
+#include "method/shared/scatter.h"
 
 enum { SCATTER_COLUMNS = 3000 };
 

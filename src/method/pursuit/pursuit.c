@@ -9,8 +9,8 @@
 
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
-#include "method/range.h"
-#include "method/targets.h"
+#include "method/shared/range.h"
+#include "method/shared/targets.h"
 
 enum { AUTO_DIM = 10 };
 

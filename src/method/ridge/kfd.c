@@ -21,7 +21,7 @@
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
-#include "method/groups.h"
+#include "method/shared/groups.h"
 #include "method/ridge/ridge.h"
 
 enum { RIDGE_ON_NORM, RIDGE_ON_COEFFICIENTS };

@@ -21,7 +21,7 @@
  */
 #include "core/memory.h"
 #include "method/ridge/ridge.h"
-#include "method/targets.h"
+#include "method/shared/targets.h"
 
 typedef struct kopls_settings {
     int64_t dim;

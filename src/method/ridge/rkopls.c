@@ -29,7 +29,7 @@
 #include "gram/dense/linalg.h"
 #include "gram/solve/positive.h"
 #include "method/ridge/ridge.h"
-#include "method/targets.h"
+#include "method/shared/targets.h"
 
 /* Rows of K_rᵀ that become rows of Z at a time. */
 enum { PANEL = 512 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups of examples by class, for the centroid methods, kfd and slmc. */
-#include "method/groups.h"
+#include "method/shared/groups.h"
 
 #include <string.h>
 

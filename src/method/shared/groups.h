@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Put examples into groups: one group per class, or several clusters in each class. */
-#ifndef KFE_METHOD_GROUPS_H
-#define KFE_METHOD_GROUPS_H
+#ifndef KFE_METHOD_SHARED_GROUPS_H
+#define KFE_METHOD_SHARED_GROUPS_H
 
 #include "data/target.h"
 #include "gram/gram.h"

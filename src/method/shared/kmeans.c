@@ -11,7 +11,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "method/groups.h"
+#include "method/shared/groups.h"
 
 enum { MOST_ITERATIONS = 100 };
 

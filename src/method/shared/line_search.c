@@ -13,7 +13,7 @@
  *
  * Nocedal & Wright, "Numerical optimization", sections 3.1 and 3.5.
  */
-#include "method/line_search.h"
+#include "method/shared/line_search.h"
 
 #include <float.h>
 #include <math.h>

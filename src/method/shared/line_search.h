@@ -7,8 +7,8 @@
  *     f(t) ≤ f(0) + 10⁻⁴ t f'(0)    and    |f'(t)| ≤ c₂ |f'(0)|;
  * with `curvature` 0 only the first one, and f' is never asked for.
  */
-#ifndef KFE_METHOD_LINE_SEARCH_H
-#define KFE_METHOD_LINE_SEARCH_H
+#ifndef KFE_METHOD_SHARED_LINE_SEARCH_H
+#define KFE_METHOD_SHARED_LINE_SEARCH_H
 
 #include "core/context.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Features and decision values of a localized projector (local.h), for models of lmkl and sldr. Cost per example: the
  * projections, and one kernel value per part and support example. */
-#include "method/local.h"
+#include "method/shared/local.h"
 
 #include <math.h>
 #include <string.h>

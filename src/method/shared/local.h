@@ -10,8 +10,8 @@
  *
  * Gönen & Alpaydın (2010), eqs. (1)–(5).
  */
-#ifndef KFE_METHOD_LOCAL_H
-#define KFE_METHOD_LOCAL_H
+#ifndef KFE_METHOD_SHARED_LOCAL_H
+#define KFE_METHOD_SHARED_LOCAL_H
 
 #include "kernel/kernel.h"
 

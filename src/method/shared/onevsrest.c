@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The SVMs of methods that learn features or a kernel together with them; the families joint, mkl and local use
  * it. */
-#include "method/onevsrest.h"
+#include "method/shared/onevsrest.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -9,8 +9,8 @@
  *
  * Solving does not allocate, except for the solver's memory, which grows in the first calls.
  */
-#ifndef KFE_METHOD_ONEVSREST_H
-#define KFE_METHOD_ONEVSREST_H
+#ifndef KFE_METHOD_SHARED_ONEVSREST_H
+#define KFE_METHOD_SHARED_ONEVSREST_H
 
 #include "data/table.h"
 #include "data/target.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Units for targets and kernels far from one, for the deflation, pursuit, centroid and principal methods. */
-#include "method/range.h"
+#include "method/shared/range.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  * so that numbers beyond 1e±150 overflow or vanish although the features themselves would be fine. Numbers far from one are
  * divided by a power of four, which changes no digit (and nor does its square root), and results are multiplied back.
  */
-#ifndef KFE_METHOD_RANGE_H
-#define KFE_METHOD_RANGE_H
+#ifndef KFE_METHOD_SHARED_RANGE_H
+#define KFE_METHOD_SHARED_RANGE_H
 
 #include "gram/gram.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scatter matrix of dense and sparse tables, for pca and cr. */
-#include "method/scatter.h"
+#include "method/shared/scatter.h"
 
 #include <cblas.h>
 #include <string.h>

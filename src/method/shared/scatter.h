@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compute the scatter matrix of a table's columns, for pca and cr. */
-#ifndef KFE_METHOD_SCATTER_H
-#define KFE_METHOD_SCATTER_H
+#ifndef KFE_METHOD_SHARED_SCATTER_H
+#define KFE_METHOD_SHARED_SCATTER_H
 
 #include "data/table.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Centred targets, for the deflation, pursuit and ridge methods. */
-#include "method/targets.h"
+#include "method/shared/targets.h"
 
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
 
 #include "core/memory.h"
-#include "method/range.h"
+#include "method/shared/range.h"
 
 static int64_t target_columns(const kfe_i_target *target)
 {

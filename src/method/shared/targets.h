@@ -8,8 +8,8 @@
  *   more classes     one indicator column per class
  * and each column minus its mean. Without a target, or with one class only, Y has no columns.
  */
-#ifndef KFE_METHOD_TARGETS_H
-#define KFE_METHOD_TARGETS_H
+#ifndef KFE_METHOD_SHARED_TARGETS_H
+#define KFE_METHOD_SHARED_TARGETS_H
 
 #include "data/target.h"
 

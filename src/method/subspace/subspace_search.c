@@ -13,7 +13,7 @@
 
 #include "core/memory.h"
 #include "gram/dense/basis.h"
-#include "method/line_search.h"
+#include "method/shared/line_search.h"
 
 /* Iterations between two refreshes of the images KW, which accumulate rounding errors. */
 enum { REFRESH_EVERY = 32 };
