@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "model/format.h"
-#include "model/json.h"
+#include "model/file/format.h"
+#include "model/json/json.h"
 #include "model/model.h"
 #include "report/parts.h"
 

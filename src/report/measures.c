@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "model/json.h"
+#include "model/json/json.h"
 
 static double value_of(const kfe_i_measure *measure, const kfe_i_moments *moments)
 {

@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "core/text.h"
-#include "model/json.h"
+#include "model/json/json.h"
 
 enum { MOST_CLASSES_SHOWN = 10, LONGEST_NAME_SHOWN = 16 };
 

@@ -3,7 +3,7 @@
 #ifndef KFE_REPORT_SCORES_H
 #define KFE_REPORT_SCORES_H
 
-#include "model/json.h"
+#include "model/json/json.h"
 #include "select/assess.h"
 #include "select/significance.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/memory.h"
 #include "kfe.h"
-#include "model/safetensors.h"
+#include "model/file/safetensors.h"
 
 enum { MEMORY_LIMIT = 64 << 20, ROWS = 3, MOST_COLS = 64, MOST_VIEWS = 4 };
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/memory.h"
-#include "model/json.h"
-#include "model/json_read.h"
+#include "model/json/json.h"
+#include "model/json/json_read.h"
 #include "model/model.h"
 
 /* ---- the writer ---- */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/sha256.h"
-#include "model/safetensors.h"
+#include "model/file/safetensors.h"
 
 /* ---- files made by hand ---- */
 

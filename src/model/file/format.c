@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of tasks and projectors in model files and reports. */
-#include "model/format.h"
+#include "model/file/format.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and versions of the model file, which saving, loading and reports share. */
-#ifndef KFE_MODEL_FORMAT_H
-#define KFE_MODEL_FORMAT_H
+#ifndef KFE_MODEL_FILE_FORMAT_H
+#define KFE_MODEL_FILE_FORMAT_H
 
 #include "model/model.h"
 

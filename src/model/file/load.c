@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "model/format.h"
-#include "model/loading.h"
+#include "model/file/format.h"
+#include "model/file/loading.h"
 
 /* ---- the version comes first ---- */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/memory.h"
-#include "model/loading.h"
+#include "model/file/loading.h"
 
 static int64_t count_of(const kfe_i_json_value *entry, const char *key)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "model/loading.h"
+#include "model/file/loading.h"
 
 static int word_of(const kfe_i_json_value *entry, const char *key, const char *words)
 {

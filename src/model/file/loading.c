@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes and checks parts of a model file: metadata, tensors, kernels, support examples. load*.c call these. */
-#include "model/loading.h"
+#include "model/file/loading.h"
 
 #include <math.h>
 #include <stdio.h>

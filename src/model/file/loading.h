@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Use these functions to take parts of a model out of its container. They refuse whatever is inconsistent. */
-#ifndef KFE_MODEL_LOADING_H
-#define KFE_MODEL_LOADING_H
+#ifndef KFE_MODEL_FILE_LOADING_H
+#define KFE_MODEL_FILE_LOADING_H
 
-#include "model/json_read.h"
+#include "model/json/json_read.h"
 #include "model/model.h"
-#include "model/safetensors.h"
+#include "model/file/safetensors.h"
 
 /* One loading: the container and the model made from it. */
 typedef struct kfe_i_loading {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The safetensors container in memory: adding and finding tensors and metadata, and the hash of the header.
  * Used by save*.c and load*.c; safetensors_write.c and safetensors_read.c move it to and from files. */
-#include "model/safetensors.h"
+#include "model/file/safetensors.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "data/utf8.h"
-#include "model/safetensors_inside.h"
+#include "model/file/safetensors_inside.h"
 
 static const struct {
     const char *name;

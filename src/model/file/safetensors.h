@@ -9,8 +9,8 @@
  * of the size they claim is allocated. The SHA-256 of the payload and of what the header says are kept in the
  * metadata under "sha256" and "header_sha256".
  */
-#ifndef KFE_MODEL_SAFETENSORS_H
-#define KFE_MODEL_SAFETENSORS_H
+#ifndef KFE_MODEL_FILE_SAFETENSORS_H
+#define KFE_MODEL_FILE_SAFETENSORS_H
 
 #include "core/context.h"
 

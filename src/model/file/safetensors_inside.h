@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constants and helpers that safetensors_read.c and safetensors_write.c share. */
-#ifndef KFE_MODEL_SAFETENSORS_INSIDE_H
-#define KFE_MODEL_SAFETENSORS_INSIDE_H
+#ifndef KFE_MODEL_FILE_SAFETENSORS_INSIDE_H
+#define KFE_MODEL_FILE_SAFETENSORS_INSIDE_H
 
 #include "core/sha256.h"
-#include "model/safetensors.h"
+#include "model/file/safetensors.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "model files are little-endian, and are read and written as memory"

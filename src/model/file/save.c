@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "core/memory.h"
-#include "model/format.h"
-#include "model/loading.h"
-#include "model/saving.h"
+#include "model/file/format.h"
+#include "model/file/loading.h"
+#include "model/file/saving.h"
 
 kfe_status kfe_i_add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,
                           int64_t rows, int64_t cols, const void *data)

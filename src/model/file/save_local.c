@@ -2,7 +2,7 @@
 /* Saves the localized projector of a model (lmkl, sldr); called by save.c. */
 #include <stdio.h>
 
-#include "model/saving.h"
+#include "model/file/saving.h"
 
 static kfe_status add_projection(kfe_i_safetensors *file, const kfe_i_local *local, int64_t m)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Use these functions to add parts of a model to its container; save.c and save_local.c do. */
-#ifndef KFE_MODEL_SAVING_H
-#define KFE_MODEL_SAVING_H
+#ifndef KFE_MODEL_FILE_SAVING_H
+#define KFE_MODEL_FILE_SAVING_H
 
-#include "model/json.h"
+#include "model/json/json.h"
 #include "model/model.h"
-#include "model/safetensors.h"
+#include "model/file/safetensors.h"
 
 /* Adds PREFIX.PART. */
 kfe_status kfe_i_add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON writer, used by model files and reports. json_read.c reads JSON. */
-#include "model/json.h"
+#include "model/json/json.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,8 +4,8 @@
  * All memory comes from the context, and a failed allocation is remembered until kfe_i_json_finish, so that
  * no call needs checking. Numbers do not depend on the locale.
  */
-#ifndef KFE_MODEL_JSON_H
-#define KFE_MODEL_JSON_H
+#ifndef KFE_MODEL_JSON_JSON_H
+#define KFE_MODEL_JSON_JSON_H
 
 #include "core/text.h"
 

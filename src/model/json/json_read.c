@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON reader of model files (RFC 8259); used by safetensors_read.c and load*.c. Time and memory are
  * linear in the text, up to sorting the keys of an object. */
-#include "model/json_read.h"
+#include "model/json/json_read.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "data/utf8.h"
-#include "model/json.h"
+#include "model/json/json.h"
 
 enum { CHUNK_VALUES = 64 };
 

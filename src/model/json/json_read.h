@@ -4,8 +4,8 @@
  * lexer ignores failed allocations and then reads wrong text, so model files are not read with it. The reader
  * is strict: UTF-8 without zero bytes, no duplicate keys, at most KFE_JSON_MOST_LEVELS levels.
  */
-#ifndef KFE_MODEL_JSON_READ_H
-#define KFE_MODEL_JSON_READ_H
+#ifndef KFE_MODEL_JSON_JSON_READ_H
+#define KFE_MODEL_JSON_JSON_READ_H
 
 #include "core/context.h"
 
