@@ -24,9 +24,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/gram.h"
 #include "gram/dense/least_squares.h"
 #include "gram/dense/linalg.h"
+#include "gram/gram.h"
 #include "learn/learner.h"
 
 typedef struct ls_settings {

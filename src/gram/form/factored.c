@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/gram.h"
 #include "gram/dense/linalg.h"
+#include "gram/gram.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
 

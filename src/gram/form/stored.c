@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/gram.h"
 #include "gram/dense/thin.h"
+#include "gram/gram.h"
 #include "kernel/tile/cross.h"
 
 typedef struct stored_state {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/gram.h"
 #include "gram/dense/thin.h"
+#include "gram/gram.h"
 
 typedef struct subset_state {
     const double *matrix; /* all × all */

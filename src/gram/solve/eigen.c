@@ -21,8 +21,8 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/dense/basis.h"
-#include "gram/gram.h"
 #include "gram/dense/linalg.h"
+#include "gram/gram.h"
 
 enum {
     DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */

@@ -22,8 +22,8 @@
 
 #include "core/memory.h"
 #include "gram/dense/basis.h"
-#include "gram/gram.h"
 #include "gram/dense/linalg.h"
+#include "gram/gram.h"
 #include "gram/solve/pivot.h"
 
 enum {

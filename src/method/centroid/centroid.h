@@ -3,8 +3,8 @@
 #ifndef KFE_METHOD_CENTROID_CENTROID_H
 #define KFE_METHOD_CENTROID_CENTROID_H
 
-#include "method/shared/groups.h"
 #include "method/method.h"
+#include "method/shared/groups.h"
 
 /* inner (count × count) = ⟨centroid g, centroid h⟩: one pass over the operator, O(n) memory. */
 kfe_status kfe_i_centroid_products(const kfe_i_gram *gram, const kfe_i_groups *groups, double *inner);

@@ -9,8 +9,8 @@
 #ifndef KFE_METHOD_CENTROID_DISCRIMINANT_H
 #define KFE_METHOD_CENTROID_DISCRIMINANT_H
 
-#include "method/shared/groups.h"
 #include "method/method.h"
+#include "method/shared/groups.h"
 
 typedef enum kfe_i_scatter_kind { KFE_SCATTER_WITHIN, KFE_SCATTER_TOTAL } kfe_i_scatter_kind;
 

@@ -23,9 +23,9 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/dense/linalg.h"
-#include "method/shared/groups.h"
 #include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"
+#include "method/shared/groups.h"
 #include "method/shared/line_search.h"
 
 enum { START_KMEANS, START_RANDOM };

@@ -23,8 +23,8 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "method/shared/line_search.h"
 #include "method/local/local_problem.h"
+#include "method/shared/line_search.h"
 
 enum { MOST_TRIALS = 16 };
 /* The first step turns projections by this angle (radians), and changes logits by this much. */

@@ -21,8 +21,8 @@
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
-#include "method/shared/groups.h"
 #include "method/ridge/ridge.h"
+#include "method/shared/groups.h"
 
 enum { RIDGE_ON_NORM, RIDGE_ON_COEFFICIENTS };
 

@@ -3,9 +3,9 @@
 #ifndef KFE_MODEL_FILE_LOADING_H
 #define KFE_MODEL_FILE_LOADING_H
 
+#include "model/file/safetensors.h"
 #include "model/json/json_read.h"
 #include "model/model.h"
-#include "model/file/safetensors.h"
 
 /* One loading: the container and the model made from it. */
 typedef struct kfe_i_loading {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "core/memory.h"
-#include "model/json/json_read.h"
 #include "model/file/safetensors_inside.h"
+#include "model/json/json_read.h"
 
 /* Memory of the JSON tree, at worst, per byte of text: "0," becomes one value. */
 #define JSON_MEMORY_FACTOR 36.0

@@ -7,8 +7,8 @@
 
 #include "core/file.h"
 #include "core/memory.h"
-#include "model/json/json.h"
 #include "model/file/safetensors_inside.h"
+#include "model/json/json.h"
 
 static size_t tensor_bytes(const kfe_i_tensor *tensor)
 {

@@ -3,9 +3,9 @@
 #ifndef KFE_MODEL_FILE_SAVING_H
 #define KFE_MODEL_FILE_SAVING_H
 
+#include "model/file/safetensors.h"
 #include "model/json/json.h"
 #include "model/model.h"
-#include "model/file/safetensors.h"
 
 /* Adds PREFIX.PART. */
 kfe_status kfe_i_add_part(kfe_i_safetensors *file, const char *prefix, const char *part, kfe_i_dtype dtype,
