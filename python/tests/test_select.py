@@ -45,6 +45,16 @@ def test_cv(table, iris):
     assert len(frame) == 3 and {"fold", "gamma", "C", "accuracy", "f1"} <= set(frame.columns)
 
 
+def test_settings_that_fail_do_not_end_a_search(iris):
+    X, y = 1e5 + 1000 * iris[0], iris[1]
+    with pytest.warns(UserWarning, match="4 of 10 fits failed"):
+        report = kfe.cv(kfe.KOC(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
+                        inner_folds=2)
+    assert [setting["failed_splits"] for setting in report["settings"]] == [4, 0]
+    assert report["best"]["degree"] == "1" and report["settings"][0]["failed"]
+    assert list(report.to_dataframe()["failed"]) == [None, None]
+
+
 def test_the_best_model(iris):
     report = kfe.cv(kfe.KOC(learner="knn", n_threads=1), *iris, grid=["gamma=0.1,1"], folds=3, refit=True)
     best = report.best_estimator_
