@@ -143,7 +143,7 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
     if (!session->quiet) {
         cli_print_data(session, 0, train);
         if (c->skipped.length)
-            fprintf(stderr, "%s\n", c->skipped.bytes);
+            fprintf(stderr, "%s\n", cli_shown(c->skipped.bytes));
     }
     cli_print_text(text);
 cleanup:
