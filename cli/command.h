@@ -21,7 +21,7 @@ typedef struct cli_session {
 enum {
     CLI_USES_READING = 1u << 0, /* takes the flags of reading data */
     CLI_USES_FITTING = 1u << 1, /* takes the flags of fitting */
-    CLI_SHOWS_NOTICES = 1u << 2 /* prints how many fits lie ahead, since they may take days */
+    CLI_SHOWS_NOTICES = 1u << 2 /* prints notices: how many fits lie ahead, and what was decided */
 };
 
 /* A member of a family that the command line chooses; its parameters are flags as well. */

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """kfe: kernel feature extraction.
 
-Every method of the library is a transformer in scikit-learn's conventions (``KOC``), and, with a classifier or
-regressor fitted on its features, an estimator that predicts (``KOCClassifier``, ``KPLSRegressor``):
+One estimator for every method of the library, in scikit-learn's conventions:
 
 >>> import kfe
 >>> X, y = kfe.generate("iris")
->>> kfe.KOC(kernel="rbf:gamma=0.2").fit_transform(X, y).shape
+>>> model = kfe.KOC(kernel="rbf:gamma=0.2", learner="svm").fit(X, y)
+>>> model.transform(X).shape
 (150, 3)
->>> kfe.KOCClassifier(kernel="rbf:gamma=0.2", learner="svm").fit(X, y).predict(X[:2]).tolist()
-['setosa', 'setosa']
 
-``kfe.methods()`` lists the methods. Estimators are made when they are first asked for, since scikit-learn, which they are
+``kfe.methods()`` lists them. Estimators are made when they are first asked for, since scikit-learn, which they are
 built on, takes long to import; ``import kfe`` alone does not import it.
 """
 from __future__ import annotations
@@ -25,9 +23,7 @@ from ._sources import generate, generators, kernel_matrix, kernels, learners, me
 
 __version__ = _library.kfe_version().decode()
 
-_ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
-                    for name in (method, *_tables.predictor_names(method, entry)))
-_ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
+_ESTIMATORS = (*_tables.ESTIMATORS, "DirectionRule")
 _FUNCTIONS = ("compare", "cv", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
               "measure", "methods", "read")
 _ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",

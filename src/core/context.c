@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "core/available.h"
-#include "core/escape.h"
 #include "core/text.h"
 #include "core/wording.h"
 
@@ -183,7 +182,6 @@ kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...
     va_start(arguments, format);
     kfe_i_vsnprintf(ctx->message, sizeof ctx->message, worded, arguments);
     va_end(arguments);
-    kfe_i_escape_in_place(ctx->message, sizeof ctx->message);
     return code;
 }
 
@@ -236,7 +234,6 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
     va_start(arguments, format);
     kfe_i_vsnprintf(text, sizeof text, worded, arguments);
     va_end(arguments);
-    kfe_i_escape_in_place(text, sizeof text);
     ctx->log(ctx->log_user, level, text);
 }
 

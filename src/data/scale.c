@@ -138,6 +138,7 @@ static double column_width(kfe_i_scale_kind kind, int sparse, int64_t rows, cons
         return column->reach * column->spread;
     case KFE_SCALE_NONE:
     case KFE_SCALE_L2_ROWS:
+    case KFE_SCALE_AUTO:
         break;
     }
     return 1;
@@ -164,6 +165,63 @@ cleanup:
     return status;
 }
 
+/* ---- what `auto` stands for ---- */
+
+/* Each column's range, its running mean, and the sum of squared deviations from that mean (Welford 1962). */
+static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_t count,
+                           struct column *columns)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const double *row = table->values + (rows ? rows[i] : i) * table->stride;
+        for (int64_t j = 0; j < table->cols; j++) {
+            struct column *column = &columns[j];
+            double before = row[j] - column->mean;
+            column->low = i == 0 ? row[j] : fmin(column->low, row[j]);
+            column->high = i == 0 ? row[j] : fmax(column->high, row[j]);
+            column->mean += before / (double)(i + 1);
+            column->spread += before * (row[j] - column->mean);
+        }
+    }
+}
+
+kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                              double *out)
+{
+    kfe_status status = KFE_OK;
+    struct column *columns = NULL;
+    double smallest = (double)INFINITY;
+    double largest = 0;
+
+    KFE_ALLOC_ZERO(ctx, columns, table->cols);
+    update_columns(table, rows, count, columns);
+    for (int64_t j = 0; j < table->cols; j++) {
+        double spread = sqrt(columns[j].spread);
+        if (columns[j].low == columns[j].high || !(spread > 0))
+            continue;
+        smallest = fmin(smallest, spread);
+        largest = fmax(largest, spread);
+    }
+    *out = largest > 0 ? largest / smallest : 1;
+cleanup:
+    kfe_i_free(ctx, columns);
+    return status;
+}
+
+/* Replaces `auto` by what it stands for on this table. */
+static kfe_status resolve_auto(kfe_context *ctx, const kfe_i_table *table, kfe_i_scale_kind *kind)
+{
+    kfe_status status = KFE_OK;
+    double ratio = 1;
+
+    if (*kind != KFE_SCALE_AUTO)
+        return KFE_OK;
+    if (table->kind == KFE_TABLE_DENSE)
+        KFE_TRY(kfe_i_spread_ratio(ctx, table, NULL, table->rows, &ratio));
+    *kind = ratio > KFE_SCALE_RATIO ? KFE_SCALE_STANDARD : KFE_SCALE_NONE;
+cleanup:
+    return status;
+}
+
 static kfe_status refuse_text(kfe_context *ctx, const kfe_i_table *table)
 {
     if (table->kind != KFE_TABLE_TEXT)
@@ -177,6 +235,7 @@ kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe
     kfe_status status = KFE_OK;
 
     memset(out, 0, sizeof *out);
+    KFE_TRY(resolve_auto(ctx, table, &kind));
     out->ctx = ctx;
     out->kind = kind;
     out->cols = table->cols;

@@ -6,6 +6,8 @@
  *   minmax      (x − min) / (max − min), by column
  *   unit-norm   (x − mean) / ‖column − mean‖, by column
  *   l2-rows     every row to length 1
+ *   auto        standard if the spreads of the columns differ by more than KFE_SCALE_RATIO, else none; sparse data
+ *               and strings: none
  *
  * Constant columns keep scale 1. Sparse data is not shifted, so that zeros stay zeros: standard divides by the sd,
  * minmax by the largest magnitude, unit-norm by the norm of the column.
@@ -20,9 +22,15 @@ typedef enum kfe_i_scale_kind {
     KFE_SCALE_STANDARD,
     KFE_SCALE_MINMAX,
     KFE_SCALE_UNIT_NORM,
-    KFE_SCALE_L2_ROWS
+    KFE_SCALE_L2_ROWS,
+    KFE_SCALE_AUTO /* a setting only: what is learned is standard or none */
 } kfe_i_scale_kind;
 #define KFE_SCALE_WORDS "none|standard|minmax|unit-norm|l2-rows"
+#define KFE_SCALE_SETTING_WORDS KFE_SCALE_WORDS "|auto"
+
+/* `auto` standardises when the largest spread (standard deviation) of a column is more than this many times the
+ * smallest. docs/defaults.md has the measurements behind the number. */
+#define KFE_SCALE_RATIO 10
 
 typedef struct kfe_i_scaler {
     kfe_context *ctx;
@@ -31,6 +39,11 @@ typedef struct kfe_i_scaler {
     double *shift;  /* subtracted from each column; NULL: nothing (none, l2-rows, sparse) */
     double *factor; /* multiplied into each column; NULL: nothing */
 } kfe_i_scaler;
+
+/* The largest spread of a column divided by the smallest, over `count` rows of a dense table (rows NULL: the first
+ * ones). Constant columns do not count; 1 if fewer than two columns vary. */
+kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                              double *out);
 
 /* Logs a warning if columns are not centred because the data is sparse. */
 kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,

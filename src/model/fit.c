@@ -105,7 +105,8 @@ static kfe_status scale_views(kfe_i_fit *job)
 
     KFE_ALLOC_ZERO(job->ctx, job->scaled, views);
     KFE_ALLOC_ZERO(job->ctx, scalers, views);
-    status = kfe_i_scale_views(job->ctx, job->spec->fit.scale, job->train, job->train, scalers, job->scaled);
+    status = kfe_i_scale_views(job->ctx, kfe_i_spec_scale(job->spec), &job->kernels, job->train, job->train,
+                               scalers, job->scaled);
     for (int v = 0; v < views; v++)
         job->model->views[v].scaler = scalers[v];
 cleanup:
@@ -348,6 +349,8 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
 
     *out = NULL;
     KFE_TRY(kfe_i_fit_begin(&job));
+    if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO)
+        KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train));
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
     KFE_TRY(train_learner(&job));
     KFE_TRY(keep_learner_records(&job));

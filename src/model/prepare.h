@@ -7,12 +7,20 @@
 #include "data/scale.h"
 #include "kernel/kernel.h"
 
+/* Whether scale=auto may standardise a view: it is a dense table, and its kernels depend on distances or dot products
+ * of rows that may be negative. */
+int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *data, int view);
+/* Logs which views scale=auto standardises; `data` is what the scaling is learned on. */
+kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data);
+
 /* Learns the scaling of each view on the rows of `train` and applies it to the rows of `data`:
+ *   kernels          bound to the views: they decide where `auto` may scale
  *   scalers[views]   what was learned; free each also after a failure
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
  * Strings are not scaled. */
-kfe_status kfe_i_scale_views(kfe_context *ctx, int kind, const kfe_data *train, const kfe_data *data,
-                             kfe_i_scaler *scalers, kfe_i_table *scaled);
+kfe_status kfe_i_scale_views(kfe_context *ctx, int kind, const kfe_i_kernel_list *kernels,
+                             const kfe_data *train, const kfe_data *data, kfe_i_scaler *scalers,
+                             kfe_i_table *scaled);
 
 /* Resolves names such as gamma=scale on the scaled training rows. `train` is for messages. */
 kfe_status kfe_i_resolve_kernels(kfe_context *ctx, const kfe_data *train, const kfe_i_table *scaled,

@@ -11,8 +11,11 @@
 #include "method/deflation/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
-    KFE_CHOICE(kfe_i_fit_settings, scale, "scale", "none", KFE_SCALE_WORDS,
-               "scaling of the columns, learned on the training data; sparse data is not centred"),
+    KFE_CHOICE(
+        kfe_i_fit_settings, scale, "scale", "auto", KFE_SCALE_SETTING_WORDS,
+        "scaling of the columns, learned on the training data; sparse data is not centred; auto: standard "
+        "if the standard deviations of dense columns differ by more than a factor of 10 and the kernel "
+        "depends on distances or products, else none"),
     KFE_CHOICE(
         kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
         "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "
@@ -272,6 +275,13 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
 cleanup:
     kfe_spec_free(copy);
     return status;
+}
+
+int kfe_i_spec_scale(const kfe_spec *spec)
+{
+    int only_copies = spec->method == &kfe_i_method_none && !spec->learner;
+
+    return only_copies && spec->fit.scale == KFE_SCALE_AUTO ? KFE_SCALE_NONE : spec->fit.scale;
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)

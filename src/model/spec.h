@@ -36,6 +36,8 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
  * they leave views without one, the default. */
 kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                               kfe_i_kernel_list *out);
+/* The scaling that the spec asks for. With neither a method nor a learner, `auto` leaves the columns as they are. */
+int kfe_i_spec_scale(const kfe_spec *spec);
 /* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
 

@@ -37,9 +37,14 @@ static int has_points(const kfe_i_kernel *kernel)
     return kernel->def->base != KFE_BASE_GIVEN && kernel->def->base != KFE_BASE_STRING;
 }
 
+static int asks_for_scaling(const kfe_spec *spec)
+{
+    return spec->fit.scale != KFE_SCALE_NONE && spec->fit.scale != KFE_SCALE_AUTO;
+}
+
 static kfe_status check_scale(checking *job, const kfe_i_kernel *kernel)
 {
-    if (kernel->def->base == KFE_BASE_GIVEN && job->spec->fit.scale != KFE_SCALE_NONE)
+    if (kernel->def->base == KFE_BASE_GIVEN && asks_for_scaling(job->spec))
         return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
                       "a precomputed kernel cannot be scaled; leave out {scale}");
     return KFE_OK;
@@ -159,7 +164,7 @@ static kfe_status check_view(checking *job, const kfe_i_view *view)
 {
     kfe_status status = KFE_OK;
 
-    if (view->table.kind == KFE_TABLE_TEXT && job->spec->fit.scale != KFE_SCALE_NONE)
+    if (view->table.kind == KFE_TABLE_TEXT && asks_for_scaling(job->spec))
         return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL, "%s: strings cannot be scaled; leave out {scale}",
                       kfe_i_view_shown(view));
     status = kfe_i_check_view(job->ctx, view);

@@ -19,6 +19,9 @@ kfe_status kfe_i_group_init(kfe_context *ctx, const kfe_data *data, const kfe_i_
     KFE_ALLOC(ctx, out->members, splits->count);
     KFE_ALLOC(ctx, out->rows, n);
     KFE_ALLOC(ctx, out->place, n);
+    KFE_ALLOC(ctx, out->uneven, data->view_count);
+    memset(out->uneven, -1, (size_t)data->view_count);
+    KFE_ALLOC_ZERO(ctx, out->auto_scaled, data->view_count);
 cleanup:
     return status;
 }
@@ -59,6 +62,8 @@ void kfe_i_group_free(kfe_i_group *group)
     kfe_i_free(group->ctx, group->members);
     kfe_i_free(group->ctx, group->rows);
     kfe_i_free(group->ctx, group->place);
+    kfe_i_free(group->ctx, group->uneven);
+    kfe_i_free(group->ctx, group->auto_scaled);
     memset(group, 0, sizeof *group);
 }
 
@@ -103,15 +108,49 @@ int kfe_i_has_user_kernel(const kfe_spec *spec)
     return 0;
 }
 
+/* Whether some split has training rows that scale=auto would standardise. If none has, all splits can share a matrix. */
+static kfe_status is_uneven(const kfe_i_group *group, int view, int *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = &group->data->views[view].table;
+    double ratio = 1;
+
+    for (int64_t s = 0; group->uneven[view] < 0 && s < group->splits->count; s++) {
+        const kfe_i_split *split = &group->splits->items[s];
+        KFE_TRY(kfe_i_spread_ratio(group->ctx, table, split->train, split->train_count, &ratio));
+        if (ratio > KFE_SCALE_RATIO)
+            group->uneven[view] = 1;
+    }
+    if (group->uneven[view] < 0)
+        group->uneven[view] = 0;
+    *out = group->uneven[view];
+cleanup:
+    return status;
+}
+
+static kfe_status auto_scaling_depends(const kfe_i_group *group, const kfe_i_kernel_list *kernels, int *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = 0;
+    for (int v = 0; !*out && v < group->data->view_count; v++)
+        if (kfe_i_auto_scales_view(kernels, group->data, v))
+            KFE_TRY(is_uneven(group, v, out));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec *spec, int *out)
 {
     kfe_status status = KFE_OK;
-    int scale = spec->fit.scale;
+    int scale = kfe_i_spec_scale(spec);
     kfe_i_kernel_list kernels;
 
     *out = scale != KFE_SCALE_NONE && scale != KFE_SCALE_L2_ROWS;
     kfe_i_kernel_list_init(group->ctx, &kernels);
     KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
+    if (scale == KFE_SCALE_AUTO)
+        KFE_TRY(auto_scaling_depends(group, &kernels, out));
     for (int64_t m = 0; m < kernels.count; m++)
         *out |= !kfe_i_kernel_is_resolved(&kernels.items[m]);
 cleanup:
@@ -135,14 +174,15 @@ int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec)
 /* ---- shared work ---- */
 
 /* Scales `data` as the training rows decide. Borrowed tables are taken over, so that `data` can be freed. */
-static kfe_status scale(kfe_i_group *group, int kind, kfe_data *data, kfe_i_table **out)
+static kfe_status scale(kfe_i_group *group, int kind, const kfe_i_kernel_list *kernels, kfe_data *data,
+                        kfe_i_table **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_scaler *scalers = NULL;
 
     KFE_ALLOC_ZERO(group->ctx, *out, data->view_count);
     KFE_ALLOC_ZERO(group->ctx, scalers, data->view_count);
-    KFE_TRY(kfe_i_scale_views(group->ctx, kind, group->train, data, scalers, *out));
+    KFE_TRY(kfe_i_scale_views(group->ctx, kind, kernels, group->train, data, scalers, *out));
     for (int v = 0; data != group->train && v < data->view_count; v++)
         if (!(*out)[v].owned) {
             (*out)[v] = data->views[v].table;
@@ -155,7 +195,7 @@ cleanup:
     return status;
 }
 
-static kfe_status prepare_rows(kfe_i_group *group, const kfe_spec *spec)
+static kfe_status prepare_rows(kfe_i_group *group, const kfe_spec *spec, const kfe_i_kernel_list *kernels)
 {
     kfe_status status = KFE_OK;
     const kfe_i_split *split = &group->splits->items[group->members[0]];
@@ -165,11 +205,24 @@ static kfe_status prepare_rows(kfe_i_group *group, const kfe_spec *spec)
 
     KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, train_rows, train_rows, &group->train));
     KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, all_rows, all_rows, &all));
-    KFE_TRY(scale(group, spec->fit.scale, group->train, &group->train_scaled));
-    KFE_TRY(scale(group, spec->fit.scale, all, &group->scaled));
+    for (int v = 0; v < group->data->view_count; v++)
+        group->auto_scaled[v] = (unsigned char)kfe_i_auto_scales_view(kernels, group->data, v);
+    KFE_TRY(scale(group, kfe_i_spec_scale(spec), kernels, group->train, &group->train_scaled));
+    KFE_TRY(scale(group, kfe_i_spec_scale(spec), kernels, all, &group->scaled));
 cleanup:
     kfe_data_free(all);
     return status;
+}
+
+/* Whether the scaled rows serve these kernels too: with scale=auto, kernels decide whether a view may be scaled. */
+static int scaling_serves(const kfe_i_group *group, const kfe_spec *spec, const kfe_i_kernel_list *kernels)
+{
+    if (!group->scaled)
+        return 0;
+    for (int v = 0; kfe_i_spec_scale(spec) == KFE_SCALE_AUTO && v < group->data->view_count; v++)
+        if (group->auto_scaled[v] != kfe_i_auto_scales_view(kernels, group->data, v))
+            return 0;
+    return 1;
 }
 
 static kfe_status add_kernels(kfe_i_group *group, const kfe_i_kernel_list *kernels)
@@ -199,9 +252,11 @@ kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shar
     kfe_i_kernel_list kernels;
 
     kfe_i_kernel_list_init(group->ctx, &kernels);
-    if (!group->scaled)
-        KFE_TRY(prepare_rows(group, spec));
     KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
+    if (!scaling_serves(group, spec, &kernels)) {
+        drop_shared(group);
+        KFE_TRY(prepare_rows(group, spec, &kernels));
+    }
     KFE_TRY(kfe_i_resolve_kernels(group->ctx, group->train, group->train_scaled, &kernels));
     if (!group->matrix)
         KFE_ALLOC(group->ctx, group->matrix, group->row_count * group->row_count);
@@ -209,7 +264,5 @@ kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shar
     *out = (kfe_i_shared_matrix){group->matrix, group->row_count, group->place};
 cleanup:
     kfe_i_kernel_list_free(&kernels);
-    if (status != KFE_OK) /* the next kernel starts anew */
-        drop_shared(group);
     return status;
 }

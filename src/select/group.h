@@ -18,11 +18,14 @@ typedef struct kfe_i_group {
     /* the rows of the members */
     int64_t *rows, row_count;
     int64_t *place; /* of each row of the data among `rows`; -1: not used */
+    /* scale=auto, one per view: would the training rows of some split be standardised? -1: not yet known */
+    signed char *uneven;
     /* shared work; made when first needed */
-    kfe_i_table *scaled;       /* one per view: the rows */
-    kfe_data *train;           /* training rows of the first member … */
-    kfe_i_table *train_scaled; /* … scaled */
-    kfe_i_base *bases;         /* one per kernel */
+    unsigned char *auto_scaled; /* one per view: whether scale=auto applied to `scaled` */
+    kfe_i_table *scaled;        /* one per view: the rows */
+    kfe_data *train;            /* training rows of the first member … */
+    kfe_i_table *train_scaled;  /* … scaled */
+    kfe_i_base *bases;          /* one per kernel */
     int64_t base_count;
     double *matrix; /* row_count × row_count */
 } kfe_i_group;

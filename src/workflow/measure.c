@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
+#include "model/prepare.h"
 #include "model/spec.h"
 #include "report/measures.h"
 
@@ -37,43 +38,49 @@ static kfe_status name_kernel(kfe_context *ctx, const kfe_i_kernel *kernel, char
     return kfe_i_text_take(&text, out);
 }
 
-/* The moments of one kernel on the (scaled) views, and its name with parameters such as gamma as numbers. */
-static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_table *views,
-                                 const char *kernel, kfe_i_gram_storage storage, kfe_i_moments *moments,
-                                 char **name)
+/* The views scaled as a fit with these kernels would scale them. */
+static kfe_status scale_views(kfe_context *ctx, const kfe_data *data, int kind,
+                              const kfe_i_kernel_list *kernels, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_scaler *scalers = NULL;
+
+    KFE_ALLOC_ZERO(ctx, scalers, data->view_count);
+    KFE_TRY(kfe_i_scale_views(ctx, kind, kernels, data, data, scalers, out));
+cleanup:
+    for (int v = 0; scalers && v < data->view_count; v++)
+        kfe_i_scaler_free(&scalers[v]);
+    kfe_i_free(ctx, scalers);
+    return status;
+}
+
+/* The moments of one kernel on the scaled views, and its name with parameters such as gamma as numbers. */
+static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_fit_settings *settings,
+                                 const char *kernel, kfe_i_moments *moments, char **name)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list list;
     kfe_i_kernel parsed = {0};
+    kfe_i_table *views = NULL;
     kfe_i_gram *gram = NULL;
 
     kfe_i_kernel_list_init(ctx, &list);
+    KFE_ALLOC_ZERO(ctx, views, data->view_count);
     KFE_TRY(parse_kernel(ctx, kernel, &parsed));
     KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
     KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count, data->views));
+    KFE_TRY(scale_views(ctx, data, settings->scale, &list, views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
-    KFE_TRY(kfe_i_gram_open(ctx, &list, views, storage, &gram));
+    KFE_TRY(kfe_i_gram_open(ctx, &list, views, (kfe_i_gram_storage)settings->gram, &gram));
     KFE_TRY(kfe_i_moments_compute(ctx, gram, &data->target, moments));
     KFE_TRY(name_kernel(ctx, &list.items[0], name));
 cleanup:
     kfe_i_gram_free(gram);
+    for (int v = 0; views && v < data->view_count; v++)
+        kfe_i_table_free(&views[v]);
+    kfe_i_free(ctx, views);
     kfe_i_kernel_list_free(&list);
-    return status;
-}
-
-static kfe_status scale_views(kfe_context *ctx, const kfe_data *data, int kind, kfe_i_table *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_scaler scaler = {0};
-
-    for (int v = 0; v < data->view_count; v++) {
-        kfe_i_scaler_free(&scaler);
-        KFE_TRY(kfe_i_scaler_learn(ctx, (kfe_i_scale_kind)kind, &data->views[v].table, &scaler));
-        KFE_TRY(kfe_i_scaler_apply(ctx, &scaler, &data->views[v].table, &out[v]));
-    }
-cleanup:
-    kfe_i_scaler_free(&scaler);
     return status;
 }
 
@@ -93,7 +100,6 @@ kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
 {
     kfe_status status = KFE_OK;
     kfe_i_fit_settings settings = {0};
-    kfe_i_table *views = NULL;
     kfe_i_moments *moments = NULL;
     char **names = NULL;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
@@ -101,21 +107,15 @@ kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
     *out = NULL;
     KFE_TRY(kfe_i_fit_settings_parse(ctx, options, &settings));
     KFE_TRY(check_data(ctx, data));
-    KFE_ALLOC_ZERO(ctx, views, data->view_count);
     KFE_ALLOC_ZERO(ctx, moments, kernel_count);
     KFE_ALLOC_ZERO(ctx, names, kernel_count);
-    KFE_TRY(scale_views(ctx, data, settings.scale, views));
     for (int m = 0; m < kernel_count; m++)
-        KFE_TRY(measure_kernel(ctx, data, views, kernels[m], (kfe_i_gram_storage)settings.gram, &moments[m],
-                               &names[m]));
+        KFE_TRY(measure_kernel(ctx, data, &settings, kernels[m], &moments[m], &names[m]));
     KFE_TRY(kfe_i_report_measures(ctx, kernel_count, names, moments, style, out));
 cleanup:
     for (int m = 0; names && m < kernel_count; m++)
         kfe_i_free(ctx, names[m]);
-    for (int v = 0; views && v < data->view_count; v++)
-        kfe_i_table_free(&views[v]);
     kfe_i_free(ctx, names);
-    kfe_i_free(ctx, views);
     kfe_i_free(ctx, moments);
     kfe_i_threads_leave(saved_threads);
     return status;

@@ -187,6 +187,42 @@ static void test_extreme_scales(void **state)
     kfe_i_table_free(&out);
 }
 
+/* Columns 1, 3, 5, 7 and ten times that, with a constant between them: the spreads differ by exactly tenfold, which is
+ * not more than tenfold. The last row alone makes it more. */
+static void test_auto(void **state)
+{
+    kfe_context *ctx = *state;
+    double values[] = {1, 2, 10, 3, 2, 30, 5, 2, 50, 7, 2, 70, 4, 2, 4000};
+    const int64_t odd_rows[] = {0, 2};
+    const int64_t with_last[] = {0, 4};
+    kfe_i_table even = dense(values, 4, 3, 3);
+    kfe_i_table uneven = dense(values, 5, 3, 3);
+    kfe_i_table csr = sparse();
+    kfe_i_scaler scaler;
+    kfe_i_table automatic;
+    kfe_i_table standard;
+    double ratio = 0;
+
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, odd_rows, 2, &ratio));
+    assert_true(fabs(ratio - 10) < 1e-12);
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, with_last, 2, &ratio));
+    assert_true(fabs(ratio - 1330) < 1e-9); /* 3990 / 3 */
+    assert_ok(ctx, kfe_i_scaler_learn(ctx, KFE_SCALE_AUTO, &even, &scaler));
+    assert_int_equal(scaler.kind, KFE_SCALE_NONE);
+    kfe_i_scaler_free(&scaler);
+    assert_ok(ctx, kfe_i_scaler_learn(ctx, KFE_SCALE_AUTO, &csr, &scaler));
+    assert_int_equal(scaler.kind, KFE_SCALE_NONE);
+    kfe_i_scaler_free(&scaler);
+    assert_ok(ctx, kfe_i_scaler_learn(ctx, KFE_SCALE_AUTO, &uneven, &scaler));
+    assert_int_equal(scaler.kind, KFE_SCALE_STANDARD);
+    kfe_i_scaler_free(&scaler);
+    scale(ctx, KFE_SCALE_AUTO, &uneven, &automatic);
+    scale(ctx, KFE_SCALE_STANDARD, &uneven, &standard);
+    assert_memory_equal(automatic.values, standard.values, 15 * sizeof(double));
+    kfe_i_table_free(&automatic);
+    kfe_i_table_free(&standard);
+}
+
 static void test_refusals(void **state)
 {
     kfe_context *ctx = *state;
@@ -217,6 +253,8 @@ static kfe_status scale_once(kfe_context *ctx, void *user)
     kfe_i_table out = {0};
 
     (void)user;
+    KFE_TRY(kfe_i_scaler_learn(ctx, KFE_SCALE_AUTO, &table, &scaler));
+    kfe_i_scaler_free(&scaler);
     KFE_TRY(kfe_i_scaler_learn(ctx, KFE_SCALE_STANDARD, &table, &scaler));
     KFE_TRY(kfe_i_scaler_apply(ctx, &scaler, &table, &out));
 cleanup:
@@ -234,15 +272,11 @@ static void test_allocation_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_dense_by_hand),
-        with_context(test_none_borrows),
-        with_context(test_l2_rows),
-        with_context(test_sparse_keeps_zeros),
-        with_context(test_sparse_slice),
-        with_context(test_dense_scaler_on_sparse_data),
-        with_context(test_extreme_scales),
-        with_context(test_refusals),
-        cmocka_unit_test(test_allocation_failures),
+        with_context(test_dense_by_hand),  with_context(test_none_borrows),
+        with_context(test_l2_rows),        with_context(test_sparse_keeps_zeros),
+        with_context(test_sparse_slice),   with_context(test_dense_scaler_on_sparse_data),
+        with_context(test_extreme_scales), with_context(test_auto),
+        with_context(test_refusals),       cmocka_unit_test(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

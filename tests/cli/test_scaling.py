@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scale=auto standardises dense columns whose spreads differ by more than tenfold, says so and keeps it in the model."""
+import json
+import math
+import random
+
+import pytest
+
+
+def table(factors, rows=60, shift=0.0, seed=1):
+    """Two classes that the first column tells apart; column j is multiplied by factors[j]."""
+    draw = random.Random(seed)
+    lines = []
+    for i in range(rows):
+        sign = 1 if i % 2 else -1
+        numbers = [(draw.gauss(2 * sign if j == 0 else 0, 1) + shift) * factor for j, factor in enumerate(factors)]
+        lines.append(",".join(f"{x:.6f}" for x in numbers) + f",{'ab'[i % 2]}\n")
+    return "".join(lines)
+
+
+def scaling(kfe, *arguments):
+    """The scaling in the model, and what the fit said."""
+    done = kfe.ok("fit", *arguments, "-o", "m.kfe")
+    views = json.loads(kfe.ok("info", "m.kfe", "--json").out)["views"]
+    return [view["scale"] for view in views], done.err
+
+
+NOTICE = "standard deviations of the columns differ by a factor of"
+
+
+def test_uneven_columns_are_standardised_and_even_ones_are_not(kfe):
+    kfe.write("uneven.csv", table([1, 100, 1]))
+    kfe.write("even.csv", table([1, 3, 1]))
+    kinds, said = scaling(kfe, "-m", "koc", "uneven.csv")
+    assert kinds == ["standard"]
+    assert NOTICE in said and "--scale none leaves them as they are" in said
+    kinds, said = scaling(kfe, "-m", "koc", "even.csv")
+    assert kinds == ["none"] and NOTICE not in said
+    kinds, said = scaling(kfe, "-m", "koc", "--scale", "none", "uneven.csv")
+    assert kinds == ["none"] and NOTICE not in said
+    assert NOTICE not in scaling(kfe, "-q", "-m", "koc", "uneven.csv")[1]
+
+
+def test_auto_is_the_fit_with_standard(kfe):
+    kfe.write("uneven.csv", table([1, 100, 1]))
+    features = []
+    for scale in ["auto", "standard"]:
+        kfe.ok("fit", "-q", "-m", "kpca", "--dim", "3", "--scale", scale, "uneven.csv", "-o", "m.kfe")
+        features.append(kfe.ok("transform", "m.kfe", "uneven.csv").out)
+    assert features[0] == features[1]
+
+
+@pytest.mark.parametrize("kernel, scaled", [("rbf", True), ("laplacian", True), ("linear", True), ("poly", True),
+                                            ("chi2", False), ("intersection", False)])
+def test_kernels_for_histograms_are_left_alone(kfe, kernel, scaled):
+    kfe.write("positive.csv", table([1, 100, 1], shift=9))
+    assert scaling(kfe, "-m", "koc", "-k", kernel, "positive.csv")[0] == ["standard" if scaled else "none"]
+
+
+def test_sparse_strings_and_given_matrices_are_left_alone(kfe):
+    rows = [line.split(",") for line in table([1, 100]).splitlines()]
+    kfe.write("sparse.svm", "".join(f"{'+1' if r[2] == 'a' else '-1'} 1:{r[0]} 2:{r[1]}\n" for r in rows))
+    assert scaling(kfe, "-m", "koc", "sparse.svm")[0] == ["none"]
+    points = [[float(x) for x in r[:2]] for r in rows[:8]]
+    kfe.write("k.csv", "".join(",".join(str(10 ** (2 * ((i == 3) + (j == 3))) * math.exp(-(p[0] - q[0]) ** 2))
+                                        for j, q in enumerate(points)) + "\n" for i, p in enumerate(points)))
+    kfe.write("labels.csv", "".join(f"{r[2]}\n" for r in rows[:8]))
+    assert scaling(kfe, "-m", "koc", "-k", "precomputed", "k.csv", "--label-file", "labels.csv")[0] == ["none"]
+
+
+def test_columns_alone_are_left_alone(kfe):
+    kfe.write("uneven.csv", table([1, 100, 1]))
+    assert scaling(kfe, "-m", "none", "uneven.csv")[0] == ["none"]
+    assert scaling(kfe, "-m", "none", "--learner", "knn", "uneven.csv")[0] == ["standard"]
+
+
+def fold_scores(kfe, *arguments):
+    report = json.loads(kfe.ok("cv", "-q", "--json", "--folds", "5", "--metrics", "accuracy", *arguments).out)
+    return [split["metrics"]["accuracy"] for split in report["splits"]]
+
+
+@pytest.mark.parametrize("kernel", ["rbf:gamma=0.3", "rbf"])
+def test_every_training_part_learns_its_own_scaling(kfe, kernel):
+    """One example is far out. The fold that tests it has even training rows; the others have uneven ones."""
+    kfe.write("even.csv", table([1, 3, 1, 1]))
+    kfe.write("uneven.csv", table([1, 100, 1, 1]))
+    kfe.write("outlier.csv", table([1, 3, 1, 1]) + "0,4000,0,0,a\n")
+    common = ["-m", "kpca", "--dim", "1", "-k", kernel, "--learner", "knn", "--neighbors", "3"]
+    found = {(name, scale): fold_scores(kfe, *common, "--scale", scale, f"{name}.csv")
+             for name in ["even", "uneven", "outlier"] for scale in ["auto", "standard", "none"]}
+    assert found["uneven", "auto"] == found["uneven", "standard"] != found["uneven", "none"]
+    assert found["even", "auto"] == found["even", "none"] != found["even", "standard"]
+    unlike = [f for f in range(5) if found["outlier", "auto"][f] != found["outlier", "standard"][f]]
+    assert len(unlike) == 1
+    assert found["outlier", "auto"][unlike[0]] == found["outlier", "none"][unlike[0]]
+
+
+def test_cross_validation_says_what_it_scales(kfe):
+    kfe.write("uneven.csv", table([1, 100, 1]))
+    common = ["cv", "-m", "koc", "--learner", "centroid", "--folds", "3", "uneven.csv"]
+    assert NOTICE in kfe.ok(*common).err
+    assert NOTICE not in kfe.ok(*common, "--scale", "standard").err
+    assert NOTICE not in kfe.ok(*common, "--grid", "scale=none,standard").err
