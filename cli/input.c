@@ -153,17 +153,17 @@ cleanup:
     return status;
 }
 
-/* A label may be a whole text, or hold what a terminal would obey. */
+/* A label may be a whole text: it is cut, at a whole character. */
 static void print_class_name(const char *name)
 {
-    int i = 0;
+    char cut[CLASS_NAME_SHOWN + 1];
+    size_t length = strnlen(name, CLASS_NAME_SHOWN);
 
-    for (; name[i] && i < CLASS_NAME_SHOWN; i++)
-        fputc((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i], stderr);
-    while (((unsigned char)name[i] & 0xC0) == 0x80) /* the rest of a character */
-        fputc(name[i++], stderr);
-    if (name[i])
-        fputs("…", stderr);
+    while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
+        length--;
+    memcpy(cut, name, length);
+    cut[length] = '\0';
+    fprintf(stderr, "%s%s", cli_shown(cut), name[length] ? "…" : "");
 }
 
 static void print_target(const kfe_data *data)
@@ -189,7 +189,8 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
     const cli_arguments *arguments = &session->arguments;
     int views = kfe_data_views(data);
 
-    fputs(first < arguments->operand_count ? arguments->operands[first] : kfe_data_view_name(data, 0),
+    fputs(cli_shown(first < arguments->operand_count ? arguments->operands[first]
+                                                     : kfe_data_view_name(data, 0)),
           stderr);
     if (views > 1)
         fprintf(stderr, " and %d more", views - 1);
@@ -244,5 +245,5 @@ kfe_status cli_check_output(cli_session *session, const char *path)
         if (equals && same_file(path, equals + 1))
             return cli_fail(session, "the output would overwrite the input %s; give another name", path);
     }
-    return KFE_OK;
+    return path ? kfe_output_check(session->ctx, path) : KFE_OK;
 }

@@ -15,8 +15,8 @@ void cli_add_content(const cli_session *session, cli_text *options);
 /* Prints "train.csv: 600 examples, 2 columns, 3 classes (1, 2, 3)" on standard error. */
 void cli_print_data(const cli_session *session, int first, const kfe_data *data);
 
-/* Fails if the command could not write `path` (NULL: no file) after all its work: the file is one that it reads, or its
- * folder does not exist. */
+/* Fails if the command could not write `path` (NULL: no file) after all its work: the file is one that it reads, its
+ * folder does not exist, or it may not be written. Call it before the work, for every file that a command writes. */
 kfe_status cli_check_output(cli_session *session, const char *path);
 
 #endif

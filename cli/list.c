@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "help.h"
 
@@ -33,11 +34,32 @@ static int names_kernel(const kfe_entry_info *entry, int trait)
     return traits[trait].flag == KFE_HAS_KERNELS && entry->kernel;
 }
 
+/* Line by line, since the ends of lines are not escaped. */
+static void print_on_terminal(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char *line = cli_resize(NULL, length + 1, 1);
+        memcpy(line, text, length);
+        line[length] = '\0';
+        fputs(cli_shown(line), stdout);
+        free(line);
+        text += length;
+        if (*text) {
+            putchar('\n');
+            text++;
+        }
+    }
+}
+
 void cli_print_text(const char *text)
 {
     size_t length = strlen(text);
 
-    fputs(text, stdout);
+    if (isatty(STDOUT_FILENO))
+        print_on_terminal(text);
+    else
+        fputs(text, stdout);
     if (length == 0 || text[length - 1] != '\n')
         putchar('\n');
 }

@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* Prints the text and, unless it ends in a newline, a newline. */
+/* Prints the text and, unless it ends in a newline, a newline. On a terminal, control characters are escaped. */
 void cli_print_text(const char *text);
 /* One entry in full, or all of them briefly (name NULL); fails on an unknown name. */
 kfe_status cli_print_list(cli_session *session, const cli_family *family, const char *name);

@@ -91,7 +91,7 @@ static void print_log(void *user, kfe_level level, const char *text)
     session->said.length = 0;
     cli_text_add(&session->said, text);
     cli_progress_erase();
-    fprintf(stderr, "kfe: %s%s\n", level == KFE_LOG_WARNING ? "warning: " : "", text);
+    fprintf(stderr, "kfe: %s%s\n", level == KFE_LOG_WARNING ? "warning: " : "", cli_shown(text));
 }
 
 /* "8GiB" into bytes; 0 if it is not a size. */
@@ -176,7 +176,7 @@ static void print_problem(const cli_session *session, kfe_status status)
 
     if (!*reason && session->ctx)
         reason = kfe_error_message(session->ctx);
-    fprintf(stderr, "kfe: %s\n", *reason ? reason : kfe_status_text(status));
+    fprintf(stderr, "kfe: %s\n", *reason ? cli_shown(reason) : kfe_status_text(status));
 }
 
 static int exit_status_of(kfe_status status)
@@ -224,12 +224,13 @@ static int unknown_command(const char *name)
     cli_suggestion suggestion = {NULL, 0};
 
     if (name[0] == '-') {
-        fprintf(stderr, "kfe: the flag '%s' must follow a command; 'kfe help' lists the commands\n", name);
+        fprintf(stderr, "kfe: the flag '%s' must follow a command; 'kfe help' lists the commands\n",
+                cli_shown(name));
         return EXIT_WRONG_USE;
     }
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         cli_suggest(&suggestion, name, command->name);
-    fprintf(stderr, "kfe: there is no command '%s'", name);
+    fprintf(stderr, "kfe: there is no command '%s'", cli_shown(name));
     if (suggestion.best)
         fprintf(stderr, " (did you mean %s?)", suggestion.best);
     fputs("; 'kfe help' lists the commands\n", stderr);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kfe.h"
+
 enum { SCREEN_WIDTH = 80 };
 
 void *cli_resize(void *block, size_t count, size_t size)
@@ -65,6 +67,20 @@ void cli_text_option(cli_text *text, const char *key, const char *value)
 const char *cli_text_string(const cli_text *text)
 {
     return text->bytes ? text->bytes : "";
+}
+
+const char *cli_shown(const char *text)
+{
+    enum { RING = 4 };
+    static cli_text ring[RING];
+    static unsigned next;
+    cli_text *shown = &ring[next++ % RING];
+    size_t size = kfe_escape(text, NULL, 0) + 1;
+
+    if (size > shown->capacity)
+        shown->bytes = cli_resize(shown->bytes, shown->capacity = 2 * size, 1);
+    kfe_escape(text, shown->bytes, size);
+    return shown->bytes;
 }
 
 /* Characters on the screen, not bytes: UTF-8 continuation bytes take no room. */

@@ -21,6 +21,10 @@ void cli_text_option(cli_text *text, const char *key, const char *value);
 /* The string; "" if nothing was added. */
 const char *cli_text_string(const cli_text *text);
 
+/* The text as it may be shown on a terminal, with control characters escaped (kfe_escape). Valid for the next four
+ * calls. */
+const char *cli_shown(const char *text);
+
 /* Writes paragraphs, wrapped at the width of the screen; every line but the first is indented. `column` is the
  * position of the cursor. */
 void cli_print_wrapped(FILE *out, const char *text, int indent, int column);

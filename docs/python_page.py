@@ -87,7 +87,7 @@ def make(folder):
 
     lines = [INTRODUCTION, "", "## What all estimators do", ""]
     for name in SHARED:
-        lines += section(f"### {name}", name, getattr(kfe.KOC, name))
+        lines += section(f"### {name}", name, getattr(kfe.KOCClassifier, name))
     for name in kfe.__all__:
         thing = getattr(kfe, name)
         lines += section(f"## {name}", f"{'class ' if inspect.isclass(thing) else ''}kfe.{name}", thing)

@@ -28,7 +28,7 @@ target = concentration[:, 0]
 
 
 def pls(components):
-    return kfe.PLS(components, learner="ls", task="regress")
+    return kfe.PLSRegressor(components, learner="ls")
 
 
 errors = [np.sqrt(np.mean((cross_val_predict(pls(k), spectra, target, cv=5) - target) ** 2)) for k in range(1, 11)]

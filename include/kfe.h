@@ -533,6 +533,22 @@ KFE_API kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **o
 KFE_API kfe_status kfe_list_learners(kfe_context *ctx, const char *name, char **out);
 KFE_API void kfe_string_free(kfe_context *ctx, char *string);
 
+/* ---- outputs ----------------------------------------------------------------------------------- */
+
+/* Every file that the library writes appears whole or not at all: it has a temporary name beside the final one,
+ * NAME.xxxxxxxx.part, until it is complete. What a killed program left is removed by the next one that writes the
+ * same file. A symbolic link is followed, and a file that may not be written is refused, not replaced.
+ *
+ * Fails as writing to `path` would fail now, so that a program can find out before a long computation. */
+KFE_API kfe_status kfe_output_check(kfe_context *ctx, const char *path);
+/* Writes bytes of your own in the same way; "-" is standard output. */
+KFE_API kfe_status kfe_output_write(kfe_context *ctx, const char *path, const void *bytes, size_t size);
+/* Makes text that somebody else wrote (names of classes, columns and files) safe to print on a terminal: each byte of
+ * a control character, of a mark that changes the direction of writing, and of what is not UTF-8 becomes \xNN. Works as
+ * snprintf does: writes at most `size` bytes, the NUL included, and returns the length of the whole result. Messages
+ * of this library are already escaped; labels and names in data, files and JSON are not. */
+KFE_API size_t kfe_escape(const char *text, char *out, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -143,7 +143,7 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
     if (!session->quiet) {
         cli_print_data(session, 0, train);
         if (c->skipped.length)
-            fprintf(stderr, "%s\n", c->skipped.bytes);
+            fprintf(stderr, "%s\n", cli_shown(c->skipped.bytes));
     }
     cli_print_text(text);
 cleanup:
@@ -202,8 +202,7 @@ const cli_command cli_command_compare = {
     .description =
         "Cross-validates several methods on the same parts of TRAIN and prints them in one table, the best "
         "between **, with tests of which differences are more than chance. A --grid is searched for the "
-        "methods "
-        "that have its parameter.",
+        "methods that have its parameter. A method that cannot be fitted is a row with its reason.",
     .examples = "  kfe compare train.csv -k rbf:gamma=0.2 --learner knn\n"
                 "  kfe compare train.csv -m koc -m kpca:dim=5 -k rbf --grid gamma=0.01:10:log7 --learner "
                 "linear-svm\n",

@@ -143,6 +143,7 @@ static kfe_status run(cli_session *session)
 
     CLI_TRY(check_operands(session));
     CLI_TRY(check_kernel(session));
+    CLI_TRY(kfe_output_check(session->ctx, output_path(session)));
     if (against_path)
         CLI_TRY(read_against(session, against_path, &against));
     CLI_TRY(read_rows(session, against, &data));

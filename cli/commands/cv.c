@@ -115,7 +115,8 @@ const cli_command cli_command_cv = {
     .description = "Splits TRAIN into folds, fits on all but one of them and measures the predictions on the "
                    "fold left out. With --grid, the settings are compared on inner folds of each training "
                    "part, so that the examples that measure a choice never influence it. Prints the mean and "
-                   "standard deviation of every metric, and the settings that were chosen.",
+                   "standard deviation of every metric, and the settings that were chosen. A setting that "
+                   "cannot be fitted is reported with its reason and is not chosen.",
     .examples =
         "  kfe cv -m koc -k rbf --learner linear-svm --grid gamma=0.01:10:log7 --grid C=0.1,1,10 "
         "train.csv --save best.kfe\n"

@@ -29,16 +29,16 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
     cli_print_data(session, 0, train);
     fputs(kfe_model_method(model), stderr);
     for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
-        fprintf(stderr, "%s%s", i ? " + " : " with ", kernel);
+        fprintf(stderr, "%s%s", i ? " + " : " with ", cli_shown(kernel));
     for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
-        fprintf(stderr, "%s%s", i || cli_value(arguments, "kernel") ? " + " : " with ", kernel);
+        fprintf(stderr, "%s%s", i || cli_value(arguments, "kernel") ? " + " : " with ", cli_shown(kernel));
     if (cli_value(arguments, "learner")) /* some methods predict without a learner */
         fprintf(stderr, ", then %s", kfe_model_learner(model));
     fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
             kfe_model_dim(model) == 1 ? "" : "s");
     if (kfe_model_support_size(model) > 0)
         fprintf(stderr, " from %lld support examples", (long long)kfe_model_support_size(model));
-    fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_value(arguments, "output"));
+    fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
 }
 
 static kfe_status check_flags(cli_session *session)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "input.h"
 #include "list.h"
 
 static kfe_status run(cli_session *session)
@@ -16,6 +17,7 @@ static kfe_status run(cli_session *session)
     if (cli_is_set(arguments, "list"))
         return cli_print_list(session, &cli_generators, NULL);
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a generator ('kfe generate --list' shows them)"));
+    CLI_TRY(cli_check_output(session, output));
     cli_options_of(arguments, CLI_CHOICE, &options);
     CLI_TRY(kfe_data_generate(session->ctx, arguments->operands[0], cli_text_string(&options), &data));
     CLI_TRY(kfe_data_write(session->ctx, data, output ? output : "-"));

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """kfe: kernel feature extraction.
 
-One estimator for every method of the library, in scikit-learn's conventions:
+Every method of the library is a transformer in scikit-learn's conventions (``KOC``), and, with a classifier or
+regressor fitted on its features, an estimator that predicts (``KOCClassifier``, ``KPLSRegressor``):
 
 >>> import kfe
 >>> X, y = kfe.generate("iris")
->>> model = kfe.KOC(kernel="rbf:gamma=0.2", learner="svm").fit(X, y)
->>> model.transform(X).shape
+>>> kfe.KOC(kernel="rbf:gamma=0.2").fit_transform(X, y).shape
 (150, 3)
+>>> kfe.KOCClassifier(kernel="rbf:gamma=0.2", learner="svm").fit(X, y).predict(X[:2]).tolist()
+['setosa', 'setosa']
 
-``kfe.methods()`` lists them. Estimators are made when they are first asked for, since scikit-learn, which they are
+``kfe.methods()`` lists the methods. Estimators are made when they are first asked for, since scikit-learn, which they are
 built on, takes long to import; ``import kfe`` alone does not import it.
 """
 from __future__ import annotations
@@ -23,7 +25,9 @@ from ._sources import generate, generators, kernel_matrix, kernels, learners, me
 
 __version__ = _library.kfe_version().decode()
 
-_ESTIMATORS = (*_tables.ESTIMATORS, "DirectionRule")
+_ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
+                    for name in (method, *_tables.predictor_names(method, entry)))
+_ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
 _FUNCTIONS = ("compare", "cv", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
               "measure", "methods", "read")
 _ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",

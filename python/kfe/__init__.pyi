@@ -43,9 +43,6 @@ class Extractor:
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self: ...
     def transform(self, X: Any) -> Any: ...
     def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> Any: ...
-    def predict(self, X: Any) -> NDArray[Any]: ...
-    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
-    def score(self, X: Any, y: ArrayLike) -> float: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Self: ...
@@ -53,12 +50,34 @@ class Extractor:
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]: ...
     def __getattr__(self, name: str) -> Any: ...
 
+class _Classifier:
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
+
+class _Regressor:
+    def predict(self, X: Any) -> NDArray[np.float64]: ...
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
+
 class OC(Extractor):
     def __init__(
         self,
         dim: int | str = 'auto',
         *,
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class OCClassifier(_Classifier, OC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -78,6 +97,22 @@ class KOC(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KOCClassifier(_Classifier, KOC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        solver: str = 'cholesky',
+        clusters_per_class: int = 1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -95,6 +130,22 @@ class KFD(Extractor):
         ridge_on: str = 'norm',
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KFDClassifier(_Classifier, KFD):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        ridge: float | str = 'auto',
+        ridge_on: str = 'norm',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -115,6 +166,23 @@ class KDAQR(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KDAQRClassifier(_Classifier, KDAQR):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        scatter: str = 'within',
+        ridge: float = 0.0,
+        whiten: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -134,6 +202,23 @@ class AKDAQR(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class AKDAQRClassifier(_Classifier, AKDAQR):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        scatter: str = 'within',
+        ridge: float = 0.0,
+        whiten: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -151,9 +236,40 @@ class PCA(Extractor):
         tolerance: float = 1e-10,
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class PCAClassifier(_Classifier, PCA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        tolerance: float = 1e-10,
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class PCARegressor(_Regressor, PCA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        tolerance: float = 1e-10,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -170,9 +286,42 @@ class KPCA(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KPCAClassifier(_Classifier, KPCA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        tolerance: float = 1e-10,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KPCARegressor(_Regressor, KPCA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        tolerance: float = 1e-10,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -187,9 +336,39 @@ class PLS(Extractor):
         center: bool = True,
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class PLSClassifier(_Classifier, PLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class PLSRegressor(_Regressor, PLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -205,9 +384,41 @@ class KPLS(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KPLSClassifier(_Classifier, KPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KPLSRegressor(_Regressor, KPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -223,9 +434,41 @@ class BLF(Extractor):
         loss: str = 'auto',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class BLFClassifier(_Classifier, BLF):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        loss: str = 'auto',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class BLFRegressor(_Regressor, BLF):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        loss: str = 'auto',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -242,9 +485,43 @@ class KBLF(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KBLFClassifier(_Classifier, KBLF):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        loss: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KBLFRegressor(_Regressor, KBLF):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        loss: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -260,9 +537,41 @@ class ContinuumRegression(Extractor):
         alpha: float = 0.5,
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class ContinuumRegressionClassifier(_Classifier, ContinuumRegression):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        alpha: float = 0.5,
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class ContinuumRegressionRegressor(_Regressor, ContinuumRegression):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = True,
+        alpha: float = 0.5,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -281,9 +590,47 @@ class SparseKPLS(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SparseKPLSClassifier(_Classifier, SparseKPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = False,
+        nu: float = 0.25,
+        rule_: str = 'mr',
+        cache: int = 500,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SparseKPLSRegressor(_Regressor, SparseKPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = False,
+        nu: float = 0.25,
+        rule_: str = 'mr',
+        cache: int = 500,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -303,9 +650,49 @@ class SparseKBLF(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SparseKBLFClassifier(_Classifier, SparseKBLF):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = False,
+        loss: str = 'auto',
+        nu: float = 0.25,
+        rule_: str = 'mr',
+        cache: int = 500,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SparseKBLFRegressor(_Regressor, SparseKBLF):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        center: bool = False,
+        loss: str = 'auto',
+        nu: float = 0.25,
+        rule_: str = 'mr',
+        cache: int = 500,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -328,9 +715,55 @@ class SMA(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SMAClassifier(_Classifier, SMA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        sparsity: int = 1,
+        bound: bool = False,
+        cost: float | str = 'auto',
+        delta: float = 0.1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SMARegressor(_Regressor, SMA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        sparsity: int = 1,
+        bound: bool = False,
+        cost: float | str = 'auto',
+        delta: float = 0.1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -353,9 +786,55 @@ class SMC(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SMCClassifier(_Classifier, SMC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        sparsity: int = 1,
+        bound: bool = False,
+        cost: float | str = 'auto',
+        delta: float = 0.1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SMCRegressor(_Regressor, SMC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        sparsity: int = 1,
+        bound: bool = False,
+        cost: float | str = 'auto',
+        delta: float = 0.1,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -374,9 +853,46 @@ class SKFA(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SKFAClassifier(_Classifier, SKFA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SKFARegressor(_Regressor, SKFA):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        columns: int = 500,
+        refresh: int | str = 'auto',
+        center: bool = False,
+        low_memory: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -393,9 +909,43 @@ class HSIC(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class HSICClassifier(_Classifier, HSIC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        lambda_: float | str = 'auto',
+        label_kernel: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class HSICRegressor(_Regressor, HSIC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        lambda_: float | str = 'auto',
+        label_kernel: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -412,9 +962,43 @@ class UHSIC(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class UHSICClassifier(_Classifier, UHSIC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        xi: float | str = 'auto',
+        label_kernel: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class UHSICRegressor(_Regressor, UHSIC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        xi: float | str = 'auto',
+        label_kernel: str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -436,6 +1020,27 @@ class SKFE(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SKFEClassifier(_Classifier, SKFE):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        criterion: str = 'kta',
+        optimizer: str = 'manifold',
+        init: str = 'koc',
+        restarts: int = 0,
+        max_iter: int | str = 'auto',
+        tolerance: float = 1e-06,
+        margin_C: float = 1.0,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -454,9 +1059,43 @@ class KOPLS(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KOPLSClassifier(_Classifier, KOPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        ridge: float | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KOPLSRegressor(_Regressor, KOPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        ridge: float | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -474,9 +1113,45 @@ class ReducedKOPLS(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class ReducedKOPLSClassifier(_Classifier, ReducedKOPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        landmarks: int = 100,
+        ridge: float | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class ReducedKOPLSRegressor(_Regressor, ReducedKOPLS):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        landmarks: int = 100,
+        ridge: float | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -493,6 +1168,23 @@ class KernelBoosting(Extractor):
         center: bool = False,
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class KernelBoostingClassifier(_Classifier, KernelBoosting):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        loss: str = 'exp',
+        ridge: float | str = 'auto',
+        center: bool = False,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -514,6 +1206,25 @@ class HSICMKL(Extractor):
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class HSICMKLClassifier(_Classifier, HSICMKL):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        label_kernel: str = 'h2',
+        xi: float | str = 'auto',
+        solver: str = 'gradient',
+        tolerance: float = 1e-08,
+        max_iter: int = 1000,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -540,6 +1251,29 @@ class SVMMKL(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SVMMKLClassifier(_Classifier, SVMMKL):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        svm_C: float = 1.0,
+        svm_stop: float = 0.0001,
+        settled: float = 0.0001,
+        step: str = 'exact',
+        max_iter: int = 50,
+        xi: float | str = 'auto',
+        solver: str = 'gradient',
+        tolerance: float = 1e-08,
+        solver_iter: int = 1000,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -560,6 +1294,25 @@ class MKL(Extractor):
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class MKLClassifier(_Classifier, MKL):
+    def __init__(
+        self,
+        svm_C: float = 1.0,
+        *,
+        svm_stop: float = 0.0001,
+        normalize: bool = True,
+        solver: str = 'gradient',
+        tolerance: float = 0.0001,
+        max_iter: int = 1000,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -583,6 +1336,26 @@ class SVMJoint(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SVMJointClassifier(_Classifier, SVMJoint):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        svm_C: float = 1.0,
+        svm_stop: float = 0.0001,
+        settled: float = 0.0001,
+        step: str = 'exact',
+        max_iter: int = 50,
+        lambda_: float | str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -605,6 +1378,26 @@ class USVMJoint(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class USVMJointClassifier(_Classifier, USVMJoint):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        svm_C: float = 1.0,
+        svm_stop: float = 0.0001,
+        settled: float = 0.0001,
+        step: str = 'exact',
+        max_iter: int = 50,
+        xi: float | str = 'auto',
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -625,6 +1418,25 @@ class SLMC(Extractor):
         max_iter: int = 50,
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SLMCClassifier(_Classifier, SLMC):
+    def __init__(
+        self,
+        dim: int | str = 'auto',
+        *,
+        svm_C: float = 1.0,
+        svm_stop: float = 0.0001,
+        init: str = 'kmeans',
+        settled: float = 0.0001,
+        max_iter: int = 50,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -651,6 +1463,30 @@ class LMKL(Extractor):
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
         scale: str = 'auto',
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class LMKLClassifier(_Classifier, LMKL):
+    def __init__(
+        self,
+        gate: str = 'all',
+        *,
+        kernel_map: str = 'kpca',
+        features: str = 'local',
+        svm_C: float = 1.0,
+        svm_stop: float = 0.0001,
+        gate_ridge: float = 0.0001,
+        step: str = 'armijo',
+        step_size: float | str = 'auto',
+        settled: float = 0.001,
+        max_iter: int = 200,
+        restarts: int | str = 'auto',
+        kernel: Kernel = 'linear',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -681,6 +1517,33 @@ class SLDR(Extractor):
         kernel: Kernel = 'linear',
         scale: str = 'auto',
         gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class SLDRClassifier(_Classifier, SLDR):
+    def __init__(
+        self,
+        local_dim: int = 2,
+        *,
+        gate_dim: int = 2,
+        init: str = 'supervised',
+        gate: str = 'all',
+        kernel_map: str = 'kpca',
+        features: str = 'local',
+        svm_C: float = 1.0,
+        svm_stop: float = 0.0001,
+        gate_ridge: float = 0.0001,
+        step: str = 'armijo',
+        step_size: float | str = 'auto',
+        settled: float = 0.001,
+        max_iter: int = 200,
+        restarts: int | str = 'auto',
+        kernel: Kernel = 'linear',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
@@ -692,13 +1555,39 @@ class SLDR(Extractor):
 class NoExtraction(Extractor):
     def __init__(
         self,
+        scale: str = 'none',
+        *,
+        gram: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class NoExtractionClassifier(_Classifier, NoExtraction):
+    def __init__(
+        self,
+        kernel: Kernel = None,
+        *,
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class NoExtractionRegressor(_Regressor, NoExtraction):
+    def __init__(
+        self,
         kernel: Kernel = None,
         *,
         scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
@@ -715,9 +1604,43 @@ class DirectionRule(Extractor):
         kernel: Kernel = 'rbf',
         scale: str = 'auto',
         gram: str = 'auto',
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class DirectionRuleClassifier(_Classifier, DirectionRule):
+    def __init__(
+        self,
+        rule: Callable[[Any], Any] | None = None,
+        *,
+        dim: int | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
-        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class DirectionRuleRegressor(_Regressor, DirectionRule):
+    def __init__(
+        self,
+        rule: Callable[[Any], Any] | None = None,
+        *,
+        dim: int | str = 'auto',
+        center: bool = True,
+        kernel: Kernel = 'rbf',
+        scale: str = 'none',
+        gram: str = 'auto',
+        learner: str | None = None,
+        learner_params: Mapping[str, Any] | str | None = None,
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base class of all estimators. Their parameters, names and documentation come from the tables (_estimators)."""
+"""The base class of all estimators, a transformer. Parameters, names and documentation come from the tables
+(_estimators)."""
 from __future__ import annotations
 
 import functools
@@ -8,19 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.metrics import r2_score
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _tables as tables
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._errors import InputError
-from ._former import former_names, renamed
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
-from ._validation import (check_strings, check_task, check_views, class_texts, encode_labels, is_views, looks_real,
-                          refuse_one_table, validate, validate_target)
+from ._names import EstimatorType, rename_params
+from ._target import CLASSES, EITHER, KINDS, check_task, class_texts, encode_labels, validate_target
+from ._validation import check_strings, check_views, is_views, refuse_one_table, validate
 
 # Records of the library under the names that scikit-learn's users look for; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
@@ -28,30 +27,10 @@ ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
 PATHS = ("objective", "alignment", "radius_margin", "loss")
 
 
-def _attribute(record: str, params: dict[str, Any]) -> str:
+def _attribute(record: str, params: tuple[str, ...]) -> str:
     """The attribute of a record; a parameter may have taken the name (``lambda_``)."""
     name = ATTRIBUTES.get(record, record.replace("-", "_") + "_")
     return f"fitted_{name}" if name in params else name
-
-
-def _predicts(estimator: "Extractor") -> bool:
-    if not estimator._can_predict():
-        name = type(estimator).__name__
-        raise AttributeError(f"this {name} gives features only and cannot predict; give it a learner, "
-                             f"as in {name}(learner='svm'); kfe.learners() lists them")
-    return True
-
-
-def _decides(estimator: "Extractor") -> bool:
-    if _predicts(estimator) and estimator._is_regression():
-        raise AttributeError(f"this {type(estimator).__name__} predicts real values, which have no decision function")
-    return True
-
-
-def _written(labels) -> np.ndarray:
-    """Labels as a model file has them."""
-    classes, codes = encode_labels(column_or_1d(labels))
-    return np.array(class_texts(classes))[codes]
 
 
 class _Tables(list):
@@ -68,23 +47,17 @@ def _taking_views(method):
     return wrapped
 
 
-def settle_ties(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Equal scores are decided by the order in which the library saw the classes, not by that of the columns: the
-    one predicted is made larger by the least there is."""
-    tied = np.flatnonzero(np.argmax(scores, axis=1) != predicted)
-    scores[tied, predicted[tied]] = np.nextafter(scores[tied].max(axis=1), np.inf)
-    return scores
-
-
-class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A method of the library as an estimator of scikit-learn."""
+class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
+    """A method of the library as a transformer of scikit-learn."""
 
     _entry: ClassVar[tables.Entry]
+    _parameter_names: ClassVar[tuple[str, ...]]  # of the class that was made from the tables; derived ones may have others
+    _predictors: ClassVar[tuple[str, ...]]  # names of the estimators that predict from the features
 
     # ---- fitting ----
 
     def fit(self, X, y=None):
-        """Fit features and, with a learner, a classifier or regressor on them.
+        """Fit the features; of a classifier or regressor, also what predicts from them.
 
         Parameters
         ----------
@@ -114,25 +87,31 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._publish()
         return self
 
+    def _context(self) -> Context:
+        return Context(self.n_threads, self.random_state, self.memory, self.verbose)
+
+    def _needs_target(self) -> bool:
+        return self._entry.has(tables.SUPERVISION)
+
+    def _target_kind(self) -> str:
+        """What y may be. Of a method that takes both, the parameter task says it, or y itself does."""
+        if not self._entry.has(tables.REGRESSION):
+            return CLASSES
+        return KINDS[check_task(self.task)] if hasattr(self, "task") else EITHER
+
     def set_params(self, **params):
-        """Set parameters, those of today or by their former names.
+        """Set parameters; those of the kernel as ``kernel__gamma``.
 
         Parameters
         ----------
-        **params : dict
+        **params
             Values by name.
 
         Returns
         -------
         self : object
         """
-        return super().set_params(**renamed(former_names(self._entry), params))
-
-    def _context(self) -> Context:
-        return Context(self.n_threads, self.random_state, self.memory, self.verbose)
-
-    def _needs_target(self) -> bool:
-        return self._entry.has(tables.SUPERVISION) or getattr(self, "learner", None) is not None
+        return super().set_params(**rename_params(self._entry, params))
 
     def _check_X(self, X, reset: bool):
         """X as the library takes it, with the checks and messages of scikit-learn."""
@@ -148,12 +127,12 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return validate(self, X, reset=reset)
 
     def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True) -> Data:
-        """A data set of X, and with labels or targets if the method or its learner needs them."""
+        """A data set of X, with labels or targets if the estimator needs them."""
         X = self._check_X(X, reset)
         task = None
         if with_target and (self._needs_target() or (y is not None and hasattr(self, "rule"))):
-            y = validate_target(self, X, y)
-            task = self._task_of(y)
+            y, is_real = validate_target(self, X, y)
+            task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
         if task == TASK_REAL:
             data.set_targets(y)
@@ -162,15 +141,6 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if isinstance(X, (np.ndarray,)) and hasattr(self, "feature_names_in_"):
             data.set_column_names(self.feature_names_in_)
         return data
-
-    def _takes_real(self) -> bool:
-        return self._entry.has(tables.REGRESSION) or not self._entry.has(tables.SUPERVISION)
-
-    def _task_of(self, y: np.ndarray) -> int:
-        asked = check_task(getattr(self, "task", "classify"))
-        if asked == "regress" or (asked == "auto" and looks_real(y)):
-            return TASK_REAL
-        return TASK_CLASSES
 
     def _set_labels(self, data: Data, y: np.ndarray, reset: bool) -> None:
         classes, codes = encode_labels(column_or_1d(y, warn=True))
@@ -195,7 +165,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         for name in [name for name in vars(self) if name in getattr(self, "_published", ())]:
             delattr(self, name)
         self.records_ = model.records()
-        params = self.get_params(deep=False)
+        params = self._parameter_names
         named = {_attribute(name, params): values for name, values in self.records_.items()}
         if "max_iter" in params:
             named.update(self._iterations())
@@ -294,6 +264,12 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self) -> int:
         return self._model.dim
 
+    def __getattr__(self, name: str):
+        if name in ("predict", "decision_function", "score") and not hasattr(type(self), "predict"):
+            others = " or ".join(f"kfe.{other}" for other in self._predictors)
+            raise AttributeError(f"this {type(self).__name__} gives features only and cannot predict; use {others}")
+        return super().__getattribute__(name)  # fails again, with the message that a property may have given
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
 
@@ -318,78 +294,6 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         finally:
             data.free()
 
-    def _answers(self, X):
-        check_is_fitted(self)
-        context = self._context()
-        data = self._prepare(context, X, with_target=False)
-        try:
-            answers, scores = self._model.predict(context, data)
-        finally:
-            data.free()
-        return context, answers, scores
-
-    @available_if(_predicts)
-    def predict(self, X):
-        """Predict labels or values of examples, by the learner or by the method itself.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        """
-        _, answers, _ = self._answers(X)
-        if self._model.task == TASK_CLASSES:
-            return self.classes_[self._class_places[answers[:, 0].astype(np.intp)]]
-        return answers[:, 0].copy() if answers.shape[1] == 1 else answers
-
-    @available_if(_decides)
-    def decision_function(self, X):
-        """Scores of the classes; higher scores mean more likely.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes, one score: above zero is the second of ``classes_``.
-        """
-        context, answers, scores = self._answers(X)
-        places = self._class_places
-        predicted = places[answers[:, 0].astype(np.intp)]
-        if len(places) > 2:
-            return settle_ties(self._model.class_scores(context, scores)[:, np.argsort(places)], predicted)
-        values = scores.array()
-        first = values[:, 0] if values.shape[1] == 1 else values[:, 0] - values[:, 1]
-        second = first if places[0] == 1 else -first
-        return settle_ties(np.column_stack([np.zeros(len(second)), second]), predicted)[:, 1]
-
-    @available_if(_predicts)
-    def score(self, X, y):
-        """Accuracy of predicted labels, or R² of predicted values.
-
-        Labels are the same if they are written the same: 1, 1.0 and "1" are, so that a model that was saved and
-        loaded has the score that it had.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-
-        Returns
-        -------
-        score : float
-        """
-        predicted = self.predict(X)
-        if self._model.task == TASK_REAL:
-            return float(r2_score(y, predicted))
-        check_consistent_length(predicted, y)
-        return float(np.mean(_written(y) == _written(predicted)))
-
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a file, the same that the command line writes and reads.
 
@@ -402,43 +306,26 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # ---- what scikit-learn asks about an estimator ----
 
-    def _can_predict(self) -> bool:
-        return getattr(self, "learner", None) is not None or self._entry.has(tables.PREDICTOR)
-
-    def _is_regression(self) -> bool:
-        if "_model" in vars(self):
-            return self._model.task == TASK_REAL
-        return self._takes_real() and getattr(self, "task", None) == "regress"
-
-    def _kind(self) -> str | None:
-        if not self._can_predict():
-            return None
-        return "regressor" if self._is_regression() else "classifier"
-
-    @property
-    def _estimator_type(self) -> str:
-        kind = self._kind()
-        if kind is None:
-            raise AttributeError("_estimator_type")
-        return kind
-
-    def _flags_of_kernel(self) -> int:
-        return kernel_flags(getattr(self, "kernel", None))
+    def _may_miss_target(self) -> bool:
+        """Whether a regressor's features are found without y, so that what y depends on may be lost."""
+        is_regressor = getattr(self, "_estimator_type", None) == "regressor"
+        return is_regressor and not self._entry.has(tables.SUPERVISION) and self._entry.name != "none"
 
     def _more_tags(self) -> dict[str, Any]:
+        kernel = getattr(self, "kernel", None)
         return {
             "requires_y": self._needs_target(),
             "binary_only": self._entry.has(tables.TWO_CLASSES),
-            "pairwise": is_precomputed(getattr(self, "kernel", None)),
+            "pairwise": is_precomputed(kernel),
             "preserves_dtype": [],
-            "requires_positive_X": bool(self._flags_of_kernel() & tables.NONNEGATIVE),
-            "multioutput": self._needs_target() and self._takes_real() and self._kind() != "classifier",
+            "requires_positive_X": bool(kernel_flags(kernel) & tables.NONNEGATIVE),
+            "multioutput": self._needs_target() and self._target_kind() != CLASSES,
+            "poor_score": self._may_miss_target(),
         }
 
     def __sklearn_tags__(self):
-        from sklearn.utils import ClassifierTags, RegressorTags
         said, tags = self._more_tags(), super().__sklearn_tags__()
-        tags.estimator_type = self._kind()
+        tags.estimator_type = getattr(self, "_estimator_type", None)
         tags.target_tags.required = said["requires_y"]
         tags.target_tags.multi_output = said["multioutput"]
         tags.transformer_tags.preserves_dtype = []
@@ -446,9 +333,11 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.positive_only = said["requires_positive_X"]
         tags.input_tags.sparse = self._entry.has(tables.SPARSE) and not said["pairwise"]
         if tags.estimator_type == "classifier" or said["binary_only"]:
+            from sklearn.utils import ClassifierTags
             tags.classifier_tags = ClassifierTags(multi_class=not said["binary_only"])
         elif tags.estimator_type == "regressor":
-            tags.regressor_tags = RegressorTags()
+            from sklearn.utils import RegressorTags
+            tags.regressor_tags = RegressorTags(poor_score=said["poor_score"])
         return tags
 
 

@@ -193,7 +193,7 @@ class Context:
         if status:
             raise make_error(status, lib.kfe_error_message(self.pointer).decode(errors="replace"))
         for message in messages:
-            warnings.warn(message, KfeWarning, stacklevel=_outside())
+            warnings.warn(message, KfeWarning, stacklevel=outside())
 
     def take_json(self, pointer: c_void_p) -> Any:
         """The JSON text that the library wrote, read and freed."""
@@ -207,7 +207,7 @@ def _free_context(pointer, *_callbacks):
     lib.kfe_context_free(pointer)
 
 
-def _outside() -> int:
+def outside() -> int:
     """How many frames up the caller of this package is, so that warnings point at the user's line."""
     import sys
     depth, frame = 1, sys._getframe(1)

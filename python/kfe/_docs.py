@@ -60,15 +60,15 @@ def _argument(param: Param) -> Argument:
 _KERNEL = ("The kernel: its name, with parameters as in \"rbf:gamma=0.5\"; \"precomputed\"; a function of two rows; "
            "or a list of these, whose weighted sum is used. ``kfe.kernels()`` lists them.")
 _VIEWS = " With several views also a dict of kernels, or lists of them, by view."
-_COMMON = [
-    Argument("learner", "str | None", None, "str",
-             "What learns on the features, so that the estimator predicts: its name, with parameters as in "
-             "\"svm:C=10\". ``kfe.learners()`` lists them."),
+_OWN_LEARNER = "None: the method predicts by itself."
+_DEFAULT_LEARNER = {"Classifier": "None: ``\"svm\"``, a linear SVM.", "Regressor": "None: ``\"ls\"``, least squares."}
+_LEARNER_PARAMS = [
     Argument("learner_params", "Mapping[str, Any] | str | None", None, "dict or str",
              "Parameters of the learner, in addition to those in its name."),
 ]
 _TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
-                 "What y is. 'auto' takes text, and integers with at most 50 distinct values, as classes.")
+                 "What y is. 'auto' takes text, truth values and integers with at most 20 different values as classes, "
+                 "floats as real values, and more integers as real values with a warning.")
 _RUNNING = [
     Argument("random_state", "int | RandomState | None", None, "int or RandomState",
              "Seed of everything random. None is always the same seed."),
@@ -81,18 +81,32 @@ _RUNNING = [
 ]
 
 
-def arguments(entry: Entry) -> list[Argument]:
-    """The parameters of an estimator's constructor, in order."""
-    found = [_argument(param) for param in entry.params]
+def _learner(entry: Entry, kind: str) -> Argument:
+    unless_given = _OWN_LEARNER if entry.has(tables.PREDICTOR) else _DEFAULT_LEARNER[kind]
+    return Argument("learner", "str | None", None, "str",
+                    f"The {kind.lower()} on the features: its name, with parameters as in \"svm:C=10\". "
+                    f"``kfe.learners()`` lists them. {unless_given}")
+
+
+def _kernel_arguments(entry: Entry, kind: str) -> list[Argument]:
     if entry.has(tables.KERNELS):
         several = entry.has(tables.MULTIVIEW)
-        found.append(Argument("kernel", "Kernel", entry.kernel or "rbf", "str, callable, list or dict" if several else
-                              "str, callable or list", _KERNEL + (_VIEWS if several else "")))
-    elif entry.name == "none":
-        found.append(Argument("kernel", "Kernel", None, "str, callable or list",
-                              _KERNEL + " None: the learner works on the columns."))
-    found += [_argument(param) for param in FIT_OPTIONS] + _COMMON
-    if entry.has(tables.REGRESSION) or not entry.has(tables.SUPERVISION):
+        return [Argument("kernel", "Kernel", entry.kernel or "rbf", "str, callable, list or dict" if several else
+                         "str, callable or list", _KERNEL + (_VIEWS if several else ""))]
+    if entry.name == "none" and kind:
+        return [Argument("kernel", "Kernel", None, "str, callable or list",
+                         _KERNEL + " None: the learner works on the columns.")]
+    return []
+
+
+def arguments(entry: Entry, kind: str = "") -> list[Argument]:
+    """The parameters of an estimator's constructor, in order. `kind`: "" of a transformer, else "Classifier" or
+    "Regressor"."""
+    found = [_argument(param) for param in entry.params] + _kernel_arguments(entry, kind)
+    found += [_argument(param) for param in FIT_OPTIONS]
+    if kind:
+        found += [_learner(entry, kind), *_LEARNER_PARAMS]
+    elif entry.has(tables.REGRESSION) and entry.name != "none":
         found.append(_TASK)
     return found + _RUNNING
 
@@ -153,9 +167,10 @@ def _global_attributes(entry: Entry) -> list[str]:
     return lines
 
 
-def _attributes(entry: Entry) -> list[str]:
+def _attributes(entry: Entry, kind: str) -> list[str]:
     lines = _localized_attributes() if is_localized(entry) else _global_attributes(entry)
-    lines += _item("classes_", "ndarray of shape (n_classes,)", "The labels, if y was labels.")
+    if kind == "Classifier" or (not kind and entry.has(tables.SUPERVISION)):
+        lines += _item("classes_", "ndarray of shape (n_classes,)", "The labels, if y was labels.")
     lines += _item("records_", "dict of ndarray",
                    "All that the fit recorded. Each record is also an attribute of its name with an underscore: "
                    "``eigenvalues_``, ``objective_``; but ``alignment`` is ``alignment_path_`` and ``weights`` is "
@@ -169,24 +184,45 @@ def _attributes(entry: Entry) -> list[str]:
     return lines
 
 
-def _example(name: str, entry: Entry) -> list[str]:
+def _example(name: str, entry: Entry, kind: str) -> list[str]:
     data = '"banana", n=150' if entry.has(tables.TWO_CLASSES) else '"iris"'
     lines = [">>> import kfe", f">>> X, y = kfe.generate({data})"]
-    if entry.name == "none":
-        return lines + [f'>>> kfe.{name}(learner="knn").fit(X, y).score(X, y)', "1.0"]
+    if kind == "Regressor":
+        return lines + [f">>> len(kfe.{name}().fit(X[:, :3], X[:, 3]).predict(X[:, :3]))", "150"]
+    if kind:
+        return lines + [f">>> len(kfe.{name}().fit(X, y).predict(X))", "150"]
     return lines + [f">>> features = kfe.{name}().fit_transform(X, y)", ">>> len(features)", "150"]
 
 
-def docstring(name: str, entry: Entry, args: list[Argument], example: list[str] | None = None) -> str:
-    """Documentation in NumPy's style."""
+def _summary(name: str, entry: Entry, kind: str) -> list[str]:
+    """The first paragraphs of a docstring."""
     summary = entry.summary[:1].upper() + entry.summary[1:].rstrip(".") + "."
-    lines = [_paragraph(summary), "", _paragraph(f"This is the method ``{entry.name}`` of the command line.")]
+    if not kind:
+        return [_paragraph(summary), "", _paragraph(f"This is the method ``{entry.name}`` of the command line.")]
+    method = name[: -len(kind)]
+    return [_paragraph(f"{kind} on the features of `{method}`: {entry.summary.rstrip('.')}."), "",
+            _paragraph(f"This is the method ``{entry.name}`` of the command line with a learner. ``transform`` gives the "
+                       "features.")]
+
+
+class Described(NamedTuple):
+    """What a docstring is made from."""
+
+    name: str
+    entry: Entry
+    kind: str  # as `arguments` takes it
+    args: list[Argument]
+
+
+def docstring(what: Described, example: list[str] | None = None) -> str:
+    """Documentation in NumPy's style."""
+    lines = _summary(what.name, what.entry, what.kind)
     parameters = []
-    for argument in args:
+    for argument in what.args:
         shown = "default=None" if argument.default is None else f"default={argument.default!r}"
         parameters += _item(argument.name, f"{argument.words}, {shown}", argument.help)
     lines += _section("Parameters", parameters)
-    lines += _section("Attributes", _attributes(entry))
-    lines += _section("References", [_paragraph(entry.reference.rstrip(".") + ".")])
-    lines += _section("Examples", example or _example(name, entry))
+    lines += _section("Attributes", _attributes(what.entry, what.kind))
+    lines += _section("References", [_paragraph(what.entry.reference.rstrip(".") + ".")])
+    lines += _section("Examples", example or _example(what.name, what.entry, what.kind))
     return "\n".join(lines) + "\n"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One estimator class for every method in the library's table."""
+"""Estimator classes for every method in the library's table: a transformer, a classifier, a regressor."""
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any, Callable
 
@@ -10,10 +11,11 @@ import numpy as np
 from . import _tables as tables
 from ._base import Extractor
 from ._data import TASK_CLASSES, class_labels
-from ._docs import Argument, arguments, docstring, init_source
-from ._former import former_names, taking_former_names
+from ._docs import Argument, Described, arguments, docstring, init_source
 from ._model import Model
-from ._tables import ESTIMATORS, LEARNERS, METHODS, Entry, Param, class_name, python_name
+from ._names import EstimatorType
+from ._predict import MIXINS
+from ._tables import ESTIMATORS, LEARNERS, METHODS, Entry, Param, class_name, predictor_names, python_name
 
 RULE = Entry("rule", "features along directions that a function of yours chooses",
              "Dhanjal, Gunn & Shawe-Taylor 2009, section 3",
@@ -30,21 +32,49 @@ RULE_EXAMPLE = """>>> import kfe
 ...     return state.residual @ state.residual.T @ state.times(state.residual[:, 0])
 >>> len(kfe.DirectionRule(like_kpls, dim=2).fit_transform(X, y))
 150""".splitlines()
+RULE_EXAMPLES = {
+    "Classifier": [*RULE_EXAMPLE[:-2], ">>> kfe.DirectionRuleClassifier(like_kpls, dim=2).fit(X, y).score(X, y) > 0.9",
+                   "True"],
+    "Regressor": [*RULE_EXAMPLE[:-2],
+                  ">>> kfe.DirectionRuleRegressor(like_kpls, dim=2).fit(X[:, :3], X[:, 3]).score(X[:, :3], X[:, 3]) > 0.8",
+                  "True"],
+}
 
 
-def make_class(name: str, entry: Entry, args: list[Argument], example: list[str] | None = None) -> type:
+def make_class(bases: tuple[type, ...], what: Described, example: list[str] | None = None) -> type:
     """An estimator with a constructor of its own: scikit-learn reads parameters from its signature."""
     space: dict[str, Any] = {}
-    exec("from __future__ import annotations\n" + init_source(args), space)
+    exec("from __future__ import annotations\n" + init_source(what.args), space)
     init = space["__init__"]
-    init.__qualname__, init.__module__ = f"{name}.__init__", "kfe"
-    members = {"__init__": taking_former_names(init, former_names(entry)), "__doc__": docstring(name, entry, args, example), "__module__": "kfe",
-               "_entry": entry}
-    return type(name, (Extractor,), members)
+    init.__qualname__, init.__module__ = f"{what.name}.__init__", "kfe"
+    init.parameter_names = names = tuple(argument.name for argument in what.args)
+    signature = inspect.signature(init)
+    signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+    members = {"__init__": init, "__doc__": docstring(what, example), "__module__": "kfe", "__signature__": signature,
+               "_entry": what.entry, "_parameter_names": names, "_predictors": tuple(predictor_names(what.name, what.entry))}
+    return EstimatorType(what.name, bases, members)
 
 
-CLASSES = {name: make_class(name, entry, arguments(entry)) for name, entry in ESTIMATORS.items()}
-CLASSES["DirectionRule"] = make_class("DirectionRule", RULE, [RULE_ARGUMENT, *arguments(RULE)], RULE_EXAMPLE)
+def estimator_arguments(entry: Entry, kind: str = "") -> list[Argument]:
+    """Arguments of an estimator of a method, or of a rule."""
+    return [RULE_ARGUMENT] * (entry is RULE) + arguments(entry, kind)
+
+
+def _family(name: str, entry: Entry) -> dict[str, type]:
+    """The transformer of a method, and what predicts from its features."""
+    example = RULE_EXAMPLE if entry is RULE else None
+    base = make_class((Extractor,), Described(name, entry, "", estimator_arguments(entry)), example)
+    made = {name: base}
+    for other in base._predictors:
+        kind = other[len(name):]
+        made[other] = make_class((MIXINS[kind], base), Described(other, entry, kind, estimator_arguments(entry, kind)),
+                                 RULE_EXAMPLES[kind] if entry is RULE else None)
+        made[other]._predictors = base._predictors
+    return made
+
+
+CLASSES = {name: made for method, entry in {**ESTIMATORS, "DirectionRule": RULE}.items()
+           for name, made in _family(method, entry).items()}
 
 
 # ---- models from files ----
@@ -86,7 +116,7 @@ def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callabl
     if told.get("kernels"):
         found["kernel"] = _kernel(told, functions)
     if told["task"] == "real":
-        found["task"] = "regress"
+        found["task"] = "regress"  # of transformers
     learner = told.get("learner")
     if learner and learner["name"] in LEARNERS:
         rows = LEARNERS[learner["name"]].params
@@ -94,12 +124,20 @@ def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callabl
     return found
 
 
+def _kind_of(model: Model) -> str:
+    """What a model does, as the names of classes say it; "": features only."""
+    if not model.predicts:
+        return ""
+    return "Classifier" if model.task == TASK_CLASSES else "Regressor"
+
+
 def from_model(model: Model, labels: np.ndarray | None = None) -> Extractor:
     """A fitted estimator around a model; `labels` are its classes where names alone would not tell them."""
     entry = METHODS.get(model.method, RULE)
-    made = CLASSES[class_name(entry.name) if entry is not RULE else "DirectionRule"]
+    kind = _kind_of(model)
+    made = CLASSES[(class_name(entry.name) if entry is not RULE else "DirectionRule") + kind]
     told = model.describe()
-    known = {argument.name for argument in arguments(entry)}
+    known = {argument.name for argument in arguments(entry, kind)}
     found = _parameters(entry, told, model.kernels)
     estimator = made(**{name: value for name, value in found.items() if name in known})
     estimator._model = model

@@ -121,6 +121,10 @@ class Model:
         return name.decode() if name else None
 
     @property
+    def predicts(self) -> bool:
+        return lib.kfe_model_outputs(self.pointer) > 0
+
+    @property
     def task(self) -> int:
         return lib.kfe_model_task(self.pointer)
 

@@ -99,7 +99,7 @@ def _strings(texts: Sequence[bytes]):
 
 def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, refit: bool = False,
        **options: Any) -> CrossValidation:
-    """Nested cross-validation of an estimator with a learner.
+    """Nested cross-validation of a classifier or regressor.
 
     Settings of a grid are compared on inner folds of each training part, so that the choice does not see what it
     is measured on. Kernel matrices are shared among settings and splits.
@@ -107,7 +107,7 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, refit: bool
     Parameters
     ----------
     estimator : object
-        An estimator of this package that predicts. Its random_state, n_threads, memory and verbose hold.
+        A classifier or regressor of this package. Its random_state, n_threads, memory and verbose hold.
     X, y : array-like
     grid : dict, optional
         Values to try of parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or
@@ -126,7 +126,7 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, refit: bool
     --------
     >>> import kfe
     >>> X, y = kfe.generate("iris")
-    >>> report = kfe.cv(kfe.KOC(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
+    >>> report = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
     >>> report["metrics"]["accuracy"]["mean"] > 0.9
     True
     """
@@ -159,10 +159,14 @@ def _fresh(estimator):
 
 def _check_own(estimator) -> None:
     from ._base import Extractor
+    from ._predict import Predicting
     if not isinstance(estimator, Extractor):
         what = estimator.__name__ + ", a class" if isinstance(estimator, type) else type(estimator).__name__
-        raise TypeError(f"an estimator of this package is taken here, such as kfe.KOC(learner='svm'), not {what}; "
+        raise TypeError(f"an estimator of this package is taken here, such as kfe.KOCClassifier(), not {what}; "
                         "pipelines and estimators of scikit-learn go into its cross_val_score and GridSearchCV")
+    if not isinstance(estimator, Predicting):
+        others = " or ".join(f"kfe.{other}" for other in estimator._predictors)
+        raise TypeError(f"{type(estimator).__name__} gives features only and cannot predict; use {others} here")
 
 
 def _let_go(context: Context, text: c_void_p, model: c_void_p | None = None) -> None:
@@ -186,7 +190,7 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     Parameters
     ----------
     estimators : list
-        Estimators of this package that predict. The random_state, n_threads, memory and verbose of the first hold
+        Classifiers, or regressors, of this package. The random_state, n_threads, memory and verbose of the first hold
         for all.
     X, y : array-like
     grid : dict, optional
@@ -289,7 +293,7 @@ def measure(X, y, kernels: str | Sequence[str] | Mapping[str, Any] = "rbf", *, t
     """
     from ._estimators import CLASSES
     names = _named_kernels(kernels)
-    carrier = CLASSES["KPCA"](kernel=kernels, learner="svm", task=task, n_threads=n_threads)
+    carrier = CLASSES["KPLS"](kernel=kernels, task=task, n_threads=n_threads)
     context, text = carrier._context(), c_void_p()
     data = carrier._prepare(context, X, y, reset=True)
     if scale != "none":

@@ -117,7 +117,8 @@ class Spec:
     def set_learner(self, learner: str | None, params: dict[str, Any] | str | None) -> None:
         if learner is None:
             if params:
-                raise ValueError("learner_params were given without a learner; name one, such as learner='svm'")
+                raise ValueError("learner_params were given without a learner: the method predicts by itself; name one, "
+                                 "such as learner='svm'")
             return
         if not isinstance(learner, str):
             raise TypeError(f"learner is the name of one of the library's ({', '.join(LEARNERS)}), not "
@@ -143,7 +144,7 @@ def _free_spec(pointer, _context, _callbacks):
 
 def make_spec(context: Context, estimator: Any) -> Spec:
     """The spec of an estimator. The method is set before the learner, since their parameters may share names."""
-    values = estimator.get_params(deep=False)
+    values = {name: getattr(estimator, name) for name in estimator._parameter_names}
     entry = estimator._entry
     if "rule" in values:
         spec = Spec.of_rule(context, values["rule"])
@@ -152,5 +153,6 @@ def make_spec(context: Context, estimator: Any) -> Spec:
     spec.set_params(entry.params, values)
     spec.set_params(FIT_OPTIONS, values)
     spec.add_kernels(values.get("kernel"))
-    spec.set_learner(values["learner"], values["learner_params"])
+    if "learner" in values:
+        spec.set_learner(estimator._used_learner(), values["learner_params"])
     return spec

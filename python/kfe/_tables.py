@@ -18,7 +18,7 @@ INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR = (1 
 INT, REAL, CHOICE, FLAG, TEXT = range(5)
 
 # Parameters that every estimator has; a method's own of the same name gets an underscore.
-RESERVED = frozenset(["kernel", "learner", "learner_params", "task", "random_state", "n_threads", "memory",
+RESERVED = frozenset(["kernel", "gamma", "learner", "learner_params", "task", "random_state", "n_threads", "memory",
                       "verbose", "rule"])
 
 CLASS_NAMES = {
@@ -130,3 +130,13 @@ LEARNERS = _entries(lib.kfe_learner, lib.kfe_learner_param)
 GENERATORS = _entries(lib.kfe_generator, lib.kfe_generator_param)
 FIT_OPTIONS = tuple(_rows(lib.kfe_fit_option))
 ESTIMATORS = {class_name(name): entry for name, entry in METHODS.items()}
+
+
+def can_regress(entry: Entry) -> bool:
+    """Whether a regressor can be fitted on the method's features: it takes real targets, or none at all."""
+    return entry.has(REGRESSION) or not entry.has(SUPERVISION)
+
+
+def predictor_names(name: str, entry: Entry) -> list[str]:
+    """The estimators that predict from the features of the estimator called `name`."""
+    return [name + "Classifier"] + ([name + "Regressor"] if can_regress(entry) else [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what users pass, in scikit-learn's words and for its versions old and new."""
+"""Checks of X, in scikit-learn's words and for its versions old and new. Checks of y are in _target."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_y, _get_feature_names, column_or_1d
+from sklearn.utils.validation import _get_feature_names
 
 from . import _tables as tables
 from ._spec import is_precomputed, kernel_flags
@@ -18,9 +17,6 @@ try:
 except ImportError:  # scikit-learn before 1.6
     def validate_data(estimator, X, **options):
         return estimator._validate_data(X, **options)
-
-# As the command line has it: integers with more distinct values than this are numbers, not classes.
-MOST_NUMBER_CLASSES = 50
 
 # What the library works on; anything else is converted.
 LAYOUT = dict(dtype=np.float64, order="C", accept_large_sparse=False)
@@ -124,57 +120,3 @@ def check_strings(X: Any) -> list[str]:
     if not strings or not all(isinstance(string, str) for string in strings):
         raise ValueError("a kernel on strings takes a list of strings, one for each example")
     return strings
-
-
-def count_rows(X: Any) -> int:
-    first = next(iter(X.values())) if isinstance(X, dict) else X
-    return len(first) if isinstance(first, list) else first.shape[0]
-
-
-def validate_target(estimator, X, y) -> np.ndarray:
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    if estimator._takes_real():
-        y = _check_y(y, multi_output=True, estimator=estimator)
-        if issparse(y):
-            y = y.toarray()
-    else:
-        y = column_or_1d(y, warn=True)
-        _check_y(y, estimator=estimator)
-    if len(y) != count_rows(X):
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count_rows(X)}, {len(y)}]")
-    return y
-
-
-def check_task(task: str) -> str:
-    if task not in ("auto", "classify", "regress"):
-        raise ValueError(f"task is one of 'auto', 'classify' and 'regress', not {task!r}")
-    return task
-
-
-def looks_real(y: np.ndarray) -> bool:
-    """Numbers that are not whole, or too many different ones, or several columns."""
-    if y.ndim == 2 and y.shape[1] > 1:
-        return True
-    if type_of_target(y).startswith("continuous"):
-        return True
-    return y.dtype.kind in "iuf" and len(np.unique(y)) > MOST_NUMBER_CLASSES
-
-
-def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels, sorted, and the number of each row's among them."""
-    if y.dtype.kind == "i" and len(y) and int(y.max()) - int(y.min()) < len(y):
-        least = int(y.min())
-        places = y.astype(np.intp) - least  # counting is much faster than sorting
-        present = np.bincount(places) > 0
-        return (np.flatnonzero(present) + least).astype(y.dtype), (np.cumsum(present) - 1)[places]
-    if y.dtype.kind not in "iub":
-        check_classification_targets(y)
-    return np.unique(y, return_inverse=True)
-
-
-def class_texts(classes: np.ndarray) -> list[str]:
-    """Names of classes as a file would have them: 1.0 is written 1."""
-    if classes.dtype.kind == "f" and np.all(classes == np.floor(classes)):
-        return [str(int(label)) for label in classes]
-    return [str(label) for label in classes]

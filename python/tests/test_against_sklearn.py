@@ -46,7 +46,7 @@ def test_pca():
 
 def test_pls():
     theirs = PLSRegression(n_components=3, scale=False, tol=1e-15, max_iter=100000).fit(X, Y)
-    ours = kfe.PLS(dim=3, learner="ls").fit(X, Y)
+    ours = kfe.PLSRegressor(dim=3, learner="ls").fit(X, Y)
     assert_same_up_to_signs(ours.transform(NEW), theirs.transform(NEW), 1e-7)
     np.testing.assert_allclose(ours.predict(NEW), theirs.predict(NEW), atol=1e-7)
     assert ours.score(X, Y) == pytest.approx(theirs.score(X, Y))
@@ -69,15 +69,15 @@ def test_kernels(kernel, formula, options):
 
 def test_learners(iris):
     x, y = iris
-    ours = kfe.NoExtraction(kernel="rbf:gamma=0.5", learner="svm", learner_params={"C": 2, "multiclass": "ovo"})
+    ours = kfe.NoExtractionClassifier(kernel="rbf:gamma=0.5", learner="svm", learner_params={"C": 2, "multiclass": "ovo"})
     theirs = svm.SVC(kernel="rbf", gamma=0.5, C=2).fit(x, y)
     np.testing.assert_array_equal(ours.fit(x, y).predict(x), theirs.predict(x))
-    ours, theirs = kfe.NoExtraction(learner="knn:neighbors=5"), KNeighborsClassifier(5).fit(x[::2], y[::2])
+    ours, theirs = kfe.NoExtractionClassifier(learner="knn:neighbors=5"), KNeighborsClassifier(5).fit(x[::2], y[::2])
     np.testing.assert_array_equal(ours.fit(x[::2], y[::2]).predict(x[1::2]), theirs.predict(x[1::2]))
 
 
 def test_two_class_margins(clouds):
     x, y = clouds
     theirs = svm.SVC(kernel="rbf", gamma=0.5, C=2, tol=1e-6).fit(x, y)
-    ours = kfe.NoExtraction(kernel="rbf:gamma=0.5", learner="svm:C=2,stop=1e-6", task="classify").fit(x, y)
+    ours = kfe.NoExtractionClassifier(kernel="rbf:gamma=0.5", learner="svm:C=2,stop=1e-6").fit(x, y)
     np.testing.assert_allclose(ours.decision_function(x), theirs.decision_function(x), atol=1e-4)

@@ -9,7 +9,7 @@ from sklearn.decomposition import KernelPCA
 import kfe
 from kfe._context import Context
 from kfe._data import wrap
-from kfe._validation import encode_labels
+from kfe._target import encode_labels
 
 RNG = np.random.default_rng(0)
 PLAIN = np.round(RNG.normal(size=(40, 6)), 1) * (RNG.random((40, 6)) < 0.6)
@@ -131,7 +131,7 @@ def test_arrays_of_results_outlive_the_model():
 def test_labels_come_back_as_they_were(clouds, labels):
     x, codes = clouds
     y = np.array(labels)[codes]
-    model = kfe.KOC(learner="knn").fit(x, y)
+    model = kfe.KOCClassifier(learner="knn").fit(x, y)
     assert model.classes_.dtype == y.dtype and list(model.classes_) == sorted(labels)
     np.testing.assert_array_equal(model.predict(x), y)
     assert model.score(x, y) == 1
@@ -156,7 +156,7 @@ def test_text_that_c_cannot_hold():
 
 def test_strings():
     words = ["aaab", "aaba", "abaa", "ccdc", "cdcc", "dccc"]
-    model = kfe.KOC(kernel="spectrum:length=2", learner="knn").fit(words, [0, 0, 0, 1, 1, 1])
+    model = kfe.KOCClassifier(kernel="spectrum:length=2", learner="knn").fit(words, [0, 0, 0, 1, 1, 1])
     assert list(model.predict(["aabb", "ccdd"])) == [0, 1]
     with pytest.raises(ValueError, match="strings"):
         kfe.KOC(kernel="spectrum").fit([[1.0], [2.0]], [0, 1])

@@ -42,7 +42,8 @@ def table(folder, entry):
 def test_features_and_models(folder, method):
     entry = _tables.METHODS[method]
     name, x, y = table(folder, entry)
-    ours = getattr(kfe, _tables.class_name(method))(n_threads=1, random_state=5).fit(x, y)
+    kind = "Classifier" if entry.has(_tables.PREDICTOR) else ""  # these predict without a learner
+    ours = getattr(kfe, _tables.class_name(method) + kind)(n_threads=1, random_state=5).fit(x, y)
     run(folder, "fit", "-q", "-m", method, "--task", "classify", "--threads", 1, "--seed", 5, name, "-o", "cli.kfe")
     run(folder, "transform", "-q", "cli.kfe", name, "--threads", 1, "-o", "cli.npy")
     features = ours.transform(x)
@@ -64,7 +65,7 @@ def test_features_and_models(folder, method):
 def test_predictions(folder):
     x, y = kfe.generate("iris")
     codes = np.unique(y, return_inverse=True)[1]
-    ours = kfe.KOC(learner="svm:C=3", n_threads=1).fit(x, codes)
+    ours = kfe.KOCClassifier(learner="svm:C=3", n_threads=1).fit(x, codes)
     run(folder, "fit", "-q", "-m", "koc", "--learner", "svm:C=3", "--threads", 1, "three.npy", "-o", "p.kfe")
     run(folder, "predict", "-q", "p.kfe", "three.npy", "--threads", 1, "-o", "p.csv")
     written = np.loadtxt(folder / "p.csv", dtype=str, delimiter=",", skiprows=0)
@@ -76,7 +77,7 @@ def test_predictions(folder):
 def test_regression(folder):
     values = np.load(folder / "real.npy")
     x, y = np.ascontiguousarray(values[:, :-1]), values[:, -1]
-    ours = kfe.KPLS(dim=2, scale="standard", learner="ls", n_threads=1).fit(x, y)
+    ours = kfe.KPLSRegressor(dim=2, scale="standard", learner="ls", n_threads=1).fit(x, y)
     run(folder, "fit", "-q", "-m", "kpls", "--dim", 2, "--scale", "standard", "--learner", "ls", "--task", "regress",
         "--threads", 1, "real.npy", "-o", "r.kfe")
     run(folder, "predict", "-q", "r.kfe", "real.npy", "--threads", 1, "-o", "r.npy")

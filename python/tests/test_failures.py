@@ -31,7 +31,7 @@ def test_errors_are_kfes_and_pythons(iris):
         kfe.KFD(memory="1K").fit(np.tile(iris[0], (30, 1)), np.tile(iris[1], 30))
     assert isinstance(caught.value, MemoryError)
     with pytest.raises(ValueError, match="without a learner"):
-        kfe.KOC(learner_params={"C": 1}).fit(*iris)
+        kfe.SVMJointClassifier(learner_params={"C": 1}).fit(*iris)
     for status, kind in enumerate(_errors.BY_STATUS):
         assert kind is None or isinstance(_errors.make_error(status, "text"), kfe.KfeError)
     assert str(_errors.make_error(4, "a file")) == "a file"
@@ -142,7 +142,7 @@ else:
 
 @pytest.mark.parametrize("estimator, rows, call", [
     ("KOC(n_threads=1)", 60000, "estimator.fit(x, y)"),
-    ("KOC(learner='svm', n_threads=2)", 2500, "kfe.cv(estimator, x, y, grid={'gamma': '0.001:10:log20'}, repeats=20)"),
+    ("KOCClassifier(learner='svm', n_threads=2)", 2500, "kfe.cv(estimator, x, y, grid={'gamma': '0.001:10:log20'}, repeats=20)"),
     ("KPCA(kernel=lambda a, b: float(a @ b))", 2000, "estimator.fit(x, y)"),
 ])
 def test_interruption(estimator, rows, call):
@@ -190,10 +190,10 @@ def test_progress_through_tqdm(iris, monkeypatch, capsys):
     module.tqdm = Bar
     monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     monkeypatch.setitem(sys.modules, "tqdm.auto", module)
-    kfe.cv(kfe.KOC(learner="knn", verbose=1), *iris, folds=3)
+    kfe.cv(kfe.KOCClassifier(learner="knn", verbose=1), *iris, folds=3)
     assert stages
     stages.clear()
-    kfe.cv(kfe.KOC(learner="knn"), *iris, folds=3)
+    kfe.cv(kfe.KOCClassifier(learner="knn"), *iris, folds=3)
     assert not stages
 
 
@@ -217,18 +217,18 @@ def test_kernels_that_are_not_finite(iris):
 
 
 def test_wrong_kinds_of_things(iris):
-    pipeline = make_pipeline(StandardScaler(), kfe.KOC(learner="svm"))
+    pipeline = make_pipeline(StandardScaler(), kfe.KOCClassifier(learner="svm"))
     for call in (lambda: kfe.cv(pipeline, *iris), lambda: kfe.compare([pipeline], *iris),
                  lambda: kfe.evaluate(pipeline, *iris)):
         with pytest.raises(TypeError, match="estimator of this package .* not Pipeline"):
             call()
     with pytest.raises(TypeError, match="not KOC, a class"):
         kfe.cv(kfe.KOC, *iris)
-    for given in (kfe.KOC(learner="knn"), 3):
+    for given in (kfe.KOCClassifier(learner="knn"), 3):
         with pytest.raises(TypeError, match="list of estimators"):
             kfe.compare(given, *iris)
     with pytest.raises(TypeError, match="not LogisticRegression.*Pipeline") as caught:
-        kfe.KOC(learner=LogisticRegression()).fit(*iris)
+        kfe.KOCClassifier(learner=LogisticRegression()).fit(*iris)
     assert "svm" in str(caught.value) and "knn" in str(caught.value)
     for kernels in (lambda a, b: 1.0, ["rbf", lambda a, b: 1.0]):
         with pytest.raises(TypeError, match="precomputed"):
@@ -248,7 +248,7 @@ def test_what_is_missing_to_predict(use, iris):
     with pytest.raises(AttributeError) as caught:
         getattr(kfe.KOC().fit(*iris), use)
     told = f"{caught.value} {caught.value.__cause__}"  # newer versions of scikit-learn put the reason below their own
-    assert "learner=" in told and "KOC(learner='svm')" in told
+    assert "features only" in told and "kfe.KOCClassifier" in told
 
 
 def messages(iris, tmp_path):
@@ -260,13 +260,13 @@ def messages(iris, tmp_path):
     multi = kfe.MKL(kernel="rbf").fit(views, y)
     mistakes = [
         lambda: kfe.KOC(kernel="none such").fit(X, y),
-        lambda: kfe.KOC(learner="none such").fit(X, y),
+        lambda: kfe.KOCClassifier(learner="none such").fit(X, y),
         lambda: kfe.KFD(memory="1K").fit(np.tile(X, (30, 1)), np.tile(y, 30)),
         lambda: kfe.cv(kfe.KOC(), X, y),
-        lambda: kfe.cv(kfe.KOC(learner="knn"), X, y, grid={"gamma": [1]}, inner_folds=1),
-        lambda: kfe.cv(kfe.KOC(learner="knn"), X, y, grid={"nothing": [1]}),
-        lambda: kfe.cv(kfe.KOC(learner="knn"), X, y, folds=1000),
-        lambda: kfe.compare([kfe.KOC(learner="knn"), kfe.KPCA(learner="knn")], X, y, grid={"nothing": [1]}),
+        lambda: kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [1]}, inner_folds=1),
+        lambda: kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"nothing": [1]}),
+        lambda: kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, folds=1000),
+        lambda: kfe.compare([kfe.KOCClassifier(learner="knn"), kfe.KPCAClassifier(learner="knn")], X, y, grid={"nothing": [1]}),
         lambda: kfe.PLS(kernel="rbf").fit(X, y) if "kernel" in kfe.PLS().get_params() else kfe.read("no such.csv"),
         lambda: kfe.AKDAQR(kernel="precomputed").fit(X @ X.T, y),
         lambda: kfe.KPCA(kernel="precomputed", scale="standard").fit(X @ X.T),
@@ -295,7 +295,7 @@ def test_advice_that_the_library_gives(iris, tmp_path):
         kfe.KOC(kernel="none such").fit(*iris)
     with pytest.raises(MemoryError, match="raise memory"):
         kfe.KFD(memory="1K").fit(np.tile(iris[0], (30, 1)), np.tile(iris[1], 30))
-    with pytest.raises(ValueError, match="learner='knn'"):
+    with pytest.raises(TypeError, match="use kfe.KOCClassifier"):
         kfe.cv(kfe.KOC(), *iris)
     kfe.KOC(kernel=scalar_product).fit(*iris).save(tmp_path / "m.kfe")
     with pytest.raises(ValueError, match=r"kfe\.load\(path, kernels="):

@@ -30,7 +30,7 @@ def halves(iris):
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels(kind, clouds, tmp_path):
     x, y = clouds[0], KINDS[kind][clouds[1]]
-    model = kfe.KOC(learner="svm", n_threads=1).fit(x, y)
+    model = kfe.KOCClassifier(learner="svm", n_threads=1).fit(x, y)
     model.save(tmp_path / "m.kfe")
     loaded = kfe.load(tmp_path / "m.kfe")
     assert loaded.classes_.dtype.kind == loaded.predict(x).dtype.kind == CAME_BACK[kind]
@@ -40,7 +40,7 @@ def test_labels(kind, clouds, tmp_path):
 
 
 def test_scores_are_still_checked(clouds):
-    model = kfe.KOC(learner="knn").fit(*clouds)
+    model = kfe.KOCClassifier(learner="knn").fit(*clouds)
     with pytest.raises(ValueError, match="inconsistent"):
         model.score(clouds[0], clouds[1][:-1])
     with pytest.raises(ValueError, match="[Uu]nknown label type|continuous"):
@@ -56,7 +56,7 @@ def test_names_of_classes():
 
 def test_regression_is_remembered(iris, tmp_path):
     x, y = iris[0][:, 1:], np.round(iris[0][:, 0])  # few whole numbers look like classes
-    model = kfe.KPLS(learner="ls", task="regress", n_threads=1).fit(x, y)
+    model = kfe.KPLSRegressor(learner="ls", n_threads=1).fit(x, y)
     model.save(tmp_path / "m.kfe")
     loaded = kfe.load(tmp_path / "m.kfe").set_params(n_threads=1)
     assert loaded.score(x, y) == model.score(x, y)
@@ -66,11 +66,11 @@ def test_regression_is_remembered(iris, tmp_path):
 
 # ---- several views ----
 
-FITS = [kfe.MKL(kernel={"sepal": ["rbf:gamma=1", "linear"], "petal": "rbf:gamma=2"}, svm_C=100, n_threads=1),
-        kfe.MKL(kernel="rbf", normalize=False, svm_C=0.3, n_threads=1),
-        kfe.LMKL(kernel={"sepal": ["linear", "poly:degree=2"], "petal": "rbf:gamma=0.5"}, max_iter=3, n_threads=1),
-        kfe.SLDR(max_iter=3, n_threads=1),
-        kfe.KOC(kernel={"sepal": "linear:weight=2", "petal": "rbf:gamma=0.5"}, learner="svm", n_threads=1),
+FITS = [kfe.MKLClassifier(kernel={"sepal": ["rbf:gamma=1", "linear"], "petal": "rbf:gamma=2"}, svm_C=100, n_threads=1),
+        kfe.MKLClassifier(kernel="rbf", normalize=False, svm_C=0.3, n_threads=1),
+        kfe.LMKLClassifier(kernel={"sepal": ["linear", "poly:degree=2"], "petal": "rbf:gamma=0.5"}, max_iter=3, n_threads=1),
+        kfe.SLDRClassifier(max_iter=3, n_threads=1),
+        kfe.KOCClassifier(kernel={"sepal": "linear:weight=2", "petal": "rbf:gamma=0.5"}, learner="svm", n_threads=1),
         kfe.HSICMKL(kernel=["rbf:gamma=0.5", "linear"], n_threads=1)]
 
 
@@ -88,7 +88,7 @@ def test_loaded_models_can_be_fitted_again(estimator, halves, iris, tmp_path):
 
 
 def test_views_without_a_kernel_get_the_default(halves, iris, tmp_path):
-    model = kfe.MKL(kernel="rbf", n_threads=1).fit(halves, iris[1])
+    model = kfe.MKLClassifier(kernel="rbf", n_threads=1).fit(halves, iris[1])
     assert list(model.kernel_weights_ > 0) == [False, True]
     model.save(tmp_path / "m.kfe")
     loaded = kfe.load(tmp_path / "m.kfe")

@@ -16,9 +16,9 @@ def inner_product(a, b):
     return float(a @ b)
 
 
-ESTIMATORS = [kfe.KOC(learner="svm", n_threads=1), kfe.PCA(dim=2, n_threads=1), kfe.SVMJoint(n_threads=1),
-              kfe.SMA(dim=5, n_threads=1), kfe.NoExtraction(learner="knn", n_threads=1),
-              kfe.KPLS(dim=2, kernel=inner_product, learner="ls", n_threads=1)]
+ESTIMATORS = [kfe.KOCClassifier(learner="svm", n_threads=1), kfe.PCA(dim=2, n_threads=1), kfe.SVMJointClassifier(n_threads=1),
+              kfe.SMA(dim=5, n_threads=1), kfe.NoExtractionClassifier(learner="knn", n_threads=1),
+              kfe.KPLSClassifier(dim=2, kernel=inner_product, learner="ls", n_threads=1)]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
@@ -68,7 +68,7 @@ def test_damaged_files(tmp_path):
 def test_not_fitted():
     for use in ("transform", "predict", "decision_function", "get_feature_names_out"):
         with pytest.raises(NotFittedError):
-            getattr(kfe.KOC(learner="knn"), use)(np.eye(2))
+            getattr(kfe.KOCClassifier(learner="knn"), use)(np.eye(2))
     with pytest.raises(NotFittedError):
         kfe.KOC().save("m.kfe")
 
@@ -108,16 +108,18 @@ def test_attributes_of_an_earlier_fit_go(iris):
     assert hasattr(model, "bound_cost_")
     model.set_params(bound=False).fit(x, y)
     assert not hasattr(model, "bound_cost_")
-    model = kfe.KPLS(learner="ls").fit(x, y)
+    model = kfe.KPLS().fit(x, y)
     model.fit(x, x[:, 0])
-    assert not hasattr(model, "classes_") and model._estimator_type == "regressor"
+    assert not hasattr(model, "classes_")
 
 
 def test_linear_methods_and_learners_on_kernels(iris):
     with pytest.raises(TypeError):
         kfe.PCA(kernel="rbf")
+    with pytest.raises(TypeError, match="no parameter 'kernel'"):
+        kfe.NoExtraction(kernel="rbf")
     with pytest.raises(kfe.InvalidArgumentError, match="learner"):
-        kfe.NoExtraction(kernel="rbf").fit(*iris)
+        kfe.NoExtractionClassifier(kernel="rbf", learner="knn").fit(*iris)
 
 
 def test_parts_of_a_localized_model():

@@ -35,7 +35,7 @@ def table(tmp_path, iris):
 
 @needs_command
 def test_cv(table, iris):
-    estimator = kfe.KOC(kernel="rbf", learner="svm", random_state=3, n_threads=2)
+    estimator = kfe.KOCClassifier(kernel="rbf", learner="svm", random_state=3, n_threads=2)
     report = kfe.cv(estimator, *iris, grid={"gamma": [0.1, 1], "C": "1:100:log3"}, folds=3, metrics=["accuracy", "f1"])
     theirs = from_command(table, "cv", "-m", "koc", "-k", "rbf", "--learner", "svm", "--seed", 3, "--grid",
                           "gamma=0.1,1", "--grid", "C=1:100:log3", "--folds", 3, "--metrics", "accuracy;f1",
@@ -45,23 +45,33 @@ def test_cv(table, iris):
     assert len(frame) == 3 and {"fold", "gamma", "C", "accuracy", "f1"} <= set(frame.columns)
 
 
+def test_settings_that_fail_do_not_end_a_search(iris):
+    X, y = 1e5 + 1000 * iris[0], iris[1]
+    with pytest.warns(UserWarning, match="4 of 10 fits failed"):
+        report = kfe.cv(kfe.KOC(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
+                        inner_folds=2)
+    assert [setting["failed_splits"] for setting in report["settings"]] == [4, 0]
+    assert report["best"]["degree"] == "1" and report["settings"][0]["failed"]
+    assert list(report.to_dataframe()["failed"]) == [None, None]
+
+
 def test_the_best_model(iris):
-    report = kfe.cv(kfe.KOC(learner="knn", n_threads=1), *iris, grid=["gamma=0.1,1"], folds=3, refit=True)
+    report = kfe.cv(kfe.KOCClassifier(learner="knn", n_threads=1), *iris, grid=["gamma=0.1,1"], folds=3, refit=True)
     best = report.best_estimator_
     assert isinstance(best, kfe.KOC) and best.n_threads == 1
-    expected = kfe.KOC(kernel=f"rbf:gamma={report['best']['gamma']}", learner="knn", n_threads=1).fit(*iris)
+    expected = kfe.KOCClassifier(kernel=f"rbf:gamma={report['best']['gamma']}", learner="knn", n_threads=1).fit(*iris)
     np.testing.assert_array_equal(best.transform(iris[0]), expected.transform(iris[0]))
-    assert not hasattr(kfe.cv(kfe.KOC(learner="knn"), *iris, folds=3), "best_estimator_")
+    assert not hasattr(kfe.cv(kfe.KOCClassifier(learner="knn"), *iris, folds=3), "best_estimator_")
 
 
 def test_labels_of_the_best_model(clouds):
-    best = kfe.cv(kfe.KOC(learner="knn"), clouds[0], clouds[1] == 1, folds=3, refit=True).best_estimator_
+    best = kfe.cv(kfe.KOCClassifier(learner="knn"), clouds[0], clouds[1] == 1, folds=3, refit=True).best_estimator_
     assert best.classes_.dtype == bool and best.score(clouds[0], clouds[1] == 1) == 1
 
 
 @needs_command
 def test_compare(table, iris):
-    report = kfe.compare([kfe.KOC(learner="knn"), kfe.KPCA(dim=3, learner="knn")], *iris, grid={"gamma": [0.1, 1]},
+    report = kfe.compare([kfe.KOCClassifier(learner="knn"), kfe.KPCAClassifier(dim=3, learner="knn")], *iris, grid={"gamma": [0.1, 1]},
                          folds=3)
     theirs = from_command(table, "compare", "-m", "koc", "-m", "kpca:dim=3", "-k", "rbf", "--learner", "knn", "--grid",
                           "gamma=0.1,1", "--folds", 3, "iris.csv")
@@ -72,7 +82,7 @@ def test_compare(table, iris):
 
 @needs_command
 def test_evaluate(table, iris):
-    model = kfe.KFD(learner="centroid").fit(*iris)
+    model = kfe.KFDClassifier(learner="centroid").fit(*iris)
     model.save(table / "m.kfe")
     theirs = from_command(table, "evaluate", "m.kfe", "iris.csv", "--label", "last")
     assert kfe.evaluate(model, *iris) == theirs == kfe.evaluate(table / "m.kfe", *iris)
@@ -90,7 +100,7 @@ def test_measure(table, iris):
 
 
 def test_the_users_estimator_stays_as_it_was(iris):
-    frame, estimator = pd.DataFrame(iris[0], columns=list("abcd")), kfe.KOC(learner="knn")
+    frame, estimator = pd.DataFrame(iris[0], columns=list("abcd")), kfe.KOCClassifier(learner="knn")
     before = dict(vars(estimator))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -108,12 +118,12 @@ def test_scaled_measures(iris):
 
 
 def test_mistakes(iris):
-    with pytest.raises(ValueError, match="learner"):
+    with pytest.raises(TypeError, match="KOCClassifier"):
         kfe.cv(kfe.KOC(), *iris)
     with pytest.raises(ValueError, match="gama"):
-        kfe.cv(kfe.KOC(learner="knn"), *iris, grid={"gama": [1]})
+        kfe.cv(kfe.KOCClassifier(learner="knn"), *iris, grid={"gama": [1]})
     with pytest.raises(ValueError, match="fold"):
-        kfe.cv(kfe.KOC(learner="knn"), *iris, fold=3)
+        kfe.cv(kfe.KOCClassifier(learner="knn"), *iris, fold=3)
     with pytest.raises(ValueError, match="nothing"):
         kfe.compare([], *iris)
     with pytest.raises(ValueError, match="did you mean 'rbf'"):

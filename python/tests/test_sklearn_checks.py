@@ -1,25 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scikit-learn's own checks, for every estimator there is, alone and with learners."""
+"""scikit-learn's own checks, for every estimator with its default parameters and with every learner."""
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import kfe
 from kfe import _tables
 
 pytestmark = [pytest.mark.filterwarnings("ignore::kfe.KfeWarning"),
-              pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
-
-ALONE = [getattr(kfe, name)(n_threads=1) for name in _tables.ESTIMATORS]
-WITH_LEARNERS = [
-    kfe.KOC(learner="svm", n_threads=1),
-    kfe.KFD(learner="centroid", scale="standard", n_threads=1),
-    kfe.KPCA(learner="svm:multiclass=ovr", task="classify", n_threads=1),
-    kfe.NoExtraction(learner="knn:neighbors=3", task="classify", n_threads=1),
-    kfe.KPLS(learner="ls", task="regress", n_threads=1),
-    kfe.KPCA(kernel="precomputed", n_threads=1),
-]
+              pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+              pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")]
 
 
-@parametrize_with_checks(ALONE + WITH_LEARNERS)
-def test_check(estimator, check):
-    check(estimator)
+def learners(name):
+    """None, and every learner that an estimator of this name can use."""
+    return [None, *(learner for learner, entry in _tables.LEARNERS.items()
+                    if entry.has(_tables.REGRESSION) or not name.endswith("Regressor"))]
+
+
+def configurations():
+    for method, entry in _tables.ESTIMATORS.items():
+        yield getattr(kfe, method)(n_threads=1)
+        for name in _tables.predictor_names(method, entry):
+            yield from (getattr(kfe, name)(learner=learner, n_threads=1) for learner in learners(name))
+
+
+OTHERS = [kfe.KFDClassifier(learner="centroid", scale="standard", n_threads=1),
+          kfe.KPCAClassifier(learner="svm:multiclass=ovr", n_threads=1), kfe.KPCA(kernel="precomputed", n_threads=1)]
+
+
+@pytest.mark.parametrize("estimator", [*configurations(), *OTHERS], ids=repr)
+def test_check(estimator):
+    check_estimator(estimator)
+
+
+def test_every_method_is_checked_with_every_learner():
+    made = list(configurations())
+    assert len([each for each in made if not hasattr(each, "predict")]) == len(_tables.METHODS)
+    classifiers = [each for each in made if type(each).__name__.endswith("Classifier")]
+    assert len(classifiers) == len(_tables.METHODS) * (1 + len(_tables.LEARNERS))

@@ -16,7 +16,7 @@ import kfe
 def test_two_threads_give_the_sequential_result(iris):
     x, y = np.tile(iris[0], (6, 1)) + np.random.default_rng(0).normal(size=(900, 4)) * 0.1, np.tile(iris[1], 6)
     estimators = [kfe.KFD(n_threads=1), kfe.KPCA(dim=3, n_threads=1), kfe.SKFE(n_threads=1),
-                  kfe.KOC(learner="svm", n_threads=1)]
+                  kfe.KOCClassifier(learner="svm", n_threads=1)]
     expected = [estimator.fit(x, y).transform(x) for estimator in estimators]
     failures = []
 
@@ -57,7 +57,7 @@ def churn(x, y, times):
     for number in range(times):
         model = kfe.KPCA(dim=20, n_threads=1).fit(x)
         model.transform(x)
-        kfe.KOC(learner="knn", kernel="rbf", n_threads=1).fit(x, y).predict(x)
+        kfe.KOCClassifier(learner="knn", kernel="rbf", n_threads=1).fit(x, y).predict(x)
         if number % 10 == 0:
             try:
                 kfe.KOC(kernel="rbf:gamma=-1", n_threads=1).fit(x, y)
@@ -86,7 +86,7 @@ expected = kfe.KFD(n_threads=2).fit(x, y).transform(x)
 assert count_threads(None) == 0
 def work(_):
     assert count_threads(None) == 1 and count_threads(3) == 3
-    return kfe.KFD().fit(x, y).transform(x), kfe.KOC(learner="svm").fit(x, y).score(x, y)
+    return kfe.KFD().fit(x, y).transform(x), kfe.KOCClassifier(learner="svm").fit(x, y).score(x, y)
 with multiprocessing.get_context("fork").Pool(2) as pool:
     for features, score in pool.map(work, range(4)):
         np.testing.assert_allclose(features, expected, atol=1e-8 * np.abs(expected).max())

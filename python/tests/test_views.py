@@ -16,7 +16,7 @@ import kfe
 from kfe._context import Context
 from kfe._data import wrap
 
-LOCALIZED = [kfe.LMKL, kfe.SLDR]
+LOCALIZED = [kfe.LMKLClassifier, kfe.SLDRClassifier]
 # Fits that are cut short are as good for these tests.
 pytestmark = pytest.mark.filterwarnings("ignore:.*still falls:kfe.KfeWarning")
 
@@ -195,7 +195,7 @@ def test_sparse_views(method, classes, tmp_path):
 def test_scaled_views(scale, tmp_path):
     train, y = planted(7, 50)
     train["b"] = 100 * train["b"] + 7
-    model = kfe.SLDR(scale=scale, n_threads=1, max_iter=8).fit(train, y)
+    model = kfe.SLDRClassifier(scale=scale, n_threads=1, max_iter=8).fit(train, y)
     assert_predicts_as_written(model, train, tmp_path)
 
 
@@ -215,7 +215,7 @@ def test_features(method, tmp_path):
     np.testing.assert_allclose(shown["local"], local, atol=1e-12 * np.abs(local).max())
     np.testing.assert_allclose(shown["shares"], shares, atol=1e-12)
     np.testing.assert_allclose(shown["shares"].sum(axis=1), 1, atol=1e-14)
-    if method is kfe.SLDR:
+    if method is kfe.SLDRClassifier:
         np.testing.assert_allclose(shown["gate"], seen, atol=1e-12 * np.abs(seen).max())
     assert shown["gate"].shape == (30, 2)
     for features in ("gate", "shares"):
@@ -224,7 +224,7 @@ def test_features(method, tmp_path):
 
 def test_projections_are_orthonormal(tmp_path):
     train, y = planted(10, 60, 3)
-    model = kfe.SLDR(local_dim=2, gate_dim=3, svm_C=10, n_threads=1).fit(train, y)
+    model = kfe.SLDRClassifier(local_dim=2, gate_dim=3, svm_C=10, n_threads=1).fit(train, y)
     file = saved(model, tmp_path)
     gating = np.vstack([file.tensor(f"part{part}.gating") for part in range(2)])
     for matrix in (gating, file.tensor("part0.projection"), file.tensor("part1.projection")):
@@ -248,7 +248,7 @@ def test_noise_is_switched_off():
     for seed in range(9):
         train, y = planted(30 + seed, 200)
         train["noise"] = np.random.default_rng(seed).normal(size=(200, 3))
-        model = kfe.SLDR(kernel="linear", n_threads=1).fit(train, y)
+        model = kfe.SLDRClassifier(kernel="linear", n_threads=1).fit(train, y)
         means.append(model.records_["gate-mean"])
         assert abs(means[-1].sum() - 1) < 1e-12
     assert np.median(np.array(means)[:, 2]) < 0.01 and np.max(np.array(means)[:, 2]) < 0.15
@@ -293,7 +293,7 @@ def test_one_view_in_full_is_a_machine():
     train, y = planted(13, 60)
     x = np.hstack(list(train.values()))
     plain = SVC(C=2, kernel="linear", tol=1e-9).fit(x, y)
-    for model in (kfe.SLDR(local_dim=7), kfe.LMKL()):
+    for model in (kfe.SLDRClassifier(local_dim=7), kfe.LMKLClassifier()):
         model.set_params(kernel="linear", svm_C=2, svm_stop=1e-8, n_threads=1).fit(x, y)
         expected = plain.decision_function(x)
         np.testing.assert_allclose(model.decision_function(x), expected, atol=1e-5 * np.abs(expected).max())
@@ -302,7 +302,7 @@ def test_one_view_in_full_is_a_machine():
 def test_mkl_is_a_machine_on_the_weighted_sum():
     train, y = planted(14, 80)
     test, _ = planted(15, 30)
-    model = kfe.MKL(kernel="rbf:gamma=0.5", svm_C=3, normalize=False, svm_stop=1e-7, tolerance=1e-6,
+    model = kfe.MKLClassifier(kernel="rbf:gamma=0.5", svm_C=3, normalize=False, svm_stop=1e-7, tolerance=1e-6,
                     n_threads=1).fit(train, y)
     weights = model.records_["weights"]
     assert weights.min() >= 0 and abs(weights.sum() - 1) < 1e-12
@@ -324,8 +324,8 @@ def test_mkl_is_a_machine_on_the_weighted_sum():
 
 # ---- views as users give them ----
 
-MODELS = [kfe.MKL(kernel="rbf:gamma=0.3", n_threads=1), kfe.LMKL(kernel="rbf:gamma=0.3", n_threads=1),
-          kfe.SLDR(kernel="linear", n_threads=1)]
+MODELS = [kfe.MKLClassifier(kernel="rbf:gamma=0.3", n_threads=1), kfe.LMKLClassifier(kernel="rbf:gamma=0.3", n_threads=1),
+          kfe.SLDRClassifier(kernel="linear", n_threads=1)]
 
 
 @pytest.mark.parametrize("estimator", MODELS, ids=lambda model: type(model).__name__)
@@ -436,7 +436,7 @@ def test_pandas_output(views):
 def test_views_of_strings(tmp_path):
     strings, y = ["abab", "abba", "baba", "xyxy", "yxyx", "xxyy"] * 4, [0, 0, 0, 1, 1, 1] * 4
     views = {"text": strings, "noise": np.random.default_rng(0).normal(size=(24, 2))}
-    model = kfe.MKL(kernel={"text": "spectrum", "noise": "rbf"}, n_threads=1).fit(views, y)
+    model = kfe.MKLClassifier(kernel={"text": "spectrum", "noise": "rbf"}, n_threads=1).fit(views, y)
     assert model.score(views, y) == 1
     model.save(tmp_path / "m.kfe")
     loaded = kfe.load(tmp_path / "m.kfe").set_params(n_threads=1)

@@ -13,7 +13,7 @@ SMOKE = """
 import kfe, pathlib
 assert pathlib.Path(kfe._library._name).parent == pathlib.Path(kfe.__file__).parent, kfe._library._name
 x, y = kfe.generate("iris")
-assert kfe.KOC(learner="svm").fit(x, y).score(x, y) > 0.9
+assert kfe.KOCClassifier(learner="svm").fit(x, y).score(x, y) > 0.9
 print(kfe.__version__)
 """
 

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-kfe_status rep_output_make(kfe_context *ctx, const char *folder)
-{
-    if (!*folder || mkdir(folder, 0777) == 0 || errno == EEXIST)
-        return KFE_OK;
-    return rep_fail(ctx, KFE_EIO, "%s: cannot create this folder: %s", folder, strerror(errno));
-}
-
 /* ---- names ---- */
 
 /* Letters, digits, '.' and '-' stay; anything else becomes '_'. */
@@ -52,28 +45,21 @@ kfe_status rep_output_path(const rep_place *place, const char *folder, char **ou
 
 /* ---- writing ---- */
 
-static int write_all(const char *path, const rep_text *text)
-{
-    FILE *file = fopen(path, "wb");
-    int good = file && fwrite(rep_text_string(text), 1, text->length, file) == text->length;
-
-    return file && fclose(file) == 0 && good;
-}
-
-/* Writes a temporary file beside the final one, then renames it. */
-static kfe_status write_whole(kfe_context *ctx, const char *path, const rep_text *text)
+kfe_status rep_output_make(const rep_plan *plan, const char *folder)
 {
     kfe_status status = KFE_OK;
-    rep_text temporary = {0};
+    rep_text path = {0};
 
-    rep_text_printf(&temporary, "%s.part", path);
-    REP_TRY(rep_text_check(ctx, &temporary));
-    if (write_all(temporary.bytes, text) && rename(temporary.bytes, path) == 0)
-        goto cleanup;
-    status = rep_fail(ctx, KFE_EIO, "%s: cannot write: %s", path, strerror(errno));
-    remove(temporary.bytes);
+    if (!*folder)
+        return KFE_OK;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return rep_fail(plan->ctx, KFE_EIO, "%s: cannot create this folder: %s", folder, strerror(errno));
+    put_stem(&path, plan, folder);
+    rep_text_puts(&path, ".csv");
+    REP_TRY(rep_text_check(plan->ctx, &path));
+    REP_TRY(kfe_output_check(plan->ctx, path.bytes));
 cleanup:
-    rep_text_free(&temporary);
+    rep_text_free(&path);
     return status;
 }
 
@@ -88,7 +74,7 @@ kfe_status rep_output_report(const rep_report *report, const char *folder)
     rep_report_csv(report, &text);
     REP_TRY(rep_text_check(report->ctx, &path));
     REP_TRY(rep_text_check(report->ctx, &text));
-    REP_TRY(write_whole(report->ctx, path.bytes, &text));
+    REP_TRY(kfe_output_write(report->ctx, path.bytes, rep_text_string(&text), text.length));
 cleanup:
     rep_text_free(&path);
     rep_text_free(&text);

@@ -6,7 +6,8 @@
 #include "reproduce/src/cell.h"
 #include "reproduce/src/report.h"
 
-kfe_status rep_output_make(kfe_context *ctx, const char *folder);
+/* Makes the folder, unless it exists, and fails if FOLDER/PLAN.csv could not be written at the end. */
+kfe_status rep_output_make(const rep_plan *plan, const char *folder);
 /* FOLDER/PLAN-ROW-COLUMN.csv, for the points of a scatter plot. The caller frees the path with free(). */
 kfe_status rep_output_path(const rep_place *place, const char *folder, char **out);
 /* Writes FOLDER/PLAN.csv, whole or not at all. */

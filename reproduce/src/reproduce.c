@@ -361,7 +361,7 @@ static kfe_status begin(run *r, const char *name)
     REP_TRY(rep_plan_open(r->ctx, name, &r->plan));
     REP_TRY(check_wanted(r, "row", r->settings->row, r->plan.rows));
     REP_TRY(check_wanted(r, "column", r->settings->column, r->plan.columns));
-    REP_TRY(rep_output_make(r->ctx, r->output));
+    REP_TRY(rep_output_make(&r->plan, r->output));
     r->place.plan = &r->plan;
     r->report.ctx = r->ctx;
     r->report.plan = &r->plan;

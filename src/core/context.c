@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/available.h"
+#include "core/escape.h"
 #include "core/text.h"
 #include "core/wording.h"
 
@@ -182,6 +183,7 @@ kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...
     va_start(arguments, format);
     kfe_i_vsnprintf(ctx->message, sizeof ctx->message, worded, arguments);
     va_end(arguments);
+    kfe_i_escape_in_place(ctx->message, sizeof ctx->message);
     return code;
 }
 
@@ -234,6 +236,7 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
     va_start(arguments, format);
     kfe_i_vsnprintf(text, sizeof text, worded, arguments);
     va_end(arguments);
+    kfe_i_escape_in_place(text, sizeof text);
     ctx->log(ctx->log_user, level, text);
 }
 

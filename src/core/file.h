@@ -6,18 +6,21 @@
 #include <stdio.h>
 
 #include "core/context.h"
+#include "core/place.h"
 
 typedef struct kfe_i_outfile {
     kfe_context *ctx;
-    char *path;      /* the final name */
-    char *temporary; /* the name until the commit; NULL: written in place (devices, pipes) */
+    char *path;        /* as the user wrote it */
+    kfe_i_place place; /* path NULL: written in place (devices, pipes, standard output) */
     FILE *stream;
+    int on_terminal; /* control characters are escaped */
 } kfe_i_outfile;
 
-/* "-" is standard output. Commit or abandon the file, also after a failure. */
+/* "-" is standard output. A symbolic link is followed. A file that may not be written is refused, although a rename
+ * could replace it. Commit or abandon the file, also after a failure. */
 kfe_status kfe_i_outfile_open(kfe_context *ctx, const char *path, kfe_i_outfile *out);
 kfe_status kfe_i_outfile_write(kfe_i_outfile *out, const void *bytes, size_t size);
-/* Syncs the file and renames it. After a failure no file is left behind. */
+/* Syncs the file, renames it and syncs the folder. After a failure no file is left behind. */
 kfe_status kfe_i_outfile_commit(kfe_i_outfile *out);
 /* Removes the temporary file; does nothing after a commit. */
 void kfe_i_outfile_abandon(kfe_i_outfile *out);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/escape.h"
 #include "core/memory.h"
 
 /* ---- growing strings ---- */
@@ -54,6 +55,16 @@ void kfe_i_text_add(kfe_i_text *text, const char *bytes, int64_t length)
 void kfe_i_text_puts(kfe_i_text *text, const char *string)
 {
     kfe_i_text_add(text, string, (int64_t)strlen(string));
+}
+
+void kfe_i_text_add_shown(kfe_i_text *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (!make_room(text, (int64_t)length * KFE_ESCAPE_GROWTH))
+        return;
+    text->length += (int64_t)kfe_i_escape(name, length, "", text->bytes + text->length);
+    text->bytes[text->length] = '\0';
 }
 
 void kfe_i_text_printf(kfe_i_text *text, const char *format, ...)

@@ -19,6 +19,8 @@ void kfe_i_text_free(kfe_i_text *text);
 void kfe_i_text_add(kfe_i_text *text, const char *bytes, int64_t length);
 void kfe_i_text_puts(kfe_i_text *text, const char *string);
 void kfe_i_text_printf(kfe_i_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a name for people to read: control characters, ends of lines included, are escaped (escape.h). */
+void kfe_i_text_add_shown(kfe_i_text *text, const char *name);
 /* Gives the string to the caller, who frees it with kfe_i_free; NULL if something failed. */
 kfe_status kfe_i_text_take(kfe_i_text *text, char **out);
 

@@ -14,11 +14,13 @@ enum { CELL = 20 };
 
 typedef struct comparison {
     kfe_context *ctx;
-    int64_t count;
+    int64_t count; /* specs that were assessed */
     const kfe_i_assessment *items;
+    int64_t failed_count;
+    const kfe_i_failed_spec *failed;
     kfe_i_bold bold;
-    char **labels;
-    int width; /* of labels */
+    char **labels; /* of those assessed, then of those that failed */
+    int width;     /* of labels */
     int64_t best;
 } comparison;
 
@@ -58,16 +60,30 @@ cleanup:
     return status;
 }
 
+/* Drops the splits on which one of the two failed or has no value; returns how many are left. */
+static int64_t keep_pairs(int64_t count, double *a, double *b)
+{
+    int64_t kept = 0;
+
+    for (int64_t s = 0; s < count; s++) {
+        if (isnan(a[s]) || isnan(b[s]))
+            continue;
+        a[kept] = a[s];
+        b[kept++] = b[s];
+    }
+    return kept;
+}
+
 static kfe_status test_pair(const comparison *c, int64_t i, int64_t j, kfe_i_test_result *plain,
                             kfe_i_test_result *corrected)
 {
     kfe_status status = KFE_OK;
-    int64_t n = c->items[0].splits.count;
     double *a = NULL;
     double *b = NULL;
 
     KFE_TRY(column_of(c, i, &a));
     KFE_TRY(column_of(c, j, &b));
+    int64_t n = keep_pairs(c->items[0].splits.count, a, b);
     *plain = kfe_i_paired_t(n, a, b);
     *corrected = kfe_i_corrected_t(n, a, b, kfe_i_test_share(&c->items[0].splits));
 cleanup:
@@ -109,6 +125,23 @@ cleanup:
     return status;
 }
 
+/* "; failed on 2 of 5 splits: REASON" after the row of a method. */
+static void add_failed_splits(const kfe_i_assessment *a, kfe_i_text *text)
+{
+    const char *first = NULL;
+    int64_t failed = 0;
+
+    for (int64_t s = 0; s < a->splits.count; s++) {
+        const char *reason = kfe_i_assessment_reason(a, s);
+        failed += reason != NULL;
+        if (!first)
+            first = reason;
+    }
+    if (failed > 0)
+        kfe_i_text_printf(text, "   failed on %lld of %lld splits: %s", (long long)failed,
+                          (long long)a->splits.count, first);
+}
+
 static kfe_status add_table(const comparison *c, kfe_i_text *text)
 {
     kfe_status status = KFE_OK;
@@ -127,8 +160,11 @@ static kfe_status add_table(const comparison *c, kfe_i_text *text)
             kfe_i_text_puts(text, "   ");
             kfe_i_grid_describe(&c->items[i].grid, c->items[i].best, text);
         }
+        add_failed_splits(&c->items[i], text);
         kfe_i_text_puts(text, "\n");
     }
+    for (int64_t i = 0; i < c->failed_count; i++)
+        kfe_i_text_printf(text, "%-*sfailed: %s\n", c->width, c->labels[c->count + i], c->failed[i].reason);
 cleanup:
     return status;
 }
@@ -221,6 +257,15 @@ static kfe_status as_json(const comparison *c, char **out)
     for (int64_t i = 0; i < c->count; i++)
         KFE_TRY(kfe_i_assessment_json(c->ctx, &c->items[i], c->labels[i], &json));
     kfe_i_json_end(&json);
+    kfe_i_json_array(&json, "failed");
+    for (int64_t i = 0; i < c->failed_count; i++) {
+        kfe_i_json_object(&json, NULL);
+        kfe_i_json_text(&json, "label", c->labels[c->count + i]);
+        kfe_i_json_text(&json, "method", c->failed[i].spec->method->name);
+        kfe_i_json_text(&json, "reason", c->failed[i].reason);
+        kfe_i_json_end(&json);
+    }
+    kfe_i_json_end(&json);
     kfe_i_json_array(&json, "differences");
     for (int64_t i = 0; i < c->count; i++)
         for (int64_t j = i + 1; j < c->count; j++)
@@ -235,16 +280,22 @@ cleanup:
 
 /* ---- both ---- */
 
+static const kfe_spec *spec_at(const comparison *c, int64_t i)
+{
+    return i < c->count ? c->items[i].grid.base : c->failed[i - c->count].spec;
+}
+
 static kfe_status make_labels(comparison *c)
 {
     kfe_status status = KFE_OK;
+    int64_t all = c->count + c->failed_count;
 
-    KFE_ALLOC_ZERO(c->ctx, c->labels, c->count);
+    KFE_ALLOC_ZERO(c->ctx, c->labels, all);
     c->width = (int)strlen("method");
-    for (int64_t i = 0; i < c->count; i++) {
+    for (int64_t i = 0; i < all; i++) {
         kfe_i_text text;
         kfe_i_text_init(&text, c->ctx);
-        kfe_i_spec_label(c->items[i].grid.base, &text);
+        kfe_i_spec_label(spec_at(c, i), &text);
         KFE_TRY(kfe_i_text_take(&text, &c->labels[i]));
         c->width = (int)strlen(c->labels[i]) > c->width ? (int)strlen(c->labels[i]) : c->width;
     }
@@ -253,18 +304,23 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_report_comparison(kfe_context *ctx, int64_t count, const kfe_i_assessment *assessments,
-                                   kfe_i_bold bold, kfe_style style, char **out)
+kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compared, kfe_style style,
+                                   char **out)
 {
     kfe_status status = KFE_OK;
-    comparison c = {.ctx = ctx, .count = count, .items = assessments, .bold = bold};
+    comparison c = {.ctx = ctx,
+                    .count = compared->count,
+                    .items = compared->assessments,
+                    .failed_count = compared->failed_count,
+                    .failed = compared->failed,
+                    .bold = compared->bold};
 
     *out = NULL;
     KFE_TRY(make_labels(&c));
     c.best = best_in(&c, 0);
     KFE_TRY(style == KFE_STYLE_JSON ? as_json(&c, out) : as_text(&c, out));
 cleanup:
-    for (int64_t i = 0; c.labels && i < count; i++)
+    for (int64_t i = 0; c.labels && i < c.count + c.failed_count; i++)
         kfe_i_free(ctx, c.labels[i]);
     kfe_i_free(ctx, c.labels);
     return status;

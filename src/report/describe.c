@@ -38,11 +38,12 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         const kfe_i_model_view *view = &model->views[v];
         char scale[32];
         scale_name(view, scale, sizeof scale);
+        kfe_i_text_puts(text, "view        ");
+        kfe_i_text_add_shown(text, view->name);
         if (view->strings)
-            kfe_i_text_printf(text, "view        %s: strings\n", view->name);
+            kfe_i_text_puts(text, ": strings\n");
         else
-            kfe_i_text_printf(text, "view        %s: %lld columns, scaling %s\n", view->name,
-                              (long long)view->cols, scale);
+            kfe_i_text_printf(text, ": %lld columns, scaling %s\n", (long long)view->cols, scale);
     }
 }
 
@@ -51,8 +52,10 @@ static void add_classes(kfe_i_text *text, const kfe_model *model)
     if (model->class_count == 0)
         return;
     kfe_i_text_printf(text, "classes     %lld:", (long long)model->class_count);
-    for (int64_t i = 0; i < model->class_count && i < FEW; i++)
-        kfe_i_text_printf(text, " %s", model->class_names[i]);
+    for (int64_t i = 0; i < model->class_count && i < FEW; i++) {
+        kfe_i_text_puts(text, " ");
+        kfe_i_text_add_shown(text, model->class_names[i]);
+    }
     kfe_i_text_puts(text, model->class_count > FEW ? " ...\n" : "\n");
 }
 

@@ -9,7 +9,8 @@
 #include "core/wording.h"
 
 /* More rows than these are left to JSON. */
-enum { MOST_SPLITS = 30, MOST_SETTINGS = 100, BEST_SETTINGS = 20 };
+enum { MOST_SPLITS = 30, MOST_SETTINGS = 100, BEST_SETTINGS = 20, MOST_FAILURES = 10 };
+enum { SECONDS_WIDTH = 10 };
 
 /* ---- pieces ---- */
 
@@ -61,6 +62,23 @@ static double tuning_sd(const kfe_i_assessment *a, int64_t setting, int64_t metr
     return a->tuning[2 * (setting * a->metric_count + metric) + 1];
 }
 
+/* Time of fitting and measuring the chosen setting on an outer split. */
+static double split_seconds(const kfe_i_assessment *a, int64_t split)
+{
+    return a->outer.seconds[split * a->grid.count + a->chosen[split]];
+}
+
+/* Mean time of a setting on the splits that settings were compared on. */
+static double setting_seconds(const kfe_i_assessment *a, int64_t setting)
+{
+    const kfe_i_cells *cells = a->nested ? &a->inner : &a->outer;
+    double mean = 0;
+    double sd = 0;
+
+    kfe_i_mean_sd(cells->splits, cells->seconds + setting, cells->settings, &mean, &sd);
+    return mean;
+}
+
 /* ---- one assessment as text ---- */
 
 static void put_value(kfe_i_text *text, int width, double value)
@@ -69,6 +87,14 @@ static void put_value(kfe_i_text *text, int width, double value)
         kfe_i_text_printf(text, "%*s", width, "-");
     else
         kfe_i_text_printf(text, "%*.4g", width, value);
+}
+
+static void put_seconds(kfe_i_text *text, double seconds)
+{
+    if (isnan(seconds))
+        kfe_i_text_printf(text, "%*s", SECONDS_WIDTH, "-");
+    else
+        kfe_i_text_printf(text, "%*.2g", SECONDS_WIDTH, seconds);
 }
 
 static int column_width(const kfe_i_metric *metric)
@@ -82,15 +108,18 @@ static void add_splits(kfe_i_text *text, const kfe_i_assessment *a)
     kfe_i_text_puts(text, "split");
     for (int64_t m = 0; m < a->metric_count; m++)
         kfe_i_text_printf(text, "%*s", column_width(a->metrics[m]), a->metrics[m]->name);
-    kfe_i_text_puts(text, a->nested ? "   chosen\n" : "\n");
+    kfe_i_text_printf(text, "%*s%s\n", SECONDS_WIDTH, "seconds", a->nested ? "   chosen" : "");
     for (int64_t s = 0; s < a->splits.count && s < MOST_SPLITS; s++) {
         kfe_i_text_printf(text, "%5lld", (long long)s + 1);
         for (int64_t m = 0; m < a->metric_count; m++)
             put_value(text, column_width(a->metrics[m]), a->values[s * a->metric_count + m]);
+        put_seconds(text, split_seconds(a, s));
         if (a->nested) {
             kfe_i_text_puts(text, "   ");
             kfe_i_grid_describe(&a->grid, a->chosen[s], text);
         }
+        if (kfe_i_assessment_reason(a, s))
+            kfe_i_text_printf(text, "   failed: %s", kfe_i_assessment_reason(a, s));
         kfe_i_text_puts(text, "\n");
     }
     if (a->splits.count > MOST_SPLITS)
@@ -132,7 +161,7 @@ static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
         kfe_i_text_printf(text, "%14s", a->grid.axes[i].name);
     for (int64_t m = 0; m < a->metric_count; m++)
         kfe_i_text_printf(text, "   %s", a->metrics[m]->name);
-    kfe_i_text_puts(text, "\n");
+    kfe_i_text_puts(text, "   seconds\n");
     for (int64_t c = 0; c < a->grid.count; c++) {
         if (!is_shown(a, c))
             continue;
@@ -142,11 +171,34 @@ static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
             kfe_i_text_puts(text, "   ");
             kfe_i_put_mean_sd(text, tuning_mean(a, c, m), tuning_sd(a, c, m));
         }
+        put_seconds(text, setting_seconds(a, c));
         kfe_i_text_puts(text, c == a->best ? "  *\n" : "\n");
     }
     if (a->grid.count > MOST_SETTINGS)
         kfe_i_text_message(text, "the best %d of %lld settings; {json} has them all\n", BEST_SETTINGS,
                            (long long)a->grid.count);
+}
+
+/* The settings that failed where settings were compared, with the reason of each. */
+static void add_failures(kfe_i_text *text, const kfe_i_assessment *a)
+{
+    int64_t listed = 0;
+
+    for (int64_t c = 0; c < a->grid.count; c++) {
+        const char *reason;
+        int64_t failed = kfe_i_assessment_failures(a, c, &reason);
+        if (failed == 0)
+            continue;
+        if (++listed > MOST_FAILURES)
+            continue;
+        kfe_i_text_puts(text, "failed: ");
+        kfe_i_grid_describe(&a->grid, c, text);
+        kfe_i_text_printf(text, " on %lld of %lld splits: %s\n", (long long)failed,
+                          (long long)a->tuning_splits, reason);
+    }
+    if (listed > MOST_FAILURES)
+        kfe_i_text_message(text, "… and %lld more settings failed; {json} has them all\n",
+                           (long long)(listed - MOST_FAILURES));
 }
 
 static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
@@ -175,8 +227,10 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **ou
         add_splits(&text, a);
         add_means(&text, a);
     }
-    if (a->tuning)
+    if (a->tuning) {
+        add_failures(&text, a);
         add_best(&text, a);
+    }
     return kfe_i_text_take(&text, out);
 }
 
@@ -198,6 +252,15 @@ static void write_mean(kfe_i_json *json, const char *key, double mean, double sd
     kfe_i_json_end(json);
 }
 
+/* null: nothing failed. */
+static void write_reason(kfe_i_json *json, const char *key, const char *reason)
+{
+    if (reason)
+        kfe_i_json_text(json, key, reason);
+    else
+        kfe_i_json_null(json, key);
+}
+
 static void write_split(kfe_i_json *json, const kfe_i_assessment *a, int64_t s)
 {
     const kfe_i_split *split = &a->splits.items[s];
@@ -212,7 +275,9 @@ static void write_split(kfe_i_json *json, const kfe_i_assessment *a, int64_t s)
     for (int64_t m = 0; m < a->metric_count; m++)
         kfe_i_json_real(json, a->metrics[m]->name, a->values[s * a->metric_count + m]);
     kfe_i_json_end(json);
-    kfe_i_json_real(json, "support_vectors", a->support_vectors[s]);
+    kfe_i_json_real(json, "support_vectors", a->outer.support_vectors[s * a->grid.count + a->chosen[s]]);
+    kfe_i_json_real(json, "seconds", split_seconds(a, s));
+    write_reason(json, "failed", kfe_i_assessment_reason(a, s));
     kfe_i_json_end(json);
 }
 
@@ -220,12 +285,16 @@ static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
 {
     kfe_i_json_array(json, "settings");
     for (int64_t c = 0; a->tuning && c < a->grid.count; c++) {
+        const char *reason;
         kfe_i_json_object(json, NULL);
         write_setting(json, "setting", a, c);
         kfe_i_json_object(json, "metrics");
         for (int64_t m = 0; m < a->metric_count; m++)
             write_mean(json, a->metrics[m]->name, tuning_mean(a, c, m), tuning_sd(a, c, m));
         kfe_i_json_end(json);
+        kfe_i_json_real(json, "seconds", setting_seconds(a, c));
+        kfe_i_json_integer(json, "failed_splits", kfe_i_assessment_failures(a, c, &reason));
+        write_reason(json, "failed", reason);
         kfe_i_json_end(json);
     }
     kfe_i_json_end(json);

@@ -15,8 +15,23 @@ kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, 
 kfe_status kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a, const char *label,
                                  kfe_i_json *json);
 
-kfe_status kfe_i_report_comparison(kfe_context *ctx, int64_t count, const kfe_i_assessment *assessments,
-                                   kfe_i_bold bold, kfe_style style, char **out);
+/* A spec that could not be fitted with any of its settings. */
+typedef struct kfe_i_failed_spec {
+    const kfe_spec *spec;
+    kfe_status status;
+    char *reason;
+} kfe_i_failed_spec;
+
+/* What was compared, on the same splits. */
+typedef struct kfe_i_compared {
+    int64_t count, failed_count;
+    const kfe_i_assessment *assessments;
+    const kfe_i_failed_spec *failed;
+    kfe_i_bold bold; /* how the best of a column is marked */
+} kfe_i_compared;
+
+kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compared, kfe_style style,
+                                   char **out);
 
 /* Appends the method with the parameters that are not at their defaults, as "koc:clusters-per-class=2". */
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);

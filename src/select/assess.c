@@ -149,42 +149,62 @@ static int is_better(const kfe_i_metric *metric, double value, double than)
     return gain > KFE_MEAN_ROUNDING * fmax(fabs(value), fabs(than));
 }
 
-/* The setting with the best mean of the first metric over some splits: those of `owner`, or all (-1). Of
- * equals, the first. */
-static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_splits *splits, const double *values,
-                            const int64_t *owner_of, int64_t owner)
+/* A setting over some splits: how often it failed, and its mean of the first metric elsewhere. */
+typedef struct standing {
+    int64_t failed;
+    double mean;
+} standing;
+
+/* The splits are those of `owner`, or all (-1). */
+static standing standing_of(const kfe_i_cells *cells, int64_t setting, const int64_t *owner_of, int64_t owner)
+{
+    standing result = {0, NAN};
+    double sum = 0;
+    int64_t count = 0;
+
+    for (int64_t s = 0; s < cells->splits; s++) {
+        int64_t cell = s * cells->settings + setting;
+        double value = cells->values[cell * cells->metrics];
+        if (owner >= 0 && owner_of[s] != owner)
+            continue;
+        result.failed += cells->failure_of[cell] >= 0;
+        if (isnan(value))
+            continue;
+        sum += value;
+        count++;
+    }
+    if (count > 0)
+        result.mean = sum / (double)count;
+    return result;
+}
+
+/* The setting that failed least often, and of those the one with the best mean; of equals, the first. */
+static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_cells *cells, const int64_t *owner_of,
+                            int64_t owner)
 {
     int64_t best = 0;
-    double best_mean = NAN;
+    standing leader = standing_of(cells, 0, owner_of, owner);
 
-    for (int64_t c = 0; c < a->grid.count; c++) {
-        double sum = 0;
-        int64_t count = 0;
-        for (int64_t s = 0; s < splits->count; s++) {
-            double value = values[(s * a->grid.count + c) * a->metric_count];
-            if ((owner >= 0 && owner_of[s] != owner) || isnan(value))
-                continue;
-            sum += value;
-            count++;
-        }
-        double mean = count > 0 ? sum / (double)count : NAN;
-        if (is_better(a->metrics[0], mean, best_mean)) {
+    for (int64_t c = 1; c < cells->settings; c++) {
+        standing one = standing_of(cells, c, owner_of, owner);
+        if (one.failed < leader.failed ||
+            (one.failed == leader.failed && is_better(a->metrics[0], one.mean, leader.mean))) {
             best = c;
-            best_mean = mean;
+            leader = one;
         }
     }
     return best;
 }
 
-static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const double *values)
+static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_cells *cells)
 {
     kfe_status status = KFE_OK;
     int64_t width = a->grid.count * a->metric_count;
 
     KFE_ALLOC(a->ctx, a->tuning, 2 * width);
-    a->tuning_splits = splits->count;
+    a->tuning_splits = cells->splits;
     for (int64_t i = 0; i < width; i++)
-        kfe_i_mean_sd(splits->count, values + i, width, &a->tuning[2 * i], &a->tuning[2 * i + 1]);
+        kfe_i_mean_sd(cells->splits, cells->values + i, width, &a->tuning[2 * i], &a->tuning[2 * i + 1]);
 cleanup:
     return status;
 }
@@ -247,7 +267,7 @@ cleanup:
 }
 
 static kfe_status sweep(kfe_i_assessment *a, const kfe_data *data, const kfe_i_splits *splits,
-                        const unsigned char *wanted, double *values, double *support_vectors)
+                        const unsigned char *wanted, kfe_i_cells *out)
 {
     kfe_i_sweep job = {.data = data,
                        .grid = &a->grid,
@@ -256,7 +276,7 @@ static kfe_status sweep(kfe_i_assessment *a, const kfe_data *data, const kfe_i_s
                        .metric_count = a->metric_count,
                        .positive = a->positive,
                        .wanted = wanted};
-    return kfe_i_sweep_run(a->ctx, &job, values, support_vectors);
+    return kfe_i_sweep_run(a->ctx, &job, out);
 }
 
 /* The settings compared on inner folds; a->chosen and a->best are the result. */
@@ -269,51 +289,44 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
                         : a->splits.count;
     kfe_i_splits inner = {0};
     int64_t *owner_of = NULL;
-    double *values = NULL;
 
     KFE_TRY(make_inner(a, settings, data, outer, &inner, &owner_of));
-    KFE_ALLOC(a->ctx, values, inner.count * a->grid.count * a->metric_count);
     a->fits += inner.count * a->grid.count;
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld inner folds: %lld fits",
               (long long)a->grid.count, (long long)inner.count, (long long)(inner.count * a->grid.count));
-    KFE_TRY(sweep(a, data, &inner, NULL, values, NULL));
-    KFE_TRY(keep_tuning(a, &inner, values));
-    a->best = best_setting(a, &inner, values, owner_of, -1);
+    KFE_TRY(sweep(a, data, &inner, NULL, &a->inner));
+    KFE_TRY(keep_tuning(a, &a->inner));
+    a->best = best_setting(a, &a->inner, owner_of, -1);
     for (int64_t o = 0; o < a->splits.count; o++)
-        a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &inner, values, owner_of, o);
+        a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &a->inner, owner_of, o);
 cleanup:
     kfe_i_splits_free(&inner);
     kfe_i_free(a->ctx, owner_of);
-    kfe_i_free(a->ctx, values);
     return status;
+}
+
+static void keep_values(kfe_i_assessment *a)
+{
+    for (int64_t o = 0; o < a->splits.count; o++)
+        memcpy(a->values + o * a->metric_count,
+               a->outer.values + (o * a->grid.count + a->chosen[o]) * a->metric_count,
+               (size_t)a->metric_count * sizeof *a->values);
 }
 
 /* The chosen setting of each outer split, on that split. */
 static kfe_status assess_chosen(kfe_i_assessment *a, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
-    int64_t cells = a->splits.count * a->grid.count;
     unsigned char *wanted = NULL;
-    double *values = NULL;
-    double *vectors = NULL;
 
-    KFE_ALLOC_ZERO(a->ctx, wanted, cells);
-    KFE_ALLOC(a->ctx, values, cells * a->metric_count);
-    KFE_ALLOC(a->ctx, vectors, cells);
+    KFE_ALLOC_ZERO(a->ctx, wanted, a->splits.count * a->grid.count);
     a->fits += a->splits.count;
     for (int64_t o = 0; o < a->splits.count; o++)
         wanted[o * a->grid.count + a->chosen[o]] = 1;
-    KFE_TRY(sweep(a, data, &a->splits, wanted, values, vectors));
-    for (int64_t o = 0; o < a->splits.count; o++) {
-        int64_t cell = o * a->grid.count + a->chosen[o];
-        memcpy(a->values + o * a->metric_count, values + cell * a->metric_count,
-               (size_t)a->metric_count * sizeof *values);
-        a->support_vectors[o] = vectors[cell];
-    }
+    KFE_TRY(sweep(a, data, &a->splits, wanted, &a->outer));
+    keep_values(a);
 cleanup:
     kfe_i_free(a->ctx, wanted);
-    kfe_i_free(a->ctx, values);
-    kfe_i_free(a->ctx, vectors);
     return status;
 }
 
@@ -322,28 +335,50 @@ static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
     int64_t cells = a->splits.count * a->grid.count;
-    double *values = NULL;
-    double *vectors = NULL;
 
-    KFE_ALLOC(a->ctx, values, cells * a->metric_count);
-    KFE_ALLOC(a->ctx, vectors, cells);
     a->fits += cells;
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
               (long long)a->splits.count, (long long)cells);
-    KFE_TRY(sweep(a, data, &a->splits, NULL, values, vectors));
-    KFE_TRY(keep_tuning(a, &a->splits, values));
-    a->best = best_setting(a, &a->splits, values, NULL, -1);
-    for (int64_t o = 0; o < a->splits.count; o++) {
-        int64_t cell = o * a->grid.count + a->best;
+    KFE_TRY(sweep(a, data, &a->splits, NULL, &a->outer));
+    KFE_TRY(keep_tuning(a, &a->outer));
+    a->best = best_setting(a, &a->outer, NULL, -1);
+    for (int64_t o = 0; o < a->splits.count; o++)
         a->chosen[o] = a->best;
-        memcpy(a->values + o * a->metric_count, values + cell * a->metric_count,
-               (size_t)a->metric_count * sizeof *values);
-        a->support_vectors[o] = vectors[cell];
-    }
+    keep_values(a);
 cleanup:
-    kfe_i_free(a->ctx, values);
-    kfe_i_free(a->ctx, vectors);
     return status;
+}
+
+/* ---- failed cells ---- */
+
+const char *kfe_i_assessment_reason(const kfe_i_assessment *a, int64_t split)
+{
+    return kfe_i_cells_reason(&a->outer, split, a->chosen[split]);
+}
+
+int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, const char **reason)
+{
+    const kfe_i_cells *cells = a->nested ? &a->inner : &a->outer;
+    int64_t failed = 0;
+
+    *reason = NULL;
+    for (int64_t s = 0; s < cells->splits; s++) {
+        const char *why = kfe_i_cells_reason(cells, s, setting);
+        failed += why != NULL;
+        if (!*reason)
+            *reason = why;
+    }
+    return failed;
+}
+
+static void warn_of_failures(const kfe_i_assessment *a)
+{
+    int64_t failed = a->inner.failed + a->outer.failed;
+    const kfe_i_failure *first = a->inner.failed > 0 ? a->inner.failures : a->outer.failures;
+
+    if (failed > 0)
+        kfe_i_log(a->ctx, KFE_LOG_WARNING, "%lld of %lld fits failed and are left out; the first: %s",
+                  (long long)failed, (long long)a->fits, first->reason);
 }
 
 /* ---- all together ---- */
@@ -365,7 +400,6 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     KFE_TRY(kfe_i_splits_make(a->ctx, &settings->protocol, &all, 0, &a->splits));
     KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
     KFE_ALLOC(a->ctx, a->values, a->splits.count * a->metric_count);
-    KFE_ALLOC(a->ctx, a->support_vectors, a->splits.count);
 cleanup:
     return status;
 }
@@ -409,6 +443,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
             KFE_TRY(choose_inside(out, settings, data));
         KFE_TRY(assess_chosen(out, data));
     }
+    warn_of_failures(out);
     out->seconds = kfe_i_clock() - began;
 cleanup:
     if (status != KFE_OK)
@@ -424,7 +459,8 @@ void kfe_i_assessment_free(kfe_i_assessment *a)
     kfe_i_splits_free(&a->splits);
     kfe_i_free(a->ctx, a->chosen);
     kfe_i_free(a->ctx, a->values);
-    kfe_i_free(a->ctx, a->support_vectors);
+    kfe_i_cells_free(&a->outer);
+    kfe_i_cells_free(&a->inner);
     kfe_i_free(a->ctx, a->tuning);
     memset(a, 0, sizeof *a);
 }

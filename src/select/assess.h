@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How well a specification does on data it has not seen, parameters chosen included. Outer splits assess; the
+ * Assess how well a specification does on data it has not seen, parameters chosen included. Outer splits assess; the
  * settings of the grid are compared on inner folds of outer training parts only, so that the choice does not
- * see what it is assessed on.
+ * see what it is assessed on. A setting that cannot be fitted everywhere is chosen only if no other can.
  */
 #ifndef KFE_SELECT_ASSESS_H
 #define KFE_SELECT_ASSESS_H
@@ -33,11 +33,12 @@ typedef struct kfe_i_assessment {
     const kfe_i_metric *metrics[KFE_MOST_METRICS];
     int64_t metric_count;
     int64_t positive;
-    int nested;              /* the settings were compared on inner folds */
-    int64_t *chosen;         /* setting of each outer split */
-    double *values;          /* outer splits × metrics, of the setting chosen */
-    double *support_vectors; /* outer splits */
-    double *tuning; /* settings × metrics × (mean, sd) over the splits that settings were compared on */
+    int nested;        /* the settings were compared on inner folds */
+    int64_t *chosen;   /* setting of each outer split */
+    double *values;    /* outer splits × metrics, of the setting chosen */
+    kfe_i_cells outer; /* the settings that were fitted on the outer splits */
+    kfe_i_cells inner; /* all settings on the inner folds; empty unless nested */
+    double *tuning;    /* settings × metrics × (mean, sd) over the splits that settings were compared on */
     int64_t tuning_splits; /* how many these were; 0: there was nothing to choose */
     int64_t best;          /* the setting best on average over all of these */
     int64_t fits;          /* settings × splits, all told */
@@ -47,6 +48,10 @@ typedef struct kfe_i_assessment {
 kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out);
 void kfe_i_assessment_free(kfe_i_assessment *assessment);
+/* Why the chosen setting of an outer split failed there; NULL: it did not. */
+const char *kfe_i_assessment_reason(const kfe_i_assessment *a, int64_t split);
+/* On how many of the splits that settings were compared on this one failed, and its first reason. */
+int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, const char **reason);
 
 /* The class that is looked for: by name; else, of two, the larger number or the later name; -1 with more. */
 kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,

@@ -151,8 +151,7 @@ cleanup:
 }
 
 /* Removes the classes that the training rows do not have. */
-static kfe_status compact_classes(kfe_context *ctx, const kfe_i_split *split, kfe_data *train,
-                                  int32_t **old_code)
+static kfe_status compact_classes(kfe_context *ctx, kfe_data *train, int32_t **old_code)
 {
     kfe_status status = KFE_OK;
 
@@ -160,11 +159,6 @@ static kfe_status compact_classes(kfe_context *ctx, const kfe_i_split *split, kf
         return KFE_OK;
     KFE_ALLOC(ctx, *old_code, train->target.class_count);
     kfe_i_target_compact(&train->target, *old_code);
-    if (train->target.class_count < 2)
-        KFE_FAIL(ctx, KFE_EINPUT,
-                 "the training part of fold %lld has examples of class '%s' only; take larger training parts "
-                 "(fewer {folds}, a larger {train-size}), or {stratified=yes}",
-                 (long long)split->fold + 1, train->target.names[0]);
 cleanup:
     return status;
 }
@@ -209,7 +203,7 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     memset(out, 0, sizeof *out);
     out->ctx = owner;
     KFE_TRY(kfe_i_fold_gather(ctx, data, spec, rows, rows, &train));
-    KFE_TRY(compact_classes(ctx, split, train, &out->old_code));
+    KFE_TRY(compact_classes(ctx, train, &out->old_code));
     job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
     KFE_TRY(kfe_i_fit_begin(&job.fit));
     if (matrix)

@@ -264,5 +264,7 @@ kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shar
     *out = (kfe_i_shared_matrix){group->matrix, group->row_count, group->place};
 cleanup:
     kfe_i_kernel_list_free(&kernels);
+    if (status != KFE_OK) /* the next kernel starts anew */
+        drop_shared(group);
     return status;
 }

@@ -15,11 +15,24 @@
 /* No estimate before this much time has passed. */
 #define KFE_WARM_SECONDS 5.0
 
+/* Why a task failed; no reason: it did not. */
+typedef struct task_failure {
+    kfe_status status;
+    char *reason;
+} task_failure;
+
+/* The features of one split of the group, or why there are none. */
+typedef struct extracted {
+    kfe_i_fold fold;
+    task_failure failure;
+    double seconds;
+} extracted;
+
 /* One run of a sweep. */
 typedef struct run {
     kfe_context *ctx;
     const kfe_i_sweep *sweep;
-    double *values, *support_vectors;
+    kfe_i_cells *cells;
     kfe_spec **learners; /* specs that hold the settings of the learner; one per learner setting */
     int64_t *dims;       /* number of features of each dim setting; 0: all */
     int64_t largest_dim; /* index of the dim setting whose fit serves all others */
@@ -28,7 +41,8 @@ typedef struct run {
     kfe_spec *spec;                  /* with these values */
     kfe_i_group group;               /* the splits that are being worked on */
     const kfe_i_shared_matrix *shared;
-    kfe_i_fold *folds; /* one per split of the group */
+    extracted *parts;             /* one per split of the group */
+    task_failure *trial_failures; /* one per trial */
     /* progress */
     double began;
     int64_t done, total; /* extractions */
@@ -66,15 +80,44 @@ static int extraction_is_wanted(const run *r, int64_t split)
 
 /* ---- tasks ---- */
 
+/* Keeps the reason of a fit that failed, so that the search goes on. */
+static kfe_status keep_failure(kfe_context *worker, kfe_status result, task_failure *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (!kfe_i_is_failed_cell(result))
+        return result;
+    KFE_STRDUP(worker, out->reason, worker->message);
+    out->status = result;
+cleanup:
+    return status;
+}
+
 static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
 {
     run *r = user;
     int64_t split = r->group.members[task];
+    extracted *part = &r->parts[task];
+    double began = kfe_i_clock();
 
     if (!extraction_is_wanted(r, split))
         return KFE_OK;
-    return kfe_i_fold_extract(worker, r->ctx, r->sweep->data, &r->sweep->splits->items[split], r->spec,
-                              r->shared, &r->folds[task]);
+    kfe_status status = kfe_i_fold_extract(worker, r->ctx, r->sweep->data, &r->sweep->splits->items[split],
+                                           r->spec, r->shared, &part->fold);
+    part->seconds = kfe_i_clock() - began;
+    return keep_failure(worker, status, &part->failure);
+}
+
+/* The split of a trial (its place in the group) and its setting. */
+static int64_t trial_at(const run *r, int64_t task, int64_t choice[KFE_AXIS_PLACES])
+{
+    const kfe_i_grid *grid = r->sweep->grid;
+
+    memcpy(choice, r->choice, sizeof r->choice);
+    choice[KFE_AXIS_LEARNER] = task % grid->counts[KFE_AXIS_LEARNER];
+    task /= grid->counts[KFE_AXIS_LEARNER];
+    choice[KFE_AXIS_DIM] = task % grid->counts[KFE_AXIS_DIM];
+    return task / grid->counts[KFE_AXIS_DIM];
 }
 
 static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
@@ -83,14 +126,10 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
     const kfe_i_sweep *sweep = r->sweep;
     const kfe_i_grid *grid = sweep->grid;
     int64_t choice[KFE_AXIS_PLACES];
-
-    memcpy(choice, r->choice, sizeof choice);
-    choice[KFE_AXIS_LEARNER] = task % grid->counts[KFE_AXIS_LEARNER];
-    task /= grid->counts[KFE_AXIS_LEARNER];
-    choice[KFE_AXIS_DIM] = task % grid->counts[KFE_AXIS_DIM];
-    task /= grid->counts[KFE_AXIS_DIM];
-    int64_t split = r->group.members[task];
+    const extracted *part = &r->parts[trial_at(r, task, choice)];
+    int64_t split = r->group.members[part - r->parts];
     int64_t cell = split * grid->count + setting_of(grid, choice);
+    double began = kfe_i_clock();
     kfe_i_trial trial = {.data = sweep->data,
                          .split = &sweep->splits->items[split],
                          .learner = grid->base->learner,
@@ -99,10 +138,71 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
                          .positive = sweep->positive,
                          .metrics = sweep->metrics,
                          .metric_count = sweep->metric_count};
-    if (!is_wanted(r, split, setting_of(grid, choice)))
+
+    if (part->failure.reason || !is_wanted(r, split, setting_of(grid, choice)))
         return KFE_OK;
-    return kfe_i_fold_measure(worker, &r->folds[task], &trial, r->values + cell * sweep->metric_count,
-                              r->support_vectors ? r->support_vectors + cell : NULL);
+    kfe_status status =
+        kfe_i_fold_measure(worker, &part->fold, &trial, r->cells->values + cell * sweep->metric_count,
+                           r->cells->support_vectors + cell);
+    r->cells->seconds[cell] = part->seconds + kfe_i_clock() - began;
+    return keep_failure(worker, status, &r->trial_failures[task]);
+}
+
+/* ---- failed cells ---- */
+
+static kfe_status fail_cell(run *r, int64_t split, const int64_t choice[KFE_AXIS_PLACES],
+                            const task_failure *failure)
+{
+    int64_t setting = setting_of(r->sweep->grid, choice);
+    int64_t metrics = r->sweep->metric_count;
+    double *values = r->cells->values + (split * r->sweep->grid->count + setting) * metrics;
+
+    if (!is_wanted(r, split, setting))
+        return KFE_OK;
+    for (int64_t m = 0; m < metrics; m++)
+        values[m] = NAN;
+    return kfe_i_cells_fail(r->cells, split, setting, failure->status, failure->reason);
+}
+
+/* Marks the cells whose extraction or trial failed, in the order of tasks. */
+static kfe_status mark_failed_trials(run *r, int64_t trials)
+{
+    kfe_status status = KFE_OK;
+    int64_t choice[KFE_AXIS_PLACES];
+
+    for (int64_t task = 0; task < trials; task++) {
+        int64_t place = trial_at(r, task, choice);
+        const task_failure *failure = &r->parts[place].failure;
+        if (!failure->reason)
+            failure = &r->trial_failures[task];
+        if (failure->reason)
+            KFE_TRY(fail_cell(r, r->group.members[place], choice, failure));
+    }
+cleanup:
+    return status;
+}
+
+/* Marks all settings with the current kernel, on all splits of the group. */
+static kfe_status mark_failed_kernel(run *r, kfe_status why)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_grid *grid = r->sweep->grid;
+    int64_t settings =
+        grid->counts[KFE_AXIS_METHOD] * grid->counts[KFE_AXIS_DIM] * grid->counts[KFE_AXIS_LEARNER];
+    int64_t choice[KFE_AXIS_PLACES] = {r->choice[KFE_AXIS_FIT], r->choice[KFE_AXIS_KERNEL]};
+    int64_t first = setting_of(grid, choice);
+    task_failure failure = {.status = why};
+
+    KFE_STRDUP(r->ctx, failure.reason, r->ctx->message);
+    for (int64_t place = 0; place < r->group.count; place++)
+        for (int64_t c = first; c < first + settings; c++) {
+            kfe_i_grid_choice(grid, c, choice);
+            KFE_TRY(fail_cell(r, r->group.members[place], choice, &failure));
+        }
+    r->done += r->group.count * grid->counts[KFE_AXIS_METHOD];
+cleanup:
+    kfe_i_free(r->ctx, failure.reason);
+    return status;
 }
 
 /* ---- one method on the splits of a group ---- */
@@ -128,23 +228,36 @@ static void announce_long_runs(run *r)
               (long long)r->done, (long long)r->total, spent, left / 3600);
 }
 
+static void free_parts(run *r, int64_t trials)
+{
+    for (int64_t i = 0; r->parts && i < r->group.count; i++) {
+        kfe_i_fold_free(&r->parts[i].fold);
+        kfe_i_free(r->ctx, r->parts[i].failure.reason);
+    }
+    for (int64_t i = 0; r->trial_failures && i < trials; i++)
+        kfe_i_free(r->ctx, r->trial_failures[i].reason);
+    kfe_i_free(r->ctx, r->parts);
+    kfe_i_free(r->ctx, r->trial_failures);
+    r->parts = NULL;
+    r->trial_failures = NULL;
+}
+
 static kfe_status run_method(run *r)
 {
     kfe_status status = KFE_OK;
     const kfe_i_grid *grid = r->sweep->grid;
     int64_t trials = r->group.count * grid->counts[KFE_AXIS_DIM] * grid->counts[KFE_AXIS_LEARNER];
 
-    KFE_ALLOC_ZERO(r->ctx, r->folds, r->group.count);
+    KFE_ALLOC_ZERO(r->ctx, r->parts, r->group.count);
+    KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
     KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads_for(r, r->group.count), r->group.count,
                               extract_task, r));
     KFE_TRY(kfe_i_workers_run(r->ctx, "learning", threads_for(r, trials), trials, measure_task, r));
+    KFE_TRY(mark_failed_trials(r, trials));
     r->done += r->group.count;
     announce_long_runs(r);
 cleanup:
-    for (int64_t i = 0; r->folds && i < r->group.count; i++)
-        kfe_i_fold_free(&r->folds[i]);
-    kfe_i_free(r->ctx, r->folds);
-    r->folds = NULL;
+    free_parts(r, trials);
     return status;
 }
 
@@ -166,32 +279,44 @@ cleanup:
 
 /* ---- groups of splits ---- */
 
+/* The current kernel on the splits of the group, unless its dependence on the training rows is not `dependent`. */
+static kfe_status run_kernel(run *r, int dependent)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_shared_matrix shared = {0};
+    int depends = 0;
+
+    KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
+    if (depends != dependent)
+        return KFE_OK;
+    if (kfe_i_group_can_share(&r->group, r->spec)) {
+        KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
+        r->shared = &shared;
+    }
+    KFE_TRY(run_methods(r));
+cleanup:
+    r->shared = NULL;
+    return status;
+}
+
 /* All kernels on the splits of the group; those whose dependence on the training rows is not `dependent` are
  * left to other groups. */
 static kfe_status run_group(run *r, int dependent)
 {
     kfe_status status = KFE_OK;
     const kfe_i_grid *grid = r->sweep->grid;
-    kfe_i_shared_matrix shared = {0};
-    int depends = 0;
 
     for (r->choice[KFE_AXIS_KERNEL] = 0; r->choice[KFE_AXIS_KERNEL] < grid->counts[KFE_AXIS_KERNEL];
          r->choice[KFE_AXIS_KERNEL]++) {
         r->choice[KFE_AXIS_METHOD] = 0;
         r->choice[KFE_AXIS_DIM] = r->largest_dim;
         KFE_TRY(kfe_i_grid_apply(r->ctx, grid, r->choice, KFE_AXIS_FIT, KFE_AXIS_DIM, r->spec));
-        KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
-        if (depends != dependent)
-            continue;
-        r->shared = NULL;
-        if (kfe_i_group_can_share(&r->group, r->spec)) {
-            KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
-            r->shared = &shared;
-        }
-        KFE_TRY(run_methods(r));
+        status = run_kernel(r, dependent);
+        if (kfe_i_is_failed_cell(status))
+            status = mark_failed_kernel(r, status);
+        KFE_TRY(status);
     }
 cleanup:
-    r->shared = NULL;
     return status;
 }
 
@@ -278,6 +403,25 @@ cleanup:
     return status;
 }
 
+/* No setting can be fitted on a training part of one class: that is a fault of the splits. */
+static kfe_status check_classes(const run *r)
+{
+    const kfe_i_target *target = &r->sweep->data->target;
+
+    for (int64_t s = 0; target->task == KFE_TASK_CLASSES && s < r->sweep->splits->count; s++) {
+        const kfe_i_split *split = &r->sweep->splits->items[s];
+        int64_t i = 1;
+        while (i < split->train_count && target->codes[split->train[i]] == target->codes[split->train[0]])
+            i++;
+        if (split->train_count > 0 && i >= split->train_count)
+            return kfe_i_fail(r->ctx, KFE_EINPUT,
+                              "the training part of fold %lld has examples of class '%s' only; take larger "
+                              "training parts (fewer {folds}, a larger {train-size}), or {stratified=yes}",
+                              (long long)split->fold + 1, target->names[target->codes[split->train[0]]]);
+    }
+    return KFE_OK;
+}
+
 /* Mistakes that every split would report are reported for the whole data, with its own row numbers. */
 static kfe_status check_data(const run *r)
 {
@@ -294,6 +438,7 @@ static kfe_status check_data(const run *r)
     for (int v = 0; v < data->view_count; v++)
         KFE_TRY(kfe_i_check_view(r->ctx, &data->views[v]));
     KFE_TRY(check_given(r));
+    KFE_TRY(check_classes(r));
 cleanup:
     return status;
 }
@@ -303,13 +448,9 @@ static kfe_status begin_run(run *r)
     kfe_status status = KFE_OK;
     const kfe_i_sweep *sweep = r->sweep;
     const kfe_i_grid *grid = sweep->grid;
-    int64_t cells = sweep->splits->count * grid->count;
 
     KFE_TRY(check_data(r));
-    for (int64_t i = 0; i < cells * sweep->metric_count; i++)
-        r->values[i] = NAN;
-    for (int64_t i = 0; r->support_vectors && i < cells; i++)
-        r->support_vectors[i] = NAN;
+    KFE_TRY(kfe_i_cells_make(r->ctx, sweep->splits->count, grid->count, sweep->metric_count, r->cells));
     KFE_TRY(kfe_i_group_init(r->ctx, sweep->data, sweep->splits, &r->group));
     KFE_TRY(kfe_i_spec_copy(r->ctx, grid->base, &r->spec));
     KFE_TRY(read_dims(r));
@@ -331,17 +472,31 @@ static void end_run(run *r)
     kfe_spec_free(r->spec);
 }
 
-kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *sweep, double *values,
-                           double *support_vectors)
+static int64_t count_wanted(const run *r)
+{
+    int64_t cells = r->sweep->splits->count * r->sweep->grid->count;
+    int64_t wanted = 0;
+
+    for (int64_t i = 0; r->sweep->wanted && i < cells; i++)
+        wanted += r->sweep->wanted[i] != 0;
+    return r->sweep->wanted ? wanted : cells;
+}
+
+kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out)
 {
     kfe_status status = KFE_OK;
-    run r = {.ctx = ctx, .sweep = sweep, .values = values, .support_vectors = support_vectors};
+    run r = {.ctx = ctx, .sweep = sweep, .cells = out};
 
+    memset(out, 0, sizeof *out);
     KFE_TRY(begin_run(&r));
     for (r.choice[KFE_AXIS_FIT] = 0; r.choice[KFE_AXIS_FIT] < sweep->grid->counts[KFE_AXIS_FIT];
          r.choice[KFE_AXIS_FIT]++)
         KFE_TRY(run_fit_options(&r));
+    if (out->failed > 0 && out->failed == count_wanted(&r))
+        KFE_FAIL(ctx, out->failures[0].status, "%s", out->failures[0].reason);
 cleanup:
     end_run(&r);
+    if (status != KFE_OK)
+        kfe_i_cells_free(out);
     return status;
 }

@@ -9,6 +9,7 @@
 #define KFE_SELECT_SWEEP_H
 
 #include "data/data.h"
+#include "select/cells.h"
 #include "select/grid.h"
 #include "select/metric.h"
 #include "select/splits.h"
@@ -24,10 +25,8 @@ typedef struct kfe_i_sweep {
     const unsigned char *wanted;
 } kfe_i_sweep;
 
-/* values (splits × settings × metrics); NaN where a metric is not defined or nothing was wanted.
- * support_vectors (splits × settings; may be NULL): examples that the learner rests on, NaN where that has no
- * meaning. */
-kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *sweep, double *values,
-                           double *support_vectors);
+/* Makes and fills the table of cells. A setting that cannot be fitted on a split is a failed cell. If all cells that
+ * were wanted failed, the call fails as the first of them did. */
+kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out);
 
 #endif

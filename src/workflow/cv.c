@@ -129,10 +129,47 @@ cleanup:
     return status;
 }
 
-/* Data that one method cannot work with may be fine for the others. */
-static int may_skip_method(kfe_status status)
+/* The specs of one comparison, in the order of the results: those that were assessed, and those that failed. */
+typedef struct comparing {
+    kfe_context *ctx;
+    kfe_i_assessment *assessments;
+    kfe_i_failed_spec *failed;
+    int64_t done, failed_count;
+} comparing;
+
+static void comparing_free(comparing *c)
 {
-    return status == KFE_EINPUT || status == KFE_ENUMERIC || status == KFE_ELIMIT;
+    for (int64_t i = 0; i < c->done; i++)
+        kfe_i_assessment_free(&c->assessments[i]);
+    for (int64_t i = 0; i < c->failed_count; i++)
+        kfe_i_free(c->ctx, c->failed[i].reason);
+    kfe_i_free(c->ctx, c->assessments);
+    kfe_i_free(c->ctx, c->failed);
+}
+
+/* A spec that cannot be fitted does not end the comparison of the others; a mistake in the options does. */
+static kfe_status assess_one(comparing *c, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
+                             const kfe_i_assess_settings *settings)
+{
+    kfe_status status = kfe_i_assess(c->ctx, spec, grids, data, settings, &c->assessments[c->done]);
+    kfe_i_failed_spec failed = {.spec = spec, .status = status};
+
+    if (status == KFE_OK)
+        c->done++;
+    if (!kfe_i_is_failed_cell(status) || status == KFE_EINVAL)
+        return status;
+    KFE_STRDUP(c->ctx, failed.reason, c->ctx->message);
+    c->failed[c->failed_count++] = failed;
+    status = KFE_OK;
+cleanup:
+    return status;
+}
+
+static void warn_of_failed(const comparing *c)
+{
+    for (int64_t i = 0; i < c->failed_count; i++)
+        kfe_i_log(c->ctx, KFE_LOG_WARNING, "%s is skipped: %s", c->failed[i].spec->method->name,
+                  c->failed[i].reason);
 }
 
 kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
@@ -142,33 +179,30 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     kfe_status status = KFE_OK;
     compare_settings own;
     kfe_i_assess_settings shared;
-    kfe_i_assessment *assessments = NULL;
+    comparing c = {.ctx = ctx};
     const kfe_i_grid_texts texts = {grid_count, grids, 1};
-    int done = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     if (count < 1)
         KFE_FAIL(ctx, KFE_EINVAL, "there is nothing to compare");
-    KFE_ALLOC_ZERO(ctx, assessments, count);
+    KFE_ALLOC_ZERO(ctx, c.assessments, count);
+    KFE_ALLOC_ZERO(ctx, c.failed, count);
     KFE_TRY(parse_options(ctx, options, &own, &shared));
     KFE_TRY(kfe_grids_check(ctx, count, specs, grid_count, grids));
-    for (int i = 0; i < count; i++) {
-        status = kfe_i_assess(ctx, specs[i], texts, data, &shared, &assessments[done]);
-        if (status == KFE_OK)
-            done++;
-        else if (count == 1 || !may_skip_method(status))
-            goto cleanup;
-        else
-            kfe_i_log(ctx, KFE_LOG_WARNING, "%s is skipped: %s", specs[i]->method->name, ctx->message);
-    }
-    if (done == 0) /* the last reason stands in the context */
-        goto cleanup;
-    KFE_TRY(kfe_i_report_comparison(ctx, done, assessments, (kfe_i_bold)own.bold, style, out));
+    for (int i = 0; i < count; i++)
+        KFE_TRY(assess_one(&c, specs[i], texts, data, &shared));
+    if (c.done == 0)
+        KFE_FAIL(ctx, c.failed[0].status, "%s", c.failed[0].reason);
+    warn_of_failed(&c);
+    const kfe_i_compared compared = {.count = c.done,
+                                     .failed_count = c.failed_count,
+                                     .assessments = c.assessments,
+                                     .failed = c.failed,
+                                     .bold = (kfe_i_bold)own.bold};
+    KFE_TRY(kfe_i_report_comparison(ctx, &compared, style, out));
 cleanup:
-    for (int i = 0; assessments && i < count; i++)
-        kfe_i_assessment_free(&assessments[i]);
-    kfe_i_free(ctx, assessments);
+    comparing_free(&c);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

@@ -543,6 +543,19 @@ def test_methods_that_fail_do_not_end_a_comparison(kfe):
     kfe.write("same.csv", "x,y,class\n" + "".join(f"1,1,{'ab'[i % 2]}\n" for i in range(20)))
     done = kfe.ok("compare", "same.csv", "-m", "kfd", "-m", "none", "--learner", "knn", "--folds", 2)
     assert "kfd is skipped" in done.err and "none " in done.out
+    assert re.search(r"^kfd +failed: ", done.out, re.M)
+
+
+def test_settings_that_fail_do_not_end_a_search(kfe):
+    rows = np.random.default_rng(0).uniform(1e5, 3e5, size=(40, 3))
+    kfe.write("large.csv", table(rows, ["ab"[i % 2] for i in range(40)]))
+    flags = ["-m", "koc", "-k", "poly", "--scale", "none", "--learner", "knn", "--folds", 2, "--inner-folds", 2, "large.csv"]
+    done = kfe.ok("cv", *flags, "--grid", "degree=100,1")
+    assert "4 of 10 fits failed and are left out; the first: " in done.err
+    assert "failed: degree=100 on 4 of 4 splits: " in done.out and "best setting degree=1" in done.out
+    settings = json.loads(kfe.ok("cv", *flags, "--grid", "degree=100,1", "--json").out)["settings"]
+    assert settings[0]["failed_splits"] == 4 and settings[0]["failed"] in done.out and settings[1]["failed"] is None
+    assert settings[0]["failed"] in kfe.run("cv", "-q", *flags, "--grid", "degree=100,90", status=2).err
 
 
 

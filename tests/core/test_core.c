@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameter tables, contexts, status texts and output files. */
+/* Parameter tables, contexts and status texts. */
 #include "support/support.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/file.h"
 #include "core/memory.h"
 #include "core/param.h"
 #include "data/generate/generate.h"
@@ -346,125 +344,6 @@ static void test_progress_cancel_and_limit(void **state)
                  kfe_i_check_memory(ctx, 3e6, "it", "do less"));
 }
 
-/* ---- output files ---- */
-
-static int count_files(void)
-{
-    DIR *listing = opendir(support_path("."));
-    int count = 0;
-
-    assert_non_null(listing);
-    for (struct dirent *entry; (entry = readdir(listing));)
-        count += entry->d_name[0] != '.';
-    closedir(listing);
-    return count;
-}
-
-static void assert_content(const char *path, const char *expected)
-{
-    char content[64] = {0};
-    FILE *stream = fopen(path, "rb");
-
-    assert_non_null(stream);
-    assert_int_equal(fread(content, 1, sizeof content - 1, stream), strlen(expected));
-    fclose(stream);
-    assert_string_equal(content, expected);
-}
-
-static void write_out(kfe_context *ctx, const char *path, const char *content)
-{
-    kfe_i_outfile out;
-
-    assert_ok(ctx, kfe_i_outfile_open(ctx, path, &out));
-    assert_ok(ctx, kfe_i_outfile_write(&out, content, strlen(content)));
-    assert_ok(ctx, kfe_i_outfile_commit(&out));
-    kfe_i_outfile_abandon(&out);
-}
-
-static void test_file_appears_whole_or_not_at_all(void **state)
-{
-    kfe_context *ctx = *state;
-    const char *path = support_path("whole.txt");
-    int before = count_files();
-    kfe_i_outfile out;
-
-    assert_ok(ctx, kfe_i_outfile_open(ctx, path, &out));
-    assert_ok(ctx, kfe_i_outfile_write(&out, "half", 4));
-    assert_int_not_equal(access(path, F_OK), 0);
-    kfe_i_outfile_abandon(&out);
-    assert_int_equal(count_files(), before);
-    write_out(ctx, path, "first");
-    assert_content(path, "first");
-    assert_int_equal(count_files(), before + 1);
-    assert_ok(ctx, kfe_i_outfile_open(ctx, path, &out));
-    assert_ok(ctx, kfe_i_outfile_write(&out, "second", 6));
-    assert_content(path, "first");
-    kfe_i_outfile_abandon(&out);
-    assert_content(path, "first");
-    assert_int_equal(count_files(), before + 1);
-}
-
-static void test_replaced_file_keeps_its_mode(void **state)
-{
-    kfe_context *ctx = *state;
-    const char *path = support_text("mode.txt", "old");
-    struct stat info;
-
-    assert_int_equal(chmod(path, 0640), 0);
-    write_out(ctx, path, "new");
-    assert_content(path, "new");
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(info.st_mode & 07777, 0640);
-}
-
-static void test_places_that_cannot_be_written(void **state)
-{
-    kfe_context *ctx = *state;
-    int before = count_files();
-    kfe_i_outfile out;
-
-    assert_fails(ctx, KFE_EIO, "the directory does not exist: make it first",
-                 kfe_i_outfile_open(ctx, support_path("missing/file"), &out));
-    kfe_i_outfile_abandon(&out);
-    assert_fails(ctx, KFE_EIO, "it is a directory; name a file",
-                 kfe_i_outfile_open(ctx, support_path("."), &out));
-    kfe_i_outfile_abandon(&out);
-    assert_int_equal(count_files(), before);
-}
-
-static void test_full_disk(void **state)
-{
-    kfe_context *ctx = *state;
-    kfe_i_outfile out;
-
-    if (access("/dev/full", W_OK) != 0) {
-        print_message("there is no /dev/full\n");
-        skip();
-    }
-    assert_ok(ctx, kfe_i_outfile_open(ctx, "/dev/full", &out));
-    assert_ok(ctx, kfe_i_outfile_write(&out, "x", 1));
-    assert_fails(ctx, KFE_EIO, "No space left on device; free some space", kfe_i_outfile_commit(&out));
-    assert_int_equal(access("/dev/full", W_OK), 0);
-}
-
-static void test_outfile_allocation_failures(void **state)
-{
-    const char *path = support_path("sweep.txt");
-
-    (void)state;
-    for (int64_t k = 2; k < 4; k++) {
-        support_allocator allocator = {.fail_at = k};
-        kfe_context *ctx = NULL;
-        kfe_i_outfile out;
-        assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-        assert_int_equal(kfe_i_outfile_open(ctx, path, &out), KFE_ENOMEM);
-        kfe_i_outfile_abandon(&out);
-        kfe_context_free(ctx);
-        assert_int_equal(allocator.live, 0);
-        assert_int_not_equal(access(path, F_OK), 0);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,11 +362,6 @@ int main(void)
         with_context(test_allocation_limits),
         with_context(test_error_places),
         with_context(test_progress_cancel_and_limit),
-        with_context(test_file_appears_whole_or_not_at_all),
-        with_context(test_replaced_file_keeps_its_mode),
-        with_context(test_places_that_cannot_be_written),
-        with_context(test_full_disk),
-        cmocka_unit_test(test_outfile_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,25 +108,43 @@ static void fail(kfe_context *ctx, const char *what)
     abort();
 }
 
+typedef kfe_status (*application)(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                  kfe_matrix *out);
+
+static kfe_status predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_matrix *out)
+{
+    return kfe_predict(ctx, model, data, out, NULL);
+}
+
+/* Features or predictions of the two models have the same bits, or neither has any. */
+static void compare(kfe_context *ctx, const kfe_model *const models[2], const kfe_data *data,
+                    application apply)
+{
+    kfe_matrix out[2] = {{0}};
+    kfe_status status = apply(ctx, models[0], data, &out[0]);
+
+    if (apply(ctx, models[1], data, &out[1]) != status)
+        fail(ctx, "one model can be applied, the other cannot");
+    if (status == KFE_OK &&
+        memcmp(out[0].values, out[1].values, (size_t)(out[0].rows * out[0].cols) * sizeof(double)) != 0)
+        fail(ctx, "saved and loaded, the model gives other numbers");
+    for (int i = 0; i < 2; i++)
+        kfe_matrix_free(&out[i]);
+}
+
 static void check_model(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
     char *bytes = NULL;
     size_t size = 0;
     kfe_model *again = NULL;
-    kfe_matrix features[2] = {{0}};
 
     if (kfe_model_save_bytes(ctx, model, &bytes, &size) != KFE_OK)
         return;
     if (kfe_model_load_bytes(ctx, bytes, size, &again) != KFE_OK)
         fail(ctx, "saved, but not loaded");
-    kfe_status status = kfe_transform(ctx, model, data, &features[0]);
-    if (kfe_transform(ctx, again, data, &features[1]) != status)
-        fail(ctx, "one transforms, the other does not");
-    if (status == KFE_OK && memcmp(features[0].values, features[1].values,
-                                   (size_t)(features[0].rows * features[0].cols) * sizeof(double)) != 0)
-        fail(ctx, "saved and loaded, the model gives other features");
-    for (int i = 0; i < 2; i++)
-        kfe_matrix_free(&features[i]);
+    const kfe_model *const both[2] = {model, again};
+    compare(ctx, both, data, kfe_transform);
+    compare(ctx, both, data, predict);
     kfe_model_free(again);
     kfe_string_free(ctx, bytes);
 }

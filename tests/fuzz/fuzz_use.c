@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of the use of loaded models: whatever loads can be asked, described, applied to data, evaluated and
- * saved again without a crash, and what was saved loads again and gives the same bits.
+ * libFuzzer harness of the use of loaded models: whatever loads can be asked, described, applied to data, evaluated,
+ * written as predictions and saved again without a crash. What was saved loads again and gives the same bits, and
+ * sparse data gives the features of the same data in a dense table.
  *
  * The mutator takes a model file apart, changes metadata, tensors or shapes, and writes it again with the right
  * checksums, so that the loader's checks of content are what is tested, and so that inputs that were found also load in
@@ -11,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/memory.h"
 #include "kfe.h"
 #include "model/file/safetensors.h"
+#include "model/model.h"
 
 enum { MEMORY_LIMIT = 64 << 20, ROWS = 3, MOST_COLS = 64, MOST_VIEWS = 4 };
 
@@ -109,7 +112,61 @@ static void ask(const kfe_model *model)
             sink = kfe_model_column_name(model, v, j) ? 1 : 0;
 }
 
-static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+/* One folder per process; files in it are written again and again. */
+static const char *scratch_file(const char *name)
+{
+    static char folder[256];
+    static char path[512];
+
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "%s/kfe-fuzz-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+        if (!mkdtemp(folder))
+            abort();
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void remove_scratch(void)
+{
+    static const char *const names[] = {"predictions.csv", "features.csv", "new.csv", "given.csv", ""};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        remove(scratch_file(names[i]));
+}
+
+/* Files are slow: one input in sixteen writes them. */
+static void write_files(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
+                        const kfe_matrix *scores, const kfe_data *data)
+{
+    kfe_predictions_write(ctx, model, predictions, scores, scratch_file("predictions.csv"));
+    kfe_matrix_write(ctx, predictions, scratch_file("features.csv"));
+    kfe_data_write(ctx, data, scratch_file("new.csv"));
+}
+
+/* A file is read as the model says: which columns, which of them the label, numbers or strings. */
+static void read_file(kfe_context *ctx, const kfe_model *model)
+{
+    static int exists;
+    const char *path = scratch_file("given.csv");
+    kfe_data *data = NULL;
+    kfe_matrix features = {0};
+
+    if (!exists) {
+        FILE *file = fopen(path, "w");
+        if (!file)
+            abort();
+        fputs("1,0,a\n0,1,b\n2,0.5,a\n", file);
+        fclose(file);
+        exists = 1;
+    }
+    if (kfe_data_read_for_model(ctx, model, 1, &path, NULL, NULL, &data) == KFE_OK)
+        kfe_transform(ctx, model, data, &features);
+    kfe_matrix_free(&features);
+    kfe_data_free(data);
+}
+
+static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data, int write)
 {
     kfe_matrix predictions = {0};
     kfe_matrix outputs = {0};
@@ -120,7 +177,9 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
             if (kfe_model_task(model) == KFE_TASK_CLASSES &&
                 !kfe_model_class_name(model, (int64_t)predictions.values[i * predictions.stride]))
                 abort(); /* a prediction names no class */
-        kfe_class_scores(ctx, model, &outputs, &scores);
+        kfe_status status = kfe_class_scores(ctx, model, &outputs, &scores);
+        if (write)
+            write_files(ctx, model, &predictions, status == KFE_OK ? &scores : NULL, data);
     }
     for (int style = 0; style < 2; style++) {
         char *text = NULL;
@@ -158,12 +217,57 @@ static void save_again(kfe_context *ctx, const kfe_model *model, const kfe_data 
     kfe_string_free(ctx, bytes);
 }
 
-static void apply(kfe_context *ctx, const kfe_model *model, int sparse)
+/* The largest number that enters a feature, if all numbers of the model are near 1 or zero; otherwise 0. */
+static double magnitude(const kfe_model *model)
+{
+    double sum = 1;
+
+    for (int64_t i = 0; i < model->rows * model->dim; i++)
+        sum += model->coefficients ? fabs(model->coefficients[i]) : 0;
+    for (int64_t i = 0; i < model->dim; i++)
+        sum += model->offset ? fabs(model->offset[i]) : 0;
+    for (int v = 0; v < model->view_count; v++) {
+        const kfe_i_table *support = &model->views[v].support;
+        const kfe_i_scaler *scaler = &model->views[v].scaler;
+        if (support->kind == KFE_TABLE_TEXT ||
+            kfe_i_table_find_beyond(support, 100, &(int64_t){0}, &(int64_t){0}))
+            return 0;
+        for (int64_t j = 0; j < scaler->cols; j++)
+            if ((scaler->shift && !(fabs(scaler->shift[j]) <= 100)) ||
+                (scaler->factor && !(fabs(scaler->factor[j]) <= 100)))
+                return 0;
+    }
+    return sum <= 1e6 ? sum : 0;
+}
+
+/* Rounding may differ, and a hostile model magnifies rounding: only tame ones are compared. */
+static void compare_sparse(const kfe_model *model, const kfe_matrix *dense, const kfe_matrix *sparse)
+{
+    double most = model->projector == KFE_PROJECT_LOCAL ? 0 : magnitude(model);
+
+    for (int64_t i = 0; i < dense->rows && most > 0; i++)
+        for (int64_t j = 0; j < dense->cols; j++)
+            most = fmax(most, fabs(dense->values[i * dense->stride + j]));
+    if (!(most > 0 && most <= 1e6))
+        return;
+    for (int64_t i = 0; i < dense->rows; i++)
+        for (int64_t j = 0; j < dense->cols; j++) {
+            double a = dense->values[i * dense->stride + j];
+            double b = sparse->values[i * sparse->stride + j];
+            if (!(fabs(a - b) <= 1e-3 * most)) {
+                fprintf(stderr, "feature (%d, %d) is %.17g of dense and %.17g of sparse data\n", (int)i,
+                        (int)j, a, b);
+                abort();
+            }
+        }
+}
+
+/* Applies the model to dense or sparse data. Returns whether there are features. */
+static int apply(kfe_context *ctx, const kfe_model *model, int sparse, int write, kfe_matrix *features)
 {
     kfe_data *parts[MOST_VIEWS] = {0};
     const char *names[MOST_VIEWS];
     kfe_data *data = NULL;
-    kfe_matrix features = {0};
     int views = kfe_model_views(model);
     kfe_status status = views > MOST_VIEWS ? KFE_EUNSUPPORTED : KFE_OK;
 
@@ -175,31 +279,58 @@ static void apply(kfe_context *ctx, const kfe_model *model, int sparse)
         status = kfe_data_join_views(ctx, views, (const kfe_data *const *)parts, names, &data);
     if (status == KFE_OK) {
         set_target(ctx, model, data);
-        if (kfe_transform(ctx, model, data, &features) == KFE_OK)
-            save_again(ctx, model, data, &features);
-        evaluate(ctx, model, data);
+        status = kfe_transform(ctx, model, data, features);
+        if (status == KFE_OK)
+            save_again(ctx, model, data, features);
+        evaluate(ctx, model, data, write);
     }
-    kfe_matrix_free(&features);
     kfe_data_free(data);
     for (int v = 0; v < MOST_VIEWS; v++)
         kfe_data_free(parts[v]);
+    return status == KFE_OK;
+}
+
+/* A model with a kernel of the user's needs its function. */
+static double user_kernel(void *user, const double *x, const double *y, int64_t cols)
+{
+    double sum = 0;
+
+    (void)user;
+    for (int64_t j = 0; j < cols; j++)
+        sum += x[j] * y[j];
+    return sum;
+}
+
+static void use_model(kfe_context *ctx, kfe_model *model, int write)
+{
+    kfe_matrix dense = {0};
+    kfe_matrix sparse = {0};
+
+    ask(model);
+    describe(ctx, model);
+    kfe_model_bind_kernel(ctx, model, "mine", user_kernel, NULL);
+    if (write)
+        read_file(ctx, model);
+    if (apply(ctx, model, 0, write, &dense) && apply(ctx, model, 1, 0, &sparse))
+        compare_sparse(model, &dense, &sparse);
+    kfe_matrix_free(&dense);
+    kfe_matrix_free(&sparse);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+    static int cleans_up;
     kfe_context *ctx = NULL;
     kfe_model *model = NULL;
 
+    if (!cleans_up)
+        cleans_up = atexit(remove_scratch) == 0;
     if (kfe_context_new(&ctx) != KFE_OK)
         return 0;
     kfe_context_set_memory(ctx, MEMORY_LIMIT);
     kfe_context_set_threads(ctx, 1);
-    if (kfe_model_load_bytes(ctx, bytes, size, &model) == KFE_OK) {
-        ask(model);
-        describe(ctx, model);
-        apply(ctx, model, 0);
-        apply(ctx, model, 1);
-    }
+    if (kfe_model_load_bytes(ctx, bytes, size, &model) == KFE_OK)
+        use_model(ctx, model, size % 16 == 0);
     kfe_model_free(model);
     kfe_context_free(ctx);
     return 0;

@@ -144,6 +144,9 @@ static kfe_status use_files(kfe_context *ctx, void *user)
     TRY(CALL(kfe_data_read)(ctx, csv_path, "label=last", &read));
     TRY(CALL(kfe_data_read_views)(ctx, 2, paths, NULL, NULL, &views));
     TRY(CALL(kfe_data_write)(ctx, read, out_path));
+    TRY(CALL(kfe_output_check)(ctx, out_path));
+    TRY(CALL(kfe_output_write)(ctx, out_path, "text", 4));
+    assert_int_equal(CALL(kfe_escape)("a", name, sizeof name), 1);
     CALL(kfe_view_name)(csv_path, name, sizeof name);
     assert_string_equal(name, "table");
     assert_string_equal(CALL(kfe_data_view_name)(views, 1), "table");

@@ -276,7 +276,18 @@ static kfe_status try_sweep(const opened *o, const unsigned char *wanted, double
                          .metric_count = o->metric_count,
                          .positive = o->origin->classes == 2 ? 1 : -1,
                          .wanted = wanted};
-    return kfe_i_sweep_run(o->ctx, &sweep, values, vectors);
+    kfe_i_cells cells;
+    kfe_status status = kfe_i_sweep_run(o->ctx, &sweep, &cells);
+
+    if (status != KFE_OK)
+        return status;
+    memcpy(values, cells.values,
+           (size_t)(o->splits.count * o->grid.count * o->metric_count) * sizeof *values);
+    if (vectors)
+        memcpy(vectors, cells.support_vectors, (size_t)(o->splits.count * o->grid.count) * sizeof *vectors);
+    assert_int_equal(cells.failed, 0);
+    kfe_i_cells_free(&cells);
+    return KFE_OK;
 }
 
 static double *run_sweep(const opened *o, const unsigned char *wanted, double *vectors)

@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "select/sweep.h"
@@ -54,11 +56,15 @@ static kfe_status sweep_spec(kfe_context *ctx, const kfe_spec *spec, const kfe_d
                          .metrics = &metric,
                          .metric_count = 1,
                          .positive = -1};
+    kfe_i_cells cells = {0};
     kfe_status status = kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){axis ? 1 : 0, &axis, 0}, NULL, &grid);
 
     make_folds(&parts);
     if (status == KFE_OK)
-        status = kfe_i_sweep_run(ctx, &sweep, values, NULL);
+        status = kfe_i_sweep_run(ctx, &sweep, &cells);
+    if (status == KFE_OK)
+        memcpy(values, cells.values, (size_t)(FOLDS * grid.count) * sizeof *values);
+    kfe_i_cells_free(&cells);
     kfe_i_grid_free(&grid);
     return status;
 }
@@ -146,6 +152,88 @@ static void test_given_matrix_must_be_symmetric(void **state)
                      sweep_text(ctx, "koc", "precomputed", "knn", NULL, s.data));
         select_sample_free(&s);
     }
+}
+
+/* ---- failed cells ---- */
+
+/* Numbers around 1e5 to the power 100 are not finite; to the power 1 they are. */
+static void make_large(select_sample *s)
+{
+    for (int64_t i = 0; i < ROWS * COLS; i++)
+        s->data->views[0].table.values[i] = 1e5 * (2 + s->data->views[0].table.values[i]);
+}
+
+static kfe_status sweep_cells(kfe_context *ctx, const char *method, const char *learner, const char *axis,
+                              const kfe_data *data, kfe_i_cells *cells)
+{
+    folds parts;
+    kfe_i_grid grid = {0};
+    kfe_i_splits splits = {.ctx = ctx, .items = parts.items, .count = FOLDS};
+    const kfe_i_metric *metric = kfe_i_metric_default(KFE_TASK_CLASSES);
+    kfe_i_sweep sweep = {.data = data,
+                         .grid = &grid,
+                         .splits = &splits,
+                         .metrics = &metric,
+                         .metric_count = 1,
+                         .positive = -1};
+    kfe_spec *spec = NULL;
+
+    make_folds(&parts);
+    assert_ok(ctx, kfe_spec_parse(ctx, method, "scale=none", "poly", &spec));
+    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learner, NULL));
+    assert_ok(ctx, kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){1, &axis, 0}, NULL, &grid));
+    kfe_status status = kfe_i_sweep_run(ctx, &sweep, cells);
+    kfe_i_grid_free(&grid);
+    kfe_spec_free(spec);
+    return status;
+}
+
+static void test_a_failed_setting_is_a_failed_cell(void **state)
+{
+    static const struct {
+        const char *method, *learner;
+    } cases[] = {{"koc", "knn"}, {"kpca", "ls"}, {"none", "svm"}};
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 1);
+    kfe_i_cells cells;
+    kfe_i_cells alone;
+
+    make_large(&s);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_ok(ctx, kfe_context_set_threads(ctx, threads));
+            assert_ok(ctx,
+                      sweep_cells(ctx, cases[c].method, cases[c].learner, "degree=1,100,2", s.data, &cells));
+            assert_ok(ctx, sweep_cells(ctx, cases[c].method, cases[c].learner, "degree=1,2", s.data, &alone));
+            assert_int_equal(cells.failed, FOLDS);
+            for (int64_t f = 0; f < FOLDS; f++) {
+                assert_true(cells.values[3 * f] == alone.values[2 * f]);
+                assert_true(cells.values[3 * f + 2] == alone.values[2 * f + 1]);
+                assert_true(isnan(cells.values[3 * f + 1]));
+                assert_null(kfe_i_cells_reason(&cells, f, 0));
+                assert_non_null(kfe_i_cells_reason(&cells, f, 1));
+                assert_true(strlen(kfe_i_cells_reason(&cells, f, 1)) > 10);
+            }
+            kfe_i_cells_free(&cells);
+            kfe_i_cells_free(&alone);
+        }
+    select_sample_free(&s);
+}
+
+static void test_all_settings_failing_is_an_error_with_the_first_reason(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 1);
+    kfe_i_cells cells;
+    char reason[512];
+
+    make_large(&s);
+    assert_ok(ctx, sweep_cells(ctx, "koc", "knn", "degree=1,100", s.data, &cells));
+    snprintf(reason, sizeof reason, "%s", cells.failures[0].reason);
+    kfe_status expected = cells.failures[0].status;
+    kfe_i_cells_free(&cells);
+    assert_fails(ctx, expected, reason, sweep_cells(ctx, "koc", "knn", "degree=100,90", s.data, &cells));
+    select_sample_free(&s);
 }
 
 /* ---- one thread at a time in what belongs to the user ---- */
@@ -328,6 +416,8 @@ int main(void)
         with_context(test_bad_numbers_are_named_by_their_row),
         with_context(test_tables_that_are_no_kernel_matrix_are_refused),
         with_context(test_given_matrix_must_be_symmetric),
+        with_context(test_a_failed_setting_is_a_failed_cell),
+        with_context(test_all_settings_failing_is_an_error_with_the_first_reason),
         with_context(test_user_kernels_are_called_by_one_thread),
         cmocka_unit_test(test_memory_is_one_door_also_when_folds_fail),
         with_context(test_cancelling_stops),

@@ -162,6 +162,101 @@ static void test_report_of_cross_validation(void **state)
     select_sample_free(&s);
 }
 
+/* ---- settings that fail ---- */
+
+/* Numbers around 1e5 to the power 100 are not finite. */
+static select_sample large_sample(kfe_context *ctx)
+{
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 0.5);
+
+    for (int64_t i = 0; i < ROWS * COLS; i++)
+        s.data->views[0].table.values[i] = 1e5 * (2 + s.data->views[0].table.values[i]);
+    return s;
+}
+
+static void test_a_failed_setting_is_reported_and_not_chosen(void **state)
+{
+    static const char *const grids[] = {"degree=100,1"};
+    kfe_context *ctx = *state;
+    select_sample s = large_sample(ctx);
+    kfe_spec *spec = spec_of(ctx, "koc", "scale=none", "poly", "knn");
+
+    for (int inner = 0; inner <= 3; inner += 3) {
+        char options[32];
+        char *text = NULL;
+        snprintf(options, sizeof options, "inner-folds=%d", inner);
+        json_t *json = cross_validate(ctx, spec, grids[0], s.data, options, NULL);
+        const json_t *settings = json_object_get(json, "settings");
+        const json_t *failed = json_array_get(settings, 0);
+        const json_t *splits = json_object_get(json, "splits");
+        assert_true(number(failed, "failed_splits") == (inner ? 15 : FOLDS));
+        assert_true(json_is_string(json_object_get(failed, "failed")));
+        assert_true(json_is_null(json_object_get(json_array_get(settings, 1), "failed")));
+        for (size_t i = 0; i < json_array_size(splits); i++) {
+            const json_t *setting = json_object_get(json_array_get(splits, i), "setting");
+            assert_string_equal(json_string_value(json_object_get(setting, "degree")), "1");
+            assert_true(json_is_null(json_object_get(json_array_get(splits, i), "failed")));
+            assert_true(number(json_array_get(splits, i), "seconds") >= 0);
+        }
+        assert_ok(ctx, kfe_cross_validate(ctx, spec, 1, grids, s.data, options, KFE_STYLE_TEXT, NULL, &text));
+        assert_non_null(strstr(text, "failed: degree=100 on "));
+        kfe_string_free(ctx, text);
+        json_decref(json);
+    }
+    kfe_spec_free(spec);
+    select_sample_free(&s);
+}
+
+/* All training rows of the first split are the same, so that kfd has nothing to tell classes by. */
+static void test_a_failed_split_is_left_out_of_the_mean(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 0.5);
+    kfe_spec *spec = spec_of(ctx, "kfd", NULL, "linear", "knn");
+    char options[700] = "split-file=";
+
+    for (int64_t i = 0; i < ROWS / 2 * COLS; i++)
+        s.data->views[0].table.values[i] = 1;
+    strcat(options, support_text("same.txt", "train 1-25\ntest 26-50\ntrain 20-50\ntest 1-19\n"));
+    json_t *json = cross_validate(ctx, spec, NULL, s.data, options, NULL);
+    const json_t *splits = json_object_get(json, "splits");
+    const json_t *good = json_object_get(json_array_get(splits, 1), "metrics");
+    assert_int_equal(json_array_size(splits), 2);
+    assert_non_null(strstr(json_string_value(json_object_get(json_array_get(splits, 0), "failed")), "same"));
+    assert_true(number(json_object_get(json_object_get(json, "metrics"), "accuracy"), "mean") ==
+                number(good, "accuracy"));
+    json_decref(json);
+    kfe_spec_free(spec);
+    select_sample_free(&s);
+}
+
+static void test_a_failed_method_is_a_row_of_the_comparison(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = large_sample(ctx);
+    kfe_spec *specs[2] = {spec_of(ctx, "koc", "scale=none", "poly:degree=100", "knn"),
+                          spec_of(ctx, "none", "scale=none", NULL, "knn")};
+    char *text = NULL;
+
+    assert_ok(ctx, kfe_compare(ctx, 2, (const kfe_spec *const *)specs, 0, NULL, s.data, NULL, KFE_STYLE_JSON,
+                               &text));
+    json_t *json = json_loads(text, 0, NULL);
+    const json_t *failed = json_object_get(json, "failed");
+    assert_int_equal(json_array_size(json_object_get(json, "methods")), 1);
+    assert_int_equal(json_array_size(failed), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(failed, 0), "method")), "koc");
+    assert_true(strlen(json_string_value(json_object_get(json_array_get(failed, 0), "reason"))) > 10);
+    kfe_string_free(ctx, text);
+    json_decref(json);
+    assert_ok(ctx, kfe_compare(ctx, 2, (const kfe_spec *const *)specs, 0, NULL, s.data, NULL, KFE_STYLE_TEXT,
+                               &text));
+    assert_non_null(strstr(text, "failed: "));
+    kfe_string_free(ctx, text);
+    for (int i = 0; i < 2; i++)
+        kfe_spec_free(specs[i]);
+    select_sample_free(&s);
+}
+
 /* ---- comparison ---- */
 
 enum { METHODS = 3 };
@@ -353,6 +448,9 @@ static void test_memory_may_end_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        with_context(test_a_failed_setting_is_reported_and_not_chosen),
+        with_context(test_a_failed_split_is_left_out_of_the_mean),
+        with_context(test_a_failed_method_is_a_row_of_the_comparison),
         cmocka_unit_test(test_best_model_is_that_of_the_best_setting),
         cmocka_unit_test(test_best_model_without_a_grid),
         cmocka_unit_test(test_report_of_cross_validation),

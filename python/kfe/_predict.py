@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mixins that make a transformer a classifier or a regressor."""
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from . import _tables as tables
+from ._target import CLASSES, REAL, class_texts, encode_labels
+
+# What predicts from the features if no learner is named and the method has no predictor of its own.
+DEFAULT_LEARNERS = {"classifier": "svm", "regressor": "ls"}
+
+
+def _written(labels) -> np.ndarray:
+    """Labels as a model file has them."""
+    classes, codes = encode_labels(column_or_1d(labels))
+    return np.array(class_texts(classes))[codes]
+
+
+def settle_ties(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Equal scores are decided by the order in which the library saw the classes, not by that of the columns: the
+    score of the predicted class becomes the next larger number."""
+    tied = np.flatnonzero(np.argmax(scores, axis=1) != predicted)
+    scores[tied, predicted[tied]] = np.nextafter(scores[tied].max(axis=1), np.inf)
+    return scores
+
+
+class Predicting:
+    """What classifiers and regressors share."""
+
+    _estimator_type: ClassVar[str]
+
+    def _needs_target(self) -> bool:
+        return True
+
+    def _used_learner(self) -> Any:
+        """The learner of the fit; None: the method predicts by itself."""
+        if self.learner is None and not self._entry.has(tables.PREDICTOR):
+            return DEFAULT_LEARNERS[self._estimator_type]
+        return self.learner
+
+    def _answers(self, X):
+        check_is_fitted(self)
+        context = self._context()
+        data = self._prepare(context, X, with_target=False)
+        try:
+            answers, scores = self._model.predict(context, data)
+        finally:
+            data.free()
+        return context, answers, scores
+
+
+class Classifying(Predicting):
+    """A classifier on the features of a method."""
+
+    _estimator_type = "classifier"
+
+    def _target_kind(self) -> str:
+        return CLASSES
+
+    def predict(self, X):
+        """Predict the labels of examples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        _, answers, _ = self._answers(X)
+        return self.classes_[self._class_places[answers[:, 0].astype(np.intp)]]
+
+    def decision_function(self, X):
+        """Scores of the classes; higher scores mean more likely.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes, one score: above zero is the second of ``classes_``.
+        """
+        context, answers, scores = self._answers(X)
+        places = self._class_places
+        predicted = places[answers[:, 0].astype(np.intp)]
+        if len(places) > 2:
+            return settle_ties(self._model.class_scores(context, scores)[:, np.argsort(places)], predicted)
+        values = scores.array()
+        first = values[:, 0] if values.shape[1] == 1 else values[:, 0] - values[:, 1]
+        second = first if places[0] == 1 else -first
+        return settle_ties(np.column_stack([np.zeros(len(second)), second]), predicted)[:, 1]
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy of the predicted labels.
+
+        Labels are the same if they are written the same: 1, 1.0 and "1" are, so that a model that was saved and
+        loaded has the score that it had.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        predicted = self.predict(X)
+        check_consistent_length(predicted, y, sample_weight)
+        return float(np.average(_written(y) == _written(predicted), weights=sample_weight))
+
+
+class Regressing(Predicting):
+    """A regressor on the features of a method."""
+
+    _estimator_type = "regressor"
+
+    def _target_kind(self) -> str:
+        return REAL
+
+    def predict(self, X):
+        """Predict the values of examples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        _, answers, _ = self._answers(X)
+        return answers[:, 0].copy() if answers.shape[1] == 1 else answers
+
+    def score(self, X, y, sample_weight=None):
+        """R² of the predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
+
+MIXINS = {"Classifier": Classifying, "Regressor": Regressing}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of y: whether it is classes or real values, and classes as the library takes them."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, column_or_1d
+
+from ._context import outside
+from ._errors import KfeWarning
+
+CLASSES, REAL, EITHER = "classes", "real", "either"
+KINDS = {"auto": EITHER, "classify": CLASSES, "regress": REAL}
+
+# As the library has it for files: integers with more distinct values than this are taken as real values.
+MOST_NUMBER_CLASSES = 20
+
+
+def check_task(task: str) -> str:
+    if task not in KINDS:
+        raise ValueError(f"task is one of 'auto', 'classify' and 'regress', not {task!r}")
+    return task
+
+
+def count_rows(X: Any) -> int:
+    first = next(iter(X.values())) if isinstance(X, dict) else X
+    return len(first) if isinstance(first, list) else first.shape[0]
+
+
+def validate_target(estimator, X, y) -> tuple[np.ndarray, bool]:
+    """y as an array, and whether it is real values."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    kind = estimator._target_kind()
+    if kind == CLASSES:
+        y = column_or_1d(y, warn=True)
+        _check_y(y, estimator=estimator)
+    else:
+        if kind == REAL and np.asarray(y).dtype.kind in "US":
+            raise ValueError(f"{type(estimator).__name__} takes numbers as y, not text; classes are for a classifier")
+        y = _check_y(y, multi_output=True, y_numeric=kind == REAL, estimator=estimator)
+        y = y.toarray() if issparse(y) else y
+    if len(y) != count_rows(X):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count_rows(X)}, {len(y)}]")
+    return y, kind == REAL or (kind == EITHER and _is_real(y))
+
+
+def _is_real(y: np.ndarray) -> bool:
+    """Floats and several columns are real values; text, truth values and few different integers are classes."""
+    if (y.ndim == 2 and y.shape[1] > 1) or y.dtype.kind == "f":
+        return True
+    if y.dtype.kind not in "iu":
+        return False
+    distinct = len(np.unique(y))
+    if distinct > MOST_NUMBER_CLASSES:
+        warnings.warn(f"y has {distinct} different integers, which are taken as real values; task='regress' says that "
+                      "they are, task='classify' that they are classes", KfeWarning, stacklevel=outside())
+    return distinct > MOST_NUMBER_CLASSES
+
+
+def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels, sorted, and the number of each row's among them."""
+    if y.dtype.kind == "i" and len(y) and int(y.max()) - int(y.min()) < len(y):
+        least = int(y.min())
+        places = y.astype(np.intp) - least  # counting is much faster than sorting
+        present = np.bincount(places) > 0
+        return (np.flatnonzero(present) + least).astype(y.dtype), (np.cumsum(present) - 1)[places]
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
+
+
+def class_texts(classes: np.ndarray) -> list[str]:
+    """Names of classes as a file would have them: 1.0 is written 1."""
+    if classes.dtype.kind == "f" and np.all(classes == np.floor(classes)):
+        return [str(int(label)) for label in classes]
+    return [str(label) for label in classes]

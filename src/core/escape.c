@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Control characters as visible text (escape.h). Messages, reports and the command line pass names and cells through
+ * this, because a class called "ESC ]0;title BEL" or "CSI 2J" would otherwise be obeyed by the terminal that shows it.
+ */
+#include "core/escape.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kfe.h"
+
+/* Reads one character of UTF-8: its length, or 0 if the bytes are not UTF-8 (overlong forms and surrogates included). */
+static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = bytes[0];
+    size_t size = first < 0x80           ? 1
+                  : (first >> 5) == 0x06 ? 2
+                  : (first >> 4) == 0x0E ? 3
+                  : (first >> 3) == 0x1E ? 4
+                                         : 0;
+
+    if (size == 0 || size > length)
+        return 0;
+    *code = size == 1 ? first : first & (0x7Fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((bytes[i] & 0xC0) != 0x80)
+            return 0;
+        *code = *code << 6 | (bytes[i] & 0x3Fu);
+    }
+    if (*code < least[size] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
+        return 0;
+    return size;
+}
+
+/* C0, DEL, C1, line and paragraph separators, and the marks that turn the direction of writing around. */
+static int is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t written = 0;
+
+    for (size_t i = 0; i < length;) {
+        uint32_t code = 0;
+        size_t size = decode(bytes + i, length - i, &code);
+        int stays = size > 0 && (!is_control(code) || (code > 0 && code < 0x80 && strchr(kept, (int)code)));
+        size_t end = i + (size ? size : 1);
+        for (; i < end; i++)
+            if (stays)
+                out[written++] = text[i];
+            else {
+                out[written++] = '\\';
+                out[written++] = 'x';
+                out[written++] = digits[bytes[i] >> 4];
+                out[written++] = digits[bytes[i] & 15];
+            }
+    }
+    return written;
+}
+
+size_t kfe_escape(const char *text, char *out, size_t size)
+{
+    size_t length = strlen(text);
+    size_t needed = 0;
+    size_t written = 0;
+
+    for (size_t i = 0; i < length;) {
+        char shown[KFE_ESCAPE_GROWTH * 4];
+        uint32_t code = 0;
+        size_t step = decode((const unsigned char *)text + i, length - i, &code);
+        step = step ? step : 1;
+        size_t added = kfe_i_escape(text + i, step, "", shown);
+        if (written == needed && needed + added < size) {
+            memcpy(out + written, shown, added);
+            written += added;
+        }
+        needed += added;
+        i += step;
+    }
+    if (size > 0)
+        out[written] = '\0';
+    return needed;
+}
+
+void kfe_i_escape_in_place(char *text, size_t size)
+{
+    char copy[4096];
+
+    snprintf(copy, sizeof copy, "%s", text);
+    kfe_escape(copy, text, size);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Show text that somebody else wrote (names, cells, file names) without letting a terminal obey it. */
+#ifndef KFE_CORE_ESCAPE_H
+#define KFE_CORE_ESCAPE_H
+
+#include <stddef.h>
+
+/* The most bytes that one byte of text becomes: \x1b. */
+enum { KFE_ESCAPE_GROWTH = 4 };
+
+/* Writes [text, text + length) to `out`, which has room for KFE_ESCAPE_GROWTH × length bytes, and returns the number of
+ * bytes written. Printable UTF-8 and the characters in `kept` stay as they are. Each byte of a control character, of a
+ * mark that changes the direction of writing, and of what is not UTF-8 becomes \xNN. */
+size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out);
+
+/* The same for a string in a buffer of its own: escaped in place, cut at a whole character where it no longer fits. */
+void kfe_i_escape_in_place(char *text, size_t size);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keep the results of a search: one cell for each setting on each split, with its metrics or the reason why it could
+ * not be fitted. A failed cell does not end a search.
+ */
+#ifndef KFE_SELECT_CELLS_H
+#define KFE_SELECT_CELLS_H
+
+#include "core/context.h"
+
+/* One reason, shared by all cells that failed for it. */
+typedef struct kfe_i_failure {
+    kfe_status status;
+    char *reason;
+    int64_t count; /* cells */
+} kfe_i_failure;
+
+typedef struct kfe_i_cells {
+    kfe_context *ctx;
+    int64_t splits, settings, metrics;
+    double *values;          /* splits × settings × metrics; NaN: not defined, not wanted or failed */
+    double *support_vectors; /* splits × settings: examples that the learner rests on; NaN: not applicable */
+    double *seconds;         /* splits × settings: fitting and measuring; NaN: not wanted */
+    int32_t *failure_of;     /* splits × settings: index of the failure; -1: none */
+    kfe_i_failure *failures; /* in order of appearance */
+    int64_t failure_count, failure_capacity;
+    int64_t failed; /* cells */
+} kfe_i_cells;
+
+/* Makes the table, with nothing known. Free it also after a failure. */
+kfe_status kfe_i_cells_make(kfe_context *ctx, int64_t splits, int64_t settings, int64_t metrics,
+                            kfe_i_cells *out);
+void kfe_i_cells_free(kfe_i_cells *cells);
+
+/* Whether a search goes on after a fit that ended with this status: it ends when memory runs out, and when the user
+ * cancels it. */
+int kfe_i_is_failed_cell(kfe_status status);
+/* Marks a cell as failed; the reason is copied. Not for worker threads. */
+kfe_status kfe_i_cells_fail(kfe_i_cells *cells, int64_t split, int64_t setting, kfe_status status,
+                            const char *reason);
+/* Why a cell failed; NULL: it did not. */
+const char *kfe_i_cells_reason(const kfe_i_cells *cells, int64_t split, int64_t setting);
+
+#endif
