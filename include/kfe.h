@@ -202,11 +202,17 @@ KFE_API kfe_status kfe_data_take(kfe_context *ctx, const kfe_data *data, int64_t
                                  kfe_data **out);
 KFE_API void kfe_data_free(kfe_data *data);
 
-/* Class labels, one string per row (copied), classes in order of first appearance. */
+/* Class labels, one string per row (copied). Numerically equal labels ("1", "1.0", "+1") are one class, named as
+ * the first of them was written. Classes are sorted: numbers by value, then text by its characters. */
 KFE_API kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const char *const *labels);
 /* Real targets, rows × cols (copied). */
 KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols,
                                         const double *targets);
+/* Whether numbers are classes or real values, for callers who are not told: the rule of kfe_data_read. Real values
+ * if one of them is fractional or if they are of a floating-point type (`floating` nonzero), else classes if they
+ * have at most 20 different values. In doubt (all are whole, but floating or with more values), it answers real
+ * values and logs a warning that names the setting. */
+KFE_API kfe_task kfe_guess_task(kfe_context *ctx, int64_t count, const double *values, int floating);
 /* Gives `to` the labels or targets of `from`, which has as many rows (copied). */
 KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/classes.h"
 #include "model/prepare.h"
 
 /* ---- settings ---- */
@@ -119,7 +120,7 @@ kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *n
     if (!*name)
         return KFE_OK;
     for (int64_t g = 0; g < classes; g++)
-        if (strcmp(names[g], name) == 0) {
+        if (kfe_i_same_class(names[g], name)) {
             *out = g;
             return KFE_OK;
         }
