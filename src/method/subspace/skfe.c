@@ -205,6 +205,7 @@ static kfe_status record_stopping(const skfe_state *s, kfe_i_solution *out)
     if (s->stopping.held_out == 0)
         return KFE_OK;
     KFE_TRY(kfe_i_solution_record(out, "held_out_margin", s->stopping.margin, KFE_STOPPING_POINTS));
+    KFE_TRY(kfe_i_solution_record(out, "held_out_error", s->stopping.error, KFE_STOPPING_POINTS));
     KFE_TRY(kfe_i_solution_record(out, "held_out_iterations", s->stopping.points, KFE_STOPPING_POINTS));
 cleanup:
     return status;

@@ -14,8 +14,8 @@ enum {
     ENOUGH_HELD_OUT = 200,
     MOST_EXAMPLES = 2000,
     FEWEST_EXAMPLES = 10,
-    DEFAULT_ITERATIONS = 60, /* where there are too few examples to hold some out */
-    PANEL = 64               /* columns of the kernel matrix gathered at a time */
+    USUAL_POINT = 12, /* points[12]: the number of iterations unless held-out examples speak against it */
+    PANEL = 64        /* columns of the kernel matrix gathered at a time */
 };
 
 /* The examples that take part, and to which part each was dealt. */
@@ -38,9 +38,15 @@ typedef struct held_out {
     int32_t *fitted_class, *held_class;
     double *features;          /* of the whole sample, count × dim */
     double *fitted_x, *held_x; /* of the two kinds, contiguous */
-    double margin[KFE_STOPPING_POINTS];
-    int seen; /* points that the search has reached */
+    double *margins;           /* of the held-out examples, held_count × KFE_STOPPING_POINTS */
+    int seen;                  /* points that the search has reached */
 } held_out;
+
+/* The margins of all examples that were held out, count × KFE_STOPPING_POINTS. */
+typedef struct margin_table {
+    int64_t count;
+    double *margins;
+} margin_table;
 
 /* The iterations that are looked at: powers of √2, rounded. */
 static const int64_t points[KFE_STOPPING_POINTS] = {
@@ -200,6 +206,7 @@ static void free_held_out(kfe_context *ctx, held_out *h)
     kfe_i_free(ctx, h->features);
     kfe_i_free(ctx, h->fitted_x);
     kfe_i_free(ctx, h->held_x);
+    kfe_i_free(ctx, h->margins);
 }
 
 static kfe_status hold_out(const sample *s, int part, int64_t dim, held_out *h)
@@ -225,6 +232,7 @@ static kfe_status hold_out(const sample *s, int part, int64_t dim, held_out *h)
     KFE_ALLOC(ctx, h->features, s->count * h->dim);
     KFE_ALLOC(ctx, h->fitted_x, h->fitted_count * h->dim);
     KFE_ALLOC(ctx, h->held_x, h->held_count * h->dim);
+    KFE_ALLOC(ctx, h->margins, h->held_count * KFE_STOPPING_POINTS);
 cleanup:
     return status;
 }
@@ -235,7 +243,7 @@ static void gather_features(const held_out *h, const int64_t *rows, int64_t coun
         memcpy(out + i * h->dim, h->features + rows[i] * h->dim, (size_t)h->dim * sizeof *out);
 }
 
-/* The search's observer: the margin of the held-out examples, at the iterations looked at. */
+/* The search's observer: the margins of the held-out examples, at the iterations looked at. */
 static kfe_status look_at(void *observer, int64_t iteration, const double *basis)
 {
     kfe_status status = KFE_OK;
@@ -248,7 +256,7 @@ static kfe_status look_at(void *observer, int64_t iteration, const double *basis
     gather_features(h, h->held, h->held_count, h->held_x);
     const kfe_i_labelled held = {h->held_count, h->held_x, h->held_class};
     const kfe_i_labelled fitted = {h->fitted_count, h->fitted_x, h->fitted_class};
-    h->margin[h->seen++] = kfe_i_neighbour_margin(&held, &fitted, h->dim);
+    kfe_i_neighbour_margins(&held, &fitted, h->dim, KFE_STOPPING_POINTS, h->margins + h->seen++);
 cleanup:
     return status;
 }
@@ -285,9 +293,22 @@ cleanup:
     return status;
 }
 
-/* Adds the margins of one part to the sums; a search that ended early stays where it ended. */
+/* Adds the held-out examples that have margins; a search that ended early stays where it ended. */
+static void add_margins(const held_out *h, margin_table *table)
+{
+    for (int64_t i = 0; i < h->held_count; i++) {
+        const double *from = h->margins + i * KFE_STOPPING_POINTS;
+        double *to = table->margins + table->count * KFE_STOPPING_POINTS;
+        if (isnan(from[0]))
+            continue;
+        for (int p = 0; p < KFE_STOPPING_POINTS; p++)
+            to[p] = from[p < h->seen ? p : h->seen - 1];
+        table->count++;
+    }
+}
+
 static kfe_status add_part(kfe_context *ctx, const kfe_i_stopping_inputs *in, const sample *s, int part,
-                           kfe_i_stopping *out)
+                           margin_table *table)
 {
     kfe_status status = KFE_OK;
     held_out h = {0};
@@ -295,27 +316,60 @@ static kfe_status add_part(kfe_context *ctx, const kfe_i_stopping_inputs *in, co
     KFE_TRY(hold_out(s, part, in->dim, &h));
     if (h.held_count > 0) {
         KFE_TRY(search_fitted(ctx, in, &h));
-        for (int i = h.seen; i < KFE_STOPPING_POINTS; i++)
-            h.margin[i] = h.margin[h.seen - 1];
-        for (int i = 0; i < KFE_STOPPING_POINTS && !isnan(h.margin[0]); i++)
-            out->margin[i] += (double)h.held_count * h.margin[i];
-        out->held_out += isnan(h.margin[0]) ? 0 : h.held_count;
+        add_margins(&h, table);
     }
 cleanup:
     free_held_out(ctx, &h);
     return status;
 }
 
-static void choose(kfe_i_stopping *out)
+/* ---- the choice ---- */
+
+static double mean_margin(const margin_table *table, int point)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < table->count; i++)
+        sum += table->margins[i * KFE_STOPPING_POINTS + point];
+    return sum / (double)table->count;
+}
+
+/* Standard error of the mean difference of margins at two points; the differences are of the same examples. */
+static double error_of_difference(const margin_table *table, int a, int b)
+{
+    double n = (double)table->count;
+    double mean = mean_margin(table, a) - mean_margin(table, b);
+    double sum = 0;
+
+    for (int64_t i = 0; i < table->count; i++) {
+        const double *margin = table->margins + i * KFE_STOPPING_POINTS;
+        double off = margin[a] - margin[b] - mean;
+        sum += off * off;
+    }
+    return sqrt(sum / (n - 1) / n);
+}
+
+/* The point nearest to the usual one whose mean margin is within a standard error of the largest. Of two equally
+ * near ones it is the one with fewer iterations. */
+static void choose(const margin_table *table, kfe_i_stopping *out)
 {
     int best = 0;
+    int chosen = 0;
 
-    for (int i = 0; i < KFE_STOPPING_POINTS; i++) {
-        out->margin[i] /= (double)out->held_out;
-        if (out->margin[i] > out->margin[best])
-            best = i;
+    for (int p = 0; p < KFE_STOPPING_POINTS; p++) {
+        out->margin[p] = mean_margin(table, p);
+        if (out->margin[p] > out->margin[best])
+            best = p;
     }
-    out->iterations = points[best];
+    chosen = best;
+    for (int p = 0; p < KFE_STOPPING_POINTS; p++) {
+        out->error[p] = error_of_difference(table, best, p);
+        if (out->margin[best] - out->margin[p] <= out->error[p] &&
+            abs(p - USUAL_POINT) < abs(chosen - USUAL_POINT))
+            chosen = p;
+    }
+    out->held_out = table->count;
+    out->iterations = points[chosen];
 }
 
 kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *inputs, kfe_i_stopping *out)
@@ -323,9 +377,10 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
     kfe_status status = KFE_OK;
     kfe_i_stopping_inputs in = *inputs;
     sample s = {.ctx = ctx};
+    margin_table table = {0};
 
     memset(out, 0, sizeof *out);
-    out->iterations = DEFAULT_ITERATIONS;
+    out->iterations = points[USUAL_POINT];
     for (int i = 0; i < KFE_STOPPING_POINTS; i++)
         out->points[i] = (double)points[i];
     if (in.start == KFE_START_AKDA_QR) /* which needs the points of the examples, not only their kernel */
@@ -335,11 +390,13 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
     KFE_TRY(make_sample(ctx, &in, &s));
     if (s.target.class_count < 2)
         goto cleanup;
-    for (int part = 0; part < PARTS && out->held_out < ENOUGH_HELD_OUT; part++)
-        KFE_TRY(add_part(ctx, &in, &s, part, out));
-    if (out->held_out > 0)
-        choose(out);
+    KFE_ALLOC(ctx, table.margins, s.count * KFE_STOPPING_POINTS);
+    for (int part = 0; part < PARTS && table.count < ENOUGH_HELD_OUT; part++)
+        KFE_TRY(add_part(ctx, &in, &s, part, &table));
+    if (table.count > 1)
+        choose(&table, out);
 cleanup:
+    kfe_i_free(ctx, table.margins);
     free_sample(&s);
     return status;
 }

@@ -39,6 +39,7 @@ typedef struct kfe_i_stopping {
     int64_t held_out;   /* examples held out; 0: too few to choose, `iterations` is a default */
     double points[KFE_STOPPING_POINTS]; /* the iterations looked at */
     double margin[KFE_STOPPING_POINTS]; /* mean margin of the held-out examples there */
+    double error[KFE_STOPPING_POINTS];  /* standard error of its difference from the largest one */
 } kfe_i_stopping;
 
 kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *inputs, kfe_i_stopping *out);
