@@ -11,12 +11,15 @@
 
 enum {
     PARTS = 5,
+    DEALS = 5, /* ways of dealing the examples to the parts */
     ENOUGH_HELD_OUT = 200,
     MOST_EXAMPLES = 2000,
     FEWEST_EXAMPLES = 10,
     USUAL_POINT = 12, /* points[12]: the number of iterations unless held-out examples speak against it */
     PANEL = 64        /* columns of the kernel matrix gathered at a time */
 };
+/* A mean margin this many standard errors below the largest one counts as equally good. */
+#define EQUALLY_GOOD 0.5
 
 /* The examples that take part, and to which part each was dealt. */
 typedef struct sample {
@@ -25,7 +28,8 @@ typedef struct sample {
     int64_t *rows; /* of the problem, rising */
     double *matrix;
     kfe_i_target target;
-    int *part; /* −1: never held out */
+    int64_t *order; /* the examples by class and mean kernel value */
+    int *part;      /* −1: never held out */
 } sample;
 
 /* One search with one part held out, and what its observer needs. */
@@ -42,10 +46,12 @@ typedef struct held_out {
     int seen;                  /* points that the search has reached */
 } held_out;
 
-/* The margins of all examples that were held out, count × KFE_STOPPING_POINTS. */
+/* The margins of the examples that were held out, count × KFE_STOPPING_POINTS. */
 typedef struct margin_table {
-    int64_t count;
-    double *margins;
+    int64_t count;     /* at first all examples of the sample, then those that were held out */
+    int64_t evaluated; /* how often an example was held out, in all */
+    int64_t *times;    /* how often each was */
+    double *margins;   /* sums over these times, then means */
 } margin_table;
 
 /* The iterations that are looked at: powers of √2, rounded. */
@@ -58,6 +64,7 @@ static void free_sample(sample *s)
 {
     kfe_i_free(s->ctx, s->rows);
     kfe_i_free(s->ctx, s->matrix);
+    kfe_i_free(s->ctx, s->order);
     kfe_i_free(s->ctx, s->part);
     kfe_i_target_free(&s->target);
 }
@@ -150,15 +157,14 @@ static void fill_keys(const sample *s, const int64_t *counts, double *class_sums
     }
 }
 
-/* Deals the examples to the parts in turn, class by class. */
-static kfe_status deal(sample *s)
+static kfe_status sort_examples(sample *s)
 {
     kfe_status status = KFE_OK;
     sort_key *keys = NULL;
     double *class_sums = NULL;
     int64_t *counts = NULL;
-    int turn = 0;
 
+    KFE_ALLOC(s->ctx, s->order, s->count);
     KFE_ALLOC(s->ctx, s->part, s->count);
     KFE_ALLOC(s->ctx, keys, s->count);
     KFE_ALLOC(s->ctx, class_sums, s->target.class_count);
@@ -166,13 +172,28 @@ static kfe_status deal(sample *s)
     kfe_i_target_count(&s->target, counts);
     fill_keys(s, counts, class_sums, keys);
     qsort(keys, (size_t)s->count, sizeof *keys, compare_keys);
-    for (int64_t i = 0; i < s->count; i++)
-        s->part[keys[i].row] = counts[s->target.codes[keys[i].row]] > 1 ? turn++ % PARTS : -1;
+    for (int64_t i = 0; i < s->count; i++) {
+        s->order[i] = keys[i].row;
+        s->part[keys[i].row] = counts[s->target.codes[keys[i].row]] > 1 ? 0 : -1;
+    }
 cleanup:
     kfe_i_free(s->ctx, keys);
     kfe_i_free(s->ctx, class_sums);
     kfe_i_free(s->ctx, counts);
     return status;
+}
+
+/* Deals the examples to the parts in turn, class by class. Each way of dealing begins successive groups of five
+ * at other parts, so that other examples meet in a part. */
+static void deal(sample *s, int way)
+{
+    int64_t turn = 0;
+
+    for (int64_t i = 0; i < s->count; i++)
+        if (s->part[s->order[i]] >= 0) {
+            s->part[s->order[i]] = (int)((turn + way * (turn / PARTS)) % PARTS);
+            turn++;
+        }
 }
 
 static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in, sample *s)
@@ -189,7 +210,7 @@ static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in,
     KFE_ALLOC(ctx, old_code, s->target.class_count);
     kfe_i_target_compact(&s->target, old_code);
     KFE_TRY(gather_matrix(s, in->gram));
-    KFE_TRY(deal(s));
+    KFE_TRY(sort_examples(s));
 cleanup:
     kfe_i_free(ctx, old_code);
     return status;
@@ -298,12 +319,13 @@ static void add_margins(const held_out *h, margin_table *table)
 {
     for (int64_t i = 0; i < h->held_count; i++) {
         const double *from = h->margins + i * KFE_STOPPING_POINTS;
-        double *to = table->margins + table->count * KFE_STOPPING_POINTS;
+        double *to = table->margins + h->held[i] * KFE_STOPPING_POINTS;
         if (isnan(from[0]))
             continue;
         for (int p = 0; p < KFE_STOPPING_POINTS; p++)
-            to[p] = from[p < h->seen ? p : h->seen - 1];
-        table->count++;
+            to[p] += from[p < h->seen ? p : h->seen - 1];
+        table->times[h->held[i]]++;
+        table->evaluated++;
     }
 }
 
@@ -323,7 +345,41 @@ cleanup:
     return status;
 }
 
+/* Holds parts out until there are enough margins, dealing again where one deal does not give enough. */
+static kfe_status hold_parts_out(kfe_context *ctx, const kfe_i_stopping_inputs *in, sample *s,
+                                 margin_table *table)
+{
+    kfe_status status = KFE_OK;
+
+    table->count = s->count;
+    KFE_ALLOC_ZERO(ctx, table->margins, s->count * KFE_STOPPING_POINTS);
+    KFE_ALLOC_ZERO(ctx, table->times, s->count);
+    for (int way = 0; way < DEALS && table->evaluated < ENOUGH_HELD_OUT; way++) {
+        deal(s, way);
+        for (int part = 0; part < PARTS && table->evaluated < ENOUGH_HELD_OUT; part++)
+            KFE_TRY(add_part(ctx, in, s, part, table));
+    }
+cleanup:
+    return status;
+}
+
 /* ---- the choice ---- */
+
+/* Keeps the examples that were held out, with their mean margins. */
+static void take_means(margin_table *table)
+{
+    int64_t kept = 0;
+
+    for (int64_t i = 0; i < table->count; i++) {
+        if (table->times[i] == 0)
+            continue;
+        for (int p = 0; p < KFE_STOPPING_POINTS; p++)
+            table->margins[kept * KFE_STOPPING_POINTS + p] =
+                table->margins[i * KFE_STOPPING_POINTS + p] / (double)table->times[i];
+        kept++;
+    }
+    table->count = kept;
+}
 
 static double mean_margin(const margin_table *table, int point)
 {
@@ -349,8 +405,8 @@ static double error_of_difference(const margin_table *table, int a, int b)
     return sqrt(sum / (n - 1) / n);
 }
 
-/* The point nearest to the usual one whose mean margin is within a standard error of the largest. Of two equally
- * near ones it is the one with fewer iterations. */
+/* Of the points whose mean margin is as good as the largest one, the one nearest to the usual number of
+ * iterations; of two equally near ones, the one with fewer iterations. */
 static void choose(const margin_table *table, kfe_i_stopping *out)
 {
     int best = 0;
@@ -364,7 +420,7 @@ static void choose(const margin_table *table, kfe_i_stopping *out)
     chosen = best;
     for (int p = 0; p < KFE_STOPPING_POINTS; p++) {
         out->error[p] = error_of_difference(table, best, p);
-        if (out->margin[best] - out->margin[p] <= out->error[p] &&
+        if (out->margin[best] - out->margin[p] <= EQUALLY_GOOD * out->error[p] &&
             abs(p - USUAL_POINT) < abs(chosen - USUAL_POINT))
             chosen = p;
     }
@@ -390,13 +446,13 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
     KFE_TRY(make_sample(ctx, &in, &s));
     if (s.target.class_count < 2)
         goto cleanup;
-    KFE_ALLOC(ctx, table.margins, s.count * KFE_STOPPING_POINTS);
-    for (int part = 0; part < PARTS && table.count < ENOUGH_HELD_OUT; part++)
-        KFE_TRY(add_part(ctx, &in, &s, part, &table));
+    KFE_TRY(hold_parts_out(ctx, &in, &s, &table));
+    take_means(&table);
     if (table.count > 1)
         choose(&table, out);
 cleanup:
     kfe_i_free(ctx, table.margins);
+    kfe_i_free(ctx, table.times);
     free_sample(&s);
     return status;
 }
