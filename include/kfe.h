@@ -76,7 +76,8 @@ typedef enum kfe_level {
 /* size 0 frees `block`; block NULL allocates. May return NULL. Called from one thread at a time. */
 typedef void *(*kfe_reallocate_fn)(void *user, void *block, size_t size);
 typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
-/* `total` is 0 when it is not known. Called from the thread that called the library. */
+/* `total` is 0 when it is not known. A search (kfe_cross_validate, kfe_compare) has one stage, "fit", which counts
+ * its fits. Called from the thread that called the library. */
 typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* Nonzero asks the running call to stop with KFE_ECANCEL. */
 typedef int (*kfe_cancel_fn)(void *user);

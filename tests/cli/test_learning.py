@@ -559,6 +559,30 @@ def test_settings_that_fail_do_not_end_a_search(kfe):
 
 
 
+def test_one_progress_line_for_a_search(kfe):
+    """Fits of the whole search, with the time left, on a terminal only."""
+    kfe.ok("generate", "-q", "banana", "--n", "700", "-o", "b.csv")
+    flags = ["cv", "-m", "none", "-k", "rbf", "--learner", "svm", "--grid", "gamma=0.1:10:log8", "--grid", "C=0.1:100:log8",
+             "--folds", "5", "--inner-folds", "5", "b.csv", "--threads", "1"]
+    ours, theirs = os.openpty()
+    with subprocess.Popen([KFE, *flags], cwd=kfe.folder, stdout=subprocess.PIPE, stderr=theirs,
+                          env={**os.environ, "TERM": "xterm"}) as child:
+        os.close(theirs)
+        shown = b""
+        while b" left" not in shown:
+            try:
+                more = os.read(ours, 4096)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more
+        child.terminate()
+    os.close(ours)
+    assert re.search(rb"fit \d+ of 1605, \d+ (s|min) left", shown), shown
+    assert b"extracting" not in shown
+
+
 def test_former_names_of_flags_still_work_and_are_not_shown(kfe):
     kfe.ok("generate", "-q", "rings", "--n", "60", "-o", "rings.csv")
     for former, now in (("machine-C", "svm-C"), ("max-rounds", "max-iter")):
