@@ -247,6 +247,7 @@ typedef struct kfe_entry_info {
     const char *formula; /* kernels: the formula; methods: the paper; generators: the source */
     unsigned flags;      /* KFE_HAS_... */
     const char *kernel;  /* methods: the kernel of a fit that names none; NULL: the method takes none */
+    const char *alias;   /* kernels: another name that is understood; NULL: none */
 } kfe_entry_info;
 
 enum {
