@@ -166,21 +166,6 @@ static void print_class_name(const char *name)
     fprintf(stderr, "%s%s", cli_shown(cut), name[length] ? "…" : "");
 }
 
-static void print_real_target(const kfe_data *data)
-{
-    int64_t cols = 0;
-    const double *values = kfe_data_targets(data, &cols);
-    int64_t count = kfe_data_rows(data) * cols;
-    double low = count ? values[0] : 0;
-    double high = low;
-
-    for (int64_t i = 1; i < count; i++) {
-        low = values[i] < low ? values[i] : low;
-        high = values[i] > high ? values[i] : high;
-    }
-    fprintf(stderr, ", a real target (%g to %g)\n", low, high);
-}
-
 static void print_target(const kfe_data *data)
 {
     int64_t classes = kfe_data_class_count(data);
@@ -188,7 +173,7 @@ static void print_target(const kfe_data *data)
     if (kfe_data_task(data) == KFE_TASK_NONE)
         fputs(", no labels\n", stderr);
     else if (kfe_data_task(data) == KFE_TASK_REAL)
-        print_real_target(data);
+        fputs(", a real target\n", stderr);
     else {
         fprintf(stderr, ", %lld class%s (", (long long)classes, classes == 1 ? "" : "es");
         for (int64_t i = 0; i < classes && i < CLASS_NAMES_SHOWN; i++) {
@@ -212,9 +197,10 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
     fprintf(stderr, ": %lld example%s, ", (long long)kfe_data_rows(data),
             kfe_data_rows(data) == 1 ? "" : "s");
     for (int i = 0; i < views; i++)
-        fprintf(stderr, "%s%lld", i ? " + " : "", (long long)kfe_data_cols(data, i));
+        fprintf(stderr, "%s%lld%s", i ? " + " : "", (long long)kfe_data_cols(data, i),
+                views > 1 && kfe_data_is_sparse(data, i) ? " (sparse)" : "");
     fprintf(stderr, " column%s%s", views == 1 && kfe_data_cols(data, 0) == 1 ? "" : "s",
-            kfe_data_is_sparse(data, 0) ? " (sparse)" : "");
+            views == 1 && kfe_data_is_sparse(data, 0) ? " (sparse)" : "");
     print_target(data);
 }
 

@@ -119,36 +119,12 @@ void cli_print_wrapped(FILE *out, const char *text, int indent, int column)
     fputc('\n', out);
 }
 
-static int edit_distance(const char *a, const char *b)
-{
-    enum { LIMIT = 48 };
-    int row[LIMIT + 1];
-    size_t length = strnlen(b, LIMIT);
-
-    for (size_t j = 0; j <= length; j++)
-        row[j] = (int)j;
-    for (int i = 1; a[i - 1]; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            int replaced = diagonal + (a[i - 1] != b[j - 1]);
-            int edited = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < edited ? replaced : edited;
-        }
-    }
-    return row[length];
-}
-
 void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candidate)
 {
-    int distance = edit_distance(word, candidate);
-    int length = (int)strlen(word);
-    int near_enough = length < 3 ? 1 : length < 9 ? 2 : length / 3;
+    int typos = kfe_count_typos(word, candidate);
 
-    if (distance <= near_enough && distance < length && distance < (int)strlen(candidate) &&
-        (!suggestion->best || distance < suggestion->distance)) {
+    if (typos >= 0 && (!suggestion->best || typos < suggestion->typos)) {
         suggestion->best = candidate;
-        suggestion->distance = distance;
+        suggestion->typos = typos;
     }
 }

@@ -32,7 +32,7 @@ void cli_print_wrapped(FILE *out, const char *text, int indent, int column);
 /* Keeps the candidate most similar to a misspelt word in `best`; NULL if none is similar enough. */
 typedef struct cli_suggestion {
     const char *best;
-    int distance;
+    int typos;
 } cli_suggestion;
 void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candidate);
 

@@ -76,8 +76,7 @@ typedef enum kfe_level {
 /* size 0 frees `block`; block NULL allocates. May return NULL. Called from one thread at a time. */
 typedef void *(*kfe_reallocate_fn)(void *user, void *block, size_t size);
 typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
-/* `total` is 0 when it is not known. A search (kfe_cross_validate, kfe_compare) has one stage, "fit", which counts
- * its fits. Called from the thread that called the library. */
+/* `total` is 0 when it is not known. Called from the thread that called the library. */
 typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* Nonzero asks the running call to stop with KFE_ECANCEL. */
 typedef int (*kfe_cancel_fn)(void *user);
@@ -114,6 +113,10 @@ KFE_API const char *kfe_error_message(const kfe_context *ctx);
 /* 1-based place of the last input error, 0 where it does not apply. */
 KFE_API int64_t kfe_error_line(const kfe_context *ctx);
 KFE_API int64_t kfe_error_column(const kfe_context *ctx);
+
+/* For "did you mean": how many letters were added, left out, replaced or swapped when `name` was typed as `word`;
+ * -1 if that many make it unlikely. */
+KFE_API int kfe_count_typos(const char *word, const char *name);
 
 /* For code of your own that runs beside the library: a direction rule, a user kernel, a program.
  * kfe_fail records the reason of a failure, for kfe_error_message, and returns `status`. kfe_checkpoint reports
@@ -203,17 +206,11 @@ KFE_API kfe_status kfe_data_take(kfe_context *ctx, const kfe_data *data, int64_t
                                  kfe_data **out);
 KFE_API void kfe_data_free(kfe_data *data);
 
-/* Class labels, one string per row (copied). Numerically equal labels ("1", "1.0", "+1") are one class, named as
- * the first of them was written. Classes are sorted: numbers by value, then text by its characters. */
+/* Class labels, one string per row (copied), classes in order of first appearance. */
 KFE_API kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const char *const *labels);
 /* Real targets, rows × cols (copied). */
 KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols,
                                         const double *targets);
-/* Whether numbers are classes or real values, for callers who are not told: the rule of kfe_data_read. Real values
- * if one of them is fractional or if they are of a floating-point type (`floating` nonzero), else classes if they
- * have at most 20 different values. In doubt (all are whole, but floating or with more values), it answers real
- * values and logs a warning that names the setting. */
-KFE_API kfe_task kfe_guess_task(kfe_context *ctx, int64_t count, const double *values, int floating);
 /* Gives `to` the labels or targets of `from`, which has as many rows (copied). */
 KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 
@@ -247,7 +244,6 @@ typedef struct kfe_entry_info {
     const char *formula; /* kernels: the formula; methods: the paper; generators: the source */
     unsigned flags;      /* KFE_HAS_... */
     const char *kernel;  /* methods: the kernel of a fit that names none; NULL: the method takes none */
-    const char *alias;   /* kernels: another name that is understood; NULL: none */
 } kfe_entry_info;
 
 enum {
@@ -425,6 +421,10 @@ KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
 KFE_API int64_t kfe_model_label_column(const kfe_model *model);
 /* Nonzero if the view holds strings: read its data with content=strings. */
 KFE_API int kfe_model_takes_strings(const kfe_model *model, int view);
+KFE_API int64_t kfe_model_kernels(const kfe_model *model); /* 0 for models without a kernel */
+/* A kernel with every number resolved, such as "rbf:gamma=0.25", freed with kfe_string_free; a method that weighs
+ * kernels keeps those of a weight above zero. KFE_EINVAL if the index is out of range. */
+KFE_API kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, int64_t index, char **out);
 KFE_API int64_t kfe_model_class_count(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
@@ -449,7 +449,8 @@ KFE_API int kfe_model_part(const kfe_model *model, int index, kfe_part_info *out
  * models that are not localized. */
 KFE_API int64_t kfe_model_gate(const kfe_model *model, const double **weights, const double **offset);
 
-/* Numbers that the fit recorded, such as "eigenvalues"; NULL if there is no record of that name. */
+/* Numbers that the fit recorded, such as "eigenvalues" or "kernel-evaluations" (an underscore will do for a dash);
+ * NULL if there is no record of that name. */
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 

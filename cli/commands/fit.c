@@ -9,6 +9,9 @@
 #include "progress.h"
 #include "spec.h"
 
+/* The summary names so many kernels. */
+enum { KERNELS_SHOWN = 4 };
+
 static kfe_status print_json(cli_session *session, const kfe_model *model)
 {
     char *text = NULL;
@@ -20,18 +23,71 @@ static kfe_status print_json(cli_session *session, const kfe_model *model)
     return status;
 }
 
-static void print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
-                          double seconds)
+/* An unsupervised method on a table without --label: the reader has taken the last column as the target, which
+ * may be data. (LIBSVM files have the label first.) */
+static void explain_unused_target(const cli_session *session, const kfe_data *train, const kfe_model *model)
+{
+    kfe_entry_info method = {0};
+    int64_t column = kfe_model_label_column(model);
+    int last = kfe_model_views(model) - 1;
+
+    kfe_method(cli_family_find(&cli_methods, kfe_model_method(model)), &method);
+    if (method.flags & KFE_HAS_SUPERVISION || cli_value(&session->arguments, "learner") ||
+        cli_option_given(&session->arguments, CLI_READING, "label") ||
+        kfe_data_task(train) == KFE_TASK_NONE || column != kfe_model_cols(model, last) + 1)
+        return;
+    fprintf(
+        stderr,
+        "column %lld, the last, was taken as the target, which %s does not use; --label none makes it data\n",
+        (long long)column, method.name);
+}
+
+/* Prints a kernel such as rbf:gamma=0.0641674, with six digits of each number. */
+static void print_kernel(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "=") + (strchr(text, '=') != NULL);
+        char *end;
+        fwrite(text, 1, length, stderr);
+        text += length;
+        double number = strtod(text, &end);
+        if (end != text && (*end == ',' || *end == '\0')) {
+            fprintf(stderr, "%g", number);
+            text = end;
+        }
+    }
+}
+
+/* The kernels of the model with the numbers that the data decided, such as the width of the default kernel. */
+static kfe_status print_kernels(const cli_session *session, const kfe_model *model)
+{
+    int64_t count = kfe_model_kernels(model);
+    char *kernel = NULL;
+
+    for (int64_t i = 0; i < count && i < KERNELS_SHOWN; i++) {
+        kfe_status status = kfe_model_kernel(session->ctx, model, i, &kernel);
+        if (status != KFE_OK)
+            return status;
+        fputs(i ? " + " : " with ", stderr);
+        print_kernel(kernel);
+        kfe_string_free(session->ctx, kernel);
+    }
+    if (count > KERNELS_SHOWN)
+        fprintf(stderr, " + %lld more kernels", (long long)(count - KERNELS_SHOWN));
+    return KFE_OK;
+}
+
+static kfe_status print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
+                                double seconds)
 {
     const cli_arguments *arguments = &session->arguments;
-    const char *kernel;
+    kfe_status status;
 
     cli_print_data(session, 0, train);
+    explain_unused_target(session, train, model);
     fputs(kfe_model_method(model), stderr);
-    for (int i = 0; (kernel = cli_value_at(arguments, "kernel", i)) != NULL; i++)
-        fprintf(stderr, "%s%s", i ? " + " : " with ", cli_shown(kernel));
-    for (int i = 0; (kernel = cli_value_at(arguments, "view-kernel", i)) != NULL; i++)
-        fprintf(stderr, "%s%s", i || cli_value(arguments, "kernel") ? " + " : " with ", cli_shown(kernel));
+    if ((status = print_kernels(session, model)) != KFE_OK)
+        return status;
     if (cli_value(arguments, "learner")) /* some methods predict without a learner */
         fprintf(stderr, ", then %s", kfe_model_learner(model));
     fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
@@ -39,6 +95,7 @@ static void print_summary(const cli_session *session, const kfe_data *train, con
     if (kfe_model_support_size(model) > 0)
         fprintf(stderr, " from %lld support examples", (long long)kfe_model_support_size(model));
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
+    return KFE_OK;
 }
 
 static kfe_status check_flags(cli_session *session)
@@ -74,7 +131,7 @@ static kfe_status run(cli_session *session)
     if (session->json)
         CLI_TRY(print_json(session, model));
     if (!session->quiet)
-        print_summary(session, train, model, cli_clock() - start);
+        CLI_TRY(print_summary(session, train, model, cli_clock() - start));
 cleanup:
     kfe_model_free(model);
     kfe_data_free(train);

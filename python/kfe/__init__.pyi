@@ -13,29 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 __version__: str
 __all__: list[str]
 
-class _Parameters:
-    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-    def set_params(self, **params: Any) -> Self: ...
-
-class _KernelObject(_Parameters):
-    def __add__(self, other: Any) -> KernelSum: ...
-    def __radd__(self, other: Any) -> KernelSum: ...
-    def __mul__(self, factor: float) -> Self: ...
-    def __rmul__(self, factor: float) -> Self: ...
-
-class KernelSum(_KernelObject):
-    kernels: list[Any]
-    def __init__(self, *kernels: Any, **named: Any) -> None: ...
-
-class ViewKernels(_Parameters):
-    kernels: dict[str, Any]
-    def __init__(self, **kernels: Any) -> None: ...
-
-_OneKernel = (
-    str | _KernelObject | tuple[str, Mapping[str, Any]] | Mapping[str, Any]
-    | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-)
-Kernel = _OneKernel | Sequence[_OneKernel] | ViewKernels | None
+_Kernel = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+Kernel = _Kernel | Sequence[_Kernel] | Mapping[str, str | Sequence[str]] | None
 Grid = Mapping[str, Any]
 
 class Extractor:
@@ -80,92 +59,6 @@ class _Regressor:
     def predict(self, X: Any) -> NDArray[np.float64]: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
 
-class Linear(_KernelObject):
-    def __init__(
-        self,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Polynomial(_KernelObject):
-    def __init__(
-        self,
-        degree: int = 3,
-        *,
-        gamma: float | str = 1.0,
-        coef0: float = 1.0,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class RBF(_KernelObject):
-    def __init__(
-        self,
-        gamma: float | str = 'scale',
-        *,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Laplacian(_KernelObject):
-    def __init__(
-        self,
-        gamma: float | str = 'auto',
-        *,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Cosine(_KernelObject):
-    def __init__(
-        self,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Sigmoid(_KernelObject):
-    def __init__(
-        self,
-        gamma: float | str = 'auto',
-        *,
-        coef0: float = 0.0,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Chi2(_KernelObject):
-    def __init__(
-        self,
-        gamma: float | str = 1.0,
-        *,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Intersection(_KernelObject):
-    def __init__(
-        self,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Spectrum(_KernelObject):
-    def __init__(
-        self,
-        length: int = 3,
-        *,
-        normalize: bool = False,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
-class Precomputed(_KernelObject):
-    def __init__(
-        self,
-        weight: float = 1.0,
-    ) -> None: ...
-    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
-
 class OC(Extractor):
     def __init__(
         self,
@@ -184,7 +77,7 @@ class OCClassifier(_Classifier, OC):
         self,
         dim: int | str = 'auto',
         *,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -202,7 +95,6 @@ class KOC(Extractor):
         solver: str = 'cholesky',
         clusters_per_class: int = 1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -219,8 +111,7 @@ class KOCClassifier(_Classifier, KOC):
         solver: str = 'cholesky',
         clusters_per_class: int = 1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -238,7 +129,6 @@ class KFD(Extractor):
         ridge: float | str = 'auto',
         ridge_on: str = 'norm',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -255,8 +145,7 @@ class KFDClassifier(_Classifier, KFD):
         ridge: float | str = 'auto',
         ridge_on: str = 'norm',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -275,7 +164,6 @@ class KDAQR(Extractor):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -293,8 +181,7 @@ class KDAQRClassifier(_Classifier, KDAQR):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -313,7 +200,6 @@ class AKDAQR(Extractor):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -331,8 +217,7 @@ class AKDAQRClassifier(_Classifier, AKDAQR):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -364,7 +249,7 @@ class PCAClassifier(_Classifier, PCA):
         *,
         center: bool = True,
         tolerance: float = 1e-10,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -381,7 +266,7 @@ class PCARegressor(_Regressor, PCA):
         *,
         center: bool = True,
         tolerance: float = 1e-10,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -399,7 +284,6 @@ class KPCA(Extractor):
         center: bool = True,
         tolerance: float = 1e-10,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -416,8 +300,7 @@ class KPCAClassifier(_Classifier, KPCA):
         center: bool = True,
         tolerance: float = 1e-10,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -435,8 +318,7 @@ class KPCARegressor(_Regressor, KPCA):
         center: bool = True,
         tolerance: float = 1e-10,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -467,7 +349,7 @@ class PLSClassifier(_Classifier, PLS):
         dim: int | str = 'auto',
         *,
         center: bool = True,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -483,7 +365,7 @@ class PLSRegressor(_Regressor, PLS):
         dim: int | str = 'auto',
         *,
         center: bool = True,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -500,7 +382,6 @@ class KPLS(Extractor):
         *,
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -517,8 +398,7 @@ class KPLSClassifier(_Classifier, KPLS):
         *,
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -535,8 +415,7 @@ class KPLSRegressor(_Regressor, KPLS):
         *,
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -569,7 +448,7 @@ class BLFClassifier(_Classifier, BLF):
         *,
         center: bool = True,
         loss: str = 'auto',
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -586,7 +465,7 @@ class BLFRegressor(_Regressor, BLF):
         *,
         center: bool = True,
         loss: str = 'auto',
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -604,7 +483,6 @@ class KBLF(Extractor):
         center: bool = True,
         loss: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -622,8 +500,7 @@ class KBLFClassifier(_Classifier, KBLF):
         center: bool = True,
         loss: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -641,8 +518,7 @@ class KBLFRegressor(_Regressor, KBLF):
         center: bool = True,
         loss: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -675,7 +551,7 @@ class ContinuumRegressionClassifier(_Classifier, ContinuumRegression):
         *,
         center: bool = True,
         alpha: float = 0.5,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -692,7 +568,7 @@ class ContinuumRegressionRegressor(_Regressor, ContinuumRegression):
         *,
         center: bool = True,
         alpha: float = 0.5,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -712,7 +588,6 @@ class SparseKPLS(Extractor):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -732,8 +607,7 @@ class SparseKPLSClassifier(_Classifier, SparseKPLS):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -753,8 +627,7 @@ class SparseKPLSRegressor(_Regressor, SparseKPLS):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -775,7 +648,6 @@ class SparseKBLF(Extractor):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -796,8 +668,7 @@ class SparseKBLFClassifier(_Classifier, SparseKBLF):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -818,8 +689,7 @@ class SparseKBLFRegressor(_Regressor, SparseKBLF):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -843,7 +713,6 @@ class SMA(Extractor):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -867,8 +736,7 @@ class SMAClassifier(_Classifier, SMA):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -892,8 +760,7 @@ class SMARegressor(_Regressor, SMA):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -917,7 +784,6 @@ class SMC(Extractor):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -941,8 +807,7 @@ class SMCClassifier(_Classifier, SMC):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -966,8 +831,7 @@ class SMCRegressor(_Regressor, SMC):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -987,7 +851,6 @@ class SKFA(Extractor):
         center: bool = False,
         low_memory: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1006,8 +869,7 @@ class SKFAClassifier(_Classifier, SKFA):
         center: bool = False,
         low_memory: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1027,8 +889,7 @@ class SKFARegressor(_Regressor, SKFA):
         center: bool = False,
         low_memory: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1046,7 +907,6 @@ class HSIC(Extractor):
         lambda_: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1064,8 +924,7 @@ class HSICClassifier(_Classifier, HSIC):
         lambda_: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1083,8 +942,7 @@ class HSICRegressor(_Regressor, HSIC):
         lambda_: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1102,7 +960,6 @@ class UHSIC(Extractor):
         xi: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1120,8 +977,7 @@ class UHSICClassifier(_Classifier, UHSIC):
         xi: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1139,8 +995,7 @@ class UHSICRegressor(_Regressor, UHSIC):
         xi: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1163,7 +1018,6 @@ class SKFE(Extractor):
         tolerance: float = 1e-06,
         margin_C: float = 1.0,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1185,8 +1039,7 @@ class SKFEClassifier(_Classifier, SKFE):
         tolerance: float = 1e-06,
         margin_C: float = 1.0,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1204,7 +1057,6 @@ class KOPLS(Extractor):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1222,8 +1074,7 @@ class KOPLSClassifier(_Classifier, KOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1241,8 +1092,7 @@ class KOPLSRegressor(_Regressor, KOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1261,7 +1111,6 @@ class ReducedKOPLS(Extractor):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1280,8 +1129,7 @@ class ReducedKOPLSClassifier(_Classifier, ReducedKOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1300,8 +1148,7 @@ class ReducedKOPLSRegressor(_Regressor, ReducedKOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1320,7 +1167,6 @@ class KernelBoosting(Extractor):
         ridge: float | str = 'auto',
         center: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1338,8 +1184,7 @@ class KernelBoostingClassifier(_Classifier, KernelBoosting):
         ridge: float | str = 'auto',
         center: bool = False,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1360,7 +1205,6 @@ class HSICMKL(Extractor):
         tolerance: float = 1e-08,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1380,8 +1224,7 @@ class HSICMKLClassifier(_Classifier, HSICMKL):
         tolerance: float = 1e-08,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1406,7 +1249,6 @@ class SVMMKL(Extractor):
         tolerance: float = 1e-08,
         solver_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1430,8 +1272,7 @@ class SVMMKLClassifier(_Classifier, SVMMKL):
         tolerance: float = 1e-08,
         solver_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1452,7 +1293,6 @@ class MKL(Extractor):
         tolerance: float = 0.0001,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1472,8 +1312,7 @@ class MKLClassifier(_Classifier, MKL):
         tolerance: float = 0.0001,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1495,7 +1334,6 @@ class SVMJoint(Extractor):
         max_iter: int = 50,
         lambda_: float | str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1516,8 +1354,7 @@ class SVMJointClassifier(_Classifier, SVMJoint):
         max_iter: int = 50,
         lambda_: float | str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1539,7 +1376,6 @@ class USVMJoint(Extractor):
         max_iter: int = 50,
         xi: float | str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1560,8 +1396,7 @@ class USVMJointClassifier(_Classifier, USVMJoint):
         max_iter: int = 50,
         xi: float | str = 'auto',
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1582,7 +1417,6 @@ class SLMC(Extractor):
         settled: float = 0.0001,
         max_iter: int = 50,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1602,8 +1436,7 @@ class SLMCClassifier(_Classifier, SLMC):
         settled: float = 0.0001,
         max_iter: int = 50,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1629,7 +1462,6 @@ class LMKL(Extractor):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1654,8 +1486,7 @@ class LMKLClassifier(_Classifier, LMKL):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1684,7 +1515,6 @@ class SLDR(Extractor):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1712,8 +1542,7 @@ class SLDRClassifier(_Classifier, SLDR):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1726,7 +1555,7 @@ class SLDRClassifier(_Classifier, SLDR):
 class NoExtraction(Extractor):
     def __init__(
         self,
-        scale: str = 'auto',
+        scale: str = 'none',
         *,
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1740,8 +1569,7 @@ class NoExtractionClassifier(_Classifier, NoExtraction):
         self,
         kernel: Kernel = None,
         *,
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1756,7 +1584,6 @@ class NoExtractionRegressor(_Regressor, NoExtraction):
         self,
         kernel: Kernel = None,
         *,
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
@@ -1775,7 +1602,6 @@ class DirectionRule(Extractor):
         dim: int | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1793,8 +1619,7 @@ class DirectionRuleClassifier(_Classifier, DirectionRule):
         dim: int | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1812,8 +1637,7 @@ class DirectionRuleRegressor(_Regressor, DirectionRule):
         dim: int | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        gamma: float | str | None = None,
-        scale: str = 'auto',
+        scale: str = 'none',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1880,7 +1704,7 @@ def generate(
 def generators(
 ) -> list[dict[str, Any]]: ...
 def kernel_matrix(
-    kernel: Any,
+    kernel: str,
     X: Any,
     Y: Any = None,
     n_threads: int | None = None,
@@ -1896,7 +1720,7 @@ def load(
 def measure(
     X: Any,
     y: ArrayLike,
-    kernels: Any = 'rbf',
+    kernels: str | Sequence[str] | Mapping[str, Any] = 'rbf',
     *,
     task: str = 'auto',
     scale: str = 'none',

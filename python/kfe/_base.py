@@ -15,7 +15,6 @@ from . import _tables as tables
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._errors import InputError
-from ._kernels import with_params
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
@@ -25,7 +24,7 @@ from ._validation import check_strings, check_views, is_views, refuse_one_table,
 # Records of the library under the names that scikit-learn's users look for; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
 # Records of iterative searches: one value before the first iteration, and one after each.
-PATHS = ("objective", "alignment", "radius_margin", "loss")
+PATHS = ("objective", "alignment", "radius-margin", "loss")
 
 
 def _attribute(record: str, params: tuple[str, ...]) -> str:
@@ -112,13 +111,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self : object
         """
-        params = rename_params(self._entry, params)
-        if "kernel" in params:
-            super().set_params(kernel=params.pop("kernel"))
-        inner = {name[len("kernel__"):]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
-        if inner and hasattr(self, "kernel"):
-            self.kernel = with_params(self.kernel, inner)
-        return super().set_params(**params)
+        return super().set_params(**rename_params(self._entry, params))
 
     def _check_X(self, X, reset: bool):
         """X as the library takes it, with the checks and messages of scikit-learn."""

@@ -94,7 +94,7 @@ static kfe_status copy_record(const fitted *f, const char *name, double *out)
 
 static kfe_status copy_cost(const fitted *f, double *out)
 {
-    kfe_status status = copy_record(f, "bound_cost", out);
+    kfe_status status = copy_record(f, "bound-cost", out);
 
     for (int64_t k = 0; status == KFE_OK && k < f->length; k++)
         out[k] *= (double)(k + 1);

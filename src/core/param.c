@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/suggest.h"
+#include "core/wording.h"
 
 static void *field(void *settings, const kfe_i_param *row)
 {
@@ -19,20 +21,11 @@ static const void *const_field(const void *settings, const kfe_i_param *row)
     return (const char *)settings + row->offset;
 }
 
-/* Dashes and underscores are the same: label_file is label-file. */
-static int same_name(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (*a != *b && !(strchr("-_", *a) && strchr("-_", *b)))
-            return 0;
-    return *a == *b;
-}
-
 const kfe_i_param *kfe_i_param_find(const kfe_i_param_table *table, const char *name)
 {
     for (int i = 0; i < table->count; i++) {
         const kfe_param_info *info = &table->rows[i].info;
-        if (same_name(info->name, name) || (info->alias && same_name(info->alias, name)))
+        if (kfe_i_same_name(info->name, name) || (info->alias && kfe_i_same_name(info->alias, name)))
             return &table->rows[i];
     }
     return NULL;
@@ -69,27 +62,48 @@ static int name_of_value(const char *named, double value, char *out, size_t size
     return 0;
 }
 
-static kfe_status bad_value(kfe_context *ctx, const kfe_i_param *row, const char *owner, const char *value)
+/* Whose parameter a message is about: "method koc: dim", or as the host writes it, "--folds". */
+static void name_subject(const kfe_context *ctx, const char *owner, const char *name,
+                         char out[KFE_WORDING_TEXT])
 {
-    const kfe_param_info *info = &row->info;
+    if (owner)
+        snprintf(out, KFE_WORDING_TEXT, "%s: %s", owner, name);
+    else
+        kfe_i_word_name(ctx, name, out);
+}
+
+static kfe_status bad_number(kfe_context *ctx, const kfe_param_info *info, const char *subject,
+                             const char *value)
+{
     char low[KFE_NUMBER_TEXT];
     char high[KFE_NUMBER_TEXT];
     const char *words = info->words;
-
-    if (info->type == KFE_PARAM_CHOICE)
-        return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes one of %s, not '%s'", owner, info->name, words,
-                          value);
-    if (info->type == KFE_PARAM_FLAG)
-        return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes yes or no, not '%s'", owner, info->name, value);
-    kfe_i_format_number(info->min, low);
-    kfe_i_format_number(info->max, high);
     int positive = info->min == KFE_REAL_POSITIVE;
     int unbounded = info->max >= KFE_INT_MAX;
-    return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s takes %s %s%s%s%s%s%s, not '%s'", owner, info->name,
+
+    kfe_i_format_number(info->min, low);
+    kfe_i_format_number(info->max, high);
+    return kfe_i_fail(ctx, KFE_EINVAL, "%s takes %s %s%s%s%s%s%s, not '%s'", subject,
                       info->type == KFE_PARAM_INT ? "an integer" : "a number", positive ? "above " : "from ",
                       positive ? "0" : low, unbounded ? (positive ? "" : " up") : " to ",
                       unbounded ? "" : high, words ? (strchr(words, '|') ? " or one of " : " or ") : "",
                       words ? words : "", value);
+}
+
+static kfe_status bad_value(kfe_context *ctx, const kfe_i_param *row, const char *owner, const char *value)
+{
+    const kfe_param_info *info = &row->info;
+    char subject[KFE_WORDING_TEXT];
+
+    name_subject(ctx, owner, info->name, subject);
+    if (info->type == KFE_PARAM_TEXT)
+        return kfe_i_fail(ctx, KFE_EINVAL, "the value of %s is longer than %d bytes", subject,
+                          KFE_PARAM_TEXT_SIZE - 1);
+    if (info->type == KFE_PARAM_CHOICE)
+        return kfe_i_fail(ctx, KFE_EINVAL, "%s takes one of %s, not '%s'", subject, info->words, value);
+    if (info->type == KFE_PARAM_FLAG)
+        return kfe_i_fail(ctx, KFE_EINVAL, "%s takes yes or no, not '%s'", subject, value);
+    return bad_number(ctx, info, subject, value);
 }
 
 static kfe_status set_number(kfe_context *ctx, const kfe_i_param *row, const char *owner, void *target,
@@ -139,8 +153,7 @@ static kfe_status set_row(kfe_context *ctx, const kfe_i_param *row, const char *
     }
     case KFE_PARAM_TEXT:
         if (strlen(value) >= KFE_PARAM_TEXT_SIZE)
-            return kfe_i_fail(ctx, KFE_EINVAL, "%s: the value of %s is longer than %d bytes", owner,
-                              row->info.name, KFE_PARAM_TEXT_SIZE - 1);
+            return bad_value(ctx, row, owner, value);
         memset(target, 0, KFE_PARAM_TEXT_SIZE);
         memcpy(target, value, strlen(value));
         return KFE_OK;
@@ -152,7 +165,7 @@ kfe_status kfe_i_params_default(kfe_context *ctx, const kfe_i_param_table *table
 {
     for (int i = 0; i < table->count; i++) {
         const kfe_i_param *row = &table->rows[i];
-        kfe_status status = set_row(ctx, row, "default", field(settings, row), row->info.initial);
+        kfe_status status = set_row(ctx, row, NULL, field(settings, row), row->info.initial);
         if (status != KFE_OK)
             return status;
     }
@@ -174,6 +187,8 @@ kfe_status kfe_i_param_set(kfe_context *ctx, const kfe_i_param_table *table, con
     if (row)
         return set_row(ctx, row, owner, field(settings, row), value);
     kfe_i_suggest(name, param_name_at, table, suggestion, sizeof suggestion);
+    if (!owner)
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no parameter '%s'%s", name, suggestion);
     return kfe_i_fail(ctx, KFE_EINVAL, "%s has no parameter '%s'%s", owner, name, suggestion);
 }
 
@@ -280,25 +295,4 @@ kfe_status kfe_i_params_parse(kfe_context *ctx, const kfe_i_param_table *table, 
 {
     struct parse_target target = {table, owner, settings};
     return kfe_i_options_each(ctx, text, set_option, &target);
-}
-
-/* ---- suggestions ---- */
-
-void kfe_i_suggest(const char *word, const char *(*name_at)(const void *, int), const void *list, char *out,
-                   size_t size)
-{
-    const char *best = NULL;
-    int best_distance = (int)strlen(word) / 3 + 2;
-
-    for (int i = 0; name_at(list, i); i++) {
-        int distance = kfe_i_edit_distance(word, name_at(list, i));
-        if (distance < best_distance && distance < (int)strlen(name_at(list, i))) {
-            best_distance = distance;
-            best = name_at(list, i);
-        }
-    }
-    if (best)
-        snprintf(out, size, " (did you mean '%s'?)", best);
-    else if (size)
-        out[0] = '\0';
 }

@@ -65,7 +65,8 @@ typedef struct kfe_i_param_table {
 #define KFE_REAL_MAX 1.7976931348623157e308
 
 kfe_status kfe_i_params_default(kfe_context *ctx, const kfe_i_param_table *table, void *settings);
-/* `owner` says in messages whose parameter it is ("method koc", "kernel rbf"). */
+/* `owner` says in messages whose parameter it is ("method koc", "kernel rbf"); NULL: an option of the call, which the
+ * message names as the host does (--folds, folds). */
 kfe_status kfe_i_param_set(kfe_context *ctx, const kfe_i_param_table *table, const char *owner,
                            void *settings, const char *name, const char *value);
 /* "a=1,b=2"; NULL and "" change nothing. */
@@ -84,9 +85,5 @@ typedef kfe_status (*kfe_i_option_fn)(kfe_context *ctx, void *user, const char *
 kfe_status kfe_i_options_each(kfe_context *ctx, const char *text, kfe_i_option_fn use, void *user);
 /* Appends `value` with commas and backslashes escaped. */
 void kfe_i_option_escape(kfe_i_text *out, const char *value);
-
-/* Writes " (did you mean X?)" into out, or "" if no name is similar. `name_at` returns NULL past the end. */
-void kfe_i_suggest(const char *word, const char *(*name_at)(const void *, int), const void *list, char *out,
-                   size_t size);
 
 #endif

@@ -331,6 +331,14 @@ int kfe_i_word_at(const char *words, int index, char *out, size_t size)
     return 1;
 }
 
+int kfe_i_same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(strchr("-_", *a) && strchr("-_", *b)))
+            return 0;
+    return *a == *b;
+}
+
 int kfe_i_word_index(const char *words, const char *word)
 {
     char entry[64];
@@ -339,25 +347,4 @@ int kfe_i_word_index(const char *words, const char *word)
         if (strcmp(entry, word) == 0)
             return i;
     return -1;
-}
-
-int kfe_i_edit_distance(const char *a, const char *b)
-{
-    enum { LIMIT = 64 };
-    int row[LIMIT + 1];
-    int length = (int)strnlen(b, LIMIT);
-
-    for (int j = 0; j <= length; j++)
-        row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= length; j++) {
-            int replaced = diagonal + (a[i - 1] != b[j - 1]);
-            int edited = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < edited ? replaced : edited;
-        }
-    }
-    return row[length];
 }

@@ -40,12 +40,11 @@ void kfe_i_format_bytes(double bytes, char *out, size_t size);
  * decimal point in every locale. Returns 1, or 0 if it is not a number. */
 int kfe_i_parse_number(const char *begin, const char *end, double *out);
 
+/* Whether two names are the same if dashes and underscores are: label_file is label-file. */
+int kfe_i_same_name(const char *a, const char *b);
 /* The index of `word` in a list "a|b|c", or -1. */
 int kfe_i_word_index(const char *words, const char *word);
 /* Copies entry `index` of a word list. Returns 0 past the end. */
 int kfe_i_word_at(const char *words, int index, char *out, size_t size);
-
-/* The number of insertions, deletions and replacements that turn a into b, for "did you mean". */
-int kfe_i_edit_distance(const char *a, const char *b);
 
 #endif

@@ -78,6 +78,23 @@ static void put_python_name(writer *w, const char *name, size_t length)
         put_string(w, "_");
 }
 
+/* Tables may write label_file for label-file. */
+static void put_dashed_name(writer *w, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        put(w, name[i] == '_' ? "-" : name + i, 1);
+}
+
+static void put_name(writer *w, kfe_wording wording, const char *name, size_t length)
+{
+    if (wording == KFE_WORDING_FLAGS)
+        put_string(w, "--");
+    if (wording == KFE_WORDING_PYTHON)
+        put_python_name(w, name, length);
+    else
+        put_dashed_name(w, name, length);
+}
+
 static const special_case *find_special_case(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof special_cases / sizeof *special_cases; i++)
@@ -105,14 +122,17 @@ static void put_parameter(writer *w, kfe_wording wording, const char *name, size
         put_string(w, special->words[wording]);
         return;
     }
-    if (wording == KFE_WORDING_FLAGS)
-        put_string(w, "--");
-    if (wording == KFE_WORDING_PYTHON)
-        put_python_name(w, name, length);
-    else
-        put(w, name, length);
+    put_name(w, wording, name, length);
     if (value_length > 0)
         put_value(w, wording, value, value_length);
+}
+
+void kfe_i_word_name(const kfe_context *ctx, const char *name, char out[KFE_WORDING_TEXT])
+{
+    writer w = {out, 0};
+
+    out[0] = '\0';
+    put_name(&w, ctx->wording, name, strlen(name));
 }
 
 void kfe_i_word_format(const kfe_context *ctx, const char *format, char out[KFE_WORDING_TEXT])

@@ -25,6 +25,9 @@ enum { KFE_WORDING_TEXT = 1024 };
 /* Translates a format for the host of the context. */
 void kfe_i_word_format(const kfe_context *ctx, const char *format, char out[KFE_WORDING_TEXT]);
 
+/* Writes one parameter as the host of the context does: --label-file, label_file or label-file. */
+void kfe_i_word_name(const kfe_context *ctx, const char *name, char out[KFE_WORDING_TEXT]);
+
 /* Adds a message to a text, translated for the host of the text's context. */
 void kfe_i_text_message(kfe_i_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

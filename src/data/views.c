@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
+#include "core/suggest.h"
 #include "data/read/reader.h"
 #include "data/utf8.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/suggest.h"
 
 #define KFE_KERNEL(name) extern const kfe_i_kernel_def kfe_i_kernel_##name;
 #include "kernel/kernels.def"
@@ -39,7 +40,6 @@ int kfe_kernel(int index, kfe_entry_info *out)
     out->summary = def->summary;
     out->formula = def->formula;
     out->flags = def->flags;
-    out->alias = def->alias;
     return 1;
 }
 
@@ -70,7 +70,7 @@ static kfe_status find_def(kfe_context *ctx, const char *text, const kfe_i_kerne
 
     snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), text);
     for (int i = 0; (*out = kfe_i_kernel_def_at(i)); i++)
-        if (strcmp((*out)->name, name) == 0 || ((*out)->alias && strcmp((*out)->alias, name) == 0))
+        if (strcmp((*out)->name, name) == 0)
             return KFE_OK;
     kfe_i_suggest(name, kernel_name_at, NULL, suggestion, sizeof suggestion);
     return kfe_i_fail(ctx, KFE_EINVAL, "there is no kernel '%s'%s; {kernels} lists them", name, suggestion);
@@ -180,6 +180,15 @@ void kfe_i_kernel_format(const kfe_i_kernel *kernel, kfe_i_text *out)
         kfe_i_text_puts(out, params->count > 0 ? "," : ":");
         kfe_i_params_format(&common_params, &kernel->common, out);
     }
+}
+
+kfe_status kfe_i_kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_kernel_format(kernel, &text);
+    return kfe_i_text_take(&text, out);
 }
 
 /* ---- lists ---- */

@@ -28,7 +28,6 @@ typedef struct kfe_i_tile {
 
 typedef struct kfe_i_kernel_def {
     const char *name;
-    const char *alias; /* another name that users type; NULL: none */
     const char *summary;
     const char *formula;
     unsigned flags; /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS */
@@ -81,6 +80,8 @@ kfe_status kfe_i_kernel_copy(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i
 void kfe_i_kernel_free(kfe_i_kernel *kernel);
 /* Appends what kfe_i_kernel_parse reads ("user:NAME" for user kernels). */
 void kfe_i_kernel_format(const kfe_i_kernel *kernel, kfe_i_text *out);
+/* The same as a string of its own, which the caller frees. */
+kfe_status kfe_i_kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char **out);
 
 void kfe_i_kernel_list_init(kfe_context *ctx, kfe_i_kernel_list *list);
 void kfe_i_kernel_list_free(kfe_i_kernel_list *list);

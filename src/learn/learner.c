@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/suggest.h"
 
 #define KFE_LEARNER(name) extern const kfe_i_learner kfe_i_learner_##name;
 #include "learn/learners.def"

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/suggest.h"
+
 #define KFE_METHOD(name) extern const kfe_i_method kfe_i_method_##name;
 #include "method/methods.def"
 #undef KFE_METHOD

@@ -323,6 +323,20 @@ int64_t kfe_model_gate(const kfe_model *model, const double **weights, const dou
     return model->local ? model->local->gate_dim : 0;
 }
 
+int64_t kfe_model_kernels(const kfe_model *model)
+{
+    return model->kernels.count;
+}
+
+kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    *out = NULL;
+    if (index < 0 || index >= model->kernels.count)
+        return kfe_i_fail(ctx, KFE_EINVAL, "the model has %lld kernels, so that none has the index %lld",
+                          (long long)model->kernels.count, (long long)index);
+    return kfe_i_kernel_text(ctx, &model->kernels.items[index], out);
+}
+
 const char *kfe_model_record_name(const kfe_model *model, int64_t index)
 {
     return index >= 0 && index < model->record_count ? model->records[index].name : NULL;
@@ -331,7 +345,7 @@ const char *kfe_model_record_name(const kfe_model *model, int64_t index)
 const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count)
 {
     for (int64_t i = 0; i < model->record_count; i++)
-        if (strcmp(model->records[i].name, name) == 0) {
+        if (kfe_i_same_name(model->records[i].name, name)) {
             *count = model->records[i].count;
             return model->records[i].values;
         }

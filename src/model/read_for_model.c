@@ -7,7 +7,6 @@
 
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/read/read.h"
 #include "data/views.h"
 #include "model/model.h"
 
@@ -112,7 +111,7 @@ static kfe_status note_label(kfe_context *ctx, void *user, const char *key, cons
 
     (void)ctx;
     (void)value;
-    r->label_is_given |= strcmp(key, "label") == 0 || strcmp(key, "label_file") == 0;
+    r->label_is_given |= kfe_i_same_name(key, "label") || kfe_i_same_name(key, "label-file");
     return KFE_OK;
 }
 
@@ -142,15 +141,16 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     kfe_status status = KFE_OK;
     const char **paths = NULL;
     const char **names = NULL;
-    kfe_i_expected expected = {.task = r->model->task};
 
+    if (r->count == 1 && !r->files[0].given)
+        return kfe_data_read(r->ctx, r->files[0].path, options, out);
     KFE_ALLOC(r->ctx, paths, r->count);
     KFE_ALLOC(r->ctx, names, r->count);
     for (int i = 0; i < r->count; i++) {
         paths[i] = r->files[i].path;
         names[i] = r->files[i].given;
     }
-    KFE_TRY(kfe_i_data_read_files(r->ctx, r->count, paths, names, options, &expected, out));
+    KFE_TRY(kfe_data_read_views(r->ctx, r->count, paths, names, options, out));
 cleanup:
     kfe_i_free(r->ctx, paths);
     kfe_i_free(r->ctx, names);

@@ -31,7 +31,7 @@ const kfe_param_info *kfe_fit_option(int index)
 kfe_status kfe_i_fit_settings_parse(kfe_context *ctx, const char *options, kfe_i_fit_settings *out)
 {
     kfe_status status = kfe_i_params_default(ctx, &kfe_i_fit_params, out);
-    return status == KFE_OK ? kfe_i_params_parse(ctx, &kfe_i_fit_params, "options", out, options) : status;
+    return status == KFE_OK ? kfe_i_params_parse(ctx, &kfe_i_fit_params, NULL, out, options) : status;
 }
 
 static kfe_status set_learner_param(kfe_context *ctx, kfe_spec *spec, const char *name, const char *value)
@@ -47,7 +47,7 @@ kfe_status kfe_spec_set(kfe_context *ctx, kfe_spec *spec, const char *name, cons
     char owner[64];
 
     if (kfe_i_param_find(&kfe_i_fit_params, name))
-        return kfe_i_param_set(ctx, &kfe_i_fit_params, "fit", &spec->fit, name, value);
+        return kfe_i_param_set(ctx, &kfe_i_fit_params, NULL, &spec->fit, name, value);
     if (spec->learner && kfe_i_param_find(&spec->learner->params, name))
         return set_learner_param(ctx, spec, name, value);
     snprintf(owner, sizeof owner, "method %s", spec->method->name);

@@ -10,15 +10,6 @@
 
 enum { FEW = 12 }; /* numbers of a record, and class names, that the text shows */
 
-static kfe_status kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char **out)
-{
-    kfe_i_text text;
-
-    kfe_i_text_init(&text, ctx);
-    kfe_i_kernel_format(kernel, &text);
-    return kfe_i_text_take(&text, out);
-}
-
 static void scale_name(const kfe_i_model_view *view, char *out, size_t size)
 {
     kfe_i_word_at(KFE_SCALE_WORDS, (int)view->scaler.kind, out, size);
@@ -99,7 +90,7 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
     kfe_i_text_init(&text, ctx);
     kfe_i_text_printf(&text, "method      %s (%s)\n", model->method, model->params);
     for (int64_t m = 0; m < model->kernels.count; m++) {
-        KFE_TRY(kernel_text(ctx, &model->kernels.items[m], &kernel));
+        KFE_TRY(kfe_i_kernel_text(ctx, &model->kernels.items[m], &kernel));
         kfe_i_text_printf(&text, "kernel      %s", kernel);
         if (model->view_count > 1)
             kfe_i_text_printf(&text, " on %s", model->views[model->kernels.items[m].view].name);
@@ -176,7 +167,7 @@ static kfe_status write_kernels(kfe_context *ctx, kfe_i_json *json, const kfe_mo
 
     kfe_i_json_array(json, "kernels");
     for (int64_t m = 0; m < model->kernels.count; m++) {
-        KFE_TRY(kernel_text(ctx, &model->kernels.items[m], &kernel));
+        KFE_TRY(kfe_i_kernel_text(ctx, &model->kernels.items[m], &kernel));
         kfe_i_json_text(json, NULL, kernel);
         kfe_i_free(ctx, kernel);
     }

@@ -33,16 +33,13 @@ static kfe_status look(kfe_context *ctx, const kfe_model *model, int64_t m, part
 {
     const kfe_i_kernel *kernel = &model->kernels.items[m];
     const kfe_i_local_part *part = &model->local->parts[m];
-    kfe_i_text text;
 
     *out = (part_report){.view = model->views[kernel->view].name,
                          .cols = part->cols,
                          .dim = part->dim,
                          .mapped = part->mapped};
     measure(model, m, out);
-    kfe_i_text_init(&text, ctx);
-    kfe_i_kernel_format(kernel, &text);
-    return kfe_i_text_take(&text, &out->kernel);
+    return kfe_i_kernel_text(ctx, kernel, &out->kernel);
 }
 
 /* A view of several parts is needed as long as one of them is used. */

@@ -33,6 +33,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
+#include "core/suggest.h"
 #include "core/text.h"
 
 #define UNDEFINED ((double)NAN)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kfe_evaluate: metrics of a model's predictions on data with labels. Classes are matched to the model's by name, numbers
- * by value.
+ * kfe_evaluate: metrics of a model's predictions on data with labels. Classes are matched to the model's by name.
  * A label that the model was not fitted on becomes a further class that is never predicted. It has the same score
  * in every row, so its auc is one half.
  */
@@ -9,7 +8,6 @@
 
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/classes.h"
 #include "model/model.h"
 #include "report/outcome.h"
 
@@ -104,7 +102,7 @@ static int32_t class_number(kfe_i_evaluation *result, const char *name)
 {
     int64_t g = 0;
 
-    while (g < result->class_count && !kfe_i_same_class(result->class_names[g], name))
+    while (g < result->class_count && strcmp(result->class_names[g], name) != 0)
         g++;
     if (g == result->class_count)
         result->class_names[result->class_count++] = name;
@@ -245,7 +243,7 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
 
     *out = NULL;
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
-    KFE_TRY(kfe_i_params_parse(ctx, &params, "evaluation", &job.settings, options));
+    KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &job.settings, options));
     KFE_TRY(check_target(&job));
     if (model->learner)
         KFE_TRY(choose_metrics(&job));

@@ -108,6 +108,10 @@ def test_label_column(kfe):
     kfe.write("labels.txt", "a\nb\n")
     kfe.refused(*FIT, "--label-file", "labels.txt", "--label", "none", "numbers.csv", "-o", "m.kfe",
                 says=["labels.txt", "2", "3"])
+    kfe.write("labels.txt", "a\nb\na\n")
+    for label in ("1", "last", "first"):
+        kfe.refused(*FIT, "--label-file", "labels.txt", "--label", label, "numbers.csv", "-o", "m.kfe",
+                    says=f"--label {label} and --label-file both say where the labels are")
 
 
 def test_supervised_methods_need_two_classes(kfe):
@@ -244,6 +248,9 @@ def test_a_failed_write_leaves_the_old_file(kfe):
 @pytest.mark.parametrize("arguments, says", [
     (["fti"], "did you mean fit"),
     (["--nosuch"], "kfe help"),
+    (["fit", "-m", "kpac", "x.csv", "-o", "m"], "did you mean kpca"),
+    (["cv", "-m", "koc", "--learner", "knn", "--folds", "1.5", "x.csv"], "kfe: --folds takes an integer from 2 up, not"),
+    (["fit", "-m", "koc", "--missing", "never", "x.csv", "-o", "m"], "--missing takes one of"),
     (["fit", "-m", "kocc", "x.csv", "-o", "m"], "did you mean koc"),
     (["fit", "-m", "koc", "--clustres", "2", "x.csv", "-o", "m"], "--clustres"),
     (["fit", "-m", "kpca", "--dimm", "2", "x.csv", "-o", "m"], "did you mean --dim"),
@@ -289,6 +296,7 @@ def test_wrong_usage(kfe, arguments, says):
 def test_no_flag_is_suggested_that_shares_no_letter_with_what_was_typed(kfe):
     """One edit turns k into C, which is not what was meant."""
     assert "did you mean" not in kfe.refused("fit", "-m", "koc", "--k", "3")
+    assert "did you mean" not in kfe.refused("fit", "-m", "foo", "x.csv", "-o", "m")
 
 
 def test_one_row_of_new_data(kfe):

@@ -92,6 +92,39 @@ def test_labels_may_be_missing_or_elsewhere_at_transform_time(kfe):
     assert kfe.ok("transform", "other.kfe", "bare.csv").out == with_labels
 
 
+def test_a_target_that_an_unsupervised_method_does_not_use_is_named(kfe):
+    """The last column of a table is the label unless --label says otherwise: whoever fits kpca is told."""
+    kfe.write("numbers.csv", "1.5,2,3\n3,4,4\n5,7.5,1\n2,2,8\n")
+    told = "column 3, the last, was taken as the target, which kpca does not use; --label none makes it data"
+    assert told in kfe.ok("fit", "-m", "kpca", "numbers.csv", "-o", "m.kfe").err
+    for arguments in (["-m", "kpca", "--label", "none"], ["-m", "kpca", "--label", "last"], ["-m", "kpls"],
+                      ["-m", "kpca", "--learner", "ls"]):
+        assert "was taken as the target" not in kfe.ok("fit", *arguments, "numbers.csv", "-o", "m.kfe").err
+    kfe.write("rows.svm", "1 1:2 2:3\n2 1:3 2:1\n1 1:4\n")
+    assert "was taken as the target" not in kfe.ok("fit", "-m", "kpca", "rows.svm", "-o", "m.kfe").err
+
+
+def test_the_summary_of_a_fit_names_the_kernel(kfe):
+    """gamma=scale is one over the number of columns times the variance of all values."""
+    kfe.write("numbers.csv", "0,1\n0,3\n")
+    told = kfe.ok("fit", "-m", "kpca", "-k", "rbf:gamma=scale", "--label", "none", "numbers.csv", "-o", "m.kfe").err
+    gamma = float(told.split("kpca with rbf:gamma=")[1].split(":")[0])
+    assert gamma == pytest.approx(float(f"{1 / (2 * 1.5):g}"))  # 0, 1, 0 and 3 vary by 1.5
+    assert "kpca with rbf:gamma=" in kfe.ok("fit", "-m", "kpca", "--label", "none", "numbers.csv", "-o", "m.kfe").err
+    told = kfe.ok("fit", "-m", "kpca", *["-k", "rbf:gamma=0.5"] * 6, "--label", "none", "numbers.csv", "-o", "m.kfe").err
+    assert "with " + " + ".join(["rbf:gamma=0.5"] * 4) + " + 2 more kernels: " in told
+    assert " with " not in kfe.ok("fit", "-m", "pca", "--label", "none", "numbers.csv", "-o", "m.kfe").err
+
+
+def test_every_sparse_view_is_called_sparse(kfe):
+    kfe.write("dense.csv", "1,2\n2,1\n3,5\n4,4\n")
+    kfe.write("sparse.svm", "1 1:2 2:3\n2 1:3 2:1\n1 1:4\n2 2:1\n")
+    told = kfe.ok("fit", "-m", "koc", "dense.csv", "sparse.svm", "-o", "m.kfe").err
+    assert "4 examples, 2 + 2 (sparse) columns, 2 classes" in told
+    told = kfe.ok("fit", "-m", "koc", "sparse.svm", "-o", "m.kfe").err
+    assert "4 examples, 2 columns (sparse), 2 classes" in told
+
+
 def test_several_views(kfe):
     kfe.write("first.csv", "1,2\n2,1\n3,5\n4,4\n5,1\n6,0\n")
     kfe.write("second.csv", "0.5,a\n0.1,b\n0.3,a\n0.2,b\n0.9,a\n0.4,b\n")

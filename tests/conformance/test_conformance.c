@@ -74,6 +74,16 @@ static char *description(const support_subject *s, const kfe_model *model, kfe_s
     return text;
 }
 
+/* One spelling rule: small letters, digits and dashes. */
+static void check_record_names(const kfe_model *model)
+{
+    const char *name;
+
+    for (int64_t i = 0; (name = kfe_model_record_name(model, i)) != NULL; i++)
+        if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(name))
+            fail_msg("the record '%s' of %s", name, kfe_model_method(model));
+}
+
 static void check_file(const support_subject *s, const char *params, const support_variant *variant)
 {
     support_made train = support_make(s, variant);
@@ -82,6 +92,7 @@ static void check_file(const support_subject *s, const char *params, const suppo
     kfe_model *model = support_subject_fit(s, params, train.data);
     kfe_model *loaded = NULL;
 
+    check_record_names(model);
     assert_ok(s->ctx, kfe_model_save(s->ctx, model, path));
     assert_ok(s->ctx, kfe_model_load(s->ctx, path, &loaded));
     kfe_matrix before = support_transform(s->ctx, model, test.data);

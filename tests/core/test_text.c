@@ -264,10 +264,42 @@ static void test_words(void **state)
     assert_int_equal(kfe_i_word_at("a|standard|c", 1, word, sizeof word), 1);
     assert_string_equal(word, "standar");
     assert_int_equal(kfe_i_word_at("a|b", 2, word, sizeof word), 0);
-    assert_int_equal(kfe_i_edit_distance("kitten", "sitting"), 3);
-    assert_int_equal(kfe_i_edit_distance("", "abc"), 3);
-    assert_int_equal(kfe_i_edit_distance("abc", ""), 3);
-    assert_int_equal(kfe_i_edit_distance("gamma", "gamma"), 0);
+}
+
+static void test_typos(void **state)
+{
+    static const struct {
+        const char *word, *name;
+        int typos;
+    } cases[] = {
+        {"gamma", "gamma", 0},
+        {"gama", "gamma", 1},
+        {"gmama", "gamma", 1}, /* swapped */
+        {"kpac", "kpca", 1},
+        {"laplace", "laplacian", 3},
+        {"svn", "svm", 1},
+        {"foo", "koc", -1},
+        {"kitten", "sitting", -1},
+        {"", "abc", -1},
+        {"abc", "", -1},
+        {"k", "m", -1},
+        {"kp", "pk", 1},
+        {"x_y", "x-y", 1},
+        {"ridge", "gamma", -1},
+        {"a", "ab", -1},
+        {"standrad", "standard", 1},
+    };
+    char longer[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (kfe_count_typos(cases[i].word, cases[i].name) != cases[i].typos)
+            fail_msg("%s for %s: %d", cases[i].word, cases[i].name,
+                     kfe_count_typos(cases[i].word, cases[i].name));
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    assert_int_equal(kfe_count_typos(longer, longer), 0);
+    assert_int_equal(kfe_count_typos(longer, "aaa"), -1);
 }
 
 int main(void)
@@ -284,6 +316,7 @@ int main(void)
         with_context(test_growing_text),
         cmocka_unit_test(test_growing_text_out_of_memory),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_typos),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

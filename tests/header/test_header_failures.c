@@ -149,6 +149,7 @@ static kfe_status use_files(kfe_context *ctx, void *user)
     assert_int_equal(CALL(kfe_escape)("a", name, sizeof name), 1);
     CALL(kfe_view_name)(csv_path, name, sizeof name);
     assert_string_equal(name, "table");
+    assert_int_equal(CALL(kfe_count_typos)("tabel", name), 1);
     assert_string_equal(CALL(kfe_data_view_name)(views, 1), "table");
     assert_int_equal(CALL(kfe_data_rows)(read), ROWS);
     assert_int_equal(CALL(kfe_data_views)(views), 2);
@@ -181,11 +182,10 @@ static kfe_status use_memory(kfe_context *ctx, void *user)
     kfe_status status = KFE_OK;
     kfe_data *data = NULL;
     kfe_data *sets[6] = {0};
-    double row[COLS] = {0};
+    double row[COLS];
 
     (void)user;
     TRY(wrap_labelled(ctx, &data));
-    assert_int_equal(CALL(kfe_guess_task)(ctx, 1, row, 1), KFE_TASK_REAL);
     TRY(CALL(kfe_data_set_column_names)(ctx, data, 0, names));
     TRY(CALL(kfe_data_wrap_csr)(ctx, 2, 2, row_start, columns, values, &sets[0]));
     TRY(CALL(kfe_data_from_text)(ctx, 3, strings, &sets[1]));
@@ -244,7 +244,7 @@ static kfe_status use_tables(kfe_context *ctx, void *user)
     kfe_status status = KFE_OK;
     kfe_entry_info entry;
     kfe_guide_row row;
-    char *texts[4] = {0};
+    char *texts[5] = {0};
 
     (void)user;
     TRY(CALL(kfe_list_generators)(ctx, NULL, &texts[0]));
@@ -295,6 +295,7 @@ static void look_at_model(const kfe_model *model)
     assert_int_equal(CALL(kfe_model_views)(model), 1);
     assert_int_equal(CALL(kfe_model_cols)(model, 0), COLS);
     CALL(kfe_model_label_column)(model);
+    assert_int_equal(CALL(kfe_model_kernels)(model), 1);
     assert_int_equal(CALL(kfe_model_takes_strings)(model, 0), 0);
     assert_int_equal(CALL(kfe_model_class_count)(model), 3);
     assert_string_equal(CALL(kfe_model_class_name)(model, 0), "a");
@@ -314,7 +315,7 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     kfe_matrix predictions = {0};
     kfe_matrix outputs = {0};
     kfe_matrix scores = {0};
-    char *texts[4] = {0};
+    char *texts[5] = {0};
 
     TRY(CALL(kfe_transform)(ctx, model, data, &features));
     TRY(CALL(kfe_predict)(ctx, model, data, &predictions, &outputs));
@@ -323,9 +324,11 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     TRY(CALL(kfe_evaluate)(ctx, model, data, "metrics=auc;f1,positive=b", KFE_STYLE_JSON, &texts[1]));
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_TEXT, &texts[2]));
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_JSON, &texts[3]));
+    TRY(CALL(kfe_model_kernel)(ctx, model, 0, &texts[4]));
+    assert_true(strlen(texts[4]) > 0);
     TRY(CALL(kfe_predictions_write)(ctx, model, &predictions, &scores, predictions_path));
 cleanup:
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         kfe_string_free(ctx, texts[i]);
     kfe_matrix_free(&features);
     kfe_matrix_free(&predictions);

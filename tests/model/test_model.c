@@ -43,11 +43,12 @@ static void test_model_tells_about_itself(void **state)
     assert_int_equal(kfe_model_class_count(model), CLASSES);
     assert_string_equal(kfe_model_class_name(model, 2), "c2");
     assert_null(kfe_model_class_name(model, -1));
-    const double *sizes = kfe_model_record(model, "centroid_sizes", &count);
+    const double *sizes = kfe_model_record(model, "centroid-sizes", &count);
     assert_int_equal(count, CLASSES);
     assert_true(sizes[0] + sizes[1] + sizes[2] == ROWS);
     /* two features of three: the last centroid, and so its class, has no part in them */
     assert_int_equal(kfe_model_support_size(model), (int64_t)(sizes[0] + sizes[1]));
+    assert_ptr_equal(kfe_model_record(model, "centroid_sizes", &count), sizes);
     assert_null(kfe_model_record(model, "eigenvalues", &count));
     assert_int_equal(count, 0);
     kfe_model_free(model);
@@ -55,6 +56,27 @@ static void test_model_tells_about_itself(void **state)
     assert_int_equal(kfe_model_support_size(model), 0);
     kfe_model_free(model);
     kfe_model_free(NULL);
+    support_sample_free(&s);
+}
+
+static void test_model_names_its_kernels(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample s = make_sample(ctx);
+    kfe_model *model = support_fit(ctx, "koc", NULL, "rbf:gamma=0.5", s.data);
+    char *kernel = NULL;
+
+    assert_int_equal(kfe_model_kernels(model), 1);
+    assert_ok(ctx, kfe_model_kernel(ctx, model, 0, &kernel));
+    assert_string_equal(kernel, "rbf:gamma=0.5");
+    kfe_string_free(ctx, kernel);
+    assert_fails(ctx, KFE_EINVAL, "none has the index 1", kfe_model_kernel(ctx, model, 1, &kernel));
+    assert_fails(ctx, KFE_EINVAL, "none has the index -1", kfe_model_kernel(ctx, model, -1, &kernel));
+    assert_null(kernel);
+    kfe_model_free(model);
+    model = support_fit(ctx, "pca", NULL, NULL, s.data);
+    assert_int_equal(kfe_model_kernels(model), 0);
+    kfe_model_free(model);
     support_sample_free(&s);
 }
 
@@ -95,6 +117,26 @@ static model_file saved(kfe_context *ctx, const char *method, const char *kernel
     assert_ok(ctx, kfe_model_save(ctx, model, path));
     kfe_model_free(model);
     return model_file_read(path);
+}
+
+/* Files from before kfe 0.2 write records with underscores. */
+static void test_records_of_former_versions_are_read(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample s = make_sample(ctx);
+    model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
+    kfe_model *model = NULL;
+
+    model_file_rename(&f, "record.centroid-sizes", "record.centroid-sizes");
+    assert_ok(ctx, model_file_load(ctx, &f, &model));
+    assert_string_equal(kfe_model_record_name(model, 0), "centroid-sizes");
+    kfe_model_free(model);
+    model_file_rename(&f, "record.centroid-sizes", "record.rounds");
+    assert_ok(ctx, model_file_load(ctx, &f, &model));
+    assert_string_equal(kfe_model_record_name(model, 0), "iterations");
+    kfe_model_free(model);
+    model_file_free(&f);
+    support_sample_free(&s);
 }
 
 /* An edited file that was not touched loads: the edits below are what is refused. */
@@ -227,7 +269,7 @@ static void test_missing_tensors_are_refused(void **state)
     static const char *const names[][3] = {
         {"coefficients", "cofficients", "coefficients"},
         {"view0.support", "view1.support", "support"},
-        {"record.centroid_sizes", "view0.scale.shift", "scale.shift"},
+        {"record.centroid-sizes", "view0.scale.shift", "scale.shift"},
         {"support.index", "offset", "offset"},
     };
     kfe_context *ctx = *state;
@@ -252,7 +294,7 @@ static void test_wrong_shapes_are_refused(void **state)
         {"coefficients", "shape", "[3,12,1]"},
         {"coefficients", "dtype", "\"I64\""},
         {"view0.support", "dtype", "\"I64\""},
-        {"record.centroid_sizes", "dtype", "\"I64\""},
+        {"record.centroid-sizes", "dtype", "\"I64\""},
         {"support.index", "dtype", "\"F64\""},
     };
     kfe_context *ctx = *state;
@@ -270,7 +312,7 @@ static void test_wrong_shapes_are_refused(void **state)
 
 static void test_numbers_that_are_none_are_refused(void **state)
 {
-    static const char *const names[] = {"coefficients", "view0.support", "record.centroid_sizes"};
+    static const char *const names[] = {"coefficients", "view0.support", "record.centroid-sizes"};
     static const double values[] = {NAN, INFINITY, -INFINITY};
     kfe_context *ctx = *state;
     support_sample s = make_sample(ctx);
@@ -414,6 +456,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_model_tells_about_itself),
+        with_context(test_model_names_its_kernels),
+        with_context(test_records_of_former_versions_are_read),
         with_context(test_metadata_says_what_was_fitted),
         with_context(test_untouched_file_loads),
         with_context(test_wrong_metadata_is_refused),

@@ -123,7 +123,7 @@ static void test_path_on_test_rows_by_hand(void **state)
     for (int64_t i = 0; i < 10; i++)
         for (int64_t j = 0; j < 3; j++)
             expected += pow((tested[i] - mean) * z.values[i * z.stride + j], 2) / 10;
-    expected -= 3 * kfe_model_record(model, "bound_cost", &count)[0];
+    expected -= 3 * kfe_model_record(model, "bound-cost", &count)[0];
     json_t *report = support_reproduce(ctx, text, NULL);
     assert_below(fabs(support_result_number(support_result(report, 1), "ours") - expected),
                  1e-12 * (1 + fabs(expected)));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/suggest.h"
 
 #define KFE_GENERATOR(identifier) extern const kfe_i_generator kfe_i_generator_##identifier;
 #include "data/generate/generators.def"

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "core/memory.h"
+#include "core/suggest.h"
 #include "data/read/reader.h"
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx)

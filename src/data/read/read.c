@@ -24,8 +24,8 @@ static const kfe_i_param rows[] = {
     ROW(KFE_CHOICE, format, "format", "auto", "auto|csv|tsv|libsvm|npy|npz",
         "format of the input; auto looks at content and extension"),
     ROW(KFE_CHOICE, task, "task", "auto", "auto|classify|regress",
-        "what labels are: classes or real values; auto takes text, and whole numbers with at most 20 "
-        "different values, as classes, and warns if it takes other whole numbers as real values"),
+        "labels are classes or numbers; auto takes text, and integers with at most 50 distinct values, as "
+        "classes"),
     ROW(KFE_CHOICE, missing, "missing", "error", "error|mean|drop",
         "missing values: refuse them, fill in the mean of the column in this file, or drop the row"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
@@ -218,7 +218,7 @@ static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_
     if (!raw->labels.present)
         return KFE_OK;
     KFE_TRY(kfe_i_labels_to_target(&raw->labels, settings->label_file[0] ? settings->label_file : file,
-                                   settings, &data->target));
+                                   settings->task, &data->target));
     data->label_column = settings->label_file[0] ? 0 : raw->labels.column;
     data->target_name = raw->labels.name;
     raw->labels.name = NULL;
@@ -269,12 +269,35 @@ static kfe_status parse_settings(kfe_context *ctx, const char *options, kfe_i_re
 
     memset(out, 0, sizeof *out);
     KFE_TRY(kfe_i_params_default(ctx, &kfe_i_read_params, out));
-    KFE_TRY(kfe_i_params_parse(ctx, &kfe_i_read_params, "reading", out, options));
+    KFE_TRY(kfe_i_params_parse(ctx, &kfe_i_read_params, NULL, out, options));
+    if (out->label_file[0] && strcmp(out->label, "auto") != 0 && strcmp(out->label, "none") != 0)
+        KFE_FAIL(
+            ctx, KFE_EINVAL,
+            "{label=%s} and {label-file} both say where the labels are; give one of them. With {label-file} "
+            "every column is data",
+            out->label);
 cleanup:
     return status;
 }
 
-/* ---- one view or several ---- */
+kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_read_settings settings;
+    kfe_i_source source = {.ctx = NULL};
+
+    *out = NULL;
+    KFE_TRY(parse_settings(ctx, options, &settings));
+    if (strcmp(path, "-") == 0 && strcmp(settings.label_file, "-") == 0)
+        KFE_FAIL(ctx, KFE_EINVAL, "standard input cannot give both the data and the labels");
+    KFE_TRY(kfe_i_source_open(ctx, path, &source));
+    KFE_TRY(kfe_i_data_read_source(ctx, &source, path, &settings, out));
+cleanup:
+    kfe_i_source_close(&source);
+    return status;
+}
+
+/* ---- several views ---- */
 
 static kfe_status check_row_counts(kfe_context *ctx, int count, const char *const *paths,
                                    const kfe_i_raw_table *raws)
@@ -333,9 +356,8 @@ static kfe_status refuse_repeated_input(kfe_context *ctx, int count, const char 
     return uses > 1 ? kfe_i_fail(ctx, KFE_EINVAL, "standard input can be read only once") : KFE_OK;
 }
 
-kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const *paths,
-                                 const char *const *names, const char *options,
-                                 const kfe_i_expected *expected, kfe_data **out)
+kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
+                               const char *const *names, const char *options, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_read_settings settings;
@@ -344,7 +366,6 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
 
     *out = NULL;
     KFE_TRY(parse_settings(ctx, options, &settings));
-    settings.expected = expected;
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
     KFE_ALLOC_ZERO(ctx, raws, count);
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
@@ -364,15 +385,4 @@ cleanup:
     kfe_i_free(ctx, raws);
     kfe_data_free(data);
     return status;
-}
-
-kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out)
-{
-    return kfe_i_data_read_files(ctx, 1, &path, NULL, options, NULL, out);
-}
-
-kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
-                               const char *const *names, const char *options, kfe_data **out)
-{
-    return kfe_i_data_read_files(ctx, count, paths, names, options, NULL, out);
 }

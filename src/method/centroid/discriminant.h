@@ -41,7 +41,7 @@ typedef struct kfe_i_discriminant_space {
     const double *basis; /* rows × q */
 } kfe_i_discriminant_space;
 
-/* Makes the solution basis·V and records the λ as "scatter_ratios". */
+/* Makes the solution basis·V and records the λ as "scatter-ratios". */
 kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space *space,
                                const kfe_i_discriminant_settings *settings, kfe_i_solution *out);
 

@@ -99,7 +99,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     for (int64_t i = 0; i < groups.rows; i++)
         for (int64_t j = 0; j < dim; j++)
             out->coefficients[i * dim + j] = basis[groups.of[i] * rank + j] / groups.sizes[groups.of[i]];
-    KFE_TRY(kfe_i_solution_record(out, "centroid_sizes", groups.sizes, c));
+    KFE_TRY(kfe_i_solution_record(out, "centroid-sizes", groups.sizes, c));
 cleanup:
     kfe_i_groups_free(&groups);
     kfe_i_free(ctx, inner);

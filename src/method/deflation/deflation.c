@@ -199,7 +199,7 @@ static kfe_status record_evaluations(kfe_i_solution *out)
 
     for (int64_t i = 0; i < out->rows; i++)
         evaluations += !is_zero(out->dim, out->coefficients + i * out->dim);
-    return kfe_i_solution_record(out, "kernel_evaluations", &evaluations, 1);
+    return kfe_i_solution_record(out, "kernel-evaluations", &evaluations, 1);
 }
 
 kfe_status kfe_i_deflation_solution(kfe_i_deflation *d, kfe_i_solution *out)

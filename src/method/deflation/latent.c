@@ -265,8 +265,8 @@ kfe_status kfe_i_latent_record(const kfe_i_latent *l, const kfe_i_deflation *d, 
             numbers[t * k + j] = d->unit * c[j + 1] * d->signs[j] / d->lengths[j];
     }
     KFE_TRY(kfe_i_solution_record(out, "loss", l->losses + 1, k));
-    KFE_TRY(kfe_i_solution_record(out, "loss_coefficients", numbers, l->targets * k));
-    KFE_TRY(kfe_i_solution_record(out, "loss_intercepts", intercepts, l->targets));
+    KFE_TRY(kfe_i_solution_record(out, "loss-coefficients", numbers, l->targets * k));
+    KFE_TRY(kfe_i_solution_record(out, "loss-intercepts", intercepts, l->targets));
 cleanup:
     kfe_i_free(l->ctx, numbers);
     return status;

@@ -39,7 +39,7 @@ kfe_status kfe_i_latent_begin(kfe_i_deflation *deflation, const kfe_i_target *ta
 void kfe_i_latent_free(kfe_i_latent *latent);
 /* Fits intercepts and coefficients on all features so far, and takes the gradient there: kfe_i_rule.after. */
 kfe_status kfe_i_latent_refit(kfe_i_deflation *deflation, void *latent);
-/* Records "loss" after each feature, "loss_coefficients" (targets × features) and "loss_intercepts". Call it after
+/* Records "loss" after each feature, "loss-coefficients" (targets × features) and "loss-intercepts". Call it after
  * kfe_i_deflation_solution, which fixes signs. */
 kfe_status kfe_i_latent_record(const kfe_i_latent *latent, const kfe_i_deflation *deflation,
                                kfe_i_solution *out);

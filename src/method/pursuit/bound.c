@@ -108,8 +108,8 @@ kfe_status kfe_i_pursuit_bound(const kfe_i_pursuit *p, const double *coefficient
             recommended = (double)(j + 1);
     KFE_TRY(kfe_i_solution_record(out, "bound", bound, p->found.count));
     KFE_TRY(kfe_i_solution_record(out, "empirical", empirical, p->found.count));
-    KFE_TRY(kfe_i_solution_record(out, "bound_cost", &cost, 1));
-    KFE_TRY(kfe_i_solution_record(out, "recommended_dim", &recommended, 1));
+    KFE_TRY(kfe_i_solution_record(out, "bound-cost", &cost, 1));
+    KFE_TRY(kfe_i_solution_record(out, "recommended-dim", &recommended, 1));
     kfe_i_log(p->ctx, KFE_LOG_INFO, "%s: the bound recommends %.0f of %lld features", p->method, recommended,
               (long long)p->found.count);
 cleanup:

@@ -129,6 +129,17 @@ static void finish_gradient(kfe_i_radius_margin *bound, const double *x, int64_t
     add_outer(bound, 2 / radius, bound->beta, x, dim, gradient);
 }
 
+/* Once per fit: every iteration solves another ball. */
+static void warn_of_inexact_ball(kfe_i_radius_margin *bound, const kfe_i_ball *ball)
+{
+    if (!ball->converged && !bound->warned)
+        kfe_i_log(bound->ctx, KFE_LOG_WARNING,
+                  "the radius of the radius-margin bound did not reach its tolerance of %g; the criterion is "
+                  "approximate. {scale=standard} may help",
+                  KFE_BALL_TOLERANCE);
+    bound->warned |= !ball->converged;
+}
+
 kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, double *value, double *gradient)
 {
     kfe_status status = KFE_OK;
@@ -141,6 +152,7 @@ kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, dou
     KFE_TRY(add_svms(bound, x, dim, &margin, gradient));
     KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, KFE_BALL_TOLERANCE, bound->beta,
                                 bound->work, &ball));
+    warn_of_inexact_ball(bound, &ball);
     if (!(margin > 0) || !(ball.squared_radius > 0))
         KFE_FAIL(bound->ctx, KFE_ENUMERIC,
                  "the radius-margin bound is lost in rounding; try a smaller {margin-C} or {scale=standard}");

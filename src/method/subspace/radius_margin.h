@@ -32,6 +32,7 @@ typedef struct kfe_i_radius_margin {
     double *sign, *upper, *alpha;  /* svms × rows; rows; svms × rows */
     double *weights, *beta, *work; /* rows: yα, β, room for the ball */
     double *along;                 /* most: aᵀX */
+    int warned;                    /* that a ball is inexact */
 } kfe_i_radius_margin;
 
 /* For features of up to `most` dimensions. Free it also after a failure. */

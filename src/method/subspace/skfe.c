@@ -50,8 +50,8 @@ static const kfe_i_param rows[] = {
             "further searches from random subspaces; the best result is kept"),
     KFE_INT_OR(
         skfe_settings, max_iter, "max-iter", "auto", 0, 1000000, "auto", "auto=-1",
-        "iterations of a search at most; more fit the training examples more closely; auto: 64, unless "
-        "held-out training examples speak for another number up to 256"),
+        "iterations of a search at most; more fit the training examples more closely; auto: the number "
+        "that suits held-out training examples best"),
     KFE_REAL(skfe_settings, tolerance, "tolerance", "1e-06", 1e-15, 1,
              "stop when the slope is this share of the steepest one met"),
     KFE_REAL(skfe_settings, c, "margin-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
@@ -204,9 +204,8 @@ static kfe_status record_stopping(const skfe_state *s, kfe_i_solution *out)
 
     if (s->stopping.held_out == 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_solution_record(out, "held_out_margin", s->stopping.margin, KFE_STOPPING_POINTS));
-    KFE_TRY(kfe_i_solution_record(out, "held_out_error", s->stopping.error, KFE_STOPPING_POINTS));
-    KFE_TRY(kfe_i_solution_record(out, "held_out_iterations", s->stopping.points, KFE_STOPPING_POINTS));
+    KFE_TRY(kfe_i_solution_record(out, "held-out-margin", s->stopping.margin, KFE_STOPPING_POINTS));
+    KFE_TRY(kfe_i_solution_record(out, "held-out-iterations", s->stopping.points, KFE_STOPPING_POINTS));
 cleanup:
     return status;
 }
@@ -225,12 +224,12 @@ static kfe_status record_search(const skfe_state *s, kfe_i_solution *out)
         s->best.trace[i] = exp(-s->best.trace[i]);
     for (int64_t i = 0; !kta && i <= s->settings->restarts; i++)
         s->ends[i] = exp(-s->ends[i]);
-    KFE_TRY(kfe_i_solution_record(out, kta ? "alignment" : "radius_margin", s->best.trace,
+    KFE_TRY(kfe_i_solution_record(out, kta ? "alignment" : "radius-margin", s->best.trace,
                                   result->iterations + 1));
-    KFE_TRY(kfe_i_solution_record(out, "search_values", s->ends, s->settings->restarts + 1));
+    KFE_TRY(kfe_i_solution_record(out, "search-values", s->ends, s->settings->restarts + 1));
     KFE_TRY(kfe_i_solution_record(out, "iterations", &iterations, 1));
     KFE_TRY(kfe_i_solution_record(out, "converged", &converged, 1));
-    KFE_TRY(kfe_i_solution_record(out, "relative_slope", &slope, 1));
+    KFE_TRY(kfe_i_solution_record(out, "relative-slope", &slope, 1));
     KFE_TRY(record_stopping(s, out));
 cleanup:
     return status;

@@ -294,6 +294,19 @@ cleanup:
     return status;
 }
 
+/* The name of today: files from before kfe 0.2 say "rounds", and write other records with underscores. */
+static kfe_status copy_record_name(kfe_context *ctx, const char *name, char **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_STRDUP(ctx, *out, strcmp(name, "rounds") == 0 ? "iterations" : name);
+    for (char *c = *out; *c; c++)
+        if (*c == '_')
+            *c = '-';
+cleanup:
+    return status;
+}
+
 static kfe_status load_records(kfe_i_loading *job)
 {
     kfe_status status = KFE_OK;
@@ -305,7 +318,7 @@ static kfe_status load_records(kfe_i_loading *job)
         if (strncmp(tensor->name, "record.", 7) != 0)
             continue;
         kfe_i_record *record = &model->records[model->record_count++];
-        KFE_STRDUP(job->ctx, record->name, tensor->name + 7);
+        KFE_TRY(copy_record_name(job->ctx, tensor->name + 7, &record->name));
         KFE_TRY(kfe_i_copy_reals(job, tensor, &record->values));
         record->count = tensor->count;
     }

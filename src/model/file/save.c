@@ -162,22 +162,13 @@ static kfe_status set_views(kfe_i_safetensors *file, const kfe_model *model)
     return kfe_i_set_json(file, "views", &json);
 }
 
-static kfe_status kernel_text(kfe_context *ctx, const kfe_i_kernel *kernel, char **out)
-{
-    kfe_i_text text;
-
-    kfe_i_text_init(&text, ctx);
-    kfe_i_kernel_format(kernel, &text);
-    return kfe_i_text_take(&text, out);
-}
-
 static kfe_status add_kernel_entry(kfe_i_json *json, const kfe_i_kernel *kernel)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = json->text.ctx;
     char *written = NULL;
 
-    KFE_TRY(kernel_text(ctx, kernel, &written));
+    KFE_TRY(kfe_i_kernel_text(ctx, kernel, &written));
     kfe_i_json_object(json, NULL);
     kfe_i_json_text(json, "kernel", written);
     kfe_i_json_integer(json, "view", kernel->view);
@@ -232,7 +223,7 @@ static kfe_status set_predictor(kfe_i_safetensors *file, const kfe_model *model)
     kfe_i_json json;
 
     if (model->predictor.kind == KFE_PREDICTOR_EXPANSION)
-        KFE_TRY(kernel_text(file->ctx, &model->predictor.kernel, &kernel));
+        KFE_TRY(kfe_i_kernel_text(file->ctx, &model->predictor.kernel, &kernel));
     kfe_i_json_init(&json, file->ctx, 0);
     add_predictor_entry(&json, model, kernel);
     KFE_TRY(kfe_i_set_json(file, "learner", &json));

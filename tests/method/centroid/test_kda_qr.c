@@ -136,7 +136,7 @@ static void check_optimum(kfe_context *ctx, const char *method, const problem *p
              s->whiten ? "yes" : "no");
     kfe_model *model = support_fit(ctx, method, params, KERNEL, p->train);
     kfe_matrix f = support_transform(ctx, model, p->train);
-    const double *ratios = kfe_model_record(model, "scatter_ratios", &count);
+    const double *ratios = kfe_model_record(model, "scatter-ratios", &count);
     assert_int_equal(f.cols, CLASSES);
     assert_int_equal(count, CLASSES);
     own_scatters(p, z.values, s, &between, &against);
@@ -182,8 +182,8 @@ static void test_total_scatter_gives_the_same_directions(void **state)
     kfe_matrix a = support_transform(ctx, within, p.test_data);
     kfe_matrix b = support_transform(ctx, total, p.test_data);
     int64_t count = 0;
-    const double *lambda = kfe_model_record(within, "scatter_ratios", &count);
-    const double *share = kfe_model_record(total, "scatter_ratios", &count);
+    const double *lambda = kfe_model_record(within, "scatter-ratios", &count);
+    const double *share = kfe_model_record(total, "scatter-ratios", &count);
 
     assert_below(support_distance_up_to_sign(TEST_ROWS, CLASSES, a.values, b.values),
                  tolerance_solve(ROWS, 1e5));

@@ -372,7 +372,7 @@ static void test_planted_clusters_are_found(void **state)
         kfe_context_set_seed(ctx, seed);
         kfe_model *model = support_fit(ctx, "koc", "clusters-per-class=3", "linear", by_class);
         kfe_matrix got = support_transform(ctx, model, by_class);
-        const double *sizes = kfe_model_record(model, "centroid_sizes", &count);
+        const double *sizes = kfe_model_record(model, "centroid-sizes", &count);
         assert_int_equal(count, PLANTED);
         for (int64_t g = 0; g < count; g++)
             total += sizes[g];

@@ -61,8 +61,8 @@ static double own_pull(const char *name, double y, double f)
 static void predictions(const kfe_model *model, const kfe_matrix *features, int64_t target, double *f)
 {
     int64_t count = 0;
-    const double *c = kfe_model_record(model, "loss_coefficients", &count) + target * features->cols;
-    const double *b = kfe_model_record(model, "loss_intercepts", &count);
+    const double *c = kfe_model_record(model, "loss-coefficients", &count) + target * features->cols;
+    const double *b = kfe_model_record(model, "loss-intercepts", &count);
 
     for (int64_t i = 0; i < features->rows; i++) {
         f[i] = b[target];
@@ -96,8 +96,8 @@ static kfe_model *fit_loss(kfe_context *ctx, const char *method, const char *los
 static double kept_finite(const kfe_model *model, int64_t j)
 {
     int64_t count = 0;
-    double size = j < 0 ? ROWS * kfe_model_record(model, "loss_intercepts", &count)[0]
-                        : kfe_model_record(model, "loss_coefficients", &count)[j];
+    double size = j < 0 ? ROWS * kfe_model_record(model, "loss-intercepts", &count)[0]
+                        : kfe_model_record(model, "loss-coefficients", &count)[j];
 
     return 1.001e-8 * fabs(size) + 1e-8;
 }

@@ -98,7 +98,7 @@ static void test_rules_choose_the_largest(void **state)
         kfe_matrix f = support_transform(ctx, model, p.data);
         sparse_feature(k, p.centred, mi ? covariance : p.centred, 7, feature);
         assert_below(1 - deflation_cosine(ROWS, feature, 1, f.values, 1), TOLERANCE_ITERATIONS);
-        assert_int_equal((int)kfe_model_record(model, "kernel_evaluations", &count)[0], 7);
+        assert_int_equal((int)kfe_model_record(model, "kernel-evaluations", &count)[0], 7);
         assert_int_equal(kfe_model_support_size(model), 7);
         kfe_matrix_free(&f);
         kfe_model_free(model);

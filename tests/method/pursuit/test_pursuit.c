@@ -323,7 +323,7 @@ static void test_records_say_what_the_features_do(void **state)
     int64_t count = 0;
     const double *covariance = kfe_model_record(model, "covariance", &count);
     const double *alignment = kfe_model_record(model, "alignment", &count);
-    const double *evaluations = kfe_model_record(model, "kernel_evaluations", &count);
+    const double *evaluations = kfe_model_record(model, "kernel-evaluations", &count);
     double b = 0;
     double d = 0;
     double whole = dot(2 * N, o.target, 1, o.target, 1);
@@ -354,7 +354,7 @@ static void test_evaluations_count_examples_once(void **state)
     problem p = make_real(*state, 9, 12, 1);
     kfe_model *model = support_fit(*state, "smc", "dim=8,columns=0,sparsity=3", "rbf:gamma=0.1", p.data);
     int64_t count = 0;
-    const double *evaluations = kfe_model_record(model, "kernel_evaluations", &count);
+    const double *evaluations = kfe_model_record(model, "kernel-evaluations", &count);
 
     assert_int_equal((int64_t)evaluations[0], 3);
     assert_int_equal((int64_t)evaluations[count - 1], kfe_model_support_size(model));
@@ -408,7 +408,7 @@ static void test_bound_is_the_theorem(void **state)
             recommended = k;
         }
     }
-    assert_int_equal((int64_t)kfe_model_record(model, "recommended_dim", &count)[0], recommended);
+    assert_int_equal((int64_t)kfe_model_record(model, "recommended-dim", &count)[0], recommended);
     free_oracle(&o);
     kfe_matrix_free(&z);
     kfe_model_free(model);

@@ -84,12 +84,43 @@ static void test_smallest_ball(void **state)
     assert_below(fabs(total - 1), 1e-12);
 }
 
+/* Far from the origin the kernel values leave no digits for the radius; that is said once. */
+static void test_an_inexact_radius_is_reported(void **state)
+{
+    kfe_context *ctx = *state;
+    const char *labels[ROWS];
+    kfe_i_target target;
+    double *x = support_normals(6, ROWS * DIM);
+    double gradient[ROWS * DIM];
+    double value = 0;
+    kfe_i_radius_margin bound = {0};
+
+    support_catch_log(ctx);
+    for (int i = 0; i < ROWS; i++)
+        labels[i] = i % 2 ? "a" : "b";
+    assert_ok(ctx, kfe_i_target_from_labels(ctx, ROWS, labels, &target));
+    assert_ok(ctx, kfe_i_radius_margin_begin(ctx, &target, DIM, 2, &bound));
+    assert_ok(ctx, kfe_i_radius_margin_of(&bound, x, DIM, &value, gradient));
+    assert_null(strstr(support_log(), "radius"));
+    for (int i = 0; i < ROWS * DIM; i++)
+        x[i] += 3e6;
+    for (int again = 0; again < 2; again++)
+        assert_ok(ctx, kfe_i_radius_margin_of(&bound, x, DIM, &value, gradient));
+    const char *first = strstr(support_log(), "the radius of the radius-margin bound did not reach");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "the radius of the radius-margin bound did not reach"));
+    kfe_i_radius_margin_free(&bound);
+    free(x);
+    kfe_i_target_free(&target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_gradient_of_radius_margin),
         with_context(test_radius_margin_of_two_points),
         with_context(test_smallest_ball),
+        with_context(test_an_inexact_radius_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,7 +355,7 @@ static void test_best_direction_of_the_plane(void **state)
             assert_int_equal(z.cols, 1);
             assert_below(fabs(alignment_of_features(&z, class_of) - best), 1e-6);
             assert_true(kfe_model_record(model, "converged", &count)[0] == 1);
-            assert_non_null(kfe_model_record(model, "search_values", &count));
+            assert_non_null(kfe_model_record(model, "search-values", &count));
             assert_int_equal(count, 4);
             kfe_matrix_free(&z);
             kfe_model_free(model);
@@ -414,7 +414,7 @@ static void test_radius_margin_falls(void **state)
         snprintf(params, sizeof params, "criterion=radius-margin,margin-C=5,optimizer=%s,max-iter=15",
                  optimizers[o]);
         kfe_model *model = support_fit(ctx, "skfe", params, KERNEL, e.data);
-        const double *trace = kfe_model_record(model, "radius_margin", &count);
+        const double *trace = kfe_model_record(model, "radius-margin", &count);
         assert_true(count > 2);
         for (int64_t i = 1; i < count; i++)
             assert_true(trace[i] <= trace[i - 1] * (1 + 1e-9));
