@@ -17,6 +17,7 @@
 
 #include "core/memory.h"
 #include "learn/learner.h"
+#include "learn/library_memory.h"
 #include "learn/multiclass.h"
 #include "learn/nodes.h"
 
@@ -190,6 +191,9 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
 
     if (complaint)
         return kfe_i_fail(ctx, KFE_EINVAL, "linear-svm: LIBLINEAR rejects the problem: %s", complaint);
+    status = kfe_i_liblinear_reserve(ctx, job->problem.l, job->problem.n);
+    if (status != KFE_OK)
+        return status;
     struct model *model = train(&job->problem, &parameter);
     double sign = classes && model->label[0] < 0 ? -1 : 1;
     take_weights(job, output, sign, model->w);

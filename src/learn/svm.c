@@ -7,8 +7,8 @@
  * The answer is Σ_i b_i κ(x_i, z) − ρ with few b_i ≠ 0; for the linear kernel w = Σ b_i x_i is formed.
  *
  * LIBSVM computes the kernels that it has (linear, poly, rbf, sigmoid; same formulas as ours) from sparse rows. Other
- * kernels, and Gram operators, are passed as a matrix of 16 bytes an entry. LIBSVM allocates by itself, and calls rand()
- * only for probabilities, which are not used. It keeps kernel values in single precision. When it stops at its limit of
+ * kernels, and Gram operators, are passed as a matrix of 16 bytes an entry. LIBSVM allocates by itself, as much as
+ * library_memory.h has checked, and calls rand() only for probabilities, which are not used. It keeps kernel values in single precision. When it stops at its limit of
  * iterations it only tells standard error, so the violation of the optimality conditions is measured here
  * (svm_dual.h). Records: the primal objective, the relative duality gap, and the violation.
  *
@@ -22,6 +22,7 @@
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "learn/learner.h"
+#include "learn/library_memory.h"
 #include "learn/multiclass.h"
 #include "learn/nodes.h"
 #include "learn/svm_dual.h"
@@ -192,6 +193,10 @@ static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *ex
 
     if (complaint)
         return kfe_i_fail(ctx, KFE_EINVAL, "svm: LIBSVM rejects the problem: %s", complaint);
+    job->parameter.cache_size = job->settings->cache;
+    kfe_status status = kfe_i_libsvm_reserve(ctx, job->problem.l, &job->parameter.cache_size);
+    if (status != KFE_OK)
+        return status;
     struct svm_model *model = svm_train(&job->problem, &job->parameter);
     int finite = isfinite(model->rho[0]);
     double sign = job->parameter.svm_type == C_SVC && model->label[0] < 0 ? -1 : 1;

@@ -10,8 +10,8 @@
  *   min aᵀy,   Σ yᵢAᵢ − C = Z ⪰ 0,
  * where y holds all weights but the last and the upper triangle of T. CSDP's simple interface reads a file of
  * the working directory and prints, so the routine behind it is called, with workspace allocated here. CSDP
- * allocates some more by itself and ends the process if that fails, hence the limit on the size. It runs only
- * when asked for by name. Without CSDP (KFE_HAS_CSDP not defined) the solver is not available. Time
+ * allocates some more by itself and ends the process if that fails, hence the limit on the size, and the question
+ * beforehand whether there is memory. It runs only when asked for by name. Without CSDP (KFE_HAS_CSDP not defined) the solver is not available. Time
  * O(iterations·p·n³), memory about 20 matrices of n².
  *
  * CSDP counts from 1 and stores matrices by columns.
@@ -38,6 +38,7 @@ kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *weights)
 #include <csdp/declarations.h>
 
 #include "core/memory.h"
+#include "core/reserve.h"
 
 enum {
     LARGEST = 1000,
@@ -242,6 +243,16 @@ typedef struct workspace {
     struct constraintmatrix fill;
 } workspace;
 
+/* What CSDP allocates here and inside: matrices of the size of C, of which it keeps a few of its own, and the pattern. */
+static double csdp_bytes(const program *s)
+{
+    double matrix = (double)s->side * (double)s->side + (double)s->live_count;
+    double constraints = (double)s->constraints;
+
+    return 1e6 + 8 * ((FULL + PACKED + 4) * matrix + 2 * constraints * constraints) + 12 * matrix +
+           200 * ((double)s->order + constraints);
+}
+
 static kfe_status workspace_open(const program *s, workspace *w)
 {
     kfe_status status = KFE_OK;
@@ -253,6 +264,8 @@ static kfe_status workspace_open(const program *s, workspace *w)
     for (int i = 0; i < 5; i++)
         KFE_ALLOC_ZERO(s->weights->ctx, w->small[i], s->constraints + 1);
     KFE_ALLOC_ZERO(s->weights->ctx, w->o, leading * leading);
+    KFE_TRY(kfe_i_reserve(s->weights->ctx, csdp_bytes(s), "the semidefinite program",
+                          "raise {memory} or use {solver=gradient}"));
     for (int i = 0; i < FULL; i++)
         alloc_mat(s->c, &w->full[i]);
     for (int i = 0; i < PACKED; i++)

@@ -8,9 +8,9 @@
  * upper one; it ends when they meet.
  *
  * Sonnenburg, Rätsch, Schäfer & Schölkopf (2006), Large scale multiple kernel learning. Clp solves the linear
- * programs, each started from the last one's basis. Clp allocates by itself. Cost of an iteration: one value,
- * one set of slopes, some dual simplex steps with p + 1 columns. Without Clp (KFE_HAS_CLP not defined) the
- * solver is not available.
+ * programs, each started from the last one's basis. Clp allocates by itself and ends the process if that fails, so every
+ * iteration first asks whether there is memory for it. Cost of an iteration: one value, one set of slopes, some dual
+ * simplex steps with p + 1 columns. Without Clp (KFE_HAS_CLP not defined) the solver is not available.
  */
 #include "method/mkl/simplex.h"
 
@@ -31,6 +31,7 @@ kfe_status kfe_i_simplex_silp(const kfe_i_simplex_problem *problem, kfe_i_simple
 #include <coin/Clp_C_Interface.h>
 
 #include "core/memory.h"
+#include "core/reserve.h"
 
 typedef struct master {
     const kfe_i_simplex_problem *problem;
@@ -42,10 +43,24 @@ typedef struct master {
     double *best; /* weights of the lowest f */
 } master;
 
+/* Clp's copies of the program by rows and by columns, its factors and its vectors, for one row more. */
+static kfe_status reserve_row(const master *m)
+{
+    double rows = (double)m->result->iterations + 2;
+    double columns = (double)m->problem->p + 1;
+
+    return kfe_i_reserve(m->problem->ctx, 4e6 + 100 * rows * columns + 1000 * (rows + columns),
+                         "the linear program of the kernel weights",
+                         "raise {memory} or use {solver=gradient}");
+}
+
 static kfe_status add_row(master *m, double low, double high)
 {
     CoinBigIndex starts[2] = {0, (CoinBigIndex)m->problem->p + 1};
+    kfe_status status = reserve_row(m);
 
+    if (status != KFE_OK)
+        return status;
     Clp_addRows(m->program, 1, &low, &high, starts, m->columns, m->row);
     return kfe_i_checkpoint(m->problem->ctx, "weights", m->result->iterations, 0);
 }
@@ -63,6 +78,7 @@ static kfe_status allocate(master *m)
     KFE_ALLOC(ctx, m->cost, p + 1);
     KFE_ALLOC(ctx, m->q, p);
     KFE_ALLOC(ctx, m->best, p);
+    KFE_TRY(reserve_row(m));
     KFE_CHECK_ALLOC(m->program, Clp_newModel());
 cleanup:
     return status;

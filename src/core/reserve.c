@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks that there is memory for a library that allocates by itself (reserve.h). Called before LIBSVM, LIBLINEAR, Clp and
+ * CSDP. */
+#include "core/reserve.h"
+
+#include "core/memory.h"
+
+kfe_status kfe_i_reserve(kfe_context *ctx, double bytes, const char *what, const char *remedy)
+{
+    kfe_status status = KFE_OK;
+    char *block = NULL;
+
+    KFE_TRY(kfe_i_check_memory(ctx, bytes, what, remedy));
+    KFE_ALLOC(ctx, block, (int64_t)bytes + 1);
+cleanup:
+    kfe_i_free(ctx, block);
+    return status;
+}

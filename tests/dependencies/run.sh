@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+cd "$(dirname "$0")" || exit 1
+if ! /usr/bin/python3 -c 'import pytest, numpy' 2> /dev/null; then
+    echo "skipped: Debian's python3-pytest and python3-numpy are not installed"
+    exit 77
+fi
+exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs .

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that ends inside LAPACK, BLAS, OpenMP, LIBSVM, LIBLINEAR, Clp and CSDP.
+
+Sweeps fail one allocation of a library at a time. The outcome must be one of those listed for the library; in no case is a
+model written that differs from the right one. LIBSVM, LIBLINEAR, Clp and CSDP do not survive a failed allocation, so kfe
+asks beforehand for as much as they may take: those bounds are measured, and a limit of the address space, which makes
+memory end for real, must give a message and never a signal.
+"""
+import os
+import resource
+import subprocess
+
+import pytest
+
+KFE = os.environ.get("KFE", "kfe")
+PRELOAD = os.environ["FAILING_MALLOC"]
+MOST_RUNS = 24  # for each library: all calls, or so many of them
+
+SVM = ["-m", "pca", "--dim", "3", "--learner", "svm"]
+LINEAR_SVM = ["-m", "pca", "--dim", "3", "--learner", "linear-svm"]
+SILP = ["-m", "mkl", "-k", "rbf:gamma=0.1", "-k", "linear", "--solver", "silp"]
+SDP = ["-m", "hsic-mkl", "-k", "rbf:gamma=0.1", "-k", "linear", "--solver", "sdp"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name, rows in ("train.csv", 60), ("many.csv", 2500), ("some.csv", 300), ("train.csv.gz", 60):
+        subprocess.run([KFE, "generate", "waveform", "--n", str(rows), "-o", name], cwd=folder, check=True)
+    return folder
+
+
+def environment(**more):
+    return {**os.environ, "OMP_NUM_THREADS": "1", **more}
+
+
+def fit(folder, arguments, libraries="none", at=0):
+    """Status, messages and model of a fit whose `at`-th allocation inside the libraries fails."""
+    report, model = folder / "report", folder / "m.kfe"
+    for path in report, model:
+        path.unlink(missing_ok=True)
+    done = subprocess.run([KFE, "fit", "-q", *arguments, "-o", "m.kfe"], cwd=folder, capture_output=True, timeout=120,
+                          env=environment(LD_PRELOAD=PRELOAD, KFE_FAIL_LIBRARIES=libraries, KFE_FAIL_AT=str(at),
+                                          KFE_FAIL_REPORT=str(report)))
+    counted = [int(word) for word in report.read_text().split()] if report.exists() else [0, 0]
+    messages = (done.stderr + done.stdout).decode(errors="replace")
+    return done.returncode, messages, model.read_bytes() if model.exists() else None, counted
+
+
+def outcome(right, status, messages, model):
+    if status < 0:
+        return "dies"
+    if status == 0:
+        assert model == right, "the model differs from the right one"
+        return "right"
+    assert model is None, "a failed fit left a model"
+    if status == 1 and "kfe: out of memory" in messages:
+        return "message"
+    return "exits" if messages else "silent"
+
+
+# What may happen when an allocation of a library fails. "exits": the library ends the process with its own message.
+SWEEPS = [
+    ("libopenblas,libblas", ["-m", "kpca", "-k", "rbf", "--dim", "3", "some.csv"], {"right", "exits", "dies"}),
+    ("libgomp", ["-m", "kpca", "-k", "rbf", "--dim", "3", "train.csv"], {"right", "exits"}),
+    ("libsvm,libstdc++", [*SVM, "train.csv"], {"right", "dies"}),
+    ("liblinear,libstdc++", [*LINEAR_SVM, "train.csv"], {"right", "dies"}),
+    ("libClp,libCoin,libstdc++", [*SILP, "train.csv"], {"right", "message", "dies"}),
+    ("libsdp", [*SDP, "train.csv"], {"right", "message", "exits", "dies"}),
+]
+
+
+def unavailable(messages):
+    return "is not available" in messages
+
+
+@pytest.mark.parametrize("libraries, arguments, accepted", SWEEPS, ids=[libraries for libraries, *_ in SWEEPS])
+def test_single_failures(folder, libraries, arguments, accepted):
+    status, messages, right, (calls, _) = fit(folder, arguments, libraries)
+    if unavailable(messages):
+        pytest.skip(messages.strip())
+    assert status == 0 and right, messages
+    assert calls > 0, "the library allocates nothing: the test tests nothing"
+    tried = sorted({1 + i * (calls - 1) // max(1, MOST_RUNS - 1) for i in range(MOST_RUNS)})
+    found = {}
+    for at in tried:
+        status, messages, model, _ = fit(folder, arguments, libraries, at)
+        found.setdefault(outcome(right, status, messages, model), []).append(at)
+    print(libraries, calls, found)
+    assert set(found) <= accepted, found
+
+
+@pytest.mark.parametrize("library", ["libz", "liblapack"])
+def test_no_allocation_beside_the_context(folder, library):
+    status, messages, _, (calls, _) = fit(folder, ["-m", "kpca", "-k", "rbf", "--dim", "3", "train.csv.gz"], library)
+    assert status == 0 and calls == 0, messages
+
+
+def libsvm_bytes(rows, megabytes):
+    """What src/learn/library_memory.c asks for."""
+    return 1e6 + 528 * rows + 9 / 8 * min(megabytes * 2**20, 4 * rows * rows + 64 * rows)
+
+
+@pytest.mark.parametrize("task", [[], ["--task", "regress", "--label", "1"]], ids=["classes", "real"])
+@pytest.mark.parametrize("cache", [1, 10, 200])
+def test_libsvm_takes_no_more_than_was_checked(folder, task, cache):
+    arguments = ["-m", "none", "--learner", "svm", "--learner-kernel", "rbf:gamma=0.05", "--svm-cache", str(cache),
+                 "--multiclass", "ovr", *task, "some.csv"]
+    status, messages, _, (calls, peak) = fit(folder, arguments, "libsvm,libstdc++")
+    assert status == 0 and calls > 0, messages
+    assert 50_000 < peak < libsvm_bytes(300, cache), f"{peak} bytes"
+
+
+def test_liblinear_takes_no_more_than_was_checked(folder):
+    status, messages, _, (calls, peak) = fit(folder, ["-m", "none", "--learner", "linear-svm", "many.csv"],
+                                             "liblinear,libstdc++")
+    assert status == 0 and calls > 0, messages
+    assert 50_000 < peak < 1e6 + 160 * 2500 + 160 * 22, f"{peak} bytes"
+
+
+@pytest.mark.parametrize("arguments, libraries, most", [
+    ([*SILP, "some.csv"], "libClp,libCoin,libstdc++", 4e6),
+    ([*SDP, "some.csv"], "libsdp", 1e6 + 8 * 14 * 303**2 + 12 * 303**2 + 200 * 320),
+], ids=["Clp", "CSDP"])
+def test_solvers_take_no_more_than_was_checked(folder, arguments, libraries, most):
+    status, messages, _, (calls, peak) = fit(folder, arguments, libraries)
+    if unavailable(messages):
+        pytest.skip(messages.strip())
+    assert status == 0 and calls > 0, messages
+    assert 50_000 < peak < most, f"{peak} bytes"
+
+
+def run_within(folder, megabytes, *arguments):
+    """Exit status and messages of kfe with a limited address space; OpenBLAS waits without end for its buffers."""
+    limit = int(megabytes * 2**20)
+    try:
+        done = subprocess.run([KFE, *arguments], cwd=folder, capture_output=True, timeout=8, env=environment(),
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    except subprocess.TimeoutExpired:
+        return "waits", ""
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+@pytest.fixture(scope="module")
+def least(folder):
+    """The least address space, in MB, with which kfe starts and reads the data."""
+    low, high = 16, 1024
+    while high - low > 8:
+        middle = (low + high) / 2
+        starts = run_within(folder, middle, "convert", "-q", "many.csv", "copy.csv")[0] == 0
+        low, high = (low, middle) if starts else (middle, high)
+    return high
+
+
+def test_end_of_the_address_space_gives_a_message(folder, least):
+    """LIBSVM would take up to 31 MB, and die if it did not get them."""
+    for extra in 4, 12, 20:
+        status, messages = run_within(folder, least + extra, "fit", "-q", "-m", "none", "many.csv", "--learner", "svm",
+                                      "--learner-kernel", "rbf:gamma=0.5", "--multiclass", "ovr", "-o", "limited.kfe")
+        assert status == 1 and "kfe: out of memory" in messages, f"{extra} MB more: status {status}: {messages}"
