@@ -166,6 +166,21 @@ static void print_class_name(const char *name)
     fprintf(stderr, "%s%s", cli_shown(cut), name[length] ? "…" : "");
 }
 
+static void print_real_target(const kfe_data *data)
+{
+    int64_t cols = 0;
+    const double *values = kfe_data_targets(data, &cols);
+    int64_t count = kfe_data_rows(data) * cols;
+    double low = count ? values[0] : 0;
+    double high = low;
+
+    for (int64_t i = 1; i < count; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    fprintf(stderr, ", a real target (%g to %g)\n", low, high);
+}
+
 static void print_target(const kfe_data *data)
 {
     int64_t classes = kfe_data_class_count(data);
@@ -173,7 +188,7 @@ static void print_target(const kfe_data *data)
     if (kfe_data_task(data) == KFE_TASK_NONE)
         fputs(", no labels\n", stderr);
     else if (kfe_data_task(data) == KFE_TASK_REAL)
-        fputs(", a real target\n", stderr);
+        print_real_target(data);
     else {
         fprintf(stderr, ", %lld class%s (", (long long)classes, classes == 1 ? "" : "es");
         for (int64_t i = 0; i < classes && i < CLASS_NAMES_SHOWN; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the progress bar. */
+/* Draws the progress of a command on terminals: a bar, or for searches the fits that are left. */
 #include "progress.h"
 
 #include <stdio.h>
@@ -30,6 +30,22 @@ static int on_terminal(void)
     return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+/* The fits of a search: what matters is how many are left. */
+static void draw_search(int64_t done, int64_t total, double spent)
+{
+    double left = done > 0 ? spent / (double)done * (double)(total - done) : 0;
+
+    fprintf(stderr, "\r\033[Kfit %lld of %lld", (long long)done, (long long)total);
+    if (done == 0)
+        return;
+    if (left < 120)
+        fprintf(stderr, ", %.0f s left", left);
+    else if (left < 7200)
+        fprintf(stderr, ", %.0f min left", left / 60);
+    else
+        fprintf(stderr, ", %.1f h left", left / 3600);
+}
+
 static void draw(const char *stage, int64_t done, int64_t total)
 {
     char bar[BAR_WIDTH + 1];
@@ -53,7 +69,9 @@ void cli_progress_show(void *user, const char *stage, int64_t done, int64_t tota
         return;
     last_draw = now;
     visible = 1;
-    if (total > 0)
+    if (total > 0 && strcmp(stage, "fit") == 0)
+        draw_search(done, total, now - first_call);
+    else if (total > 0)
         draw(stage, done, total);
     else
         fprintf(stderr, "\r\033[K%.30s … %lld", stage, (long long)done);

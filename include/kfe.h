@@ -76,7 +76,8 @@ typedef enum kfe_level {
 /* size 0 frees `block`; block NULL allocates. May return NULL. Called from one thread at a time. */
 typedef void *(*kfe_reallocate_fn)(void *user, void *block, size_t size);
 typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
-/* `total` is 0 when it is not known. Called from the thread that called the library. */
+/* `total` is 0 when it is not known. A search (kfe_cross_validate, kfe_compare) has one stage, "fit", which counts
+ * its fits. Called from the thread that called the library. */
 typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* Nonzero asks the running call to stop with KFE_ECANCEL. */
 typedef int (*kfe_cancel_fn)(void *user);
@@ -206,11 +207,17 @@ KFE_API kfe_status kfe_data_take(kfe_context *ctx, const kfe_data *data, int64_t
                                  kfe_data **out);
 KFE_API void kfe_data_free(kfe_data *data);
 
-/* Class labels, one string per row (copied), classes in order of first appearance. */
+/* Class labels, one string per row (copied). Numerically equal labels ("1", "1.0", "+1") are one class, named as
+ * the first of them was written. Classes are sorted: numbers by value, then text by its characters. */
 KFE_API kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const char *const *labels);
 /* Real targets, rows × cols (copied). */
 KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols,
                                         const double *targets);
+/* Whether numbers are classes or real values, for callers who are not told: the rule of kfe_data_read. Real values
+ * if one of them is fractional or if they are of a floating-point type (`floating` nonzero), else classes if they
+ * have at most 20 different values. In doubt (all are whole, but floating or with more values), it answers real
+ * values and logs a warning that names the setting. */
+KFE_API kfe_task kfe_guess_task(kfe_context *ctx, int64_t count, const double *values, int floating);
 /* Gives `to` the labels or targets of `from`, which has as many rows (copied). */
 KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 
@@ -244,6 +251,7 @@ typedef struct kfe_entry_info {
     const char *formula; /* kernels: the formula; methods: the paper; generators: the source */
     unsigned flags;      /* KFE_HAS_... */
     const char *kernel;  /* methods: the kernel of a fit that names none; NULL: the method takes none */
+    const char *alias;   /* kernels: another name that is understood; NULL: none */
 } kfe_entry_info;
 
 enum {

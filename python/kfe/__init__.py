@@ -19,6 +19,8 @@ from __future__ import annotations
 from . import _tables
 from ._errors import (CancelledError, FileError, InputError, InvalidArgumentError, KfeError, KfeWarning,
                       MemoryLimitError, ModelError, NumericalError, OutOfMemoryError, UnsupportedError)
+from ._kernels import CLASSES as _KERNELS
+from ._kernels import KernelSum, ViewKernels
 from ._lib import lib as _library
 from ._select import compare, cv, evaluate, measure
 from ._sources import generate, generators, kernel_matrix, kernels, learners, methods, read
@@ -33,7 +35,10 @@ _FUNCTIONS = ("compare", "cv", "evaluate", "generate", "generators", "kernel_mat
 _ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 
-__all__ = [*_ESTIMATORS, *_FUNCTIONS, *_ERRORS]
+_KERNEL_CLASSES = (*_KERNELS, "KernelSum", "ViewKernels")
+
+__all__ = [*_ESTIMATORS, *_KERNEL_CLASSES, *_FUNCTIONS, *_ERRORS]
+globals().update(_KERNELS)
 
 
 def __getattr__(name: str):
@@ -45,4 +50,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__", "__doc__", "__file__", "__name__", "__path__"])

@@ -13,8 +13,29 @@ from numpy.typing import ArrayLike, NDArray
 __version__: str
 __all__: list[str]
 
-_Kernel = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-Kernel = _Kernel | Sequence[_Kernel] | Mapping[str, str | Sequence[str]] | None
+class _Parameters:
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Self: ...
+
+class _KernelObject(_Parameters):
+    def __add__(self, other: Any) -> KernelSum: ...
+    def __radd__(self, other: Any) -> KernelSum: ...
+    def __mul__(self, factor: float) -> Self: ...
+    def __rmul__(self, factor: float) -> Self: ...
+
+class KernelSum(_KernelObject):
+    kernels: list[Any]
+    def __init__(self, *kernels: Any, **named: Any) -> None: ...
+
+class ViewKernels(_Parameters):
+    kernels: dict[str, Any]
+    def __init__(self, **kernels: Any) -> None: ...
+
+_OneKernel = (
+    str | _KernelObject | tuple[str, Mapping[str, Any]] | Mapping[str, Any]
+    | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+)
+Kernel = _OneKernel | Sequence[_OneKernel] | ViewKernels | None
 Grid = Mapping[str, Any]
 
 class Extractor:
@@ -59,6 +80,92 @@ class _Regressor:
     def predict(self, X: Any) -> NDArray[np.float64]: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
 
+class Linear(_KernelObject):
+    def __init__(
+        self,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Polynomial(_KernelObject):
+    def __init__(
+        self,
+        degree: int = 3,
+        *,
+        gamma: float | str = 1.0,
+        coef0: float = 1.0,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class RBF(_KernelObject):
+    def __init__(
+        self,
+        gamma: float | str = 'scale',
+        *,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Laplacian(_KernelObject):
+    def __init__(
+        self,
+        gamma: float | str = 'auto',
+        *,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Cosine(_KernelObject):
+    def __init__(
+        self,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Sigmoid(_KernelObject):
+    def __init__(
+        self,
+        gamma: float | str = 'auto',
+        *,
+        coef0: float = 0.0,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Chi2(_KernelObject):
+    def __init__(
+        self,
+        gamma: float | str = 1.0,
+        *,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Intersection(_KernelObject):
+    def __init__(
+        self,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Spectrum(_KernelObject):
+    def __init__(
+        self,
+        length: int = 3,
+        *,
+        normalize: bool = False,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Precomputed(_KernelObject):
+    def __init__(
+        self,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
 class OC(Extractor):
     def __init__(
         self,
@@ -77,7 +184,7 @@ class OCClassifier(_Classifier, OC):
         self,
         dim: int | str = 'auto',
         *,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -95,6 +202,7 @@ class KOC(Extractor):
         solver: str = 'cholesky',
         clusters_per_class: int = 1,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -111,7 +219,8 @@ class KOCClassifier(_Classifier, KOC):
         solver: str = 'cholesky',
         clusters_per_class: int = 1,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -129,6 +238,7 @@ class KFD(Extractor):
         ridge: float | str = 'auto',
         ridge_on: str = 'norm',
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -145,7 +255,8 @@ class KFDClassifier(_Classifier, KFD):
         ridge: float | str = 'auto',
         ridge_on: str = 'norm',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -164,6 +275,7 @@ class KDAQR(Extractor):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -181,7 +293,8 @@ class KDAQRClassifier(_Classifier, KDAQR):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -200,6 +313,7 @@ class AKDAQR(Extractor):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -217,7 +331,8 @@ class AKDAQRClassifier(_Classifier, AKDAQR):
         ridge: float = 0.0,
         whiten: bool = False,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -249,7 +364,7 @@ class PCAClassifier(_Classifier, PCA):
         *,
         center: bool = True,
         tolerance: float = 1e-10,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -266,7 +381,7 @@ class PCARegressor(_Regressor, PCA):
         *,
         center: bool = True,
         tolerance: float = 1e-10,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -284,6 +399,7 @@ class KPCA(Extractor):
         center: bool = True,
         tolerance: float = 1e-10,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -300,7 +416,8 @@ class KPCAClassifier(_Classifier, KPCA):
         center: bool = True,
         tolerance: float = 1e-10,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -318,7 +435,8 @@ class KPCARegressor(_Regressor, KPCA):
         center: bool = True,
         tolerance: float = 1e-10,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -349,7 +467,7 @@ class PLSClassifier(_Classifier, PLS):
         dim: int | str = 'auto',
         *,
         center: bool = True,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -365,7 +483,7 @@ class PLSRegressor(_Regressor, PLS):
         dim: int | str = 'auto',
         *,
         center: bool = True,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -382,6 +500,7 @@ class KPLS(Extractor):
         *,
         center: bool = True,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -398,7 +517,8 @@ class KPLSClassifier(_Classifier, KPLS):
         *,
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -415,7 +535,8 @@ class KPLSRegressor(_Regressor, KPLS):
         *,
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -448,7 +569,7 @@ class BLFClassifier(_Classifier, BLF):
         *,
         center: bool = True,
         loss: str = 'auto',
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -465,7 +586,7 @@ class BLFRegressor(_Regressor, BLF):
         *,
         center: bool = True,
         loss: str = 'auto',
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -483,6 +604,7 @@ class KBLF(Extractor):
         center: bool = True,
         loss: str = 'auto',
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -500,7 +622,8 @@ class KBLFClassifier(_Classifier, KBLF):
         center: bool = True,
         loss: str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -518,7 +641,8 @@ class KBLFRegressor(_Regressor, KBLF):
         center: bool = True,
         loss: str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -551,7 +675,7 @@ class ContinuumRegressionClassifier(_Classifier, ContinuumRegression):
         *,
         center: bool = True,
         alpha: float = 0.5,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -568,7 +692,7 @@ class ContinuumRegressionRegressor(_Regressor, ContinuumRegression):
         *,
         center: bool = True,
         alpha: float = 0.5,
-        scale: str = 'none',
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -588,6 +712,7 @@ class SparseKPLS(Extractor):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -607,7 +732,8 @@ class SparseKPLSClassifier(_Classifier, SparseKPLS):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -627,7 +753,8 @@ class SparseKPLSRegressor(_Regressor, SparseKPLS):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -648,6 +775,7 @@ class SparseKBLF(Extractor):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -668,7 +796,8 @@ class SparseKBLFClassifier(_Classifier, SparseKBLF):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -689,7 +818,8 @@ class SparseKBLFRegressor(_Regressor, SparseKBLF):
         rule_: str = 'mr',
         cache: int = 500,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -713,6 +843,7 @@ class SMA(Extractor):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -736,7 +867,8 @@ class SMAClassifier(_Classifier, SMA):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -760,7 +892,8 @@ class SMARegressor(_Regressor, SMA):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -784,6 +917,7 @@ class SMC(Extractor):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -807,7 +941,8 @@ class SMCClassifier(_Classifier, SMC):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -831,7 +966,8 @@ class SMCRegressor(_Regressor, SMC):
         cost: float | str = 'auto',
         delta: float = 0.1,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -851,6 +987,7 @@ class SKFA(Extractor):
         center: bool = False,
         low_memory: bool = False,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -869,7 +1006,8 @@ class SKFAClassifier(_Classifier, SKFA):
         center: bool = False,
         low_memory: bool = False,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -889,7 +1027,8 @@ class SKFARegressor(_Regressor, SKFA):
         center: bool = False,
         low_memory: bool = False,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -907,6 +1046,7 @@ class HSIC(Extractor):
         lambda_: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -924,7 +1064,8 @@ class HSICClassifier(_Classifier, HSIC):
         lambda_: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -942,7 +1083,8 @@ class HSICRegressor(_Regressor, HSIC):
         lambda_: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -960,6 +1102,7 @@ class UHSIC(Extractor):
         xi: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -977,7 +1120,8 @@ class UHSICClassifier(_Classifier, UHSIC):
         xi: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -995,7 +1139,8 @@ class UHSICRegressor(_Regressor, UHSIC):
         xi: float | str = 'auto',
         label_kernel: str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1018,6 +1163,7 @@ class SKFE(Extractor):
         tolerance: float = 1e-06,
         margin_C: float = 1.0,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1039,7 +1185,8 @@ class SKFEClassifier(_Classifier, SKFE):
         tolerance: float = 1e-06,
         margin_C: float = 1.0,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1057,6 +1204,7 @@ class KOPLS(Extractor):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1074,7 +1222,8 @@ class KOPLSClassifier(_Classifier, KOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1092,7 +1241,8 @@ class KOPLSRegressor(_Regressor, KOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1111,6 +1261,7 @@ class ReducedKOPLS(Extractor):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1129,7 +1280,8 @@ class ReducedKOPLSClassifier(_Classifier, ReducedKOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1148,7 +1300,8 @@ class ReducedKOPLSRegressor(_Regressor, ReducedKOPLS):
         ridge: float | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1167,6 +1320,7 @@ class KernelBoosting(Extractor):
         ridge: float | str = 'auto',
         center: bool = False,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1184,7 +1338,8 @@ class KernelBoostingClassifier(_Classifier, KernelBoosting):
         ridge: float | str = 'auto',
         center: bool = False,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1205,6 +1360,7 @@ class HSICMKL(Extractor):
         tolerance: float = 1e-08,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1224,7 +1380,8 @@ class HSICMKLClassifier(_Classifier, HSICMKL):
         tolerance: float = 1e-08,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1249,6 +1406,7 @@ class SVMMKL(Extractor):
         tolerance: float = 1e-08,
         solver_iter: int = 1000,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1272,7 +1430,8 @@ class SVMMKLClassifier(_Classifier, SVMMKL):
         tolerance: float = 1e-08,
         solver_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1293,6 +1452,7 @@ class MKL(Extractor):
         tolerance: float = 0.0001,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1312,7 +1472,8 @@ class MKLClassifier(_Classifier, MKL):
         tolerance: float = 0.0001,
         max_iter: int = 1000,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1334,6 +1495,7 @@ class SVMJoint(Extractor):
         max_iter: int = 50,
         lambda_: float | str = 'auto',
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1354,7 +1516,8 @@ class SVMJointClassifier(_Classifier, SVMJoint):
         max_iter: int = 50,
         lambda_: float | str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1376,6 +1539,7 @@ class USVMJoint(Extractor):
         max_iter: int = 50,
         xi: float | str = 'auto',
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1396,7 +1560,8 @@ class USVMJointClassifier(_Classifier, USVMJoint):
         max_iter: int = 50,
         xi: float | str = 'auto',
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1417,6 +1582,7 @@ class SLMC(Extractor):
         settled: float = 0.0001,
         max_iter: int = 50,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1436,7 +1602,8 @@ class SLMCClassifier(_Classifier, SLMC):
         settled: float = 0.0001,
         max_iter: int = 50,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1462,6 +1629,7 @@ class LMKL(Extractor):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1486,7 +1654,8 @@ class LMKLClassifier(_Classifier, LMKL):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1515,6 +1684,7 @@ class SLDR(Extractor):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1542,7 +1712,8 @@ class SLDRClassifier(_Classifier, SLDR):
         max_iter: int = 200,
         restarts: int | str = 'auto',
         kernel: Kernel = 'linear',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1555,7 +1726,7 @@ class SLDRClassifier(_Classifier, SLDR):
 class NoExtraction(Extractor):
     def __init__(
         self,
-        scale: str = 'none',
+        scale: str = 'auto',
         *,
         gram: str = 'auto',
         random_state: int | RandomState | None = None,
@@ -1569,7 +1740,8 @@ class NoExtractionClassifier(_Classifier, NoExtraction):
         self,
         kernel: Kernel = None,
         *,
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1584,6 +1756,7 @@ class NoExtractionRegressor(_Regressor, NoExtraction):
         self,
         kernel: Kernel = None,
         *,
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
@@ -1602,6 +1775,7 @@ class DirectionRule(Extractor):
         dim: int | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
+        gamma: float | str | None = None,
         scale: str = 'auto',
         gram: str = 'auto',
         task: str = 'auto',
@@ -1619,7 +1793,8 @@ class DirectionRuleClassifier(_Classifier, DirectionRule):
         dim: int | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1637,7 +1812,8 @@ class DirectionRuleRegressor(_Regressor, DirectionRule):
         dim: int | str = 'auto',
         center: bool = True,
         kernel: Kernel = 'rbf',
-        scale: str = 'none',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         learner: str | None = None,
         learner_params: Mapping[str, Any] | str | None = None,
@@ -1704,7 +1880,7 @@ def generate(
 def generators(
 ) -> list[dict[str, Any]]: ...
 def kernel_matrix(
-    kernel: str,
+    kernel: Any,
     X: Any,
     Y: Any = None,
     n_threads: int | None = None,
@@ -1720,7 +1896,7 @@ def load(
 def measure(
     X: Any,
     y: ArrayLike,
-    kernels: str | Sequence[str] | Mapping[str, Any] = 'rbf',
+    kernels: Any = 'rbf',
     *,
     task: str = 'auto',
     scale: str = 'none',

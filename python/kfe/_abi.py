@@ -17,7 +17,7 @@ class ParamInfo(Structure):
 
 class EntryInfo(Structure):
     _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint),
-                ("kernel", c_char_p)]
+                ("kernel", c_char_p), ("alias", c_char_p)]
 
 
 class PartInfo(Structure):

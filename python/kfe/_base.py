@@ -15,6 +15,7 @@ from . import _tables as tables
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._errors import InputError
+from ._kernels import with_params
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
@@ -111,7 +112,13 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self : object
         """
-        return super().set_params(**rename_params(self._entry, params))
+        params = rename_params(self._entry, params)
+        if "kernel" in params:
+            super().set_params(kernel=params.pop("kernel"))
+        inner = {name[len("kernel__"):]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        if inner and hasattr(self, "kernel"):
+            self.kernel = with_params(self.kernel, inner)
+        return super().set_params(**params)
 
     def _check_X(self, X, reset: bool):
         """X as the library takes it, with the checks and messages of scikit-learn."""

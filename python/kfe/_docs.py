@@ -57,9 +57,12 @@ def _argument(param: Param) -> Argument:
     return Argument(python_name(param.name), hint, param.default, _describe(param), text.rstrip(".") + ".")
 
 
-_KERNEL = ("The kernel: its name, with parameters as in \"rbf:gamma=0.5\"; \"precomputed\"; a function of two rows; "
-           "or a list of these, whose weighted sum is used. ``kfe.kernels()`` lists them.")
-_VIEWS = " With several views also a dict of kernels, or lists of them, by view."
+_KERNEL = ("The kernel: an object such as ``kfe.RBF(gamma=0.5)``; a name with parameters, as in \"rbf:gamma=0.5\", "
+           "(\"rbf\", {\"gamma\": 0.5}) or {\"name\": \"rbf\", \"gamma\": 0.5}; \"precomputed\"; a function of two rows; or a "
+           "list or sum of these, whose weighted sum is used. ``kfe.kernels()`` lists them.")
+_VIEWS = " With several views also a dict of kernels, or lists of them, by view, or ``kfe.ViewKernels``."
+_GAMMA = Argument("gamma", "float | str | None", None, "float or str",
+                  "The parameter gamma of the kernel, as a shortcut: ``gamma=0.5`` is ``kernel=\"rbf:gamma=0.5\"``.")
 _OWN_LEARNER = "None: the method predicts by itself."
 _DEFAULT_LEARNER = {"Classifier": "None: ``\"svm\"``, a linear SVM.", "Regressor": "None: ``\"ls\"``, least squares."}
 _LEARNER_PARAMS = [
@@ -91,11 +94,11 @@ def _learner(entry: Entry, kind: str) -> Argument:
 def _kernel_arguments(entry: Entry, kind: str) -> list[Argument]:
     if entry.has(tables.KERNELS):
         several = entry.has(tables.MULTIVIEW)
-        return [Argument("kernel", "Kernel", entry.kernel or "rbf", "str, callable, list or dict" if several else
-                         "str, callable or list", _KERNEL + (_VIEWS if several else ""))]
+        return [Argument("kernel", "Kernel", entry.kernel or "rbf", "object, str, callable, tuple, list or dict",
+                         _KERNEL + (_VIEWS if several else "")), _GAMMA]
     if entry.name == "none" and kind:
-        return [Argument("kernel", "Kernel", None, "str, callable or list",
-                         _KERNEL + " None: the learner works on the columns.")]
+        return [Argument("kernel", "Kernel", None, "object, str, callable, tuple, list or dict",
+                         _KERNEL + " None: the learner works on the columns."), _GAMMA]
     return []
 
 
@@ -109,6 +112,11 @@ def arguments(entry: Entry, kind: str = "") -> list[Argument]:
     elif entry.has(tables.REGRESSION) and entry.name != "none":
         found.append(_TASK)
     return found + _RUNNING
+
+
+def kernel_arguments(entry: Entry) -> list[Argument]:
+    """The parameters of a kernel's constructor."""
+    return [_argument(param)._replace(name=python_name(param.name, frozenset())) for param in entry.params]
 
 
 def init_source(args: list[Argument]) -> str:
@@ -226,3 +234,14 @@ def docstring(what: Described, example: list[str] | None = None) -> str:
     lines += _section("References", [_paragraph(what.entry.reference.rstrip(".") + ".")])
     lines += _section("Examples", example or _example(what.name, what.entry, what.kind))
     return "\n".join(lines) + "\n"
+
+
+def kernel_docstring(name: str, entry: Entry, args: list[Argument]) -> str:
+    """Documentation of a kernel's class."""
+    summary = entry.summary[:1].upper() + entry.summary[1:].rstrip(".") + "."
+    lines = [_paragraph(summary), "", _paragraph(f"This is the kernel ``{entry.name}`` of the command line, ``{entry.reference}``.")]
+    parameters = []
+    for argument in args:
+        parameters += _item(argument.name, f"{argument.words}, default={argument.default!r}", argument.help)
+    lines += _section("Parameters", parameters)
+    return "\n".join(lines + _section("Examples", [">>> import kfe", f">>> kfe.{name}()", f"{name}()"])) + "\n"

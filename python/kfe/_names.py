@@ -40,6 +40,9 @@ def _reason(cls: type, name: str, known: tuple[str, ...]) -> str:
     if name in ("learner", "learner_params"):
         others = " or ".join(f"{other}({name}=...)" for other in cls._predictors)
         return f"{cls.__name__} gives features only and has no {name}; use {others} to predict"
+    if name in ("class_weight", "class_weights"):
+        return (f"{cls.__name__} has no parameter {name!r}; a learner has: "
+                f"learner='svm', learner_params={{'class_weight': ...}} of a classifier")
     if name == "task":
         return f"{cls.__name__} has no parameter 'task': its name says what it predicts"
     close = difflib.get_close_matches(name, known, 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._context import Context
 from ._data import TASK_CLASSES
+from ._kernels import by_view, kernel_list
 from ._lib import lib
 from ._model import STYLE_JSON, Model
 from ._spec import make_spec
@@ -260,9 +261,10 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
 
 def _named_kernels(kernels: Any) -> list[str]:
     """Kernels as the library's measure takes them; those of views as "VIEW=KERNEL"."""
-    if isinstance(kernels, Mapping):
-        return [f"{view}={kernel}" for view, own in kernels.items() for kernel in _named_kernels(own)]
-    names = [kernels] if isinstance(kernels, str) or callable(kernels) else list(kernels)
+    views = by_view(kernels)
+    if views is not None:
+        return [f"{view}={kernel}" for view, own in views.items() for kernel in _named_kernels(own)]
+    names = kernel_list(kernels)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"kernels are given by name here, such as 'rbf:gamma=0.5', not as {type(name).__name__}; "
@@ -270,15 +272,16 @@ def _named_kernels(kernels: Any) -> list[str]:
     return names
 
 
-def measure(X, y, kernels: str | Sequence[str] | Mapping[str, Any] = "rbf", *, task: str = "auto", scale: str = "none",
+def measure(X, y, kernels: Any = "rbf", *, task: str = "auto", scale: str = "none",
             n_threads: int | None = None, **options: Any) -> Measures:
     """How well kernels suit the labels, before any fit: alignment, HSIC, effective rank.
 
     Parameters
     ----------
     X, y : array-like
-    kernels : str, list of str or dict, default="rbf"
-        With several views also a dict of kernels, or lists of them, by view.
+    kernels : object, str, list or dict, default="rbf"
+        A kernel, or a list of them, as estimators take them. With several views also a dict of kernels, or lists of
+        them, by view.
     task : {'auto', 'classify', 'regress'}, default='auto'
     scale : str, default='none'
         Scaling of the columns, as of the estimators.

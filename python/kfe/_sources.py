@@ -11,6 +11,7 @@ import numpy as np
 from ._arrays import OutMatrix
 from ._context import Context
 from ._data import Data, wrap
+from ._kernels import entry_of, kernel_text
 from ._lib import lib
 from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STRINGS, Entry, class_name,
                       options_text)
@@ -82,13 +83,13 @@ def _model_of(model: Any):
     return model._model
 
 
-def kernel_matrix(kernel: str, X, Y=None, n_threads: int | None = None) -> np.ndarray:
+def kernel_matrix(kernel: Any, X, Y=None, n_threads: int | None = None) -> np.ndarray:
     """The kernel matrix between the rows of X and those of Y (None: X).
 
     Parameters
     ----------
-    kernel : str
-        Such as "rbf:gamma=0.5"; names such as gamma=scale are resolved on Y.
+    kernel : object, str, tuple or dict
+        Such as ``kfe.RBF(gamma=0.5)`` or "rbf:gamma=0.5"; names such as gamma=scale are resolved on Y.
     X, Y : array-like or sparse matrix of shape (n_samples, n_features)
     n_threads : int, optional
 
@@ -104,7 +105,8 @@ def kernel_matrix(kernel: str, X, Y=None, n_threads: int | None = None) -> np.nd
            [ 9., 25.]])
     """
     from ._validation import check_strings, check_table
-    entry = KERNEL_ENTRIES.get(kernel.split(":")[0])
+    kernel = kernel_text(kernel)
+    entry = entry_of(kernel)
     strings = entry is not None and entry.has(STRINGS)
     tables = [None if table is None else check_strings(table) if strings else check_table(table)
               for table in (X, Y)]

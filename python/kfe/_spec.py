@@ -4,37 +4,28 @@ from __future__ import annotations
 
 import weakref
 from ctypes import byref, c_int, c_void_p
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Mapping
 
 from ._callbacks import callback_name, kernel_callback, rule_callback
 from ._context import Context
 from ._errors import UnsupportedError
+from ._kernels import by_view, kernel_entries, kernel_list, kernel_text, with_gamma
 from ._lib import lib
-from ._tables import FIT_OPTIONS, KERNEL_ENTRIES, LEARNERS, Entry, as_text, options_text, python_name
+from ._tables import FIT_OPTIONS, LEARNERS, Entry, as_text, options_text, python_name
 
 MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES = 6, 7  # kfe_misfit in kfe.h
-
-
-def kernel_list(kernel: Any) -> list[Any]:
-    """Kernels as a list: none, one, or several; those of views one after the other."""
-    if kernel is None:
-        return []
-    if isinstance(kernel, dict):
-        return [item for each in kernel.values() for item in kernel_list(each)]
-    return list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
 
 
 def kernel_flags(kernel: Any) -> int:
     """All flags of the kernels that are given by name."""
     flags = 0
-    for item in kernel_list(kernel):
-        entry = KERNEL_ENTRIES.get(item.split(":")[0]) if isinstance(item, str) else None
-        flags |= entry.flags if entry else 0
+    for entry in kernel_entries(kernel):
+        flags |= entry.flags
     return flags
 
 
 def is_precomputed(kernel: Any) -> bool:
-    return any(isinstance(item, str) and item.split(":")[0] == "precomputed" for item in kernel_list(kernel))
+    return any(entry.name == "precomputed" for entry in kernel_entries(kernel))
 
 
 def split_learner(learner: str, params: dict[str, Any] | str | None) -> tuple[str, bytes | None]:
@@ -45,9 +36,11 @@ def split_learner(learner: str, params: dict[str, Any] | str | None) -> tuple[st
 
 
 def _learner_names(learner: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Both ways of writing a name are welcome: class_weights and class-weights."""
+    """Names as the library has them: class_weights is class-weights, and so is scikit-learn's class_weight."""
     rows = LEARNERS[learner].params if learner in LEARNERS else ()
     known = {python_name(row.name, frozenset()): row.name for row in rows}
+    if "class_weights" in known:
+        known["class_weight"] = known["class_weights"]
     return {known.get(name, name): value for name, value in params.items()}
 
 
@@ -86,24 +79,26 @@ class Spec:
             if value is not None:
                 self.set(row.name, value)
 
-    def add_kernels(self, kernel: Any) -> None:
-        if isinstance(kernel, dict):
-            self._set_view_kernels(kernel)
+    def add_kernels(self, kernel: Any, gamma: Any = None) -> None:
+        views = by_view(kernel)
+        if views is not None:
+            self._set_view_kernels(views, gamma)
             return
-        for item in kernel_list(kernel):
+        for item in with_gamma(kernel_list(kernel), gamma):
             if callable(item):
                 self._add_function(item)
             else:
-                self.context.quick(lib.kfe_spec_add_kernel, self.pointer, str(item).encode())
+                self.context.quick(lib.kfe_spec_add_kernel, self.pointer, kernel_text(item).encode())
 
-    def _set_view_kernels(self, kernels: dict[str, Any]) -> None:
+    def _set_view_kernels(self, kernels: Mapping[str, Any], gamma: Any) -> None:
         if not hasattr(lib, "kfe_spec_set_view_kernel"):
             raise UnsupportedError("this libkfe has no kernels of single views; use a newer one, or a list of kernels")
-        for view, kernel in kernels.items():
-            for item in kernel_list(kernel):
-                if callable(item):
-                    raise ValueError(f"the kernel of view {view!r} is a function, which can only be for all views")
-                self.context.quick(lib.kfe_spec_set_view_kernel, self.pointer, str(view).encode(), str(item).encode())
+        pairs = [(view, item) for view, kernel in kernels.items() for item in kernel_list(kernel)]
+        items = with_gamma([item for _, item in pairs], gamma)
+        for (view, _), item in zip(pairs, items):
+            if callable(item):
+                raise ValueError(f"the kernel of view {view!r} is a function, which can only be for all views")
+            self.context.quick(lib.kfe_spec_set_view_kernel, self.pointer, str(view).encode(), kernel_text(item).encode())
 
     def _add_function(self, function: Callable) -> None:
         name = callback_name(function)
@@ -152,7 +147,7 @@ def make_spec(context: Context, estimator: Any) -> Spec:
         spec = Spec.of_method(context, entry)
     spec.set_params(entry.params, values)
     spec.set_params(FIT_OPTIONS, values)
-    spec.add_kernels(values.get("kernel"))
+    spec.add_kernels(values.get("kernel"), values.get("gamma"))
     if "learner" in values:
         spec.set_learner(estimator._used_learner(), values["learner_params"])
     return spec

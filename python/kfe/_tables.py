@@ -68,6 +68,7 @@ class Entry(NamedTuple):
     flags: int
     params: tuple[Param, ...]
     kernel: str | None = None  # of a method, where none is given
+    alias: str | None = None  # another name that is understood
 
     def has(self, flag: int) -> bool:
         return bool(self.flags & flag)
@@ -80,14 +81,18 @@ def python_name(name: str, taken: frozenset[str] = RESERVED) -> str:
 
 def as_text(value: Any) -> str:
     """A value as the library reads it."""
-    if hasattr(value, "item"):  # a NumPy scalar, whose repr says so
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:  # a NumPy scalar, whose repr says so
         value = value.item()
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
+    if isinstance(value, dict):
+        return ";".join(f"{as_text(key)}:{as_text(each)}" for key, each in value.items())
     if isinstance(value, (list, tuple)):
         return ";".join(as_text(item) for item in value)
+    if hasattr(value, "tolist"):  # an array
+        return as_text(value.tolist())
     return repr(value)
 
 
@@ -118,10 +123,16 @@ def _entries(table, params) -> dict[str, Entry]:
     while table(index, byref(info)):
         rows = tuple(_rows(lambda row, entry=index: params(entry, row)))
         entry = Entry(info.name.decode(), info.summary.decode(), info.formula.decode(), info.flags, rows,
-                      info.kernel.decode() if info.kernel else None)
+                      *(text.decode() if text else None for text in (info.kernel, info.alias)))
         entries[entry.name] = entry
         index += 1
     return entries
+
+
+def find_kernel(name: str) -> Entry | None:
+    """The kernel of this name, or of this other name."""
+    named = (entry for entry in KERNEL_ENTRIES.values() if entry.alias == name)
+    return KERNEL_ENTRIES.get(name) or next(named, None)
 
 
 METHODS = _entries(lib.kfe_method, lib.kfe_method_param)

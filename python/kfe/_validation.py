@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _get_feature_names
 
 from . import _tables as tables
+from ._kernels import by_view
 from ._spec import is_precomputed, kernel_flags
 
 try:
@@ -68,7 +69,8 @@ def _named_views(X: Any, expected: dict[str, int] | None) -> dict[str, Any]:
 
 def _check_view(kernel: Any, name: str, table: Any):
     """A table; or strings, where the view's kernel is on strings."""
-    own = kernel.get(name) if isinstance(kernel, dict) else kernel
+    views = by_view(kernel)
+    own = kernel if views is None else views.get(name)
     if kernel_flags(own) & tables.STRINGS:
         return check_strings(table)
     return check_table(table)

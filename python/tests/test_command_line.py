@@ -66,7 +66,8 @@ def test_predictions(folder):
     x, y = kfe.generate("iris")
     codes = np.unique(y, return_inverse=True)[1]
     ours = kfe.KOCClassifier(learner="svm:C=3", n_threads=1).fit(x, codes)
-    run(folder, "fit", "-q", "-m", "koc", "--learner", "svm:C=3", "--threads", 1, "three.npy", "-o", "p.kfe")
+    run(folder, "fit", "-q", "-m", "koc", "--learner", "svm:C=3", "--task", "classify", "--threads", 1, "three.npy",
+        "-o", "p.kfe")
     run(folder, "predict", "-q", "p.kfe", "three.npy", "--threads", 1, "-o", "p.csv")
     written = np.loadtxt(folder / "p.csv", dtype=str, delimiter=",", skiprows=0)
     np.testing.assert_array_equal([int(text) for text in written if text.lstrip("-").isdigit()], ours.predict(x))

@@ -48,7 +48,7 @@ def test_cv(table, iris):
 def test_settings_that_fail_do_not_end_a_search(iris):
     X, y = 1e5 + 1000 * iris[0], iris[1]
     with pytest.warns(UserWarning, match="4 of 10 fits failed"):
-        report = kfe.cv(kfe.KOC(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
+        report = kfe.cv(kfe.KOCClassifier(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
                         inner_folds=2)
     assert [setting["failed_splits"] for setting in report["settings"]] == [4, 0]
     assert report["best"]["degree"] == "1" and report["settings"][0]["failed"]

@@ -14,6 +14,7 @@
 
 #include "core/available.h"
 #include "core/escape.h"
+#include "core/search.h"
 #include "core/text.h"
 #include "core/wording.h"
 
@@ -237,7 +238,10 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
     kfe_i_vsnprintf(text, sizeof text, worded, arguments);
     va_end(arguments);
     kfe_i_escape_in_place(text, sizeof text);
-    ctx->log(ctx->log_user, level, text);
+    if (ctx->search && level == KFE_LOG_WARNING)
+        kfe_i_search_warn(ctx, format, text);
+    else
+        ctx->log(ctx->log_user, level, text);
 }
 
 kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total)

@@ -18,6 +18,7 @@ struct kfe_context {
     void *progress_user;
     kfe_cancel_fn cancel;
     void *cancel_user;
+    struct kfe_i_search *search; /* that is going on (search.h); NULL: none */
     int64_t error_line, error_column;
     char message[2048];
 };

@@ -104,6 +104,7 @@ static void begin_worker(crew *c, int threads, worker *w)
     w->ctx.memory = kfe_context_memory(c->parent) / threads;
     w->ctx.log = c->parent->log ? keep_line : NULL;
     w->ctx.log_user = w;
+    w->ctx.search = c->parent->search;
     w->ctx.cancel = must_stop;
     w->ctx.cancel_user = c;
 }

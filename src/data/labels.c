@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/classes.h"
 #include "data/read/read.h"
+#include "data/task.h"
 #include "data/utf8.h"
 
 void kfe_i_labels_init(kfe_i_labels *labels, kfe_context *ctx)
@@ -117,32 +119,6 @@ void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t 
     labels->rows = count;
 }
 
-/* Removes words that no row has any more because rows were dropped; they must not become classes. */
-static kfe_status renumber(kfe_i_labels *labels, kfe_i_target *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t count = labels->words.count;
-    int32_t *number = NULL;
-
-    KFE_ALLOC(labels->ctx, number, count);
-    KFE_ALLOC_ZERO(labels->ctx, out->names, count);
-    memset(number, 0xff, (size_t)count * sizeof *number);
-    for (int64_t i = 0; i < labels->rows; i++) {
-        int32_t code = labels->codes[i];
-        if (number[code] < 0) {
-            number[code] = (int32_t)out->class_count;
-            KFE_STRDUP(labels->ctx, out->names[out->class_count], kfe_i_intern_word(&labels->words, code));
-            out->class_count++;
-        }
-        labels->codes[i] = number[code];
-    }
-    out->codes = labels->codes;
-    labels->codes = NULL;
-cleanup:
-    kfe_i_free(labels->ctx, number);
-    return status;
-}
-
 static kfe_status not_a_number(const kfe_i_labels *labels, const char *file, int64_t word)
 {
     return kfe_i_fail_at(labels->ctx, KFE_EINPUT, file, labels->first_line[word], labels->column,
@@ -161,22 +137,26 @@ static kfe_status check_encoding(const kfe_i_labels *labels, const char *file)
     return KFE_OK;
 }
 
-/* Parses every word as a number, NaN for text; returns whether the words look like classes. */
-static int read_words(const kfe_i_labels *labels, double *number)
-{
-    int integers = 1;
-    int text = 0;
+/* ---- classes or real values ---- */
 
+/* What the words are as numbers. */
+typedef struct numbers {
+    double *values; /* one per word; NaN: text */
+    int text;       /* some word is text */
+    int floating;   /* every word is written with a decimal point or exponent */
+} numbers;
+
+static void read_words(const kfe_i_labels *labels, numbers *out)
+{
+    out->floating = 1;
     for (int64_t k = 0; k < labels->words.count; k++) {
         const char *word = kfe_i_intern_word(&labels->words, k);
-        if (!kfe_i_parse_number(word, word + kfe_i_intern_length(&labels->words, k), &number[k])) {
-            number[k] = (double)NAN;
-            text = 1;
-        } else if (!(isfinite(number[k]) && number[k] == floor(number[k]))) {
-            integers = 0;
+        if (!kfe_i_parse_number(word, word + kfe_i_intern_length(&labels->words, k), &out->values[k])) {
+            out->values[k] = (double)NAN;
+            out->text = 1;
         }
+        out->floating &= strpbrk(word, ".eE") != NULL;
     }
-    return text || (integers && labels->words.count <= KFE_MOST_NUMBER_CLASSES);
 }
 
 static kfe_status real_target(const kfe_i_labels *labels, const char *file, const double *number,
@@ -196,38 +176,71 @@ cleanup:
     return status;
 }
 
-static kfe_status words_to_target(kfe_i_labels *labels, const char *file, int task, kfe_i_target *out)
+static kfe_status class_target(kfe_i_labels *labels, const char *file, kfe_i_target *out)
 {
     kfe_status status = KFE_OK;
-    double *number = NULL;
-    int classes;
+    int32_t *codes = labels->codes;
+
+    KFE_TRY(check_encoding(labels, file));
+    labels->codes = NULL;
+    KFE_TRY(kfe_i_classes_from_words(&labels->words, codes, out));
+    out->task = KFE_TASK_CLASSES;
+cleanup:
+    return status;
+}
+
+/* What the settings or the model say; KFE_TASK_NONE: the values decide. */
+static kfe_task wanted_task(const kfe_i_read_settings *settings)
+{
+    static const kfe_task asked[] = {KFE_TASK_NONE, KFE_TASK_CLASSES, KFE_TASK_REAL};
+    kfe_task task = asked[settings->task];
+
+    if (task == KFE_TASK_NONE && settings->expected)
+        task = settings->expected->task == KFE_TASK_REAL ? KFE_TASK_REAL : KFE_TASK_CLASSES;
+    return task;
+}
+
+static kfe_status words_to_target(kfe_i_labels *labels, const char *file, const kfe_i_read_settings *settings,
+                                  kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_task task = wanted_task(settings);
+    numbers found = {0};
 
     out->ctx = labels->ctx;
     out->rows = labels->rows;
-    KFE_ALLOC(labels->ctx, number, labels->words.count);
-    classes = read_words(labels, number);
-    if (task == KFE_TASK_OPTION_CLASSIFY || (task == KFE_TASK_OPTION_AUTO && classes)) {
-        KFE_TRY(check_encoding(labels, file));
-        KFE_TRY(renumber(labels, out));
-        out->task = KFE_TASK_CLASSES;
-    } else {
-        KFE_TRY(real_target(labels, file, number, out));
-    }
+    KFE_ALLOC(labels->ctx, found.values, labels->words.count);
+    read_words(labels, &found);
+    if (found.text && settings->task == KFE_TASK_OPTION_AUTO)
+        task = KFE_TASK_CLASSES; /* also for a model of real values, which may not use the labels at all */
+    if (task == KFE_TASK_NONE)
+        task = kfe_i_guess_task(labels->ctx, file, labels->words.count, found.values, found.floating);
+    status = task == KFE_TASK_CLASSES ? class_target(labels, file, out)
+                                      : real_target(labels, file, found.values, out);
 cleanup:
-    kfe_i_free(labels->ctx, number);
+    kfe_i_free(labels->ctx, found.values);
     if (status != KFE_OK)
         kfe_i_target_free(out);
     return status;
 }
 
-kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, int task, kfe_i_target *out)
+static kfe_status numbers_to_target(const kfe_i_labels *labels, const char *file,
+                                    const kfe_i_read_settings *settings, kfe_i_target *out)
 {
-    static const kfe_task wanted[] = {KFE_TASK_NONE, KFE_TASK_CLASSES, KFE_TASK_REAL};
+    kfe_task task = wanted_task(settings);
     kfe_status status;
 
+    if (task == KFE_TASK_NONE)
+        task = kfe_i_guess_task(labels->ctx, file, labels->rows, labels->numbers, labels->floating);
+    status = kfe_i_target_from_numbers(labels->ctx, labels->rows, labels->numbers, task, out);
+    return status == KFE_EINPUT ? kfe_i_fail_prefix(labels->ctx, status, file) : status;
+}
+
+kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, const kfe_i_read_settings *settings,
+                                  kfe_i_target *out)
+{
     memset(out, 0, sizeof *out);
     if (labels->codes)
-        return words_to_target(labels, file, task, out);
-    status = kfe_i_target_from_numbers(labels->ctx, labels->rows, labels->numbers, wanted[task], out);
-    return status == KFE_EINPUT ? kfe_i_fail_prefix(labels->ctx, status, file) : status;
+        return words_to_target(labels, file, settings, out);
+    return numbers_to_target(labels, file, settings, out);
 }

@@ -6,9 +6,6 @@
 #include "data/intern.h"
 #include "data/target.h"
 
-/* Numbers with more distinct values are real targets unless the user asks for classes. */
-enum { KFE_MOST_NUMBER_CLASSES = 50 };
-
 typedef struct kfe_i_labels {
     kfe_context *ctx;
     int present;
@@ -17,6 +14,7 @@ typedef struct kfe_i_labels {
     int64_t rows, capacity;
     int32_t *codes;  /* of text: number of the word, -1 where it is missing; NULL: see numbers */
     double *numbers; /* of binary formats, NaN where it is missing */
+    int floating;    /* the numbers are of a floating-point type */
     kfe_i_intern words;
     int64_t *first_line; /* of each word, for messages */
     int64_t line_capacity;
@@ -37,7 +35,10 @@ kfe_status kfe_i_labels_drop_header_row(kfe_i_labels *labels);
 int64_t kfe_i_labels_find_missing(const kfe_i_labels *labels);
 /* Keeps the rows listed (increasing). */
 void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t count);
-/* Makes classes or real targets of the column, as `task` (KFE_TASK_OPTION_...) says. No label may be missing. */
-kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, int task, kfe_i_target *out);
+/* Makes classes or real targets of the column, as the settings say: their task or, if that is auto, what the model
+ * expects or else the rule of data/task.h. No label may be missing. */
+struct kfe_i_read_settings;
+kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file,
+                                  const struct kfe_i_read_settings *settings, kfe_i_target *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/labels.h"
+#include "data/classes.h"
 #include "data/utf8.h"
 
 void kfe_i_target_free(kfe_i_target *target)
@@ -29,18 +29,6 @@ static void begin_target(kfe_context *ctx, kfe_task task, int64_t rows, kfe_i_ta
     out->rows = rows;
 }
 
-static kfe_status copy_names(kfe_i_target *target, const kfe_i_intern *words)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC_ZERO(target->ctx, target->names, words->count);
-    target->class_count = words->count;
-    for (int64_t k = 0; k < words->count; k++)
-        KFE_STRDUP(target->ctx, target->names[k], kfe_i_intern_word(words, k));
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_target_from_labels(kfe_context *ctx, int64_t rows, const char *const *labels,
                                     kfe_i_target *out)
 {
@@ -55,7 +43,7 @@ kfe_status kfe_i_target_from_labels(kfe_context *ctx, int64_t rows, const char *
             KFE_FAIL(ctx, KFE_EINPUT, "the label of row %lld is not UTF-8 text", (long long)i + 1);
         KFE_TRY(kfe_i_intern_add(&words, labels[i], (int64_t)strlen(labels[i]), &out->codes[i]));
     }
-    KFE_TRY(copy_names(out, &words));
+    KFE_TRY(kfe_i_classes_from_words(&words, out->codes, out));
 cleanup:
     kfe_i_intern_free(&words);
     if (status != KFE_OK)
@@ -84,26 +72,6 @@ cleanup:
     return status;
 }
 
-/* Integers with few distinct values are classes unless the user says otherwise. */
-static int look_like_classes(const double *values, int64_t rows)
-{
-    double seen[KFE_MOST_NUMBER_CLASSES];
-    int count = 0;
-
-    for (int64_t i = 0; i < rows; i++) {
-        int k = 0;
-        if (values[i] != floor(values[i]) || isinf(values[i]))
-            return 0;
-        while (k < count && seen[k] != values[i])
-            k++;
-        if (k == KFE_MOST_NUMBER_CLASSES)
-            return 0;
-        if (k == count)
-            seen[count++] = values[i];
-    }
-    return 1;
-}
-
 static kfe_status number_classes(kfe_context *ctx, int64_t rows, const double *values, kfe_i_target *out)
 {
     kfe_status status = KFE_OK;
@@ -117,7 +85,7 @@ static kfe_status number_classes(kfe_context *ctx, int64_t rows, const double *v
         kfe_i_format_number(values[i] + 0.0, text); /* -0 is the class 0 */
         KFE_TRY(kfe_i_intern_add(&words, text, (int64_t)strlen(text), &out->codes[i]));
     }
-    KFE_TRY(copy_names(out, &words));
+    KFE_TRY(kfe_i_classes_from_words(&words, out->codes, out));
 cleanup:
     kfe_i_intern_free(&words);
     if (status != KFE_OK)
@@ -125,7 +93,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const double *values, kfe_task wanted,
+kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const double *values, kfe_task task,
                                      kfe_i_target *out)
 {
     memset(out, 0, sizeof *out);
@@ -134,7 +102,7 @@ kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const doubl
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "the label of row %lld is not a finite number; remove that row",
                               (long long)i + 1);
-    if (wanted == KFE_TASK_CLASSES || (wanted == KFE_TASK_NONE && look_like_classes(values, rows)))
+    if (task == KFE_TASK_CLASSES)
         return number_classes(ctx, rows, values, out);
     return kfe_i_target_from_values(ctx, rows, 1, values, out);
 }

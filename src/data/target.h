@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Use a target, which is what a model predicts: classes (names in order of first appearance) or real numbers. */
+/* Use a target, which is what a model predicts: classes (sorted: numbers by value, then text) or real numbers. */
 #ifndef KFE_DATA_TARGET_H
 #define KFE_DATA_TARGET_H
 
@@ -18,13 +18,13 @@ typedef struct kfe_i_target {
     double *values; /* rows × cols */
 } kfe_i_target;
 
-/* From one string per row. Two spellings of one number ("1", "1.0") are two classes: names are kept. */
+/* From one string per row; see data/classes.h. */
 kfe_status kfe_i_target_from_labels(kfe_context *ctx, int64_t rows, const char *const *labels,
                                     kfe_i_target *out);
 kfe_status kfe_i_target_from_values(kfe_context *ctx, int64_t rows, int64_t cols, const double *values,
                                     kfe_i_target *out);
-/* From numbers: integers with at most 50 distinct values are classes under task "auto". */
-kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const double *values, kfe_task wanted,
+/* From numbers, as classes or as real values. */
+kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const double *values, kfe_task task,
                                      kfe_i_target *out);
 kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, const int64_t *index,
                                int64_t count, kfe_i_target *out);

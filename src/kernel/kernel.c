@@ -40,6 +40,7 @@ int kfe_kernel(int index, kfe_entry_info *out)
     out->summary = def->summary;
     out->formula = def->formula;
     out->flags = def->flags;
+    out->alias = def->alias;
     return 1;
 }
 
@@ -70,7 +71,7 @@ static kfe_status find_def(kfe_context *ctx, const char *text, const kfe_i_kerne
 
     snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), text);
     for (int i = 0; (*out = kfe_i_kernel_def_at(i)); i++)
-        if (strcmp((*out)->name, name) == 0)
+        if (strcmp((*out)->name, name) == 0 || ((*out)->alias && strcmp((*out)->alias, name) == 0))
             return KFE_OK;
     kfe_i_suggest(name, kernel_name_at, NULL, suggestion, sizeof suggestion);
     return kfe_i_fail(ctx, KFE_EINVAL, "there is no kernel '%s'%s; {kernels} lists them", name, suggestion);

@@ -28,6 +28,7 @@ typedef struct kfe_i_tile {
 
 typedef struct kfe_i_kernel_def {
     const char *name;
+    const char *alias; /* another name that users type; NULL: none */
     const char *summary;
     const char *formula;
     unsigned flags; /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS */

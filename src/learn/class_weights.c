@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/param.h"
 #include "core/suggest.h"
+#include "data/classes.h"
 #include "learn/multiclass.h"
 
 static const char *class_name_at(const void *list, int index)
@@ -18,7 +19,7 @@ static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const
     char suggestion[96];
 
     for (*out = 0; *out < target->class_count; (*out)++)
-        if (strcmp(target->names[*out], name) == 0)
+        if (kfe_i_same_class(target->names[*out], name))
             return KFE_OK;
     kfe_i_suggest(name, class_name_at, target, suggestion, sizeof suggestion);
     return kfe_i_fail(ctx, KFE_EINVAL, "{class-weights}: there is no class '%s'%s", name, suggestion);

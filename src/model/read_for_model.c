@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
+#include "data/read/read.h"
 #include "data/views.h"
 #include "model/model.h"
 
@@ -141,16 +142,15 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     kfe_status status = KFE_OK;
     const char **paths = NULL;
     const char **names = NULL;
+    kfe_i_expected expected = {.task = r->model->task};
 
-    if (r->count == 1 && !r->files[0].given)
-        return kfe_data_read(r->ctx, r->files[0].path, options, out);
     KFE_ALLOC(r->ctx, paths, r->count);
     KFE_ALLOC(r->ctx, names, r->count);
     for (int i = 0; i < r->count; i++) {
         paths[i] = r->files[i].path;
         names[i] = r->files[i].given;
     }
-    KFE_TRY(kfe_data_read_views(r->ctx, r->count, paths, names, options, out));
+    KFE_TRY(kfe_i_data_read_files(r->ctx, r->count, paths, names, options, &expected, out));
 cleanup:
     kfe_i_free(r->ctx, paths);
     kfe_i_free(r->ctx, names);

@@ -36,12 +36,11 @@ static int64_t best_in(const comparison *c, int64_t metric)
 {
     int64_t best = 0;
     double sd = 0;
-    int larger = c->items[0].metrics[metric]->larger_is_better;
 
     for (int64_t i = 1; i < c->count; i++) {
         double mean = mean_of(&c->items[i], metric, &sd);
         double than = mean_of(&c->items[best], metric, &sd);
-        if (isnan(than) ? !isnan(mean) : larger ? mean > than : mean < than)
+        if (kfe_i_is_better(c->items[0].metrics[metric], mean, than))
             best = i;
     }
     return best;
@@ -285,20 +284,67 @@ static const kfe_spec *spec_at(const comparison *c, int64_t i)
     return i < c->count ? c->items[i].grid.base : c->failed[i - c->count].spec;
 }
 
+/* How often the label of spec i stands among the others (before it: earlier ones only). */
+static int64_t count_alike(const comparison *c, int64_t i, int64_t end)
+{
+    int64_t alike = 0;
+
+    for (int64_t j = 0; j < end; j++)
+        alike += j != i && strcmp(c->labels[j], c->labels[i]) == 0;
+    return alike;
+}
+
+static kfe_status set_label(const comparison *c, int64_t i, int is_long, int64_t number)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, c->ctx);
+    if (is_long)
+        kfe_i_spec_long_label(spec_at(c, i), &text);
+    else
+        kfe_i_spec_label(spec_at(c, i), &text);
+    if (number > 0)
+        kfe_i_text_printf(&text, " #%lld", (long long)number);
+    kfe_i_free(c->ctx, c->labels[i]);
+    c->labels[i] = NULL;
+    return kfe_i_text_take(&text, &c->labels[i]);
+}
+
+/* Two specs that would have the same name show their kernels, learners and options; if these are alike too, a
+ * number. */
+static kfe_status tell_apart(const comparison *c, int64_t all)
+{
+    kfe_status status = KFE_OK;
+    unsigned char *is_long = NULL;
+
+    KFE_ALLOC_ZERO(c->ctx, is_long, all);
+    for (int64_t i = 0; i < all; i++)
+        is_long[i] = count_alike(c, i, all) > 0;
+    for (int64_t i = 0; i < all; i++)
+        if (is_long[i])
+            KFE_TRY(set_label(c, i, 1, 0));
+    for (int64_t i = all - 1; i > 0; i--) {
+        int64_t before = count_alike(c, i, i);
+        if (before > 0)
+            KFE_TRY(set_label(c, i, is_long[i], before + 1));
+    }
+cleanup:
+    kfe_i_free(c->ctx, is_long);
+    return status;
+}
+
 static kfe_status make_labels(comparison *c)
 {
     kfe_status status = KFE_OK;
     int64_t all = c->count + c->failed_count;
 
     KFE_ALLOC_ZERO(c->ctx, c->labels, all);
+    for (int64_t i = 0; i < all; i++)
+        KFE_TRY(set_label(c, i, 0, 0));
+    KFE_TRY(tell_apart(c, all));
     c->width = (int)strlen("method");
-    for (int64_t i = 0; i < all; i++) {
-        kfe_i_text text;
-        kfe_i_text_init(&text, c->ctx);
-        kfe_i_spec_label(spec_at(c, i), &text);
-        KFE_TRY(kfe_i_text_take(&text, &c->labels[i]));
+    for (int64_t i = 0; i < all; i++)
         c->width = (int)strlen(c->labels[i]) > c->width ? (int)strlen(c->labels[i]) : c->width;
-    }
     c->width += 2;
 cleanup:
     return status;

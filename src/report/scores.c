@@ -26,25 +26,54 @@ void kfe_i_put_mean_sd(kfe_i_text *out, double mean, double sd)
         kfe_i_text_printf(out, "%.4f ± %.4f", mean, sd);
 }
 
-void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out)
+/* Appends ":key=value,key=value" with the parameters that are not at their defaults. */
+static void put_changed(kfe_context *ctx, const kfe_i_param_table *table, const void *settings,
+                        kfe_i_text *out)
 {
     const char *separator = ":";
 
-    kfe_i_text_puts(out, spec->method->name);
-    for (int i = 0; i < spec->method->params.count; i++) {
-        const kfe_i_param *row = &spec->method->params.rows[i];
+    for (int i = 0; i < table->count; i++) {
+        const kfe_i_param *row = &table->rows[i];
         char *value = NULL;
         kfe_i_text one;
-        kfe_i_text_init(&one, spec->ctx);
-        kfe_i_param_format(row, spec->settings, &one);
+        kfe_i_text_init(&one, ctx);
+        kfe_i_param_format(row, settings, &one);
         if (kfe_i_text_take(&one, &value) != KFE_OK) {
             out->status = KFE_ENOMEM;
         } else if (strcmp(value, row->info.initial) != 0) {
             kfe_i_text_printf(out, "%s%s=%s", separator, row->info.name, value);
             separator = ",";
         }
-        kfe_i_free(spec->ctx, value);
+        kfe_i_free(ctx, value);
     }
+}
+
+void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out)
+{
+    kfe_i_text_puts(out, spec->method->name);
+    put_changed(spec->ctx, &spec->method->params, spec->settings, out);
+}
+
+void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out)
+{
+    kfe_i_spec_label(spec, out);
+    for (int64_t m = 0; m < spec->kernels.count; m++) {
+        const kfe_i_kernel *kernel = &spec->kernels.items[m];
+        kfe_i_text_printf(out, "%s%s", m ? "+" : " ", kernel->def->name);
+        put_changed(spec->ctx, &kernel->def->params, kernel->settings, out);
+    }
+    if (spec->learner) {
+        kfe_i_text_printf(out, " %s", spec->learner->name);
+        put_changed(spec->ctx, &spec->learner->params, spec->learner_settings, out);
+    }
+    kfe_i_text fit;
+    kfe_i_text_init(&fit, spec->ctx);
+    put_changed(spec->ctx, &kfe_i_fit_params, &spec->fit, &fit);
+    if (fit.status != KFE_OK)
+        out->status = fit.status;
+    else if (fit.length > 1)
+        kfe_i_text_printf(out, " %s", fit.bytes + 1);
+    kfe_i_text_free(&fit);
 }
 
 static void mean_of(const kfe_i_assessment *a, int64_t metric, double *mean, double *sd)
@@ -201,6 +230,18 @@ static void add_failures(kfe_i_text *text, const kfe_i_assessment *a)
                            (long long)(listed - MOST_FAILURES));
 }
 
+/* A best value at the edge of its grid says that the grid is too narrow. */
+static void add_edges(kfe_i_text *text, const kfe_i_assessment *a)
+{
+    for (int64_t i = 0; i < a->grid.axis_count; i++) {
+        int edge = kfe_i_grid_edge(&a->grid, a->best, i);
+        if (edge != 0)
+            kfe_i_text_printf(text, "best value at the edge of the grid: %s=%s is the %s that was tried\n",
+                              a->grid.axes[i].name, kfe_i_grid_value(&a->grid, a->best, i),
+                              edge < 0 ? "smallest" : "largest");
+    }
+}
+
 static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
 {
     kfe_i_text_puts(text, "best setting ");
@@ -230,6 +271,7 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **ou
     if (a->tuning) {
         add_failures(&text, a);
         add_best(&text, a);
+        add_edges(&text, a);
     }
     return kfe_i_text_take(&text, out);
 }
@@ -298,8 +340,21 @@ static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
         kfe_i_json_end(json);
     }
     kfe_i_json_end(json);
-    if (a->tuning)
-        write_setting(json, "best", a, a->best);
+    if (!a->tuning)
+        return;
+    write_setting(json, "best", a, a->best);
+    kfe_i_json_array(json, "edges");
+    for (int64_t i = 0; i < a->grid.axis_count; i++) {
+        int edge = kfe_i_grid_edge(&a->grid, a->best, i);
+        if (edge == 0)
+            continue;
+        kfe_i_json_object(json, NULL);
+        kfe_i_json_text(json, "parameter", a->grid.axes[i].name);
+        kfe_i_json_text(json, "value", kfe_i_grid_value(&a->grid, a->best, i));
+        kfe_i_json_text(json, "side", edge < 0 ? "lower" : "upper");
+        kfe_i_json_end(json);
+    }
+    kfe_i_json_end(json);
 }
 
 static void write_metrics(kfe_i_json *json, const kfe_i_assessment *a)

@@ -35,6 +35,8 @@ kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compa
 
 /* Appends the method with the parameters that are not at their defaults, as "koc:clusters-per-class=2". */
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);
+/* The same with kernels, learner and options of the fit: "koc rbf:gamma=1 svm:C=10 scale=standard". */
+void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out);
 /* Appends "0.912 ± 0.004", with as many digits as the deviation deserves. */
 void kfe_i_put_mean_sd(kfe_i_text *out, double mean, double sd);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/classes.h"
 #include "model/prepare.h"
 
 /* ---- settings ---- */
@@ -119,7 +120,7 @@ kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *n
     if (!*name)
         return KFE_OK;
     for (int64_t g = 0; g < classes; g++)
-        if (strcmp(names[g], name) == 0) {
+        if (kfe_i_same_class(names[g], name)) {
             *out = g;
             return KFE_OK;
         }
@@ -141,7 +142,7 @@ static kfe_status read_metrics(kfe_i_assessment *a, kfe_task task, const char *n
 /* Means of the same numbers in another order are equal, whatever rounding makes of them. */
 #define KFE_MEAN_ROUNDING 1e-12
 
-static int is_better(const kfe_i_metric *metric, double value, double than)
+int kfe_i_is_better(const kfe_i_metric *metric, double value, double than)
 {
     if (isnan(value) || isnan(than))
         return !isnan(value);
@@ -188,7 +189,7 @@ static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_cells *cells,
     for (int64_t c = 1; c < cells->settings; c++) {
         standing one = standing_of(cells, c, owner_of, owner);
         if (one.failed < leader.failed ||
-            (one.failed == leader.failed && is_better(a->metrics[0], one.mean, leader.mean))) {
+            (one.failed == leader.failed && kfe_i_is_better(a->metrics[0], one.mean, leader.mean))) {
             best = c;
             leader = one;
         }
@@ -423,6 +424,40 @@ cleanup:
     return status;
 }
 
+static int is_nested(const kfe_i_assess_settings *settings, int64_t grid_count)
+{
+    return grid_count > 1 && (settings->inner_folds > 0 || settings->protocol.kind == KFE_SPLIT_HELD_OUT);
+}
+
+kfe_status kfe_i_assess_count(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids,
+                              const kfe_data *data, const kfe_i_assess_settings *settings, int64_t *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_split_rows all = {.rows = kfe_data_rows(data), .target = &data->target};
+    kfe_i_grid grid = {0};
+    kfe_i_splits splits = {0};
+    kfe_log_fn log = ctx->log;
+
+    *out = 0;
+    ctx->log = NULL; /* kfe_i_assess makes the same splits and warns */
+    KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &grid));
+    KFE_TRY(kfe_i_splits_make(ctx, &settings->protocol, &all, 0, &splits));
+    int64_t outer = splits.count;
+    if (is_nested(settings, grid.count)) {
+        int held_out = settings->protocol.kind == KFE_SPLIT_HELD_OUT;
+        int64_t choosing =
+            settings->tuning_splits > 0 && settings->tuning_splits < outer ? settings->tuning_splits : outer;
+        *out = outer + choosing * (held_out ? 1 : settings->inner_folds) * grid.count;
+    } else {
+        *out = outer * grid.count;
+    }
+cleanup:
+    ctx->log = log;
+    kfe_i_splits_free(&splits);
+    kfe_i_grid_free(&grid);
+    return status;
+}
+
 kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out)
 {
@@ -434,8 +469,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));
     KFE_TRY(begin(out, data, settings));
     KFE_TRY(log_scaling(out, spec, data));
-    out->nested =
-        out->grid.count > 1 && (settings->inner_folds > 0 || settings->protocol.kind == KFE_SPLIT_HELD_OUT);
+    out->nested = is_nested(settings, out->grid.count);
     if (out->grid.count > 1 && !out->nested) {
         KFE_TRY(choose_outside(out, data));
     } else {

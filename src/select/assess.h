@@ -47,6 +47,9 @@ typedef struct kfe_i_assessment {
 
 kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out);
+/* How many fits kfe_i_assess will make. */
+kfe_status kfe_i_assess_count(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids,
+                              const kfe_data *data, const kfe_i_assess_settings *settings, int64_t *out);
 void kfe_i_assessment_free(kfe_i_assessment *assessment);
 /* Why the chosen setting of an outer split failed there; NULL: it did not. */
 const char *kfe_i_assessment_reason(const kfe_i_assessment *a, int64_t split);
@@ -57,6 +60,8 @@ int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, co
 kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,
                                int64_t *out);
 
+/* Whether a mean is better than another, by more than rounding; a number is better than NaN. */
+int kfe_i_is_better(const kfe_i_metric *metric, double value, double than);
 /* Mean and standard deviation (n − 1) of what is not NaN; NaN where there is too little. */
 void kfe_i_mean_sd(int64_t count, const double *values, int64_t stride, double *mean, double *sd);
 /* Mean rows of the test parts over mean rows of the training parts, as the corrected t-test wants it. */

@@ -274,16 +274,25 @@ static kfe_i_axis_place place_of(const kfe_spec *spec, const kfe_i_axis *axis)
     return axis->owner;
 }
 
-static int is_integer(const kfe_spec *spec, const kfe_i_axis *axis)
+/* The row of the table that the parameter of an axis stands in. */
+static const kfe_i_param *row_of(const kfe_spec *spec, const kfe_i_axis *axis)
 {
     const kfe_i_param *row = NULL;
 
-    if (axis->owner == KFE_AXIS_METHOD)
+    if (axis->owner == KFE_AXIS_FIT)
+        row = kfe_i_param_find(&kfe_i_fit_params, axis->name);
+    else if (axis->owner == KFE_AXIS_METHOD)
         row = kfe_i_param_find(&spec->method->params, axis->name);
     else if (axis->owner == KFE_AXIS_LEARNER)
         row = kfe_i_param_find(&spec->learner->params, axis->name);
     for (int64_t m = 0; axis->owner == KFE_AXIS_KERNEL && !row && m < spec->kernels.count; m++)
         row = kfe_i_param_find(&spec->kernels.items[m].def->params, axis->name);
+    return row;
+}
+
+static int is_integer(const kfe_spec *spec, const kfe_i_axis *axis)
+{
+    const kfe_i_param *row = row_of(spec, axis);
     return row && row->info.type == KFE_PARAM_INT;
 }
 
@@ -445,6 +454,40 @@ kfe_status kfe_i_grid_spec(kfe_context *ctx, const kfe_i_grid *grid, int64_t ind
         *out = NULL;
     }
     return status;
+}
+
+/* The smallest and the largest number among the values; returns how many numbers there are. */
+static int64_t range_of(const kfe_i_axis *axis, double *low, double *high)
+{
+    int64_t numbers = 0;
+
+    for (int64_t i = 0; i < axis->count; i++) {
+        const char *text = axis->values[i];
+        double value = 0;
+        if (!kfe_i_parse_number(text, text + strlen(text), &value))
+            continue;
+        *low = numbers == 0 || value < *low ? value : *low;
+        *high = numbers == 0 || value > *high ? value : *high;
+        numbers++;
+    }
+    return numbers;
+}
+
+int kfe_i_grid_edge(const kfe_i_grid *grid, int64_t index, int64_t axis)
+{
+    const kfe_i_param *row = row_of(grid->base, &grid->axes[axis]);
+    const char *text = kfe_i_grid_value(grid, index, axis);
+    double value = 0;
+    double low = 0;
+    double high = 0;
+
+    if (!row || (row->info.type != KFE_PARAM_INT && row->info.type != KFE_PARAM_REAL) ||
+        range_of(&grid->axes[axis], &low, &high) < 2 ||
+        !kfe_i_parse_number(text, text + strlen(text), &value) || low == high)
+        return 0;
+    if (value == low)
+        return value > row->info.min ? -1 : 0;
+    return value == high && value < row->info.max ? 1 : 0;
 }
 
 void kfe_i_grid_describe(const kfe_i_grid *grid, int64_t index, kfe_i_text *out)

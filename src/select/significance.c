@@ -105,19 +105,28 @@ double kfe_i_student_two_sided(double t, double degrees)
 
 /* ---- tests ---- */
 
+/* Numbers that differ by rounding only are equal: sums of the same terms in another order are not evidence. */
+#define ROUNDING 1e-12
+
+static double difference(double a, double b)
+{
+    double d = a - b;
+    return fabs(d) <= ROUNDING * fmax(fabs(a), fabs(b)) ? 0 : d;
+}
+
 static double variance_about(int64_t count, const double *a, const double *b, double mean)
 {
     double sum = 0;
 
     for (int64_t i = 0; i < count; i++)
-        sum += (a[i] - b[i] - mean) * (a[i] - b[i] - mean);
+        sum += (difference(a[i], b[i]) - mean) * (difference(a[i], b[i]) - mean);
     return sum / (double)(count - 1);
 }
 
 static int all_differ_alike(int64_t count, const double *a, const double *b)
 {
     for (int64_t i = 1; i < count; i++)
-        if (a[i] - b[i] != a[0] - b[0])
+        if (difference(a[i], b[i]) != difference(a[0], b[0]))
             return 0;
     return 1;
 }
@@ -127,13 +136,13 @@ static kfe_i_test_result paired(int64_t count, const double *a, const double *b,
     kfe_i_test_result result = {0, (double)NAN, (double)(count - 1), (double)NAN};
 
     for (int64_t i = 0; i < count; i++)
-        result.mean_difference += (a[i] - b[i]) / (double)count;
+        result.mean_difference += difference(a[i], b[i]) / (double)count;
     if (count < 2) {
         result.degrees = 0;
         return result;
     }
     if (all_differ_alike(count, a, b)) {
-        double alike = a[0] - b[0];
+        double alike = difference(a[0], b[0]);
         result.mean_difference = alike;
         result.statistic = alike == 0 ? 0 : copysign((double)INFINITY, alike);
     } else {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/search.h"
 #include "core/workers.h"
 #include "select/group.h"
 
@@ -63,19 +64,19 @@ static int is_wanted(const run *r, int64_t split, int64_t setting)
     return !r->sweep->wanted || r->sweep->wanted[split * r->sweep->grid->count + setting];
 }
 
-/* Whether any setting that this extraction serves is wanted on the split. */
-static int extraction_is_wanted(const run *r, int64_t split)
+/* How many of the settings that this extraction serves are wanted on the split. */
+static int64_t count_served(const run *r, int64_t split)
 {
     const kfe_i_grid *grid = r->sweep->grid;
     int64_t choice[KFE_AXIS_PLACES];
+    int64_t count = 0;
 
     memcpy(choice, r->choice, sizeof choice);
     for (choice[KFE_AXIS_DIM] = 0; choice[KFE_AXIS_DIM] < grid->counts[KFE_AXIS_DIM]; choice[KFE_AXIS_DIM]++)
         for (choice[KFE_AXIS_LEARNER] = 0; choice[KFE_AXIS_LEARNER] < grid->counts[KFE_AXIS_LEARNER];
              choice[KFE_AXIS_LEARNER]++)
-            if (is_wanted(r, split, setting_of(grid, choice)))
-                return 1;
-    return 0;
+            count += is_wanted(r, split, setting_of(grid, choice));
+    return count;
 }
 
 /* ---- tasks ---- */
@@ -99,12 +100,14 @@ static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
     int64_t split = r->group.members[task];
     extracted *part = &r->parts[task];
     double began = kfe_i_clock();
+    int64_t served = count_served(r, split);
 
-    if (!extraction_is_wanted(r, split))
+    if (served == 0)
         return KFE_OK;
     kfe_status status = kfe_i_fold_extract(worker, r->ctx, r->sweep->data, &r->sweep->splits->items[split],
                                            r->spec, r->shared, &part->fold);
     part->seconds = kfe_i_clock() - began;
+    kfe_i_search_count(worker, served);
     return keep_failure(worker, status, &part->failure);
 }
 
@@ -215,7 +218,7 @@ static int threads_for(const run *r, int64_t tasks)
     return tasks < threads || kfe_i_has_user_kernel(r->spec) ? 1 : threads;
 }
 
-/* Warns once, when there is enough to estimate from. */
+/* Says once how long a long search will take, when there is enough to estimate from. */
 static void announce_long_runs(run *r)
 {
     double spent = kfe_i_clock() - r->began;
@@ -224,7 +227,7 @@ static void announce_long_runs(run *r)
     if (r->announced || spent < KFE_WARM_SECONDS || left < KFE_LONG_SECONDS)
         return;
     r->announced = 1;
-    kfe_i_log(r->ctx, KFE_LOG_WARNING, "%lld of %lld fits took %.3g s; the others will take about %.1f hours",
+    kfe_i_log(r->ctx, KFE_LOG_NOTICE, "%lld of %lld fits took %.3g s; the others will take about %.1f hours",
               (long long)r->done, (long long)r->total, spent, left / 3600);
 }
 

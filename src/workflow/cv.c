@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/search.h"
 #include "report/scores.h"
 #include "select/assess.h"
 
@@ -31,17 +32,27 @@ kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_c
     kfe_status status = KFE_OK;
     kfe_i_assess_settings settings;
     kfe_i_assessment assessment = {0};
+    const kfe_i_grid_texts texts = {grid_count, grids, 0};
+    kfe_i_search search = {0};
+    int64_t fits = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     if (best)
         *best = NULL;
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &settings));
-    KFE_TRY(kfe_i_assess(ctx, spec, (kfe_i_grid_texts){grid_count, grids, 0}, data, &settings, &assessment));
+    KFE_TRY(kfe_i_assess_count(ctx, spec, texts, data, &settings, &fits));
+    kfe_i_search_begin(ctx, fits, &search);
+    KFE_TRY(kfe_i_assess(ctx, spec, texts, data, &settings, &assessment));
     if (best)
         KFE_TRY(fit_best(ctx, &assessment, data, best));
     KFE_TRY(kfe_i_report_assessment(ctx, &assessment, style, out));
 cleanup:
+    status = kfe_i_search_end(&search, status);
+    if (status != KFE_OK) {
+        kfe_i_free(ctx, *out);
+        *out = NULL;
+    }
     if (status != KFE_OK && best) {
         kfe_model_free(*best);
         *best = NULL;
@@ -172,6 +183,21 @@ static void warn_of_failed(const comparing *c)
                   c->failed[i].reason);
 }
 
+/* Fits of all specs; a spec that cannot be counted fails when it is assessed. */
+static kfe_status count_fits(const comparing *c, int count, const kfe_spec *const *specs,
+                             kfe_i_grid_texts grids, const kfe_data *data,
+                             const kfe_i_assess_settings *settings, int64_t *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t fits = 0;
+
+    for (int i = 0; i < count && (status == KFE_OK || kfe_i_is_failed_cell(status)); i++) {
+        status = kfe_i_assess_count(c->ctx, specs[i], grids, data, settings, &fits);
+        *out += fits;
+    }
+    return kfe_i_is_failed_cell(status) ? KFE_OK : status;
+}
+
 kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
                        const char *const *grids, const kfe_data *data, const char *options, kfe_style style,
                        char **out)
@@ -181,6 +207,8 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     kfe_i_assess_settings shared;
     comparing c = {.ctx = ctx};
     const kfe_i_grid_texts texts = {grid_count, grids, 1};
+    kfe_i_search search = {0};
+    int64_t fits = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
@@ -190,6 +218,8 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     KFE_ALLOC_ZERO(ctx, c.failed, count);
     KFE_TRY(parse_options(ctx, options, &own, &shared));
     KFE_TRY(kfe_grids_check(ctx, count, specs, grid_count, grids));
+    KFE_TRY(count_fits(&c, count, specs, texts, data, &shared, &fits));
+    kfe_i_search_begin(ctx, fits, &search);
     for (int i = 0; i < count; i++)
         KFE_TRY(assess_one(&c, specs[i], texts, data, &shared));
     if (c.done == 0)
@@ -202,6 +232,11 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
                                      .bold = (kfe_i_bold)own.bold};
     KFE_TRY(kfe_i_report_comparison(ctx, &compared, style, out));
 cleanup:
+    status = kfe_i_search_end(&search, status);
+    if (status != KFE_OK) {
+        kfe_i_free(ctx, *out);
+        *out = NULL;
+    }
     comparing_free(&c);
     kfe_i_threads_leave(saved_threads);
     return status;

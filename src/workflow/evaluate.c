@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kfe_evaluate: metrics of a model's predictions on data with labels. Classes are matched to the model's by name.
+ * kfe_evaluate: metrics of a model's predictions on data with labels. Classes are matched to the model's by name, numbers
+ * by value.
  * A label that the model was not fitted on becomes a further class that is never predicted. It has the same score
  * in every row, so its auc is one half.
  */
@@ -8,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
+#include "data/classes.h"
 #include "model/model.h"
 #include "report/outcome.h"
 
@@ -102,7 +104,7 @@ static int32_t class_number(kfe_i_evaluation *result, const char *name)
 {
     int64_t g = 0;
 
-    while (g < result->class_count && strcmp(result->class_names[g], name) != 0)
+    while (g < result->class_count && !kfe_i_same_class(result->class_names[g], name))
         g++;
     if (g == result->class_count)
         result->class_names[result->class_count++] = name;

@@ -66,10 +66,10 @@ def test_predictions_before_and_after(kfe, learner):
 
 def test_scores_say_what_they_are_for(kfe):
     write_clouds(kfe)
-    names = ["red", "green", "blue"]
-    for multiclass, columns in (("ovo", ["score red : green", "score red : blue", "score green : blue"]),
+    names = ["blue", "green", "red"]
+    for multiclass, columns in (("ovo", ["score blue : green", "score blue : red", "score green : red"]),
                                 ("ovr", [f"score {name}" for name in names]),
-                                ("chain", ["score red : later", "score green : later"])):
+                                ("chain", ["score blue : later", "score green : later"])):
         kfe.ok("fit", "-q", *PIPELINE, "--learner", "svm", "--multiclass", multiclass, "train.csv", "-o", "m.kfe")
         rows = rows_of(kfe.ok("predict", "m.kfe", "test.csv", "--scores").out)
         assert list(rows[0]) == ["label"] + columns
@@ -188,7 +188,7 @@ def test_metrics_of_three_classes(kfe):
     assert "60 examples" in done.err
     report = json.loads(done.out)
     names = report["confusion"]["classes"]
-    assert names == ["red", "green", "blue"] and report["rows"] == 60
+    assert names == ["blue", "green", "red"] and report["rows"] == 60
     np.testing.assert_array_equal(report["confusion"]["matrix"],
                                   sklearn_metrics.confusion_matrix(truth, predicted, labels=names))
     metrics = report["metrics"]
@@ -244,7 +244,7 @@ def test_text_shows_what_was_taken_for_what(kfe):
     matrix = json.loads(kfe.ok("evaluate", "m.kfe", "test.csv", "--json").out)["confusion"]["matrix"]
     done = kfe.ok("evaluate", "-q", "m.kfe", "test.csv")
     assert done.err == "" and re.search(r"^accuracy +0\.\d+$", done.out, re.M)
-    for name, row in zip(("red", "green", "blue"), matrix):
+    for name, row in zip(("blue", "green", "red"), matrix):
         assert re.search(rf"^ *{name} +" + " +".join(map(str, row)) + "$", done.out, re.M), done.out
 
 
@@ -557,6 +557,30 @@ def test_settings_that_fail_do_not_end_a_search(kfe):
     assert settings[0]["failed_splits"] == 4 and settings[0]["failed"] in done.out and settings[1]["failed"] is None
     assert settings[0]["failed"] in kfe.run("cv", "-q", *flags, "--grid", "degree=100,90", status=2).err
 
+
+
+def test_one_progress_line_for_a_search(kfe):
+    """Fits of the whole search, with the time left, on a terminal only."""
+    kfe.ok("generate", "-q", "banana", "--n", "700", "-o", "b.csv")
+    flags = ["cv", "-m", "none", "-k", "rbf", "--learner", "svm", "--grid", "gamma=0.1:10:log8", "--grid", "C=0.1:100:log8",
+             "--folds", "5", "--inner-folds", "5", "b.csv", "--threads", "1"]
+    ours, theirs = os.openpty()
+    with subprocess.Popen([KFE, *flags], cwd=kfe.folder, stdout=subprocess.PIPE, stderr=theirs,
+                          env={**os.environ, "TERM": "xterm"}) as child:
+        os.close(theirs)
+        shown = b""
+        while b" left" not in shown:
+            try:
+                more = os.read(ours, 4096)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more
+        child.terminate()
+    os.close(ours)
+    assert re.search(rb"fit \d+ of 1605, \d+ (s|min) left", shown), shown
+    assert b"extracting" not in shown
 
 
 def test_former_names_of_flags_still_work_and_are_not_shown(kfe):

@@ -3,52 +3,57 @@
 #include "data/target.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "data/classes.h"
 #include "data/utf8.h"
 #include "support/support.h"
 #include "support/sweep.h"
 
-static void names_keep_order_of_appearance(void **state)
+static void equal_numbers_are_one_class_and_classes_are_sorted(void **state)
 {
     kfe_context *ctx = *state;
-    static const char *const labels[] = {"b", "a", "b", "1", "1.0", "a"};
-    static const int32_t expected[] = {0, 1, 0, 2, 3, 1};
+    static const char *const labels[] = {
+        "b", "10", "B", "1.0", "+1", "9", "1", "b", "-1e1", "9007199254740993", "9007199254740992.5"};
+    static const int32_t expected[] = {7, 3, 6, 1, 1, 2, 1, 7, 0, 5, 4};
     kfe_i_target target;
-    int64_t counts[4];
+    int64_t counts[8];
 
-    assert_ok(ctx, kfe_i_target_from_labels(ctx, 6, labels, &target));
+    assert_ok(ctx, kfe_i_target_from_labels(ctx, 11, labels, &target));
     assert_int_equal(target.task, KFE_TASK_CLASSES);
-    assert_int_equal(target.class_count, 4);
+    assert_int_equal(target.class_count, 8);
     assert_memory_equal(target.codes, expected, sizeof expected);
-    assert_string_equal(target.names[0], "b");
-    assert_string_equal(target.names[3], "1.0");
+    assert_string_equal(target.names[0], "-1e1");
+    assert_string_equal(target.names[1], "1.0"); /* as it was written first */
+    assert_string_equal(target.names[6], "B");
     kfe_i_target_count(&target, counts);
-    assert_int_equal(counts[0], 2);
-    assert_int_equal(counts[1], 2);
-    assert_int_equal(counts[3], 1);
+    assert_int_equal(counts[1], 3);
+    assert_int_equal(counts[7], 2);
     kfe_i_target_free(&target);
+    assert_true(kfe_i_same_class("1", "+1.0") && kfe_i_same_class("a", "a"));
+    assert_false(kfe_i_same_class("1", "one") || kfe_i_same_class("nan", "NaN"));
 }
 
-static void few_integers_are_classes(void **state)
+static void the_rule_for_numbers(void **state)
 {
     kfe_context *ctx = *state;
     double values[102];
-    kfe_i_target target;
 
     for (int i = 0; i < 102; i++)
-        values[i] = i % 50 - 10;
-    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 102, values, KFE_TASK_NONE, &target));
-    assert_int_equal(target.task, KFE_TASK_CLASSES);
-    assert_int_equal(target.class_count, 50);
-    assert_string_equal(target.names[0], "-10");
-    kfe_i_target_free(&target);
-
-    values[101] = 1000; /* the 51st distinct value */
-    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 102, values, KFE_TASK_NONE, &target));
-    assert_int_equal(target.task, KFE_TASK_REAL);
-    assert_int_equal(target.cols, 1);
-    assert_true(target.values[101] == 1000);
-    kfe_i_target_free(&target);
+        values[i] = i % 20 - 10;
+    support_catch_log(ctx);
+    assert_int_equal(kfe_guess_task(ctx, 102, values, 0), KFE_TASK_CLASSES);
+    assert_string_equal(support_log(), "");
+    assert_int_equal(kfe_guess_task(ctx, 102, values, 1), KFE_TASK_REAL); /* a floating-point type */
+    assert_non_null(strstr(support_log(), "task=classify"));
+    values[101] = 1000; /* the 21st distinct value */
+    support_catch_log(ctx);
+    assert_int_equal(kfe_guess_task(ctx, 102, values, 0), KFE_TASK_REAL);
+    assert_non_null(strstr(support_log(), "more than 20 different whole numbers"));
+    values[101] = 0.5;
+    support_catch_log(ctx);
+    assert_int_equal(kfe_guess_task(ctx, 102, values, 0), KFE_TASK_REAL);
+    assert_string_equal(support_log(), "");
 }
 
 static void the_wanted_task_wins(void **state)
@@ -60,13 +65,10 @@ static void the_wanted_task_wins(void **state)
 
     assert_ok(ctx, kfe_i_target_from_numbers(ctx, 4, values, KFE_TASK_CLASSES, &target));
     assert_int_equal(target.class_count, 2);
-    assert_string_equal(target.names[0], "0.5");
-    assert_string_equal(target.names[1], "0");
+    assert_string_equal(target.names[0], "0");
+    assert_string_equal(target.names[1], "0.5");
     kfe_i_target_free(&target);
     assert_ok(ctx, kfe_i_target_from_numbers(ctx, 3, integers, KFE_TASK_REAL, &target));
-    assert_int_equal(target.task, KFE_TASK_REAL);
-    kfe_i_target_free(&target);
-    assert_ok(ctx, kfe_i_target_from_numbers(ctx, 4, values, KFE_TASK_NONE, &target));
     assert_int_equal(target.task, KFE_TASK_REAL);
     kfe_i_target_free(&target);
 }
@@ -78,7 +80,7 @@ static void targets_must_be_finite(void **state)
     const double infinite[] = {(double)INFINITY, 2};
     kfe_i_target target;
 
-    assert_fails(ctx, KFE_EINPUT, "row 2", kfe_i_target_from_numbers(ctx, 2, values, KFE_TASK_NONE, &target));
+    assert_fails(ctx, KFE_EINPUT, "row 2", kfe_i_target_from_numbers(ctx, 2, values, KFE_TASK_REAL, &target));
     assert_fails(ctx, KFE_EINPUT, "row 1", kfe_i_target_from_values(ctx, 2, 1, infinite, &target));
     assert_null(target.values);
 }
@@ -169,8 +171,8 @@ static void labels_are_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(names_keep_order_of_appearance),
-        with_context(few_integers_are_classes),
+        with_context(equal_numbers_are_one_class_and_classes_are_sorted),
+        with_context(the_rule_for_numbers),
         with_context(the_wanted_task_wins),
         with_context(targets_must_be_finite),
         with_context(gathering_keeps_the_classes),

@@ -182,10 +182,11 @@ static kfe_status use_memory(kfe_context *ctx, void *user)
     kfe_status status = KFE_OK;
     kfe_data *data = NULL;
     kfe_data *sets[6] = {0};
-    double row[COLS];
+    double row[COLS] = {0};
 
     (void)user;
     TRY(wrap_labelled(ctx, &data));
+    assert_int_equal(CALL(kfe_guess_task)(ctx, 1, row, 1), KFE_TASK_REAL);
     TRY(CALL(kfe_data_set_column_names)(ctx, data, 0, names));
     TRY(CALL(kfe_data_wrap_csr)(ctx, 2, 2, row_start, columns, values, &sets[0]));
     TRY(CALL(kfe_data_from_text)(ctx, 3, strings, &sets[1]));

@@ -61,6 +61,20 @@ static void test_round_trip(void **state)
     check_round_trip(*state, "user:mine", "user:mine");
 }
 
+/* Names that users of other packages type; models are written with ours. */
+static void test_other_names(void **state)
+{
+    static const char *const names[][2] = {{"gaussian:gamma=2", "rbf:gamma=2"},
+                                           {"polynomial:degree=4", "poly:degree=4"}};
+    kfe_entry_info info;
+
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        check_round_trip(*state, names[k][0], names[k][1]);
+    for (int i = 0; kfe_kernel(i, &info); i++)
+        if (info.alias)
+            check_round_trip(*state, info.alias, info.name);
+}
+
 static void test_unknown_names(void **state)
 {
     kfe_context *ctx = *state;
@@ -400,17 +414,12 @@ static void test_user_kernel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_values_out_of_range),
-        cmocka_unit_test(test_weight_is_a_factor),
-        cmocka_unit_test(test_matrix_refusals),
-        cmocka_unit_test(test_empty_tables),
-        cmocka_unit_test(test_negative_data),
-        cmocka_unit_test(test_sigmoid_warns),
-        cmocka_unit_test(test_spectrum),
-        cmocka_unit_test(test_spectrum_by_hand),
-        cmocka_unit_test(test_user_kernel),
+        cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_unknown_names),      cmocka_unit_test(test_values_out_of_range),
+        cmocka_unit_test(test_weight_is_a_factor), cmocka_unit_test(test_matrix_refusals),
+        cmocka_unit_test(test_empty_tables),       cmocka_unit_test(test_negative_data),
+        cmocka_unit_test(test_sigmoid_warns),      cmocka_unit_test(test_spectrum),
+        cmocka_unit_test(test_spectrum_by_hand),   cmocka_unit_test(test_user_kernel),
     };
     return cmocka_run_group_tests(tests, support_context_setup, support_context_teardown);
 }

@@ -490,9 +490,40 @@ static void test_memory_may_end_anywhere(void **state)
     support_sweep_all("grid", make_and_read, &r, 20);
 }
 
+/* ---- edges ---- */
+
+static void test_edges_of_a_grid(void **state)
+{
+    static const struct {
+        const char *grid;
+        int edges[4]; /* of each value */
+        int count;
+    } cases[] = {
+        {"gamma=0.1,1,10", {-1, 0, 1}, 3},
+        {"gamma=10,scale,0.1", {1, 0, -1}, 3}, /* words lie nowhere */
+        {"gamma=1", {0}, 1},
+        {"neighbors=1,3,5", {0, 0, 1}, 3}, /* fewer than one neighbour are not possible */
+        {"scale=none,standard", {0, 0}, 2},
+    };
+    kfe_context *ctx = *state;
+    kfe_spec *spec = NULL;
+
+    assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf", &spec));
+    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        kfe_i_grid grid = {0};
+        assert_ok(ctx, kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){1, &cases[c].grid, 0}, NULL, &grid));
+        for (int i = 0; i < cases[c].count; i++)
+            assert_int_equal(kfe_i_grid_edge(&grid, i, 0), cases[c].edges[i]);
+        kfe_i_grid_free(&grid);
+    }
+    kfe_spec_free(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        with_context(test_edges_of_a_grid),
         with_context(test_lists_and_ranges),
         with_context(test_words_are_values_too),
         with_context(test_what_is_refused),

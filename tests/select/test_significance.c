@@ -170,13 +170,32 @@ static void test_p_is_uniform_without_difference(void **state)
     assert_below(fabs((double)small - 0.1 * TESTS), 5 * sqrt(0.09 * TESTS));
 }
 
+/* The same numbers summed in another order are no evidence of a difference. */
+static void test_rounding_is_a_tie(void **state)
+{
+    static const double a[] = {0.9, 0.85, 0.7, 0.8};
+    double b[] = {0.9 + 1e-15, 0.85 - 2e-16, 0.7 + 3e-15, 0.8};
+    kfe_i_test_result result = kfe_i_paired_t(4, a, b);
+
+    (void)state;
+    assert_true(result.mean_difference == 0 && result.statistic == 0 && result.p == 1);
+    b[0] += 0.01; /* one real difference is not hidden by the ties */
+    result = kfe_i_paired_t(4, a, b);
+    assert_below(fabs(result.mean_difference + 0.01 / 4), 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms),   cmocka_unit_test(test_quadrature),
-        cmocka_unit_test(test_printed_points), cmocka_unit_test(test_many_degrees_are_normal),
-        cmocka_unit_test(test_ends),           cmocka_unit_test(test_paired_by_hand),
-        with_context(test_degenerate_pairs),   cmocka_unit_test(test_p_is_uniform_without_difference),
+        cmocka_unit_test(test_rounding_is_a_tie),
+        cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_quadrature),
+        cmocka_unit_test(test_printed_points),
+        cmocka_unit_test(test_many_degrees_are_normal),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_paired_by_hand),
+        with_context(test_degenerate_pairs),
+        cmocka_unit_test(test_p_is_uniform_without_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,36 @@ static void test_a_failed_method_is_a_row_of_the_comparison(void **state)
     select_sample_free(&s);
 }
 
+static void test_best_values_at_the_edge_are_named(void **state)
+{
+    static const char *const grids[] = {"gamma=1e-12,1e-11,1e-10", "gamma=1e-12,0.1,1e12"};
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 3);
+    kfe_spec *spec = spec_of(ctx, "none", NULL, "rbf", "svm");
+
+    for (int g = 0; g < 2; g++) {
+        char *text = NULL;
+        json_t *json = cross_validate(ctx, spec, grids[g], s.data, NULL, NULL);
+        const json_t *edges = json_object_get(json, "edges");
+        const json_t *best = json_object_get(json_object_get(json, "best"), "gamma");
+        assert_ok(ctx,
+                  kfe_cross_validate(ctx, spec, 1, &grids[g], s.data, NULL, KFE_STYLE_TEXT, NULL, &text));
+        assert_int_equal(json_array_size(edges), g == 0);
+        assert_int_equal(strstr(text, "best value at the edge of the grid: gamma=") != NULL, g == 0);
+        if (g == 0) {
+            const json_t *edge = json_array_get(edges, 0);
+            assert_string_equal(json_string_value(json_object_get(edge, "parameter")), "gamma");
+            assert_true(json_equal(json_object_get(edge, "value"), best));
+            assert_string_equal(json_string_value(json_object_get(edge, "side")),
+                                strcmp(json_string_value(best), "1e-12") == 0 ? "lower" : "upper");
+        }
+        kfe_string_free(ctx, text);
+        json_decref(json);
+    }
+    kfe_spec_free(spec);
+    select_sample_free(&s);
+}
+
 /* ---- comparison ---- */
 
 enum { METHODS = 3 };
@@ -445,9 +475,32 @@ static void test_memory_may_end_anywhere(void **state)
     free(x);
 }
 
+/* Settings of one method are told apart by what differs, and by a number if nothing does. */
+static void test_labels_are_distinct(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 0.5);
+    kfe_spec *specs[4] = {
+        spec_of(ctx, "koc", NULL, "rbf:gamma=1", "knn"), spec_of(ctx, "koc", NULL, "rbf:gamma=2", "knn"),
+        spec_of(ctx, "koc", NULL, "rbf:gamma=2", "knn"), spec_of(ctx, "none", NULL, NULL, "knn")};
+    static const char *const expected[4] = {"koc rbf:gamma=1 knn", "koc rbf:gamma=2 knn",
+                                            "koc rbf:gamma=2 knn #2", "none"};
+    json_t *json = compare(ctx, 4, specs, NULL, s.data, NULL);
+
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *method = json_array_get(json_object_get(json, "methods"), i);
+        assert_string_equal(json_string_value(json_object_get(method, "label")), expected[i]);
+        kfe_spec_free(specs[i]);
+    }
+    json_decref(json);
+    select_sample_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        with_context(test_best_values_at_the_edge_are_named),
+        with_context(test_labels_are_distinct),
         with_context(test_a_failed_setting_is_reported_and_not_chosen),
         with_context(test_a_failed_split_is_left_out_of_the_mean),
         with_context(test_a_failed_method_is_a_row_of_the_comparison),

@@ -241,6 +241,7 @@ kfe_status kfe_i_npy_read_labels(kfe_i_source *source, const char *what, kfe_i_l
     if (npy.kind == 'U' || npy.kind == 'S')
         return kfe_i_npy_read_words(source, what, &npy, labels);
     KFE_TRY(kfe_i_npy_read_numbers(source, what, &npy, &labels->numbers));
+    labels->floating = npy.kind == 'f';
     labels->rows = npy.count;
 cleanup:
     return status;
@@ -331,6 +332,7 @@ kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kf
     if (label >= 0) {
         KFE_TRY(split_label(source->ctx, table->values, table->rows, table->cols, label, &out->labels));
         table->cols--;
+        out->labels.floating = npy.kind == 'f';
         out->has_missing |= kfe_i_labels_find_missing(&out->labels) >= 0;
     }
     table->stride = table->cols;

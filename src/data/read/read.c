@@ -24,8 +24,8 @@ static const kfe_i_param rows[] = {
     ROW(KFE_CHOICE, format, "format", "auto", "auto|csv|tsv|libsvm|npy|npz",
         "format of the input; auto looks at content and extension"),
     ROW(KFE_CHOICE, task, "task", "auto", "auto|classify|regress",
-        "labels are classes or numbers; auto takes text, and integers with at most 50 distinct values, as "
-        "classes"),
+        "what labels are: classes or real values; auto takes text, and whole numbers with at most 20 "
+        "different values, as classes, and warns if it takes other whole numbers as real values"),
     ROW(KFE_CHOICE, missing, "missing", "error", "error|mean|drop",
         "missing values: refuse them, fill in the mean of the column in this file, or drop the row"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
@@ -218,7 +218,7 @@ static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_
     if (!raw->labels.present)
         return KFE_OK;
     KFE_TRY(kfe_i_labels_to_target(&raw->labels, settings->label_file[0] ? settings->label_file : file,
-                                   settings->task, &data->target));
+                                   settings, &data->target));
     data->label_column = settings->label_file[0] ? 0 : raw->labels.column;
     data->target_name = raw->labels.name;
     raw->labels.name = NULL;
@@ -280,24 +280,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_read_settings settings;
-    kfe_i_source source = {.ctx = NULL};
-
-    *out = NULL;
-    KFE_TRY(parse_settings(ctx, options, &settings));
-    if (strcmp(path, "-") == 0 && strcmp(settings.label_file, "-") == 0)
-        KFE_FAIL(ctx, KFE_EINVAL, "standard input cannot give both the data and the labels");
-    KFE_TRY(kfe_i_source_open(ctx, path, &source));
-    KFE_TRY(kfe_i_data_read_source(ctx, &source, path, &settings, out));
-cleanup:
-    kfe_i_source_close(&source);
-    return status;
-}
-
-/* ---- several views ---- */
+/* ---- one view or several ---- */
 
 static kfe_status check_row_counts(kfe_context *ctx, int count, const char *const *paths,
                                    const kfe_i_raw_table *raws)
@@ -356,8 +339,9 @@ static kfe_status refuse_repeated_input(kfe_context *ctx, int count, const char 
     return uses > 1 ? kfe_i_fail(ctx, KFE_EINVAL, "standard input can be read only once") : KFE_OK;
 }
 
-kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
-                               const char *const *names, const char *options, kfe_data **out)
+kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const *paths,
+                                 const char *const *names, const char *options,
+                                 const kfe_i_expected *expected, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_read_settings settings;
@@ -366,6 +350,7 @@ kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *p
 
     *out = NULL;
     KFE_TRY(parse_settings(ctx, options, &settings));
+    settings.expected = expected;
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
     KFE_ALLOC_ZERO(ctx, raws, count);
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
@@ -385,4 +370,15 @@ cleanup:
     kfe_i_free(ctx, raws);
     kfe_data_free(data);
     return status;
+}
+
+kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char *options, kfe_data **out)
+{
+    return kfe_i_data_read_files(ctx, 1, &path, NULL, options, NULL, out);
+}
+
+kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
+                               const char *const *names, const char *options, kfe_data **out)
+{
+    return kfe_i_data_read_files(ctx, count, paths, names, options, NULL, out);
 }

@@ -14,7 +14,13 @@ enum { KFE_TASK_OPTION_AUTO, KFE_TASK_OPTION_CLASSIFY, KFE_TASK_OPTION_REGRESS }
 enum { KFE_HEADER_AUTO, KFE_HEADER_YES, KFE_HEADER_NO };
 enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
 
-/* Filled from the table kfe_i_read_params. */
+/* What a model says about new data that is read for it. */
+typedef struct kfe_i_expected {
+    kfe_task
+        task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
+} kfe_i_expected;
+
+/* Filled from the table kfe_i_read_params, except the last field. */
 typedef struct kfe_i_read_settings {
     char label[KFE_PARAM_TEXT_SIZE];      /* auto, last, first, none, a column's name or 1-based number */
     char label_file[KFE_PARAM_TEXT_SIZE]; /* "" : none */
@@ -27,8 +33,14 @@ typedef struct kfe_i_read_settings {
     char
         string_views[KFE_PARAM_TEXT_SIZE]; /* names, "a;b": those that hold strings whatever `content` says */
     int64_t columns;                       /* expected number of features: pads libsvm files; 0: as found */
+    const kfe_i_expected *expected;        /* NULL: the data is not for a model */
 } kfe_i_read_settings;
 
 extern const kfe_i_param_table kfe_i_read_params;
+
+/* kfe_data_read_views for a model (`expected`) or not (NULL). */
+kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const *paths,
+                                 const char *const *names, const char *options,
+                                 const kfe_i_expected *expected, kfe_data **out);
 
 #endif

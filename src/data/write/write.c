@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing data sets and matrices: chooses the writer by the extension. The public calls are here. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,6 +80,26 @@ cleanup:
     return status;
 }
 
+static int is_whole_target(const kfe_i_target *target)
+{
+    if (!target || target->task != KFE_TASK_REAL)
+        return 0;
+    for (int64_t i = 0; i < target->rows * target->cols; i++)
+        if (target->values[i] != floor(target->values[i]))
+            return 0;
+    return 1;
+}
+
+void kfe_i_put_target_value(const kfe_i_written *what, kfe_i_sink *sink, double value)
+{
+    char text[KFE_NUMBER_TEXT];
+
+    kfe_i_format_number(value, text);
+    kfe_i_sink_puts(sink, text);
+    if (what->whole_target && !strpbrk(text, ".en"))
+        kfe_i_sink_puts(sink, ".0");
+}
+
 kfe_status kfe_i_write(kfe_i_written *what)
 {
     kfe_status status = KFE_OK;
@@ -86,6 +107,7 @@ kfe_status kfe_i_write(kfe_i_written *what)
     kfe_i_sink sink = {.ctx = NULL};
     int packed = 0;
 
+    what->whole_target = is_whole_target(what->target);
     snprintf(what->stage, sizeof what->stage, "writing %s", what->path);
     KFE_TRY(choose_writer(what->ctx, what->path, &writer, &packed));
     if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)

@@ -111,7 +111,7 @@ static void put_target(line *out, int64_t i)
     }
     for (int64_t k = 0; k < target->cols; k++) {
         next_field(out);
-        kfe_i_sink_put_number(out->sink, target->values[i * target->cols + k]);
+        kfe_i_put_target_value(out->what, out->sink, target->values[i * target->cols + k]);
     }
 }
 
@@ -210,7 +210,7 @@ static void put_label(const kfe_i_written *what, kfe_i_sink *sink, int64_t i)
     else if (target->task == KFE_TASK_CLASSES)
         kfe_i_sink_puts(sink, target->names[target->codes[i]]);
     else
-        kfe_i_sink_put_number(sink, target->values[i]);
+        kfe_i_put_target_value(what, sink, target->values[i]);
 }
 
 static kfe_status write_libsvm(const kfe_i_written *what, kfe_i_sink *sink)

@@ -15,9 +15,10 @@ typedef struct kfe_i_written {
     const char *name_prefix;   /* for generated names x1, x2, … of a header; NULL: no header */
     const kfe_i_target *target;
     const char *target_name; /* or NULL */
-    int target_first;        /* rows begin with the target, where the format leaves a choice */
-    char stage[256];         /* "writing PATH" */
-    double *row;             /* one dense row */
+    int whole_target; /* real values that are all whole: text has them as 1.0, to be read back as real ones */
+    int target_first; /* rows begin with the target, where the format leaves a choice */
+    char stage[256];  /* "writing PATH" */
+    double *row;      /* one dense row */
 } kfe_i_written;
 
 typedef struct kfe_i_writer {
@@ -37,6 +38,8 @@ kfe_status kfe_i_write(kfe_i_written *what);
 kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_t i);
 /* Row i as dense numbers: in the table, or copied into what->row. */
 const double *kfe_i_written_dense(const kfe_i_written *what, int64_t i);
+/* Writes one real target as text. */
+void kfe_i_put_target_value(const kfe_i_written *what, kfe_i_sink *sink, double value);
 /* If all class names are numbers in their shortest form, *numbers holds them (free it with kfe_i_free); otherwise it
  * is NULL. */
 kfe_status kfe_i_class_numbers(kfe_context *ctx, const kfe_i_target *target, double **numbers);

@@ -63,7 +63,7 @@ static kfe_status factors_open(factors *f)
     int64_t s = f->s;
 
     KFE_ALLOC(f->ctx, f->reflectors, s);
-    KFE_ALLOC_ZERO(f->ctx, f->triangle, s * s);
+    KFE_ALLOC(f->ctx, f->triangle, s * s);
     KFE_ALLOC(f->ctx, f->left, s * s);
     KFE_ALLOC(f->ctx, f->right, s * s);
     KFE_ALLOC(f->ctx, f->values, s);
@@ -101,11 +101,20 @@ static kfe_status factorise(factors *f)
              : LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, d, n, p->x, d, f->reflectors, f->work, room);
     if (info != 0)
         KFE_TRY(failure(f->ctx, tall ? "dgelqf" : "dgeqrf", info));
-    for (int64_t j = 0; j < f->s; j++) /* L: on and below the diagonal; R: on and above it */
-        for (int64_t i = tall ? j : 0; i < (tall ? f->s : j + 1); i++)
-            f->triangle[j * f->s + i] = p->x[j * p->cols + i];
 cleanup:
     return status;
+}
+
+/* L: on and below the diagonal; R: on and above it. */
+static void copy_triangle(factors *f)
+{
+    const kfe_i_least_squares_problem *p = f->given;
+    int tall = is_tall(p);
+
+    memset(f->triangle, 0, (size_t)(f->s * f->s) * sizeof *f->triangle);
+    for (int64_t j = 0; j < f->s; j++)
+        for (int64_t i = tall ? j : 0; i < (tall ? f->s : j + 1); i++)
+            f->triangle[j * f->s + i] = p->x[j * p->cols + i];
 }
 
 /* b ← Qᵀ-products: `rows` × `cols` column-major; side R of Qᵀ (tall), or side L of Q (wide). */
@@ -137,23 +146,54 @@ cleanup:
 
 /* ---- the small problem ---- */
 
-static kfe_status decompose(factors *f)
+/* Divide and conquer: fast, but it may fail to converge. LAPACK's *info is not 0 then. */
+static kfe_status divide_and_conquer(factors *f, lapack_int *info)
 {
     kfe_status status = KFE_OK;
     lapack_int s = (lapack_int)f->s;
     lapack_int *integers = NULL;
     double size = 0;
 
+    copy_triangle(f);
     KFE_ALLOC(f->ctx, integers, 8 * f->s);
     LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', s, s, f->triangle, s, f->values, f->left, s, f->right, s,
                         &size, -1, integers);
     KFE_GROW(f->ctx, f->work, f->work_count, (int64_t)size);
-    lapack_int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', s, s, f->triangle, s, f->values, f->left, s,
-                                          f->right, s, f->work, (lapack_int)f->work_count, integers);
-    if (info != 0)
-        KFE_TRY(failure(f->ctx, "dgesdd", info));
+    *info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', s, s, f->triangle, s, f->values, f->left, s, f->right,
+                                s, f->work, (lapack_int)f->work_count, integers);
 cleanup:
     kfe_i_free(f->ctx, integers);
+    return status;
+}
+
+/* QR iterations: slower, and far less likely to fail. */
+static kfe_status iterate_qr(factors *f)
+{
+    kfe_status status = KFE_OK;
+    lapack_int s = (lapack_int)f->s;
+    double size = 0;
+
+    copy_triangle(f);
+    LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'S', s, s, f->triangle, s, f->values, f->left, s, f->right, s,
+                        &size, -1);
+    KFE_GROW(f->ctx, f->work, f->work_count, (int64_t)size);
+    lapack_int info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'S', s, s, f->triangle, s, f->values,
+                                          f->left, s, f->right, s, f->work, (lapack_int)f->work_count);
+    if (info != 0)
+        KFE_TRY(failure(f->ctx, "dgesvd", info));
+cleanup:
+    return status;
+}
+
+static kfe_status decompose(factors *f)
+{
+    kfe_status status = KFE_OK;
+    lapack_int info = 0;
+
+    KFE_TRY(divide_and_conquer(f, &info));
+    if (info != 0)
+        KFE_TRY(iterate_qr(f));
+cleanup:
     return status;
 }
 

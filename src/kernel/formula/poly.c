@@ -57,6 +57,7 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
 
 const kfe_i_kernel_def kfe_i_kernel_poly = {
     .name = "poly",
+    .alias = "polynomial",
     .summary = "polynomial",
     .formula = "(gamma <x,y> + coef0)^degree",
     .base = KFE_BASE_DOT,

@@ -38,6 +38,7 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
 
 const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .name = "rbf",
+    .alias = "gaussian",
     .summary = "Gaussian (radial basis function)",
     .formula = "exp(-gamma |x-y|^2)",
     .base = KFE_BASE_DISTANCE,

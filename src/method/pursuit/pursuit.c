@@ -412,12 +412,22 @@ cleanup:
     return status;
 }
 
+/* A matrix that is formed at once instead of column by column: the pool needs most of its columns anyway, and with
+ * thousands of data columns one kernel column takes nearly as long as twenty together. */
+static int is_small_matrix(kfe_context *ctx, int64_t n)
+{
+    enum { SMALL_ROWS = 2048 };
+
+    return n <= SMALL_ROWS && 64 * (double)n * (double)n <= (double)kfe_context_memory(ctx);
+}
+
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *centred = NULL;
+    kfe_i_kept kept = {0};
     kfe_i_pursuit p = {.ctx = ctx,
                        .method = method,
                        .aim = aim,
@@ -432,6 +442,10 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
         KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
         p.gram = centred;
     }
+    if (is_small_matrix(ctx, p.gram->size)) {
+        KFE_TRY(kfe_i_gram_keep(p.gram, 0, &kept));
+        p.gram = kept.gram;
+    }
     KFE_TRY(begin(&p, problem));
     KFE_TRY(run(&p));
     if (p.found.count == 0)
@@ -445,6 +459,7 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
     KFE_TRY(record_regression(&p, out));
 cleanup:
     free_pursuit(&p);
+    kfe_i_gram_keep_free(&kept);
     kfe_i_gram_free(centred);
     return status;
 }

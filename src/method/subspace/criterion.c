@@ -114,17 +114,11 @@ static double margin_of(const double *x, int32_t class_of, const kfe_i_labelled 
     return same + other > 0 ? (other - same) / (other + same) : 0;
 }
 
-double kfe_i_neighbour_margin(const kfe_i_labelled *held, const kfe_i_labelled *fitted, int64_t dim)
+void kfe_i_neighbour_margins(const kfe_i_labelled *held, const kfe_i_labelled *fitted, int64_t dim,
+                             int64_t stride, double *out)
 {
-    double sum = 0;
-    int64_t count = 0;
-
-    for (int64_t i = 0; i < held->rows; i++) {
-        double margin = margin_of(held->x + i * dim, held->class_of[i], fitted, dim);
-        sum += isnan(margin) ? 0 : margin;
-        count += !isnan(margin);
-    }
-    return count > 0 ? sum / (double)count : (double)NAN;
+    for (int64_t i = 0; i < held->rows; i++)
+        out[i * stride] = margin_of(held->x + i * dim, held->class_of[i], fitted, dim);
 }
 
 /* ---- which criterion ---- */

@@ -48,15 +48,16 @@ typedef struct kfe_i_labelled {
 } kfe_i_labelled;
 
 /*
- * How safely the nearest neighbour among `fitted` examples classifies `held` ones: the mean of
+ * How safely the nearest neighbour among `fitted` examples classifies each of the `held` ones:
  *
  *     (d_other − d_same) / (d_other + d_same),
  *
- * d_same and d_other the distances to the nearest fitted example of the same class and of another class. It lies
- * between −1 and 1 and is negative for an example that 1-NN gets wrong; unlike the error, it is not a step
- * function. Examples for which one of the two does not exist do not count; NaN if none counts.
+ * d_same and d_other being the distances to the nearest fitted example of the same class and of another class. A
+ * margin lies between −1 and 1 and is negative for an example that 1-NN gets wrong; unlike the error, it is not
+ * a step function. NaN: one of the two neighbours does not exist. The margin of example i goes to out[i·stride].
  */
-double kfe_i_neighbour_margin(const kfe_i_labelled *held, const kfe_i_labelled *fitted, int64_t dim);
+void kfe_i_neighbour_margins(const kfe_i_labelled *held, const kfe_i_labelled *fitted, int64_t dim,
+                             int64_t stride, double *out);
 
 /* The values of skfe's parameter `criterion`, in the order of its words. */
 typedef enum kfe_i_criterion_kind {

@@ -50,8 +50,8 @@ static const kfe_i_param rows[] = {
             "further searches from random subspaces; the best result is kept"),
     KFE_INT_OR(
         skfe_settings, max_iter, "max-iter", "auto", 0, 1000000, "auto", "auto=-1",
-        "iterations of a search at most; more fit the training examples more closely; auto: the number "
-        "that suits held-out training examples best"),
+        "iterations of a search at most; more fit the training examples more closely; auto: 64, unless "
+        "held-out training examples speak for another number up to 256"),
     KFE_REAL(skfe_settings, tolerance, "tolerance", "1e-06", 1e-15, 1,
              "stop when the slope is this share of the steepest one met"),
     KFE_REAL(skfe_settings, c, "margin-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
@@ -205,6 +205,7 @@ static kfe_status record_stopping(const skfe_state *s, kfe_i_solution *out)
     if (s->stopping.held_out == 0)
         return KFE_OK;
     KFE_TRY(kfe_i_solution_record(out, "held-out-margin", s->stopping.margin, KFE_STOPPING_POINTS));
+    KFE_TRY(kfe_i_solution_record(out, "held-out-error", s->stopping.error, KFE_STOPPING_POINTS));
     KFE_TRY(kfe_i_solution_record(out, "held-out-iterations", s->stopping.points, KFE_STOPPING_POINTS));
 cleanup:
     return status;

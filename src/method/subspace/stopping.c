@@ -11,12 +11,15 @@
 
 enum {
     PARTS = 5,
+    DEALS = 5, /* ways of dealing the examples to the parts */
     ENOUGH_HELD_OUT = 200,
     MOST_EXAMPLES = 2000,
     FEWEST_EXAMPLES = 10,
-    DEFAULT_ITERATIONS = 60, /* where there are too few examples to hold some out */
-    PANEL = 64               /* columns of the kernel matrix gathered at a time */
+    USUAL_POINT = 12, /* points[12]: the number of iterations unless held-out examples speak against it */
+    PANEL = 64        /* columns of the kernel matrix gathered at a time */
 };
+/* A mean margin this many standard errors below the largest one counts as equally good. */
+#define EQUALLY_GOOD 0.5
 
 /* The examples that take part, and to which part each was dealt. */
 typedef struct sample {
@@ -25,7 +28,8 @@ typedef struct sample {
     int64_t *rows; /* of the problem, rising */
     double *matrix;
     kfe_i_target target;
-    int *part; /* −1: never held out */
+    int64_t *order; /* the examples by class and mean kernel value */
+    int *part;      /* −1: never held out */
 } sample;
 
 /* One search with one part held out, and what its observer needs. */
@@ -38,9 +42,17 @@ typedef struct held_out {
     int32_t *fitted_class, *held_class;
     double *features;          /* of the whole sample, count × dim */
     double *fitted_x, *held_x; /* of the two kinds, contiguous */
-    double margin[KFE_STOPPING_POINTS];
-    int seen; /* points that the search has reached */
+    double *margins;           /* of the held-out examples, held_count × KFE_STOPPING_POINTS */
+    int seen;                  /* points that the search has reached */
 } held_out;
+
+/* The margins of the examples that were held out, count × KFE_STOPPING_POINTS. */
+typedef struct margin_table {
+    int64_t count;     /* at first all examples of the sample, then those that were held out */
+    int64_t evaluated; /* how often an example was held out, in all */
+    int64_t *times;    /* how often each was */
+    double *margins;   /* sums over these times, then means */
+} margin_table;
 
 /* The iterations that are looked at: powers of √2, rounded. */
 static const int64_t points[KFE_STOPPING_POINTS] = {
@@ -52,6 +64,7 @@ static void free_sample(sample *s)
 {
     kfe_i_free(s->ctx, s->rows);
     kfe_i_free(s->ctx, s->matrix);
+    kfe_i_free(s->ctx, s->order);
     kfe_i_free(s->ctx, s->part);
     kfe_i_target_free(&s->target);
 }
@@ -144,15 +157,14 @@ static void fill_keys(const sample *s, const int64_t *counts, double *class_sums
     }
 }
 
-/* Deals the examples to the parts in turn, class by class. */
-static kfe_status deal(sample *s)
+static kfe_status sort_examples(sample *s)
 {
     kfe_status status = KFE_OK;
     sort_key *keys = NULL;
     double *class_sums = NULL;
     int64_t *counts = NULL;
-    int turn = 0;
 
+    KFE_ALLOC(s->ctx, s->order, s->count);
     KFE_ALLOC(s->ctx, s->part, s->count);
     KFE_ALLOC(s->ctx, keys, s->count);
     KFE_ALLOC(s->ctx, class_sums, s->target.class_count);
@@ -160,13 +172,28 @@ static kfe_status deal(sample *s)
     kfe_i_target_count(&s->target, counts);
     fill_keys(s, counts, class_sums, keys);
     qsort(keys, (size_t)s->count, sizeof *keys, compare_keys);
-    for (int64_t i = 0; i < s->count; i++)
-        s->part[keys[i].row] = counts[s->target.codes[keys[i].row]] > 1 ? turn++ % PARTS : -1;
+    for (int64_t i = 0; i < s->count; i++) {
+        s->order[i] = keys[i].row;
+        s->part[keys[i].row] = counts[s->target.codes[keys[i].row]] > 1 ? 0 : -1;
+    }
 cleanup:
     kfe_i_free(s->ctx, keys);
     kfe_i_free(s->ctx, class_sums);
     kfe_i_free(s->ctx, counts);
     return status;
+}
+
+/* Deals the examples to the parts in turn, class by class. Each way of dealing begins successive groups of five
+ * at other parts, so that other examples meet in a part. */
+static void deal(sample *s, int way)
+{
+    int64_t turn = 0;
+
+    for (int64_t i = 0; i < s->count; i++)
+        if (s->part[s->order[i]] >= 0) {
+            s->part[s->order[i]] = (int)((turn + way * (turn / PARTS)) % PARTS);
+            turn++;
+        }
 }
 
 static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in, sample *s)
@@ -183,7 +210,7 @@ static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in,
     KFE_ALLOC(ctx, old_code, s->target.class_count);
     kfe_i_target_compact(&s->target, old_code);
     KFE_TRY(gather_matrix(s, in->gram));
-    KFE_TRY(deal(s));
+    KFE_TRY(sort_examples(s));
 cleanup:
     kfe_i_free(ctx, old_code);
     return status;
@@ -200,6 +227,7 @@ static void free_held_out(kfe_context *ctx, held_out *h)
     kfe_i_free(ctx, h->features);
     kfe_i_free(ctx, h->fitted_x);
     kfe_i_free(ctx, h->held_x);
+    kfe_i_free(ctx, h->margins);
 }
 
 static kfe_status hold_out(const sample *s, int part, int64_t dim, held_out *h)
@@ -225,6 +253,7 @@ static kfe_status hold_out(const sample *s, int part, int64_t dim, held_out *h)
     KFE_ALLOC(ctx, h->features, s->count * h->dim);
     KFE_ALLOC(ctx, h->fitted_x, h->fitted_count * h->dim);
     KFE_ALLOC(ctx, h->held_x, h->held_count * h->dim);
+    KFE_ALLOC(ctx, h->margins, h->held_count * KFE_STOPPING_POINTS);
 cleanup:
     return status;
 }
@@ -235,7 +264,7 @@ static void gather_features(const held_out *h, const int64_t *rows, int64_t coun
         memcpy(out + i * h->dim, h->features + rows[i] * h->dim, (size_t)h->dim * sizeof *out);
 }
 
-/* The search's observer: the margin of the held-out examples, at the iterations looked at. */
+/* The search's observer: the margins of the held-out examples, at the iterations looked at. */
 static kfe_status look_at(void *observer, int64_t iteration, const double *basis)
 {
     kfe_status status = KFE_OK;
@@ -248,7 +277,7 @@ static kfe_status look_at(void *observer, int64_t iteration, const double *basis
     gather_features(h, h->held, h->held_count, h->held_x);
     const kfe_i_labelled held = {h->held_count, h->held_x, h->held_class};
     const kfe_i_labelled fitted = {h->fitted_count, h->fitted_x, h->fitted_class};
-    h->margin[h->seen++] = kfe_i_neighbour_margin(&held, &fitted, h->dim);
+    kfe_i_neighbour_margins(&held, &fitted, h->dim, KFE_STOPPING_POINTS, h->margins + h->seen++);
 cleanup:
     return status;
 }
@@ -285,9 +314,23 @@ cleanup:
     return status;
 }
 
-/* Adds the margins of one part to the sums; a search that ended early stays where it ended. */
+/* Adds the held-out examples that have margins; a search that ended early stays where it ended. */
+static void add_margins(const held_out *h, margin_table *table)
+{
+    for (int64_t i = 0; i < h->held_count; i++) {
+        const double *from = h->margins + i * KFE_STOPPING_POINTS;
+        double *to = table->margins + h->held[i] * KFE_STOPPING_POINTS;
+        if (isnan(from[0]))
+            continue;
+        for (int p = 0; p < KFE_STOPPING_POINTS; p++)
+            to[p] += from[p < h->seen ? p : h->seen - 1];
+        table->times[h->held[i]]++;
+        table->evaluated++;
+    }
+}
+
 static kfe_status add_part(kfe_context *ctx, const kfe_i_stopping_inputs *in, const sample *s, int part,
-                           kfe_i_stopping *out)
+                           margin_table *table)
 {
     kfe_status status = KFE_OK;
     held_out h = {0};
@@ -295,27 +338,94 @@ static kfe_status add_part(kfe_context *ctx, const kfe_i_stopping_inputs *in, co
     KFE_TRY(hold_out(s, part, in->dim, &h));
     if (h.held_count > 0) {
         KFE_TRY(search_fitted(ctx, in, &h));
-        for (int i = h.seen; i < KFE_STOPPING_POINTS; i++)
-            h.margin[i] = h.margin[h.seen - 1];
-        for (int i = 0; i < KFE_STOPPING_POINTS && !isnan(h.margin[0]); i++)
-            out->margin[i] += (double)h.held_count * h.margin[i];
-        out->held_out += isnan(h.margin[0]) ? 0 : h.held_count;
+        add_margins(&h, table);
     }
 cleanup:
     free_held_out(ctx, &h);
     return status;
 }
 
-static void choose(kfe_i_stopping *out)
+/* Holds parts out until there are enough margins, dealing again where one deal does not give enough. */
+static kfe_status hold_parts_out(kfe_context *ctx, const kfe_i_stopping_inputs *in, sample *s,
+                                 margin_table *table)
+{
+    kfe_status status = KFE_OK;
+
+    table->count = s->count;
+    KFE_ALLOC_ZERO(ctx, table->margins, s->count * KFE_STOPPING_POINTS);
+    KFE_ALLOC_ZERO(ctx, table->times, s->count);
+    for (int way = 0; way < DEALS && table->evaluated < ENOUGH_HELD_OUT; way++) {
+        deal(s, way);
+        for (int part = 0; part < PARTS && table->evaluated < ENOUGH_HELD_OUT; part++)
+            KFE_TRY(add_part(ctx, in, s, part, table));
+    }
+cleanup:
+    return status;
+}
+
+/* ---- the choice ---- */
+
+/* Keeps the examples that were held out, with their mean margins. */
+static void take_means(margin_table *table)
+{
+    int64_t kept = 0;
+
+    for (int64_t i = 0; i < table->count; i++) {
+        if (table->times[i] == 0)
+            continue;
+        for (int p = 0; p < KFE_STOPPING_POINTS; p++)
+            table->margins[kept * KFE_STOPPING_POINTS + p] =
+                table->margins[i * KFE_STOPPING_POINTS + p] / (double)table->times[i];
+        kept++;
+    }
+    table->count = kept;
+}
+
+static double mean_margin(const margin_table *table, int point)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < table->count; i++)
+        sum += table->margins[i * KFE_STOPPING_POINTS + point];
+    return sum / (double)table->count;
+}
+
+/* Standard error of the mean difference of margins at two points; the differences are of the same examples. */
+static double error_of_difference(const margin_table *table, int a, int b)
+{
+    double n = (double)table->count;
+    double mean = mean_margin(table, a) - mean_margin(table, b);
+    double sum = 0;
+
+    for (int64_t i = 0; i < table->count; i++) {
+        const double *margin = table->margins + i * KFE_STOPPING_POINTS;
+        double off = margin[a] - margin[b] - mean;
+        sum += off * off;
+    }
+    return sqrt(sum / (n - 1) / n);
+}
+
+/* Of the points whose mean margin is as good as the largest one, the one nearest to the usual number of
+ * iterations; of two equally near ones, the one with fewer iterations. */
+static void choose(const margin_table *table, kfe_i_stopping *out)
 {
     int best = 0;
+    int chosen = 0;
 
-    for (int i = 0; i < KFE_STOPPING_POINTS; i++) {
-        out->margin[i] /= (double)out->held_out;
-        if (out->margin[i] > out->margin[best])
-            best = i;
+    for (int p = 0; p < KFE_STOPPING_POINTS; p++) {
+        out->margin[p] = mean_margin(table, p);
+        if (out->margin[p] > out->margin[best])
+            best = p;
     }
-    out->iterations = points[best];
+    chosen = best;
+    for (int p = 0; p < KFE_STOPPING_POINTS; p++) {
+        out->error[p] = error_of_difference(table, best, p);
+        if (out->margin[best] - out->margin[p] <= EQUALLY_GOOD * out->error[p] &&
+            abs(p - USUAL_POINT) < abs(chosen - USUAL_POINT))
+            chosen = p;
+    }
+    out->held_out = table->count;
+    out->iterations = points[chosen];
 }
 
 kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *inputs, kfe_i_stopping *out)
@@ -323,9 +433,10 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
     kfe_status status = KFE_OK;
     kfe_i_stopping_inputs in = *inputs;
     sample s = {.ctx = ctx};
+    margin_table table = {0};
 
     memset(out, 0, sizeof *out);
-    out->iterations = DEFAULT_ITERATIONS;
+    out->iterations = points[USUAL_POINT];
     for (int i = 0; i < KFE_STOPPING_POINTS; i++)
         out->points[i] = (double)points[i];
     if (in.start == KFE_START_AKDA_QR) /* which needs the points of the examples, not only their kernel */
@@ -335,11 +446,13 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
     KFE_TRY(make_sample(ctx, &in, &s));
     if (s.target.class_count < 2)
         goto cleanup;
-    for (int part = 0; part < PARTS && out->held_out < ENOUGH_HELD_OUT; part++)
-        KFE_TRY(add_part(ctx, &in, &s, part, out));
-    if (out->held_out > 0)
-        choose(out);
+    KFE_TRY(hold_parts_out(ctx, &in, &s, &table));
+    take_means(&table);
+    if (table.count > 1)
+        choose(&table, out);
 cleanup:
+    kfe_i_free(ctx, table.margins);
+    kfe_i_free(ctx, table.times);
     free_sample(&s);
     return status;
 }

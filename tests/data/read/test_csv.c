@@ -45,8 +45,8 @@ static void header_and_text_labels(void **state)
     assert_true(value_at(data, 1, 1) == 4.5 && value_at(data, 2, 0) == -50);
     assert_string_equal(kfe_data_column_name(data, 0, 1), "b");
     assert_int_equal(kfe_data_class_count(data), 2);
-    assert_string_equal(kfe_data_class_name(data, 1), "blue");
-    assert_int_equal(kfe_data_class_of(data, 2), 0);
+    assert_string_equal(kfe_data_class_name(data, 1), "red");
+    assert_int_equal(kfe_data_class_of(data, 2), 1);
     assert_non_null(strstr(support_log(), "t.csv: 3 rows, 2 columns, 2 classes from column 'kind'"));
     kfe_data_free(data);
 }
@@ -65,9 +65,9 @@ static void what_spreadsheets_write(void **state)
     assert_string_equal(kfe_data_column_name(data, 0, 1), "a,b");
     assert_string_equal(data->target_name, "two\nlines");
     assert_true(value_at(data, 0, 1) == 2 && value_at(data, 1, 0) == 3 && value_at(data, 2, 1) == 6);
-    assert_string_equal(kfe_data_class_name(data, 0), "say \"hi\", you");
+    assert_string_equal(kfe_data_class_name(data, 0), "multi\nline");
     assert_string_equal(kfe_data_class_name(data, 1), "plain");
-    assert_string_equal(kfe_data_class_name(data, 2), "multi\nline");
+    assert_string_equal(kfe_data_class_name(data, 2), "say \"hi\", you");
     kfe_data_free(data);
     data = read_text(ctx, "1,2,a\r3,4,b\r", NULL); /* old Macs */
     assert_shape(data, 2, 2);
@@ -219,16 +219,52 @@ static void tasks(void **state)
     kfe_data_free(data);
     data = read_text(ctx, "1,0.5\n2,0.25\n3,0.5\n", "task=classify");
     assert_int_equal(kfe_data_class_count(data), 2);
-    assert_string_equal(kfe_data_class_name(data, 0), "0.5");
+    assert_string_equal(kfe_data_class_name(data, 0), "0.25");
     kfe_data_free(data);
     data = read_text(ctx, "1,3\n2,4\n", "task=regress");
     assert_int_equal(kfe_data_task(data), KFE_TASK_REAL);
     kfe_data_free(data);
-    data = read_text(ctx, "1,01\n2,1\n", NULL); /* names are kept as written */
+    data = read_text(ctx, "1,+2\n2,2\n3,2.0\n4,-1\n", NULL); /* one class, named as it was written first */
     assert_int_equal(kfe_data_class_count(data), 2);
+    assert_string_equal(kfe_data_class_name(data, 0), "-1");
+    assert_string_equal(kfe_data_class_name(data, 1), "+2");
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:3:2: the label 'high' is not a finite number",
                       "1,3\n\n2,high\n", "task=regress");
+}
+
+/* Reads one column of features and these labels, one a row; returns the task and empties the log before. */
+static kfe_task task_of(kfe_context *ctx, int rows, const char *format, double step)
+{
+    char text[4096] = "";
+    kfe_data *data;
+    kfe_task task;
+
+    for (int i = 0; i < rows; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%d,", i);
+        snprintf(text + strlen(text), sizeof text - strlen(text), format, i * step);
+    }
+    support_catch_log(ctx);
+    data = read_text(ctx, text, NULL);
+    task = kfe_data_task(data);
+    kfe_data_free(data);
+    return task;
+}
+
+static void doubtful_labels_ask(void **state)
+{
+    kfe_context *ctx = *state;
+
+    assert_int_equal(task_of(ctx, 20, "%.0f\n", 3), KFE_TASK_CLASSES);
+    assert_null(strstr(support_log(), "task="));
+    assert_int_equal(task_of(ctx, 21, "%.0f\n", 3), KFE_TASK_REAL);
+    assert_non_null(strstr(support_log(),
+                           "t.csv: the labels are more than 20 different whole numbers, taken as "
+                           "real values; use task=classify if they are classes"));
+    assert_int_equal(task_of(ctx, 4, "%.1f\n", 1), KFE_TASK_REAL);
+    assert_non_null(strstr(support_log(), "whole numbers stored as real ones (1.0), taken as real values"));
+    assert_int_equal(task_of(ctx, 4, "%.2f\n", 0.5), KFE_TASK_REAL); /* no doubt */
+    assert_null(strstr(support_log(), "task="));
 }
 
 static void strings(void **state)
@@ -266,12 +302,12 @@ static void label_files(void **state)
 
     assert_ok(ctx, read_with_labels(ctx, "yes\nno\n", "", &data));
     assert_shape(data, 2, 2);
-    assert_string_equal(kfe_data_class_name(data, 1), "no");
+    assert_string_equal(kfe_data_class_name(data, 0), "no");
     kfe_data_free(data);
     assert_ok(ctx, read_with_labels(ctx, "answer\nno\nanswer\n", "", &data));
     assert_string_equal(data->target_name, "answer");
     assert_int_equal(kfe_data_class_count(data), 2);
-    assert_string_equal(kfe_data_class_name(data, 0), "no");
+    assert_string_equal(kfe_data_class_name(data, 1), "no");
     kfe_data_free(data);
     assert_fails(ctx, KFE_EINPUT, "t.csv has 2 rows, but", read_with_labels(ctx, "1\n", "", &data));
     assert_non_null(strstr(kfe_error_message(ctx), "l.csv has 1 labels"));
@@ -463,6 +499,7 @@ int main(void)
         with_context(missing_values),
         with_context(means_fill_gaps),
         with_context(tasks),
+        with_context(doubtful_labels_ask),
         with_context(strings),
         with_context(label_files),
         with_context(views),

@@ -40,8 +40,9 @@ static void rows_become_csr(void **state)
     assert_memory_equal(table->columns, columns, sizeof columns);
     assert_memory_equal(table->values, values, sizeof values);
     assert_int_equal(kfe_data_class_count(data), 2);
-    assert_string_equal(kfe_data_class_name(data, 0), "+1");
-    assert_int_equal(kfe_data_class_of(data, 1), 1);
+    assert_string_equal(kfe_data_class_name(data, 0), "-1");
+    assert_string_equal(kfe_data_class_name(data, 1), "+1");
+    assert_int_equal(kfe_data_class_of(data, 1), 0);
     kfe_data_free(data);
 }
 

@@ -118,7 +118,7 @@ static void label_columns(void **state)
     bytes file = make_npy("<f8", "False", "3, 3", values, sizeof values);
     kfe_data *data = NULL;
 
-    assert_ok(ctx, read_bytes(ctx, &file, NULL, &data));
+    assert_ok(ctx, read_bytes(ctx, &file, "task=classify", &data));
     assert_int_equal(kfe_data_cols(data, 0), 2);
     assert_int_equal(kfe_data_class_count(data), 2);
     assert_true(data->views[0].table.values[5] == 30);
@@ -131,6 +131,25 @@ static void label_columns(void **state)
     assert_int_equal(kfe_data_task(data), KFE_TASK_NONE);
     kfe_data_free(data);
     assert_fails(ctx, KFE_EINPUT, "out of range", read_bytes(ctx, &file, "label=4", &data));
+}
+
+static void types_decide_what_labels_are(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double real[] = {1, 0, 2, 1, 3, 0};
+    static const int32_t whole[] = {1, 0, 2, 1, 3, 0};
+    bytes file = make_npy("<f8", "False", "3, 2", real, sizeof real);
+    kfe_data *data = NULL;
+
+    support_catch_log(ctx);
+    assert_ok(ctx, read_bytes(ctx, &file, NULL, &data));
+    assert_int_equal(kfe_data_task(data), KFE_TASK_REAL);
+    assert_non_null(strstr(support_log(), "use task=classify if they are classes"));
+    kfe_data_free(data);
+    file = make_npy("<i4", "False", "3, 2", whole, sizeof whole);
+    assert_ok(ctx, read_bytes(ctx, &file, NULL, &data));
+    assert_int_equal(kfe_data_class_count(data), 2);
+    kfe_data_free(data);
 }
 
 static void missing_and_infinite_values(void **state)
@@ -397,11 +416,17 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(types_and_orders),    with_context(header_versions),
-        with_context(label_columns),       with_context(missing_and_infinite_values),
-        with_context(hostile_headers),     with_context(a_gzipped_promise_is_not_believed),
-        with_context(archives_of_x_and_y), with_context(archives_that_are_refused),
-        with_context(sparse_archives),     cmocka_unit_test(every_allocation_may_fail),
+        with_context(types_and_orders),
+        with_context(header_versions),
+        with_context(label_columns),
+        with_context(types_decide_what_labels_are),
+        with_context(missing_and_infinite_values),
+        with_context(hostile_headers),
+        with_context(a_gzipped_promise_is_not_believed),
+        with_context(archives_of_x_and_y),
+        with_context(archives_that_are_refused),
+        with_context(sparse_archives),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "method/subspace/criterion.h"
 #include "support/sample.h"
@@ -41,27 +42,33 @@ static void test_flat_start_is_left(void **state)
     support_sample_free(&e);
 }
 
-/* The default number of iterations is the one with the largest held-out margin, and gives what that number gives. */
+/* The default number of iterations follows from the held-out margins by the rule, and gives what that number gives. */
 static void test_iterations_are_chosen_on_held_out_examples(void **state)
 {
     kfe_context *ctx = *state;
     support_sample e = make_sample(ctx, 19);
     int64_t count = 0;
     int64_t best = 0;
+    int64_t chosen = 0;
     char params[32];
 
     kfe_model *model = support_fit(ctx, "skfe", NULL, "rbf:gamma=0.3", e.data);
     const double *margin = kfe_model_record(model, "held-out-margin", &count);
+    const double *error = kfe_model_record(model, "held-out-error", &count);
     const double *points = kfe_model_record(model, "held-out-iterations", &count);
-    assert_non_null(margin);
+    assert_true(margin && error);
     assert_int_equal(count, 17);
-    assert_true(points[0] == 0 && points[16] == 256);
-    for (int64_t i = 1; i < count; i++) {
+    assert_true(points[0] == 0 && points[12] == 64 && points[16] == 256);
+    for (int64_t i = 0; i < count; i++) {
         assert_true(margin[i] >= -1 && margin[i] <= 1);
-        if (margin[i] > margin[best])
-            best = i;
+        best = margin[i] > margin[best] ? i : best;
     }
-    snprintf(params, sizeof params, "max-iter=%d", (int)points[best]);
+    assert_true(error[best] == 0);
+    chosen = best;
+    for (int64_t i = 0; i < count; i++)
+        if (margin[best] - margin[i] <= error[i] / 2 && llabs(i - 12) < llabs(chosen - 12))
+            chosen = i;
+    snprintf(params, sizeof params, "max-iter=%d", (int)points[chosen]);
     kfe_matrix z = support_transform(ctx, model, e.data);
     kfe_matrix same = support_features(ctx, "skfe", params, "rbf:gamma=0.3", e.data, e.data);
     assert_memory_equal(z.values, same.values, (size_t)(z.rows * z.cols) * sizeof *z.values);
@@ -72,7 +79,7 @@ static void test_iterations_are_chosen_on_held_out_examples(void **state)
 }
 
 /* Distances to the two classes: 1 and 3, 2.5 and 1.5; the third example has no fitted one of its class. */
-static void test_margin_by_hand(void **state)
+static void test_margins_by_hand(void **state)
 {
     const double fitted_x[] = {0, 4};
     const int32_t fitted_class[] = {0, 1};
@@ -80,10 +87,14 @@ static void test_margin_by_hand(void **state)
     const int32_t held_class[] = {0, 0, 2};
     const kfe_i_labelled fitted = {2, fitted_x, fitted_class};
     const kfe_i_labelled held = {3, held_x, held_class};
+    double margins[6] = {0};
 
     (void)state;
-    assert_below(fabs(kfe_i_neighbour_margin(&held, &fitted, 1) - ((3 - 1) / 4.0 + (1.5 - 2.5) / 4) / 2),
-                 1e-15);
+    kfe_i_neighbour_margins(&held, &fitted, 1, 2, margins);
+    assert_below(fabs(margins[0] - (3 - 1) / 4.0), 1e-15);
+    assert_below(fabs(margins[2] - (1.5 - 2.5) / 4), 1e-15);
+    assert_true(isnan(margins[4]));
+    assert_true(margins[1] == 0 && margins[3] == 0 && margins[5] == 0); /* left alone */
 }
 
 static void test_more_features_than_dimensions(void **state)
@@ -194,7 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_flat_start_is_left),
         with_context(test_iterations_are_chosen_on_held_out_examples),
-        cmocka_unit_test(test_margin_by_hand),
+        cmocka_unit_test(test_margins_by_hand),
         with_context(test_more_features_than_dimensions),
         with_context(test_refusals),
         with_context(test_classes_of_one_member),
