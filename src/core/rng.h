@@ -23,7 +23,8 @@ enum {
     KFE_STREAM_SLMC,
     KFE_STREAM_SAMPLE,
     KFE_STREAM_LOCAL,
-    KFE_STREAM_STOPPING
+    KFE_STREAM_STOPPING,
+    KFE_STREAM_LOO
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

@@ -49,9 +49,14 @@ static void warn(kfe_context *ctx, const char *method)
               method);
 }
 
+int kfe_i_is_indefinite(const kfe_i_gram *gram, double largest, double smallest)
+{
+    return smallest < -KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest;
+}
+
 void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest, double smallest)
 {
-    if (smallest < -KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest)
+    if (kfe_i_is_indefinite(gram, largest, smallest))
         warn(gram->ctx, method);
 }
 

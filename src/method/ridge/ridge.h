@@ -25,9 +25,13 @@
 
 #include "method/method.h"
 
-/* The `ridge` row of a parameter table: a positive number, or auto (−1). */
-#define KFE_RIDGE_ROW(type, field, help)                                                                     \
-    KFE_REAL_OR(type, field, "ridge", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1", help)
+/* A ridge that leave-one-out may choose: a positive number, auto (leave-one-out) or thousandth (of the mean diagonal of
+ * the kernel matrix). */
+#define KFE_RIDGE_AUTO (-1)
+#define KFE_RIDGE_THOUSANDTH (-2)
+#define KFE_CHOSEN_RIDGE_ROW(type, field, name, help)                                                        \
+    KFE_REAL_OR(type, field, name, "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto|thousandth",               \
+                "auto=-1|thousandth=-2", help)
 
 /* `asked` if positive, else a thousandth of the mean diagonal of a matrix of this order and trace. */
 double kfe_i_chosen_ridge(double asked, double trace, int64_t order);
@@ -40,9 +44,11 @@ typedef struct kfe_i_ridge_problem {
     int centred;            /* use PKP in place of K */
     const double *targets;  /* L, n × columns */
     int64_t columns;
-    int on_images;         /* the right-hand side is GL (hsic), else L */
-    double squared_norm;   /* the largest criterion possible with L: to tell small criteria from rounding */
-    double ridge;          /* negative: chosen by kfe_i_gram_chosen_ridge */
+    int on_images;       /* the right-hand side is GL (hsic), else L */
+    double squared_norm; /* the largest criterion possible with L: to tell small criteria from rounding */
+    double ridge;        /* KFE_RIDGE_AUTO: by leave-one-out, if below; else negative: kfe_i_chosen_ridge */
+    int leave_one_out;
+    int classes;           /* the targets stand for classes */
     int64_t dim;           /* features asked for; 0: all */
     int64_t most;          /* upper bound on the number of directions */
     const char *exhausted; /* why there are no more directions, for the warning */
@@ -50,7 +56,9 @@ typedef struct kfe_i_ridge_problem {
 } kfe_i_ridge_problem;
 
 /* Solves the problem, on the positive part of the kernel if the kernel is not positive definite (a warning
- * says so). Records "criterion", "ridge" and "residual", the relative residual of the block solve. */
+ * says so). Records "criterion", "ridge" and "residual", the relative residual of the block solve; for a ridge chosen
+ * by leave-one-out also "loo-error", the share of the targets' variance that is not predicted, and "loo-rows", the
+ * number of examples that this was measured on. */
 kfe_status kfe_i_ridge_fit(kfe_context *ctx, const kfe_i_ridge_problem *problem, kfe_i_solution *out);
 
 /* At most as many directions as `columns`; for class indicators one fewer, since these add up to a constant. */

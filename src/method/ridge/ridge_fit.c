@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/solve/positive.h"
+#include "method/ridge/leave_one_out.h"
 #include "method/ridge/ridge.h"
 
 typedef struct ridge_state {
@@ -18,10 +19,11 @@ typedef struct ridge_state {
     kfe_i_positive positive;
     const kfe_i_gram *gram; /* G: one of these three */
     double ridge, residual;
-    double mean;       /* mean diagonal of G */
-    double noise;      /* what rounding makes of a zero eigenvalue of the kernel matrix */
-    double *b, *image; /* B and GL or GB, n × m */
-    double *small;     /* H, m × m */
+    kfe_i_loo_choice choice; /* rows 0: the ridge was not chosen by leave-one-out */
+    double mean;             /* mean diagonal of G */
+    double noise;            /* what rounding makes of a zero eigenvalue of the kernel matrix */
+    double *b, *image;       /* B and GL or GB, n × m */
+    double *small;           /* H, m × m */
 } ridge_state;
 
 static void free_state(ridge_state *s)
@@ -63,6 +65,31 @@ cleanup:
     return status;
 }
 
+static void set_ridge(ridge_state *s)
+{
+    s->ridge = s->choice.rows > 0 ? s->choice.ridge : kfe_i_chosen_ridge(s->problem->ridge, s->mean, 1);
+}
+
+static kfe_status leave_one_out(ridge_state *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_ridge_problem *p = s->problem;
+    const kfe_i_loo_problem problem = {.gram = s->kept.gram,
+                                       .centred = p->centred,
+                                       .targets = p->targets,
+                                       .columns = p->columns,
+                                       .classes = p->classes};
+
+    if (p->ridge != KFE_RIDGE_AUTO || !p->leave_one_out)
+        return KFE_OK;
+    KFE_TRY(kfe_i_loo_choose(s->ctx, &problem, &s->choice));
+    if (s->choice.rows > 0)
+        kfe_i_log(s->ctx, KFE_LOG_INFO, "%s: ridge %g, chosen by leave-one-out on %lld of %lld examples",
+                  p->method, s->choice.ridge, (long long)s->choice.rows, (long long)s->gram->size);
+cleanup:
+    return status;
+}
+
 static kfe_status use_positive_part(ridge_state *s)
 {
     kfe_status status = KFE_OK;
@@ -70,7 +97,7 @@ static kfe_status use_positive_part(ridge_state *s)
     KFE_TRY(kfe_i_positive_part(s->ctx, s->problem->method, s->gram, &s->positive));
     s->gram = s->positive.gram;
     KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &s->mean));
-    s->ridge = kfe_i_chosen_ridge(s->problem->ridge, s->mean, 1);
+    set_ridge(s);
 cleanup:
     return status;
 }
@@ -82,7 +109,10 @@ static kfe_status choose_ridge(ridge_state *s)
     double squared_norm = 0;
 
     KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &s->mean));
-    s->ridge = kfe_i_chosen_ridge(s->problem->ridge, s->mean, 1);
+    KFE_TRY(leave_one_out(s));
+    set_ridge(s);
+    if (s->choice.indefinite)
+        return use_positive_part(s);
     if (s->mean > s->noise)
         return KFE_OK;
     KFE_TRY(kfe_i_gram_squared_norm(s->gram, &squared_norm));
@@ -171,6 +201,7 @@ static kfe_status make_solution(ridge_state *s, kfe_i_solution *out)
     KFE_TRY(kfe_i_best_directions(s->ctx, &candidates, n, p->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &s->ridge, 1));
     KFE_TRY(kfe_i_solution_record(out, "residual", &s->residual, 1));
+    KFE_TRY(kfe_i_loo_record(out, &s->choice));
     if (s->centred)
         KFE_TRY(kfe_i_solution_centre(out, s->centred));
     kfe_i_solution_fix_signs(out);

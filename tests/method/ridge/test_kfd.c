@@ -257,11 +257,11 @@ static void test_features_are_centred(void **state)
     free_problem(&p);
 }
 
-static void test_automatic_ridge_is_a_thousandth_of_the_diagonal(void **state)
+static void test_thousandth_of_the_diagonal(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, 6, CLASSES);
-    kfe_model *model = support_fit(ctx, "kfd", NULL, SQUARE_KERNEL, p.train_data);
+    kfe_model *model = support_fit(ctx, "kfd", "ridge=thousandth", SQUARE_KERNEL, p.train_data);
     int64_t count = 0;
     const double *ridge = kfe_model_record(model, "ridge", &count);
     double trace = 0;
@@ -330,7 +330,7 @@ int main(void)
         with_context(test_ridge_on_norm_spans_the_regularised_indicator),
         with_context(test_two_classes_are_ridge_regression),
         with_context(test_features_are_centred),
-        with_context(test_automatic_ridge_is_a_thousandth_of_the_diagonal),
+        with_context(test_thousandth_of_the_diagonal),
         with_context(test_equal_classes_are_refused),
         with_context(test_directions_are_never_noise),
     };

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The choice of a ridge by leave-one-out, from one eigendecomposition of a sample of the kernel matrix; called by
+ * ridge_fit.c. An eigendecomposition costs some ten times a Cholesky factorisation of the same order, so that of many
+ * examples only a random sample is used. The ridge needs no correction for the size of the sample: it is the ratio of
+ * noise to signal, which does not depend on the number of examples. */
+#include "method/ridge/leave_one_out.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "gram/dense/basis.h"
+#include "gram/dense/linalg.h"
+#include "gram/solve/positive.h"
+
+enum {
+    ALL_ROWS = 400,   /* up to so many examples all are used, */
+    SAMPLE_SHARE = 4, /* of more, 400 or a quarter, whichever is larger, */
+    MOST_ROWS = 1000, /* but never more than this */
+    COLUMNS_AT_ONCE = 64
+};
+
+#define SMALLEST_EXPONENT (-5.0)
+#define EXPONENT_STEP 0.5
+/* An example whose own target decides its fitted value cannot be predicted from the others. */
+#define SMALLEST_REST 1e-10
+
+/* ---- errors ---- */
+
+static void shrink(const kfe_i_loo_factor *f, double ridge, double *shares)
+{
+    for (int64_t j = 0; j < f->rank; j++)
+        shares[j] = f->values[j] / (f->values[j] + ridge);
+}
+
+typedef struct loo_work {
+    double *inner;   /* UᵀY, rank × columns */
+    double *shrunk;  /* diag(shares)UᵀY */
+    double *fitted;  /* n × columns */
+    double *shares;  /* rank */
+    double *squares; /* U∘U, n × rank */
+    double *lever;   /* S_ii, n */
+} loo_work;
+
+static void free_work(kfe_context *ctx, loo_work *w)
+{
+    kfe_i_free(ctx, w->inner);
+    kfe_i_free(ctx, w->shrunk);
+    kfe_i_free(ctx, w->fitted);
+    kfe_i_free(ctx, w->shares);
+    kfe_i_free(ctx, w->squares);
+    kfe_i_free(ctx, w->lever);
+}
+
+static kfe_status make_work(kfe_context *ctx, const kfe_i_loo_factor *f, loo_work *w)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, w->inner, f->rank * f->columns);
+    KFE_ALLOC(ctx, w->shrunk, f->rank * f->columns);
+    KFE_ALLOC(ctx, w->fitted, f->n * f->columns);
+    KFE_ALLOC(ctx, w->shares, f->rank);
+    KFE_ALLOC(ctx, w->squares, f->n * f->rank);
+    KFE_ALLOC(ctx, w->lever, f->n);
+    for (int64_t p = 0; p < f->n * f->rank; p++)
+        w->squares[p] = f->vectors[p] * f->vectors[p];
+    kfe_i_inner_products(f->n, kfe_i_packed(f->vectors, f->rank), kfe_i_packed(f->targets, f->columns),
+                         w->inner);
+cleanup:
+    return status;
+}
+
+/* The squared error of each example under one ridge. */
+static void errors_of(const kfe_i_loo_factor *f, double ridge, loo_work *w, double *errors)
+{
+    int64_t m = f->columns;
+
+    shrink(f, ridge, w->shares);
+    for (int64_t j = 0; j < f->rank; j++)
+        for (int64_t c = 0; c < m; c++)
+            w->shrunk[j * m + c] = w->shares[j] * w->inner[j * m + c];
+    kfe_i_combine(f->n, 1, kfe_i_packed(f->vectors, f->rank), kfe_i_packed(w->shrunk, m), 0, w->fitted);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)f->n, (blasint)f->rank, 1, w->squares, (blasint)f->rank,
+                w->shares, 1, 0, w->lever, 1);
+    for (int64_t i = 0; i < f->n; i++) {
+        double rest = 1 - w->lever[i] - (f->centred ? 1 / (double)f->n : 0);
+        double sum = 0;
+        for (int64_t c = 0; c < m; c++) {
+            double residual = f->targets[i * m + c] - w->fitted[i * m + c];
+            sum += residual * residual;
+        }
+        errors[i] = rest > SMALLEST_REST ? sum / (rest * rest) : (double)INFINITY;
+    }
+}
+
+kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, int64_t count,
+                            const double *ridges, double *errors)
+{
+    kfe_status status = KFE_OK;
+    loo_work work = {0};
+
+    KFE_TRY(make_work(ctx, factor, &work));
+    for (int64_t r = 0; r < count; r++)
+        errors_of(factor, ridges[r], &work, errors + r * factor->n);
+cleanup:
+    free_work(ctx, &work);
+    return status;
+}
+
+static double mean_of(int64_t n, const double *values)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += values[i];
+    return sum / (double)n;
+}
+
+/* The standard error of a mean. */
+static double error_of_mean(int64_t n, const double *values, double mean)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return sqrt(sum) / (double)n;
+}
+
+int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, int classes)
+{
+    int64_t best = 0;
+    double smallest = (double)INFINITY;
+
+    for (int64_t r = 0; r < count; r++) {
+        double mean = mean_of(n, errors + r * n);
+        if (mean <= smallest) {
+            smallest = mean;
+            best = r;
+        }
+    }
+    if (!classes || !isfinite(smallest))
+        return best;
+    double bound = smallest + error_of_mean(n, errors + best * n, smallest);
+    for (int64_t r = count - 1; r > best; r--)
+        if (mean_of(n, errors + r * n) <= bound)
+            return r;
+    return best;
+}
+
+/* ---- the sample ---- */
+
+typedef struct loo_sample {
+    kfe_context *ctx;
+    const kfe_i_loo_problem *problem;
+    int64_t rows;
+    int64_t *index;  /* has room for all examples */
+    double *matrix;  /* the kernel matrix of the sample, later destroyed; rows × rows */
+    double *targets; /* rows × columns */
+    double *values, *vectors;
+    double *panel; /* columns of the kernel matrix, n × COLUMNS_AT_ONCE; or the sampled points */
+    double *errors;
+    int indefinite;
+} loo_sample;
+
+static void free_sample(loo_sample *s)
+{
+    kfe_i_free(s->ctx, s->index);
+    kfe_i_free(s->ctx, s->matrix);
+    kfe_i_free(s->ctx, s->targets);
+    kfe_i_free(s->ctx, s->values);
+    kfe_i_free(s->ctx, s->vectors);
+    kfe_i_free(s->ctx, s->panel);
+    kfe_i_free(s->ctx, s->errors);
+}
+
+static int64_t sample_size(int64_t n)
+{
+    int64_t part = n / SAMPLE_SHARE;
+
+    if (n <= ALL_ROWS)
+        return n;
+    if (part < ALL_ROWS)
+        return ALL_ROWS;
+    return part < MOST_ROWS ? part : MOST_ROWS;
+}
+
+/* ZZᵀ of the sampled rows. */
+static kfe_status multiply_points(loo_sample *s)
+{
+    kfe_status status = KFE_OK;
+    int64_t q = s->problem->rank;
+
+    KFE_ALLOC(s->ctx, s->matrix, s->rows * s->rows);
+    KFE_ALLOC(s->ctx, s->panel, s->rows * q);
+    for (int64_t i = 0; i < s->rows; i++)
+        memcpy(s->panel + i * q, s->problem->points + s->index[i] * q, (size_t)q * sizeof *s->panel);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)s->rows, (blasint)s->rows, (blasint)q, 1,
+                s->panel, (blasint)q, s->panel, (blasint)q, 0, s->matrix, (blasint)s->rows);
+cleanup:
+    return status;
+}
+
+/* Entries among the sampled examples, from a few whole columns at a time. */
+static kfe_status read_matrix(loo_sample *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_gram *gram = s->problem->gram;
+
+    if (s->problem->points)
+        return multiply_points(s);
+    if (s->rows == gram->size)
+        return kfe_i_gram_materialise(gram, &s->matrix);
+    KFE_ALLOC(s->ctx, s->matrix, s->rows * s->rows);
+    KFE_ALLOC(s->ctx, s->panel, gram->size * COLUMNS_AT_ONCE);
+    for (int64_t first = 0; first < s->rows; first += COLUMNS_AT_ONCE) {
+        int64_t count = s->rows - first < COLUMNS_AT_ONCE ? s->rows - first : COLUMNS_AT_ONCE;
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "choosing the ridge", first, s->rows));
+        KFE_TRY(kfe_i_gram_columns(gram, s->index + first, count, s->panel));
+        for (int64_t i = 0; i < s->rows; i++)
+            memcpy(s->matrix + i * s->rows + first, s->panel + s->index[i] * count,
+                   (size_t)count * sizeof *s->panel);
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status read_targets(loo_sample *s)
+{
+    kfe_status status = KFE_OK;
+    int64_t m = s->problem->columns;
+
+    KFE_ALLOC(s->ctx, s->targets, s->rows * m);
+    for (int64_t i = 0; i < s->rows; i++)
+        memcpy(s->targets + i * m, s->problem->targets + s->index[i] * m, (size_t)m * sizeof *s->targets);
+cleanup:
+    return status;
+}
+
+/* Subtracts the mean of every column of a rows × cols matrix. */
+static void centre_columns(int64_t rows, int64_t cols, double *a)
+{
+    for (int64_t j = 0; j < cols; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < rows; i++)
+            sum += a[i * cols + j];
+        for (int64_t i = 0; i < rows; i++)
+            a[i * cols + j] -= sum / (double)rows;
+    }
+}
+
+/* PKP of a symmetric matrix: centring the columns leaves the row means, which are then subtracted. */
+static void centre_matrix(int64_t n, double *a)
+{
+    centre_columns(n, n, a);
+    for (int64_t i = 0; i < n; i++) {
+        double mean = mean_of(n, a + i * n);
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] -= mean;
+    }
+}
+
+static kfe_status draw_sample(loo_sample *s)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = s->problem->gram->size;
+    kfe_i_rng rng;
+
+    s->rows = sample_size(n);
+    KFE_ALLOC(s->ctx, s->index, n);
+    for (int64_t i = 0; i < n; i++)
+        s->index[i] = i;
+    if (s->rows < n) {
+        kfe_i_rng_init(&rng, s->ctx->seed, KFE_STREAM_LOO);
+        kfe_i_rng_choose(&rng, n, s->rows, s->index);
+    }
+    KFE_TRY(read_matrix(s));
+    KFE_TRY(read_targets(s));
+    if (s->problem->centred) {
+        centre_matrix(s->rows, s->matrix);
+        centre_columns(s->rows, s->problem->columns, s->targets);
+    }
+cleanup:
+    return status;
+}
+
+/* Eigenpairs of the sample, negative eigenvalues counted as zero. *mean is the mean eigenvalue. */
+static kfe_status decompose(loo_sample *s, double *mean)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(s->ctx, s->values, s->rows);
+    KFE_ALLOC(s->ctx, s->vectors, s->rows * s->rows);
+    KFE_TRY(kfe_i_symmetric_eigen(s->ctx, s->rows, s->matrix, s->rows, s->values, s->vectors));
+    s->indefinite = kfe_i_is_indefinite(s->problem->gram, s->values[0], s->values[s->rows - 1]);
+    for (int64_t j = 0; j < s->rows; j++)
+        s->values[j] = fmax(s->values[j], 0);
+    *mean = mean_of(s->rows, s->values);
+cleanup:
+    return status;
+}
+
+static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
+{
+    kfe_status status = KFE_OK;
+    double ridges[KFE_LOO_RIDGES];
+    int64_t size = s->rows * s->problem->columns;
+    const kfe_i_loo_factor factor = {.n = s->rows,
+                                     .rank = s->rows,
+                                     .columns = s->problem->columns,
+                                     .vectors = s->vectors,
+                                     .values = s->values,
+                                     .targets = s->targets,
+                                     .centred = s->problem->centred};
+    double square = cblas_ddot((blasint)size, s->targets, 1, s->targets, 1) / (double)s->rows;
+
+    for (int r = 0; r < KFE_LOO_RIDGES; r++)
+        ridges[r] = mean * pow(10, SMALLEST_EXPONENT + EXPONENT_STEP * r);
+    KFE_ALLOC(s->ctx, s->errors, KFE_LOO_RIDGES * s->rows);
+    KFE_TRY(kfe_i_loo_errors(s->ctx, &factor, KFE_LOO_RIDGES, ridges, s->errors));
+    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, s->rows, s->errors, s->problem->classes);
+    double error = mean_of(s->rows, s->errors + best * s->rows);
+    if (isfinite(error) && square > 0)
+        *out = (kfe_i_loo_choice){.ridge = ridges[best], .error = error / square, .rows = s->rows};
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out)
+{
+    kfe_status status = KFE_OK;
+    loo_sample s = {.ctx = ctx, .problem = problem};
+    double mean = 0;
+
+    *out = (kfe_i_loo_choice){0};
+    if (problem->gram->size < 3)
+        return KFE_OK;
+    KFE_TRY(draw_sample(&s));
+    KFE_TRY(decompose(&s, &mean));
+    if (mean > 0)
+        KFE_TRY(choose(&s, mean, out));
+    out->indefinite = s.indefinite;
+cleanup:
+    free_sample(&s);
+    return status;
+}
+
+kfe_status kfe_i_loo_record(kfe_i_solution *solution, const kfe_i_loo_choice *choice)
+{
+    kfe_status status = KFE_OK;
+    double rows = (double)choice->rows;
+
+    if (choice->rows == 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_solution_record(solution, "loo-error", &choice->error, 1));
+    KFE_TRY(kfe_i_solution_record(solution, "loo-rows", &rows, 1));
+cleanup:
+    return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choose a ridge by leave-one-out: the value on a path of ridges whose regression predicts each example best from all
+ * others. Used by the methods of this family for ridge=auto.
+ *
+ * The fitted values of a ridge regression on the kernel are a linear function of the targets,
+ *
+ *     Ŷ = SY,     S = ee'/n + G(G + ρI)⁻¹     (without e'e/n if the kernel is not centred),
+ *
+ * and the error at an example that the fit did not see follows without another fit,
+ *
+ *     y_i − ŷ_i(without i) = (y_i − ŷ_i) / (1 − S_ii).
+ *
+ * With G = UΛUᵀ, both ŷ and S_ii cost O(n²) for each ridge (Allen 1974; Golub, Heath & Wahba 1979).
+ */
+#ifndef KFE_METHOD_RIDGE_LEAVE_ONE_OUT_H
+#define KFE_METHOD_RIDGE_LEAVE_ONE_OUT_H
+
+#include "method/method.h"
+
+/* Ridges tried, relative to the mean diagonal of G: 10^(−5), 10^(−4.5), … 10^2. */
+enum { KFE_LOO_RIDGES = 15 };
+
+typedef struct kfe_i_loo_problem {
+    const kfe_i_gram *gram; /* of the kernel itself */
+    const double *points; /* NULL, or rows z of a map whose products zᵀz' are the kernel: gram->size × rank */
+    int64_t rank;
+    int centred;           /* use PKP and centred targets, as a regression with a constant does */
+    const double *targets; /* n × columns */
+    int64_t columns;
+    /* Targets stand for classes: take the largest ridge whose error is within one standard error of the smallest.
+     * Squared errors of class indicators favour ridges below those that classify best (docs/defaults.md). */
+    int classes;
+} kfe_i_loo_problem;
+
+typedef struct kfe_i_loo_choice {
+    double ridge;
+    double error;   /* mean squared leave-one-out error divided by the mean square of the targets */
+    int64_t rows;   /* examples that were used: all, or a random sample of many */
+    int indefinite; /* the kernel is not positive definite on them; the positive part was used */
+} kfe_i_loo_choice;
+
+/* Fails only for lack of memory or on cancellation. If nothing can be chosen (fewer than three examples, a kernel of
+ * zeros), `rows` is 0. */
+kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out);
+
+/* Records "loo-error", the share of the targets' variance that is not predicted, and "loo-rows"; nothing if nothing was
+ * chosen. */
+kfe_status kfe_i_loo_record(kfe_i_solution *solution, const kfe_i_loo_choice *choice);
+
+/* G = U diag(values) Uᵀ in its leading `rank` eigenvectors, with the targets that a ridge regression predicts. */
+typedef struct kfe_i_loo_factor {
+    int64_t n, rank, columns;
+    const double *vectors; /* U, n × rank */
+    const double *values;  /* rank, not negative */
+    const double *targets; /* n × columns */
+    int centred;
+} kfe_i_loo_factor;
+
+/* errors[r·n + i] = the squared leave-one-out error of example i with ridges[r], summed over the targets. */
+kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, int64_t count,
+                            const double *ridges, double *errors);
+
+/* The ridge to take of `count` ascending ones, given their errors (count × n). */
+int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, int classes);
+
+#endif
