@@ -5,10 +5,17 @@
  * rows at equal distances the lower one is nearer; of classes with equal votes the first one wins. Fitting keeps the
  * rows; neighbours.c searches.
  *
+ * Unless given, k is the odd number up to 25 with the smallest leave-one-out error on the training rows (of 2,000 random
+ * ones, if there are more), the larger of equals: one search for all k.
+ *
  * Cover & Hart, "Nearest neighbor pattern classification" (1967). Time O(n·d) per query.
  */
 #include "core/memory.h"
+#include "core/rng.h"
 #include "learn/learner.h"
+#include "learn/neighbours.h"
+
+enum { MOST_NUMBERS = 13, MOST_QUERIES = 2000 }; /* 1, 3, … 25 */
 
 typedef struct knn_settings {
     int64_t neighbours;
@@ -16,8 +23,10 @@ typedef struct knn_settings {
 } knn_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_INT(knn_settings, neighbours, "neighbors", "1", 1, KFE_INT_MAX,
-            "number of rows that vote; of rows at the same distance the first ones"),
+    KFE_INT_OR(knn_settings, neighbours, "neighbors", "auto", 1, KFE_INT_MAX, "auto", "auto=0",
+               "number of rows that vote, of rows at the same distance the first ones; auto: the odd number "
+               "up to 25 "
+               "with the smallest leave-one-out error on the training features"),
     KFE_CHOICE(knn_settings, vote, "vote", "uniform", "uniform|distance",
                "equal votes, or votes of weight 1/distance; of classes with equal votes the first one wins"),
 };
@@ -29,6 +38,39 @@ static int64_t clamp_neighbours(kfe_context *ctx, int64_t asked, int64_t availab
     kfe_i_log(ctx, KFE_LOG_WARNING, "knn: there are only %lld rows; all of them vote instead of %lld",
               (long long)available, (long long)asked);
     return available;
+}
+
+/* k and its leave-one-out error. With fewer than two rows for each k to try there are fewer to choose from. */
+static kfe_status choose_neighbours(kfe_context *ctx, kfe_i_predictor *predictor)
+{
+    kfe_status status = KFE_OK;
+    int64_t numbers = predictor->rows / 2 < MOST_NUMBERS ? predictor->rows / 2 : MOST_NUMBERS;
+    int64_t count = predictor->rows < MOST_QUERIES ? predictor->rows : MOST_QUERIES;
+    double errors[MOST_NUMBERS];
+    int64_t *index = NULL;
+    int64_t best = 0;
+    kfe_i_rng rng;
+
+    predictor->neighbours = 1;
+    if (numbers < 2)
+        return KFE_OK;
+    KFE_ALLOC(ctx, index, predictor->rows);
+    for (int64_t i = 0; i < predictor->rows; i++)
+        index[i] = i;
+    if (count < predictor->rows) {
+        kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_LOO);
+        kfe_i_rng_choose(&rng, predictor->rows, count, index);
+    }
+    KFE_TRY(kfe_i_neighbours_leave_one_out(ctx, predictor, index, count, numbers, errors));
+    for (int64_t m = 1; m < numbers; m++)
+        if (errors[m] <= errors[best])
+            best = m;
+    predictor->neighbours = 2 * best + 1;
+    kfe_i_predictor_record(predictor, "neighbors", (double)predictor->neighbours);
+    kfe_i_predictor_record(predictor, "loo-error", errors[best]);
+cleanup:
+    kfe_i_free(ctx, index);
+    return status;
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
@@ -51,6 +93,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     KFE_ALLOC(ctx, out->answers, answers);
     for (int64_t i = 0; i < answers; i++)
         out->answers[i] = classes ? (double)target->codes[i] : target->values[i];
+    if (s->neighbours == 0)
+        KFE_TRY(choose_neighbours(ctx, out));
 cleanup:
     if (status != KFE_OK)
         kfe_i_predictor_free(out);

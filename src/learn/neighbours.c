@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search of k nearest neighbours by brute force, for predictors of the learner knn.
+ * The search of k nearest neighbours by brute force, for predictors of the learner knn, and the error of each number of
+ * neighbours on the training rows themselves, each left out in turn.
  *
  * Squared distances come from the kernel engine tile by tile: dense rows by matrix products, sparse rows by panels. Their
  * rounding error has a known bound. Rows that may be among the k nearest so far are measured again from differences, so
@@ -33,8 +34,16 @@ typedef struct neighbour {
     int64_t row;
 } neighbour;
 
-typedef struct search_job {
+typedef struct search_job search_job;
+/* Turns the k nearest rows of a query, in order, into its row of the output. */
+typedef void (*answer_fn)(const search_job *job, int64_t query, const neighbour *found, double *out);
+
+struct search_job {
     const kfe_i_predictor *predictor;
+    answer_fn answer;
+    int64_t width;        /* numbers per query in `out` */
+    int64_t first;        /* the first query of the chunk */
+    const int64_t *index; /* leave-one-out: the support row of each query */
     const kfe_i_kernel *kernel;
     const kfe_i_points *queries, *support;
     int64_t k;
@@ -42,7 +51,7 @@ typedef struct search_job {
     int64_t own;
     neighbour *heaps; /* per thread KFE_TILE_SIDE heaps of k */
     double *out;
-} search_job;
+};
 
 /* ---- heaps ---- */
 
@@ -200,20 +209,59 @@ static void add_vote(const kfe_i_predictor *predictor, int64_t row, double weigh
         out[j] += weight * predictor->answers[row * predictor->outputs + j];
 }
 
-/* Sorts first, so that the sums do not depend on the shape of the heap. */
-static void vote(const kfe_i_predictor *predictor, neighbour *found, int64_t k, double *out)
+static void vote(const search_job *job, int64_t query, const neighbour *found, double *out)
 {
+    const kfe_i_predictor *predictor = job->predictor;
     double total = 0;
 
-    qsort(found, (size_t)k, sizeof *found, compare_neighbours);
+    (void)query;
     memset(out, 0, (size_t)predictor->outputs * sizeof *out);
-    for (int64_t r = 0; r < k; r++) {
+    for (int64_t r = 0; r < job->k; r++) {
         double weight = vote_weight(predictor, found[0].distance, found[r].distance);
         add_vote(predictor, found[r].row, weight, out);
         total += weight;
     }
     for (int64_t j = 0; j < predictor->outputs; j++)
         out[j] /= total;
+}
+
+/* ---- leave-one-out ---- */
+
+/* The loss of the votes so far for a training row: 0 or 1 for classes, else the squared error of the means. */
+static double loss_of(const kfe_i_predictor *predictor, int64_t row, const double *votes, double total)
+{
+    double loss = 0;
+
+    if (predictor->classes > 0)
+        return kfe_i_predictor_decide(predictor, votes) != (int32_t)predictor->answers[row];
+    for (int64_t j = 0; j < predictor->outputs; j++) {
+        double error = votes[j] / total - predictor->answers[row * predictor->outputs + j];
+        loss += error * error;
+    }
+    return loss;
+}
+
+/* out[m] = the loss of a training row with 2m + 1 of the other rows voting. The sums of votes stand behind the losses. */
+static void leave_out(const search_job *job, int64_t query, const neighbour *found, double *out)
+{
+    const kfe_i_predictor *predictor = job->predictor;
+    int64_t row = job->index[query];
+    int64_t numbers = job->width - predictor->outputs;
+    double *votes = out + numbers;
+    double nearest = found[0].row == row ? found[1].distance : found[0].distance;
+    double total = 0;
+    int64_t voted = 0;
+
+    memset(out, 0, (size_t)job->width * sizeof *out);
+    for (int64_t r = 0; r < job->k && voted < 2 * numbers - 1; r++) {
+        if (found[r].row == row)
+            continue;
+        double weight = vote_weight(predictor, nearest, found[r].distance);
+        add_vote(predictor, found[r].row, weight, votes);
+        total += weight;
+        if (voted++ % 2 == 0)
+            out[voted / 2] = loss_of(predictor, row, votes, total);
+    }
 }
 
 /* ---- the search ---- */
@@ -234,8 +282,11 @@ static void search_panel(const void *user, int64_t row, int thread)
         for (int64_t i = 0; i < rows; i++)
             offer_row(job, heaps + i * job->k, row + i, col, cols, tile + i * KFE_TILE_STRIDE);
     }
-    for (int64_t i = 0; i < rows; i++)
-        vote(job->predictor, heaps + i * job->k, job->k, job->out + (row + i) * job->predictor->outputs);
+    for (int64_t i = 0; i < rows; i++) {
+        neighbour *found = heaps + i * job->k;
+        qsort(found, (size_t)job->k, sizeof *found, compare_neighbours);
+        job->answer(job, job->first + row + i, found, job->out + (row + i) * job->width);
+    }
 }
 
 static kfe_status search_chunk(kfe_context *ctx, search_job *job, const kfe_i_table *chunk)
@@ -259,28 +310,64 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
-                                    const kfe_i_table *features, double *out)
+/* Runs the job on all queries; out has `width` numbers for each. */
+static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *queries, double *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel kernel = {.def = &squared_distance};
     kfe_i_points support = {0};
-    search_job job = {
-        .predictor = predictor, .kernel = &kernel, .support = &support, .k = predictor->neighbours};
     double heaps = (double)KFE_TILE_SIDE * (double)job.k * kfe_context_threads(ctx);
 
+    job.kernel = &kernel;
+    job.support = &support;
     KFE_TRY(kfe_i_check_memory(ctx, heaps * (double)sizeof *job.heaps, "keeping so many neighbours",
                                "use fewer {neighbors}, or raise {memory}"));
-    KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &predictor->support, NULL, &support));
+    KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &job.predictor->support, NULL, &support));
     KFE_ALLOC(ctx, job.heaps, (int64_t)heaps);
-    for (int64_t first = 0; first < features->rows; first += CHUNK_ROWS) {
-        int64_t left = features->rows - first;
-        kfe_i_table chunk = kfe_i_table_slice(features, first, left < CHUNK_ROWS ? left : CHUNK_ROWS);
-        job.out = out + first * predictor->outputs;
+    for (int64_t first = 0; first < queries->rows; first += CHUNK_ROWS) {
+        int64_t left = queries->rows - first;
+        kfe_i_table chunk = kfe_i_table_slice(queries, first, left < CHUNK_ROWS ? left : CHUNK_ROWS);
+        job.first = first;
+        job.out = out + first * job.width;
         KFE_TRY(search_chunk(ctx, &job, &chunk));
     }
 cleanup:
     kfe_i_free(ctx, job.heaps);
     kfe_i_points_free(&support);
+    return status;
+}
+
+kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
+                                    const kfe_i_table *features, double *out)
+{
+    const search_job job = {
+        .predictor = predictor, .answer = vote, .width = predictor->outputs, .k = predictor->neighbours};
+
+    return search(ctx, job, features, out);
+}
+
+kfe_status kfe_i_neighbours_leave_one_out(kfe_context *ctx, const kfe_i_predictor *predictor,
+                                          const int64_t *index, int64_t count, int64_t numbers,
+                                          double *errors)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table queries = {0};
+    double *losses = NULL;
+    const search_job job = {.predictor = predictor,
+                            .answer = leave_out,
+                            .width = numbers + predictor->outputs,
+                            .index = index,
+                            .k = 2 * numbers};
+
+    KFE_ALLOC(ctx, losses, count * job.width);
+    KFE_TRY(kfe_i_table_gather(ctx, &predictor->support, index, count, &queries));
+    KFE_TRY(search(ctx, job, &queries, losses));
+    memset(errors, 0, (size_t)numbers * sizeof *errors);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t m = 0; m < numbers; m++)
+            errors[m] += losses[i * job.width + m] / (double)count;
+cleanup:
+    kfe_i_table_free(&queries);
+    kfe_i_free(ctx, losses);
     return status;
 }

@@ -189,13 +189,113 @@ static void test_sparse_queries_meet_dense_rows(void **state)
     kfe_i_target_free(&target);
 }
 
+/* ---- the number of neighbours, unless given ---- */
+
+enum { FEW = 40, NUMBERS = 13 };
+
+/* The loss at row `out` of knn with k neighbours, fitted on the other rows. */
+static double refit_loss(kfe_context *ctx, const double *x, const double *answers, int classes, int out,
+                         int k, const char *vote)
+{
+    double others[FEW * GRID];
+    double values[FEW];
+    int class_of[FEW];
+    char params[64];
+    kfe_i_target target;
+    int n = 0;
+
+    for (int i = 0; i < FEW; i++) {
+        if (i == out)
+            continue;
+        memcpy(others + n * GRID, x + i * GRID, GRID * sizeof *x);
+        values[n] = answers[i];
+        class_of[n++] = (int)answers[i];
+    }
+    if (classes)
+        target = learn_classes(ctx, n, class_of);
+    else
+        assert_ok(ctx, kfe_i_target_from_values(ctx, n, 1, values, &target));
+    kfe_i_table table = learn_dense(n, GRID, others);
+    kfe_i_table query = learn_dense(1, GRID, x + out * GRID);
+    snprintf(params, sizeof params, "neighbors=%d,vote=%s", k, vote);
+    kfe_i_predictor predictor = learn_fit(ctx, "knn", params, &table, &target);
+    double *got = learn_outputs(ctx, &predictor, &query);
+    double loss = (got[0] - answers[out]) * (got[0] - answers[out]);
+    for (int i = 0; classes && i < n;
+         i++) /* codes are in order of appearance, which may change without a row */
+        if (class_of[i] == (int)answers[out])
+            loss = kfe_i_predictor_decide(&predictor, got) != target.codes[i];
+    free(got);
+    kfe_i_predictor_free(&predictor);
+    kfe_i_target_free(&target);
+    return loss;
+}
+
+/* The default number of neighbours is the one that refits without each row choose, the larger of equals. */
+static void test_automatic_number_by_refits(void **state)
+{
+    kfe_context *ctx = *state;
+
+    for (int way = 0; way < 4; way++) {
+        int classes = way & 1 ? 3 : 0;
+        const char *vote = way & 2 ? "vote=distance" : "vote=uniform";
+        double *x = grid_points(11 + (uint64_t)way, FEW);
+        double answers[FEW];
+        int class_of[FEW];
+        double errors[NUMBERS] = {0};
+        uint64_t seed = 5;
+        int best = 0;
+        kfe_i_target target;
+
+        for (int i = 0; i < FEW; i++) {
+            class_of[i] = i < 6 ? i % 3 : (x[i * GRID] > 1) + (support_uniform(&seed) > 0.8);
+            answers[i] = classes ? class_of[i] : x[i * GRID] + support_normal(&seed);
+        }
+        if (classes)
+            target = learn_classes(ctx, FEW, class_of);
+        else
+            assert_ok(ctx, kfe_i_target_from_values(ctx, FEW, 1, answers, &target));
+        for (int m = 0; m < NUMBERS; m++) {
+            for (int i = 0; i < FEW; i++)
+                errors[m] += refit_loss(ctx, x, answers, classes, i, 2 * m + 1, vote + 5) / FEW;
+            if (errors[m] <= errors[best] * (1 + 1e-12))
+                best = m;
+        }
+        kfe_i_table table = learn_dense(FEW, GRID, x);
+        kfe_i_predictor predictor = learn_fit(ctx, "knn", vote, &table, &target);
+        assert_int_equal(predictor.neighbours, 2 * best + 1);
+        assert_string_equal(predictor.records[0].name, "neighbors");
+        assert_true(predictor.records[0].value == 2 * best + 1);
+        assert_below(fabs(predictor.records[1].value - errors[best]), 1e-12 * (1 + errors[best]));
+        kfe_i_predictor_free(&predictor);
+        kfe_i_target_free(&target);
+        free(x);
+    }
+}
+
+/* Rows that are all the same and two rows: there is always a number. */
+static void test_automatic_number_of_few_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[8] = {0};
+    int class_of[8] = {0, 1, 0, 0, 0, 0, 0, 0};
+
+    for (int64_t n = 2; n <= 8; n++) {
+        kfe_i_table table = learn_dense(n, 1, x);
+        kfe_i_target target = learn_classes(ctx, n, class_of);
+        kfe_i_predictor predictor = learn_fit(ctx, "knn", NULL, &table, &target);
+        assert_true(predictor.neighbours >= 1 && predictor.neighbours < n && predictor.neighbours % 2 == 1);
+        kfe_i_predictor_free(&predictor);
+        kfe_i_target_free(&target);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_knn_is_brute_force),
-        with_context(test_more_neighbours_than_rows),
-        with_context(test_tiny_and_huge_distances_vote),
-        with_context(test_sparse_queries_meet_dense_rows),
+        with_context(test_knn_is_brute_force),           with_context(test_more_neighbours_than_rows),
+        with_context(test_tiny_and_huge_distances_vote), with_context(test_sparse_queries_meet_dense_rows),
+        with_context(test_automatic_number_by_refits),   with_context(test_automatic_number_of_few_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
