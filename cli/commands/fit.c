@@ -77,6 +77,20 @@ static kfe_status print_kernels(const cli_session *session, const kfe_model *mod
     return KFE_OK;
 }
 
+/* What the data decided in place of a setting that was not given. */
+static void print_choices(const kfe_model *model)
+{
+    int64_t count = 0;
+    const double *rows = kfe_model_record(model, "loo-rows", &count);
+    const double *ridge = kfe_model_record(model, "ridge", &count);
+    const double *neighbors = kfe_model_record(model, "learner-neighbors", &count);
+
+    if (rows && ridge)
+        fprintf(stderr, ", ridge %.3g by leave-one-out on %.0f examples", *ridge, *rows);
+    if (neighbors)
+        fprintf(stderr, ", %.0f neighbors", *neighbors);
+}
+
 static kfe_status print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
                                 double seconds)
 {
@@ -94,6 +108,7 @@ static kfe_status print_summary(const cli_session *session, const kfe_data *trai
             kfe_model_dim(model) == 1 ? "" : "s");
     if (kfe_model_support_size(model) > 0)
         fprintf(stderr, " from %lld support examples", (long long)kfe_model_support_size(model));
+    print_choices(model);
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
     return KFE_OK;
 }

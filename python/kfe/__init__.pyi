@@ -1668,7 +1668,7 @@ class LMKLClassifier(_Classifier, LMKL):
 class SLDR(Extractor):
     def __init__(
         self,
-        local_dim: int = 2,
+        local_dim: int | str = 'auto',
         *,
         gate_dim: int = 2,
         init: str = 'supervised',
@@ -1696,7 +1696,7 @@ class SLDR(Extractor):
 class SLDRClassifier(_Classifier, SLDR):
     def __init__(
         self,
-        local_dim: int = 2,
+        local_dim: int | str = 'auto',
         *,
         gate_dim: int = 2,
         init: str = 'supervised',

@@ -110,6 +110,15 @@ static int64_t clamp(const kfe_i_local_problem *p, int view, int64_t asked, int6
     return available;
 }
 
+/* The class means of c classes differ in c − 1 directions. */
+static int64_t automatic_dim(const kfe_i_local_problem *p, int64_t available)
+{
+    int64_t dim = p->given->target->class_count - 1;
+
+    dim = dim < 2 ? 2 : dim;
+    return dim < available ? dim : available;
+}
+
 static int64_t clamp_gate(const kfe_i_local_problem *p, int64_t asked)
 {
     if (asked <= p->at.gate_cols)
@@ -129,7 +138,9 @@ static void lay_out(kfe_i_local_problem *p, const kfe_i_local_settings *settings
         kfe_i_local_source *part = &p->parts[m];
         part->dim = part->columns.cols;
         if (p->projects) {
-            part->dim = clamp(p, p->given->kernels->items[m].view, settings->local_dim, part->columns.cols);
+            part->dim = settings->local_dim > 0 ? clamp(p, p->given->kernels->items[m].view,
+                                                        settings->local_dim, part->columns.cols)
+                                                : automatic_dim(p, part->columns.cols);
             part->projection_at = at;
             at += part->columns.cols * part->dim;
         }

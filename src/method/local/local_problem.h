@@ -38,7 +38,8 @@ enum { KFE_LOCAL_ARMIJO, KFE_LOCAL_CONSTANT };
 enum { KFE_LOCAL_SUPERVISED, KFE_LOCAL_RANDOM };
 
 typedef struct kfe_i_local_settings {
-    int64_t local_dim, gate_dim;
+    int64_t local_dim; /* 0: one fewer than classes, at least 2 */
+    int64_t gate_dim;
     char gate[KFE_PARAM_TEXT_SIZE];
     int kernel_map, features, step, start;
     double c, stop, ridge, step_size, settled;

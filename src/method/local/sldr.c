@@ -13,8 +13,9 @@
 #include "method/local/local_problem.h"
 
 static const kfe_i_param rows[] = {
-    KFE_INT(kfe_i_local_settings, local_dim, "local-dim", "2", 1, KFE_INT_MAX,
-            "number of dimensions of each view's projection"),
+    KFE_INT_OR(
+        kfe_i_local_settings, local_dim, "local-dim", "auto", 1, KFE_INT_MAX, "auto", "auto=0",
+        "number of dimensions of each view's projection; auto: one fewer than classes, but at least 2"),
     KFE_INT(kfe_i_local_settings, gate_dim, "gate-dim", "2", 1, KFE_INT_MAX,
             "number of dimensions of the gate's projection"),
     KFE_CHOICE(kfe_i_local_settings, start, "init", "supervised", "supervised|random",

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Defaults that the data decides: the ridge, the number of neighbours, the dimensions of sldr."""
+import json
+import random
+
+
+def table(classes, rows=60, cols=6, seed=3):
+    draw = random.Random(seed)
+    return "".join(",".join(f"{draw.gauss((i % classes) * (j < classes) * (1 + j % 2), 1):.5f}" for j in range(cols))
+                   + f",c{i % classes}\n" for i in range(rows))
+
+
+def records(kfe):
+    return json.loads(kfe.ok("info", "m.kfe", "--json").out)["records"]
+
+
+def test_ridge_is_chosen_said_and_kept(kfe):
+    kfe.write("data.csv", table(3))
+    done = kfe.ok("fit", "-m", "kfd", "data.csv", "-o", "m.kfe")
+    kept = records(kfe)
+    assert f"ridge {kept['ridge'][0]:.3g} by leave-one-out on 60 examples" in done.err
+    assert kept["loo-rows"] == [60] and 0 < kept["loo-error"][0] < 1
+    for given in ["0.5", "thousandth"]:
+        done = kfe.ok("fit", "-m", "kfd", "--ridge", given, "data.csv", "-o", "m.kfe")
+        assert "leave-one-out" not in done.err and "loo-rows" not in records(kfe)
+    kfe.ok("fit", "-q", "-m", "kfd", "--ridge", "0.5", "data.csv", "-o", "m.kfe")
+    assert records(kfe)["ridge"] == [0.5]
+
+
+def test_neighbors_are_chosen_said_and_kept(kfe):
+    kfe.write("data.csv", table(3))
+    done = kfe.ok("fit", "-m", "none", "--learner", "knn", "data.csv", "-o", "m.kfe")
+    kept = records(kfe)
+    number = int(kept["learner-neighbors"][0])
+    assert f", {number} neighbors" in done.err and number % 2 == 1
+    chosen = kfe.ok("predict", "m.kfe", "data.csv").out
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--neighbors", number, "data.csv", "-o", "m.kfe")
+    assert kfe.ok("predict", "m.kfe", "data.csv").out == chosen
+    assert "learner-neighbors" not in records(kfe)
+
+
+def test_sldr_projects_to_one_dimension_fewer_than_classes(kfe):
+    for classes, dim in [(2, 2), (5, 4)]:
+        kfe.write("data.csv", table(classes))
+        found = []
+        for flags in [[], ["--local-dim", dim], ["--local-dim", dim + 1]]:
+            kfe.ok("fit", "-q", "-m", "sldr", "--max-iter", "3", *flags, "data.csv", "-o", "m.kfe")
+            found.append(kfe.ok("transform", "m.kfe", "data.csv").out)
+        assert found[0] == found[1] != found[2]
+
+
+def test_narrow_views_are_not_warned_about(kfe):
+    kfe.write("data.csv", table(5, cols=3))
+    assert "dimension" not in kfe.ok("fit", "-m", "sldr", "--max-iter", "1", "data.csv", "-o", "m.kfe").err
