@@ -1855,6 +1855,8 @@ def compare(
     y: ArrayLike,
     *,
     grid: Grid | Iterable[str] | None = None,
+    cv: Any = None,
+    groups: Any = None,
     **options: Any,
 ) -> Comparison: ...
 def cv(
@@ -1863,6 +1865,8 @@ def cv(
     y: ArrayLike,
     *,
     grid: Grid | Iterable[str] | None = None,
+    cv: Any = None,
+    groups: Any = None,
     refit: bool = False,
     **options: Any,
 ) -> CrossValidation: ...

@@ -139,6 +139,17 @@ PROTOTYPES = {
                            OUT),
     "kfe_compare": (c_int, c_void_p, c_int, OUT, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT),
     "kfe_string_free": (None, c_void_p, c_void_p),
+    "kfe_guess_task": (c_int, c_void_p, c_int64, c_void_p, c_int),
+    "kfe_metric": TABLE,
+    "kfe_metric_classes": (c_int, c_void_p, c_char_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_void_p,
+                           POINTER(c_double)),
+    "kfe_metric_values": (c_int, c_void_p, c_char_p, c_int64, c_int64, c_void_p, c_void_p, POINTER(c_double)),
+    "kfe_paired_test": (c_int, c_void_p, c_int64, c_void_p, c_void_p, c_double, POINTER(c_double), POINTER(c_double)),
+    "kfe_splits_make": (c_int, c_void_p, c_void_p, c_char_p, OUT),
+    "kfe_splits_count": (c_int64, c_void_p),
+    "kfe_splits_train": (c_void_p, c_void_p, c_int64, COUNT),
+    "kfe_splits_test": (c_void_p, c_void_p, c_int64, COUNT),
+    "kfe_splits_free": (None, c_void_p),
 }
 # of newer libraries; what needs them says so
 OPTIONAL = {

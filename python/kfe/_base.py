@@ -138,7 +138,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = self._check_X(X, reset)
         task = None
         if with_target and (self._needs_target() or (y is not None and hasattr(self, "rule"))):
-            y, is_real = validate_target(self, X, y)
+            y, is_real = validate_target(context, self, X, y)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
         if task == TASK_REAL:

@@ -71,7 +71,7 @@ _LEARNER_PARAMS = [
 ]
 _TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
                  "What y is. 'auto' takes text, truth values and integers with at most 20 different values as classes, "
-                 "floats as real values, and more integers as real values with a warning.")
+                 "other numbers as real values, with a warning if they are whole.")
 _RUNNING = [
     Argument("random_state", "int | RandomState | None", None, "int or RandomState",
              "Seed of everything random. None is always the same seed."),

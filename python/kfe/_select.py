@@ -2,9 +2,11 @@
 """Cross-validation, comparison, evaluation and measures of kernels: cv, compare, evaluate, measure."""
 from __future__ import annotations
 
+import contextlib
 import os
+import textwrap
 from ctypes import byref, c_char_p, c_void_p
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -13,80 +15,61 @@ from ._data import TASK_CLASSES
 from ._kernels import by_view, kernel_list
 from ._lib import lib
 from ._model import STYLE_JSON, Model
+from ._reports import Comparison, CrossValidation, Evaluation, Measures, typed
 from ._spec import make_spec
-from ._tables import as_text, options_text
+from ._tables import as_text, option_rows, options_text, python_name
 
 Grid = Mapping[str, Any]
 
-
-class Report(dict):
-    """A result as a dict, the same that the command line prints with ``--json``."""
-
-    def to_dataframe(self):
-        """The numbers as a table, for pandas to show."""
-        raise NotImplementedError
+# What scikit-learn calls a metric of ours.
+METRICS = {"roc_auc": "auc", "neg_root_mean_squared_error": "rmse", "neg_mean_absolute_error": "mae"}
 
 
-class CrossValidation(Report):
-    """The outcome of `cv`. ``best_estimator_`` is there if it was asked for."""
-
-    def to_dataframe(self):
-        """One row for each split: where it was, what was chosen, what was measured."""
-        import pandas
-        return pandas.DataFrame([_split_row(split) for split in self["splits"]])
+# ---- options and grids ----
 
 
-class Comparison(Report):
-    """The outcome of `compare`."""
-
-    def to_dataframe(self):
-        """One row for each method, with mean and standard deviation of each metric."""
-        import pandas
-        rows = [{"label": method["label"], **_summary(method)} for method in self["methods"]]
-        return pandas.DataFrame(rows).set_index("label")
-
-    def differences(self):
-        """One row for each pair of methods, with tests of whether they differ."""
-        import pandas
-        rows = [{"a": pair["a"], "b": pair["b"], "difference": pair["difference"],
-                 **{f"{test}_{key}": value for test in ("paired", "corrected") for key, value in pair[test].items()}}
-                for pair in self["differences"]]
-        return pandas.DataFrame(rows)
+def documented(option: Callable) -> Callable:
+    """Lists the options of a table in a docstring, in the place of the word OPTIONS."""
+    def decorate(function: Callable) -> Callable:
+        lines = []
+        for row in option_rows(option):
+            text = f"- ``{python_name(row.name)}`` (default {row.default!r}): {row.help.rstrip('.')}."
+            lines.append(textwrap.fill(text, 112, initial_indent=8 * " ", subsequent_indent=10 * " "))
+        function.__doc__ = function.__doc__.replace(8 * " " + "OPTIONS", "\n".join(lines))
+        return function
+    return decorate
 
 
-class Evaluation(Report):
-    """The outcome of `evaluate`."""
-
-    def to_dataframe(self):
-        """The metrics, one row."""
-        import pandas
-        return pandas.DataFrame([self["metrics"]])
-
-
-class Measures(list):
-    """The outcome of `measure`: a dict for each kernel."""
-
-    def to_dataframe(self):
-        """One row for each kernel."""
-        import pandas
-        return pandas.DataFrame(list(self)).set_index("kernel")
+def clean_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with metrics as the library calls them; those that are None are left out."""
+    found = {name: value for name, value in options.items() if value is not None}
+    if "metrics" in found:
+        names = found["metrics"].split(";") if isinstance(found["metrics"], str) else found["metrics"]
+        found["metrics"] = [METRICS.get(name, name.replace("_", "-")) for name in names]
+    return found
 
 
-def _split_row(split: dict[str, Any]) -> dict[str, Any]:
-    row = {key: value for key, value in split.items() if key not in ("setting", "metrics")}
-    return {**row, **split["setting"], **split["metrics"]}
-
-
-def _summary(method: dict[str, Any]) -> dict[str, float]:
-    return {f"{name}_{part}": values[part] for name, values in method["metrics"].items() for part in ("mean", "sd")}
-
-
-def _grid_texts(grid: Grid | Iterable[str] | None) -> list[bytes]:
-    """Grids as "NAME=a,b,c"; a value that is text, such as "0.01:10:log7", goes as it is."""
+def clean_grid(grid: Grid | Iterable[str] | str | None) -> dict[str, Any] | list[str]:
+    """A grid with parameters as the library calls them; grids that are text stay so."""
     if grid is None:
-        return []
+        return {}
+    if isinstance(grid, str):
+        return [grid]
     if not isinstance(grid, Mapping):
-        return [text.encode() for text in ([grid] if isinstance(grid, str) else grid)]
+        return list(grid)
+    found = {}
+    for name, values in grid.items():
+        short = name.removeprefix("kernel__").removeprefix("learner__")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            values = [values] if short in ("kernel", "learner") or not isinstance(values, str) else values
+        found["dim" if short == "n_components" else short] = values
+    return found
+
+
+def _grid_texts(grid: dict[str, Any] | list[str]) -> list[bytes]:
+    """Grids as "NAME=a,b,c"; a value that is text, such as "0.01:10:log7", goes as it is."""
+    if isinstance(grid, list):
+        return [text.encode() for text in grid]
     written = []
     for name, values in grid.items():
         text = values if isinstance(values, str) else ",".join(as_text(value) for value in values)
@@ -98,57 +81,7 @@ def _strings(texts: Sequence[bytes]):
     return (c_char_p * len(texts))(*texts)
 
 
-def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, refit: bool = False,
-       **options: Any) -> CrossValidation:
-    """Nested cross-validation of a classifier or regressor.
-
-    Settings of a grid are compared on inner folds of each training part, so that the choice does not see what it
-    is measured on. Kernel matrices are shared among settings and splits.
-
-    Parameters
-    ----------
-    estimator : object
-        A classifier or regressor of this package. Its random_state, n_threads, memory and verbose hold.
-    X, y : array-like
-    grid : dict, optional
-        Values to try of parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or
-        ``{"gamma": "0.01:10:log7"}``.
-    refit : bool, default=False
-        Fit the best setting on all the data, as ``best_estimator_`` of the result.
-    **options
-        As the flags of ``kfe cv``: ``folds``, ``repeats``, ``inner_folds``, ``metrics`` and so on.
-
-    Returns
-    -------
-    report : CrossValidation
-        A dict; ``to_dataframe`` makes a table of it.
-
-    Examples
-    --------
-    >>> import kfe
-    >>> X, y = kfe.generate("iris")
-    >>> report = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
-    >>> report["metrics"]["accuracy"]["mean"] > 0.9
-    True
-    """
-    estimator = _fresh(estimator)
-    context = estimator._context()
-    spec, grids = make_spec(context, estimator), _grid_texts(grid)
-    spec.check()
-    data = estimator._prepare(context, X, y, reset=True)
-    best, text = c_void_p(), c_void_p()
-    try:
-        context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
-                     options_text(options), STYLE_JSON, byref(best) if refit else None, byref(text))
-    except BaseException:
-        _let_go(context, text, best)
-        raise
-    finally:
-        data.free()
-    report = CrossValidation(context.take_json(text))
-    if refit:
-        report.best_estimator_ = _wrap_best(estimator, Model(context, best.value, spec.kernels, spec.callbacks), y)
-    return report
+# ---- estimators ----
 
 
 def _fresh(estimator):
@@ -164,7 +97,7 @@ def _check_own(estimator) -> None:
     if not isinstance(estimator, Extractor):
         what = estimator.__name__ + ", a class" if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(f"an estimator of this package is taken here, such as kfe.KOCClassifier(), not {what}; "
-                        "pipelines and estimators of scikit-learn go into its cross_val_score and GridSearchCV")
+                        "pipelines and estimators of scikit-learn go into kfe.compare, or its own cross_val_score")
     if not isinstance(estimator, Predicting):
         others = " or ".join(f"kfe.{other}" for other in estimator._predictors)
         raise TypeError(f"{type(estimator).__name__} gives features only and cannot predict; use {others} here")
@@ -184,46 +117,289 @@ def _wrap_best(estimator, model: Model, y):
     return from_model(model, labels).set_params(**{name: getattr(estimator, name) for name in running})
 
 
-def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | None = None,
-            **options: Any) -> Comparison:
+# ---- searches of the library ----
+
+
+def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any], refit: bool) -> CrossValidation:
+    """The library's cross-validation, on its own splits (None) or on these."""
+    from ._splits import split_file
+    context = estimator._context()
+    spec, grids = make_spec(context, estimator), _grid_texts(grid)
+    spec.check()
+    data = estimator._prepare(context, X, y, reset=True)
+    best, text = c_void_p(), c_void_p()
+    with contextlib.ExitStack() as stack:
+        if splits is not None:
+            options = {**options, "split": "file", "split_file": stack.enter_context(split_file(splits))}
+        try:
+            context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
+                         options_text(options), STYLE_JSON, byref(best) if refit else None, byref(text))
+        except BaseException:
+            _let_go(context, text, best)
+            raise
+        finally:
+            data.free()
+    report = CrossValidation(typed(context.take_json(text)))
+    if refit:
+        report.best_estimator_ = _wrap_best(estimator, Model(context, best.value, spec.kernels, spec.callbacks), y)
+    return report
+
+
+def _inner_folds(options: Mapping[str, Any]) -> int:
+    return int(options.get("inner_folds", next(row.default for row in option_rows(lib.kfe_cv_option)
+                                               if row.name == "inner-folds")))
+
+
+def _is_nested_here(grid: Any, groups: Any) -> bool:
+    """Whether Python nests the search: over kernels and learners, or with inner folds that keep groups together."""
+    from ._assess import AXES
+    if not isinstance(grid, dict):
+        return groups is not None and bool(grid)
+    return any(axis in grid for axis in AXES) or (groups is not None and bool(grid))
+
+
+def _problem(estimator, X, y, division, options: dict[str, Any], folds: int):
+    """What is assessed on: the splits that the user gives, or else those of the library."""
+    from sklearn.base import is_regressor
+    from ._assess import Problem
+    from ._splits import DIVIDING, explicit_splits, library_splits
+    y = np.asarray(y)
+    if division.is_explicit:
+        splits = explicit_splits(division, X, y, folds)
+    else:
+        data = estimator._prepare(estimator._context(), X, y, reset=True)
+        try:
+            splits = library_splits(data, {name: value for name, value in options.items() if name in DIVIDING})
+        finally:
+            data.free()
+    metrics = options.get("metrics") or ["rmse" if is_regressor(estimator) else "accuracy"]
+    rest = {name: value for name, value in options.items() if name not in DIVIDING}
+    groups = None if division.groups is None else np.asarray(division.groups)
+    return Problem(X, y, splits, groups, _inner_folds(options), metrics, {**rest, "metrics": metrics})
+
+
+def _nested(estimator, grid, problem) -> dict[str, Any]:
+    from ._assess import Search, assess_nested
+    from ._splits import library_splits
+    if problem.inner_folds < 2:
+        raise ValueError("a grid over kernels or learners, or with groups, needs inner_folds of at least 2")
+    if not isinstance(grid, dict):
+        raise ValueError("give the grid as a dict when there are groups")
+
+    def inner(train):
+        data = estimator._prepare(estimator._context(), problem.part(estimator, train, train), problem.y[train], reset=True)
+        try:
+            return library_splits(data, {"folds": problem.inner_folds})
+        finally:
+            data.free()
+
+    options = {**problem.options, "inner_folds": 0}
+    return typed(assess_nested(estimator, grid, problem._replace(options=options), Search(_search, inner)))
+
+
+@documented(lib.kfe_cv_option)
+def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = None, groups: Any = None,
+       refit: bool = False, **options: Any) -> CrossValidation:
+    """Nested cross-validation of a classifier or regressor.
+
+    Settings of a grid are compared on inner folds of each training part, so that the choice does not see what it
+    is measured on. Kernel matrices are shared among settings and splits.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier or regressor of this package. Its random_state, n_threads, memory and verbose hold.
+    X, y : array-like
+    grid : dict, optional
+        Values to try of parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or
+        ``{"gamma": "0.01:10:log7"}``. ``"kernel"`` and ``"learner"`` are axes as well:
+        ``{"kernel": ["rbf", kfe.Laplacian()], "learner": ["svm", "knn"], "gamma": [0.1, 1]}``; a parameter is varied
+        for those that have it.
+    cv : int, splitter or iterable, optional
+        A number of folds, a splitter of scikit-learn such as ``KFold(5, shuffle=True)``, or pairs of training and
+        test rows. None: as the options say.
+    groups : array-like of shape (n_samples,), optional
+        A label for each row. Rows of one group stay together, in the splits and in the inner folds.
+    refit : bool, default=False
+        Fit the best setting on all the data, as ``best_estimator_`` of the result.
+    **options
+        Options of cross-validation:
+
+        OPTIONS
+
+    Returns
+    -------
+    report : CrossValidation
+        A dict; ``to_dataframe`` makes a table of it, with a row for each split.
+
+    Examples
+    --------
+    >>> import kfe
+    >>> X, y = kfe.generate("iris")
+    >>> report = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
+    >>> report["metrics"]["accuracy"]["mean"] > 0.9
+    True
+    """
+    from ._splits import Division, explicit_splits, with_folds
+    estimator, grid, division = _fresh(estimator), clean_grid(grid), Division(cv, groups)
+    folds = int(options.get("folds", 5))
+    options = with_folds(division, clean_options(options))
+    if not _is_nested_here(grid, groups):
+        splits = explicit_splits(division, X, np.asarray(y), folds) if division.is_explicit else None
+        return _search(estimator, X, y, grid, splits, options, refit)
+    report = _nested(estimator, grid, _problem(estimator, X, y, division, options, folds))
+    return _finish_nested(report, X, y, refit)
+
+
+def _finish_nested(report: dict[str, Any], X, y, refit: bool) -> CrossValidation:
+    """The report, with the best setting fitted on all the data if so asked."""
+    from ._assess import apply_setting
+    best = report.pop("_best")
+    found = CrossValidation(report)
+    if refit:
+        found.best_estimator_ = apply_setting(best["variant"].estimator, best["own"]).fit(X, y)
+    for setting in found["settings"]:
+        for key in ("variant", "own"):
+            setting.pop(key)
+    return found
+
+
+# ---- comparison ----
+
+
+def _named_estimators(estimators: Any) -> list[tuple[str | None, Any]]:
+    if hasattr(estimators, "fit") or not isinstance(estimators, Iterable):
+        raise TypeError(f"estimators is a list of estimators to compare, not {type(estimators).__name__}")
+    pairs = estimators.items() if isinstance(estimators, Mapping) else estimators
+    found = [(each[0], each[1]) if isinstance(each, tuple) and len(each) == 2 else (None, each) for each in pairs]
+    if not found:
+        raise ValueError("there is nothing to compare")
+    return found
+
+
+def _is_baseline(estimator: Any) -> bool:
+    """An estimator of scikit-learn, or of another package that follows it."""
+    from sklearn.base import is_classifier, is_regressor
+    from ._base import Extractor
+    is_object = not isinstance(estimator, (Extractor, type))
+    return is_object and hasattr(estimator, "get_params") and (is_classifier(estimator) or is_regressor(estimator))
+
+
+def _label(estimator: Any) -> str:
+    """A method with the parameters that were changed, as the library labels it."""
+    entry = estimator._entry
+    changed = [f"{row.name}={as_text(getattr(estimator, python_name(row.name)))}" for row in entry.params
+               if repr(getattr(estimator, python_name(row.name))) != repr(row.default)]
+    return ":".join(part for part in (entry.name, ",".join(changed)) if part)
+
+
+def _distinct(labels: list[str], estimators: list[Any]) -> list[str]:
+    """Labels that differ; those that do not are replaced by what the estimator looks like, and numbered at last."""
+    found = [repr(estimator).replace("\n", " ") if labels.count(label) > 1 else label
+             for label, estimator in zip(labels, estimators)]
+    return [f"{label} ({found[:k].count(label) + 1})" if found.count(label) > 1 else label for k, label in enumerate(found)]
+
+
+@documented(lib.kfe_compare_option)
+def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = None,
+            groups: Any = None, **options: Any) -> Comparison:
     """Several estimators on the same splits, with tests of which differ.
 
     Parameters
     ----------
-    estimators : list
-        Classifiers, or regressors, of this package. The random_state, n_threads, memory and verbose of the first hold
-        for all.
+    estimators : list or dict
+        Classifiers, or regressors, of this package, and of scikit-learn as baselines: estimators, pairs of a label
+        and an estimator, or a dict of them. Baselines are fitted as they are; the grid does not vary them. The
+        random_state, n_threads, memory and verbose of the first of this package hold for all.
     X, y : array-like
     grid : dict, optional
         As of `cv`; a parameter is varied for the estimators that have it.
+    cv : int, splitter or iterable, optional
+        As of `cv`.
+    groups : array-like of shape (n_samples,), optional
+        As of `cv`.
     **options
-        As the flags of ``kfe compare``.
+        Options of the comparison:
+
+        OPTIONS
 
     Returns
     -------
     report : Comparison
         A dict; ``to_dataframe`` and ``differences`` make tables of it.
+
+    Examples
+    --------
+    >>> import kfe
+    >>> from sklearn.svm import SVC
+    >>> X, y = kfe.generate("iris")
+    >>> kfe.compare([kfe.KFDClassifier(), SVC()], X, y, cv=3).to_dataframe().index.tolist()
+    ['kfd', 'SVC']
     """
-    if hasattr(estimators, "fit") or not isinstance(estimators, Iterable):
-        raise TypeError(f"estimators is a list of estimators to compare, not {type(estimators).__name__}")
-    estimators = [_fresh(estimator) for estimator in estimators]
-    if not estimators:
-        raise ValueError("there is nothing to compare")
+    from ._splits import Division, with_folds
+    named = [(name, each if _is_baseline(each) else _fresh(each)) for name, each in _named_estimators(estimators)]
+    division, grid = Division(cv, groups), clean_grid(grid)
+    folds = int(options.get("folds", 5))
+    options = with_folds(division, clean_options(options))
+    own = [each for _, each in named if not _is_baseline(each)]
+    plain = len(own) == len(named) and all(name is None for name, _ in named)
+    if plain and not division.is_explicit and not _is_nested_here(grid, groups):
+        return _compare_own(own, X, y, grid, None, options)
+    if not own:
+        raise ValueError("compare needs at least one estimator of this package; scikit-learn has cross_val_score")
+    return _compare_here(named, grid, _problem(own[0], X, y, division, options, folds))
+
+
+def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options: dict[str, Any]) -> Comparison:
+    """The library's comparison, on its own splits (None) or on these."""
+    from ._splits import split_file
     context = estimators[0]._context()
     specs, grids, text = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
     data = estimators[0]._prepare(context, X, y, reset=True)
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
-    try:
-        context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
-                     options_text(options), STYLE_JSON, byref(text))
-    except BaseException:
-        _let_go(context, text)
-        raise
-    finally:
-        data.free()
-    return Comparison(context.take_json(text))
+    with contextlib.ExitStack() as stack:
+        if splits is not None:
+            options = {**options, "split": "file", "split_file": stack.enter_context(split_file(splits))}
+        try:
+            context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
+                         options_text(options), STYLE_JSON, byref(text))
+        except BaseException:
+            _let_go(context, text)
+            raise
+        finally:
+            data.free()
+    return Comparison(typed(context.take_json(text)))
 
 
+def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Comparison:
+    """A comparison that Python puts together: with baselines, labels of the user's, or nested searches."""
+    from ._assess import assess_baseline, differences, larger_is_better
+    own = [each for _, each in named if not _is_baseline(each)]
+    if _is_nested_here(grid, problem.groups):
+        reports = [_finish_nested(_nested(each, grid, problem), None, None, False) for each in own]
+        failed: list[Any] = []
+    else:
+        told = _compare_own(own, problem.X, problem.y, grid, problem.splits, problem.options)
+        reports, failed = told["methods"], told["failed"]
+        if len(reports) < len(own):
+            raise ValueError(f"not all estimators can be compared on this data: {failed}")
+    labels = _distinct([name or (type(each).__name__ if _is_baseline(each) else _label(each)) for name, each in named],
+                       [each for _, each in named])
+    queue, methods = iter(reports), []
+    for label, (_, each) in zip(labels, named):
+        methods.append(assess_baseline(each, label, problem) if _is_baseline(each) else {**next(queue), "label": label})
+    metric = problem.metrics[0]
+    sign = 1 if larger_is_better(metric) else -1
+    best = max(methods, key=lambda method: sign * method["metrics"][metric]["mean"])["label"]
+    share = sum(len(test) for _, test in problem.splits) / sum(len(train) for train, _ in problem.splits)
+    return Comparison({"metric": metric, "best": best, "methods": methods, "failed": failed,
+                       "differences": differences(methods, metric, share)})
+
+
+# ---- evaluation and measures ----
+
+
+@documented(lib.kfe_evaluate_option)
 def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     """Metrics of a fitted estimator's predictions.
 
@@ -233,7 +409,9 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
         Fitted, or the file of a model.
     X, y : array-like
     **options
-        ``metrics=["accuracy", "f1"]``, ``positive="label"``.
+        Options of evaluation:
+
+        OPTIONS
 
     Returns
     -------
@@ -249,7 +427,7 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     context, text = estimator._context(), c_void_p()
     data = estimator._prepare(context, X, y)
     try:
-        context.call(lib.kfe_evaluate, estimator._model.pointer, data.pointer, options_text(options), STYLE_JSON,
+        context.call(lib.kfe_evaluate, estimator._model.pointer, data.pointer, options_text(clean_options(options)), STYLE_JSON,
                      byref(text))
     except BaseException:
         _let_go(context, text)

@@ -111,7 +111,8 @@ def _param(info: ParamInfo) -> Param:
                  info.help.decode(), info.alias.decode() if info.alias else None)
 
 
-def _rows(get) -> Iterator[Param]:
+def option_rows(get) -> Iterator[Param]:
+    """The rows of a table of parameters."""
     index = 0
     while row := get(index):
         yield _param(row.contents)
@@ -121,7 +122,7 @@ def _rows(get) -> Iterator[Param]:
 def _entries(table, params) -> dict[str, Entry]:
     entries, info, index = {}, EntryInfo(), 0
     while table(index, byref(info)):
-        rows = tuple(_rows(lambda row, entry=index: params(entry, row)))
+        rows = tuple(option_rows(lambda row, entry=index: params(entry, row)))
         entry = Entry(info.name.decode(), info.summary.decode(), info.formula.decode(), info.flags, rows,
                       *(text.decode() if text else None for text in (info.kernel, info.alias)))
         entries[entry.name] = entry
@@ -139,7 +140,7 @@ METHODS = _entries(lib.kfe_method, lib.kfe_method_param)
 KERNEL_ENTRIES = _entries(lib.kfe_kernel, lib.kfe_kernel_param)
 LEARNERS = _entries(lib.kfe_learner, lib.kfe_learner_param)
 GENERATORS = _entries(lib.kfe_generator, lib.kfe_generator_param)
-FIT_OPTIONS = tuple(_rows(lib.kfe_fit_option))
+FIT_OPTIONS = tuple(option_rows(lib.kfe_fit_option))
 ESTIMATORS = {class_name(name): entry for name, entry in METHODS.items()}
 
 

@@ -2,7 +2,6 @@
 """Checks of y: whether it is classes or real values, and classes as the library takes them."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,12 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, column_or_1d
 
-from ._context import outside
-from ._errors import KfeWarning
+from ._context import Context
+from ._data import TASK_REAL
+from ._lib import lib
 
 CLASSES, REAL, EITHER = "classes", "real", "either"
 KINDS = {"auto": EITHER, "classify": CLASSES, "regress": REAL}
-
-# As the library has it for files: integers with more distinct values than this are taken as real values.
-MOST_NUMBER_CLASSES = 20
 
 
 def check_task(task: str) -> str:
@@ -31,7 +28,7 @@ def count_rows(X: Any) -> int:
     return len(first) if isinstance(first, list) else first.shape[0]
 
 
-def validate_target(estimator, X, y) -> tuple[np.ndarray, bool]:
+def validate_target(context: Context, estimator, X, y) -> tuple[np.ndarray, bool]:
     """y as an array, and whether it is real values."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
@@ -46,20 +43,19 @@ def validate_target(estimator, X, y) -> tuple[np.ndarray, bool]:
         y = y.toarray() if issparse(y) else y
     if len(y) != count_rows(X):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count_rows(X)}, {len(y)}]")
-    return y, kind == REAL or (kind == EITHER and _is_real(y))
+    return y, kind == REAL or (kind == EITHER and _is_real(context, y))
 
 
-def _is_real(y: np.ndarray) -> bool:
-    """Floats and several columns are real values; text, truth values and few different integers are classes."""
-    if (y.ndim == 2 and y.shape[1] > 1) or y.dtype.kind == "f":
+def _is_real(context: Context, y: np.ndarray) -> bool:
+    """Text and truth values are classes, several columns are real values, and of numbers the library knows."""
+    if y.ndim == 2 and y.shape[1] > 1:
         return True
-    if y.dtype.kind not in "iu":
+    if y.dtype.kind not in "iuf":
         return False
-    distinct = len(np.unique(y))
-    if distinct > MOST_NUMBER_CLASSES:
-        warnings.warn(f"y has {distinct} different integers, which are taken as real values; task='regress' says that "
-                      "they are, task='classify' that they are classes", KfeWarning, stacklevel=outside())
-    return distinct > MOST_NUMBER_CLASSES
+    values = np.ascontiguousarray(y.ravel(), np.float64)
+    task = lib.kfe_guess_task(context.pointer, len(values), values.ctypes.data, int(y.dtype.kind == "f"))
+    context.check(0)  # gives the warning
+    return task == TASK_REAL
 
 
 def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -156,7 +156,7 @@ def test_interruption(estimator, rows, call):
         sent = time.time()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
-        assert time.time() - sent < 3
+        assert time.time() - sent < 20  # a fit that is not interrupted prints another line
         out, err = process.stdout.read(), process.stderr.read()  # communicate() would lose what readline() read ahead
         assert out == "works\n" and err == "", err
     finally:
@@ -218,8 +218,7 @@ def test_kernels_that_are_not_finite(iris):
 
 def test_wrong_kinds_of_things(iris):
     pipeline = make_pipeline(StandardScaler(), kfe.KOCClassifier(learner="svm"))
-    for call in (lambda: kfe.cv(pipeline, *iris), lambda: kfe.compare([pipeline], *iris),
-                 lambda: kfe.evaluate(pipeline, *iris)):
+    for call in (lambda: kfe.cv(pipeline, *iris), lambda: kfe.evaluate(pipeline, *iris)):
         with pytest.raises(TypeError, match="estimator of this package .* not Pipeline"):
             call()
     with pytest.raises(TypeError, match="not KOC, a class"):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import kfe
+from kfe._reports import typed
 
 needs_command = pytest.mark.skipif("KFE" not in os.environ, reason="needs the command line")
 
@@ -17,7 +18,7 @@ needs_command = pytest.mark.skipif("KFE" not in os.environ, reason="needs the co
 def from_command(folder, *arguments):
     done = subprocess.run([os.environ["KFE"], *map(str, arguments), "--json", "-q"], cwd=folder, capture_output=True,
                           check=True, timeout=120)
-    return without_times(json.loads(done.stdout))
+    return typed(without_times(json.loads(done.stdout)))
 
 
 def without_times(report):
@@ -51,7 +52,7 @@ def test_settings_that_fail_do_not_end_a_search(iris):
         report = kfe.cv(kfe.KOCClassifier(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
                         inner_folds=2)
     assert [setting["failed_splits"] for setting in report["settings"]] == [4, 0]
-    assert report["best"]["degree"] == "1" and report["settings"][0]["failed"]
+    assert report["best"]["degree"] == 1 and report["settings"][0]["failed"]
     assert list(report.to_dataframe()["failed"]) == [None, None]
 
 

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assessments that Python puts together from searches of the library: grids over kernels and learners, inner folds that
+keep groups together, and estimators of scikit-learn as baselines."""
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+from ctypes import byref, c_double
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from . import _tables as tables
+from ._context import Context
+from ._kernels import kernel_list, kernel_text
+from ._lib import lib
+from ._spec import is_precomputed
+from ._splits import Split, group_splits, take_rows
+
+AXES = ("kernel", "learner")  # grid axes that are not parameters of the library's grids
+SIGNIFICANT = 0.05  # as the library's reports have it
+
+
+class Problem(NamedTuple):
+    """What is assessed on."""
+
+    X: Any
+    y: np.ndarray
+    splits: list[Split]
+    groups: np.ndarray | None
+    inner_folds: int
+    metrics: list[str]
+    options: dict[str, Any]  # of the library's search, without those that divide rows
+
+    def part(self, estimator: Any, rows: np.ndarray, train: np.ndarray) -> Any:
+        pairwise = is_precomputed(getattr(estimator, "kernel", None))
+        return take_rows(self.X, rows, train if pairwise else None)
+
+
+# ---- metrics ----
+
+
+def larger_is_better(metric: str) -> bool:
+    info, index = tables.EntryInfo(), 0
+    while lib.kfe_metric(index, byref(info)):
+        if info.name.decode() == metric:
+            return info.formula.decode().startswith("larger")
+        index += 1
+    raise ValueError(f"there is no metric {metric!r}")
+
+
+def _scores(estimator: Any, X: Any, classes: np.ndarray) -> np.ndarray | None:
+    """Scores of all classes, if the estimator has some."""
+    for name in ("predict_proba", "decision_function"):
+        method = getattr(estimator, name, None)
+        if method is None or not np.array_equal(getattr(estimator, "classes_", ()), classes):
+            continue
+        values = np.asarray(method(X), dtype=float)
+        values = np.column_stack([-values, values]) if values.ndim == 1 else values
+        if values.shape[1] == len(classes):
+            return np.ascontiguousarray(values)
+    return None
+
+
+def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -> dict[str, float]:
+    """Metrics of a classifier of scikit-learn."""
+    predicted = np.asarray(estimator.predict(X))
+    classes = np.unique(np.concatenate([estimator.classes_, truth, predicted]))
+    codes = [np.ascontiguousarray(np.searchsorted(classes, labels), np.int32) for labels in (truth, predicted)]
+    scores, context, found = _scores(estimator, X, classes), Context(), {}
+    for name in names:
+        out = c_double()
+        context.quick(lib.kfe_metric_classes, name.encode(), len(truth), len(classes), len(classes) - 1,
+                      codes[0].ctypes.data, codes[1].ctypes.data, scores.ctypes.data if scores is not None else None,
+                      byref(out))
+        found[name] = out.value
+    return found
+
+
+def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -> dict[str, float]:
+    """Metrics of a regressor of scikit-learn."""
+    rows = len(truth)
+    values = [np.ascontiguousarray(np.asarray(each, dtype=float).reshape(rows, -1)) for each in (truth, estimator.predict(X))]
+    context, found = Context(), {}
+    for name in names:
+        out = c_double()
+        context.quick(lib.kfe_metric_values, name.encode(), rows, values[0].shape[1], values[0].ctypes.data,
+                      values[1].ctypes.data, byref(out))
+        found[name] = out.value
+    return found
+
+
+# ---- reports in the library's shape ----
+
+
+def summarise(splits: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Mean and standard deviation of every metric over the splits."""
+    found = {}
+    for name in splits[0]["metrics"] if splits else ():
+        values = np.array([split["metrics"][name] for split in splits], dtype=float)
+        found[name] = {"mean": float(values.mean()), "sd": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
+    return found
+
+
+def _split_report(number: int, split: Split, measured: dict[str, float], setting: dict[str, Any], seconds: float) -> dict[str, Any]:
+    return {"repeat": 1, "fold": number + 1, "train_rows": len(split[0]), "test_rows": len(split[1]), "setting": setting,
+            "metrics": measured, "support_vectors": None, "seconds": seconds, "failed": None}
+
+
+def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, Any]:
+    """An estimator of scikit-learn on the same splits, fitted as it is."""
+    from sklearn.base import clone, is_regressor
+    measure: Callable = value_metrics if is_regressor(estimator) else class_metrics
+    splits = []
+    for number, (train, test) in enumerate(problem.splits):
+        start = time.perf_counter()
+        fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train])
+        measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics)
+        splits.append(_split_report(number, (train, test), measured, {}, time.perf_counter() - start))
+    return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": summarise(splits),
+            "splits": splits, "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
+
+
+def differences(methods: list[dict[str, Any]], metric: str, share: float) -> list[dict[str, Any]]:
+    """Tests of every pair of methods, as the library's comparison has them."""
+    context, found = Context(), []
+    for a, b in itertools.combinations(methods, 2):
+        values = [np.array([split["metrics"][metric] for split in method["splits"]], dtype=float) for method in (a, b)]
+        row = {"a": a["label"], "b": b["label"], "difference": float(np.mean(values[0] - values[1]))}
+        for name, overlap in (("paired", 0.0), ("corrected", share)):
+            t, p = c_double(), c_double()
+            context.quick(lib.kfe_paired_test, len(values[0]), values[0].ctypes.data, values[1].ctypes.data, overlap, byref(t),
+                          byref(p))
+            row[name] = {"t": t.value, "p": p.value, "significant": bool(p.value < SIGNIFICANT)}
+        found.append(row)
+    return found
+
+
+# ---- nested search over kernels and learners, and by groups ----
+
+
+class Variant(NamedTuple):
+    """One choice of kernel and learner, with the rest of the grid that applies to it."""
+
+    estimator: Any
+    setting: dict[str, Any]
+    grid: dict[str, Any]
+
+
+def _applies(name: str, estimator: Any) -> bool:
+    """Whether a parameter of a grid belongs to the estimator's kernel, method, learner or fit."""
+    rows = [*estimator._entry.params, *tables.FIT_OPTIONS]
+    for kernel in kernel_list(getattr(estimator, "kernel", None)):
+        entry = tables.find_kernel(kernel.split(":")[0]) if isinstance(kernel, str) else None
+        rows += entry.params if entry else ()
+    learner = estimator._used_learner()
+    entry = tables.LEARNERS.get(learner.split(":")[0]) if isinstance(learner, str) else None
+    rows += entry.params if entry else ()
+    return any(name.rstrip("_").replace("_", "-") in (row.name, row.alias) for row in rows)
+
+
+def _shown(axis: str, value: Any) -> Any:
+    try:
+        return kernel_text(value) if axis == "kernel" else value
+    except TypeError:
+        return repr(value)
+
+
+def variants(estimator: Any, grid: Mapping[str, Any]) -> list[Variant]:
+    """The estimator with each kernel and learner of the grid."""
+    from sklearn.base import clone
+    axes = {name: list(grid[name]) for name in AXES if name in grid}
+    rest = {name: values for name, values in grid.items() if name not in axes}
+    made = []
+    for chosen in itertools.product(*axes.values()):
+        one = clone(estimator).set_params(**dict(zip(axes, chosen)))
+        made.append(Variant(one, {axis: _shown(axis, value) for axis, value in zip(axes, chosen)}, rest))
+    used = {name for variant in made for name in rest if _applies(name, variant.estimator)}
+    return [variant._replace(grid={name: values for name, values in rest.items()
+                                   if name not in used or _applies(name, variant.estimator)}) for variant in made]
+
+
+def _inner_splits(problem: Problem, data_splits: Callable, train: np.ndarray) -> list[Split]:
+    if problem.groups is not None:
+        return group_splits(problem.groups[train], problem.inner_folds)
+    return data_splits(train)
+
+
+class Search(NamedTuple):
+    """What chooses a setting on one training part: the library's search with explicit splits."""
+
+    run: Callable  # (estimator, X, y, grid, splits, options, refit) → report, with best_estimator_ if so asked
+    inner: Callable  # training rows → splits of them
+
+
+def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, search: Search) -> dict[str, Any]:
+    """Every training part chooses kernel, learner and parameters on inner splits of its own."""
+    from ._select import evaluate
+    choices, splits, tried, start = variants(estimator, grid), [], {}, time.perf_counter()
+    for number, (train, test) in enumerate(problem.splits):
+        begin = time.perf_counter()
+        inner = _inner_splits(problem, search.inner, train)
+        best = None
+        for choice in choices:
+            report = search.run(choice.estimator, problem.part(estimator, train, train), problem.y[train], choice.grid, inner,
+                                problem.options, False)
+            best = _better(best, choice, report, problem.metrics[0])
+            _note(tried, choice, report)
+        fitted = apply_setting(best[1].estimator, best[2]).fit(problem.part(estimator, train, train), problem.y[train])
+        measured = evaluate(fitted, problem.part(estimator, test, train), problem.y[test], metrics=problem.metrics)
+        splits.append(_split_report(number, (train, test), dict(measured["metrics"]), {**best[1].setting, **best[2]},
+                                    time.perf_counter() - begin))
+    settings = list(tried.values())
+    metric, sign = problem.metrics[0], 1 if larger_is_better(problem.metrics[0]) else -1
+    for each in settings:
+        each["metrics"] = {name: {"mean": float(np.mean(values)), "sd": float(np.std(values))}
+                           for name, values in each["metrics"].items()}
+    best = max(settings, key=lambda each: sign * each["metrics"][metric]["mean"])
+    return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": summarise(splits), "splits": splits,
+            "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
+            "seconds": time.perf_counter() - start, "_best": best}
+
+
+def _rows_of(report: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """Settings of a search with their mean metrics; the one setting of a search without a grid."""
+    rows = [(row["setting"], row["metrics"]) for row in report.get("settings") or ()
+            if not row.get("failed")]
+    return [(setting, {name: values["mean"] for name, values in metrics.items()}) for setting, metrics in
+            (rows or [({}, report["metrics"])])]
+
+
+def _better(best: Any, choice: Variant, report: dict[str, Any], metric: str) -> Any:
+    """(score, variant, setting) of the best so far; of equals, the first."""
+    sign = 1 if larger_is_better(metric) else -1
+    for setting, metrics in _rows_of(report):
+        score = sign * metrics[metric]
+        if best is None or score > best[0]:
+            best = (score, choice, setting)
+    return best
+
+
+def _note(tried: dict[str, Any], choice: Variant, report: dict[str, Any]) -> None:
+    for setting, metrics in _rows_of(report):
+        whole = {**choice.setting, **setting}
+        row = tried.setdefault(repr(whole), {"setting": whole, "metrics": {name: [] for name in metrics}, "variant": choice,
+                                             "own": setting})
+        for name, value in metrics.items():
+            row["metrics"][name].append(value)
+
+
+def apply_setting(estimator: Any, setting: Mapping[str, Any]) -> Any:
+    """The estimator with the parameters that a search of the library chose."""
+    from sklearn.base import clone
+    from ._kernels import as_object
+    made = clone(estimator)
+    for name, value in setting.items():
+        own = name.rstrip("_").replace("-", "_")
+        python = tables.python_name(name)
+        if python in made._parameter_names and python != "gamma":
+            made.set_params(**{python: value})
+        elif any(own in getattr(as_object(kernel), "_names", ()) for kernel in kernel_list(getattr(made, "kernel", None))):
+            made.kernel = _kernels_with(made.kernel, own, value)
+        else:
+            made.learner_params = _learner_with(made.learner_params, name, value)
+    return made
+
+
+def _learner_with(params: Any, name: str, value: Any) -> Any:
+    if isinstance(params, str):
+        return f"{params},{name}={tables.as_text(value)}"
+    return {**(params or {}), name: value}
+
+
+def _kernels_with(kernel: Any, name: str, value: Any) -> Any:
+    """All kernels that have the parameter, with this value."""
+    from ._kernels import KernelSum, ViewKernels, as_object, by_view
+    views = by_view(kernel)
+    if views is not None:
+        return ViewKernels(**{view: _kernels_with(own, name, value) for view, own in views.items()})
+    texts = kernel_list(kernel)
+    found = [as_object(text) for text in texts]
+    for each in found:
+        if name in getattr(each, "_names", ()):
+            each.set_params(**{name: value})
+    return found[0] if len(found) == 1 else KernelSum(*found)
