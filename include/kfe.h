@@ -233,6 +233,10 @@ KFE_API int kfe_data_views(const kfe_data *data);
 KFE_API const char *kfe_data_view_name(const kfe_data *data, int view); /* NULL if out of range */
 KFE_API int64_t kfe_data_cols(const kfe_data *data, int view);
 KFE_API int kfe_data_is_sparse(const kfe_data *data, int view);
+/* The compressed sparse rows of a view, as kfe_data_wrap_csr takes them; they belong to the data. Returns 0, and
+ * NULL, if the view is not sparse. */
+KFE_API int kfe_data_csr(const kfe_data *data, int view, const int64_t **row_start, const int32_t **columns,
+                         const double **values);
 KFE_API kfe_task kfe_data_task(const kfe_data *data);
 KFE_API int64_t kfe_data_class_count(const kfe_data *data);
 KFE_API const char *kfe_data_class_name(const kfe_data *data, int64_t index); /* NULL if out of range */
@@ -425,6 +429,9 @@ KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear 
 KFE_API int kfe_model_views(const kfe_model *model);
 KFE_API const char *kfe_model_view_name(const kfe_model *model, int view); /* NULL if out of range */
 KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
+/* How the columns of a view are scaled: x becomes (x - shift) * factor. kfe_model_cols numbers each, which belong to
+ * the model; NULL: nothing is subtracted, or multiplied. Returns 0 if `view` is out of range, else 1. */
+KFE_API int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor);
 /* Where the label stood in the training file, from 1; 0 if it did not come from there. */
 KFE_API int64_t kfe_model_label_column(const kfe_model *model);
 /* Nonzero if the view holds strings: read its data with content=strings. */

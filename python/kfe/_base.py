@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _tables as tables
+from ._columns import divide_columns
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._errors import InputError
@@ -122,6 +123,10 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _check_X(self, X, reset: bool):
         """X as the library takes it, with the checks and messages of scikit-learn."""
+        if getattr(self, "views", None) is not None:
+            if is_views(X):
+                raise ValueError("views= divides the columns of one table, but X is several; give one of them")
+            return divide_columns(self, validate(self, X, reset=reset), reset)
         if is_views(X):
             return check_views(self, X, reset)
         if reset:
@@ -266,6 +271,22 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The offset that is subtracted from the features."""
         check_is_fitted(self)
         return self._model.offset()
+
+    def _scaling(self, which: int) -> Any:
+        check_is_fitted(self)
+        found = [self._model.scaling(number)[which] for number in range(len(self._model.view_columns))]
+        return found[0] if len(found) == 1 else dict(zip(self.view_columns_, found))
+
+    @property
+    def scale_mean_(self) -> Any:
+        """What scaling subtracts from each column, with ``scale="standard"`` its mean; of several views, a dict."""
+        return self._scaling(0)
+
+    @property
+    def scale_sd_(self) -> Any:
+        """What scaling divides each column by, with ``scale="standard"`` its standard deviation; of several views, a
+        dict."""
+        return self._scaling(1)
 
     @property
     def _n_features_out(self) -> int:

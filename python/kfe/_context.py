@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import operator
 import os
 import re
 import signal
@@ -63,9 +64,13 @@ def parse_seed(random_state: Any) -> int | None:
         return int(random_state.randint(0, 2**31 - 1))
     if hasattr(random_state, "integers"):
         return int(random_state.integers(0, 2**31 - 1))
-    if int(random_state) < 0:
-        raise ValueError(f"random_state must not be negative, got {random_state}")
-    return int(random_state)
+    try:
+        seed = operator.index(random_state)
+    except TypeError:
+        raise ValueError(f"random_state takes an integer, a generator of NumPy or None, not {random_state!r}") from None
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"random_state must be between 0 and 2**64 - 1, got {random_state}")
+    return seed
 
 
 class _Events:

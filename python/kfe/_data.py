@@ -54,13 +54,25 @@ class Data:
         written = [str(name).encode() for name in names]
         self.context.quick(lib.kfe_data_set_column_names, self.pointer, 0, string_array(written).ctypes.data)
 
-    def to_arrays(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """The first view and the target, copied: labels as text or integers, or real numbers."""
+    def to_arrays(self) -> tuple[Any, np.ndarray | None]:
+        """The first view, as it is dense or sparse, and the target, copied: labels as text or integers, or real
+        numbers."""
         rows, cols = lib.kfe_data_rows(self.pointer), lib.kfe_data_cols(self.pointer, 0)
+        if lib.kfe_data_is_sparse(self.pointer, 0):
+            return self._csr(rows, cols), self._target(rows)
         x = np.empty((rows, cols))
         for i in range(rows):
             self.context.check(lib.kfe_data_row(self.context.pointer, self.pointer, 0, i, x.ctypes.data + 8 * i * cols))
         return x, self._target(rows)
+
+    def _csr(self, rows: int, cols: int) -> Any:
+        from scipy.sparse import csr_matrix
+        starts, columns, values = c_void_p(), c_void_p(), c_void_p()
+        lib.kfe_data_csr(self.pointer, 0, byref(starts), byref(columns), byref(values))
+        indptr = view(starts.value, (rows + 1,), self, "<i8").copy()
+        entries = (int(indptr[-1]),)
+        parts = (view(values.value, entries, self).copy(), view(columns.value, entries, self, "<i4").copy(), indptr)
+        return csr_matrix(parts, shape=(rows, cols))
 
     def _target(self, rows: int) -> np.ndarray | None:
         task = lib.kfe_data_task(self.pointer)
@@ -101,7 +113,12 @@ def _wrap_dense(context: Context, x: np.ndarray) -> Data:
     return Data(context, pointer.value, x)
 
 
+MOST_COLUMNS = 2**31 - 1  # the library's columns of sparse rows are int32
+
+
 def _wrap_csr(context: Context, x: Any) -> Data:
+    if x.shape[1] > MOST_COLUMNS:
+        raise ValueError(f"X has {x.shape[1]} columns, but sparse data can have {MOST_COLUMNS} at most")
     if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()

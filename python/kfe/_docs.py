@@ -61,6 +61,10 @@ _KERNEL = ("The kernel: an object such as ``kfe.RBF(gamma=0.5)``; a name with pa
            "(\"rbf\", {\"gamma\": 0.5}) or {\"name\": \"rbf\", \"gamma\": 0.5}; \"precomputed\"; a function of two rows; or a "
            "list or sum of these, whose weighted sum is used. ``kfe.kernels()`` lists them.")
 _VIEWS = " With several views also a dict of kernels, or lists of them, by view, or ``kfe.ViewKernels``."
+_COLUMNS = Argument("views", "Mapping[str, Any] | None", None, "dict",
+                    "Views as groups of columns of one table: numbers, a range, a slice or a mask, or names of a "
+                    "DataFrame's columns, by view, as in ``{\"left\": range(0, 3), \"right\": [3, 4]}``. With it X is one "
+                    "table, so that scikit-learn's searches work with views. None: X is one view, or several tables.")
 _GAMMA = Argument("gamma", "float | str | None", None, "float or str",
                   "The parameter gamma of the kernel, as a shortcut: ``gamma=0.5`` is ``kernel=\"rbf:gamma=0.5\"``.")
 _OWN_LEARNER = "None: the method predicts by itself."
@@ -95,7 +99,7 @@ def _kernel_arguments(entry: Entry, kind: str) -> list[Argument]:
     if entry.has(tables.KERNELS):
         several = entry.has(tables.MULTIVIEW)
         return [Argument("kernel", "Kernel", entry.kernel or "rbf", "object, str, callable, tuple, list or dict",
-                         _KERNEL + (_VIEWS if several else "")), _GAMMA]
+                         _KERNEL + (_VIEWS if several else "")), _GAMMA, *([_COLUMNS] if several else [])]
     if entry.name == "none" and kind:
         return [Argument("kernel", "Kernel", None, "object, str, callable, tuple, list or dict",
                          _KERNEL + " None: the learner works on the columns."), _GAMMA]
@@ -183,6 +187,9 @@ def _attributes(entry: Entry, kind: str) -> list[str]:
                    "All that the fit recorded. Each record is also an attribute of its name with an underscore: "
                    "``eigenvalues_``, ``objective_``; but ``alignment`` is ``alignment_path_`` and ``weights`` is "
                    "``kernel_weights_``.")
+    lines += _item("scale_mean_, scale_sd_", "ndarray of shape (n_features_in_,)",
+                   "What scaling subtracts from each column and divides it by: mean and standard deviation with "
+                   "``scale=\"standard\"``, zeros and ones where columns are not scaled; of several views, dicts.")
     lines += _item("n_features_in_", "int", "Number of columns seen in fit.")
     lines += _item("feature_names_in_", "ndarray of str", "Names of the columns, if X was one table and had them.")
     if entry.has(tables.MULTIVIEW):

@@ -163,6 +163,13 @@ class Model:
         address = lib.kfe_model_support_index(self.pointer)
         return view(address, (lib.kfe_model_support_size(self.pointer),), self, "<i8") if address else None
 
+    def scaling(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """What is subtracted from the columns of a view, and what they are divided by."""
+        shift, factor, cols = c_void_p(), c_void_p(), (self.view_columns[number],)
+        lib.kfe_model_scaling(self.pointer, number, byref(shift), byref(factor))
+        return (view(shift.value, cols, self) if shift else np.zeros(cols),
+                1 / view(factor.value, cols, self) if factor else np.ones(cols))
+
     def part_matrix(self, address: int | None, rows: int, cols: int) -> np.ndarray | None:
         return view(address, (rows, cols), self) if address else None
 

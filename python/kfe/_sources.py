@@ -46,7 +46,7 @@ def generate(name: str, random_state: int | None = None, **options: Any) -> tupl
     return Data(context, pointer.value).to_arrays()
 
 
-def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[np.ndarray, np.ndarray | None]:
+def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[Any, np.ndarray | None]:
     """Read a table as the command line does: CSV, TSV, NumPy or LIBSVM, each also with .gz.
 
     Parameters
@@ -60,7 +60,8 @@ def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[np
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        A CSR matrix if the file is sparse, as LIBSVM's are.
     y : ndarray of shape (n_samples,), or None if there are no labels
     """
     context, pointer, name = Context(), c_void_p(), os.fsencode(path)

@@ -11,7 +11,7 @@ from ._context import Context
 from ._errors import UnsupportedError
 from ._kernels import by_view, kernel_entries, kernel_list, kernel_text, with_gamma
 from ._lib import lib
-from ._tables import FIT_OPTIONS, LEARNERS, Entry, as_text, options_text, python_name
+from ._tables import FIT_OPTIONS, LEARNERS, TEXT, Entry, Param, as_text, options_text, python_name
 
 MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES = 6, 7  # kfe_misfit in kfe.h
 
@@ -42,6 +42,16 @@ def _learner_names(learner: str, params: dict[str, Any]) -> dict[str, Any]:
     if "class_weights" in known:
         known["class_weight"] = known["class_weights"]
     return {known.get(name, name): value for name, value in params.items()}
+
+
+def one_value(row: Param, value: Any) -> Any:
+    """The value of a parameter; several of a number, a word or a truth value are refused."""
+    several = isinstance(value, (list, tuple, dict, set)) or getattr(value, "ndim", 0) > 0
+    if several and row.kind != TEXT:
+        name = python_name(row.name)
+        raise ValueError(f"{name} takes one value, not {type(value).__name__} {value!r}; to try several, search: "
+                         f"GridSearchCV(..., {{{name!r}: [...]}}) or kfe.cv(..., grid={{{name!r}: [...]}})")
+    return value
 
 
 class Spec:
@@ -77,7 +87,7 @@ class Spec:
         for row in rows:
             value = values[python_name(row.name)]
             if value is not None:
-                self.set(row.name, value)
+                self.set(row.name, one_value(row, value))
 
     def add_kernels(self, kernel: Any, gamma: Any = None) -> None:
         views = by_view(kernel)

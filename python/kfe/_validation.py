@@ -20,7 +20,7 @@ except ImportError:  # scikit-learn before 1.6
         return estimator._validate_data(X, **options)
 
 # What the library works on; anything else is converted.
-LAYOUT = dict(dtype=np.float64, order="C", accept_large_sparse=False)
+LAYOUT = dict(dtype=np.float64, order="C")
 
 
 def check_sparse(X: Any) -> None:
@@ -38,10 +38,10 @@ def check_sparse(X: Any) -> None:
                          f"{columns.min()} to {columns.max()}")
 
 
-def check_table(table: Any, **options):
+def check_table(table: Any):
     """One table as the library takes it: dense float64 rows or CSR."""
     check_sparse(table)
-    return check_array(table, accept_sparse=["csr"], **LAYOUT, **options)
+    return check_array(table, accept_sparse=["csr"], **LAYOUT)
 
 
 def validate(estimator, X, reset: bool):
@@ -71,9 +71,10 @@ def _check_view(kernel: Any, name: str, table: Any):
     """A table; or strings, where the view's kernel is on strings."""
     views = by_view(kernel)
     own = kernel if views is None else views.get(name)
-    if kernel_flags(own) & tables.STRINGS:
-        return check_strings(table)
-    return check_table(table)
+    try:
+        return check_strings(table) if kernel_flags(own) & tables.STRINGS else check_table(table)
+    except ValueError as error:
+        raise ValueError(f"view {name!r}: {error}") from None
 
 
 def _check_view_names(estimator, found: dict[str, np.ndarray]) -> None:

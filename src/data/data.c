@@ -252,6 +252,18 @@ int kfe_data_is_sparse(const kfe_data *data, int view)
     return found && found->table.kind == KFE_TABLE_CSR;
 }
 
+int kfe_data_csr(const kfe_data *data, int view, const int64_t **row_start, const int32_t **columns,
+                 const double **values)
+{
+    int sparse = kfe_data_is_sparse(data, view);
+    const kfe_i_view *found = view_at(data, view);
+
+    *row_start = sparse ? found->table.row_start : NULL;
+    *columns = sparse ? found->table.columns : NULL;
+    *values = sparse ? found->table.values : NULL;
+    return sparse;
+}
+
 kfe_task kfe_data_task(const kfe_data *data)
 {
     return data->target.task;

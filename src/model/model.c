@@ -243,6 +243,15 @@ int64_t kfe_model_cols(const kfe_model *model, int view)
     return view >= 0 && view < model->view_count ? model->views[view].cols : 0;
 }
 
+int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor)
+{
+    const kfe_i_scaler *scaler = view >= 0 && view < model->view_count ? &model->views[view].scaler : NULL;
+
+    *shift = scaler ? scaler->shift : NULL;
+    *factor = scaler ? scaler->factor : NULL;
+    return scaler != NULL;
+}
+
 int kfe_model_takes_strings(const kfe_model *model, int view)
 {
     return view >= 0 && view < model->view_count && model->views[view].strings;

@@ -160,12 +160,26 @@ cleanup:
     return status;
 }
 
+/* Dense rows are not compressed. */
+static void look_at_rows(const kfe_data *data)
+{
+    const int64_t *starts = &(int64_t){1};
+    const int32_t *columns = &(int32_t){1};
+    const double *entries = &(double){1};
+
+    assert_int_equal(CALL(kfe_data_csr)(data, 0, &starts, &columns, &entries), 0);
+    assert_null(starts);
+    assert_null(columns);
+    assert_null(entries);
+}
+
 static void look_at_data(const kfe_data *data, const kfe_data *real)
 {
     int64_t cols = 0;
 
     assert_int_equal(CALL(kfe_data_cols)(data, 0), COLS);
     assert_int_equal(CALL(kfe_data_is_sparse)(data, 0), 0);
+    look_at_rows(data);
     assert_int_equal(CALL(kfe_data_task)(data), KFE_TASK_CLASSES);
     assert_int_equal(CALL(kfe_data_class_count)(data), 3);
     assert_string_equal(CALL(kfe_data_class_name)(data, 1), "b");
@@ -285,6 +299,8 @@ static void look_at_model(const kfe_model *model)
 {
     int64_t count = 0;
     const double *weights = NULL;
+    const double *shift = NULL;
+    const double *factor = NULL;
     kfe_part_info part;
 
     assert_string_equal(CALL(kfe_model_method)(model), "koc");
@@ -297,6 +313,9 @@ static void look_at_model(const kfe_model *model)
     assert_int_equal(CALL(kfe_model_cols)(model, 0), COLS);
     CALL(kfe_model_label_column)(model);
     assert_int_equal(CALL(kfe_model_kernels)(model), 1);
+    assert_int_equal(CALL(kfe_model_scaling)(model, 0, &shift, &factor), 1);
+    assert_int_equal(kfe_model_scaling(model, 1, &shift, &factor), 0);
+    assert_null(shift);
     assert_int_equal(CALL(kfe_model_takes_strings)(model, 0), 0);
     assert_int_equal(CALL(kfe_model_class_count)(model), 3);
     assert_string_equal(CALL(kfe_model_class_name)(model, 0), "a");

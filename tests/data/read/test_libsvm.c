@@ -133,9 +133,18 @@ static void the_format_is_recognised(void **state)
 {
     kfe_context *ctx = *state;
     kfe_data *data = NULL;
+    const int64_t *starts = NULL;
+    const int32_t *columns = NULL;
+    const double *values = NULL;
 
     assert_ok(ctx, kfe_data_read(ctx, support_text("t.txt", "# x\n1 1:2 3:4\n"), NULL, &data));
     assert_true(kfe_data_is_sparse(data, 0));
+    assert_true(kfe_data_csr(data, 0, &starts, &columns, &values));
+    assert_int_equal(starts[1], 2);
+    assert_int_equal(columns[1], 2);
+    assert_true(values[1] == 4);
+    assert_false(kfe_data_csr(data, 1, &starts, &columns, &values));
+    assert_null(values);
     kfe_data_free(data);
     assert_ok(ctx, kfe_data_read(ctx, support_text("t.txt", "1 2 3\n"), NULL, &data));
     assert_false(kfe_data_is_sparse(data, 0));
