@@ -42,7 +42,32 @@ int64_t rep_assessed_metric(const json_t *assessment, const char *metric, double
         rep_mean_add(&sum, split_value(json_array_get(splits, i), metric));
     *mean = rep_mean_value(&sum);
     *sd = rep_mean_sd(&sum);
-    return (int64_t)json_array_size(splits);
+    return sum.count;
+}
+
+/* Appends "k of n WHAT failed: reason" for the entries of a list whose "failed" holds a reason; returns k. */
+static size_t put_failures(const json_t *list, const char *what, rep_text *out)
+{
+    const char *reason = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *failed = json_string_value(json_object_get(json_array_get(list, i), "failed"));
+        reason = reason ? reason : failed;
+        count += failed != NULL;
+    }
+    if (count > 0)
+        rep_text_printf(out, "%zu of %zu %s failed: %s", count, json_array_size(list), what, reason);
+    return count;
+}
+
+void rep_assessed_failures(const json_t *assessment, rep_text *out)
+{
+    const json_t *settings = json_object_get(assessment, "settings");
+
+    if (put_failures(json_object_get(assessment, "splits"), "splits", out) == 0 &&
+        json_array_size(settings) > 1)
+        (void)put_failures(settings, "settings", out);
 }
 
 static void put_setting(const json_t *setting, rep_text *out)

@@ -43,6 +43,7 @@ void rep_report_free(rep_report *report)
 {
     for (int64_t i = 0; i < report->count; i++) {
         free(report->items[i].setting);
+        free(report->items[i].failed);
         free(report->items[i].note);
     }
     free(report->items);
@@ -65,11 +66,11 @@ static json_t *string_or_null(const char *string)
 static json_t *finding_json(const rep_report *report, const rep_finding *f)
 {
     json_t *object = json_pack("{s:s, s:s, s:s}", "row", f->row, "column", f->column, "metric", f->metric);
-    json_t *rest =
-        json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "paper", number(f->paper.value),
-                  "paper-sd", number(f->paper.sd), "ours", number(f->mean), "sd", number(f->sd), "splits",
-                  (json_int_t)f->splits, "difference", number(rep_finding_difference(f)), "seconds",
-                  number(f->seconds), "setting", string_or_null(f->setting), "note", string_or_null(f->note));
+    json_t *rest = json_pack(
+        "{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "paper", number(f->paper.value), "paper-sd",
+        number(f->paper.sd), "ours", number(f->mean), "sd", number(f->sd), "splits", (json_int_t)f->splits,
+        "difference", number(rep_finding_difference(f)), "seconds", number(f->seconds), "setting",
+        string_or_null(f->setting), "failed", string_or_null(f->failed), "note", string_or_null(f->note));
     int bad = !object || !rest;
 
     if (!bad && report->over)

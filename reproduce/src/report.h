@@ -14,6 +14,7 @@ typedef struct rep_finding {
     int64_t splits;
     double seconds; /* that the cell took */
     char *setting;  /* parameters chosen, or NULL */
+    char *failed;   /* how many settings or splits failed, and why; NULL: none */
     char *note;     /* why there is no number, or NULL */
 } rep_finding;
 

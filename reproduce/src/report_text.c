@@ -124,6 +124,8 @@ static void put_line(const rep_report *report, const rep_finding *f, int width, 
         put_difference(text, f);
     if (f->setting || f->note)
         rep_text_printf(text, "  %s", f->note ? f->note : f->setting);
+    if (f->failed)
+        rep_text_printf(text, "  (%s)", f->failed);
     rep_text_puts(text, "\n");
 }
 

@@ -116,14 +116,19 @@ static kfe_status assess_cell(run *r, const rep_cell *cell)
     kfe_status status = KFE_OK;
     json_t *assessment = NULL;
     rep_text setting = {0};
+    rep_text failed = {0};
 
     REP_TRY(rep_assess(cell, r->row.data, &assessment));
     keep_metrics(r, assessment);
     rep_assessed_setting(assessment, &setting);
     if (setting.length > 0)
         REP_TRY(rep_text_take(r->ctx, &setting, &r->report.items[r->first].setting));
+    rep_assessed_failures(assessment, &failed);
+    if (failed.length > 0)
+        REP_TRY(rep_text_take(r->ctx, &failed, &r->report.items[r->first].failed));
 cleanup:
     rep_text_free(&setting);
+    rep_text_free(&failed);
     json_decref(assessment);
     return status;
 }

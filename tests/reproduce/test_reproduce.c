@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -478,6 +479,30 @@ static void test_one_row_and_column(void **state)
     json_decref(part);
 }
 
+/* ---- settings that fail ---- */
+
+#define FAILING(grid)                                                                                        \
+    "{" HEAD ", \"columns\": [{\"name\": \"U\", \"method\": \"uhsic\", \"kernel\": \"rbf\", \"learner\": "   \
+    "\"knn\", \"grid\": [\"gamma=" grid "\"]}], \"rows\": [" SLABS "]}"
+
+/* To a Gaussian kernel with gamma 1e-40 all rows are the same. */
+static void test_failing_settings_are_left_out(void **state)
+{
+    kfe_context *ctx = *state;
+    json_t *with = support_reproduce(ctx, FAILING("0.1,0.3,1e-40"), NULL);
+    json_t *without = support_reproduce(ctx, FAILING("0.1,0.3"), NULL);
+    const json_t *result = support_result(with, 0);
+    const char *failed = json_string_value(json_object_get(result, "failed"));
+
+    assert_true(support_result_number(result, "ours") ==
+                support_result_number(support_result(without, 0), "ours"));
+    assert_non_null(failed);
+    assert_non_null(strstr(failed, "1 of 3 settings failed: uhsic: all examples are the same to the kernel"));
+    assert_true(json_is_null(json_object_get(support_result(without, 0), "failed")));
+    json_decref(with);
+    json_decref(without);
+}
+
 /* ---- the same again ---- */
 
 static void test_the_seed_decides(void **state)
@@ -513,6 +538,7 @@ int main(void)
         with_context(test_files_are_read_from_the_folder),
         with_context(test_failing_allocations),
         with_context(test_one_row_and_column),
+        with_context(test_failing_settings_are_left_out),
         with_context(test_the_seed_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
