@@ -26,10 +26,20 @@ double rep_mean_sd(const rep_mean *sum)
     return sum->count > 1 ? sqrt(sum->squares / (double)(sum->count - 1)) : NAN;
 }
 
-double rep_seconds(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double rep_seconds(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double rep_processor_seconds(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -19,5 +19,7 @@ double rep_mean_sd(const rep_mean *sum);
 
 /* Seconds on a clock that only moves forward. */
 double rep_seconds(void);
+/* Processor seconds of this process, summed over its threads: other programs do not add to them. */
+double rep_processor_seconds(void);
 
 #endif

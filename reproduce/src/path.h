@@ -24,7 +24,7 @@ typedef struct rep_path {
  *     cost      the number of features times the record bound_cost
  *     test      the mean over the test rows of y² · Σ feature², where y has the mean of the training rows
  *               subtracted; with several targets y² is the squared length
- *     seconds   the time of the fit, including kernels and the classifier or regressor
+ *     seconds   the processor time of the fit, including kernels and the classifier or regressor
  *
  * The path of a ROC curve has the true positive rate at each of the cell's points (roc.h).
  *
