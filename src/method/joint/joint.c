@@ -17,8 +17,9 @@
 #define KFE_SVM_SHARE 0.1
 /* The shares of the accepted gap that the SVMs of the closed form may use up, and that a feature must explain to
  * be kept. A feature that explains less changes the objective by less than the gap, and its direction depends on
- * how exactly the SVMs were solved. */
-#define KFE_CLOSED_FORM_SHARE 1e-3
+ * how exactly the SVMs were solved. The first share is small because features move with the square root of the
+ * gap. */
+#define KFE_CLOSED_FORM_SHARE 1e-5
 #define KFE_FEATURE_SHARE 0.1
 /* The accepted gap for that purpose where none is given (settled=0). */
 #define KFE_USUAL_GAP 1e-4

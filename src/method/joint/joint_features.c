@@ -121,6 +121,17 @@ cleanup:
     return status;
 }
 
+/* What the kernel of the closed form makes of an eigenvalue of G that is rounding alone:
+ *   svm-joint    δ²/(δ + λ)
+ *   usvm-joint   δ/(δ + ξ)
+ */
+static double rounding_of_kernel(const kfe_i_joint_kernel *s, double rounding)
+{
+    double share = rounding / (rounding + s->ridge);
+
+    return s->uncorrelated ? share : rounding * share;
+}
+
 kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem,
                                   const kfe_i_joint_settings *settings, kfe_i_joint_kernel *s,
                                   kfe_i_solution *out)
@@ -132,8 +143,7 @@ kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem
     s->n = problem->gram->size;
     s->max_iterations = settings->max_iterations;
     KFE_TRY(open_kernel(s, problem, &method.rounding));
-    if (s->uncorrelated)
-        method.rounding /= s->ridge;
+    method.rounding = rounding_of_kernel(s, method.rounding);
     KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, settings, out));
     KFE_TRY(kfe_i_solution_centre(out, s->centred));
     KFE_TRY(kfe_i_solution_record(out, s->uncorrelated ? "xi" : "lambda", &s->ridge, 1));

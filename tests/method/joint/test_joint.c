@@ -250,6 +250,51 @@ static void test_odd_problems_have_sound_answers(void **state)
 }
 
 /* Minus a kernel: no direction has a positive length, and uncorrelated features have none to take. */
+/* A Gaussian so wide that the centred kernel is near 1e-9 still tells the classes apart: rounding is near 1e-14. The SVMs
+ * can do nothing with it, so that their objective is that of no kernel at all, Σ 2C·(size of the smaller side). */
+static void test_a_wide_kernel_is_no_failure(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, CLASSES);
+    static const char *const params[] = {"lambda=10,svm-C=2", "xi=10,svm-C=2"};
+
+    for (int m = 0; m < 2; m++) {
+        kfe_model *model = support_fit(ctx, methods[m], params[m], "rbf:gamma=1e-9", p.data);
+        double expected = CLASSES * 2.0 * 2 * (ROWS / CLASSES);
+        assert_below(fabs(support_number(model, "objective") - expected), 1e-4 * expected);
+        assert_below(support_number(model, "gap"), 1e-4);
+        kfe_model_free(model);
+    }
+    support_sample_free(&p);
+}
+
+/* The SVMs of the closed form are solved so far that the order of the rows does not show in the features, also with
+ * the default stops. The first row of each class stays in front, because classes are numbered by first appearance. */
+static void test_default_stops_hide_the_order_of_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, CLASSES);
+    double x[ROWS * COLS];
+    int class_of[ROWS];
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        int64_t from = i < CLASSES ? i : ROWS - 1 - (i - CLASSES);
+        memcpy(x + i * COLS, p.x + from * COLS, COLS * sizeof *x);
+        class_of[i] = p.class_of[from];
+    }
+    kfe_data *other = support_dense(ctx, ROWS, COLS, x, class_of);
+    for (int m = 0; m < 2; m++) {
+        kfe_matrix a = support_features(ctx, methods[m], NULL, KERNEL, p.data, p.data);
+        kfe_matrix b = support_features(ctx, methods[m], NULL, KERNEL, other, p.data);
+        assert_int_equal(a.cols, b.cols);
+        assert_below(support_distance_up_to_sign(a.rows, a.cols, a.values, b.values), 1e-4);
+        kfe_matrix_free(&a);
+        kfe_matrix_free(&b);
+    }
+    kfe_data_free(other);
+    support_sample_free(&p);
+}
+
 static void test_a_negative_kernel_is_refused(void **state)
 {
     kfe_context *ctx = *state;
@@ -310,6 +355,8 @@ int main(void)
         with_context(test_a_learner_takes_precedence),
         with_context(test_bad_settings_and_data_are_refused),
         with_context(test_odd_problems_have_sound_answers),
+        with_context(test_a_wide_kernel_is_no_failure),
+        with_context(test_default_stops_hide_the_order_of_rows),
         with_context(test_a_negative_kernel_is_refused),
         with_context(test_alternations_do_not_allocate),
         with_context(test_memory_may_end_anywhere),

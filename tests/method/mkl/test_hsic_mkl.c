@@ -205,12 +205,11 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
 }
 
 /* Two tables: what the classes are, and noise or a constant. */
-static kfe_data *two_views(kfe_context *ctx, double noise, int64_t second_rows)
+static kfe_data *two_views(kfe_context *ctx, uint64_t seed, double noise, int64_t second_rows)
 {
     char left[8192] = "a,b\n";
     char right[8192] = "c\n";
     const char *labels[60];
-    uint64_t seed = 3;
     kfe_data *data = NULL;
     size_t at[2] = {strlen(left), strlen(right)};
 
@@ -232,22 +231,37 @@ static kfe_data *two_views(kfe_context *ctx, double noise, int64_t second_rows)
     return data;
 }
 
-/* On this draw. Noise is not orthogonal to the classes in 60 rows: with the numbers of another draw the optimum of
- * svm-mkl gave it a weight of 0.057. */
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Noise is not orthogonal to the classes in 60 rows, so that it gets a little weight on some draws: the median of
+ * seven is looked at, and the largest. */
 static void test_noise_gets_next_to_nothing(void **state)
 {
+    enum { DRAWS = 7 };
     static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
     kfe_context *ctx = *state;
-    kfe_data *data = two_views(ctx, 1, 60);
 
-    assert_non_null(data);
     for (int m = 0; m < 2; m++) {
         support_request request = {methods[m], NULL, {"linear", "linear"}};
-        kfe_model *model = support_request_model(ctx, &request, data);
-        assert_below(weights_of(model, 2)[1], 0.02);
-        kfe_model_free(model);
+        double weights[DRAWS];
+        for (int draw = 0; draw < DRAWS; draw++) {
+            kfe_data *data = two_views(ctx, (uint64_t)(3 + draw), 1, 60);
+            assert_non_null(data);
+            kfe_model *model = support_request_model(ctx, &request, data);
+            weights[draw] = weights_of(model, 2)[1];
+            kfe_model_free(model);
+            kfe_data_free(data);
+        }
+        qsort(weights, DRAWS, sizeof *weights, compare_numbers);
+        assert_below(weights[DRAWS / 2], 0.1);
+        assert_below(weights[DRAWS - 1], 0.2);
     }
-    kfe_data_free(data);
 }
 
 /* A kernel without weight is not in the model, nor is the support set of its view; files keep every bit. */
@@ -255,7 +269,7 @@ static void test_kernels_without_weight_are_dropped(void **state)
 {
     static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
     kfe_context *ctx = *state;
-    kfe_data *data = two_views(ctx, 0, 60);
+    kfe_data *data = two_views(ctx, 3, 0, 60);
 
     assert_non_null(data);
     for (int m = 0; m < 2; m++) {
@@ -390,7 +404,7 @@ static void test_bad_settings_and_data_are_refused(void **state)
     }
     assert_fails(ctx, KFE_EINPUT, "the same for all pairs", support_request_fit(ctx, &request, same, &model));
     assert_null(model);
-    assert_null(two_views(ctx, 1, 59)); /* kernels of different sizes */
+    assert_null(two_views(ctx, 3, 1, 59)); /* kernels of different sizes */
     kfe_data_free(same);
 }
 
