@@ -33,6 +33,8 @@ docs      commands and programs in the documentation; the site, warnings as erro
 install   install, pkg-config, find_package, man pages, completion
 recipe    CONTRIBUTING.md's recipe for a new method, done as it stands there
 fuzz      replay all corpora, then run each harness for FUZZ_SECONDS
+tsan      clang build with the thread sanitizer; the C tests that run threads
+valgrind  loading and using every model of the corpora under valgrind
 "
 QUICK="unit python cli docs install recipe"
 
@@ -51,6 +53,23 @@ stage_docs() {
 stage_install() { build_gcc && run_tests build -L '^install$'; }
 stage_recipe() { build_gcc && run_tests build -L '^recipe$'; }
 stage_fuzz() { build_fuzz && tests/fuzz/run.sh build-fuzz "${FUZZ_SECONDS:-20}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
+# Threads of OpenMP are seen by the sanitizer through archer, which comes with clang's OpenMP. OpenBLAS is not instrumented.
+tsan_tests=(test_threads test_workers test_gram)
+stage_tsan() {
+    local tools
+    tools=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
+    [[ -n $tools ]] || { echo "skipped: archer, of libomp-dev, is not installed"; return 77; }
+    build_tsan || return
+    OMP_TOOL_LIBRARIES=$tools ARCHER_OPTIONS=verbose=0 OMP_NUM_THREADS=3 OPENBLAS_NUM_THREADS=1 \
+        TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
+        run_tests build-tsan -R "^($(tr ' ' '|' <<< "${tsan_tests[*]}"))\$"
+}
+stage_valgrind() {
+    command -v valgrind > /dev/null || { echo "skipped: valgrind is not installed"; return 77; }
+    target=replay_use build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON || return
+    OMP_NUM_THREADS=1 valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+        build/tests/replay/replay_use tests/fuzz/corpus/use tests/fuzz/corpus/model
+}
 
 # ---- builds that stages share ----
 
@@ -64,7 +83,7 @@ configure() { # FOLDER CMAKE_OPTION...
 build() { # FOLDER CMAKE_OPTION...     $target: what to build (all)
     (
         flock 9
-        configure "$@" && cmake --build "$1" -j "$JOBS" --target "${target:-all}"
+        configure "$@" && cmake --build "$1" -j "$JOBS" --target ${target:-all}
     ) 9> "$logs/$1.lock"
 }
 
@@ -77,6 +96,9 @@ build_sanitize() {
 build_fuzz() {
     target=fuzzers build build-fuzz "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
         -DKFE_BUILD_TESTS=OFF
+}
+build_tsan() {
+    target="${tsan_tests[*]}" build build-tsan "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=thread
 }
 # clang-tidy wants the commands and the generated headers only.
 configure_clang() { target=kfe_objects build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON; }

@@ -8,8 +8,8 @@ packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenbla
     libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
-    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git
-        python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest
+    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git valgrind
+        python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
         python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
 fi
 

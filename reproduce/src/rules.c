@@ -185,6 +185,18 @@ static kfe_status check_classes(const rep_plan *plan, const char *where, const j
     return KFE_OK;
 }
 
+/* Larger numbers are not whole in JSON, and do not fit an integer. */
+#define LARGEST_SEED 9007199254740992.0
+
+static kfe_status check_seed(const rep_plan *plan, const char *where, const json_t *row)
+{
+    double seed = json_number_value(json_object_get(row, "seed")); /* 0 if it is not given */
+
+    if (seed >= 0 && seed <= LARGEST_SEED && seed == floor(seed))
+        return KFE_OK;
+    return rep_plan_fail(plan, where, "\"seed\" is a whole number from 0 to 2^53");
+}
+
 static kfe_status check_preparation(const rep_plan *plan, const char *where, const json_t *row)
 {
     const char *const counts[] = {"rows", "every", "per-class"};
@@ -231,6 +243,7 @@ static kfe_status check_row(const rep_plan *plan, const json_t *row)
     snprintf(where, sizeof where, "row %s", rep_string(row, "name"));
     if (!json_object_get(row, "data") == !json_object_get(row, "generate"))
         return rep_plan_fail(plan, where, "give either \"data\" or \"generate\"");
+    REP_TRY(check_seed(plan, where, row));
     REP_TRY(check_preparation(plan, where, row));
     REP_TRY(check_column_names(plan, where, row, "columns"));
     REP_TRY(check_column_names(plan, where, row, "paper"));

@@ -98,15 +98,18 @@ static void ask(const kfe_model *model)
     const double *offset = NULL;
     kfe_part_info part;
 
-    read_all(kfe_model_coefficients(model, &rows), rows * kfe_model_dim(model));
+    const double *coefficients = kfe_model_coefficients(model, &rows);
+    read_all(coefficients, rows * kfe_model_dim(model));
     read_all(kfe_model_offset(model), kfe_model_offset(model) ? kfe_model_dim(model) : 0);
     for (int64_t i = 0; kfe_model_support_index(model) && i < kfe_model_support_size(model); i++)
         sink = (double)kfe_model_support_index(model)[i];
     for (int i = 0; kfe_model_part(model, i, &part); i++)
         ;
     kfe_model_gate(model, &weights, &offset);
-    for (int64_t i = 0; kfe_model_record_name(model, i); i++)
-        read_all(kfe_model_record(model, kfe_model_record_name(model, i), &count), count);
+    for (int64_t i = 0; kfe_model_record_name(model, i); i++) {
+        const double *record = kfe_model_record(model, kfe_model_record_name(model, i), &count);
+        read_all(record, count);
+    }
     for (int v = 0; v < kfe_model_views(model); v++)
         for (int64_t j = 0; j < kfe_model_cols(model, v) && j < MOST_COLS; j++)
             sink = kfe_model_column_name(model, v, j) ? 1 : 0;

@@ -65,6 +65,9 @@ static const mistake mistakes[] = {
      "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"rows\": 0}]}",
      "at least 1"},
     {"{" HEAD ", \"columns\": [" KNN
+     "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"seed\": 1e300}]}",
+     "\"seed\" is a whole number"},
+    {"{" HEAD ", \"columns\": [" KNN
      "], \"rows\": [{\"name\": \"S\", \"generate\": \"slabs\", \"per-class\": 0}]}",
      "\"per-class\" is a number of rows"},
     {"{" HEAD ", \"columns\": [" KNN
