@@ -129,6 +129,14 @@ static void add_words(const char *words, cli_text *out)
         cli_text_printf(out, *c == '|' ? ", " : "%c", *c);
 }
 
+static void add_metrics(cli_text *out)
+{
+    kfe_entry_info metric;
+
+    for (int i = 0; kfe_metric(i, &metric); i++)
+        cli_text_printf(out, "%s%s", i ? ", " : "", metric.name);
+}
+
 void cli_flag_text(const cli_flag *flag, cli_text *out)
 {
     const kfe_param_info *info = &flag->info;
@@ -148,9 +156,19 @@ void cli_flag_text(const cli_flag *flag, cli_text *out)
         add_words(info->words, out);
         separator = "; ";
     }
+    if (strcmp(info->name, "metrics") == 0) {
+        cli_text_add(out, separator);
+        add_metrics(out);
+        separator = "; ";
+    }
     if (has_default || default_yes) {
         cli_text_printf(out, "%sdefault %s", separator, info->initial);
         separator = "; ";
+    }
+    if (default_yes) {
+        char name[NAME_SIZE];
+        cli_flag_name(flag, name, sizeof name);
+        cli_text_printf(out, "; --%s no turns it off", name);
     }
     if (separator[0] == ';')
         cli_text_add(out, ")");
@@ -253,20 +271,43 @@ static void suggest_flag(const parser *p, const char *typed)
         cli_text_printf(p->problem, " (did you mean --%s?)", nearest.name);
 }
 
-/* Whether the command takes kernels, and some kernel has this parameter. */
-static int is_kernel_param(const cli_command *command, const char *name)
+static int kernel_has(int kernel, const char *name)
 {
     const kfe_param_info *param;
-    kfe_entry_info kernel;
+
+    for (int row = 0; kernel >= 0 && (param = cli_kernels.param(kernel, row)) != NULL; row++)
+        if (strcmp(param->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* If the command takes kernels and a kernel has this parameter, explains how to write it: for the kernel that was given,
+ * rbf or the first that has it. */
+static int explain_kernel_param(const parser *p, const char *name, const char *value)
+{
+    const char *given = cli_value(p->out, "kernel");
+    int kernel = given ? cli_family_find(&cli_kernels, given) : cli_family_find(&cli_kernels, "rbf");
+    kfe_entry_info info = {0};
     cli_flag flag;
 
-    if (!find_in(command, CLI_OWN, -1, "kernel", strlen("kernel"), &flag))
+    if (!find_in(p->command, CLI_OWN, -1, "kernel", strlen("kernel"), &flag))
         return 0;
-    for (int i = 0; cli_kernels.entry(i, &kernel); i++)
-        for (int row = 0; (param = cli_kernels.param(i, row)) != NULL; row++)
-            if (strcmp(param->name, name) == 0)
-                return 1;
-    return 0;
+    for (int i = 0; !kernel_has(kernel, name) && cli_kernels.entry(i, &info); i++)
+        kernel = i;
+    if (!kernel_has(kernel, name))
+        return 0;
+    cli_kernels.entry(kernel, &info);
+    cli_text_printf(p->problem, "; parameters of a kernel stand after its name: -k %s:%s=%s", info.name, name,
+                    value);
+    return 1;
+}
+
+/* The value that stands after a flag, "VALUE" if there is none. */
+static const char *typed_value(const parser *p, const char *argument, size_t length)
+{
+    if (argument[length] == '=' && argument[length + 1])
+        return argument + length + 1;
+    return p->next < p->argc && p->argv[p->next][0] != '-' ? p->argv[p->next] : "VALUE";
 }
 
 static int unknown_flag(const parser *p, const char *argument, size_t length)
@@ -276,11 +317,8 @@ static int unknown_flag(const parser *p, const char *argument, size_t length)
     cli_text_printf(p->problem, "%s has no flag '%.*s'", p->command->name, (int)length, argument);
     if (argument[1] == '-') {
         snprintf(typed, sizeof typed, "%.*s", (int)length - 2, argument + 2);
-        if (is_kernel_param(p->command, typed)) {
-            cli_text_printf(p->problem, "; parameters of a kernel stand after its name: -k KERNEL:%s=VALUE",
-                            typed);
+        if (explain_kernel_param(p, typed, typed_value(p, argument, length)))
             return 0;
-        }
         suggest_flag(p, typed);
     }
     cli_text_printf(p->problem, "; 'kfe %s%s --help' lists its flags", p->command->name,
@@ -305,6 +343,12 @@ static int choose_entry(parser *p, const char *flag, const char *name)
         int chooses = flag && choice->flag ? strcmp(flag, choice->flag) == 0 : !flag && !choice->flag;
         if (!choice->family || !chooses)
             continue;
+        if (p->out->entries[c] >= 0) {
+            cli_text_printf(p->problem, "%s takes one %s, but --%s is given twice%s", p->command->name,
+                            choice->family->noun, flag,
+                            choice->family == &cli_methods ? "; 'kfe compare' takes several" : "");
+            return 0;
+        }
         p->out->entries[c] = cli_family_find(choice->family, name);
         return p->out->entries[c] >= 0 || unknown_entry(p, choice->family, name);
     }
@@ -362,7 +406,8 @@ static int take_flag(parser *p, cli_source source, const cli_flag *flag, const c
         value = following_value(p, flag);
     if (value)
         return record(p, source, flag, value);
-    cli_text_printf(p->problem, "--%s needs a value: %s", flag->info.name, flag->info.help);
+    cli_text_printf(p->problem, "--%s needs a value: ", flag->info.name);
+    cli_flag_text(flag, p->problem);
     return 0;
 }
 

@@ -128,6 +128,44 @@ void cli_add_content(const cli_session *session, cli_text *options)
     add_string_views(options, &names);
 }
 
+/* ---- models ---- */
+
+/* All bytes of standard input, for free(). */
+static char *read_standard_input(size_t *length)
+{
+    enum { STEP = 1 << 16 };
+    size_t capacity = STEP;
+    char *bytes = cli_resize(NULL, capacity, 1);
+    size_t got;
+
+    *length = 0;
+    while ((got = fread(bytes + *length, 1, capacity - *length, stdin)) > 0) {
+        *length += got;
+        if (*length == capacity)
+            bytes = cli_resize(bytes, capacity *= 2, 1);
+    }
+    return bytes;
+}
+
+kfe_status cli_load_model(cli_session *session, kfe_model **out)
+{
+    const char *path = session->arguments.operands[0];
+    char *bytes;
+    size_t length = 0;
+    kfe_status status;
+
+    if (strcmp(path, "-") != 0)
+        return kfe_model_load(session->ctx, path, out);
+    for (int i = 1; i < session->arguments.operand_count; i++)
+        if (strcmp(session->arguments.operands[i], "-") == 0)
+            return cli_fail(session, "standard input can be read only once: for the model or for the data");
+    bytes = read_standard_input(&length);
+    status = length ? kfe_model_load_bytes(session->ctx, bytes, length, out)
+                    : cli_fail(session, "standard input: there is no model; 'kfe fit -o -' writes one");
+    free(bytes);
+    return status;
+}
+
 /* ---- all together ---- */
 
 kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,

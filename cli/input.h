@@ -10,6 +10,8 @@
  * of the user win. */
 kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
                          kfe_data **out);
+/* Loads the model that the first operand names; "-" is standard input, as 'kfe fit -o -' writes it. */
+kfe_status cli_load_model(cli_session *session, kfe_model **out);
 /* Tells the reader, by options, which views hold strings: those that a string kernel was given for. */
 void cli_add_content(const cli_session *session, cli_text *options);
 /* Prints "train.csv: 600 examples, 2 columns, 3 classes (1, 2, 3)" on standard error. */

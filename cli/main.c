@@ -30,7 +30,7 @@ const cli_flag cli_common_flags[] = {
     CLI_LETTER_SWITCH("quiet", 'q', "print no summary and no progress, only warnings and errors"),
     CLI_LETTER_SWITCH("verbose", 'v', "say what is being done"),
     CLI_LETTER_SWITCH("help", 'h', "show this help"),
-    CLI_SWITCH("version", "show the version"),
+    CLI_LETTER_SWITCH("version", 'V', "show the version"),
     CLI_FLAGS_END};
 
 const cli_command *cli_command_at(int index)
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
         return close_output(run_session(command, argc - 2, argv + 2));
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         cli_help_overview(stdout);
-    else if (strcmp(name, "--version") == 0)
+    else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         printf("kfe %s\n", kfe_version());
     else
         return unknown_command(name);

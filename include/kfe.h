@@ -140,6 +140,12 @@ KFE_API void kfe_matrix_free(kfe_matrix *matrix);
  * each also with .gz (except .npz); "-" is standard output, as CSV. The file appears whole or not at all. */
 KFE_API kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path);
 
+/* The same for features of `data` (as many rows), with its labels where the format has a place for them: in LIBSVM
+ * files. */
+struct kfe_data;
+KFE_API kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features,
+                                      const struct kfe_data *data, const char *path);
+
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 typedef enum kfe_param_type {

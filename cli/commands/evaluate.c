@@ -30,7 +30,7 @@ static kfe_status run(cli_session *session)
 
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
-    CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
+    CLI_TRY(cli_load_model(session, &model));
     add_task(model, &reading);
     cli_options_of(arguments, CLI_OPTIONS, &options);
     CLI_TRY(cli_read_data(session, 1, model, cli_text_string(&reading), &data));

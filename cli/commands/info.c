@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `kfe info`: prints what a model file contains. */
 #include "command.h"
+#include "input.h"
 #include "list.h"
 
 static kfe_status run(cli_session *session)
@@ -10,7 +11,7 @@ static kfe_status run(cli_session *session)
     kfe_status status = KFE_OK;
 
     CLI_TRY(cli_check_operands(session, 1, 1, "a model file"));
-    CLI_TRY(kfe_model_load(session->ctx, session->arguments.operands[0], &model));
+    CLI_TRY(cli_load_model(session, &model));
     CLI_TRY(kfe_model_describe(session->ctx, model, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT, &text));
     cli_print_text(text);
 cleanup:

@@ -10,7 +10,7 @@ static kfe_status load(cli_session *session, kfe_model **model)
 
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
-    CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], model));
+    CLI_TRY(cli_load_model(session, model));
     if (cli_is_set(arguments, "scores") && kfe_model_learner(*model) &&
         kfe_model_task(*model) == KFE_TASK_REAL)
         status = cli_fail(session, "the model predicts numbers, which are all that it computes: leave out "

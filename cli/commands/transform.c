@@ -15,10 +15,10 @@ static kfe_status run(cli_session *session)
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
     CLI_TRY(cli_check_output(session, output));
-    CLI_TRY(kfe_model_load(session->ctx, arguments->operands[0], &model));
+    CLI_TRY(cli_load_model(session, &model));
     CLI_TRY(cli_read_data(session, 1, model, NULL, &data));
     CLI_TRY(kfe_transform(session->ctx, model, data, &features));
-    CLI_TRY(kfe_matrix_write(session->ctx, &features, output ? output : "-"));
+    CLI_TRY(kfe_features_write(session->ctx, &features, data, output ? output : "-"));
 cleanup:
     kfe_matrix_free(&features);
     kfe_data_free(data);
@@ -39,8 +39,11 @@ const cli_command cli_command_transform = {
     .operands = "MODEL DATA... [-o FEATURES]",
     .description =
         "Computes the features of every example in DATA and writes one row for each. DATA must have the "
-        "columns that the model was fitted on; a label column is optional and ignored. A model of several "
-        "views takes as many files.",
+        "columns that the model was fitted on; a label column is optional. LIBSVM files (.svm) begin each "
+        "row "
+        "with the label if DATA has one; other formats hold the features only. MODEL '-' is standard input. "
+        "A "
+        "model of several views takes as many files.",
     .examples = "  kfe transform model.kfe test.csv -o features.npy\n"
                 "  zcat test.csv.gz | kfe transform model.kfe - | head\n",
     .flags = flags,

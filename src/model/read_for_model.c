@@ -137,12 +137,21 @@ cleanup:
     return status;
 }
 
+/* The name of the first column of strings, or NULL. */
+static const char *string_name(const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].strings && model->views[v].column_names)
+            return model->views[v].column_names[0];
+    return NULL;
+}
+
 static kfe_status read_files(const reading *r, const char *options, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     const char **paths = NULL;
     const char **names = NULL;
-    kfe_i_expected expected = {.task = r->model->task};
+    kfe_i_expected expected = {.string_name = string_name(r->model), .task = r->model->task};
 
     KFE_ALLOC(r->ctx, paths, r->count);
     KFE_ALLOC(r->ctx, names, r->count);

@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "model/json/json.h"
 
-enum { MOST_CLASSES_SHOWN = 10, LONGEST_NAME_SHOWN = 16 };
+enum { WIDEST_TABLE = 120, LONGEST_NAME_SHOWN = 16, MOST_CONFUSIONS_SHOWN = 20 };
 
 void kfe_i_evaluation_free(kfe_i_evaluation *evaluation)
 {
@@ -58,10 +58,8 @@ static int column_width(const kfe_i_evaluation *e)
     return width + 2;
 }
 
-static void add_confusion(kfe_i_text *text, const kfe_i_evaluation *e)
+static void add_table(kfe_i_text *text, const kfe_i_evaluation *e, int width)
 {
-    int width = column_width(e);
-
     kfe_i_text_puts(text, "\ntrue class in rows, predicted class in columns\n");
     kfe_i_text_printf(text, "%*s", width, "");
     for (int64_t h = 0; h < e->class_count; h++)
@@ -75,6 +73,50 @@ static void add_confusion(kfe_i_text *text, const kfe_i_evaluation *e)
     }
 }
 
+/* The place of the next smaller confusion, in order of place among equal ones, after one of `size` at `place`; -1: none. */
+static int64_t next_confusion(const kfe_i_evaluation *e, int64_t size, int64_t place)
+{
+    int64_t best = -1;
+
+    for (int64_t p = 0; p < e->class_count * e->class_count; p++) {
+        int64_t found = e->confusion[p];
+        int is_error = p / e->class_count != p % e->class_count && found > 0;
+        int comes_later = found < size || (found == size && p > place);
+        if (is_error && comes_later && (best < 0 || found > e->confusion[best]))
+            best = p;
+    }
+    return best;
+}
+
+static void add_largest(kfe_i_text *text, const kfe_i_evaluation *e, int width)
+{
+    int64_t place = -1;
+    int64_t size = e->rows + 1;
+
+    kfe_i_text_printf(
+        text,
+        "\nthe table of %lld classes is too wide for a terminal (as JSON it is complete); the largest "
+        "confusions\n%*s%*s%8s\n",
+        (long long)e->class_count, width, "true", width + 2, "predicted", "times");
+    for (int k = 0; k < MOST_CONFUSIONS_SHOWN && (place = next_confusion(e, size, place)) >= 0; k++) {
+        size = e->confusion[place];
+        add_name(text, e->class_names[place / e->class_count], width);
+        add_name(text, e->class_names[place % e->class_count], width + 2);
+        kfe_i_text_printf(text, "%8lld\n", (long long)size);
+    }
+}
+
+/* The whole table or, if it is too wide, the largest numbers off its diagonal. */
+static void add_confusion(kfe_i_text *text, const kfe_i_evaluation *e)
+{
+    int width = column_width(e);
+
+    if ((e->class_count + 1) * width <= WIDEST_TABLE)
+        add_table(text, e, width);
+    else
+        add_largest(text, e, width > 11 ? width : 11);
+}
+
 static kfe_status as_text(kfe_context *ctx, const kfe_i_evaluation *e, char **out)
 {
     kfe_i_text text;
@@ -85,7 +127,7 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_evaluation *e, char **ou
             kfe_i_text_printf(&text, "%-20s-\n", e->metrics[m]->name);
         else
             kfe_i_text_printf(&text, "%-20s%.6g\n", e->metrics[m]->name, e->values[m]);
-    if (e->class_count > 0 && e->class_count <= MOST_CLASSES_SHOWN)
+    if (e->class_count > 0)
         add_confusion(&text, e);
     return kfe_i_text_take(&text, out);
 }

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is assumed about data: labels, columns, missing values; and that it is said."""
+import collections
+import gzip
+import io
+import json
+import zipfile
+
 import numpy
 import pytest
 
@@ -67,3 +73,178 @@ def test_equal_labels_are_one_class_in_training_and_test(kfe):
     same = [kfe.ok("evaluate", "-q", "m.kfe", name, "--metrics", "accuracy").out for name in ("train.csv", "test.csv")]
     assert same[0] == same[1]
     assert set(kfe.ok("predict", "m.kfe", "test.csv").out.split()) == {"label", "0", "1"}
+
+
+# ---- strings ----
+
+
+def write_strings(kfe, name, header=None, labels=True):
+    """Strings of two kinds, which a spectrum kernel tells apart."""
+    strings = [("ab" * 5, "cd" * 5)[i % 2] + "xyz"[i % 3] for i in range(24)]
+    lines = ([header] if header else []) + [s + (f",{'pq'[i % 2]}" if labels else "") for i, s in enumerate(strings)]
+    (kfe.folder / name).write_text("\n".join(lines) + "\n")
+    return name
+
+
+FIT_STRINGS = ["fit", "-m", "kfd", "-k", "spectrum", "--learner", "centroid"]
+
+
+@pytest.mark.parametrize("header, says", [("sequence,label", None), ("gene,family", "'family' occurs in no other row")])
+def test_a_header_of_a_string_file_is_no_example(kfe, header, says):
+    said = kfe.ok(*FIT_STRINGS, write_strings(kfe, "t.csv", header), "-o", "m.kfe").err
+    assert "24 examples" in said and "2 classes (p, q)" in said
+    assert (says in said and "--header no" in said) if says else "--header" not in said
+    assert "24 examples" in kfe.ok(*FIT_STRINGS, "--header", "yes", "t.csv", "-o", "m.kfe").err
+    assert "25 examples" in kfe.ok(*FIT_STRINGS, "--header", "no", "t.csv", "-o", "m.kfe").err
+
+
+def test_string_files_without_a_header_keep_their_first_row(kfe):
+    assert "24 examples" in kfe.ok(*FIT_STRINGS, write_strings(kfe, "t.csv"), "-o", "m.kfe").err
+
+
+@pytest.mark.parametrize("header", [None, "gene"])
+def test_strings_are_predicted_without_a_label_column(kfe, header):
+    kfe.ok(*FIT_STRINGS, write_strings(kfe, "t.csv", header and f"{header},family"), "-o", "m.kfe")
+    expected = kfe.ok("predict", "m.kfe", "t.csv").out
+    write_strings(kfe, "new.csv", header, labels=False)
+    assert kfe.ok("predict", "m.kfe", "new.csv").out == expected
+    assert set(expected.split()) == {"label", "p", "q"}
+
+
+# ---- kernels that are not what they should be ----
+
+
+def write_matrix(kfe, name, matrix):
+    labels = [i % 2 for i in range(len(matrix))]
+    return write(kfe, name, [[*map(float, row), label] for row, label in zip(matrix, labels)])
+
+
+def test_kpca_takes_a_kernel_that_is_far_too_narrow(kfe):
+    """K is the identity: P has the eigenvalue 1 only, of all unit vectors orthogonal to (1, ..., 1)."""
+    write(kfe, "t.csv", points(60, lambda i: i % 2))
+    write_matrix(kfe, "identity.csv", numpy.eye(60))
+    for kernel, name in ("rbf:gamma=1e6", "t.csv"), ("precomputed", "identity.csv"):
+        said = kfe.ok("fit", "-m", "kpca", "--dim", 7, "-k", kernel, name, "-o", "m.kfe").err
+        assert "equally good" in said and "7 features" in said
+        kfe.ok("transform", "m.kfe", name, "-o", "z.npy")
+        z = numpy.load(kfe.path("z.npy"))
+        numpy.testing.assert_allclose(z.T @ z, numpy.eye(7), atol=1e-12)
+        numpy.testing.assert_allclose(z.sum(axis=0), 0, atol=1e-12)
+    kfe.ok("generate", "iris", "-o", "iris.csv")  # LAPACK's dsyevr misses some of its equal eigenvalues
+    assert "10 features" in kfe.ok("fit", "-m", "kpca", "-k", "rbf:gamma=1e6", "iris.csv", "-o", "m.kfe").err
+    kfe.ok("cv", "-q", "-m", "kpca", "-k", "rbf:gamma=1e6", "--learner", "knn", "--folds", 3, "iris.csv")
+
+
+def test_kpca_says_that_it_leaves_out_negative_directions(kfe):
+    basis = numpy.linalg.qr(numpy.random.default_rng(1).normal(size=(20, 20)))[0]
+    matrix = basis * ([5, 3, 2] + [0] * 14 + [-1, -2, -4]) @ basis.T
+    matrix = (matrix + matrix.T) / 2
+    write_matrix(kfe, "k.csv", matrix)
+    said = kfe.ok("fit", "-m", "kpca", "--center", "no", "-k", "precomputed", "k.csv", "-o", "m.kfe").err
+    assert "not positive definite" in said and "left out" in said and "3 features" in said
+    record = kfe.ok("info", "--json", "m.kfe").out
+    centred = matrix - matrix.mean(0) - matrix.mean(1)[:, None] + matrix.mean()
+    least = json.loads(record)["records"]["least-eigenvalue"][0]
+    numpy.testing.assert_allclose(least, numpy.linalg.eigvalsh(centred)[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["hsic", "kpca"])
+def test_a_kernel_without_positive_eigenvalues_is_named(kfe, method):
+    write_matrix(kfe, "k.csv", -numpy.eye(20))
+    status = 1 if method == "hsic" else 2
+    said = kfe.run("fit", "-m", method, "-k", "precomputed", "k.csv", "-o", "m.kfe", status=status).err
+    assert "no positive eigenvalue" in said and "use another kernel" in said
+
+
+# ---- files ----
+
+
+def zipped(name):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(name, "x")
+    return buffer.getvalue()
+
+
+def test_features_in_libsvm_files_have_the_true_label_or_none(kfe):
+    write(kfe, "t.csv", points(12, lambda i: "ab"[i % 2]))
+    kfe.ok("fit", "-q", "-m", "kpca", "--dim", 2, "t.csv", "-o", "m.kfe")
+    kfe.ok("transform", "m.kfe", "t.csv", "-o", "z.svm")
+    assert [line.split()[0] for line in kfe.path("z.svm").read_text().splitlines()] == ["a", "b"] * 6
+    write(kfe, "new.csv", [row[:2] for row in points(12, lambda i: 0)])
+    kfe.ok("transform", "m.kfe", "new.csv", "-o", "z.svm")
+    assert all(line.startswith("1:") for line in kfe.path("z.svm").read_text().splitlines())
+    kfe.ok("convert", "z.svm", "back.csv")
+    assert len(kfe.path("back.csv").read_text().splitlines()) == 12
+
+
+@pytest.mark.parametrize("content, what", [
+    (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"),
+    (b"%PDF-1.7\n" + bytes(50), "a PDF document"),
+    (b"PAR1" + bytes(50), "a Parquet file"),
+    (b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file"),
+    (zipped("[Content_Types].xml"), "an Excel (.xlsx) or other Office file"),
+    (zipped("notes.txt"), "a zip archive without NumPy arrays"),
+])
+def test_foreign_files_are_named(kfe, content, what):
+    for name, stored in ("x.csv", content), ("x.gz", gzip.compress(content)):
+        kfe.write(name, stored)
+        kfe.refused("fit", "-m", "koc", name, "-o", "m.kfe", says=(name, f"this is {what}, not a table"))
+
+
+def test_a_model_in_place_of_data_is_named(kfe):
+    kfe.refused("transform", kfe.model(), "m.kfe", says=("this is a model", "named first"))
+
+
+# ---- the command line ----
+
+
+def test_a_kernel_parameter_as_a_flag_is_explained(kfe):
+    says = {("--gamma", "0.1"): "-k rbf:gamma=0.1", ("--gamma=2",): "-k rbf:gamma=2",
+            ("-k", "laplacian", "--gamma", "3"): "-k laplacian:gamma=3", ("--degree", "2"): "-k poly:degree=2"}
+    for flags, advice in says.items():
+        kfe.refused("fit", "-m", "koc", *flags, "t.csv", "-o", "m.kfe", says=advice)
+
+
+def test_one_method_is_not_taken_silently_of_two(kfe):
+    for command in "fit", "cv":
+        kfe.refused(command, "-m", "koc", "-m", "kfd", "t.csv", says=("one method", "twice", "kfe compare"))
+    kfe.refused("fit", "-m", "koc", "--learner", "knn", "--learner", "svm", "t.csv", says=("one learner", "twice"))
+
+
+def test_help_lists_metrics_and_what_turns_a_flag_off(kfe):
+    for command in "cv", "evaluate":
+        shown = " ".join(kfe.ok("help", command).out.split())
+        assert "balanced-accuracy, " in shown and "rmse, " in shown
+    assert "--stratified no turns it off" in " ".join(kfe.ok("help", "cv").out.split())
+    kfe.refused("cv", "t.csv", "-m", "koc", "--metrics", says=("--metrics needs a value", "balanced-accuracy", "rmse"))
+
+
+def test_the_version_in_every_form(kfe):
+    assert len({kfe.ok(*form).out for form in (["version"], ["-V"], ["--version"], ["fit", "-V"])}) == 1
+
+
+def test_the_largest_confusions_of_many_classes(kfe):
+    """Classes in the order of their numbers, although they appear in another; counts by brute force."""
+    draw = numpy.random.default_rng(5)
+    rows = [[x + draw.normal() * 3, draw.normal(), x] for x in draw.permutation(numpy.repeat(numpy.arange(40), 6))]
+    write(kfe, "t.csv", rows)
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--neighbors", 15, "--task", "classify", "t.csv",
+           "-o", "m.kfe")
+    predicted = [int(line) for line in kfe.ok("predict", "m.kfe", "t.csv").out.split()[1:]]
+    truth = [row[2] for row in rows]
+    report = json.loads(kfe.ok("evaluate", "-q", "--json", "m.kfe", "t.csv").out)["confusion"]
+    assert report["classes"] == [str(k) for k in range(40)]
+    counts = collections.Counter((t, p) for t, p in zip(truth, predicted) if t != p)
+    shown = kfe.ok("evaluate", "-q", "m.kfe", "t.csv").out
+    assert "40 classes is too wide" in shown and "JSON" in shown
+    listed = [tuple(map(int, line.split())) for line in shown.split("times\n")[1].splitlines()]
+    expected = sorted(((*pair, count) for pair, count in counts.items()), key=lambda row: (-row[2], row[0], row[1]))
+    assert listed == expected[:20]
+
+
+def test_the_table_of_fifteen_classes_is_whole(kfe):
+    write(kfe, "t.csv", points(60, lambda i: i % 15))
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "t.csv", "-o", "m.kfe")
+    table = kfe.ok("evaluate", "-q", "m.kfe", "t.csv").out.split("columns\n")[1].splitlines()
+    assert table[0].split() == [row.split()[0] for row in table[1:]] == [str(k) for k in range(15)]

@@ -57,8 +57,14 @@ def test_no_width_comes_from_data_without_any_difference(kfe):
         kfe.refused("fit", "-m", "kfd", "same.csv", "-o", "m.kfe", says=["variance is 0", "give gamma a number"])
 
 
-def test_a_model_cannot_come_from_standard_input(kfe):
-    kfe.refused("info", "-", stdin=b"", says="standard input")
+def test_a_model_may_come_from_standard_input(kfe):
+    kfe.write("t.csv", "1,2,a\n3,4,b\n5,1,a\n")
+    model = kfe.ok("fit", "-q", "-m", "koc", "t.csv", "-o", "-").stdout
+    kfe.path("m.kfe").write_bytes(model)
+    assert kfe.ok("transform", "-", "t.csv", stdin=model).out == kfe.ok("transform", "m.kfe", "t.csv").out
+    assert kfe.ok("info", "-", stdin=model).out == kfe.ok("info", "m.kfe").out
+    kfe.refused("info", "-", stdin=b"", says=("standard input", "kfe fit -o -"))
+    kfe.refused("transform", "-", "-", stdin=model, says="only once")
 
 
 def test_features_are_never_infinite(kfe):

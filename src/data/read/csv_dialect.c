@@ -130,10 +130,10 @@ static int64_t agreed_fields(char delimiter, const char *begin, const char *end)
 
 /* Tabs, semicolons and pipes are tried first, since they are rare inside fields; then commas, which may be decimal
  * commas; then blanks. */
-static char guess_delimiter(const char *begin, const char *end)
+static char guess_delimiter(const char *begin, const char *end, int strings)
 {
     static const char candidates[] = "\t;|, ";
-    char most = ',';
+    char most = strings ? '\t' : ','; /* strings alone, one a line, may contain anything but tabs */
     int64_t fields = 1;
 
     if (begin == end)
@@ -141,7 +141,7 @@ static char guess_delimiter(const char *begin, const char *end)
     for (const char *c = candidates; *c; c++)
         if (agreed_fields(*c, begin, end) > 1)
             return *c;
-    for (const char *c = "\t;|,"; *c; c++)
+    for (const char *c = "\t;|,"; !strings && *c; c++)
         if (count_fields(*c, begin, end) > fields) {
             fields = count_fields(*c, begin, end);
             most = *c;
@@ -158,7 +158,8 @@ static kfe_status choose_delimiter(kfe_i_csv *csv)
     if (csv->dialect.delimiter != '\0')
         return KFE_OK;
     if (strcmp(asked, "auto") == 0)
-        csv->dialect.delimiter = guess_delimiter(csv->block.bytes, kfe_i_block_lines_end(&csv->block));
+        csv->dialect.delimiter = guess_delimiter(csv->block.bytes, kfe_i_block_lines_end(&csv->block),
+                                                 csv->settings->content == KFE_CONTENT_STRINGS);
     else if (word >= 0)
         csv->dialect.delimiter = characters[word];
     else if (strcmp(asked, "\\t") == 0)
@@ -243,16 +244,81 @@ static int is_number(const char *text)
     return kfe_i_is_missing_text(text, end) || kfe_i_parse_number(text, end, &value);
 }
 
-/* In a table of strings a header looks like a row, so only customary names are taken for one. */
+/* In a table of strings a header looks like a row: customary names show it. */
 static int has_customary_name(const kfe_i_csv *csv)
 {
-    static const char *const customary[] = {"text", "string", "sequence", "label", "class", "target"};
+    static const char *const customary[] = {"text",  "string", "sequence", "seq",      "document", "sentence",
+                                            "label", "class",  "target",   "category", "y"};
 
     for (int64_t j = 0; j < csv->dialect.fields; j++)
         for (size_t k = 0; k < sizeof customary / sizeof *customary; k++)
             if (strcasecmp(csv->dialect.names[j], customary[k]) == 0)
                 return 1;
     return 0;
+}
+
+/* The label of the record at c, or no field if there is none. */
+static kfe_i_field label_of(const kfe_i_csv *csv, const char *c, const char *block_end)
+{
+    kfe_i_field field = {c, c, c, 0};
+
+    c = kfe_i_csv_row_begin(csv->dialect.delimiter, c);
+    for (int64_t j = 0; c && j <= csv->dialect.label; j++) {
+        if (!kfe_i_csv_field(csv->dialect.delimiter, c, block_end, &field))
+            return (kfe_i_field){c, c, c, 0};
+        c = kfe_i_csv_next_field(csv->dialect.delimiter, &field);
+    }
+    return field;
+}
+
+static int same_text(const kfe_i_field *a, const kfe_i_field *b)
+{
+    return a->end - a->begin == b->end - b->begin &&
+           memcmp(a->begin, b->begin, (size_t)(a->end - a->begin)) == 0;
+}
+
+/* Labels while the block is read: the first few distinct ones, and whether each was seen twice. */
+typedef struct label_list {
+    kfe_i_field items[8];
+    int repeated[8];
+    int count;
+} label_list;
+
+static void note_label(label_list *list, const kfe_i_field *label)
+{
+    enum { MOST = sizeof list->items / sizeof *list->items };
+    int k = 0;
+
+    while (k < list->count && !same_text(&list->items[k], label))
+        k++;
+    if (k < list->count)
+        list->repeated[k] = 1;
+    else if (k < MOST)
+        list->items[list->count++] = *label;
+}
+
+/* Whether the label of the first record is not seen again in the block, while the next few are: then it names the
+ * column. */
+static int has_lonely_label(const kfe_i_csv *csv, const char *first_end)
+{
+    const char *block_end = kfe_i_block_lines_end(&csv->block);
+    int quotes = memchr(csv->block.bytes, '"', (size_t)csv->block.length) != NULL;
+    kfe_i_field first = label_of(csv, csv->block.bytes, block_end);
+    label_list list = {.count = 0};
+    const char *stop = first_end;
+
+    while (stop && stop + 1 < block_end) {
+        const char *c = stop + 1;
+        kfe_i_field label = label_of(csv, c, block_end);
+        if (same_text(&first, &label))
+            return 0;
+        note_label(&list, &label);
+        stop = kfe_i_csv_record_end(csv->dialect.delimiter, c, block_end, quotes);
+    }
+    for (int k = 0; k < list.count; k++)
+        if (!list.repeated[k])
+            return 0;
+    return list.count > 0;
 }
 
 static int label_is_named(const char *label)
@@ -262,7 +328,19 @@ static int label_is_named(const char *label)
            !kfe_i_parse_number(label, label + strlen(label), &number);
 }
 
-static int has_header(const kfe_i_csv *csv, int64_t label)
+/* Whether the first row names the strings as the training file of the model did. */
+static int names_expected_string(const kfe_i_csv *csv)
+{
+    const kfe_i_expected *expected = csv->settings->expected;
+    const char *name = expected ? expected->string_name : NULL;
+
+    for (int64_t j = 0; name && j < csv->dialect.fields; j++)
+        if (j != csv->dialect.label && strcmp(csv->dialect.names[j], name) == 0)
+            return 1;
+    return 0;
+}
+
+static int has_header(const kfe_i_csv *csv, int64_t label, const char *first_end)
 {
     const kfe_i_read_settings *settings = csv->settings;
 
@@ -273,7 +351,8 @@ static int has_header(const kfe_i_csv *csv, int64_t label)
     if (label_is_named(settings->label))
         return 1;
     if (settings->content == KFE_CONTENT_STRINGS)
-        return has_customary_name(csv);
+        return has_customary_name(csv) || names_expected_string(csv) ||
+               (label >= 0 && has_lonely_label(csv, first_end));
     for (int64_t j = 0; j < csv->dialect.fields; j++)
         if (j != label && !is_number(csv->dialect.names[j]))
             return 1;
@@ -285,7 +364,17 @@ static void warn_of_doubtful_header(const kfe_i_csv *csv)
 {
     double value;
 
-    if (csv->settings->header != KFE_HEADER_AUTO || csv->settings->content != KFE_CONTENT_NUMBERS)
+    if (csv->settings->header != KFE_HEADER_AUTO)
+        return;
+    if (csv->settings->content == KFE_CONTENT_STRINGS && !has_customary_name(csv) &&
+        !names_expected_string(csv))
+        kfe_i_log(
+            csv->ctx, KFE_LOG_WARNING,
+            "%s:%lld: this row is taken for a header, since its label '%.100s' occurs in no other row; use "
+            "{header=no} if it is data, {header=yes} if it is not",
+            csv->block.source->name, (long long)csv->dialect.first_line,
+            csv->dialect.label >= 0 ? csv->dialect.names[csv->dialect.label] : "");
+    if (csv->settings->content != KFE_CONTENT_NUMBERS)
         return;
     for (int64_t j = 0; j < csv->dialect.fields; j++)
         if (j != csv->dialect.label &&
@@ -323,7 +412,7 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->dialect.fields,
                                settings->header == KFE_HEADER_NO ? NULL : csv->dialect.names,
                                &csv->dialect.label));
-    if (has_header(csv, csv->dialect.label)) {
+    if (has_header(csv, csv->dialect.label, end)) {
         warn_of_doubtful_header(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);
     } else {

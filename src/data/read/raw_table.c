@@ -81,6 +81,8 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
         return KFE_OK;
     if (settings->columns == count) /* all columns are features: there is no label */
         return KFE_OK;
+    if (settings->content == KFE_CONTENT_STRINGS && count == 1) /* the strings themselves */
+        return KFE_OK;
     if (strcmp(label, "auto") == 0 && settings->label_file[0])
         return KFE_OK;
     if (strcmp(label, "auto") == 0 || strcmp(label, "last") == 0)

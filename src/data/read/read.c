@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/read/foreign.h"
 #include "data/read/reader.h"
 #include "data/utf8.h"
 #include "data/views.h"
@@ -78,6 +79,8 @@ static kfe_status choose_reader(kfe_i_source *source, const char *path, int form
 {
     kfe_status status = KFE_OK;
     const char *head = NULL;
+    const char *foreign;
+    const char *advice = "";
     int64_t length = 0;
 
     *out = NULL;
@@ -85,6 +88,10 @@ static kfe_status choose_reader(kfe_i_source *source, const char *path, int form
     if (length == 0)
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                              "the file is empty; it needs at least one row");
+    foreign = format > 0 ? NULL : kfe_i_foreign_kind(head, length, &advice);
+    if (foreign)
+        return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0, "this is %s, not a table; %s",
+                             foreign, advice);
     *out = format > 0 ? readers[format - 1] : guess_reader(path, head, length);
 cleanup:
     return status;

@@ -16,6 +16,7 @@ enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
 
 /* What a model says about new data that is read for it. */
 typedef struct kfe_i_expected {
+    const char *string_name; /* what the column of strings was called in training; NULL: not known */
     kfe_task
         task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
 } kfe_i_expected;

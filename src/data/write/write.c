@@ -138,7 +138,7 @@ kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *pa
     return kfe_i_write(&what);
 }
 
-kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
+static kfe_i_written begin_matrix(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
 {
     kfe_i_written what = {.ctx = ctx, .path = path, .name_prefix = "z"};
 
@@ -147,5 +147,34 @@ kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const ch
     what.table.cols = matrix->cols;
     what.table.stride = matrix->stride;
     what.table.values = matrix->values;
+    return what;
+}
+
+kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
+{
+    kfe_i_written what = begin_matrix(ctx, matrix, path);
+
+    return kfe_i_write(&what);
+}
+
+/* Whether every row of the format begins with a label. */
+static int begins_with_labels(const char *path)
+{
+    char extension[16] = "";
+
+    kfe_i_path_extension(path, extension, sizeof extension);
+    return extension[0] && kfe_i_word_index(kfe_i_libsvm_writer.extensions, extension) >= 0;
+}
+
+kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features, const kfe_data *data,
+                              const char *path)
+{
+    kfe_i_written what = begin_matrix(ctx, features, path);
+
+    if (features->rows != kfe_data_rows(data))
+        return kfe_i_fail(ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
+                          (long long)features->rows, (long long)kfe_data_rows(data));
+    if (begins_with_labels(path) && data->target.task != KFE_TASK_NONE)
+        what.target = &data->target;
     return kfe_i_write(&what);
 }

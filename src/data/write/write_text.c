@@ -189,25 +189,43 @@ static kfe_status check_label_names(const kfe_i_written *what)
     return KFE_OK;
 }
 
-static void put_entry(kfe_i_sink *sink, int64_t column, double value)
+/* A row while it is written; `begun`: it has a label or an entry. */
+typedef struct sparse_row {
+    kfe_i_sink *sink;
+    int begun;
+} sparse_row;
+
+static void put_entry(sparse_row *row, int64_t column, double value, int even_zero)
 {
     char index[32];
 
-    if (value == 0)
+    if (value == 0 && !even_zero)
         return;
-    snprintf(index, sizeof index, " %lld:", (long long)column + 1);
-    kfe_i_sink_puts(sink, index);
-    kfe_i_sink_put_number(sink, value);
+    snprintf(index, sizeof index, "%s%lld:", row->begun ? " " : "", (long long)column + 1);
+    kfe_i_sink_puts(row->sink, index);
+    kfe_i_sink_put_number(row->sink, value);
+    row->begun = 1;
 }
 
-/* LIBSVM files need a label in every row; it is 0 if the data has none. */
+static void put_entries(const kfe_i_table *table, int64_t i, sparse_row *row)
+{
+    if (table->kind == KFE_TABLE_CSR)
+        for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
+            put_entry(row, table->columns[p], table->values[p], 0);
+    else
+        for (int64_t j = 0; j < table->cols; j++)
+            put_entry(row, j, table->values[i * table->stride + j], 0);
+    if (!row->begun) /* a blank line would be no row */
+        put_entry(row, 0, 0, 1);
+}
+
 static void put_label(const kfe_i_written *what, kfe_i_sink *sink, int64_t i)
 {
     const kfe_i_target *target = what->target;
 
     if (!target)
-        kfe_i_sink_puts(sink, "0");
-    else if (target->task == KFE_TASK_CLASSES)
+        return;
+    if (target->task == KFE_TASK_CLASSES)
         kfe_i_sink_puts(sink, target->names[target->codes[i]]);
     else
         kfe_i_put_target_value(what, sink, target->values[i]);
@@ -220,13 +238,9 @@ static kfe_status write_libsvm(const kfe_i_written *what, kfe_i_sink *sink)
 
     KFE_TRY(check_label_names(what));
     for (int64_t i = 0; i < table->rows; i++) {
+        sparse_row row = {sink, what->target != NULL};
         put_label(what, sink, i);
-        if (table->kind == KFE_TABLE_CSR)
-            for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
-                put_entry(sink, table->columns[p], table->values[p]);
-        else
-            for (int64_t j = 0; j < table->cols; j++)
-                put_entry(sink, j, table->values[i * table->stride + j]);
+        put_entries(table, i, &row);
         kfe_i_sink_put(sink, "\n", 1);
         KFE_TRY(kfe_i_written_row(what, sink, i));
     }

@@ -233,17 +233,51 @@ kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, in
     return KFE_OK;
 }
 
+/* All eigenpairs by the QR algorithm, of which the k largest are returned. Slower than dsyevr, which may miss some of many
+ * equal eigenvalues, as a kernel that is far too narrow has them. `a` still has its lower triangle. */
+static kfe_status qr_eigen(kfe_context *ctx, int64_t n, double *a, const double *diagonal, int64_t k,
+                           double *eigenvalues, double *vectors)
+{
+    kfe_status status = KFE_OK;
+    lapack_int order = (lapack_int)n;
+    lapack_int work_size = 3 * order;
+    double *rising = NULL;
+    double *work = NULL;
+    lapack_int info;
+
+    KFE_ALLOC(ctx, rising, n);
+    KFE_ALLOC(ctx, work, work_size);
+    for (int64_t j = 0; j < n; j++)
+        a[j * n + j] = diagonal[j];
+    info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', order, a, order, rising, work, work_size);
+    if (info != 0)
+        status = lapack_failure(ctx, "the eigenvalue computation", info);
+    else
+        reverse_into_rows(n, k, a + (n - k) * n, rising + (n - k), eigenvalues, vectors);
+cleanup:
+    kfe_i_free(ctx, rising);
+    kfe_i_free(ctx, work);
+    return status;
+}
+
 kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
                                  double *vectors)
 {
     kfe_status status = KFE_OK;
     kfe_i_eigen_work *work = NULL;
+    double *diagonal = NULL;
 
     if (n == 0 || k == 0)
         return KFE_OK;
+    KFE_ALLOC(ctx, diagonal, n);
+    for (int64_t j = 0; j < n; j++)
+        diagonal[j] = a[j * n + j];
     KFE_TRY(new_eigen_work(ctx, n, k, &work));
-    KFE_TRY(kfe_i_symmetric_eigen_with(ctx, n, a, k, eigenvalues, vectors, work));
+    status = kfe_i_symmetric_eigen_with(ctx, n, a, k, eigenvalues, vectors, work);
+    if (status == KFE_ENUMERIC)
+        status = qr_eigen(ctx, n, a, diagonal, k, eigenvalues, vectors);
 cleanup:
+    kfe_i_free(ctx, diagonal);
     kfe_i_eigen_work_free(work);
     return status;
 }

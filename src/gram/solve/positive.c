@@ -60,6 +60,26 @@ void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double
         warn(gram->ctx, method);
 }
 
+kfe_status kfe_i_least_eigenvalue(kfe_context *ctx, const kfe_i_gram *gram, double *out)
+{
+    static const double minus = -1;
+    kfe_status status = KFE_OK;
+    kfe_i_gram *centred = NULL;
+    kfe_i_gram *negative = NULL;
+    double *vector = NULL;
+    double value = 0;
+
+    KFE_ALLOC(ctx, vector, gram->size);
+    KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
+    KFE_TRY(kfe_i_gram_sum(ctx, &centred, &minus, 1, &negative)); /* which owns `centred` from now on */
+    KFE_TRY(kfe_i_gram_eigen(negative, 1, KFE_TOLERANCE, &value, vector));
+    *out = -value;
+cleanup:
+    kfe_i_gram_free(negative);
+    kfe_i_free(ctx, vector);
+    return status;
+}
+
 kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
                                kfe_i_positive *out)
 {

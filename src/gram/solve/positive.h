@@ -34,6 +34,8 @@ void kfe_i_positive_free(kfe_i_positive *positive);
 
 /* Whether these extreme eigenvalues are those of a matrix that is not positive definite, beyond rounding. */
 int kfe_i_is_indefinite(const kfe_i_gram *gram, double largest, double smallest);
+/* The smallest eigenvalue of PGP. */
+kfe_status kfe_i_least_eigenvalue(kfe_context *ctx, const kfe_i_gram *gram, double *out);
 /* For methods that find the eigenvalues themselves and leave out the negative ones: logs the same warning if
  * the smallest eigenvalue is negative beyond rounding. */
 void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest, double smallest);

@@ -11,11 +11,51 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "gram/solve/positive.h"
 #include "method/method.h"
 #include "method/principal/principal.h"
 #include "method/shared/range.h"
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
+
+static int may_be_indefinite(const kfe_i_problem *problem)
+{
+    for (int64_t m = 0; problem->kernels && m < problem->kernels->count; m++) {
+        const kfe_i_kernel_def *def = problem->kernels->items[m].def;
+        if (def->flags & KFE_HAS_INDEFINITE || def->base == KFE_BASE_GIVEN || def->base == KFE_BASE_USER)
+            return 1;
+    }
+    return 0;
+}
+
+/* Says so if directions of negative length are left out; *least: the smallest eigenvalue, or 0 if the kernel is positive
+ * definite for all data. Fails if no direction is left. */
+static kfe_status note_negative(kfe_context *ctx, const kfe_i_problem *problem, double largest,
+                                double rounding, double *least)
+{
+    kfe_status status = KFE_OK;
+
+    *least = 0;
+    if (!may_be_indefinite(problem))
+        return KFE_OK;
+    KFE_TRY(kfe_i_least_eigenvalue(ctx, problem->gram, least));
+    if (*least < -rounding && !(largest > rounding))
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "kpca: the kernel has no positive eigenvalue on this data; use another kernel");
+    kfe_i_warn_if_indefinite(problem->gram, "kpca", fmax(largest, -*least), *least);
+cleanup:
+    return status;
+}
+
+/* A kernel that is far too narrow sees every example alone: K is nearly the identity, and PKP has one eigenvalue. */
+static void note_narrow(kfe_context *ctx, int64_t dim, const double *values)
+{
+    if (dim > 1 && values[dim - 1] > (1 - 1e-6) * values[0])
+        kfe_i_log(
+            ctx, KFE_LOG_WARNING,
+            "kpca: all directions are equally good, since the kernel sees no example near another; a wider "
+            "kernel, such as rbf with gamma=scale, would be better");
+}
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
@@ -28,6 +68,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     double *vectors = NULL;
     double rounding = 0;
     double largest = 0;
+    double least = 0;
     int64_t dim = 0;
 
     KFE_TRY(kfe_i_largest_kernel_value(ctx, "kpca", problem->gram, &largest));
@@ -38,6 +79,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, vectors, n * wanted);
     KFE_TRY(kfe_i_gram_eigen(centred ? centred : problem->gram, wanted, s->tolerance, values, vectors));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    KFE_TRY(note_negative(ctx, problem, values[0], rounding, &least));
     kfe_i_spectrum spectrum = {wanted, values, rounding, kfe_i_gram_rank_tolerance(problem->gram)};
     KFE_TRY(kfe_i_principal_dim(ctx, "kpca", s, &spectrum, &dim));
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, n, dim, out));
@@ -45,6 +87,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         for (int64_t j = 0; j < dim; j++)
             out->coefficients[i * dim + j] = vectors[i * wanted + j] / sqrt(values[j]);
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
+    if (least < 0)
+        KFE_TRY(kfe_i_solution_record(out, "least-eigenvalue", &least, 1));
+    note_narrow(ctx, dim, values);
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));
     kfe_i_solution_fix_signs(out);
