@@ -512,9 +512,9 @@ KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kerne
 KFE_API kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                 const char *options, kfe_style style, char **out);
 KFE_API const kfe_param_info *kfe_evaluate_option(int index); /* NULL past the end */
-/* Writes predictions, one row per example: the label (by name) or values first, then the scores (NULL: none).
- */
-KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model,
+/* Writes predictions, one row per example: the label (by name) or values first, then the scores (NULL: none). If the rows of `data`
+ * (NULL: not known) have names, or numbers because others were dropped, those come before. */
+KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                          const kfe_matrix *predictions, const kfe_matrix *scores,
                                          const char *path);
 

@@ -34,7 +34,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(load(session, &model));
     CLI_TRY(cli_read_data(session, 1, model, NULL, &data));
     CLI_TRY(kfe_predict(session->ctx, model, data, &predictions, with_scores ? &scores : NULL));
-    CLI_TRY(kfe_predictions_write(session->ctx, model, &predictions, with_scores ? &scores : NULL,
+    CLI_TRY(kfe_predictions_write(session->ctx, model, data, &predictions, with_scores ? &scores : NULL,
                                   output ? output : "-"));
 cleanup:
     kfe_matrix_free(&predictions);

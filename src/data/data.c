@@ -35,6 +35,7 @@ static void free_view(kfe_context *ctx, kfe_i_view *view)
     free_names(ctx, view->table.cols, view->column_names);
     kfe_i_free(ctx, view->name);
     kfe_i_free(ctx, view->path);
+    kfe_i_gaps_free(&view->gaps);
     kfe_i_table_free(&view->table);
 }
 
@@ -63,6 +64,8 @@ void kfe_data_free(kfe_data *data)
         free_view(data->ctx, &data->views[v]);
     kfe_i_target_free(&data->target);
     kfe_i_free(data->ctx, data->target_name);
+    kfe_i_free(data->ctx, data->id_name);
+    kfe_i_table_free(&data->ids);
     kfe_i_free(data->ctx, data->views);
     kfe_i_free(data->ctx, data);
 }
@@ -324,6 +327,7 @@ kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64
     for (int v = 0; v < data->view_count; v++) {
         KFE_TRY(kfe_i_view_copy_name(ctx, &data->views[v], &part->views[v]));
         KFE_TRY(kfe_i_table_gather(ctx, &data->views[v].table, index, count, &part->views[v].table));
+        KFE_TRY(kfe_i_gaps_gather(ctx, &data->views[v].gaps, index, count, &part->views[v].gaps));
     }
     KFE_TRY(kfe_i_target_gather(ctx, &data->target, index, count, &part->target));
     *out = part;

@@ -3,6 +3,7 @@
 #ifndef KFE_DATA_DATA_H
 #define KFE_DATA_DATA_H
 
+#include "data/fill.h"
 #include "data/table.h"
 #include "data/target.h"
 
@@ -12,6 +13,7 @@ typedef struct kfe_i_view {
     char *path; /* the file it came from, for messages; NULL: none */
     kfe_i_table table;
     char **column_names; /* one per column, or NULL */
+    kfe_i_gaps gaps;     /* of a dense table */
 } kfe_i_view;
 
 struct kfe_data {
@@ -20,6 +22,8 @@ struct kfe_data {
     kfe_i_view *views;
     kfe_i_target target;
     char *target_name;    /* the header of the label column, or NULL */
+    kfe_i_table ids;      /* strings that name the rows in outputs; no rows: none */
+    char *id_name;        /* the header of that column */
     int64_t label_column; /* where it stood in the file, from 1; 0: nowhere */
 };
 

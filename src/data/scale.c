@@ -261,6 +261,7 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler)
     if (scaler->ctx) {
         kfe_i_free(scaler->ctx, scaler->shift);
         kfe_i_free(scaler->ctx, scaler->factor);
+        kfe_i_free(scaler->ctx, scaler->fill);
     }
     memset(scaler, 0, sizeof *scaler);
 }

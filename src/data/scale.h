@@ -38,6 +38,8 @@ typedef struct kfe_i_scaler {
     int64_t cols;
     double *shift;  /* subtracted from each column; NULL: nothing (none, l2-rows, sparse) */
     double *factor; /* multiplied into each column; NULL: nothing */
+    int fill_kind;  /* kfe_i_fill: what missing values are replaced with before scaling (data/fill.h) */
+    double *fill;   /* one per column; NULL: nothing */
 } kfe_i_scaler;
 
 /* The largest spread of a column divided by the smallest, over `count` rows of a dense table (rows NULL: the first

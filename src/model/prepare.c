@@ -76,9 +76,9 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, int kind, const kfe_i_kernel_list
 
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
-        KFE_TRY(kfe_i_scaler_learn(ctx, kind_for_view(kind, kernels, train, v), &train->views[v].table,
-                                   &scalers[v]));
-        KFE_TRY(kfe_i_scaler_apply(ctx, &scalers[v], table, &scaled[v]));
+        KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(kind, kernels, train, v), &train->views[v].table,
+                                        &train->views[v].gaps, &scalers[v]));
+        KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scalers[v], table, &data->views[v].gaps, &scaled[v]));
         KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }
 cleanup:

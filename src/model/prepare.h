@@ -13,7 +13,7 @@ int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *dat
 /* Logs which views scale=auto standardises; `data` is what the scaling is learned on. */
 kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data);
 
-/* Learns the scaling of each view on the rows of `train` and applies it to the rows of `data`:
+/* Learns what to fill in for missing values and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
  *   kernels          bound to the views: they decide where `auto` may scale
  *   scalers[views]   what was learned; free each also after a failure
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled

@@ -48,7 +48,8 @@ static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe
                  data->view_count);
     for (int v = 0; v < model->view_count; v++) {
         KFE_TRY(check_view(ctx, &model->views[v], &data->views[v]));
-        KFE_TRY(kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v])));
+        if (!model->views[v].scaler.fill)
+            KFE_TRY(kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v])));
     }
     for (int64_t m = 0; m < model->kernels.count; m++)
         if (model->kernels.items[m].def->base == KFE_BASE_USER && !model->kernels.items[m].user_function)
@@ -73,7 +74,8 @@ static kfe_status scale_views(kfe_context *ctx, const kfe_model *model, const kf
 
     KFE_TRY(check_data(ctx, model, data));
     for (int v = 0; v < model->view_count; v++)
-        KFE_TRY(kfe_i_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table, &scaled[v]));
+        KFE_TRY(kfe_i_fill_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table,
+                                        &data->views[v].gaps, &scaled[v]));
 cleanup:
     return status;
 }

@@ -24,6 +24,7 @@ typedef struct reading {
     file *files;
     int count;
     int label_is_given; /* the caller says where the label is */
+    int missing;        /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
 } reading;
 
 static int find_in_model(const kfe_model *model, const char *name)
@@ -111,8 +112,9 @@ static kfe_status note_label(kfe_context *ctx, void *user, const char *key, cons
     reading *r = user;
 
     (void)ctx;
-    (void)value;
     r->label_is_given |= kfe_i_same_name(key, "label") || kfe_i_same_name(key, "label-file");
+    if (kfe_i_same_name(key, "missing"))
+        r->missing = kfe_i_word_index(KFE_MISSING_WORDS, value);
     return KFE_OK;
 }
 
@@ -137,6 +139,14 @@ cleanup:
     return status;
 }
 
+static int model_fills(const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.fill)
+            return 1;
+    return 0;
+}
+
 /* The name of the first column of strings, or NULL. */
 static const char *string_name(const kfe_model *model)
 {
@@ -151,8 +161,17 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     kfe_status status = KFE_OK;
     const char **paths = NULL;
     const char **names = NULL;
-    kfe_i_expected expected = {.string_name = string_name(r->model), .task = r->model->task};
+    int fills = model_fills(r->model);
+    kfe_i_expected expected = {.keeps_missing =
+                                   fills && r->missing != KFE_MISSING_ERROR && r->missing != KFE_MISSING_DROP,
+                               .string_name = string_name(r->model),
+                               .task = r->model->task};
 
+    if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_MOST_FREQUENT)
+        KFE_FAIL(r->ctx, KFE_EINVAL,
+                 "the model has not learned what to fill in for missing values; fit it with {missing=mean}, "
+                 "or leave "
+                 "their rows out with {missing=drop}");
     KFE_ALLOC(r->ctx, paths, r->count);
     KFE_ALLOC(r->ctx, names, r->count);
     for (int i = 0; i < r->count; i++) {
@@ -171,7 +190,7 @@ kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int
                                    kfe_data **out)
 {
     kfe_status status = KFE_OK;
-    reading r = {.ctx = ctx, .model = model, .count = count};
+    reading r = {.ctx = ctx, .model = model, .count = count, .missing = KFE_MISSING_KEEP};
     char *all_options = NULL;
 
     *out = NULL;

@@ -96,8 +96,8 @@ static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t i
     return kfe_i_text_take(&text, out);
 }
 
-kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
-                                 const kfe_matrix *scores, const char *path)
+kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                 const kfe_matrix *predictions, const kfe_matrix *scores, const char *path)
 {
     kfe_status status = KFE_OK;
     kfe_i_written what = {.ctx = ctx, .path = path, .target_first = 1, .name_prefix = "score"};
@@ -105,6 +105,10 @@ kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const
     char **names = NULL;
 
     KFE_TRY(check_shapes(ctx, model, predictions, scores));
+    if (data && kfe_data_rows(data) != predictions->rows)
+        KFE_FAIL(ctx, KFE_EINVAL, "%lld predictions do not fit data of %lld rows",
+                 (long long)predictions->rows, (long long)kfe_data_rows(data));
+    kfe_i_written_set_ids(&what, data);
     KFE_TRY(make_target(ctx, model, predictions, &target));
     what.target = &target;
     what.target_name = model->predictor.classes ? "label" : "value";

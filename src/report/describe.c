@@ -34,7 +34,13 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         if (view->strings)
             kfe_i_text_puts(text, ": strings\n");
         else
-            kfe_i_text_printf(text, ": %lld columns, scaling %s\n", (long long)view->cols, scale);
+            kfe_i_text_printf(text, ": %lld columns, scaling %s", (long long)view->cols, scale);
+        if (view->scaler.fill) {
+            kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
+            kfe_i_text_printf(text, ", missing values filled with the %s", scale);
+        }
+        if (!view->strings)
+            kfe_i_text_puts(text, "\n");
     }
 }
 

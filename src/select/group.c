@@ -151,6 +151,8 @@ kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec 
     KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
     if (scale == KFE_SCALE_AUTO)
         KFE_TRY(auto_scaling_depends(group, &kernels, out));
+    for (int v = 0; v < group->data->view_count; v++) /* what is filled in depends on the training rows */
+        *out |= group->data->views[v].gaps.fill != KFE_FILL_NONE;
     for (int64_t m = 0; m < kernels.count; m++)
         *out |= !kfe_i_kernel_is_resolved(&kernels.items[m]);
 cleanup:

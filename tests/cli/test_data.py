@@ -248,3 +248,96 @@ def test_the_table_of_fifteen_classes_is_whole(kfe):
     kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "t.csv", "-o", "m.kfe")
     table = kfe.ok("evaluate", "-q", "m.kfe", "t.csv").out.split("columns\n")[1].splitlines()
     assert table[0].split() == [row.split()[0] for row in table[1:]] == [str(k) for k in range(15)]
+
+
+# ---- missing values ----
+
+
+def gappy(count, seed=7):
+    """Two informative columns with gaps, and the class; the gaps are NaN here and empty in files."""
+    draw = numpy.random.default_rng(seed)
+    table = draw.normal(size=(count, 3)).round(2)
+    label = (table[:, 0] + table[:, 1] > 0).astype(int)
+    table[draw.random(table.shape) < 0.2] = numpy.nan
+    return table, label
+
+
+def write_gappy(kfe, name, table, label):
+    return write(kfe, name, [["" if numpy.isnan(x) else x for x in row] + [g] for row, g in zip(table, label)])
+
+
+def fill_of(kind, table):
+    if kind == "mean":
+        return numpy.nanmean(table, axis=0)
+    if kind == "median":
+        return numpy.nanmedian(table, axis=0)
+    columns = [numpy.unique(column[~numpy.isnan(column)], return_counts=True) for column in table.T]
+    return [values[counts.argmax()] for values, counts in columns]
+
+
+@pytest.mark.parametrize("kind", ["mean", "median", "most-frequent"])
+@pytest.mark.parametrize("scale", ["none", "standard"])
+def test_a_model_fills_in_what_its_training_rows_suggest(kfe, kind, scale):
+    """As if the training file's fill had been written into both files by hand."""
+    train, label = gappy(60)
+    test, test_label = gappy(30, seed=8)
+    fill = numpy.array(fill_of(kind, train))
+    write_gappy(kfe, "train.csv", train, label)
+    write_gappy(kfe, "test.csv", test, test_label)
+    write_gappy(kfe, "train-full.csv", numpy.where(numpy.isnan(train), fill, train), label)
+    write_gappy(kfe, "test-full.csv", numpy.where(numpy.isnan(test), fill, test), test_label)
+    fit = ["fit", "-q", "-m", "kfd", "-k", "rbf:gamma=0.5", "--scale", scale]
+    kfe.ok(*fit, "--missing", kind, "train.csv", "-o", "m.kfe")
+    kfe.ok(*fit, "train-full.csv", "-o", "full.kfe")
+    features = {}
+    for model, name in ("m", "test"), ("full", "test-full"), ("m", "test-full"):
+        kfe.ok("transform", f"{model}.kfe", f"{name}.csv", "-o", "z.npy")
+        features[model, name] = numpy.load(kfe.path("z.npy"))
+    numpy.testing.assert_allclose(features["m", "test"], features["full", "test-full"], rtol=1e-9, atol=1e-12)
+    numpy.testing.assert_allclose(features["m", "test"], features["m", "test-full"], rtol=1e-9, atol=1e-12)
+    assert f"missing values filled with the {kind}" in kfe.ok("info", "m.kfe").out
+    same = [kfe.ok("transform", "m.kfe", "test.csv", *more).out for more in ([], ["--missing", "median"])]
+    assert same[0] == same[1]
+    kfe.refused("transform", "m.kfe", "test.csv", "--missing", "error", says="is missing")
+
+
+def test_a_model_that_learned_no_fill_says_so(kfe):
+    train, label = gappy(20)
+    write_gappy(kfe, "gaps.csv", train, label)
+    kfe.ok("fit", "-q", "-m", "kfd", "--missing", "drop", "gaps.csv", "-o", "m.kfe")
+    kfe.refused("transform", "m.kfe", "gaps.csv", "--missing", "mean",
+                says=("has not learned what to fill in", "--missing mean", "--missing drop"))
+
+
+def test_cross_validation_fills_in_without_leaking(kfe):
+    """Each fold by hand: the fill of its training rows, a fit, and the accuracy on its test rows."""
+    table, label = gappy(60)
+    table[table[:, 2] > 0.8, 2] = 50  # a mean that depends on the rows
+    write_gappy(kfe, "t.csv", table, label)
+    spec = ["-m", "kfd", "-k", "rbf:gamma=0.5", "--scale", "standard", "--learner", "svm"]
+    splits = [(numpy.arange(60)[k::4] + 1) for k in range(4)]
+    kfe.write("splits.txt", "".join(f"train {' '.join(str(i + 1) for i in range(60) if i + 1 not in test)}\n"
+                                    f"test {' '.join(map(str, test))}\n" for test in splits))
+    report = json.loads(kfe.ok("cv", "-q", "--json", *spec, "--missing", "mean", "--split", "file", "--split-file",
+                               "splits.txt", "t.csv").out)
+    assert len(report["splits"]) == 4
+    for rows, split in zip(splits, report["splits"]):
+        test = numpy.isin(numpy.arange(60), rows - 1)
+        write_gappy(kfe, "a.csv", table[~test], label[~test])
+        write_gappy(kfe, "b.csv", table[test], label[test])
+        kfe.ok("fit", "-q", *spec, "--missing", "mean", "a.csv", "-o", "m.kfe")
+        by_hand = kfe.ok("evaluate", "-q", "m.kfe", "b.csv", "--metrics", "accuracy").out.split()[1]
+        assert by_hand == f"{split['metrics']['accuracy']:.6g}"
+
+
+def test_rows_that_are_dropped_are_seen_in_the_output(kfe):
+    table, label = gappy(20)
+    write_gappy(kfe, "t.csv", table, label)
+    whole = [i + 1 for i, row in enumerate(table) if not numpy.isnan(row).any()]
+    kfe.ok("fit", "-q", "-m", "kfd", "--learner", "centroid", "--missing", "drop", "t.csv", "-o", "m.kfe")
+    for command in "predict", "transform":
+        lines = kfe.ok(command, "m.kfe", "t.csv", "--missing", "drop").out.splitlines()
+        assert lines[0].startswith("row,") and [int(line.split(",")[0]) for line in lines[1:]] == whole
+    kfe.ok("predict", "m.kfe", "t.csv", "--missing", "drop", "-o", "p.npz")
+    assert numpy.load(kfe.path("p.npz"))["id"].tolist() == [str(i) for i in whole]
+    assert ".npz" in kfe.ok("transform", "m.kfe", "t.csv", "--missing", "drop", "-o", "z.npy").err

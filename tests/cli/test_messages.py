@@ -72,7 +72,7 @@ def parameters(kfe):
         add_flags(command)
     for family, flag in (("method", "-m"), ("learner", "--learner")):
         for entry in json.loads(kfe.ok(family + "s", "--json").out):
-            add_flags("fit", "-m", "koc", flag, entry["name"])
+            add_flags("fit", *(["-m", "koc"] if family == "learner" else []), flag, entry["name"])
             known.setdefault(family, []).append(entry["name"])
     for entry in json.loads(kfe.ok("kernels", "--json").out):
         known.setdefault("kernel", []).append(entry["name"])

@@ -142,7 +142,7 @@ static void remove_scratch(void)
 static void write_files(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
                         const kfe_matrix *scores, const kfe_data *data)
 {
-    kfe_predictions_write(ctx, model, predictions, scores, scratch_file("predictions.csv"));
+    kfe_predictions_write(ctx, model, NULL, predictions, scores, scratch_file("predictions.csv"));
     kfe_matrix_write(ctx, predictions, scratch_file("features.csv"));
     kfe_data_write(ctx, data, scratch_file("new.csv"));
 }

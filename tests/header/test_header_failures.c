@@ -347,7 +347,7 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_JSON, &texts[3]));
     TRY(CALL(kfe_model_kernel)(ctx, model, 0, &texts[4]));
     assert_true(strlen(texts[4]) > 0);
-    TRY(CALL(kfe_predictions_write)(ctx, model, &predictions, &scores, predictions_path));
+    TRY(CALL(kfe_predictions_write)(ctx, model, NULL, &predictions, &scores, predictions_path));
 cleanup:
     for (int i = 0; i < 5; i++)
         kfe_string_free(ctx, texts[i]);

@@ -177,17 +177,17 @@ static void test_refusals(void **state)
                  kfe_evaluate(ctx, features, classes, NULL, KFE_STYLE_TEXT, &text));
     assert_null(text);
     assert_fails(ctx, KFE_EINVAL, "number of a class",
-                 kfe_predictions_write(ctx, model, &wrong, NULL, support_path("wrong.csv")));
+                 kfe_predictions_write(ctx, model, NULL, &wrong, NULL, support_path("wrong.csv")));
     wrong.values[0] = 0.5;
     assert_fails(ctx, KFE_EINVAL, "number of a class",
-                 kfe_predictions_write(ctx, model, &wrong, NULL, support_path("wrong.csv")));
+                 kfe_predictions_write(ctx, model, NULL, &wrong, NULL, support_path("wrong.csv")));
     wrong.values[0] = 0;
     assert_fails(ctx, KFE_EINVAL, "columns",
-                 kfe_predictions_write(ctx, model, &wrong, &wrong, support_path("wrong.csv")));
+                 kfe_predictions_write(ctx, model, NULL, &wrong, &wrong, support_path("wrong.csv")));
     assert_fails(ctx, KFE_EINVAL, "text",
-                 kfe_predictions_write(ctx, model, &wrong, NULL, support_path("wrong.npy")));
+                 kfe_predictions_write(ctx, model, NULL, &wrong, NULL, support_path("wrong.npy")));
     assert_fails(ctx, KFE_EINVAL, "learner",
-                 kfe_predictions_write(ctx, features, &wrong, NULL, support_path("wrong.csv")));
+                 kfe_predictions_write(ctx, features, NULL, &wrong, NULL, support_path("wrong.csv")));
     kfe_model_free(features);
     kfe_model_free(model);
     kfe_data_free(bare);
@@ -219,12 +219,12 @@ static void test_writing(void **state)
     const kfe_matrix scores = {.rows = 2, .cols = 3, .stride = 4, .values = votes};
     const char *path = support_path("p.csv");
 
-    assert_ok(ctx, kfe_predictions_write(ctx, model, &predictions, NULL, path));
+    assert_ok(ctx, kfe_predictions_write(ctx, model, NULL, &predictions, NULL, path));
     assert_file(path, "label\n\"b, or c\"\na\n");
-    assert_ok(ctx, kfe_predictions_write(ctx, model, &predictions, &scores, path));
+    assert_ok(ctx, kfe_predictions_write(ctx, model, NULL, &predictions, &scores, path));
     assert_file(path, "label,score a,\"score b, or c\",score c\n\"b, or c\",0,0.5,0.25\na,1,0,0\n");
     path = support_path("p.tsv");
-    assert_ok(ctx, kfe_predictions_write(ctx, model, &predictions, &scores, path));
+    assert_ok(ctx, kfe_predictions_write(ctx, model, NULL, &predictions, &scores, path));
     assert_file(path, "label\tscore a\tscore b, or c\tscore c\nb, or c\t0\t0.5\t0.25\na\t1\t0\t0\n");
     kfe_model_free(model);
     kfe_data_free(train);
@@ -254,7 +254,7 @@ static kfe_status load_and_evaluate(kfe_context *ctx, void *model_path)
     if (status == KFE_OK)
         status = kfe_predict(ctx, model, data, &predictions, &scores);
     if (status == KFE_OK)
-        status = kfe_predictions_write(ctx, model, &predictions, &scores, support_path("swept.csv"));
+        status = kfe_predictions_write(ctx, model, NULL, &predictions, &scores, support_path("swept.csv"));
     kfe_matrix_free(&predictions);
     kfe_matrix_free(&scores);
     kfe_string_free(ctx, text);

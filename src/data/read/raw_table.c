@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all readers share: which column is the label, and what to do about missing values. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,6 +23,9 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
     for (int64_t j = 0; raw->column_names && j < raw->table.cols; j++)
         kfe_i_free(raw->ctx, raw->column_names[j]);
     kfe_i_free(raw->ctx, raw->column_names);
+    kfe_i_free(raw->ctx, raw->id_name);
+    kfe_i_table_free(&raw->ids);
+    kfe_i_gaps_free(&raw->gaps);
     kfe_i_table_free(&raw->table);
     kfe_i_labels_free(&raw->labels);
     memset(raw, 0, sizeof *raw);
@@ -132,18 +136,47 @@ static int row_is_complete(const kfe_i_raw_table *raw, int64_t row)
     return 1;
 }
 
-static kfe_status keep_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t count)
+static kfe_status keep_rows_of(kfe_i_table *table, const int64_t *kept, int64_t count)
 {
     kfe_i_table whole = {0};
-    kfe_status status = kfe_i_table_gather(raw->ctx, &raw->table, kept, count, &whole);
+    kfe_status status = kfe_i_table_gather(table->ctx, table, kept, count, &whole);
 
     if (status != KFE_OK)
         return status;
-    kfe_i_table_free(&raw->table);
-    raw->table = whole;
+    kfe_i_table_free(table);
+    *table = whole;
+    return KFE_OK;
+}
+
+/* Names the rows by their numbers in the file, from 1, so that outputs show which rows are left. */
+static kfe_status number_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t count)
+{
+    enum { DIGITS = 20 };
+    kfe_status status = KFE_OK;
+    char number[DIGITS + 1];
+
+    KFE_STRDUP(raw->ctx, raw->id_name, "row");
+    KFE_TRY(kfe_i_table_new_text(raw->ctx, count, DIGITS * count, &raw->ids));
+    for (int64_t i = 0; i < count; i++) {
+        int length = snprintf(number, sizeof number, "%lld", (long long)kept[i] + 1);
+        memcpy(raw->ids.bytes + raw->ids.row_start[i], number, (size_t)length);
+        raw->ids.row_start[i + 1] = raw->ids.row_start[i] + length;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status keep_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t count)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(keep_rows_of(&raw->table, kept, count));
+    if (raw->ids.rows > 0)
+        KFE_TRY(keep_rows_of(&raw->ids, kept, count));
     if (raw->labels.present)
         kfe_i_labels_keep_rows(&raw->labels, kept, count);
-    return KFE_OK;
+cleanup:
+    return status;
 }
 
 static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, const char *file)
@@ -168,6 +201,8 @@ static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, 
             file);
     for (int v = 0; v < views; v++)
         KFE_TRY(keep_rows(&raws[v], kept, count));
+    if (raws[0].ids.rows == 0 && count < rows)
+        KFE_TRY(number_rows(&raws[0], kept, count));
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
               (long long)(rows - count), (long long)rows);
 cleanup:
@@ -175,46 +210,31 @@ cleanup:
     return status;
 }
 
-/* Fills the missing values of a column with the mean of the others; returns how many were missing, or -1 if all
- * were. */
-static int64_t fill_column(kfe_i_table *table, int64_t column)
+static kfe_status fill_in(kfe_i_raw_table *raw, const char *file, int missing)
 {
-    double sum = 0;
-    int64_t present = 0;
+    kfe_status status = KFE_OK;
+    static const char *const words[] = {"", "mean", "median", "most frequent value"};
+    double *fill = NULL;
+    int64_t empty = -1;
 
-    for (int64_t i = 0; i < table->rows; i++) {
-        double value = table->values[i * table->stride + column];
-        if (!isnan(value)) {
-            present++;
-            sum += (value - sum) / (double)present;
-        }
-    }
-    if (present == 0)
-        return -1;
-    for (int64_t i = 0; i < table->rows; i++)
-        if (isnan(table->values[i * table->stride + column]))
-            table->values[i * table->stride + column] = sum;
-    return table->rows - present;
-}
-
-static kfe_status fill_means(kfe_i_raw_table *raw, const char *file)
-{
-    int64_t filled = 0;
-
-    for (int64_t j = 0; raw->table.kind == KFE_TABLE_DENSE && j < raw->table.cols; j++) {
-        int64_t gaps = fill_column(&raw->table, j);
-        if (gaps < 0)
-            return kfe_i_fail(
-                raw->ctx, KFE_EINPUT,
-                "%s: column %lld%s%s%s has no value in any row, so there is no mean to fill in; fill in a "
-                "value, or remove the column from all files",
-                file, (long long)j + 1, raw->column_names ? " ('" : "",
-                raw->column_names ? raw->column_names[j] : "", raw->column_names ? "')" : "");
-        filled += gaps;
-    }
-    kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: filled %lld missing values with column means", file,
-              (long long)filled);
-    return KFE_OK;
+    if (raw->table.kind != KFE_TABLE_DENSE)
+        return KFE_OK;
+    KFE_ALLOC(raw->ctx, fill, raw->table.cols);
+    KFE_TRY(kfe_i_gaps_find(raw->ctx, &raw->table, (kfe_i_fill)missing, &raw->gaps));
+    KFE_TRY(kfe_i_fill_learn(raw->ctx, (kfe_i_fill)missing, &raw->table, fill, &empty));
+    if (empty >= 0)
+        KFE_FAIL(raw->ctx, KFE_EINPUT,
+                 "%s: column %lld%s%s%s has no value in any row, so there is no %s to fill in; fill in a "
+                 "value, or "
+                 "remove the column from all files",
+                 file, (long long)empty + 1, raw->column_names ? " ('" : "",
+                 raw->column_names ? raw->column_names[empty] : "", raw->column_names ? "')" : "",
+                 words[missing]);
+    kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: %lld missing values are filled with the %s of their column", file,
+              (long long)kfe_i_fill_nans(fill, &raw->table), words[missing]);
+cleanup:
+    kfe_i_free(raw->ctx, fill);
+    return status;
 }
 
 static kfe_status refuse_missing(kfe_i_raw_table *raw, const char *file)
@@ -245,12 +265,14 @@ static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, int missi
 {
     kfe_status status = KFE_OK;
 
-    if (!raw->has_missing)
-        return KFE_OK;
-    KFE_TRY(refuse_missing_label(raw, file));
-    if (missing == KFE_MISSING_MEAN)
-        KFE_TRY(fill_means(raw, file));
-    else
+    int fills =
+        missing == KFE_MISSING_MEAN || missing == KFE_MISSING_MEDIAN || missing == KFE_MISSING_MOST_FREQUENT;
+
+    if (raw->has_missing)
+        KFE_TRY(refuse_missing_label(raw, file));
+    if (fills) /* also without gaps, so that the model learns what to fill in */
+        KFE_TRY(fill_in(raw, file, missing));
+    else if (raw->has_missing && missing != KFE_MISSING_KEEP)
         KFE_TRY(refuse_missing(raw, file));
 cleanup:
     return status;

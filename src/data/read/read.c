@@ -27,8 +27,10 @@ static const kfe_i_param rows[] = {
     ROW(KFE_CHOICE, task, "task", "auto", "auto|classify|regress",
         "what labels are: classes or real values; auto takes text, and whole numbers with at most 20 "
         "different values, as classes, and warns if it takes other whole numbers as real values"),
-    ROW(KFE_CHOICE, missing, "missing", "error", "error|mean|drop",
-        "missing values: refuse them, fill in the mean of the column in this file, or drop the row"),
+    ROW(KFE_CHOICE, missing, "missing", "error", KFE_MISSING_WORDS,
+        "missing values: refuse them, fill in what the training rows suggest for the column (kept in the "
+        "model, "
+        "which needs no flag for new data), or drop the row"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
         "what the examples are: rows of numbers, or one string each"),
     ROW(KFE_TEXT, string_views, "string_views", "",
@@ -213,8 +215,18 @@ static void move_table(kfe_i_raw_table *raw, kfe_i_view *view)
 {
     view->table = raw->table;
     view->column_names = raw->column_names;
+    view->gaps = raw->gaps;
+    memset(&raw->gaps, 0, sizeof raw->gaps);
     memset(&raw->table, 0, sizeof raw->table);
     raw->column_names = NULL;
+}
+
+static void move_ids(kfe_i_raw_table *raw, kfe_data *data)
+{
+    data->ids = raw->ids;
+    data->id_name = raw->id_name;
+    memset(&raw->ids, 0, sizeof raw->ids);
+    raw->id_name = NULL;
 }
 
 static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings,
@@ -247,6 +259,7 @@ static kfe_status finish_one(kfe_context *ctx, kfe_i_raw_table *raw, const char 
     KFE_TRY(kfe_i_data_new(ctx, 1, &data));
     KFE_TRY(name_view(ctx, NULL, path, &data->views[0]));
     move_table(raw, &data->views[0]);
+    move_ids(raw, data);
     KFE_TRY(move_target(raw, file, settings, data));
     log_summary(data, file, settings);
     *out = data;
@@ -358,6 +371,8 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     *out = NULL;
     KFE_TRY(parse_settings(ctx, options, &settings));
     settings.expected = expected;
+    if (expected && expected->keeps_missing)
+        settings.missing = KFE_MISSING_KEEP;
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
     KFE_ALLOC_ZERO(ctx, raws, count);
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
@@ -367,6 +382,7 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     KFE_TRY(read_raw_tables(ctx, count, paths, &settings, data->views, raws));
     for (int v = 0; v < count; v++)
         move_table(&raws[v], &data->views[v]);
+    move_ids(&raws[0], data);
     KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     *out = data;

@@ -9,13 +9,23 @@
 #include "core/param.h"
 #include "data/data.h"
 
-enum { KFE_MISSING_ERROR, KFE_MISSING_MEAN, KFE_MISSING_DROP };
+enum {
+    KFE_MISSING_ERROR,
+    KFE_MISSING_MEAN, /* as in kfe_i_fill */
+    KFE_MISSING_MEDIAN,
+    KFE_MISSING_MOST_FREQUENT,
+    KFE_MISSING_DROP,
+    KFE_MISSING_KEEP /* not a word: only for models, which fill in what they have learned */
+};
 enum { KFE_TASK_OPTION_AUTO, KFE_TASK_OPTION_CLASSIFY, KFE_TASK_OPTION_REGRESS };
 enum { KFE_HEADER_AUTO, KFE_HEADER_YES, KFE_HEADER_NO };
 enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
 
+#define KFE_MISSING_WORDS "error|mean|median|most-frequent|drop"
+
 /* What a model says about new data that is read for it. */
 typedef struct kfe_i_expected {
+    int keeps_missing;       /* the model fills in missing values */
     const char *string_name; /* what the column of strings was called in training; NULL: not known */
     kfe_task
         task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */

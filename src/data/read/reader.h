@@ -16,6 +16,9 @@ typedef struct kfe_i_raw_table {
     kfe_i_table table;
     char **column_names; /* one per column of the table, or NULL */
     kfe_i_labels labels;
+    kfe_i_gaps gaps; /* of values that were filled in */
+    kfe_i_table ids; /* strings that name the rows; no rows: none */
+    char *id_name;   /* the header of that column, or "row" */
     int has_missing; /* some value of the table or some label is missing */
 } kfe_i_raw_table;
 
@@ -33,7 +36,7 @@ extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reade
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
 void kfe_i_raw_table_free(kfe_i_raw_table *raw);
-/* Fills missing values with means, drops their rows or fails, as the settings say. The raw tables are views of the
+/* Fills missing values, drops their rows or fails, as the settings say. The raw tables are views of the
  * same examples: a row is dropped from all of them. */
 kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, int count,
                                        const char *const *paths, const kfe_i_read_settings *settings);

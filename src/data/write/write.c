@@ -114,6 +114,10 @@ kfe_status kfe_i_write(kfe_i_written *what)
         KFE_FAIL(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only", what->path);
     if (what->table.kind == KFE_TABLE_CSR)
         KFE_ALLOC(what->ctx, what->row, what->table.cols);
+    if (what->ids && (writer == &kfe_i_npy_writer || writer == &kfe_i_libsvm_writer))
+        kfe_i_log(what->ctx, KFE_LOG_WARNING,
+                  "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",
+                  what->path, what->id_name);
     KFE_TRY(kfe_i_sink_open(what->ctx, what->path, packed, &sink));
     KFE_TRY(writer->write(what, &sink));
     KFE_TRY(kfe_i_sink_commit(&sink));
@@ -121,6 +125,14 @@ cleanup:
     kfe_i_sink_abandon(&sink);
     kfe_i_free(what->ctx, what->row);
     return status;
+}
+
+void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data)
+{
+    if (!data || data->ids.rows == 0)
+        return;
+    what->ids = &data->ids;
+    what->id_name = data->id_name ? data->id_name : "id";
 }
 
 kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *path)
@@ -135,6 +147,7 @@ kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *pa
     what.column_names = data->views[0].column_names;
     what.target = data->target.task == KFE_TASK_NONE ? NULL : &data->target;
     what.target_name = data->target_name;
+    kfe_i_written_set_ids(&what, data);
     return kfe_i_write(&what);
 }
 
@@ -174,6 +187,7 @@ kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features, cons
     if (features->rows != kfe_data_rows(data))
         return kfe_i_fail(ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
                           (long long)features->rows, (long long)kfe_data_rows(data));
+    kfe_i_written_set_ids(&what, data);
     if (begins_with_labels(path) && data->target.task != KFE_TASK_NONE)
         what.target = &data->target;
     return kfe_i_write(&what);

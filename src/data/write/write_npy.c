@@ -248,6 +248,33 @@ cleanup:
     return status;
 }
 
+static kfe_status put_ids(archive *zip, const kfe_i_table *ids)
+{
+    kfe_status status = KFE_OK;
+    int64_t width = 1;
+    char *text = NULL;
+    char descr[32];
+
+    for (int64_t i = 0; i < ids->rows; i++)
+        width = ids->row_start[i + 1] - ids->row_start[i] > width ? ids->row_start[i + 1] - ids->row_start[i]
+                                                                  : width;
+    KFE_ALLOC(zip->what->ctx, text, width + 1);
+    begin_member(zip, "id.npy");
+    snprintf(descr, sizeof descr, "<U%lld", (long long)width);
+    put_vector_header(zip->sink, descr, ids->rows);
+    for (int64_t i = 0; i < ids->rows; i++) {
+        size_t length = (size_t)(ids->row_start[i + 1] - ids->row_start[i]);
+        memcpy(text, ids->bytes + ids->row_start[i], length);
+        text[length] = '\0';
+        put_padded(zip->sink, text, width);
+        KFE_TRY(kfe_i_sink_flush(zip->sink));
+    }
+    end_member(zip);
+cleanup:
+    kfe_i_free(zip->what->ctx, text);
+    return status;
+}
+
 static int all_integers(const double *numbers, int64_t count)
 {
     for (int64_t k = 0; k < count; k++)
@@ -363,6 +390,8 @@ static kfe_status write_npz(const kfe_i_written *what, kfe_i_sink *sink)
     }
     if (what->target)
         KFE_TRY(put_labels(&zip, what->target));
+    if (what->ids)
+        KFE_TRY(put_ids(&zip, what->ids));
     put_directory(&zip);
 cleanup:
     return status;

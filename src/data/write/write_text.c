@@ -89,6 +89,10 @@ static void put_header(const kfe_i_written *what, kfe_i_sink *sink, char delimit
 {
     line out = {what, sink, delimiter, 0};
 
+    if (what->ids) {
+        next_field(&out);
+        put_text(sink, what->id_name, (int64_t)strlen(what->id_name), delimiter);
+    }
     if (what->target_first)
         put_target_names(&out);
     put_column_names(&out);
@@ -136,6 +140,11 @@ static void put_row(const kfe_i_written *what, kfe_i_sink *sink, int64_t i, char
 {
     line out = {what, sink, delimiter, 0};
 
+    if (what->ids) {
+        int64_t begin = what->ids->row_start[i];
+        next_field(&out);
+        put_text(sink, what->ids->bytes + begin, what->ids->row_start[i + 1] - begin, delimiter);
+    }
     if (what->target_first)
         put_target(&out, i);
     put_values(&out, i);

@@ -13,6 +13,8 @@ typedef struct kfe_i_written {
     kfe_i_table table;
     char *const *column_names; /* or NULL */
     const char *name_prefix;   /* for generated names x1, x2, … of a header; NULL: no header */
+    const kfe_i_table *ids;    /* strings that name the rows, or NULL */
+    const char *id_name;
     const kfe_i_target *target;
     const char *target_name; /* or NULL */
     int whole_target; /* real values that are all whole: text has them as 1.0, to be read back as real ones */
@@ -33,6 +35,9 @@ extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_write
 /* Writes in the format that the extension of the path names ("-": CSV on standard output). The file appears whole or
  * not at all. A table without columns is left out of formats that store the target separately. */
 kfe_status kfe_i_write(kfe_i_written *what);
+
+/* Has the names of the rows of `data` (NULL: none) written, if it has some. */
+void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data);
 
 /* Call this at the end of row i: it flushes, reports progress and asks whether to go on. */
 kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_t i);

@@ -174,8 +174,19 @@ static kfe_status load_scaler(kfe_i_loading *job, int v, int kind)
     if ((kind == KFE_SCALE_STANDARD || kind == KFE_SCALE_MINMAX || kind == KFE_SCALE_UNIT_NORM) &&
         !scaler->factor)
         return kfe_i_damaged(job, name);
+    snprintf(name, sizeof name, "view%d.fill", v);
+    KFE_TRY(kfe_i_take_reals(job, name, view->cols, 1, &scaler->fill));
 cleanup:
     return status;
+}
+
+/* What missing values are filled with; models of programs that did not know it have no such entry. */
+static kfe_status load_fill_kind(kfe_i_loading *job, const char *missing, kfe_i_scaler *scaler)
+{
+    scaler->fill_kind = missing ? kfe_i_word_index(KFE_FILL_WORDS, missing) : KFE_FILL_NONE;
+    if (scaler->fill_kind < 0 || (scaler->fill_kind != KFE_FILL_NONE) != (scaler->fill != NULL))
+        return kfe_i_damaged(job, "views");
+    return KFE_OK;
 }
 
 static kfe_status load_column_names(kfe_i_loading *job, const kfe_i_json_value *list, kfe_i_model_view *view)
@@ -213,6 +224,7 @@ static kfe_status load_view(kfe_i_loading *job, int v, const kfe_i_json_value *e
     view->strings = kfe_i_json_get_true(entry, "strings");
     KFE_TRY(load_column_names(job, kfe_i_json_get(entry, "column_names"), view));
     KFE_TRY(load_scaler(job, v, kfe_i_word_index(KFE_SCALE_WORDS, scale)));
+    KFE_TRY(load_fill_kind(job, kfe_i_json_get_text(entry, "missing"), &view->scaler));
 cleanup:
     return status;
 }

@@ -47,6 +47,8 @@ static kfe_status add_view(kfe_i_safetensors *file, int view, const kfe_i_model_
     if (scaler->factor)
         KFE_TRY(
             kfe_i_add_part(file, prefix, "scale.factor", KFE_DTYPE_F64, scaler->cols, -1, scaler->factor));
+    if (scaler->fill)
+        KFE_TRY(kfe_i_add_part(file, prefix, "fill", KFE_DTYPE_F64, scaler->cols, -1, scaler->fill));
 cleanup:
     return status;
 }
@@ -145,6 +147,10 @@ static void add_view_entry(kfe_i_json *json, const kfe_i_model_view *view)
     kfe_i_json_integer(json, "columns", view->cols);
     kfe_i_json_boolean(json, "strings", view->strings);
     kfe_i_json_text(json, "scale", scale);
+    if (view->scaler.fill) {
+        kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
+        kfe_i_json_text(json, "missing", scale);
+    }
     if (view->column_names)
         add_names(json, "column_names", view->cols, view->column_names);
     kfe_i_json_end(json);

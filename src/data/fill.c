@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Missing values: where they are and what is filled in; used by the readers, by fits (model/prepare.c) and by models. */
+#include "data/fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* ---- gaps ---- */
+
+static int64_t count_nans(const kfe_i_table *table)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < table->cols; j++)
+            count += isnan(table->values[i * table->stride + j]) != 0;
+    return count;
+}
+
+kfe_status kfe_i_gaps_find(kfe_context *ctx, const kfe_i_table *table, kfe_i_fill fill, kfe_i_gaps *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t found = 0;
+
+    *out = (kfe_i_gaps){.ctx = ctx, .fill = fill};
+    KFE_ALLOC(ctx, out->row_start, table->rows + 1);
+    KFE_ALLOC(ctx, out->columns, count_nans(table));
+    for (int64_t i = 0; i < table->rows; i++) {
+        out->row_start[i] = found;
+        for (int64_t j = 0; j < table->cols; j++)
+            if (isnan(table->values[i * table->stride + j]))
+                out->columns[found++] = (int32_t)j;
+    }
+    out->row_start[table->rows] = found;
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_gaps_free(out);
+    return status;
+}
+
+kfe_status kfe_i_gaps_gather(kfe_context *ctx, const kfe_i_gaps *gaps, const int64_t *index, int64_t count,
+                             kfe_i_gaps *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t total = 0;
+    int64_t placed = 0;
+
+    *out = (kfe_i_gaps){.ctx = ctx, .fill = gaps->fill};
+    if (gaps->fill == KFE_FILL_NONE)
+        return KFE_OK;
+    for (int64_t i = 0; i < count; i++)
+        total += gaps->row_start[index[i] + 1] - gaps->row_start[index[i]];
+    KFE_ALLOC(ctx, out->row_start, count + 1);
+    KFE_ALLOC(ctx, out->columns, total);
+    for (int64_t i = 0; i < count; i++) {
+        out->row_start[i] = placed;
+        for (int64_t p = gaps->row_start[index[i]]; p < gaps->row_start[index[i] + 1]; p++)
+            out->columns[placed++] = gaps->columns[p];
+    }
+    out->row_start[count] = placed;
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_gaps_free(out);
+    return status;
+}
+
+void kfe_i_gaps_free(kfe_i_gaps *gaps)
+{
+    if (gaps->ctx) {
+        kfe_i_free(gaps->ctx, gaps->row_start);
+        kfe_i_free(gaps->ctx, gaps->columns);
+    }
+    memset(gaps, 0, sizeof *gaps);
+}
+
+/* ---- what to fill in ---- */
+
+static int compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A running mean does not overflow where a sum would. */
+static double mean_of(const double *values, int64_t count)
+{
+    double mean = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        mean += (values[i] - mean) / (double)(i + 1);
+    return mean;
+}
+
+static double median_of(const double *sorted, int64_t count)
+{
+    return sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
+}
+
+static double most_frequent_of(const double *sorted, int64_t count)
+{
+    double best = sorted[0];
+    int64_t most = 0;
+    int64_t run = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 1;
+        if (run > most) {
+            most = run;
+            best = sorted[i];
+        }
+    }
+    return best;
+}
+
+static double fill_of(kfe_i_fill kind, double *values, int64_t count)
+{
+    if (count == 0)
+        return 0;
+    if (kind == KFE_FILL_MEAN)
+        return mean_of(values, count);
+    qsort(values, (size_t)count, sizeof *values, compare_values);
+    return kind == KFE_FILL_MEDIAN ? median_of(values, count) : most_frequent_of(values, count);
+}
+
+kfe_status kfe_i_fill_learn(kfe_context *ctx, kfe_i_fill kind, const kfe_i_table *table, double *fill,
+                            int64_t *empty)
+{
+    kfe_status status = KFE_OK;
+    double *values = NULL;
+
+    *empty = -1;
+    KFE_ALLOC(ctx, values, table->rows);
+    for (int64_t j = 0; j < table->cols; j++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < table->rows; i++)
+            if (!isnan(table->values[i * table->stride + j]))
+                values[count++] = table->values[i * table->stride + j];
+        fill[j] = fill_of(kind, values, count);
+        if (count == 0 && *empty < 0)
+            *empty = j;
+    }
+cleanup:
+    kfe_i_free(ctx, values);
+    return status;
+}
+
+int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table)
+{
+    int64_t filled = 0;
+
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < table->cols; j++) {
+            double *value = &table->values[i * table->stride + j];
+            if (isnan(*value)) {
+                *value = fill[j];
+                filled++;
+            }
+        }
+    return filled;
+}
+
+/* ---- with a scaling ---- */
+
+/* A copy of the table with NaN in its gaps. */
+static kfe_status open_gaps(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
+                            kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_copy(ctx, table, out);
+
+    if (status != KFE_OK || !gaps || gaps->fill == KFE_FILL_NONE)
+        return status;
+    for (int64_t i = 0; i < out->rows; i++)
+        for (int64_t p = gaps->row_start[i]; p < gaps->row_start[i + 1]; p++)
+            out->values[i * out->stride + gaps->columns[p]] = (double)NAN;
+    return KFE_OK;
+}
+
+kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
+                                   const kfe_i_gaps *gaps, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table filled = {0};
+    double *fill = NULL;
+    int64_t empty = -1;
+
+    memset(out, 0, sizeof *out);
+    if (gaps->fill == KFE_FILL_NONE)
+        return kfe_i_scaler_learn(ctx, kind, table, out);
+    KFE_ALLOC(ctx, fill, table->cols);
+    KFE_TRY(open_gaps(ctx, table, gaps, &filled));
+    KFE_TRY(kfe_i_fill_learn(ctx, gaps->fill, &filled, fill, &empty));
+    kfe_i_fill_nans(fill, &filled);
+    KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));
+    out->fill = fill;
+    out->fill_kind = (int)gaps->fill;
+    fill = NULL;
+cleanup:
+    kfe_i_free(ctx, fill);
+    kfe_i_table_free(&filled);
+    return status;
+}
+
+kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                                   const kfe_i_gaps *gaps, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table filled = {0};
+
+    memset(out, 0, sizeof *out);
+    if (!scaler->fill || table->kind != KFE_TABLE_DENSE)
+        return kfe_i_scaler_apply(ctx, scaler, table, out);
+    if (table->cols != scaler->cols)
+        KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but what to fill in was learned on %lld",
+                 (long long)table->cols, (long long)scaler->cols);
+    KFE_TRY(open_gaps(ctx, table, gaps, &filled));
+    kfe_i_fill_nans(scaler->fill, &filled);
+    KFE_TRY(kfe_i_scaler_apply(ctx, scaler, &filled, out));
+    if (!out->owned) { /* nothing is scaled: the copy is the result */
+        *out = filled;
+        memset(&filled, 0, sizeof filled);
+    }
+cleanup:
+    kfe_i_table_free(&filled);
+    return status;
+}
