@@ -36,7 +36,10 @@ static void test_rows_in_the_order_listed(void **state)
                             kfe_data_class_name(iris, kfe_data_class_of(iris, rows[i])));
     }
     kfe_data_free(part);
-    assert_fails(ctx, KFE_EINVAL, "no row 150", kfe_data_take(ctx, iris, 1, (int64_t[]){150}, &part));
+    assert_fails(ctx, KFE_EINVAL, "there is no row 150; the rows are 0 to 149",
+                 kfe_data_take(ctx, iris, 1, (int64_t[]){150}, &part));
+    assert_fails(ctx, KFE_EINVAL, "there is no row -1; the rows are 0 to 149",
+                 kfe_data_take(ctx, iris, 2, (int64_t[]){149, -1}, &part));
     assert_null(part);
     assert_fails(ctx, KFE_EINVAL, "no rows", kfe_data_take(ctx, iris, 0, rows, &part));
     kfe_data_free(iris);

@@ -150,12 +150,72 @@ static void test_targets_are_combined_through_the_kernel(void **state)
     deflation_free(&p);
 }
 
+/* ---- equal candidates ---- */
+
+enum { FEW = ROWS / 3 }; /* examples of the rare class, whose centred target is twice that of the others */
+
+/* The one example of the common class among the support of a direction with room for the rare class and one more. */
+static int64_t the_last_place(kfe_context *ctx, const kfe_data *data, const char *params, uint64_t seed)
+{
+    int64_t found = -1;
+
+    kfe_context_set_seed(ctx, seed);
+    kfe_model *model = support_fit(ctx, "skpls", params, GAMMA, data);
+    const int64_t *index = kfe_model_support_index(model);
+    assert_int_equal(kfe_model_support_size(model), FEW + 1);
+    for (int64_t s = 0; s <= FEW; s++)
+        if (index[s] >= FEW) {
+            assert_int_equal(found, -1);
+            found = index[s];
+        }
+    kfe_model_free(model);
+    return found;
+}
+
+/* The residuals of a class are equal in the first iteration: the largest covariance with the target decides, among as many
+ * examples as `cache` allows; with a cache of one, chance does. */
+static void test_one_place_is_left_for_equals(void **state)
+{
+    kfe_context *ctx = *state;
+    deflation_problem p = deflation_make(ctx, 14, COLS, 1);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
+    double y[ROWS];
+    double values[ROWS];
+    int64_t best = -1;
+    int64_t first = -1;
+    int differs = 0;
+    kfe_data *data = NULL;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        values[i] = i < FEW ? 1 : 0;
+        y[i] = values[i] - (double)FEW / ROWS;
+    }
+    double *covariance = support_product(ROWS, ROWS, 1, k, y);
+    for (int64_t i = FEW; i < ROWS; i++)
+        if (best < 0 || fabs(covariance[i]) > fabs(covariance[best]))
+            best = i;
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, p.x, &data));
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, values));
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        assert_int_equal(the_last_place(ctx, data, "dim=1,nu=0.36,scale=none", seed), best);
+        int64_t drawn = the_last_place(ctx, data, "dim=1,nu=0.36,cache=1,scale=none", seed);
+        first = first < 0 ? drawn : first;
+        differs |= drawn != first;
+    }
+    assert_true(differs);
+    kfe_data_free(data);
+    free(covariance);
+    free(k);
+    deflation_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_all_examples_give_kpls_and_kblf),
         with_context(test_rules_choose_the_largest),
         with_context(test_targets_are_combined_through_the_kernel),
+        with_context(test_one_place_is_left_for_equals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -513,6 +513,35 @@ static void test_pairs_without_memory_for_them_are_refused(void **state)
     free_problem(&p);
 }
 
+/* More examples than one panel of the orthogonalisation holds (512), and no multiple of it: the features of the training
+ * examples stay orthogonal on all of them. */
+static void test_features_of_several_panels_are_orthogonal(void **state)
+{
+    enum { MANY = 1100, DIM = 6 };
+    kfe_context *ctx = *state;
+    double *x = support_normals(91, MANY * COLS);
+    double *y = support_normals(92, MANY);
+    kfe_data *data = NULL;
+
+    for (int64_t i = 0; i < MANY; i++)
+        y[i] = 0.2 * y[i] + x[i * COLS];
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, MANY, COLS, COLS, x, &data));
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
+    for (int m = 0; m < 3; m++) {
+        kfe_matrix z = support_features(ctx, names[m], "dim=6", "rbf:gamma=0.2", data, data);
+        assert_int_equal(z.cols, DIM);
+        for (int a = 0; a < DIM; a++)
+            for (int b = 0; b < a; b++)
+                assert_below(fabs(dot(MANY, z.values + a, DIM, z.values + b, DIM)),
+                             1e-9 * sqrt(dot(MANY, z.values + a, DIM, z.values + a, DIM) *
+                                         dot(MANY, z.values + b, DIM, z.values + b, DIM)));
+        kfe_matrix_free(&z);
+    }
+    kfe_data_free(data);
+    free(x);
+    free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +557,7 @@ int main(void)
         with_context(test_duplicates_are_picked_once),
         with_context(test_constant_target_is_refused),
         with_context(test_pairs_without_memory_for_them_are_refused),
+        with_context(test_features_of_several_panels_are_orthogonal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -408,6 +408,110 @@ static void test_two_examples_and_fewer_features(void **state)
     support_sample_free(&p);
 }
 
+/* ---- ill-conditioned data ---- */
+
+/* The least-squares fit of v (ROWS) by two columns, which become orthonormal. */
+static void explained_by(double *first, double *second, const double *v, double *out)
+{
+    double *const basis[] = {first, second};
+
+    for (int64_t i = 0; i < ROWS; i++)
+        out[i] = 0;
+    for (int b = 0; b < 2; b++) {
+        double length = 0;
+        double inner = 0;
+        for (int previous = 0; previous < 2 * b; previous++) { /* twice is enough */
+            inner = 0;
+            for (int64_t i = 0; i < ROWS; i++)
+                inner += basis[0][i] * basis[b][i];
+            for (int64_t i = 0; i < ROWS; i++)
+                basis[b][i] -= inner * basis[0][i];
+        }
+        for (int64_t i = 0; i < ROWS; i++)
+            length += basis[b][i] * basis[b][i];
+        inner = 0;
+        for (int64_t i = 0; i < ROWS; i++) {
+            basis[b][i] /= sqrt(length);
+            inner += basis[b][i] * v[i];
+        }
+        for (int64_t i = 0; i < ROWS; i++)
+            out[i] += inner * basis[b][i];
+    }
+}
+
+static void centre(double *v)
+{
+    double mean = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        mean += v[i] / ROWS;
+    for (int64_t i = 0; i < ROWS; i++)
+        v[i] -= mean;
+}
+
+static void normalise(double *v)
+{
+    double length = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        length += v[i] * v[i];
+    for (int64_t i = 0; i < ROWS; i++)
+        v[i] /= sqrt(length);
+}
+
+/* A multiple of 1/1024, so that sums and differences below are exact. */
+static double rounded(double value)
+{
+    return round(1024 * value) / 1024;
+}
+
+/* Two landmarks with κ = 1 for themselves and 0 for each other, whose kernel columns are 131072·g and 131072·g + h: a scatter
+ * matrix of condition number 1e10 or more. With hardly any ridge the feature is the target's projection onto both columns,
+ * which least squares on the first column and the difference knows. Cholesky factors alone are off by 1e-7 or more. */
+static void test_the_solution_is_refined(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, 11);
+    double *g = support_normals(71, ROWS);
+    double *h = support_normals(72, ROWS);
+    double *y = support_normals(73, ROWS);
+    double *k = calloc(ROWS * ROWS, sizeof *k);
+    double expected[ROWS];
+    kfe_data *data = NULL;
+
+    kfe_context_set_seed(ctx, 5); /* which draws the landmarks, the same for all data of as many rows */
+    kfe_model *model = support_fit(ctx, "rkopls", "landmarks=2", "rbf:gamma=0.3", p.data);
+    int64_t first = kfe_model_support_index(model)[0];
+    int64_t second = kfe_model_support_index(model)[1];
+    for (int64_t i = 0; i < ROWS; i++) {
+        int landmark = i == first || i == second;
+        g[i] = landmark ? (i == first) : 131072 * rounded(g[i]);
+        h[i] = landmark ? (i == second) - (i == first) : rounded(h[i]);
+        y[i] += h[i];
+        k[i * ROWS + i] = 1;
+        k[i * ROWS + first] = k[first * ROWS + i] = g[i];
+        k[i * ROWS + second] = k[second * ROWS + i] = g[i] + h[i];
+    }
+    centre(y);
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, ROWS, ROWS, k, &data));
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
+    kfe_matrix z =
+        support_features(ctx, "rkopls", "landmarks=2,ridge=1e-300,center=no", "precomputed", data, data);
+    explained_by(g, h, y, expected);
+    normalise(expected);
+    normalise(z.values);
+    assert_int_equal(z.cols, 1);
+    assert_below(support_distance_up_to_sign(ROWS, 1, expected, z.values), 1e-9);
+    kfe_matrix_free(&z);
+    kfe_model_free(model);
+    kfe_data_free(data);
+    support_sample_free(&p);
+    free(g);
+    free(h);
+    free(y);
+    free(k);
+}
+
 /* ---- memory ends ---- */
 
 static void test_memory_may_end_anywhere(void **state)
@@ -443,6 +547,7 @@ int main(void)
         with_context(test_what_cannot_be_explained_is_refused),
         with_context(test_duplicates_count_twice),
         with_context(test_two_examples_and_fewer_features),
+        with_context(test_the_solution_is_refined),
         with_context(test_memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
