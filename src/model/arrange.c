@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "data/views.h"
 
-static int find_in_model(const kfe_model *model, const char *name)
+int kfe_i_model_find_view(const kfe_model *model, const char *name)
 {
     for (int v = 0; v < model->view_count; v++)
         if (strcmp(model->views[v].name, name) == 0)
@@ -16,12 +16,13 @@ static int find_in_model(const kfe_model *model, const char *name)
     return -1;
 }
 
+/* Whether names say which view is which: --view gave one, or the model knows one. Else the order does. */
 static int names_decide(const kfe_model *model, const kfe_data *data)
 {
     if (model->view_count == 1 && data->view_count == 1)
         return 0;
     for (int v = 0; v < data->view_count; v++)
-        if (data->views[v].named || find_in_model(model, data->views[v].name) >= 0)
+        if (data->views[v].named || kfe_i_model_find_view(model, data->views[v].name) >= 0)
             return 1;
     return 0;
 }
@@ -54,7 +55,7 @@ static kfe_status refuse_view(kfe_context *ctx, const kfe_model *model, const ch
 static kfe_status by_name(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out)
 {
     for (int v = 0; v < data->view_count; v++)
-        if (find_in_model(model, data->views[v].name) < 0)
+        if (kfe_i_model_find_view(model, data->views[v].name) < 0)
             return refuse_view(ctx, model, "the model has no view", data->views[v].name);
     for (int v = 0; v < model->view_count; v++) {
         int found = kfe_i_views_find(data->views, data->view_count, model->views[v].name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Match the views of new data with those of a model with this function. */
+/* Match the views of new data with those of a model. */
 #ifndef KFE_MODEL_ARRANGE_H
 #define KFE_MODEL_ARRANGE_H
 
@@ -14,5 +14,7 @@
  */
 kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out);
 void kfe_i_arrange_free(kfe_data *arranged);
+/* The index of the model's view of this name, or -1. */
+int kfe_i_model_find_view(const kfe_model *model, const char *name);
 
 #endif

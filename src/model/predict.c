@@ -6,14 +6,15 @@
 #include "core/memory.h"
 #include "model/arrange.h"
 
-/* Training data that overflows is refused; new data may still hold larger values. */
-static kfe_status check_features(kfe_context *ctx, const kfe_data *data, const kfe_matrix *features)
+/* Refuses features or outputs that overflowed: training data that does is refused, but new data may hold larger
+ * values. */
+static kfe_status refuse_overflow(kfe_context *ctx, const kfe_data *data, const kfe_matrix *computed)
 {
-    for (int64_t p = 0; p < features->rows * features->cols; p++)
-        if (!isfinite(features->values[p]))
+    for (int64_t p = 0; p < computed->rows * computed->cols; p++)
+        if (!isfinite(computed->values[p]))
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "%s: row %lld has values too large to compute with; correct or remove it",
-                              kfe_i_view_shown(&data->views[0]), (long long)(p / features->cols) + 1);
+                              kfe_i_view_shown(&data->views[0]), (long long)(p / computed->cols) + 1);
     return KFE_OK;
 }
 
@@ -39,7 +40,7 @@ kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_dat
     KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
     KFE_TRY(new_matrix(ctx, kfe_data_rows(data), model->dim, out));
     KFE_TRY(kfe_i_model_project(ctx, model, &arranged, out->values));
-    KFE_TRY(check_features(ctx, data, out));
+    KFE_TRY(refuse_overflow(ctx, data, out));
 cleanup:
     kfe_i_arrange_free(&arranged);
     if (status != KFE_OK)
@@ -88,7 +89,7 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
     KFE_TRY(new_matrix(ctx, rows, model->predictor.outputs, &outputs));
     KFE_TRY(new_matrix(ctx, rows, model->predictor.classes ? 1 : model->predictor.outputs, predictions));
     KFE_TRY(kfe_i_model_outputs(ctx, model, &arranged, outputs.values));
-    KFE_TRY(check_features(ctx, data, &outputs));
+    KFE_TRY(refuse_overflow(ctx, data, &outputs));
     decide(model, &outputs, predictions);
     if (scores) {
         *scores = outputs;

@@ -7,7 +7,7 @@
 #include "kernel/expansion.h"
 #include "model/model.h"
 
-/* Columns in another order would be taken for each other without a sign. */
+/* Columns in another order would be mistaken for each other silently. */
 static kfe_status check_names(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
 {
     for (int64_t j = 0; expected->column_names && given->column_names && j < expected->cols; j++) {
@@ -67,8 +67,9 @@ static void subtract_offset(const kfe_model *model, int64_t rows, double *out)
             out[i * model->dim + j] -= model->offset[j];
 }
 
-static kfe_status scale_views(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                              kfe_i_table *scaled)
+/* Checks the data against the model and scales it as the training data was: one table per view. */
+static kfe_status check_and_scale(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                  kfe_i_table *scaled)
 {
     kfe_status status = KFE_OK;
 
@@ -80,11 +81,13 @@ cleanup:
     return status;
 }
 
-/* Scaled data and what it is compared with. Zeroed but for the first two; free it also after a failure. */
+/* Scaled data and the support examples that it is compared with, one table per view each. Set the first two fields
+ * before `prepare`; call `release` also after a failure. */
 typedef struct prepared {
     kfe_context *ctx;
     const kfe_model *model;
-    kfe_i_table *scaled, *supports; /* one per view; the latter are the model's */
+    kfe_i_table *scaled;
+    kfe_i_table *supports; /* borrowed from the model */
 } prepared;
 
 static kfe_status prepare(prepared *p, const kfe_data *data)
@@ -94,7 +97,7 @@ static kfe_status prepare(prepared *p, const kfe_data *data)
 
     KFE_ALLOC_ZERO(p->ctx, p->scaled, views);
     KFE_ALLOC_ZERO(p->ctx, p->supports, views);
-    KFE_TRY(scale_views(p->ctx, p->model, data, p->scaled));
+    KFE_TRY(check_and_scale(p->ctx, p->model, data, p->scaled));
     for (int v = 0; v < views; v++)
         p->supports[v] = p->model->views[v].support;
 cleanup:
@@ -167,8 +170,8 @@ kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const 
 {
     kfe_status status = KFE_OK;
 
-    if (model->projector == KFE_PROJECT_IDENTITY)
-        return scale_views(ctx, model, data, out);
+    if (model->projector == KFE_PROJECT_IDENTITY) /* of one view: sparse columns stay sparse */
+        return check_and_scale(ctx, model, data, out);
     KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->dim, out));
     KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
 cleanup:

@@ -9,7 +9,7 @@
 #include "core/param.h"
 #include "data/read/read.h"
 #include "data/views.h"
-#include "model/model.h"
+#include "model/arrange.h"
 
 /* One file and the name of its view. */
 typedef struct file {
@@ -27,19 +27,11 @@ typedef struct reading {
     int missing;        /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
 } reading;
 
-static int find_in_model(const kfe_model *model, const char *name)
-{
-    for (int v = 0; v < model->view_count; v++)
-        if (strcmp(model->views[v].name, name) == 0)
-            return v;
-    return -1;
-}
-
 /* Whether names decide which file is which view; else the files are in the model's order. */
 static int names_decide(const reading *r)
 {
     for (int i = 0; r->count > 1 && i < r->count; i++)
-        if (find_in_model(r->model, r->files[i].name) >= 0)
+        if (kfe_i_model_find_view(r->model, r->files[i].name) >= 0)
             return 1;
     return 0;
 }
@@ -49,7 +41,7 @@ static void move_labelled_file_last(reading *r)
 {
     for (int i = 0; i + 1 < r->count; i++) {
         file moved = r->files[i];
-        if (find_in_model(r->model, moved.name) != r->model->view_count - 1)
+        if (kfe_i_model_find_view(r->model, moved.name) != r->model->view_count - 1)
             continue;
         r->files[i] = r->files[r->count - 1];
         r->files[r->count - 1] = moved;
@@ -59,7 +51,7 @@ static void move_labelled_file_last(reading *r)
 
 static int takes_strings(const reading *r, int index, int by_name)
 {
-    int view = by_name ? find_in_model(r->model, r->files[index].name) : index;
+    int view = by_name ? kfe_i_model_find_view(r->model, r->files[index].name) : index;
 
     return view >= 0 && view < r->model->view_count && r->model->views[view].strings;
 }

@@ -1,40 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner svm: against LIBSVM called here, against the optimality conditions, and against itself where
- * two ways must meet. */
+/* The learner svm against LIBSVM called here, and against itself where two ways must meet. Its optimality conditions
+ * are in test_learn_svm_optimum.c. */
 #include <libsvm/svm.h>
 #include <stdio.h>
 
-#include "learn/svm_dual.h"
 #include "support/learn.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 90, COLS = 4, CLASSES = 3 };
-
-typedef struct problem {
-    double *x;
-    int *class_of;
-    kfe_i_table table;
-    kfe_i_target target;
-} problem;
-
-static problem make_problem(kfe_context *ctx, uint64_t seed, int classes)
-{
-    problem p;
-
-    support_clouds(seed, ROWS, COLS, classes, 1, &p.x, &p.class_of);
-    for (int64_t i = 0; i < ROWS * COLS; i += 5)
-        p.x[i] = 0;
-    p.table = learn_dense(ROWS, COLS, p.x);
-    p.target = learn_classes(ctx, ROWS, p.class_of);
-    return p;
-}
-
-static void free_problem(problem *p)
-{
-    kfe_i_target_free(&p->target);
-    free(p->x);
-    free(p->class_of);
-}
 
 /* ---- LIBSVM itself ---- */
 
@@ -102,7 +75,7 @@ static const kernel_case kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-static void check_against_libsvm(kfe_context *ctx, const problem *p, const kernel_case *one)
+static void check_against_libsvm(kfe_context *ctx, const learn_clouds *p, const kernel_case *one)
 {
     double y[ROWS];
 
@@ -130,17 +103,17 @@ static void check_against_libsvm(kfe_context *ctx, const problem *p, const kerne
 static void test_classes_equal_libsvm(void **state)
 {
     for (int classes = 2; classes <= CLASSES; classes++) {
-        problem p = make_problem(*state, 20 + (uint64_t)classes, classes);
+        learn_clouds p = learn_clouds_make(*state, ROWS, COLS, 20 + (uint64_t)classes, classes);
         for (int k = 0; k < KERNELS; k++)
             check_against_libsvm(*state, &p, &kernels[k]);
-        free_problem(&p);
+        learn_clouds_free(&p);
     }
 }
 
 static void test_regression_equals_libsvm(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 23, 2);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 23, 2);
     double *y = support_normals(24, ROWS * 2);
     kfe_i_target target;
 
@@ -166,7 +139,7 @@ static void test_regression_equals_libsvm(void **state)
         free(got);
     }
     kfe_i_target_free(&target);
-    free_problem(&p);
+    learn_clouds_free(&p);
     free(y);
 }
 
@@ -174,7 +147,7 @@ static void test_regression_equals_libsvm(void **state)
 static void test_constant_regression(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 25, 2);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 25, 2);
     double y[ROWS];
     kfe_i_target target;
 
@@ -189,179 +162,13 @@ static void test_constant_regression(void **state)
     free(got);
     kfe_i_predictor_free(&predictor);
     kfe_i_target_free(&target);
-    free_problem(&p);
-}
-
-/* ---- the conditions of optimality, example by example ---- */
-
-/* The coefficient of a training row: that of the support row with the same numbers (rows are distinct). */
-static double coefficient_of(const kfe_i_predictor *predictor, const double *row)
-{
-    for (int64_t r = 0; r < predictor->support.rows; r++)
-        if (memcmp(predictor->support.values + r * predictor->support.stride, row, COLS * sizeof *row) == 0)
-            return predictor->weights[r];
-    return 0;
-}
-
-static void check_conditions(kfe_context *ctx, const char *params, double c_first, double c_second,
-                             double stop)
-{
-    problem p = make_problem(ctx, 26, 2);
-    kfe_i_predictor predictor = learn_fit(ctx, "svm", params, &p.table, &p.target);
-    double *f = learn_outputs(ctx, &predictor, &p.table);
-    double sum = 0;
-    int free_vectors = 0;
-
-    for (int64_t i = 0; i < ROWS; i++) {
-        double y = p.class_of[i] == 0 ? 1 : -1;
-        double c = y > 0 ? c_first : c_second;
-        double alpha = y * coefficient_of(&predictor, p.x + i * COLS);
-        double margin = y * f[i];
-        assert_true(alpha >= 0 && alpha <= c);
-        if (alpha < c)
-            assert_true(margin >= 1 - stop);
-        if (alpha > 0)
-            assert_true(margin <= 1 + stop);
-        free_vectors += alpha > 0 && alpha < c;
-        sum += y * alpha;
-    }
-    assert_true(free_vectors > 0);
-    assert_below(fabs(sum), tolerance_sum(ROWS, ROWS * (c_first + c_second)));
-    free(f);
-    kfe_i_predictor_free(&predictor);
-    free_problem(&p);
-}
-
-static void test_solutions_are_optimal(void **state)
-{
-    kfe_context *ctx = *state;
-
-    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2", 2, 2, 1e-3);
-    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2,class-weights=c0:3;c1:0.5", 6, 1, 1e-3);
-    check_conditions(ctx, "learner-kernel=laplacian:gamma=1,C=2", 2, 2, 1e-3);
-    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2,svm-solver=smo", 2, 2, 1e-3);
-    check_conditions(ctx, "learner-kernel=rbf:gamma=1,C=2,svm-solver=smo,class-weights=c0:3", 6, 2, 1e-3);
-}
-
-static double record_of(const kfe_i_predictor *predictor, const char *name)
-{
-    for (int i = 0; i < predictor->record_count; i++)
-        if (strcmp(predictor->records[i].name, name) == 0)
-            return predictor->records[i].value;
-    fail_msg("there is no record %s", name);
-    return NAN;
-}
-
-/* Primal and dual from the coefficients and outputs of the predictor. Weak duality bounds the distance to the optimum. */
-static void check_duality(kfe_context *ctx, const char *params, double c, double stop)
-{
-    problem p = make_problem(ctx, 26, 2);
-    kfe_i_predictor predictor = learn_fit(ctx, "svm", params, &p.table, &p.target);
-    double *f = learn_outputs(ctx, &predictor, &p.table);
-    double square = 0;
-    double total = 0;
-    double loss = 0;
-
-    for (int64_t i = 0; i < ROWS; i++) {
-        double b = coefficient_of(&predictor, p.x + i * COLS);
-        square += b * (f[i] + predictor.offset[0]);
-        total += fabs(b);
-        loss += c * fmax(0, 1 - (p.class_of[i] == 0 ? f[i] : -f[i]));
-    }
-    double primal = square / 2 + loss;
-    /* a violation v costs at most v·C per example; LIBSVM measures it in single precision */
-    assert_below(primal - (total - square / 2), 2 * stop * c * ROWS + 1e-9 * primal);
-    assert_below(fabs(record_of(&predictor, "objective") - primal), 1e-9 * primal);
-    assert_below(fabs(record_of(&predictor, "gap") * primal - (square + loss - total)), 1e-9 * primal);
-    free(f);
-    kfe_i_predictor_free(&predictor);
-    free_problem(&p);
-}
-
-static void test_duality_gap_over_six_decades(void **state)
-{
-    static const char *const solvers[] = {"libsvm", "smo"};
-    char params[128];
-
-    for (int e = -3; e <= 3; e++)
-        for (int k = 0; k < 2; k++) {
-            snprintf(params, sizeof params, "learner-kernel=rbf:gamma=1,stop=1e-5,C=1e%d,svm-solver=%s", e,
-                     solvers[k]);
-            check_duality(*state, params, pow(10, e), 1e-5);
-        }
-}
-
-/* Two points at ±1: α = ½ each is the answer, w = 1. */
-static kfe_i_svm_certificate certify(double c, double positive, double negative, double b, double f0,
-                                     double f1)
-{
-    static const int64_t rows[] = {0, 1};
-    static const double sign[] = {1, -1};
-    const double coefficients[] = {b, -b};
-    const double values[] = {f0, f1};
-    kfe_i_binary binary = {
-        .count = 2, .rows = rows, .sign = sign, .positive_weight = positive, .negative_weight = negative};
-    kfe_i_svm_column column = {coefficients, values, 1, 0};
-
-    return kfe_i_svm_certify_classes(&binary, c, &column);
-}
-
-static kfe_i_svm_certificate certify_real(double b, double f)
-{
-    static const double targets[] = {1, -1};
-    const double coefficients[] = {b, -b};
-    const double values[] = {f, -f};
-    kfe_i_svm_targets real = {targets, 2, 1, 0.5};
-    kfe_i_svm_column column = {coefficients, values, 1, 0};
-
-    return kfe_i_svm_certify_real(&real, 1, &column);
-}
-
-static void test_certificates_by_hand(void **state)
-{
-    kfe_i_svm_certificate best = certify(1, 1, 1, 0.5, 1, -1);
-    (void)state;
-
-    assert_below(fabs(best.violation), 1e-15);
-    assert_below(fabs(best.gap), 1e-15);
-    assert_below(fabs(best.objective - 0.5), 1e-15);
-    assert_true(certify(1, 1, 1, 0, 0, 0).violation == 2);
-    assert_true(certify(1, 1, 1, 0, 0, 0).gap == 2); /* both hinges are 1, and nothing is gained */
-    assert_true(certify(1, 1, 1, 0.25, 3.5, 2.5).violation == 1);
-    /* at the bound, outputs may fall short */
-    assert_true(certify(0.25, 1, 1, 0.25, 0.5, -0.5).violation <= 0);
-    assert_below(fabs(certify(0.25, 1, 1, 0.25, 0.5, -0.5).gap), 1e-15);
-    assert_true(certify(1, 0.25, 0.25, 0.25, 0.5, -0.5).violation <= 0);
-    assert_true(certify(1, 0.25, 1, 0.25, 0.5, -0.5).violation <= 0); /* one that can move is not enough */
-    assert_true(certify(1, 1, 1, 0.25, 0.5, -0.5).violation == 1);
-    /* real targets, tube ½: w = ½ is enough, with b = ¼ each */
-    assert_below(certify_real(0.25, 0.5).violation, 1e-15);
-    assert_below(fabs(certify_real(0.25, 0.5).gap), 1e-15);
-    assert_true(certify_real(0, 0).violation == 1);
-    assert_true(certify_real(0, 0).gap == 1);
-}
-
-/* LIBSVM's cache is in single precision, so that it cannot reach such a tolerance, and it does not say so. */
-static void test_a_violation_is_told(void **state)
-{
-    kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 27, 2);
-    kfe_i_predictor predictor;
-
-    support_catch_log(ctx);
-    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,stop=1e-13", &p.table, &p.target);
-    assert_non_null(strstr(support_log(), "a violation of"));
-    kfe_i_predictor_free(&predictor);
-    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100", &p.table, &p.target);
-    assert_string_equal(support_log(), "");
-    kfe_i_predictor_free(&predictor);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 /* ---- several classes from two ---- */
 
 /* Outputs, at all rows, of an SVM for `first` (+1) against the classes for which `others` is set. */
-static double *two_class_run(kfe_context *ctx, const problem *p, const char *params, int first,
+static double *two_class_run(kfe_context *ctx, const learn_clouds *p, const char *params, int first,
                              const int *others)
 {
     double x[ROWS * COLS];
@@ -387,7 +194,7 @@ static double *two_class_run(kfe_context *ctx, const problem *p, const char *par
 static void check_multiclass(kfe_context *ctx, const char *choice, const char *solver, int64_t outputs,
                              const int first[], const int others[][CLASSES])
 {
-    problem p = make_problem(ctx, 28, CLASSES);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 28, CLASSES);
     char params[160];
 
     snprintf(params, sizeof params, "learner-kernel=rbf:gamma=0.7,stop=1e-6,multiclass=%s,svm-solver=%s",
@@ -403,7 +210,7 @@ static void check_multiclass(kfe_context *ctx, const char *choice, const char *s
     }
     free(got);
     kfe_i_predictor_free(&predictor);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 static void test_multiclass_is_made_of_two_classes(void **state)
@@ -422,7 +229,7 @@ static void test_two_classes_have_one_output(void **state)
 {
     static const char *const choices[] = {"multiclass=ovo", "multiclass=ovr", "multiclass=chain"};
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 29, 2);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 29, 2);
     double *expected = learn_fit_outputs(ctx, "svm", NULL, &p.table, &p.target, &p.table);
     int64_t right = 0;
 
@@ -438,7 +245,7 @@ static void test_two_classes_have_one_output(void **state)
         right += (expected[i] > 0) == (p.class_of[i] == 0);
     assert_true(right > ROWS * 3 / 4); /* above zero means class 0 */
     free(expected);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 /* ---- class weights ---- */
@@ -448,7 +255,7 @@ static void test_weight_two_is_every_example_twice(void **state)
     const char *params = "learner-kernel=rbf:gamma=1,stop=1e-6";
     const char *weighted = "learner-kernel=rbf:gamma=1,stop=1e-6,class-weights=c1:2";
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 30, CLASSES);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 30, CLASSES);
     double x[2 * ROWS * COLS];
     int class_of[2 * ROWS];
     int64_t count = 0;
@@ -469,7 +276,7 @@ static void test_weight_two_is_every_example_twice(void **state)
     free(got);
     free(plain);
     kfe_i_target_free(&target);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 /* ---- on a Gram operator; other kernels; sparse rows ---- */
@@ -508,7 +315,7 @@ static void check_gram(kfe_context *ctx, const kfe_i_target *target, const doubl
 static void test_gram_equals_features(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 31, CLASSES);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 31, CLASSES);
     double *y = support_normals(32, ROWS);
     kfe_i_target real;
 
@@ -517,7 +324,7 @@ static void test_gram_equals_features(void **state)
     check_gram(ctx, &p.target, p.x, "smo");
     check_gram(ctx, &real, p.x, "libsvm");
     kfe_i_target_free(&real);
-    free_problem(&p);
+    learn_clouds_free(&p);
     free(y);
 }
 
@@ -529,7 +336,7 @@ static void test_weighted_kernels(void **state)
         {"C=1,stop=1e-6,learner-kernel=rbf:gamma=1\\,weight=4", "C=4,stop=1e-6,learner-kernel=rbf:gamma=1"},
     };
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 33, CLASSES);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 33, CLASSES);
 
     for (int i = 0; i < 2; i++) {
         double *expected = learn_fit_outputs(ctx, "svm", pairs[i][1], &p.table, &p.target, &p.table);
@@ -538,13 +345,13 @@ static void test_weighted_kernels(void **state)
         free(expected);
         free(got);
     }
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 static void test_sparse_equals_dense(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 34, CLASSES);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 34, CLASSES);
     kfe_i_table sparse = learn_sparse(ctx, ROWS, COLS, p.x);
 
     for (int k = 0; k < KERNELS; k++) {
@@ -555,13 +362,13 @@ static void test_sparse_equals_dense(void **state)
         free(got);
     }
     kfe_i_table_free(&sparse);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 static void test_named_widths_are_resolved(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 35, 2);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 35, 2);
     kfe_i_predictor predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=auto", &p.table, &p.target);
     double *named = learn_outputs(ctx, &predictor, &p.table);
     double *given =
@@ -572,13 +379,13 @@ static void test_named_widths_are_resolved(void **state)
     kfe_i_predictor_free(&predictor);
     free(named);
     free(given);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 static void test_bad_options_are_refused(void **state)
 {
     kfe_context *ctx = *state;
-    problem p = make_problem(ctx, 36, 2);
+    learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 36, 2);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 1);
     kfe_i_table matrix = learn_dense(ROWS, ROWS, k);
     kfe_i_gram *gram = NULL;
@@ -612,19 +419,17 @@ static void test_bad_options_are_refused(void **state)
     kfe_i_gram_free(gram);
     kfe_i_target_free(&real);
     free(k);
-    free_problem(&p);
+    learn_clouds_free(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_classes_equal_libsvm),         with_context(test_regression_equals_libsvm),
-        with_context(test_constant_regression),          with_context(test_solutions_are_optimal),
-        with_context(test_duality_gap_over_six_decades), with_context(test_certificates_by_hand),
-        with_context(test_a_violation_is_told),          with_context(test_multiclass_is_made_of_two_classes),
-        with_context(test_two_classes_have_one_output),  with_context(test_weight_two_is_every_example_twice),
-        with_context(test_gram_equals_features),         with_context(test_weighted_kernels),
-        with_context(test_sparse_equals_dense),          with_context(test_named_widths_are_resolved),
+        with_context(test_classes_equal_libsvm),        with_context(test_regression_equals_libsvm),
+        with_context(test_constant_regression),         with_context(test_multiclass_is_made_of_two_classes),
+        with_context(test_two_classes_have_one_output), with_context(test_weight_two_is_every_example_twice),
+        with_context(test_gram_equals_features),        with_context(test_weighted_kernels),
+        with_context(test_sparse_equals_dense),         with_context(test_named_widths_are_resolved),
         with_context(test_bad_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,25 @@ cleanup:
     return status;
 }
 
+learn_clouds learn_clouds_make(kfe_context *ctx, int64_t rows, int64_t cols, uint64_t seed, int classes)
+{
+    learn_clouds p;
+
+    support_clouds(seed, rows, cols, classes, 1, &p.x, &p.class_of);
+    for (int64_t i = 0; i < rows * cols; i += 5)
+        p.x[i] = 0;
+    p.table = learn_dense(rows, cols, p.x);
+    p.target = learn_classes(ctx, rows, p.class_of);
+    return p;
+}
+
+void learn_clouds_free(learn_clouds *clouds)
+{
+    kfe_i_target_free(&clouds->target);
+    free(clouds->x);
+    free(clouds->class_of);
+}
+
 kfe_status learn_try(kfe_context *ctx, const char *learner, const char *params, const kfe_i_table *features,
                      const kfe_i_target *target, kfe_i_predictor *out)
 {

@@ -13,6 +13,16 @@ kfe_i_table learn_sparse(kfe_context *ctx, int64_t rows, int64_t cols, const dou
 /* Class g is named "cg". */
 kfe_i_target learn_classes(kfe_context *ctx, int64_t rows, const int *class_of);
 
+/* Clouds of points (support_clouds) as a table with its target; every fifth number is zero. */
+typedef struct learn_clouds {
+    double *x;
+    int *class_of;
+    kfe_i_table table; /* borrows x */
+    kfe_i_target target;
+} learn_clouds;
+learn_clouds learn_clouds_make(kfe_context *ctx, int64_t rows, int64_t cols, uint64_t seed, int classes);
+void learn_clouds_free(learn_clouds *clouds);
+
 /* Default settings changed by `params`, checks, and the fit. */
 kfe_status learn_try(kfe_context *ctx, const char *learner, const char *params, const kfe_i_table *features,
                      const kfe_i_target *target, kfe_i_predictor *out);
