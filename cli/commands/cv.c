@@ -36,12 +36,12 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
     cli_options_of(arguments, CLI_OPTIONS, &options);
     CLI_TRY(kfe_cross_validate(session->ctx, spec, grid_count, grids, train, cli_text_string(&options), style,
                                save ? &best : NULL, &text));
-    if (save)
-        CLI_TRY(kfe_model_save(session->ctx, best, save));
     cli_progress_erase();
     if (!session->quiet)
         cli_print_data(session, 0, train);
-    cli_print_text(text);
+    cli_print_text(text); /* before saving, which may fail: the search is not lost */
+    if (save)
+        CLI_TRY(kfe_model_save(session->ctx, best, save));
 cleanup:
     kfe_string_free(session->ctx, text);
     kfe_model_free(best);

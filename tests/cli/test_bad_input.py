@@ -210,6 +210,14 @@ def test_output_that_cannot_be_written(kfe):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_search_is_shown_even_if_its_model_cannot_be_saved(kfe):
+    kfe.write("small.csv", SMALL)
+    done = kfe.run("cv", "-m", "koc", "--learner", "centroid", "--folds", "2", "small.csv", "--save", "/dev/full",
+                   status=2)
+    assert "/dev/full" in done.err and "accuracy" in done.out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_full_device(kfe):
     model = kfe.model()
     for command in (["methods"], ["kernels", "--json"], ["info", model], ["transform", model, "small.csv"],
