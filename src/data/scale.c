@@ -10,6 +10,7 @@
 #include "data/scale.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -184,26 +185,33 @@ static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_
     }
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
 kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                               double *out)
 {
     kfe_status status = KFE_OK;
     struct column *columns = NULL;
-    double smallest = (double)INFINITY;
-    double largest = 0;
+    double *spreads = NULL;
+    int64_t varying = 0;
 
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
+    KFE_ALLOC(ctx, spreads, table->cols);
     update_columns(table, rows, count, columns);
-    for (int64_t j = 0; j < table->cols; j++) {
-        double spread = sqrt(columns[j].spread);
-        if (columns[j].low == columns[j].high || !(spread > 0))
-            continue;
-        smallest = fmin(smallest, spread);
-        largest = fmax(largest, spread);
-    }
-    *out = largest > 0 ? largest / smallest : 1;
+    for (int64_t j = 0; j < table->cols; j++)
+        if (columns[j].low < columns[j].high && columns[j].spread > 0)
+            spreads[varying++] = sqrt(columns[j].spread);
+    qsort(spreads, (size_t)varying, sizeof *spreads, compare_numbers);
+    *out = varying > 0 ? spreads[varying - 1] / spreads[(varying - 1) / 4] : 1;
 cleanup:
     kfe_i_free(ctx, columns);
+    kfe_i_free(ctx, spreads);
     return status;
 }
 

@@ -6,8 +6,8 @@
  *   minmax      (x − min) / (max − min), by column
  *   unit-norm   (x − mean) / ‖column − mean‖, by column
  *   l2-rows     every row to length 1
- *   auto        standard if the spreads of the columns differ by more than KFE_SCALE_RATIO, else none; sparse data
- *               and strings: none
+ *   auto        standard if the spreads of the columns differ by more than KFE_SCALE_RATIO (kfe_i_spread_ratio), else
+ *               none; sparse data and strings: none
  *
  * Constant columns keep scale 1. Sparse data is not shifted, so that zeros stay zeros: standard divides by the sd,
  * minmax by the largest magnitude, unit-norm by the norm of the column.
@@ -28,8 +28,8 @@ typedef enum kfe_i_scale_kind {
 #define KFE_SCALE_WORDS "none|standard|minmax|unit-norm|l2-rows"
 #define KFE_SCALE_SETTING_WORDS KFE_SCALE_WORDS "|auto"
 
-/* `auto` standardises when the largest spread (standard deviation) of a column is more than this many times the
- * smallest. docs/defaults.md has the measurements behind the number. */
+/* `auto` standardises when the spreads of the columns differ by more than this factor. docs/defaults.md has the
+ * measurements behind the rule. */
 #define KFE_SCALE_RATIO 10
 
 typedef struct kfe_i_scaler {
@@ -42,8 +42,10 @@ typedef struct kfe_i_scaler {
     double *fill;   /* one per column; NULL: nothing */
 } kfe_i_scaler;
 
-/* The largest spread of a column divided by the smallest, over `count` rows of a dense table (rows NULL: the first
- * ones). Constant columns do not count; 1 if fewer than two columns vary. */
+/* The largest spread (standard deviation) of a column divided by the lower quartile of all spreads, over `count` rows of a
+ * dense table (rows NULL: the first ones). A few columns that hardly vary, such as the border of an image, thus do not
+ * count as another unit; of up to four columns the quartile is the smallest. Constant columns do not count; 1 if fewer
+ * than two columns vary. */
 kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                               double *out);
 

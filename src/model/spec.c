@@ -14,8 +14,9 @@ static const kfe_i_param fit_rows[] = {
     KFE_CHOICE(
         kfe_i_fit_settings, scale, "scale", "auto", KFE_SCALE_SETTING_WORDS,
         "scaling of the columns, learned on the training data; sparse data is not centred; auto: standard "
-        "if the standard deviations of dense columns differ by more than a factor of 10 and the kernel "
-        "depends on distances or products, else none"),
+        "if a dense column has more than ten times the standard deviation of a quarter of the columns and "
+        "the "
+        "kernel depends on distances or products, else none"),
     KFE_CHOICE(
         kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
         "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "

@@ -223,6 +223,25 @@ static void test_auto(void **state)
     kfe_i_table_free(&standard);
 }
 
+/* Eight columns that vary alike, and two that hardly vary: the quartile is the third smallest spread. */
+static void test_auto_overlooks_a_few_flat_columns(void **state)
+{
+    kfe_context *ctx = *state;
+    double values[4 * 10];
+    kfe_i_table table = dense(values, 4, 10, 10);
+    double ratio = 0;
+
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 10; j++)
+            values[i * 10 + j] = (i + 1) * (j < 2 ? 1e-3 : j == 9 ? 3 : 1);
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &table, NULL, 4, &ratio));
+    assert_true(fabs(ratio - 3) < 1e-12);
+    for (int i = 0; i < 4; i++)
+        values[i * 10 + 2] *= 1e-3;
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &table, NULL, 4, &ratio));
+    assert_true(fabs(ratio - 3000) < 1e-9);
+}
+
 static void test_refusals(void **state)
 {
     kfe_context *ctx = *state;
@@ -272,11 +291,17 @@ static void test_allocation_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_dense_by_hand),  with_context(test_none_borrows),
-        with_context(test_l2_rows),        with_context(test_sparse_keeps_zeros),
-        with_context(test_sparse_slice),   with_context(test_dense_scaler_on_sparse_data),
-        with_context(test_extreme_scales), with_context(test_auto),
-        with_context(test_refusals),       cmocka_unit_test(test_allocation_failures),
+        with_context(test_dense_by_hand),
+        with_context(test_none_borrows),
+        with_context(test_l2_rows),
+        with_context(test_sparse_keeps_zeros),
+        with_context(test_sparse_slice),
+        with_context(test_dense_scaler_on_sparse_data),
+        with_context(test_extreme_scales),
+        with_context(test_auto),
+        with_context(test_auto_overlooks_a_few_flat_columns),
+        with_context(test_refusals),
+        cmocka_unit_test(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

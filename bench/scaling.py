@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does standardising help? Errors of five methods on twelve development sets with scale=none, standard and auto.
+
+    bench/scaling.py [--kfe build/cli/kfe] [--rows 300]
+
+The sets are those that scikit-learn ships and those that kfe generates, the latter also with every column in a unit of its own. The
+last columns are the largest standard deviation of a column divided by the smallest and by the lower quartile, and what auto did. docs/defaults.md has
+the table.
+"""
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from sklearn import datasets
+
+METHODS = ["koc", "kfd", "kpca", "hsic", "none"]
+SHIPPED = {"iris": datasets.load_iris, "wine": datasets.load_wine, "wdbc": datasets.load_breast_cancer,
+           "digits": datasets.load_digits}
+GENERATED = ["twonorm", "ringnorm", "waveform", "rings", "slabs"]
+
+
+def generated(kfe, name, rows):
+    size = ["--per-class", str(rows // 3)] if name == "slabs" else ["--n", str(rows)]
+    text = subprocess.run([kfe, "generate", name, *size, "--seed", "1"], capture_output=True, text=True,
+                          check=True).stdout
+    lines = [line.rsplit(",", 1) for line in text.splitlines()]
+    if not lines[0][0].split(",")[0].lstrip("-")[:1].isdigit():
+        lines = lines[1:]
+    return np.array([[float(x) for x in line[0].split(",")] for line in lines]), [line[1] for line in lines]
+
+
+def all_sets(kfe, rows):
+    for name, load in SHIPPED.items():
+        shipped = load()
+        yield name, shipped.data, [str(c) for c in shipped.target]
+    for name in GENERATED:
+        points, classes = generated(kfe, name, rows)
+        yield name, points, classes
+        if name in ("twonorm", "ringnorm", "waveform"):
+            draw = random.Random(2)
+            yield name + ", other units", points * [10 ** draw.uniform(-2, 2) for _ in range(points.shape[1])], classes
+
+
+def write(path, points, classes, rows):
+    order = list(range(len(classes)))
+    random.Random(3).shuffle(order)
+    path.write_text("".join(",".join(f"{x:.7g}" for x in points[i]) + f",class {classes[i]}\n" for i in order[:rows]))
+
+
+def error(kfe, method, scale, path):
+    done = subprocess.run([kfe, "cv", "-q", "--json", "--threads", "1", "-m", method, "--learner", "knn", "--scale", scale,
+                           "--folds", "5", "--metrics", "error", str(path)], capture_output=True, text=True, check=True)
+    return 100 * json.loads(done.stdout)["metrics"]["error"]["mean"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kfe", default="build/cli/kfe")
+    parser.add_argument("--rows", type=int, default=300)
+    options = parser.parse_args()
+    print("| set | " + " | ".join(METHODS) + " | largest / smallest | largest / quartile | auto |")
+    print("|---|" + "---|" * (len(METHODS) + 3))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "set.csv"
+        for name, points, classes in all_sets(options.kfe, options.rows):
+            write(path, points, classes, options.rows)
+            spread = points.std(axis=0)
+            spread = np.sort(spread[spread > 0])
+            cells, same = [], []
+            for method in METHODS:
+                none, standard, auto = (error(options.kfe, method, s, path) for s in ("none", "standard", "auto"))
+                cells.append(f"{none:.1f} / {standard:.1f}")
+                same.append((auto == none, auto == standard))
+            did = "none" if all(s[0] for s in same) else "standard" if all(s[1] for s in same) else "by fold"
+            print(f"| {name} | {' | '.join(cells)} | {spread[-1] / spread[0]:.3g} | {spread[-1] / spread[(len(spread) - 1) // 4]:.3g} | {did} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
