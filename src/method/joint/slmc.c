@@ -9,6 +9,13 @@
  * SVMs from their last α. J is not convex: the search ends at a stationary point. Points move for the kernels
  * rbf, poly and linear, whose derivative is known (slmc_gradient.c); with others they stay where they start.
  *
+ * What is certified. Projecting on a subspace shortens vectors, K_Z ≼ K, so that no points bring J below the optimum
+ * of the SVMs on the kernel K itself, and so not below the value on K of any feasible α, such as a share t of the α
+ * found (0 ≤ t ≤ 1), for each SVM
+ *   bound = max over t of t·eᵀα − ½t²·aᵀKa.
+ * The records bound and gap compare J with it; relative_slope is the length of the gradient at the end relative to
+ * that at the start. No bound is known on the best J that m points can reach, since J is not convex in Z.
+ *
  * K_Z is the subspace kernel of eqs. (4) and (14), but the engine of subspace.h is not used: its subspaces are
  * spanned by combinations of the examples, and here by points that need not be combinations of examples. The one
  * step in common, features R⁻ᵀψ (eq. 9), is a triangular solve.
@@ -127,6 +134,7 @@ typedef struct search {
     kfe_i_lbfgs lbfgs;
     double *values; /* by iteration, from the start on */
     int64_t iterations;
+    double first_slope; /* length of the gradient at the start; 0: not taken */
 } search;
 
 static void search_free(kfe_context *ctx, search *s)
@@ -211,6 +219,7 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
     int moved = 1;
 
     KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->gradient));
+    s->first_slope = cblas_dnrm2((blasint)s->size, s->gradient, 1);
     while (s->iterations < settings->max_iterations) {
         KFE_TRY(kfe_i_checkpoint(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
         kfe_i_lbfgs_direction(&s->lbfgs, s->gradient, s->direction);
@@ -250,6 +259,50 @@ cleanup:
     return status;
 }
 
+/* ---- the certificate ---- */
+
+/* A lower bound of J for any number of points, from the SVMs' α and one product with the kernel matrix. */
+static kfe_status find_bound(kfe_context *ctx, const kfe_i_onevsrest *svms, const kfe_i_gram *gram,
+                             double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t c = svms->count;
+    double *image = NULL;
+
+    *out = 0;
+    KFE_ALLOC(ctx, image, svms->n * c);
+    KFE_TRY(kfe_i_gram_times(gram, svms->weights, c, image));
+    for (int64_t g = 0; g < c; g++) {
+        double sum = 0;
+        for (int64_t i = 0; i < svms->n; i++)
+            sum += svms->alpha[g * svms->n + i];
+        double square = cblas_ddot((blasint)svms->n, svms->weights + g, (blasint)c, image + g, (blasint)c);
+        double share = square > sum ? sum / square : 1;
+        *out += share * sum - 0.5 * share * share * square;
+    }
+cleanup:
+    kfe_i_free(ctx, image);
+    return status;
+}
+
+static kfe_status add_records(kfe_context *ctx, const search *s, const kfe_i_gram *gram, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double bound = 0;
+
+    KFE_TRY(kfe_i_solution_record(out, "objective", s->values, s->iterations + 1));
+    KFE_TRY(find_bound(ctx, &s->slmc->svms, gram, &bound));
+    double gap = s->value > 0 ? fmax(0, s->value - bound) / s->value : 0;
+    KFE_TRY(kfe_i_solution_record(out, "bound", &bound, 1));
+    KFE_TRY(kfe_i_solution_record(out, "gap", &gap, 1));
+    if (s->first_slope > 0) {
+        double slope = cblas_dnrm2((blasint)s->size, s->gradient, 1) / s->first_slope;
+        KFE_TRY(kfe_i_solution_record(out, "relative_slope", &slope, 1));
+    }
+cleanup:
+    return status;
+}
+
 /* ---- the method ---- */
 
 /* Features ψ(x)·R⁻¹ and the SVMs on them. */
@@ -267,7 +320,6 @@ static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solutio
     KFE_ALLOC_ZERO(ctx, out->landmarks, 1);
     out->landmark_views = 1;
     KFE_TRY(kfe_i_table_copy(ctx, s->points, &out->landmarks[0]));
-    KFE_TRY(kfe_i_solution_record(out, "objective", s->values, s->iterations + 1));
 cleanup:
     return status;
 }
@@ -285,6 +337,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(kfe_i_slmc_open(ctx, problem, points.rows, s->c, s->stop, &slmc));
     KFE_TRY(search_points(ctx, s, &look));
     KFE_TRY(make_solution(ctx, &look, out));
+    KFE_TRY(add_records(ctx, &look, problem->gram, out));
 cleanup:
     search_free(ctx, &look);
     kfe_i_slmc_free(&slmc);

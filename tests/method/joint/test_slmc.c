@@ -134,7 +134,35 @@ static void test_all_examples_give_the_plain_svm(void **state)
 
     assert_int_equal(kfe_model_dim(model), ROWS);
     assert_below(fabs(support_number(model, "objective") - expected), 1e-5 * expected);
+    assert_below(fabs(support_number(model, "bound") - expected), 1e-5 * expected);
+    assert_below(support_number(model, "gap"), 1e-5);
     kfe_model_free(model);
+    free(k);
+    support_sample_free(&p);
+}
+
+/* Few points: the optimum of SVMs on the kernel itself lies between the bound and the objective. */
+static void test_the_bound_is_below_the_plain_svm(void **state)
+{
+    static const char *const params[] = {"dim=3,svm-stop=1e-8,svm-C=0.1", "dim=3,svm-stop=1e-8,svm-C=2",
+                                         "dim=3,svm-stop=1e-8,svm-C=100"};
+    static const double c[] = {0.1, 2, 100};
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx);
+    double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
+
+    for (int i = 0; i < 3; i++) {
+        double optimum = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, c[i]);
+        kfe_model *model = support_fit(ctx, "slmc", params[i], "rbf:gamma=0.3", p.data);
+        int64_t count = 0;
+        const double *values = kfe_model_record(model, "objective", &count);
+        double bound = support_number(model, "bound");
+        assert_true(bound > 0 && bound <= optimum * (1 + 1e-6));
+        assert_true(values[count - 1] >= optimum * (1 - 1e-6));
+        assert_below(fabs(support_number(model, "gap") - (1 - bound / values[count - 1])), 1e-6);
+        assert_true(support_number(model, "relative_slope") < 1);
+        kfe_model_free(model);
+    }
     free(k);
     support_sample_free(&p);
 }
@@ -272,6 +300,7 @@ int main(void)
         with_context(test_gradient_is_that_of_the_value),
         with_context(test_value_is_the_optimum_on_the_subspace_kernel),
         with_context(test_all_examples_give_the_plain_svm),
+        with_context(test_the_bound_is_below_the_plain_svm),
         with_context(test_the_search_goes_downhill),
         with_context(test_sparse_data_gives_the_same),
         with_context(test_other_kernels_leave_the_points_where_they_are),
