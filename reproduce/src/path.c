@@ -86,8 +86,7 @@ static kfe_status copy_record(const fitted *f, const char *name, double *out)
         return rep_fail(f->ctx, KFE_EINPUT,
                         "models of %s have no record '%s'; 'kfe info MODEL' lists the records",
                         kfe_model_method(f->model), name);
-    int64_t known = count == 1 ? kfe_model_dim(f->model) : count;
-    for (int64_t k = 0; k < f->length && k < known; k++)
+    for (int64_t k = 0; k < f->length && (count == 1 || k < count); k++)
         out[k] = values[count == 1 ? 0 : k];
     return KFE_OK;
 }
@@ -97,7 +96,7 @@ static kfe_status copy_cost(const fitted *f, double *out)
     kfe_status status = copy_record(f, "bound-cost", out);
 
     for (int64_t k = 0; status == KFE_OK && k < f->length; k++)
-        out[k] *= (double)(k + 1);
+        out[k] = k < kfe_model_dim(f->model) ? out[k] * (double)(k + 1) : NAN;
     return status;
 }
 
