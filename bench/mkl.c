@@ -51,7 +51,7 @@ static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
     kfe_i_ridge_weights weights = {0};
     double began = bench_now();
 
-    check(ctx, kfe_i_bank_open(ctx, "hsic-mkl", problem, &bank));
+    check(ctx, kfe_i_bank_open(ctx, "hsic-mkl", problem, 1, &bank));
     double made = bench_now();
     check(ctx, kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &weights));
     kfe_i_ridge_weights_configure(&weights, "hsic-mkl", &settings);

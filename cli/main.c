@@ -2,6 +2,9 @@
 /* The entry point of the command line: finds the command, sets up a context, runs the command and returns its exit
  * status. Only this folder prints and handles signals; the library does neither. */
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -237,11 +240,21 @@ static int unknown_command(const char *name)
     return EXIT_WRONG_USE;
 }
 
+/* By default glibc raises the size from which blocks are mapped and can be given back one by one, up to 32 MB. Arrays that
+ * grow below that size leave holes, and the process takes up to twice the memory that is in use. */
+static void give_memory_back(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
     const cli_command *command = name ? cli_command_find(name) : NULL;
 
+    give_memory_back();
     if (!name) {
         cli_help_overview(stderr);
         return EXIT_WRONG_USE;

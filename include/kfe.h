@@ -92,7 +92,9 @@ KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);
 KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
-/* Bytes the library may plan for; 0 (the default) means 70 % of what is free when asked. */
+/* The memory limit in bytes; 0 (the default) means 70 % of what is free when asked, within the limits of control groups.
+ * The library plans with it, counting what was allocated with this context, and chooses slower ways that need less. A
+ * call that would exceed it by more than 16 MB fails with KFE_ELIMIT. */
 KFE_API kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes);
 KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
 /* How messages name parameters: as a program in C, as flags or as keywords of Python would write them. */

@@ -14,6 +14,7 @@
 
 #include "core/available.h"
 #include "core/escape.h"
+#include "core/memory.h"
 #include "core/search.h"
 #include "core/text.h"
 #include "core/wording.h"
@@ -36,15 +37,16 @@ const char *kfe_status_text(kfe_status status)
 /* Blocks from this size on ask for large pages: touching gigabytes in pages of 4 kB takes as long as filling them. */
 #define HUGE_BLOCK ((size_t)64 << 20)
 
+/* malloc maps such blocks one by one. The advice is for the whole mapping: a part would split it in two, and then realloc
+ * could not move it without a copy, which takes twice the memory. */
 static void ask_for_large_pages(void *block, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    uintptr_t page = (uintptr_t)2 << 20;
-    uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)block + size) / page * page;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (uintptr_t)block / page * page;
+    uintptr_t end = ((uintptr_t)block + size + page - 1) / page * page;
 
-    if (begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only advice: a failure does no harm */
+    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only advice: a failure does no harm */
 #else
     (void)block;
     (void)size;
@@ -123,6 +125,7 @@ kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes)
     if (bytes < 0)
         return kfe_i_fail(ctx, KFE_EINVAL, "the memory limit must not be negative");
     ctx->memory = bytes;
+    ctx->soft_limit = 0;
     return KFE_OK;
 }
 
@@ -139,6 +142,15 @@ int64_t kfe_context_memory(const kfe_context *ctx)
     if (ctx->memory > 0)
         return ctx->memory;
     return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)kfe_i_available_memory(""));
+}
+
+int64_t kfe_i_memory_left(const kfe_context *ctx)
+{
+    int64_t limit = kfe_context_memory(ctx); /* by default, a share of what is free now */
+    int64_t counted =
+        ctx->memory > 0 && ctx->in_use > KFE_MEMORY_UNCOUNTED ? ctx->in_use - KFE_MEMORY_UNCOUNTED : 0;
+
+    return counted < limit ? limit - counted : 0;
 }
 
 void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user)
@@ -255,16 +267,23 @@ kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, i
 
 kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy)
 {
-    double limit = (double)kfe_context_memory(ctx);
+    double left = (double)kfe_i_memory_left(ctx);
     char need[32];
     char have[32];
     char worded[KFE_WORDING_TEXT];
 
-    if (bytes <= limit)
+    if (bytes <= left)
         return KFE_OK;
     kfe_i_format_bytes(bytes, need, sizeof need);
-    kfe_i_format_bytes(limit, have, sizeof have);
+    kfe_i_format_bytes((double)kfe_context_memory(ctx), have, sizeof have);
     kfe_i_word_format(ctx, remedy, worded);
+    if (ctx->memory > 0 && left < (double)ctx->memory) {
+        char rest[32];
+        kfe_i_format_bytes(left, rest, sizeof rest);
+        return kfe_i_fail(ctx, KFE_ELIMIT,
+                          "%s needs %s of memory, but only %s of the limit of %s are left; %s", what, need,
+                          rest, have, worded);
+    }
     return kfe_i_fail(ctx, KFE_ELIMIT, "%s needs %s of memory, but the limit is %s; %s", what, need, have,
                       worded);
 }

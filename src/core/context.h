@@ -10,7 +10,10 @@ struct kfe_context {
     void *reallocate_user;
     int threads;
     uint64_t seed;
-    int64_t memory;
+    int64_t memory;  /* the limit; 0: by default */
+    int64_t in_use;  /* bytes allocated with this context and not yet freed */
+    int soft_limit;  /* the limit is a share of a default one: allocations beyond it are not refused */
+    kfe_status lack; /* why the last allocation failed: KFE_ENOMEM or KFE_ELIMIT */
     kfe_wording wording;
     kfe_log_fn log;
     void *log_user;
@@ -53,7 +56,10 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
 /* Reports progress and asks the cancel callback: KFE_OK to go on, or KFE_ECANCEL. Not for worker threads. */
 kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
 
-/* Fails with KFE_ELIMIT if the work would exceed the memory limit; the message has `what`, both sizes and the
+/* Bytes that may still be planned for: the limit minus what is in use. A few megabytes in use are not counted, so that
+ * small problems have all of a small limit. */
+int64_t kfe_i_memory_left(const kfe_context *ctx);
+/* Fails with KFE_ELIMIT if the work needs more bytes than are left; the message has `what`, both sizes and the
  * remedy. */
 kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy);
 

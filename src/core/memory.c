@@ -1,24 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checked allocation through the hook of the context; everything in the library allocates here. */
+/* Checked and counted allocation through the hook of the context; everything in the library allocates here. */
 #include "core/memory.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "core/text.h"
 
-void *kfe_i_resize(kfe_context *ctx, void *block, int64_t count, size_t size)
+/* What lies before every block, so that the context knows how much is in use, whatever its allocator is. */
+typedef union header {
+    size_t size;
+    max_align_t alignment;
+} header;
+
+/* By default the limit depends on what is free now, which takes time to find out: only large blocks are checked. */
+#define LARGE_BLOCK ((int64_t)64 << 20)
+
+static int exceeds_limit(const kfe_context *ctx, int64_t more)
+{
+    if (ctx->memory > 0)
+        return !ctx->soft_limit && more > 0 &&
+               ctx->in_use + more > ctx->memory + KFE_MEMORY_UNCOUNTED + KFE_MEMORY_SLACK;
+    return more >= LARGE_BLOCK && more > kfe_context_memory(ctx);
+}
+
+static void fail_for_lack(kfe_context *ctx, kfe_status why, double bytes)
 {
     char asked[32];
+    char limit[32];
+
+    ctx->lack = why;
+    kfe_i_format_bytes(bytes, asked, sizeof asked);
+    kfe_i_format_bytes((double)kfe_context_memory(ctx), limit, sizeof limit);
+    if (why == KFE_ENOMEM)
+        kfe_i_fail(ctx, why, "out of memory: could not get %s", asked);
+    else
+        kfe_i_fail(
+            ctx, why,
+            "this needs %s more memory, which would exceed the limit of %s; raise {memory} or use less data",
+            asked, limit);
+}
+
+void *kfe_i_resize(kfe_context *ctx, void *block, int64_t count, size_t size)
+{
+    header *before = block ? (header *)block - 1 : NULL;
+    size_t old = before ? before->size : 0;
     size_t bytes = 0;
 
-    if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes <= PTRDIFF_MAX) {
-        void *resized = ctx->reallocate(ctx->reallocate_user, block, bytes ? bytes : 1);
-        if (resized)
-            return resized;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
+        bytes > PTRDIFF_MAX - sizeof(header)) {
+        fail_for_lack(ctx, KFE_ENOMEM, (double)count * (double)size);
+        return NULL;
     }
-    kfe_i_format_bytes((double)count * (double)size, asked, sizeof asked);
-    kfe_i_fail(ctx, KFE_ENOMEM, "out of memory: could not get %s", asked);
-    return NULL;
+    int64_t more = (int64_t)bytes - (int64_t)old;
+    if (exceeds_limit(ctx, more)) {
+        fail_for_lack(ctx, KFE_ELIMIT, (double)more);
+        return NULL;
+    }
+    header *resized = ctx->reallocate(ctx->reallocate_user, before, bytes + sizeof(header));
+    if (!resized) {
+        fail_for_lack(ctx, KFE_ENOMEM, (double)bytes);
+        return NULL;
+    }
+    resized->size = bytes;
+    ctx->in_use += more;
+    return resized + 1;
 }
 
 void *kfe_i_alloc(kfe_context *ctx, int64_t count, size_t size)
@@ -36,8 +82,11 @@ void *kfe_i_alloc_zero(kfe_context *ctx, int64_t count, size_t size)
 
 void kfe_i_free(kfe_context *ctx, void *block)
 {
-    if (block)
-        ctx->reallocate(ctx->reallocate_user, block, 0);
+    if (!block)
+        return;
+    header *begin = (header *)block - 1;
+    ctx->in_use -= (int64_t)begin->size;
+    ctx->reallocate(ctx->reallocate_user, begin, 0);
 }
 
 char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length)
@@ -53,4 +102,14 @@ char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length)
 char *kfe_i_strdup(kfe_context *ctx, const char *text)
 {
     return kfe_i_strndup(ctx, text, strlen(text));
+}
+
+int64_t kfe_i_grown_capacity(const kfe_context *ctx, int64_t capacity, int64_t needed, size_t size)
+{
+    int64_t doubled = 2 * capacity > needed ? 2 * capacity : needed + 16;
+    double more = ((double)doubled - (double)capacity) * (double)size;
+
+    if (ctx->memory == 0 || more < 1e6 || more < (double)kfe_i_memory_left(ctx) / 2)
+        return doubled;
+    return needed + needed / 8 + 16;
 }

@@ -36,6 +36,7 @@ typedef struct worker {
     kfe_context ctx;
     crew *crew;
     int64_t task, lines;
+    int64_t left_behind; /* bytes that its tasks have not freed: the parent does */
 } worker;
 
 /* Calls the user's allocation hook from one thread at a time. */
@@ -101,7 +102,8 @@ static void begin_worker(crew *c, int threads, worker *w)
     w->ctx.threads = 1;
     w->ctx.seed = c->parent->seed;
     w->ctx.wording = c->parent->wording;
-    w->ctx.memory = kfe_context_memory(c->parent) / threads;
+    w->ctx.memory = kfe_i_memory_left(c->parent) / threads;
+    w->ctx.soft_limit = c->parent->memory == 0 || c->parent->soft_limit;
     w->ctx.log = c->parent->log ? keep_line : NULL;
     w->ctx.log_user = w;
     w->ctx.search = c->parent->search;
@@ -134,7 +136,9 @@ static void do_task(crew *c, worker *w, int64_t task)
         return;
     w->task = task;
     w->lines = 0;
+    w->ctx.in_use = 0; /* whatever ran on this thread before: decisions must not depend on it */
     status = c->run(&w->ctx, c->job, task);
+    w->left_behind += w->ctx.in_use;
     if (status != KFE_OK)
         note_failure(c, w, status);
     int64_t done = atomic_fetch_add(&c->done, 1) + 1;
@@ -172,6 +176,8 @@ static kfe_status run_parallel(crew *c, int threads)
     for (int64_t task = 0; task < c->count; task++)
         do_task(c, &workers[omp_get_thread_num()], task);
     omp_destroy_lock(&c->lock);
+    for (int t = 0; t < threads; t++)
+        c->parent->in_use += workers[t].left_behind;
     pass_on_lines(c);
     status = c->status;
     if (status == KFE_OK && c->line_lost)

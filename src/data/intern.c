@@ -67,7 +67,7 @@ static kfe_status grow_slots(kfe_i_intern *intern)
     int32_t *slots = kfe_i_alloc(intern->ctx, wider, sizeof *slots);
 
     if (!slots)
-        return KFE_ENOMEM;
+        return kfe_i_lack(intern->ctx);
     memset(slots, 0xff, (size_t)wider * sizeof *slots);
     kfe_i_free(intern->ctx, intern->slots);
     intern->slots = slots;

@@ -38,7 +38,7 @@ kfe_status kfe_i_labels_reserve(kfe_i_labels *labels, int64_t rows)
         return KFE_OK;
     codes = kfe_i_resize(labels->ctx, labels->codes, rows, sizeof *codes);
     if (!codes)
-        return KFE_ENOMEM;
+        return kfe_i_lack(labels->ctx);
     labels->codes = codes;
     labels->capacity = rows;
     return KFE_OK;

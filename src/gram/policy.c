@@ -39,7 +39,7 @@ static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **
 static kfe_status store(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
 {
     double entries = (double)gram->size * (double)gram->size;
-    double budget = KFE_MATRIX_SHARE * (double)kfe_context_memory(gram->ctx) - reserve;
+    double budget = KFE_MATRIX_SHARE * (double)kfe_i_memory_left(gram->ctx) - reserve;
     int wide = 8 * entries <= budget;
     kfe_status status;
 

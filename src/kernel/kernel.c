@@ -109,8 +109,8 @@ static kfe_status parse_user_kernel(kfe_context *ctx, const char *name, kfe_i_ke
     const char *options = strstr(name, ":weight=");
 
     KFE_TRY(begin_kernel(ctx, &kfe_i_kernel_user, out));
-    KFE_CHECK_ALLOC(out->user_name,
-                    kfe_i_strndup(ctx, name, options ? (size_t)(options - name) : strlen(name)));
+    KFE_CHECK_ALLOC_BY(ctx, out->user_name,
+                       kfe_i_strndup(ctx, name, options ? (size_t)(options - name) : strlen(name)));
     if (options)
         KFE_TRY(kfe_i_options_each(ctx, options + 1, set_option, out));
 cleanup:

@@ -74,7 +74,7 @@ static int takes_dense_copy(kfe_context *ctx, const kfe_i_table *x)
     if (x->kind == KFE_TABLE_DENSE)
         return 1;
     return entries * (double)smaller_side(x) <= DENSE_WORK &&
-           8 * entries <= DENSE_SHARE * (double)kfe_context_memory(ctx);
+           8 * entries <= DENSE_SHARE * (double)kfe_i_memory_left(ctx);
 }
 
 /* ---- centring ---- */

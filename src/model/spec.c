@@ -64,7 +64,7 @@ static kfe_status set_option(kfe_context *ctx, void *user, const char *key, cons
 static kfe_status new_settings(kfe_context *ctx, const kfe_i_param_table *table, void **out)
 {
     *out = kfe_i_alloc_zero(ctx, 1, table->size + 1);
-    return *out ? kfe_i_params_default(ctx, table, *out) : KFE_ENOMEM;
+    return *out ? kfe_i_params_default(ctx, table, *out) : kfe_i_lack(ctx);
 }
 
 static kfe_status new_spec(kfe_context *ctx, const kfe_i_method *method, kfe_spec **out)
@@ -250,7 +250,7 @@ static kfe_status copy_settings(kfe_context *ctx, const kfe_i_param_table *table
     *out = kfe_i_alloc_zero(ctx, 1, table->size + 1);
     if (*out)
         memcpy(*out, settings, table->size);
-    return *out ? KFE_OK : KFE_ENOMEM;
+    return *out ? KFE_OK : kfe_i_lack(ctx);
 }
 
 kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **out)

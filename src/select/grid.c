@@ -106,7 +106,7 @@ static kfe_status add_value(kfe_context *ctx, kfe_i_axis *axis, const char *text
     kfe_status status = KFE_OK;
 
     KFE_GROW(ctx, axis->values, axis->capacity, axis->count + 1);
-    KFE_CHECK_ALLOC(axis->values[axis->count], kfe_i_strndup(ctx, text, length));
+    KFE_CHECK_ALLOC_BY(ctx, axis->values[axis->count], kfe_i_strndup(ctx, text, length));
     axis->count++;
 cleanup:
     return status;
@@ -307,7 +307,7 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char 
     *found = 0;
     if (!equals || equals == text)
         KFE_FAIL(ctx, KFE_EINVAL, "{grid} takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
-    KFE_CHECK_ALLOC(written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
+    KFE_CHECK_ALLOC_BY(ctx, written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
     KFE_TRY(find_owner(ctx, spec, written, &name, &axis->owner, found));
     if (!*found && !optional)
         KFE_TRY(unknown_name(ctx, spec, written));

@@ -170,7 +170,7 @@ int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec)
 
     return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
-           bytes * (double)(1 + kernels) <= (double)kfe_context_memory(group->ctx);
+           bytes * (double)(1 + kernels) <= (double)kfe_i_memory_left(group->ctx);
 }
 
 /* ---- shared work ---- */

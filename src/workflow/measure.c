@@ -20,7 +20,7 @@ static kfe_status parse_kernel(kfe_context *ctx, const char *text, kfe_i_kernel 
 
     KFE_TRY(kfe_i_kernel_parse(ctx, has_view ? text + length + 1 : text, out));
     if (has_view)
-        KFE_CHECK_ALLOC(out->view_name, kfe_i_strndup(ctx, text, length));
+        KFE_CHECK_ALLOC_BY(ctx, out->view_name, kfe_i_strndup(ctx, text, length));
 cleanup:
     if (status != KFE_OK)
         kfe_i_kernel_free(out);

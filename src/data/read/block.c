@@ -116,7 +116,7 @@ kfe_status kfe_i_block_widen(kfe_i_block *block)
     if (block->capacity >= LARGEST_BLOCK)
         return kfe_i_fail_at(ctx, KFE_EINPUT, block->source->name, block->line, 0,
                              "a line longer than 1 GB, or a quote that is never closed; check the quotes");
-    KFE_CHECK_ALLOC(wider, kfe_i_resize(ctx, block->bytes, 2 * block->capacity + 1, 1));
+    KFE_CHECK_ALLOC_BY(ctx, wider, kfe_i_resize(ctx, block->bytes, 2 * block->capacity + 1, 1));
     block->bytes = wider;
     block->capacity *= 2;
     status = kfe_i_block_fill(block);

@@ -311,15 +311,16 @@ static kfe_status reserve_values(kfe_i_csv *csv, int64_t more)
     if (csv->capacity == 0 && !csv->block.finished && source->total > 0 && source->taken > 0)
         wanted = (int64_t)(1.02 * (double)more * (double)source->total / (double)source->taken);
     wanted = wanted > needed ? wanted : needed;
-    kfe_status status = kfe_i_check_memory(csv->ctx, (double)wanted * (double)csv->cols * sizeof(double),
-                                           source->stage, "raise {memory}, or read fewer rows or columns");
+    double growth = (double)(wanted - csv->capacity) * (double)csv->cols * sizeof(double);
+    kfe_status status =
+        kfe_i_check_memory(csv->ctx, growth, source->stage, "raise {memory}, or read fewer rows or columns");
     if (status != KFE_OK)
         return status;
     if (__builtin_mul_overflow(wanted, csv->cols, &count))
         return kfe_i_fail(csv->ctx, KFE_ENOMEM, "%s: the table is too large", source->name);
     values = kfe_i_resize(csv->ctx, csv->values, count, sizeof *values);
     if (!values)
-        return KFE_ENOMEM;
+        return kfe_i_lack(csv->ctx);
     csv->values = values;
     csv->capacity = wanted;
     return KFE_OK;
@@ -333,11 +334,11 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
     if (rows <= csv->span_capacity)
         return KFE_OK;
     if (csv->dialect.label >= 0) {
-        KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->label_spans, rows, sizeof *spans));
+        KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->label_spans, rows, sizeof *spans));
         csv->label_spans = spans;
     }
     if (csv->dialect.string >= 0) {
-        KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->string_spans, rows, sizeof *spans));
+        KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->string_spans, rows, sizeof *spans));
         csv->string_spans = spans;
     }
     csv->span_capacity = rows;

@@ -31,7 +31,8 @@ static void free_for_zlib(voidpf user, voidpf block)
 static kfe_status zlib_failure(kfe_i_source *source, int code)
 {
     if (code == Z_MEM_ERROR)
-        return kfe_i_fail(source->ctx, KFE_ENOMEM, "out of memory while decompressing %s", source->name);
+        return kfe_i_fail(source->ctx, kfe_i_lack(source->ctx), "out of memory while decompressing %s",
+                          source->name);
     return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                          "the compressed data is damaged (%s); copy or download the file again",
                          source->inflater.msg ? source->inflater.msg : "bad stream");

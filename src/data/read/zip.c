@@ -127,6 +127,8 @@ static kfe_status inflate_entry(const kfe_i_zip *zip, const kfe_i_zip_entry *ent
 
     if (entry->unpacked / LARGEST_RATIO > entry->packed + 1)
         return damaged(zip, "an entry cannot unpack to the size it claims");
+    KFE_TRY(kfe_i_check_memory(zip->ctx, (double)entry->unpacked, zip->name,
+                               "raise {memory}, or save smaller arrays"));
     KFE_ALLOC(zip->ctx, *owned, entry->unpacked);
     KFE_TRY(kfe_i_source_open_deflated(zip->ctx, zip->name, zip->bytes + data, entry->packed, &source));
     KFE_TRY(kfe_i_source_read(&source, *owned, entry->unpacked, &got));

@@ -112,8 +112,11 @@ kfe_status kfe_i_write(kfe_i_written *what)
     KFE_TRY(choose_writer(what->ctx, what->path, &writer, &packed));
     if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)
         KFE_FAIL(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only", what->path);
-    if (what->table.kind == KFE_TABLE_CSR)
+    if (what->table.kind == KFE_TABLE_CSR && writer != &kfe_i_libsvm_writer && writer != &kfe_i_npz_writer) {
+        KFE_TRY(kfe_i_check_memory(what->ctx, 8.0 * (double)what->table.cols, "one dense row",
+                                   "write .svm or .npz, which keep sparse data sparse"));
         KFE_ALLOC(what->ctx, what->row, what->table.cols);
+    }
     if (what->ids && (writer == &kfe_i_npy_writer || writer == &kfe_i_libsvm_writer))
         kfe_i_log(what->ctx, KFE_LOG_WARNING,
                   "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",

@@ -108,7 +108,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
 {
     const centred_state *s = gram->state;
     double *shifted = kfe_i_gram_workspace(gram, gram->size * k);
-    kfe_status status = KFE_ENOMEM;
+    kfe_status status = kfe_i_lack(gram->ctx);
 
     if (shifted) {
         subtract_means(gram->size, k, v, shifted);

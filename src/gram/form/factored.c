@@ -52,7 +52,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     double *primal = kfe_i_gram_workspace(gram, table->cols * k);
 
     if (!primal)
-        return KFE_ENOMEM;
+        return kfe_i_lack(gram->ctx);
     if (table->kind == KFE_TABLE_CSR)
         KFE_TRY(kfe_i_table_times(gram->ctx, &s->transposed, v, k, primal));
     else

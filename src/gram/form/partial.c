@@ -70,7 +70,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     double *work = kfe_i_gram_workspace(gram, engine > PANEL_ROWS * n ? engine : PANEL_ROWS * n);
 
     if (!work)
-        return KFE_ENOMEM;
+        return kfe_i_lack(gram->ctx);
     memset(out, 0, (size_t)(n * k) * sizeof *out);
     for (int64_t row = 0; row < s->rows; row += PANEL_ROWS)
         multiply_panel(s, row, (kfe_i_vectors){v, k}, work, out);

@@ -67,7 +67,7 @@ static kfe_status times_thin(const kfe_i_gram *gram, const double *v, int64_t k,
     double *work = kfe_i_gram_workspace(gram, kfe_i_thin_work(n, n));
 
     if (!work)
-        return KFE_ENOMEM;
+        return kfe_i_lack(gram->ctx);
     memset(out, 0, (size_t)(n * k) * sizeof *out);
     kfe_i_thin_times(gram->ctx, &(kfe_i_thin_matrix){n, n, s->stride, s->wide, s->narrow}, v, k, out, work);
     return KFE_OK;

@@ -72,7 +72,7 @@ kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *gram, const double *v, int
     double *work = NULL;
 
     KFE_TRY(reserve(gram, k));
-    KFE_CHECK_ALLOC(work, kfe_i_gram_workspace(gram, kfe_i_thin_work(s->all, s->all)));
+    KFE_CHECK_ALLOC_BY(gram->ctx, work, kfe_i_gram_workspace(gram, kfe_i_thin_work(s->all, s->all)));
     memset(s->padded, 0, (size_t)(s->all * k) * sizeof *s->padded);
     for (int64_t i = 0; i < gram->size; i++)
         memcpy(s->padded + s->index[i] * k, v + i * k, (size_t)k * sizeof *v);

@@ -65,7 +65,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     double *work = kfe_i_gram_workspace(gram, engine + (k > GROUP ? 2 * n * most : 0));
 
     if (!work)
-        return KFE_ENOMEM;
+        return kfe_i_lack(gram->ctx);
     memset(out, 0, (size_t)(n * k) * sizeof *out);
     if (k <= GROUP)
         return kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, (kfe_i_vectors){v, k}, out, work);

@@ -108,7 +108,7 @@ static kfe_status apply(const solve_state *s, const kfe_i_gram *gram, const doub
 
 static int64_t affordable_rank(const kfe_i_gram *gram)
 {
-    double tenth = 0.1 * (double)kfe_context_memory(gram->ctx);
+    double tenth = 0.1 * (double)kfe_i_memory_left(gram->ctx);
     int64_t fits = (int64_t)(tenth / (8 * (double)gram->size));
     int64_t most = gram->size / 4 < MAX_RANK ? gram->size / 4 : MAX_RANK;
 

@@ -104,7 +104,7 @@ kfe_status kfe_i_smo_read_row(kfe_i_smo_state *s, int64_t index, double *buffer,
 static kfe_status open_cache(kfe_i_smo_state *s)
 {
     double bytes_per_column = 16.0 * (double)s->n;
-    double columns = fmax(2, CACHE_SHARE * (double)kfe_context_memory(s->ctx) / bytes_per_column);
+    double columns = fmax(2, CACHE_SHARE * (double)kfe_i_memory_left(s->ctx) / bytes_per_column);
 
     return kfe_i_column_cache_new(s->rows.gram, columns < (double)s->n ? (int64_t)columns : s->n,
                                   &s->rows.cache);

@@ -220,7 +220,7 @@ kfe_status kfe_i_smo_solve_free(kfe_i_smo_state *whole, const kfe_i_smo_options 
     if (capacity == SPARE_PLACES)
         return KFE_OK;
     capacity = capacity < whole->n ? capacity : whole->n;
-    if (8.0 * (double)capacity * (double)capacity > BLOCK_SHARE * (double)kfe_context_memory(whole->ctx))
+    if (8.0 * (double)capacity * (double)capacity > BLOCK_SHARE * (double)kfe_i_memory_left(whole->ctx))
         return KFE_OK;
     KFE_TRY(subproblem_open(whole, capacity, &sub));
     KFE_TRY(solve_in_passes(whole, &sub, options, limit));

@@ -21,6 +21,8 @@
 enum { FACTORED_ROWS = 12000 };
 /* The share of the memory limit that the factor and one more matrix may take. */
 #define FACTORED_SHARE 0.5
+/* Of what is left: for the span of features (joint_kernel.c), if the matrix is not factored. */
+#define SPAN_SHARE 0.4
 
 /* Where the kernel is not positive definite, the ridge is raised until the sum is. */
 static kfe_status factorise(kfe_i_joint_kernel *s)
@@ -107,10 +109,11 @@ static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *proble
     kfe_status status = KFE_OK;
     double matrix = 8 * (double)s->n * (double)s->n;
     int is_factored =
-        s->n <= FACTORED_ROWS && 2 * matrix <= FACTORED_SHARE * (double)kfe_context_memory(s->ctx);
+        s->n <= FACTORED_ROWS && 2 * matrix <= FACTORED_SHARE * (double)kfe_i_memory_left(s->ctx);
+    double later = is_factored ? 2 * matrix : SPAN_SHARE * (double)kfe_i_memory_left(s->ctx);
 
     KFE_TRY(kfe_i_gram_centred(s->ctx, problem->gram, &s->centred));
-    KFE_TRY(kfe_i_gram_keep(s->centred, is_factored ? 2 * matrix : 0, &s->kept));
+    KFE_TRY(kfe_i_gram_keep(s->centred, later, &s->kept));
     s->gram = s->kept.gram;
     KFE_ALLOC(s->ctx, s->right, s->n * problem->target->class_count);
     KFE_TRY(kfe_i_gram_chosen_ridge(s->gram, s->ridge, &s->ridge));

@@ -90,7 +90,7 @@ static kfe_status span_open(span *s, int64_t width)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = s->kernel->ctx;
-    double fits = SPAN_SHARE * (double)kfe_context_memory(ctx) / (24 * (double)s->n);
+    double fits = SPAN_SHARE * (double)kfe_i_memory_left(ctx) / (24 * (double)s->n);
 
     s->most = width * (s->kernel->max_iterations + 1);
     s->most = (double)s->most > fits ? (int64_t)fits : s->most;

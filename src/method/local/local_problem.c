@@ -204,7 +204,7 @@ static kfe_status open_fixed(kfe_i_local_problem *p, kfe_i_local_source *part)
 
     part->z = kfe_i_table_slice(&part->columns, 0, p->n);
     KFE_TRY(kfe_i_points_prepare(p->ctx, &part->kernel, &part->columns, NULL, &part->points));
-    if (square * (double)(p->count + 1) <= KFE_KEPT_SHARE * (double)kfe_context_memory(p->ctx)) {
+    if (square * (double)(p->count + 1) <= KFE_KEPT_SHARE * (double)kfe_i_memory_left(p->ctx)) {
         KFE_ALLOC(p->ctx, part->kept, p->n * p->n);
         KFE_TRY(kfe_i_self_matrix(p->ctx, &part->kernel, &part->points, part->kept, NULL));
     }

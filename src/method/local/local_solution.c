@@ -59,11 +59,11 @@ static kfe_status take_matrices(const kfe_i_local_problem *p, const kfe_i_local_
     if (part->mapped)
         KFE_TRY(unmap(p, part, w, part->dim, &out->projection));
     else if (w)
-        KFE_CHECK_ALLOC(out->projection, copy_block(p->ctx, w, out->cols * out->dim));
+        KFE_CHECK_ALLOC_BY(p->ctx, out->projection, copy_block(p->ctx, w, out->cols * out->dim));
     if (gating && part->mapped)
         KFE_TRY(unmap(p, part, gating, p->at.gate_dim, &out->gating));
     else if (gating)
-        KFE_CHECK_ALLOC(out->gating, copy_block(p->ctx, gating, out->cols * p->at.gate_dim));
+        KFE_CHECK_ALLOC_BY(p->ctx, out->gating, copy_block(p->ctx, gating, out->cols * p->at.gate_dim));
 cleanup:
     return status;
 }
@@ -91,7 +91,7 @@ static kfe_status take_support(const kfe_i_local_problem *p, const int64_t *inde
     out->outputs = c;
     KFE_ALLOC(p->ctx, out->weights, out->rows * c);
     KFE_ALLOC(p->ctx, out->shares, out->rows * p->count);
-    KFE_CHECK_ALLOC(out->offset, copy_block(p->ctx, p->svms.offset, c));
+    KFE_CHECK_ALLOC_BY(p->ctx, out->offset, copy_block(p->ctx, p->svms.offset, c));
     for (int64_t s = 0; s < out->rows; s++) {
         memcpy(out->weights + s * c, p->svms.weights + index[s] * c, (size_t)c * sizeof *out->weights);
         memcpy(out->shares + s * p->count, p->now.shares + index[s] * p->count,
@@ -114,9 +114,9 @@ static kfe_status make_local(const kfe_i_local_problem *p, const double *paramet
     (*out)->gate_dim = p->at.gate_dim;
     (*out)->rows = find_support(p, index);
     if (p->projects)
-        KFE_CHECK_ALLOC((*out)->gate_weights,
-                        copy_block(p->ctx, parameters + p->at.weights, p->at.gate_dim * p->count));
-    KFE_CHECK_ALLOC((*out)->gate_offset, copy_block(p->ctx, parameters + p->at.offset, p->count));
+        KFE_CHECK_ALLOC_BY(p->ctx, (*out)->gate_weights,
+                           copy_block(p->ctx, parameters + p->at.weights, p->at.gate_dim * p->count));
+    KFE_CHECK_ALLOC_BY(p->ctx, (*out)->gate_offset, copy_block(p->ctx, parameters + p->at.offset, p->count));
     for (int64_t m = 0; m < p->count; m++)
         KFE_TRY(take_matrices(p, &p->parts[m], parameters, &(*out)->parts[m]));
     KFE_TRY(take_support(p, index, *out));

@@ -44,7 +44,7 @@ static int begins_family(const kfe_i_bank *bank, const kfe_i_problem *problem, i
 
     return (problem->storage == KFE_GRAM_AUTO || problem->storage == KFE_GRAM_F64) && kernel->def->map &&
            m + 1 < bank->count && kernel[1].def->map && kfe_i_base_serves(&shape, &kernel[1]) &&
-           8 * n * n * (double)(bank->count + 2) <= (double)kfe_context_memory(bank->ctx);
+           8 * n * n * (double)(bank->count + 2) <= (double)kfe_i_memory_left(bank->ctx);
 }
 
 /* As a map of shared values where that is possible, else by itself. */
@@ -77,7 +77,7 @@ static kfe_status keep_entries(kfe_i_bank *bank, const kfe_i_problem *problem, i
 
     if (kept->stored || kfe_i_gram_row(bank->raw[m], 0) || kfe_i_gram_is_single(bank->raw[m]) ||
         bank->raw[m]->pinned || problem->storage == KFE_GRAM_TILED ||
-        matrix + reserve > KFE_ENTRIES_SHARE * (double)kfe_context_memory(bank->ctx))
+        matrix + reserve > KFE_ENTRIES_SHARE * (double)kfe_i_memory_left(bank->ctx))
         return KFE_OK;
     KFE_TRY(kfe_i_gram_stored(bank->ctx, bank->raw[m], 0, &kept->stored));
     KFE_TRY(kfe_i_gram_centred(bank->ctx, kept->stored, &kept->centred));
@@ -92,8 +92,8 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
     kfe_status status = KFE_OK;
     kfe_context *ctx = bank->ctx;
     double n = (double)bank->size;
-    /* the matrix to be factored, and the kernels that come after this one */
-    double reserve = 8 * n * n * (double)(bank->count - m);
+    /* the caller's matrices, and the kernels that come after this one */
+    double reserve = 8 * n * n * (double)(bank->reserved + bank->count - 1 - m);
     double rounding = 0;
 
     KFE_TRY(open_raw(bank, problem, m, base));
@@ -114,7 +114,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
+kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_problem *problem, int matrices,
                            kfe_i_bank *out)
 {
     kfe_status status = KFE_OK;
@@ -122,7 +122,7 @@ kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_pro
     double sum = 0;
     kfe_i_base base = {0};
 
-    *out = (kfe_i_bank){.ctx = ctx, .size = problem->target->rows, .count = count};
+    *out = (kfe_i_bank){.ctx = ctx, .size = problem->target->rows, .count = count, .reserved = matrices};
     KFE_ALLOC_ZERO(ctx, out->raw, count);
     KFE_ALLOC_ZERO(ctx, out->centred, count);
     KFE_ALLOC_ZERO(ctx, out->kept, count);

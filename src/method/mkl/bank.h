@@ -12,13 +12,15 @@ typedef struct kfe_i_bank {
     kfe_i_gram **raw, **centred;
     kfe_i_kept *kept;
     kfe_i_table *tables; /* of kernels whose matrices are maps of shared values */
+    int reserved;        /* matrices of the caller */
     double *traces;      /* 0: the kernel is constant on the data and gets no weight */
     double rounding;     /* size of an eigenvalue of a Gᵢ that is zero but for rounding */
     double *means;       /* n: row means, while kernels are summed */
 } kfe_i_bank;
 
-/* KFE_EINPUT, in the name of `method`, if all kernels are constant. Free it also after a failure. */
-kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
+/* Leaves room for `matrices` n × n matrices of the caller. KFE_EINPUT, in the name of `method`, if all kernels are
+ * constant. Free it also after a failure. */
+kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_problem *problem, int matrices,
                            kfe_i_bank *out);
 void kfe_i_bank_free(kfe_i_bank *bank);
 /* out (n × k) = Gᵢ·v */

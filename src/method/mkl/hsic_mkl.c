@@ -86,7 +86,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_bank bank = {0};
     kfe_i_ridge_weights weights = {0};
 
-    KFE_TRY(kfe_i_bank_open(ctx, "hsic-mkl", problem, &bank));
+    KFE_TRY(kfe_i_bank_open(ctx, "hsic-mkl", problem, 1, &bank));
     KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &weights));
     kfe_i_ridge_weights_configure(&weights, "hsic-mkl", &s->weights);
     KFE_TRY(label_factor(ctx, problem->target, s->label_kernel, weights.labels));

@@ -82,7 +82,7 @@ static kfe_status begin(mkl *s, const kfe_i_problem *problem)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_bank_open(s->ctx, "mkl", problem, &s->bank));
+    KFE_TRY(kfe_i_bank_open(s->ctx, "mkl", problem, 2, &s->bank));
     KFE_TRY(kfe_i_onevsrest_open(s->ctx, problem->target, 0, s->settings->c, s->settings->stop, &s->svms));
     s->svms.quiet = 1; /* the gap of the solution tells */
     KFE_TRY(kfe_i_svm_weights_open(s->ctx, &s->svms, s->bank.count, &s->weights));

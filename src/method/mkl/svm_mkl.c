@@ -212,7 +212,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     svm_mkl s = {.solver = given->weights.solver};
     kfe_i_joint_method method = {.name = "svm-mkl", .find = find, .solve = solve, .keep = keep, .user = &s};
 
-    KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", problem, &bank));
+    KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", problem, 3, &bank));
     KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &s.ridge));
     kfe_i_ridge_weights_configure(&s.ridge, "svm-mkl", &given->weights);
     KFE_ALLOC(ctx, s.now, bank.count);

@@ -41,7 +41,7 @@ static kfe_status choose_storage(kfe_i_pool *pool)
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
     double available =
-        (double)kfe_context_memory(pool->ctx) - 8.0 * (double)p->n * (double)(CHUNK + 2 * p->targets);
+        (double)kfe_i_memory_left(pool->ctx) - 8.0 * (double)p->n * (double)(CHUNK + 2 * p->targets);
     double entries = (double)pool->size * (double)p->n;
 
     int small = entries <= KFE_SMALL_POOL || p->sparsity > 1;

@@ -45,7 +45,7 @@ static kfe_status keep_matrix(ridge_state *s)
     double needed = 16 * n * n + 80 * n * (double)s->problem->columns;
 
     s->kept.gram = gram;
-    if (needed > 0.5 * (double)kfe_context_memory(s->ctx))
+    if (needed > 0.5 * (double)kfe_i_memory_left(s->ctx))
         return KFE_OK;
     return kfe_i_gram_keep(gram, needed - 8 * n * n, &s->kept);
 }

@@ -27,7 +27,7 @@ static kfe_status open_features(kfe_i_onevsrest *s, int64_t most)
     f->most = most;
     if (most == 0)
         return KFE_OK;
-    f->is_stored = s->n <= STORED_ROWS && 8 * n * n <= STORED_SHARE * (double)kfe_context_memory(s->ctx);
+    f->is_stored = s->n <= STORED_ROWS && 8 * n * n <= STORED_SHARE * (double)kfe_i_memory_left(s->ctx);
     KFE_TRY(kfe_i_table_new_dense(s->ctx, s->n, f->is_stored ? s->n : most, &f->table));
     memset(f->table.values, 0, (size_t)(s->n * f->table.stride) * sizeof *f->table.values);
     if (f->is_stored)

@@ -51,7 +51,7 @@ static kfe_status settings_for(kfe_context *ctx, const kfe_i_method *method, kfe
     void *settings = NULL;
     char text[32];
 
-    KFE_CHECK_ALLOC(settings, kfe_i_alloc_zero(ctx, 1, method->params.size));
+    KFE_CHECK_ALLOC_BY(ctx, settings, kfe_i_alloc_zero(ctx, 1, method->params.size));
     *out = settings;
     KFE_TRY(kfe_i_params_default(ctx, &method->params, settings));
     /* centroid methods give one direction per class; the others would stop at ten */

@@ -72,7 +72,7 @@ static void free_sample(sample *s)
 /* As many examples as time and a quarter of the memory allow. */
 static int64_t sample_size(kfe_context *ctx, int64_t n)
 {
-    int64_t fits = (int64_t)sqrt((double)kfe_context_memory(ctx) / 32);
+    int64_t fits = (int64_t)sqrt((double)kfe_i_memory_left(ctx) / 32);
     int64_t count = n < MOST_EXAMPLES ? n : MOST_EXAMPLES;
 
     return count < fits ? count : fits;

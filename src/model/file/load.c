@@ -46,7 +46,7 @@ static kfe_status take_text(const kfe_i_loading *job, const char *key, char **ou
     if (!text)
         return kfe_i_damaged(job, key);
     *out = kfe_i_strdup(job->ctx, text);
-    return *out ? KFE_OK : KFE_ENOMEM;
+    return *out ? KFE_OK : kfe_i_lack(job->ctx);
 }
 
 /* ---- metadata ---- */

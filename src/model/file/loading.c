@@ -28,7 +28,7 @@ kfe_status kfe_i_take_json(const kfe_i_loading *job, const char *key, kfe_i_json
     if (!text)
         return kfe_i_damaged(job, key);
     status = kfe_i_json_read(job->ctx, text, strlen(text), out);
-    if (status == KFE_ENOMEM)
+    if (kfe_i_is_lack(status))
         return status;
     return kfe_i_json_is(out->root, type) ? KFE_OK : kfe_i_damaged(job, key);
 }
@@ -46,7 +46,7 @@ kfe_status kfe_i_copy_tensor(const kfe_i_loading *job, const kfe_i_tensor *tenso
         return kfe_i_damaged(job, tensor->name);
     *out = kfe_i_alloc(job->ctx, tensor->count, sizes[dtype]);
     if (!*out)
-        return KFE_ENOMEM;
+        return kfe_i_lack(job->ctx);
     if (tensor->count > 0)
         memcpy(*out, tensor->data, (size_t)tensor->count * sizes[dtype]);
     return KFE_OK;
@@ -109,7 +109,7 @@ kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const c
 {
     kfe_status status = kfe_i_kernel_parse(job->ctx, text, out);
 
-    if (status == KFE_ENOMEM)
+    if (kfe_i_is_lack(status))
         return status;
     if (status != KFE_OK)
         return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name ? job->name : "the model cannot be saved");
@@ -187,7 +187,7 @@ kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int 
     else
         KFE_TRY(take_sparse_support(job, prefix, out));
     status = kfe_i_table_check(job->ctx, out);
-    if (status != KFE_OK && status != KFE_ENOMEM)
+    if (status != KFE_OK && !kfe_i_is_lack(status))
         status = kfe_i_damaged(job, name);
 cleanup:
     return status;

@@ -101,7 +101,7 @@ static kfe_status load_json(struct source *source, const char *text, size_t leng
     if (length == 0 || text[0] != '{')
         REFUSE(source, "not a model file: its header does not begin with '{'");
     status = kfe_i_json_read(source->ctx, text, length, out);
-    if (status == KFE_OK || status == KFE_ENOMEM)
+    if (status == KFE_OK || kfe_i_is_lack(status))
         return status;
     REFUSE(source, "the header cannot be read (%s, at byte %lld); the file is damaged or not a model",
            out->reason, (long long)out->position);

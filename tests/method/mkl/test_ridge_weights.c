@@ -102,7 +102,7 @@ static void open_model(kfe_context *ctx, const support_sample *p, model *m)
                            .kernels = &m->kernels,
                            .views = &p->data->views[0].table,
                            .view_count = 1};
-    assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, &m->bank));
+    assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, 1, &m->bank));
     assert_ok(ctx, kfe_i_ridge_weights_open(ctx, &m->bank, CLASSES, &m->full));
     kfe_i_ridge_weights_configure(&m->full, "test", &settings);
     memcpy(m->full.labels, p->label, ROWS * CLASSES * sizeof *p->label);

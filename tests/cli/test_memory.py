@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--memory holds: every command stays below the limit plus a fixed allowance, or refuses beforehand."""
+import gzip
+import io
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from conftest import KFE
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("KFE_SANITIZE")), reason="sanitizers need memory of their own")
+
+MB = 1 << 20
+ALLOWANCE = 50 * MB
+
+# The peak of a process counts what it was before exec: this one is small.
+LAUNCHER = """
+import os, sys
+pid = os.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(pid, 0)
+print("peak", usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def run(folder, *arguments):
+    """Exit status, standard error and peak in bytes."""
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCHER, KFE, *map(str, arguments)], cwd=folder, timeout=300,
+                          capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "2"})
+    return done.returncode, done.stderr, int(done.stdout.rsplit("peak ", 1)[1]) * 1024
+
+
+def check(folder, megabytes, *arguments):
+    """Runs with this limit; True if the command succeeded, False if it refused."""
+    status, err, peak = run(folder, *arguments, "--memory", f"{megabytes}M")
+    assert status in (0, 2), err
+    if status == 2:
+        assert "memory" in err and "limit" in err, err
+    assert peak <= megabytes * MB + ALLOWANCE, f"{peak / MB:.0f} MB: {arguments} {err}"
+    return status == 0
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """2,000 examples: the kernel matrix takes 32 MB."""
+    folder = tmp_path_factory.mktemp("memory")
+    subprocess.run([KFE, "generate", "twonorm", "--n", "2000", "-o", "train.csv"], cwd=folder, check=True)
+    return folder
+
+
+KERNELS = {"hsic-mkl": 2, "mkl": 2, "svm-mkl": 2, "lmkl": 2}
+METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint"]
+# svm-joint takes a minute where it may not factor the kernel matrix.
+LIMITS = {"svm-joint": (28, 160)}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods(data, method):
+    kernels = ["-k", "rbf"] + ["-k", "linear"] * (KERNELS.get(method, 1) - 1)
+    for limit in LIMITS.get(method, (12, 28, 60)):
+        check(data, limit, "fit", "-q", "-m", method, *kernels, "train.csv", "-o", "m.kfe")
+
+
+def test_a_small_limit_is_no_excuse(data):
+    """Methods that work tile by tile succeed with less memory than the matrix takes."""
+    for method in ("koc", "kpca", "kpls"):
+        assert check(data, 15, "fit", "-q", "-m", method, "-k", "rbf", "train.csv", "-o", "m.kfe")
+
+
+def test_svm_and_search(data):
+    check(data, 40, "fit", "-q", "-m", "kpca", "-k", "rbf", "--learner", "svm", "train.csv", "-o", "m.kfe")
+    check(data, 60, "cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--folds", "2", "--threads", "2",
+          "train.csv")
+
+
+@pytest.fixture(scope="module")
+def bombs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bombs")
+    np.savez_compressed(folder / "array.npz", X=np.zeros((25000, 4000), dtype=np.uint8))  # 800 MB as doubles
+    small = io.BytesIO()
+    np.save(small, np.zeros((100, 3)))
+    with zipfile.ZipFile(folder / "trailing.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("X.npy", "w") as member:
+            member.write(small.getvalue())
+            for _ in range(20):
+                member.write(bytes(10 * MB))
+    with gzip.open(folder / "array.npy.gz", "wb", 1) as file:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(
+            header, {"descr": "<f8", "fortran_order": False, "shape": (1000, 60000)})
+        file.write(header.getvalue())
+        for _ in range(20):
+            file.write(bytes(10 * MB))
+    with gzip.open(folder / "line.csv.gz", "wb", 1) as file:
+        for _ in range(20):
+            file.write(b"1," * (5 * MB))
+    with gzip.open(folder / "rows.csv.gz", "wb", 1) as file:
+        for _ in range(20):
+            file.write(b"1,2,a\n" * 1000000)
+    with gzip.open(folder / "splits.gz", "wb", 1) as file:
+        for _ in range(20):
+            file.write(b"train " + b"1 2 3 " * 1700000 + b"\n")
+    (folder / "wide.svm").write_text("1 2147483647:1\n0 1:2\n")
+    rng = np.random.default_rng(0)
+    with open(folder / "classes.csv", "w") as file:
+        file.write("x,y,c\n")
+        for i in range(8000):
+            file.write(f"{rng.normal():g},{rng.normal():g},c{i % 4000}\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["array.npz", "trailing.npz", "array.npy.gz", "line.csv.gz", "rows.csv.gz",
+                                  "wide.svm"])
+def test_files_that_grow(bombs, name):
+    assert not check(bombs, 60, "convert", name, "out.csv")
+    assert not (bombs / "out.csv").exists()
+
+
+def test_splits_that_grow(bombs, data):
+    assert not check(bombs, 60, "cv", "-q", "-m", "koc", "--learner", "knn", "--split", "file", "--split-file",
+                     "splits.gz", data / "train.csv")
+
+
+def test_wide_data_stays_sparse(bombs):
+    for name in ("out.svm", "out.npz"):
+        assert check(bombs, 60, "convert", "wide.svm", name)
+        assert (bombs / name).stat().st_size < 10000
+
+
+@pytest.mark.parametrize("method", ["koc", "kfd", "pls", "kpls", "sma", "hsic"])
+def test_rows_times_classes(bombs, method):
+    assert not check(bombs, 60, "fit", "-q", "-m", method, "--task", "classify", "classes.csv", "-o", "m.kfe")
