@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocate memory through the hook of the context, with every size checked and counted. One thread at a time may use a context;
- * each task of workers.h has a context of its own. */
+/* Allocate memory through the hook of the context, with every size checked and counted. One thread at a time
+ * may use a context; each task of workers.h has a context of its own. */
 #ifndef KFE_CORE_MEMORY_H
 #define KFE_CORE_MEMORY_H
 

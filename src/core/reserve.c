@@ -10,7 +10,8 @@ kfe_status kfe_i_reserve(kfe_context *ctx, double bytes, const char *what, const
     kfe_status status = KFE_OK;
     char *block = NULL;
 
-    KFE_TRY(kfe_i_check_memory(ctx, bytes, what, remedy));
+    if (bytes > (double)KFE_MEMORY_UNCOUNTED)
+        KFE_TRY(kfe_i_check_memory(ctx, bytes, what, remedy));
     KFE_ALLOC(ctx, block, (int64_t)bytes + 1);
 cleanup:
     kfe_i_free(ctx, block);

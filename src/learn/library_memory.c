@@ -28,7 +28,7 @@ kfe_status kfe_i_libsvm_reserve(kfe_context *ctx, int64_t rows, double *cache)
 {
     double least = kfe_i_libsvm_bytes(rows);
     double matrix = 4.0 * (double)rows * (double)rows + 64.0 * (double)rows;
-    double left = ((double)kfe_context_memory(ctx) - least) * 8 / 9;
+    double left = ((double)kfe_i_memory_left(ctx) - least) * 8 / 9;
     double bytes = fmin(*cache * MEGABYTE, fmin(matrix, fmax(left, 0)));
 
     *cache = fmax(bytes / MEGABYTE, 1e-3);
