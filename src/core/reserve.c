@@ -5,12 +5,15 @@
 
 #include "core/memory.h"
 
+/* So few need no plan: small problems run under the smallest limit. */
+#define FEW_BYTES 2e6
+
 kfe_status kfe_i_reserve(kfe_context *ctx, double bytes, const char *what, const char *remedy)
 {
     kfe_status status = KFE_OK;
     char *block = NULL;
 
-    if (bytes > (double)KFE_MEMORY_UNCOUNTED)
+    if (bytes > FEW_BYTES)
         KFE_TRY(kfe_i_check_memory(ctx, bytes, what, remedy));
     KFE_ALLOC(ctx, block, (int64_t)bytes + 1);
 cleanup:

@@ -418,7 +418,7 @@ static int is_small_matrix(kfe_context *ctx, int64_t n)
 {
     enum { SMALL_ROWS = 2048 };
 
-    return n <= SMALL_ROWS && 64 * (double)n * (double)n <= (double)kfe_context_memory(ctx);
+    return n <= SMALL_ROWS && 64 * (double)n * (double)n <= (double)kfe_i_memory_left(ctx);
 }
 
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
