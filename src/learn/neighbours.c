@@ -320,8 +320,10 @@ static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *qu
 
     job.kernel = &kernel;
     job.support = &support;
-    KFE_TRY(kfe_i_check_memory(ctx, heaps * (double)sizeof *job.heaps, "keeping so many neighbours",
-                               "use fewer {neighbors}, or raise {memory}"));
+    double bytes = heaps * (double)sizeof *job.heaps;
+    if (bytes > 1e6) /* less needs no plan */
+        KFE_TRY(kfe_i_check_memory(ctx, bytes, "keeping so many neighbours",
+                                   "use fewer {neighbors}, or raise {memory}"));
     KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &job.predictor->support, NULL, &support));
     KFE_ALLOC(ctx, job.heaps, (int64_t)heaps);
     for (int64_t first = 0; first < queries->rows; first += CHUNK_ROWS) {
