@@ -229,6 +229,11 @@ KFE_API kfe_task kfe_guess_task(kfe_context *ctx, int64_t count, const double *v
 /* Gives `to` the labels or targets of `from`, which has as many rows (copied). */
 KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 
+/* Says that NaNs of the dense views are missing values, to be filled with the "mean", "median" or "most-frequent" value
+ * of their column. Like a scaling, every fit learns it on its own training rows, and the model fills in the same for new
+ * data, which is given with its NaNs. Copies a view that has gaps. */
+KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fill);
+
 /* What the columns of one view are called (copied), one name each. Models keep the names and refuse columns
  * in another order. */
 KFE_API kfe_status kfe_data_set_column_names(kfe_context *ctx, kfe_data *data, int view,

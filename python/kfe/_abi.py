@@ -72,6 +72,7 @@ PROTOTYPES = {
     "kfe_data_set_labels": (c_int, c_void_p, c_void_p, c_void_p),
     "kfe_data_set_targets": (c_int, c_void_p, c_void_p, c_int64, c_void_p),
     "kfe_data_set_column_names": (c_int, c_void_p, c_void_p, c_int, c_void_p),
+    "kfe_data_set_missing": (c_int, c_void_p, c_void_p, c_char_p),
     "kfe_data_rows": (c_int64, c_void_p),
     "kfe_data_cols": (c_int64, c_void_p, c_int),
     "kfe_data_is_sparse": (c_int, c_void_p, c_int),

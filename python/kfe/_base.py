@@ -21,7 +21,7 @@ from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
 from ._target import CLASSES, EITHER, KINDS, check_task, class_texts, encode_labels, validate_target
-from ._validation import check_strings, check_views, is_views, refuse_one_table, validate
+from ._validation import check_missing, check_strings, check_views, is_views, refuse_one_table, validate
 
 # Records of the library under the names that scikit-learn's users look for; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
@@ -146,6 +146,8 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             y, is_real = validate_target(context, self, X, y)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
+        if reset and check_missing(self.missing) != "error":
+            data.set_missing(check_missing(self.missing))
         if task == TASK_REAL:
             data.set_targets(y)
         elif task == TASK_CLASSES:
@@ -346,6 +348,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             "binary_only": self._entry.has(tables.TWO_CLASSES),
             "pairwise": is_precomputed(kernel),
             "preserves_dtype": [],
+            "allow_nan": self.missing != "error",
             "requires_positive_X": bool(kernel_flags(kernel) & tables.NONNEGATIVE),
             "multioutput": self._needs_target() and self._target_kind() != CLASSES,
             "poor_score": self._may_miss_target(),
@@ -358,6 +361,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.target_tags.multi_output = said["multioutput"]
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.pairwise = said["pairwise"]
+        tags.input_tags.allow_nan = said["allow_nan"]
         tags.input_tags.positive_only = said["requires_positive_X"]
         tags.input_tags.sparse = self._entry.has(tables.SPARSE) and not said["pairwise"]
         if tags.estimator_type == "classifier" or said["binary_only"]:

@@ -49,6 +49,10 @@ class Data:
         columns = np.ascontiguousarray(targets, np.float64).reshape(len(targets), -1)
         self.context.quick(lib.kfe_data_set_targets, self.pointer, columns.shape[1], columns.ctypes.data)
 
+    def set_missing(self, fill: str) -> None:
+        """Takes NaNs for missing values, which every fit fills in."""
+        self.context.quick(lib.kfe_data_set_missing, self.pointer, fill.encode())
+
     def set_column_names(self, names: Sequence[str]) -> None:
         self._check_count("names of columns", len(names), lib.kfe_data_cols(self.pointer, 0))
         written = [str(name).encode() for name in names]

@@ -76,6 +76,9 @@ _LEARNER_PARAMS = [
 _TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
                  "What y is. 'auto' takes text, truth values and integers with at most 20 different values as classes, "
                  "other numbers as real values, with a warning if they are whole.")
+_MISSING = Argument("missing", "str", "error", "{'error', 'mean', 'median', 'most_frequent'}",
+                    "What to do with NaN in X: refuse it, or fill in the mean, median or most frequent value of its column "
+                    "in the training rows, also in new data.")
 _RUNNING = [
     Argument("random_state", "int | RandomState | None", None, "int or RandomState",
              "Seed of everything random. None is always the same seed."),
@@ -110,7 +113,7 @@ def arguments(entry: Entry, kind: str = "") -> list[Argument]:
     """The parameters of an estimator's constructor, in order. `kind`: "" of a transformer, else "Classifier" or
     "Regressor"."""
     found = [_argument(param) for param in entry.params] + _kernel_arguments(entry, kind)
-    found += [_argument(param) for param in FIT_OPTIONS]
+    found += [*(_argument(param) for param in FIT_OPTIONS), _MISSING]
     if kind:
         found += [_learner(entry, kind), *_LEARNER_PARAMS]
     elif entry.has(tables.REGRESSION) and entry.name != "none":

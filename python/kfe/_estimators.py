@@ -113,6 +113,7 @@ def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callabl
     """Constructor's arguments from what a model tells of itself."""
     found = {python_name(name): value for name, value in _values(entry.params, told["parameters"]).items()}
     found["scale"] = told["views"][0]["scale"]
+    found["missing"] = told["views"][0]["missing"].replace("-", "_")
     if told.get("kernels"):
         found["kernel"] = _kernel(told, functions)
     if told["task"] == "real":

@@ -18,7 +18,7 @@ INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR = (1 
 INT, REAL, CHOICE, FLAG, TEXT = range(5)
 
 # Parameters that every estimator has; a method's own of the same name gets an underscore.
-RESERVED = frozenset(["kernel", "gamma", "views", "learner", "learner_params", "task", "random_state", "n_threads", "memory",
+RESERVED = frozenset(["kernel", "gamma", "views", "learner", "learner_params", "task", "missing", "random_state", "n_threads", "memory",
                       "verbose", "rule"])
 
 CLASS_NAMES = {

@@ -2,6 +2,7 @@
 """Checks of X, in scikit-learn's words and for its versions old and new. Checks of y are in _target."""
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -38,17 +39,35 @@ def check_sparse(X: Any) -> None:
                          f"{columns.min()} to {columns.max()}")
 
 
-def check_table(table: Any):
+# scikit-learn 1.6 has renamed it.
+FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
+FILLS = {"error": "error", "mean": "mean", "median": "median", "most_frequent": "most-frequent",
+         "most-frequent": "most-frequent"}
+
+
+def check_missing(missing: str) -> str:
+    """How missing values are filled in, as the library calls it."""
+    if missing not in FILLS:
+        raise ValueError(f"missing is one of 'error', 'mean', 'median' and 'most_frequent', not {missing!r}")
+    return FILLS[missing]
+
+
+def finite_rule(estimator) -> dict[str, Any]:
+    """Whether NaNs are let through."""
+    return {FINITE: True if check_missing(estimator.missing) == "error" else "allow-nan"}
+
+
+def check_table(table: Any, **options):
     """One table as the library takes it: dense float64 rows or CSR."""
     check_sparse(table)
-    return check_array(table, accept_sparse=["csr"], **LAYOUT)
+    return check_array(table, accept_sparse=["csr"], **LAYOUT, **options)
 
 
 def validate(estimator, X, reset: bool):
     check_sparse(X)
     takes_sparse = estimator._entry.has(tables.SPARSE) and not is_precomputed(getattr(estimator, "kernel", None))
     sparse = ["csr"] if takes_sparse else False
-    return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT)
+    return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT, **finite_rule(estimator))
 
 
 def is_views(X: Any) -> bool:
@@ -67,12 +86,13 @@ def _named_views(X: Any, expected: dict[str, int] | None) -> dict[str, Any]:
     return dict(zip(names, X))
 
 
-def _check_view(kernel: Any, name: str, table: Any):
+def _check_view(estimator, name: str, table: Any):
     """A table; or strings, where the view's kernel is on strings."""
+    kernel = getattr(estimator, "kernel", None)
     views = by_view(kernel)
     own = kernel if views is None else views.get(name)
     try:
-        return check_strings(table) if kernel_flags(own) & tables.STRINGS else check_table(table)
+        return check_strings(table) if kernel_flags(own) & tables.STRINGS else check_table(table, **finite_rule(estimator))
     except ValueError as error:
         raise ValueError(f"view {name!r}: {error}") from None
 
@@ -92,8 +112,7 @@ def check_views(estimator, X: Any, reset: bool) -> dict[str, Any]:
     views = _named_views(X, expected)
     if not views:
         raise ValueError("X is empty: give at least one view, such as {'name': array}")
-    kernel = getattr(estimator, "kernel", None)
-    checked = {name: _check_view(kernel, name, table) for name, table in views.items()}
+    checked = {name: _check_view(estimator, name, table) for name, table in views.items()}
     check_consistent_length(*checked.values())
     columns = {name: 1 if isinstance(table, list) else table.shape[1] for name, table in checked.items()}
     named = {name: _get_feature_names(table) for name, table in views.items()}

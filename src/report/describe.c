@@ -139,6 +139,8 @@ static void write_views(kfe_i_json *json, const kfe_model *model)
         kfe_i_json_text(json, "name", view->name);
         kfe_i_json_integer(json, "columns", view->cols);
         kfe_i_json_text(json, "scale", scale);
+        kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
+        kfe_i_json_text(json, "missing", view->scaler.fill ? scale : "error");
         kfe_i_json_text(json, "support", support_kind(view));
         kfe_i_json_end(json);
     }

@@ -203,6 +203,7 @@ static kfe_status use_memory(kfe_context *ctx, void *user)
     TRY(wrap_labelled(ctx, &data));
     assert_int_equal(CALL(kfe_guess_task)(ctx, 1, row, 1), KFE_TASK_REAL);
     TRY(CALL(kfe_data_set_column_names)(ctx, data, 0, names));
+    TRY(CALL(kfe_data_set_missing)(ctx, data, "mean"));
     TRY(CALL(kfe_data_wrap_csr)(ctx, 2, 2, row_start, columns, values, &sets[0]));
     TRY(CALL(kfe_data_from_text)(ctx, 3, strings, &sets[1]));
     TRY(CALL(kfe_data_viola_jones)(ctx, data, 3, 1, &sets[2]));
