@@ -24,7 +24,7 @@ STAGES="
 layers    source files include only their own layer and those below it
 format    C files are formatted as .clang-format says
 unit      gcc build; all C test programs and examples
-clang     clang build; all C test programs, the command line
+clang     clang build with assertions; all C test programs, the command line
 sanitize  gcc build with address and undefined-behaviour sanitizers; C test programs, command line, documentation
 tidy      clang-tidy over the library and the command line
 python    the Python package, and the library against scikit-learn
@@ -89,7 +89,7 @@ build() { # FOLDER CMAKE_OPTION...     $target: what to build (all)
 
 clang=(-DCMAKE_C_COMPILER=clang)
 build_gcc() { build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON; }
-build_clang() { build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON; }
+build_clang() { build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON -DKFE_ASSERT=ON; }
 build_sanitize() {
     build build-asan -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=address,undefined
 }
@@ -101,7 +101,7 @@ build_tsan() {
     target="${tsan_tests[*]}" build build-tsan "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=thread
 }
 # clang-tidy wants the commands and the generated headers only.
-configure_clang() { target=kfe_objects build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON; }
+configure_clang() { target=kfe_objects build build-clang "${clang[@]}" -DKFE_BUILD_BENCH=ON -DKFE_ASSERT=ON; }
 
 # ---- counting ----
 

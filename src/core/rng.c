@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "core/invariant.h"
+
 static uint64_t rotate_left(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));
@@ -69,6 +71,7 @@ int64_t kfe_i_rng_below(kfe_i_rng *rng, int64_t bound)
     uint64_t limit = UINT64_MAX - UINT64_MAX % range;
     uint64_t bits;
 
+    assert(bound > 0);
     do
         bits = kfe_i_rng_bits(rng);
     while (bits >= limit);
@@ -77,6 +80,7 @@ int64_t kfe_i_rng_below(kfe_i_rng *rng, int64_t bound)
 
 void kfe_i_rng_choose(kfe_i_rng *rng, int64_t total, int64_t count, int64_t *index)
 {
+    assert(count >= 0 && count <= total);
     for (int64_t i = 0; i < total; i++)
         index[i] = i;
     for (int64_t i = 0; i < count; i++) {

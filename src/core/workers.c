@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 typedef struct log_line {
@@ -201,6 +202,7 @@ kfe_status kfe_i_workers_run(kfe_context *ctx, const char *stage, int threads, i
     kfe_status status = KFE_OK;
     crew c = {.parent = ctx, .stage = stage, .run = run, .job = job, .count = count};
 
+    assert(count >= 0);
     if (threads > 1 && count > 1)
         return run_parallel(&c, count < threads ? (int)count : threads);
     for (int64_t task = 0; task < count; task++) {

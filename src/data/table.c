@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 static void begin_table(kfe_context *ctx, kfe_i_table_kind kind, int64_t rows, int64_t cols, kfe_i_table *out)
 {
+    assert(rows >= 0 && cols >= 0);
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->kind = kind;
@@ -47,6 +49,7 @@ kfe_status kfe_i_table_new_csr(kfe_context *ctx, int64_t rows, int64_t cols, int
 {
     kfe_status status = KFE_OK;
 
+    assert(entries >= 0);
     begin_table(ctx, KFE_TABLE_CSR, rows, cols, out);
     KFE_ALLOC_ZERO(ctx, out->row_start, rows + 1);
     KFE_ALLOC(ctx, out->columns, entries);
@@ -59,6 +62,7 @@ kfe_status kfe_i_table_new_text(kfe_context *ctx, int64_t rows, int64_t bytes, k
 {
     kfe_status status = KFE_OK;
 
+    assert(bytes >= 0);
     begin_table(ctx, KFE_TABLE_TEXT, rows, 1, out);
     KFE_ALLOC_ZERO(ctx, out->row_start, rows + 1);
     KFE_ALLOC(ctx, out->bytes, bytes);
@@ -81,6 +85,7 @@ kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t c
 {
     kfe_i_table slice = *table;
 
+    assert(kfe_i_range_within(first, count, table->rows));
     slice.owned = 0;
     slice.rows = count;
     if (table->kind == KFE_TABLE_DENSE)
@@ -137,6 +142,7 @@ static kfe_status gather_variable(kfe_context *ctx, const kfe_i_table *table, co
 kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const int64_t *index, int64_t count,
                               kfe_i_table *out)
 {
+    assert(kfe_i_all_below(index, count, table->rows));
     if (table->kind == KFE_TABLE_DENSE)
         return gather_dense(ctx, table, index, count, out);
     return gather_variable(ctx, table, index, count, out);
@@ -159,6 +165,7 @@ cleanup:
 
 void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row)
 {
+    assert(table->kind != KFE_TABLE_TEXT && i >= 0 && i < table->rows);
     if (table->kind == KFE_TABLE_DENSE) {
         memcpy(row, table->values + i * table->stride, (size_t)table->cols * sizeof *row);
         return;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "data/classes.h"
 #include "data/utf8.h"
@@ -23,6 +24,7 @@ void kfe_i_target_free(kfe_i_target *target)
 
 static void begin_target(kfe_context *ctx, kfe_task task, int64_t rows, kfe_i_target *out)
 {
+    assert(rows >= 0);
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->task = task;
@@ -56,6 +58,7 @@ kfe_status kfe_i_target_from_values(kfe_context *ctx, int64_t rows, int64_t cols
 {
     kfe_status status = KFE_OK;
 
+    assert(cols >= 1);
     begin_target(ctx, KFE_TASK_REAL, rows, out);
     if (cols < 1)
         KFE_FAIL(ctx, KFE_EINVAL, "targets need at least one column");
@@ -124,6 +127,7 @@ kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, con
 {
     kfe_status status = KFE_OK;
 
+    assert(target->task == KFE_TASK_NONE || kfe_i_all_below(index, count, target->rows));
     begin_target(ctx, target->task, count, out);
     if (target->task == KFE_TASK_CLASSES) {
         KFE_ALLOC(ctx, out->codes, count);
@@ -167,6 +171,7 @@ void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code)
 
 void kfe_i_target_count(const kfe_i_target *target, int64_t *counts)
 {
+    assert(kfe_i_codes_below(target->codes, target->rows, target->class_count));
     memset(counts, 0, (size_t)target->class_count * sizeof *counts);
     for (int64_t i = 0; target->codes && i < target->rows; i++)
         counts[target->codes[i]]++;

@@ -4,6 +4,7 @@
  * little compared with evaluating a column. */
 #include "gram/column_cache.h"
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 enum { ABSENT = -1, LISTED = -2 };
@@ -26,6 +27,7 @@ kfe_status kfe_i_column_cache_new(const kfe_i_gram *gram, int64_t most, kfe_i_co
     kfe_context *ctx = gram->ctx;
     kfe_i_column_cache *cache = NULL;
 
+    assert(most >= 0);
     *out = NULL;
     KFE_ALLOC_ZERO(ctx, cache, 1);
     cache->gram = gram;
@@ -93,6 +95,7 @@ kfe_status kfe_i_column_cache_fetch(kfe_i_column_cache *cache, const int64_t *in
     int64_t absent = 0;
     kfe_status status;
 
+    assert(kfe_i_all_below(index, count, cache->gram->size));
     if (count > cache->slots)
         return kfe_i_fail(cache->gram->ctx, KFE_EINVAL, "%lld columns do not fit a cache of %lld",
                           (long long)count, (long long)cache->slots);
@@ -121,6 +124,7 @@ kfe_status kfe_i_column_cache_get(kfe_i_column_cache *cache, int64_t index, cons
 {
     kfe_status status = kfe_i_column_cache_fetch(cache, &index, 1);
 
+    assert(index >= 0 && index < cache->gram->size);
     *out = status == KFE_OK ? cache->columns + cache->slot_of[index] * cache->gram->size : NULL;
     return status;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 
@@ -19,6 +20,8 @@ kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t
     kfe_i_gram *gram = NULL;
     char *state = NULL;
 
+    assert(form && form->block && form->columns && form->diagonal && form->times && form->release);
+    assert(size >= 0 && state_size >= 0);
     kfe_i_workspace *work = NULL;
 
     *out = NULL;
@@ -54,6 +57,7 @@ double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count)
 {
     kfe_i_workspace *work = gram->work;
 
+    assert(count >= 0);
     if (work->count < count) {
         kfe_i_free(gram->ctx, work->values);
         work->count = 0;
@@ -131,21 +135,26 @@ cleanup:
 kfe_status kfe_i_gram_block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
                             double *out, int64_t stride)
 {
+    assert(kfe_i_range_within(row, rows, gram->size) && kfe_i_range_within(col, cols, gram->size));
+    assert(stride >= cols);
     return gram->form->block(gram, row, rows, col, cols, out, stride);
 }
 
 kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
+    assert(kfe_i_all_below(index, count, gram->size));
     return gram->form->columns(gram, index, count, out);
 }
 
 kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out)
 {
+    assert(gram->size >= 0 && out);
     return gram->form->diagonal(gram, out);
 }
 
 kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
+    assert(k >= 0 && v != out);
     return gram->form->times(gram, v, k, out);
 }
 
@@ -184,6 +193,7 @@ kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, i
 {
     kfe_status status = kfe_i_checkpoint(gram->ctx, "adding up the kernel matrix", 0, 0);
 
+    assert(kfe_i_codes_below(group, gram->size, groups));
     if (status != KFE_OK)
         return status;
     if (gram->form->group_sums)

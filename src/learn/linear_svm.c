@@ -159,6 +159,29 @@ static void warn_of_gradient(kfe_context *ctx, const linear_job *job)
 
 /* ---- training ---- */
 
+/* Where C‖x‖² is so much larger than the 1 of the regulariser, rounding makes LIBLINEAR reject every step, and it may go on
+ * without end: seen from 1e36 on. */
+#define LARGEST_CURVATURE 1e30
+
+static kfe_status check_size(kfe_context *ctx, const linear_job *job)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < job->nodes.count; i++) {
+        double sum = 0;
+        for (const kfe_i_node *node = job->nodes.rows[i]; node->index > 0; node++)
+            sum += node->value * node->value;
+        largest = fmax(largest, sum);
+    }
+    if (job->settings->c * largest <= LARGEST_CURVATURE)
+        return KFE_OK;
+    return kfe_i_fail(
+        ctx, KFE_EINPUT,
+        "linear-svm: the features are too large: the square of a row times {C} is %.3g, and LIBLINEAR "
+        "takes up to %g; use {scale=standard} or a smaller {C}",
+        job->settings->c * largest, LARGEST_CURVATURE);
+}
+
 static void take_weights(linear_job *job, int64_t output, double sign, const double *w)
 {
     kfe_i_predictor *predictor = job->predictor;
@@ -272,6 +295,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     set_print_string_function(print_nothing);
     KFE_TRY(begin_predictor(ctx, features, target, s, out));
     KFE_TRY(kfe_i_nodes_from_table(ctx, features, s->bias, &job.nodes));
+    KFE_TRY(check_size(ctx, &job));
     KFE_ALLOC(ctx, job.problem.x, features->rows);
     KFE_ALLOC(ctx, job.problem.y, features->rows);
     job.problem.n = (int)features->cols + (s->bias ? 1 : 0);

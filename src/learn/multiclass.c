@@ -2,6 +2,7 @@
 /* Problems of two classes out of several classes, for the learners svm and linear-svm (multiclass.h). */
 #include "learn/multiclass.h"
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 kfe_i_decision kfe_i_multiclass_decision(kfe_i_multiclass choice, int64_t classes)
@@ -85,6 +86,7 @@ kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, k
     int64_t *rows = NULL;
     double *sign = NULL;
 
+    assert(kfe_i_codes_below(target->codes, target->rows, target->class_count));
     KFE_ALLOC(ctx, rows, target->rows);
     KFE_ALLOC(ctx, sign, target->rows);
     for (int64_t output = 0; output < outputs; output++) {

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 void kfe_i_nodes_free(kfe_i_nodes *nodes)
@@ -22,6 +23,7 @@ static kfe_status begin(kfe_context *ctx, int64_t rows, int64_t cols, double ent
 {
     kfe_status status = KFE_OK;
 
+    assert(rows >= 0 && cols >= 0 && entries >= 0);
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->count = rows;

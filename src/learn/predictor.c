@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
@@ -15,6 +16,7 @@ kfe_status kfe_i_predictor_begin(kfe_context *ctx, kfe_i_predictor_kind kind, kf
 {
     kfe_status status = KFE_OK;
 
+    assert(dim >= 0 && outputs >= 1 && rows >= 0);
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->kind = kind;
@@ -47,6 +49,7 @@ void kfe_i_predictor_free(kfe_i_predictor *predictor)
 
 void kfe_i_predictor_record(kfe_i_predictor *predictor, const char *name, double value)
 {
+    assert(predictor->record_count < KFE_PREDICTOR_RECORDS);
     if (predictor->record_count < KFE_PREDICTOR_RECORDS)
         predictor->records[predictor->record_count++] = (kfe_i_predictor_number){name, value};
 }
@@ -103,6 +106,7 @@ kfe_status kfe_i_predictor_outputs(kfe_context *ctx, const kfe_i_predictor *pred
 
 int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes)
 {
+    assert(classes >= 0);
     switch (decision) {
     case KFE_DECIDE_LARGEST:
         return classes;

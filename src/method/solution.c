@@ -4,12 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "method/method.h"
 
 kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
                                 kfe_i_gram **out)
 {
+    assert(index >= 0 && index < problem->kernels->count);
     kfe_i_kernel_list alone = {
         .ctx = ctx, .items = &problem->kernels->items[index], .count = 1, .capacity = 1};
 
@@ -24,6 +26,7 @@ kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int6
 {
     kfe_status status = KFE_OK;
 
+    assert(rows >= 0 && dim >= 0);
     out->ctx = ctx;
     out->kind = kind;
     out->rows = rows;
@@ -71,6 +74,7 @@ kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, con
     kfe_status status = KFE_OK;
     kfe_context *ctx = solution->ctx;
 
+    assert(name && count >= 0);
     if (!all_finite(count, values)) {
         kfe_i_log(ctx, KFE_LOG_WARNING, "'%s' is not recorded: it is beyond the range of double precision",
                   name);

@@ -2,6 +2,7 @@
 /* The one transform: scale, multiply with the kernel (or the columns), subtract the offset. */
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
@@ -122,6 +123,9 @@ static kfe_status project(const prepared *p, double *out)
     const kfe_model *model = p->model;
     kfe_i_local_data local = local_data(p);
 
+    assert(model->projector != KFE_PROJECT_LINEAR || model->rows == p->scaled[0].cols);
+    assert(model->projector != KFE_PROJECT_IDENTITY || model->dim == p->scaled[0].cols);
+    assert(model->projector != KFE_PROJECT_LOCAL || model->local);
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
         return kfe_i_table_times(p->ctx, &p->scaled[0], model->coefficients, model->dim, out);

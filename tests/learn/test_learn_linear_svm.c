@@ -326,6 +326,28 @@ static void test_a_large_gradient_is_told(void **state)
     free_clouds(&p);
 }
 
+/* LIBLINEAR would not end. */
+static void test_large_numbers_are_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[] = {1, 1e18, -1, 2, 1e18, 1e18, 3, 0.5};
+    const double y[] = {1.5, 0, 0, 0};
+    kfe_i_table table = learn_dense(4, 2, x);
+    kfe_i_target target;
+    kfe_i_predictor predictor;
+
+    assert_ok(ctx, kfe_i_target_from_values(ctx, 4, 1, y, &target));
+    assert_fails(ctx, KFE_EINPUT, "too large",
+                 learn_try(ctx, "linear-svm", NULL, &table, &target, &predictor));
+    for (int i = 0; i < 8; i++)
+        x[i] = fmin(x[i], 1e12);
+    predictor = learn_fit(ctx, "linear-svm", NULL, &table, &target);
+    kfe_i_predictor_free(&predictor);
+    assert_fails(ctx, KFE_EINPUT, "smaller C",
+                 learn_try(ctx, "linear-svm", "C=1e10", &table, &target, &predictor));
+    kfe_i_target_free(&target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +359,7 @@ int main(void)
         with_context(test_regression),
         with_context(test_chain_and_pairs),
         with_context(test_a_large_gradient_is_told),
+        with_context(test_large_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

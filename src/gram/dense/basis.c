@@ -5,6 +5,8 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/invariant.h"
+
 void kfe_i_inner_products(int64_t n, kfe_i_columns a, kfe_i_columns b, double *out)
 {
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)a.count, (blasint)b.count, (blasint)n, 1,
@@ -20,6 +22,7 @@ void kfe_i_combine(int64_t n, double alpha, kfe_i_columns a, kfe_i_columns s, do
 void kfe_i_copy_block(int64_t n, int64_t k, const double *from, int64_t from_stride, double *to,
                       int64_t to_stride)
 {
+    assert(from_stride >= k && to_stride >= k);
     for (int64_t i = 0; i < n; i++)
         memcpy(to + i * to_stride, from + i * from_stride, (size_t)k * sizeof *to);
 }

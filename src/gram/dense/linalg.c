@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 static kfe_status check_order(kfe_context *ctx, int64_t n)
@@ -61,6 +62,7 @@ kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *wh
 {
     kfe_status status = check_order(ctx, n);
 
+    assert(n >= 0);
     if (status != KFE_OK)
         return status;
     int saved = enter_order(n);
@@ -88,6 +90,7 @@ kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t 
 {
     kfe_status status = check_order(ctx, n);
 
+    assert(n >= 0 && k >= 0);
     if (status != KFE_OK)
         return status;
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) != 0)
@@ -226,6 +229,7 @@ kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, in
                             order, 0, &found, work->rising, work->columns, order, work->support, work->work,
                             work->work_size, work->integers, work->integer_count);
 
+    assert(k >= 0 && k <= n);
     leave_order(saved);
     if (info != 0 || found != k)
         return lapack_failure(ctx, "the eigenvalue computation", info);
@@ -267,6 +271,7 @@ kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t
     kfe_i_eigen_work *work = NULL;
     double *diagonal = NULL;
 
+    assert(k >= 0 && k <= n);
     if (n == 0 || k == 0)
         return KFE_OK;
     KFE_ALLOC(ctx, diagonal, n);
@@ -318,6 +323,7 @@ kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, doubl
     double *rising = NULL;
     double *work = NULL;
 
+    assert(n >= 0);
     if (status != KFE_OK || n == 0)
         return status;
     KFE_ALLOC(ctx, rising, n);
@@ -407,6 +413,7 @@ kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, 
     kfe_status status = check_order(ctx, rows > n ? rows : n);
     double *columns = NULL;
 
+    assert(rows >= 0 && n >= 0);
     *rank = 0;
     if (status != KFE_OK)
         return status;
@@ -439,6 +446,7 @@ static void sparse_row_times(const kfe_i_table *table, int64_t i, const double *
 kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,
                              double *out)
 {
+    assert(table->kind != KFE_TABLE_TEXT && k >= 0);
     if (table->kind == KFE_TABLE_DENSE) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)table->rows, (blasint)k,
                     (blasint)table->cols, 1, table->values, (blasint)table->stride, w, (blasint)k, 0, out,
@@ -455,6 +463,7 @@ kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const d
 kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *table, const double *v, int64_t k,
                                        double *out)
 {
+    assert(table->kind != KFE_TABLE_TEXT && k >= 0);
     if (table->kind == KFE_TABLE_DENSE) {
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)table->cols, (blasint)k,
                     (blasint)table->rows, 1, table->values, (blasint)table->stride, v, (blasint)k, 0, out,
@@ -479,6 +488,7 @@ kfe_status kfe_i_table_transpose(kfe_context *ctx, const kfe_i_table *table, kfe
     int64_t entries = table->row_start[table->rows] - base;
     int64_t *next = NULL;
 
+    assert(table->kind == KFE_TABLE_CSR);
     memset(out, 0, sizeof *out);
     if (table->rows > INT32_MAX)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "sparse tables have at most %d rows", INT32_MAX);

@@ -12,6 +12,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "core/invariant.h"
+
 enum { ROWS = 4, PANEL = 64, BLOCK = 2048 };
 /* Smaller matrices are multiplied by one thread: starting others would take longer. */
 enum { SERIAL_ENTRIES = 1 << 14 };
@@ -146,6 +148,7 @@ void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const 
     double *block_v = work;
     double *block_out = work + KFE_THIN * a->cols;
 
+    assert(k >= 0 && v != out);
     for (int64_t first = 0; first < k; first += KFE_THIN) {
         int64_t count = k - first < KFE_THIN ? k - first : KFE_THIN;
         gather(a->cols, k, first, count, v, block_v);

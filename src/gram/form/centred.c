@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/gram.h"
 
@@ -137,6 +138,7 @@ kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_g
 {
     kfe_status status = KFE_OK;
 
+    assert(inner->size > 0);
     KFE_TRY(kfe_i_gram_new(ctx, &form, inner->size, sizeof(centred_state), out));
     centred_state *s = (*out)->state;
     s->inner = inner;
@@ -164,6 +166,7 @@ kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to)
     centred_state *source = from->state;
     centred_state *target = to->state;
 
+    assert(from->size == to->size);
     if (target->row_means)
         return KFE_OK;
     KFE_TRY(measure_means(source));

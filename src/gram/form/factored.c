@@ -2,6 +2,7 @@
 /* The operator of the linear kernel: G = XXᵀ is multiplied as X(Xᵀv) and never formed; sparse X stays sparse. */
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "gram/gram.h"
@@ -83,6 +84,7 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
 {
     kfe_status status = KFE_OK;
 
+    assert(table->kind != KFE_TABLE_TEXT);
     KFE_TRY(kfe_i_gram_new(ctx, &form, table->rows, sizeof(factored_state), out));
     factored_state *s = (*out)->state;
     KFE_TRY(kfe_i_kernel_parse(ctx, "linear", &s->linear));

@@ -10,6 +10,7 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/gram.h"
 #include "kernel/tile/cross.h"
@@ -116,6 +117,7 @@ kfe_status kfe_i_gram_partial(kfe_context *ctx, const kfe_i_gram *source, int64_
 {
     kfe_status status = KFE_OK;
 
+    assert(rows >= 0);
     KFE_TRY(kfe_i_gram_new(ctx, &form, source->size, sizeof(partial_state), out));
     partial_state *s = (*out)->state;
     s->source = source;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/thin.h"
 #include "gram/gram.h"
@@ -121,6 +122,7 @@ const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index)
 {
     const stored_state *s = gram->state;
 
+    assert(index >= 0 && index < gram->size);
     if (gram->form != &form_f64 && gram->form != &form_precomputed)
         return NULL;
     return s->wide + index * s->stride;
@@ -169,6 +171,7 @@ kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int sin
     int64_t n = source->size;
     double bytes = (single ? 4.0 : 8.0) * (double)n * (double)n;
 
+    assert(source->size >= 0);
     KFE_TRY(kfe_i_gram_new(ctx, single ? &form_f32 : &form_f64, n, sizeof(stored_state), out));
     stored_state *s = (*out)->state;
     s->stride = n;
@@ -218,6 +221,7 @@ kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kf
 {
     kfe_status status = KFE_OK;
 
+    assert(table->rows == table->cols);
     *out = NULL;
     KFE_TRY(check_symmetric(ctx, table));
     KFE_TRY(kfe_i_gram_new(ctx, &form_precomputed, table->rows, sizeof(stored_state), out));

@@ -3,6 +3,7 @@
  * in a search over settings. Products read the whole matrix, with zeros for the other rows. */
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/thin.h"
 #include "gram/gram.h"
@@ -71,6 +72,7 @@ kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *gram, const double *v, int
     const subset_state *s = gram->state;
     double *work = NULL;
 
+    assert(k >= 0 && v != out);
     KFE_TRY(reserve(gram, k));
     KFE_CHECK_ALLOC_BY(gram->ctx, work, kfe_i_gram_workspace(gram, kfe_i_thin_work(s->all, s->all)));
     memset(s->padded, 0, (size_t)(s->all * k) * sizeof *s->padded);
@@ -118,6 +120,7 @@ kfe_status kfe_i_gram_subset(kfe_context *ctx, int64_t all, const double *matrix
 {
     kfe_status status = kfe_i_gram_new(ctx, &form_subset, count, sizeof(subset_state), out);
 
+    assert(kfe_i_all_below(index, count, all));
     if (status == KFE_OK)
         *(subset_state *)(*out)->state = (subset_state){.matrix = matrix, .all = all, .index = index};
     return status;

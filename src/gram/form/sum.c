@@ -2,6 +2,7 @@
 /* The operator of a weighted sum of kernels, made of one operator for each. */
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/gram.h"
 
@@ -133,6 +134,7 @@ kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *we
     kfe_status status = KFE_OK;
     int64_t taken = 0;
 
+    assert(count >= 1);
     KFE_TRY(kfe_i_gram_new(ctx, &form, terms[0]->size, sizeof(sum_state), out));
     sum_state *s = (*out)->state;
     KFE_ALLOC_ZERO(ctx, s->terms, count);

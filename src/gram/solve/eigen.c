@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/dense/basis.h"
@@ -379,6 +380,8 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
     kfe_i_kept kept = {0};
     eigen_state s = {.ctx = gram->ctx, .n = gram->size, .k = k};
 
+    assert(k >= 1 && k <= gram->size);
+    assert(tolerance > 0);
     if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
         return dense_eigen(gram, k, eigenvalues, vectors);
     choose_sizes(&s);

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
@@ -353,6 +354,8 @@ kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *
     solve_state s = {.ctx = gram->ctx, .ridge = ridge, .n = gram->size, .k = k};
     double reached = 0;
 
+    assert(k >= 0 && right != out);
+    assert(tolerance > 0);
     if (gram->size <= DIRECT_SIZE) {
         status = direct_solve(gram, ridge, right, k, out);
         return status == KFE_OK && residual ? measure_direct(gram, ridge, right, k, out, residual) : status;

@@ -6,6 +6,7 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
@@ -83,6 +84,7 @@ int64_t kfe_i_cross_times_work(const kfe_context *ctx, const kfe_i_kernel *kerne
 kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
                              const kfe_i_points *b, const kfe_i_product *product, double *work)
 {
+    assert(a->table.rows >= 0 && b->table.rows >= 0 && product->k >= 0);
     cross_job job = {kernel, a, b, product, work, tile_work(a, b)};
     kfe_i_panels panels = {.stage = "multiplying with the kernel",
                            .threads = kfe_i_tile_threads(ctx, kernel),
@@ -143,6 +145,7 @@ kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const 
     self_job job = {kernel, points, first, size, v, work, sums + tile_work(points, points)};
     kfe_i_panels panels = {"multiplying with the kernel", threads, size, KFE_TILE_SIDE, KFE_SHARE_FIXED};
 
+    assert(first >= 0 && first <= points->table.rows && v.k >= 0);
     for (int t = 0; t < threads; t++)
         memset(work + job.own * t, 0, (size_t)sums * sizeof *work);
     clear_scratch(points, points, work, job.own, sums + KFE_TILE_SIZE, threads);
@@ -188,6 +191,9 @@ kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i
     block_job job = {kernel, rows, cols, out, stride, NULL, scratch};
     kfe_i_panels panels = {"computing the kernel", threads, rows.count, KFE_TILE_SIDE, KFE_SHARE_FREE};
 
+    assert(kfe_i_range_within(rows.first, rows.count, rows.points->table.rows));
+    assert(kfe_i_range_within(cols.first, cols.count, cols.points->table.rows));
+    assert(stride >= cols.count);
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
     KFE_TRY(kfe_i_each_panel(ctx, &panels, block_panel, &job));
 cleanup:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 static kfe_status check_nonnegative(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table)
@@ -199,6 +200,7 @@ kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, con
 {
     kfe_status status = KFE_OK;
 
+    assert(kfe_i_all_below(index, count, points->table.rows));
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     KFE_TRY(kfe_i_table_gather(ctx, &points->source, index, count, &out->source));

@@ -16,6 +16,7 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/invariant.h"
 #include "kernel/tile/rows.h"
 
 /* A squared distance below this share of nᵢ + nⱼ, or a sum over sparse coordinates below this share of its terms, is
@@ -391,6 +392,9 @@ static void user_tile(tile_job *job)
 void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *out,
                      int64_t stride, double *scratch)
 {
+    assert(kfe_i_range_within(rows.first, rows.count, rows.points->table.rows));
+    assert(kfe_i_range_within(cols.first, cols.count, cols.points->table.rows));
+    assert(stride >= cols.count);
     static void (*const fill[])(tile_job *) = {
         [KFE_BASE_DOT] = dot_tile,
         [KFE_BASE_DISTANCE] = distance_tile,

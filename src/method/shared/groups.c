@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 
 static kfe_status count_members(kfe_i_groups *groups)
@@ -21,6 +22,8 @@ kfe_status kfe_i_groups_from_classes(kfe_context *ctx, const kfe_i_target *targe
 {
     kfe_status status = KFE_OK;
 
+    assert(target->task == KFE_TASK_CLASSES);
+    assert(kfe_i_codes_below(target->codes, target->rows, target->class_count));
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->rows = target->rows;
