@@ -91,6 +91,8 @@ static kfe_status begin_model(kfe_i_fit *job)
     KFE_TRY(describe_learner(job));
     job->model->train_rows = kfe_data_rows(job->train);
     job->model->label_column = job->train->label_column;
+    if (job->train->target_name)
+        KFE_STRDUP(job->ctx, job->model->label_name, job->train->target_name);
     KFE_TRY(describe_views(job));
     KFE_TRY(describe_target(job));
 cleanup:

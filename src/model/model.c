@@ -51,6 +51,7 @@ void kfe_model_free(kfe_model *model)
     free_records(model);
     kfe_i_kernel_list_free(&model->kernels);
     kfe_i_free(ctx, model->class_names);
+    kfe_i_free(ctx, model->label_name);
     kfe_i_free(ctx, model->views);
     kfe_i_free(ctx, model->coefficients);
     kfe_i_free(ctx, model->offset);

@@ -41,6 +41,7 @@ struct kfe_model {
     kfe_task task;
     int64_t class_count;
     char **class_names;
+    char *label_name;     /* the header of the label in the training file, or NULL */
     int64_t label_column; /* of the training file, from 1; 0: not known */
 
     int view_count;

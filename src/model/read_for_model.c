@@ -139,6 +139,18 @@ static int model_fills(const kfe_model *model)
     return 0;
 }
 
+/* The columns that file `index` should have; no names if the training file had none. */
+static kfe_i_expected_view expected_columns(const reading *r, int index)
+{
+    int view = names_decide(r) ? find_in_model(r->model, r->files[index].name) : index;
+    const kfe_i_model_view *found = view >= 0 && view < r->model->view_count ? &r->model->views[view] : NULL;
+    kfe_i_expected_view none = {0, NULL};
+
+    if (!found || !found->column_names || found->strings)
+        return none;
+    return (kfe_i_expected_view){found->cols, found->column_names};
+}
+
 /* The name of the first column of strings, or NULL. */
 static const char *string_name(const kfe_model *model)
 {
@@ -153,8 +165,10 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     kfe_status status = KFE_OK;
     const char **paths = NULL;
     const char **names = NULL;
+    kfe_i_expected_view *views = NULL;
     int fills = model_fills(r->model);
-    kfe_i_expected expected = {.keeps_missing =
+    kfe_i_expected expected = {.label_name = r->model->label_name,
+                               .keeps_missing =
                                    fills && r->missing != KFE_MISSING_ERROR && r->missing != KFE_MISSING_DROP,
                                .string_name = string_name(r->model),
                                .task = r->model->task};
@@ -166,7 +180,10 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
                  "their rows out with {missing=drop}");
     KFE_ALLOC(r->ctx, paths, r->count);
     KFE_ALLOC(r->ctx, names, r->count);
+    KFE_ALLOC_ZERO(r->ctx, views, r->count);
+    expected.views = views;
     for (int i = 0; i < r->count; i++) {
+        views[i] = expected_columns(r, i);
         paths[i] = r->files[i].path;
         names[i] = r->files[i].given;
     }
@@ -174,6 +191,7 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
 cleanup:
     kfe_i_free(r->ctx, paths);
     kfe_i_free(r->ctx, names);
+    kfe_i_free(r->ctx, views);
     return status;
 }
 

@@ -341,3 +341,84 @@ def test_rows_that_are_dropped_are_seen_in_the_output(kfe):
     kfe.ok("predict", "m.kfe", "t.csv", "--missing", "drop", "-o", "p.npz")
     assert numpy.load(kfe.path("p.npz"))["id"].tolist() == [str(i) for i in whole]
     assert ".npz" in kfe.ok("transform", "m.kfe", "t.csv", "--missing", "drop", "-o", "z.npy").err
+
+
+# ---- columns ----
+
+
+def named(count=40, seed=4):
+    """Rows of id, a, b, c and the class, which a and b decide."""
+    draw = numpy.random.default_rng(seed)
+    table = draw.normal(size=(count, 3)).round(4)
+    return [[f"p{i}", *row, "no yes".split()[int(row[0] + row[1] > 0)]] for i, row in enumerate(table)]
+
+
+FIT_NAMED = ["fit", "-m", "kfd", "-k", "rbf:gamma=0.5", "--learner", "svm"]
+
+
+def columns(rows, *order):
+    return [[row[j] for j in order] for row in rows]
+
+
+@pytest.mark.parametrize("flags", [["--id", "name"], ["--id", "1"], ["--drop", "name"], ["--drop", "1"],
+                                   ["--select", "a,b,c"], ["--select", "2-4"], ["--drop", "na*"]])
+def test_columns_that_are_no_features(kfe, flags):
+    """The features are those of a file without the column."""
+    rows = named()
+    write(kfe, "all.csv", rows, "name,a,b,c,class")
+    write(kfe, "plain.csv", columns(rows, 1, 2, 3, 4), "a,b,c,class")
+    assert "40 examples, 3 columns, 2 classes (no, yes)" in kfe.ok(*FIT_NAMED, *flags, "all.csv", "-o", "m.kfe").err
+    kfe.ok(*FIT_NAMED, "-q", "plain.csv", "-o", "plain.kfe")
+    expected = kfe.ok("transform", "plain.kfe", "plain.csv").out
+    assert kfe.ok("transform", "m.kfe", "all.csv").out == expected
+    assert kfe.ok("transform", "m.kfe", "plain.csv").out == expected
+
+
+def test_the_id_is_kept_in_outputs(kfe):
+    write(kfe, "t.csv", named(), "name,a,b,c,class")
+    kfe.ok(*FIT_NAMED, "-q", "--id", "name", "t.csv", "-o", "m.kfe")
+    for command in "predict", "transform":
+        lines = [line.split(",") for line in kfe.ok(command, "--id", "name", "m.kfe", "t.csv").out.splitlines()]
+        assert [line[0] for line in lines] == ["name"] + [f"p{i}" for i in range(40)]
+
+
+def test_new_data_is_matched_by_name(kfe):
+    rows = named()
+    write(kfe, "t.csv", columns(rows, 1, 2, 3, 4), "a,b,c,class")
+    kfe.ok(*FIT_NAMED, "-q", "t.csv", "-o", "m.kfe")
+    expected = kfe.ok("predict", "m.kfe", "t.csv").out
+    for name, order, header, ignored in (("order", (4, 3, 1, 2), "class,c,a,b", ""), ("bare", (3, 2, 1), "c,b,a", ""),
+                                         ("more", (0, 3, 4, 2, 1), "name,c,class,b,a", "1 column that the model")):
+        write(kfe, f"{name}.csv", columns(rows, *order), header)
+        done = kfe.ok("predict", "-v", "m.kfe", f"{name}.csv")
+        assert done.out == expected and ignored in done.err
+    kfe.ok("evaluate", "m.kfe", "more.csv")
+    write(kfe, "less.csv", columns(rows, 3, 4), "c,class")
+    kfe.refused("predict", "m.kfe", "less.csv", says=("2 of the 3 columns", "missing: 'a', 'b'"))
+    write(kfe, "nameless.csv", columns(rows, 1, 2, 3))
+    assert kfe.ok("predict", "m.kfe", "nameless.csv").out == expected
+
+
+def test_row_numbers_without_a_name_are_left_out(kfe):
+    rows = [[i, *row[1:]] for i, row in enumerate(named())]
+    write(kfe, "t.csv", rows, ",a,b,c,class")
+    said = kfe.ok(*FIT_NAMED, "-v", "t.csv", "-o", "m.kfe").err
+    assert "counts the rows" in said and "40 examples, 3 columns" in said
+    write(kfe, "t.csv", [[7 * i, *row[1:]] for i, row in enumerate(rows)], ",a,b,c,class")  # no row numbers
+    assert "40 examples, 4 columns" in kfe.ok(*FIT_NAMED, "t.csv", "-o", "m.kfe").err
+
+
+def test_columns_that_do_not_exist_are_named(kfe):
+    write(kfe, "t.csv", named(), "name,a,b,c,class")
+    kfe.refused(*FIT_NAMED, "--drop", "nam", "t.csv", "-o", "m.kfe", says=("drop", "'nam'", "did you mean 'name'"))
+    kfe.refused(*FIT_NAMED, "--select", "2-9", "t.csv", "-o", "m.kfe", says=("select", "'2-9'", "1 to 5"))
+    kfe.ok("convert", "--drop", "name", "t.csv", "t.svm")
+    kfe.refused(*FIT_NAMED, "--drop", "2", "t.svm", "-o", "m.kfe", says=("--drop", "text tables", "libsvm"))
+
+
+def test_unseen_sparse_columns_are_ignored_with_a_count(kfe):
+    kfe.write("t.svm", "".join(f"{i % 2} 1:{i % 5} 2:{(i * 3) % 7 + i % 2}\n" for i in range(20)))
+    kfe.ok(*FIT_NAMED, "-q", "t.svm", "-o", "m.kfe")
+    kfe.write("new.svm", "".join(f"{i % 2} 1:{i % 5} 2:{(i * 3) % 7 + i % 2} {3 + i}:1\n" for i in range(20)))
+    done = kfe.ok("predict", "m.kfe", "new.svm")
+    assert done.out == kfe.ok("predict", "m.kfe", "t.svm").out and "20 entries of columns" in done.err

@@ -13,7 +13,7 @@
 /* Checks the number of columns for the content that is expected; rows of another length are refused later. */
 static kfe_status check_shape(kfe_i_csv *csv)
 {
-    int64_t numbers = csv->dialect.fields - (csv->dialect.label >= 0);
+    int64_t numbers = csv->cols;
     const char *file = csv->block.source->name;
 
     if (csv->settings->content == KFE_CONTENT_LABELS && csv->dialect.fields != 1)
@@ -31,7 +31,8 @@ static kfe_status check_shape(kfe_i_csv *csv)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,
                              "the only column is the label, which leaves no features; use {label=none}, or "
                              "check {delimiter}");
-    csv->cols = csv->settings->content == KFE_CONTENT_STRINGS ? 0 : numbers;
+    if (csv->settings->content == KFE_CONTENT_STRINGS)
+        csv->cols = 0;
     return KFE_OK;
 }
 
@@ -78,11 +79,24 @@ static kfe_status take_strings(kfe_i_csv *csv, kfe_i_table *table)
     return status;
 }
 
+static kfe_status take_ids(kfe_i_csv *csv, kfe_i_table *ids)
+{
+    kfe_status status = kfe_i_text_take(&csv->ids, &ids->bytes);
+
+    ids->ctx = csv->ctx;
+    ids->owned = 1;
+    ids->kind = KFE_TABLE_TEXT;
+    ids->rows = csv->rows;
+    ids->cols = 1;
+    ids->row_start = csv->id_start;
+    csv->id_start = NULL;
+    return status;
+}
+
 /* Takes the names of the columns and of the label from the header. */
 static kfe_status take_names(kfe_i_csv *csv, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
-    int64_t column = 0;
 
     if (!csv->dialect.names)
         return KFE_OK;
@@ -90,8 +104,12 @@ static kfe_status take_names(kfe_i_csv *csv, kfe_i_raw_table *out)
     for (int64_t j = 0; j < csv->dialect.fields; j++) {
         if (j == csv->dialect.label)
             out->labels.name = csv->dialect.names[j];
+        else if (j == csv->dialect.id)
+            out->id_name = csv->dialect.names[j];
+        else if (csv->dialect.place[j] >= 0)
+            out->column_names[csv->dialect.place[j]] = csv->dialect.names[j];
         else
-            out->column_names[column++] = csv->dialect.names[j];
+            continue;
         csv->dialect.names[j] = NULL;
     }
 cleanup:
@@ -117,6 +135,8 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
         csv->values = NULL;
     }
     KFE_TRY(take_names(csv, out));
+    if (csv->dialect.id >= 0)
+        KFE_TRY(take_ids(csv, &out->ids));
 cleanup:
     return status;
 }
@@ -128,6 +148,10 @@ static void close_csv(kfe_i_csv *csv)
     kfe_i_free(csv->ctx, csv->dialect.names);
     kfe_i_free(csv->ctx, csv->values);
     kfe_i_free(csv->ctx, csv->string_start);
+    kfe_i_free(csv->ctx, csv->dialect.place);
+    kfe_i_free(csv->ctx, csv->id_start);
+    kfe_i_free(csv->ctx, csv->id_spans);
+    kfe_i_text_free(&csv->ids);
     kfe_i_free(csv->ctx, csv->label_spans);
     kfe_i_free(csv->ctx, csv->string_spans);
     kfe_i_text_free(&csv->strings);
@@ -146,6 +170,7 @@ static kfe_status read_delimited(kfe_context *ctx, kfe_i_source *source, const k
     csv.dialect.delimiter = delimiter;
     csv.labels = &out->labels;
     kfe_i_text_init(&csv.strings, ctx);
+    kfe_i_text_init(&csv.ids, ctx);
     KFE_TRY(kfe_i_block_open(source, &csv.block));
     KFE_TRY(kfe_i_block_fill(&csv.block));
     KFE_TRY(kfe_i_csv_choose_dialect(&csv));

@@ -24,6 +24,8 @@ typedef struct kfe_i_dialect {
     char delimiter; /* a blank stands for any number of blanks */
     int64_t fields; /* per row */
     int64_t label;  /* 0-based field of the label, -1: none */
+    int64_t id;     /* 0-based field of the name of the row, -1: none */
+    int64_t *place; /* the column of the table that each field becomes, -1: none */
     int64_t string; /* 0-based field of the string, -1: all but the label are numbers */
     char **names;   /* header, one per field and NULL, or NULL */
     int64_t first_line;
@@ -42,8 +44,11 @@ typedef struct kfe_i_csv {
     int64_t *string_start;
     int64_t string_capacity;
     kfe_i_labels *labels;
+    kfe_i_text ids;
+    int64_t *id_start;
+    int64_t id_capacity;
     /* of the rows of the block at hand */
-    kfe_i_span *label_spans, *string_spans;
+    kfe_i_span *label_spans, *string_spans, *id_spans;
     int64_t span_capacity;
 } kfe_i_csv;
 
@@ -62,6 +67,9 @@ void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end);
 
 /* Finds delimiter, header, label and string column from the first lines, and moves past the header. */
 kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
+
+/* Finds out what each field becomes: dialect.id, dialect.place, the label again, and csv->cols. */
+kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv);
 
 /* Parses all whole records in the block; *used receives their length in bytes. */
 kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used);

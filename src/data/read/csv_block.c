@@ -147,7 +147,7 @@ static int only_blanks_after_quote(const kfe_i_field *field)
 
 /* Stores one field; returns 0 with the error noted. */
 static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field,
-                      double **value)
+                      double *values)
 {
     double parsed;
 
@@ -161,10 +161,14 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
         csv->string_spans[row] = span_of(csv, field);
         return 1;
     }
+    if (number == csv->dialect.id)
+        csv->id_spans[row] = span_of(csv, field);
+    if (csv->dialect.place[number] < 0)
+        return 1;
     if (!kfe_i_parse_number(field->begin, field->end, &parsed) || !isfinite(parsed))
         if (!take_odd_value(csv, part, number, field, &parsed))
             return 0;
-    *(*value)++ = parsed;
+    values[csv->dialect.place[number]] = parsed;
     return 1;
 }
 
@@ -189,14 +193,14 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
 /* Parses the record at `begin`; returns its line end, or NULL with the error noted. */
 static const char *parse_row(kfe_i_csv *csv, share *part, const char *begin, int64_t row)
 {
-    double *value = csv->values ? csv->values + (csv->rows + row) * csv->cols : NULL;
+    double *values = csv->values ? csv->values + (csv->rows + row) * csv->cols : NULL;
     const char *c = kfe_i_csv_row_begin(csv->dialect.delimiter, begin);
     kfe_i_field field = {0};
     int64_t number = 0;
 
     for (; c; c = kfe_i_csv_next_field(csv->dialect.delimiter, &field)) {
         if (number == csv->dialect.fields || !kfe_i_csv_field(csv->dialect.delimiter, c, part->end, &field) ||
-            !take_field(csv, part, number, row, &field, &value))
+            !take_field(csv, part, number, row, &field, values))
             return report_length(csv, part, begin);
         number++;
     }
@@ -341,6 +345,10 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
         KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->string_spans, rows, sizeof *spans));
         csv->string_spans = spans;
     }
+    if (csv->dialect.id >= 0) {
+        KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->id_spans, rows, sizeof *spans));
+        csv->id_spans = spans;
+    }
     csv->span_capacity = rows;
 cleanup:
     return status;
@@ -425,6 +433,26 @@ cleanup:
     return status;
 }
 
+static kfe_status add_ids(kfe_i_csv *csv, int64_t rows)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_GROW(csv->ctx, csv->id_start, csv->id_capacity, csv->rows + rows + 1);
+    csv->id_start[0] = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        kfe_i_span span = csv->id_spans[i];
+        const char *word = csv->block.bytes + span.begin;
+        if (span_is_quoted(csv, span))
+            kfe_i_csv_unquote(&csv->ids, word, word + span.length);
+        else
+            kfe_i_text_add(&csv->ids, word, span.length);
+        csv->id_start[csv->rows + i + 1] = csv->ids.length;
+    }
+    status = csv->ids.status;
+cleanup:
+    return status;
+}
+
 /* ---- the whole block ---- */
 
 static int64_t place_shares(kfe_i_csv *csv, share *shares, int count)
@@ -470,6 +498,8 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
         KFE_TRY(add_labels(csv, rows));
     if (csv->dialect.string >= 0)
         KFE_TRY(add_strings(csv, rows));
+    if (csv->dialect.id >= 0)
+        KFE_TRY(add_ids(csv, rows));
     csv->rows += rows;
 cleanup:
     return status;

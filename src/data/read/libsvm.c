@@ -27,6 +27,7 @@ typedef struct libsvm {
     double *values;
     int64_t cols;
     int64_t last_index; /* in the current row */
+    int64_t unknown;    /* entries of columns that the model does not know */
     int has_missing;
     int warned;
 } libsvm;
@@ -154,10 +155,14 @@ static kfe_status parse_value(libsvm *reader, token word, const char *colon, dou
     return isfinite(*value) ? KFE_OK : fail_at(reader, word, "the value is not finite");
 }
 
-static kfe_status check_width(libsvm *reader, token word, int64_t index)
+/* *unknown: the column is beyond those of the model that the data is for, so the entry is ignored. */
+static kfe_status check_width(libsvm *reader, token word, int64_t index, int *unknown)
 {
     int64_t expected = reader->settings->columns;
 
+    *unknown = expected > 0 && index > expected && reader->settings->expected;
+    if (*unknown)
+        return KFE_OK;
     if (expected > 0 && index > expected)
         return kfe_i_fail_at(
             reader->ctx, KFE_EINPUT, reader->block.source->name, reader->line, word.begin - reader->text + 1,
@@ -174,6 +179,7 @@ static kfe_status take_entry(libsvm *reader, token word)
     const char *colon = colon_in(word);
     int64_t index = 0;
     double value = 0;
+    int unknown = 0;
 
     if (!colon)
         return fail_at(reader, word, "an entry must be index:value");
@@ -186,8 +192,9 @@ static kfe_status take_entry(libsvm *reader, token word)
     }
     KFE_TRY(parse_index(reader, word, colon, &index));
     KFE_TRY(parse_value(reader, word, colon, &value));
-    KFE_TRY(check_width(reader, word, index));
-    if (value == 0)
+    KFE_TRY(check_width(reader, word, index, &unknown));
+    reader->unknown += unknown;
+    if (value == 0 || unknown)
         return KFE_OK;
     KFE_GROW(reader->ctx, reader->columns, reader->column_capacity, reader->entries + 1);
     KFE_GROW(reader->ctx, reader->values, reader->value_capacity, reader->entries + 1);
@@ -319,6 +326,10 @@ static kfe_status read_libsvm(kfe_context *ctx, kfe_i_source *source, const kfe_
     KFE_TRY(kfe_i_block_open(source, &reader.block));
     KFE_TRY(read_blocks(&reader));
     KFE_TRY(check_result(&reader));
+    if (reader.unknown > 0)
+        kfe_i_log(ctx, KFE_LOG_WARNING, "%s: %lld entr%s of columns that the model does not know %s ignored",
+                  source->name, (long long)reader.unknown, reader.unknown == 1 ? "y" : "ies",
+                  reader.unknown == 1 ? "is" : "are");
     take_result(&reader, out);
 cleanup:
     kfe_i_free(ctx, reader.row_start);

@@ -18,6 +18,15 @@ static const kfe_i_param rows[] = {
         "label column: auto (the last one, in LIBSVM files the first), last, first, none, a name from the "
         "header or a number from 1"),
     ROW(KFE_TEXT, label_file, "label_file", "", "take the labels from this file of one column"),
+    ROW(KFE_TEXT, id, "id", "",
+        "the column of a text table that names its rows, by name or number; it is no feature, and outputs "
+        "begin with it"),
+    ROW(KFE_TEXT, drop, "drop", "",
+        "columns of a text table to leave out: names, prefixes such as fac_*, numbers from 1 or ranges such "
+        "as 2-4, "
+        "separated by commas"),
+    ROW(KFE_TEXT, select, "select", "",
+        "the only columns of a text table to take, besides the label; written as for drop"),
     ROW(KFE_TEXT, delimiter, "delimiter", "auto",
         "what separates the fields of a text table: auto, comma, tab, semicolon, space, pipe, or one "
         "character"),
@@ -109,6 +118,11 @@ static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const c
 
     kfe_i_raw_table_init(out, ctx);
     KFE_TRY(choose_reader(source, path, settings->format, &reader));
+    if ((settings->id[0] || settings->drop[0] || settings->select[0]) && reader != &kfe_i_csv_reader &&
+        reader != &kfe_i_tsv_reader)
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "%s: {id}, {drop} and {select} are for text tables (CSV, TSV), not for %s files",
+                 source->name, reader->name);
     KFE_TRY(reader->read(ctx, source, settings, out));
     if (out->table.rows == 0 && out->labels.rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: no rows of data; it needs at least one", source->name);
@@ -144,6 +158,8 @@ static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings 
     own.format = 0;
     own.columns = 0;
     own.content = KFE_CONTENT_LABELS;
+    own.id[0] = own.drop[0] = own.select[0] = '\0';
+    own.expected_index = -1;
     KFE_TRY(read_file(ctx, settings->label_file, &own, &labels));
     if (!labels.labels.present)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: a label file has one column of labels", settings->label_file);
@@ -316,10 +332,16 @@ static kfe_status check_row_counts(kfe_context *ctx, int count, const char *cons
 }
 
 /* The settings for one file: only the last one may hold the label, and `columns` is about that one. */
-static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe_i_view *view, int is_last)
+static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe_i_view *view, int index,
+                                       int count)
 {
     kfe_i_read_settings own = *all;
+    int is_last = index + 1 == count;
 
+    own.expected_index = index;
+    own.may_have_label = is_last && !all->label_file[0];
+    if (index > 0)
+        own.id[0] = '\0';
     if (!is_last) {
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
@@ -336,7 +358,7 @@ static kfe_status read_raw_tables(kfe_context *ctx, int count, const char *const
     kfe_status status = KFE_OK;
 
     for (int v = 0; v < count; v++) {
-        kfe_i_read_settings own = settings_of(settings, &views[v], v + 1 == count);
+        kfe_i_read_settings own = settings_of(settings, &views[v], v, count);
         KFE_TRY(read_file(ctx, paths[v], &own, &raws[v]));
     }
     KFE_TRY(check_row_counts(ctx, count, paths, raws));
@@ -371,6 +393,7 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     *out = NULL;
     KFE_TRY(parse_settings(ctx, options, &settings));
     settings.expected = expected;
+    settings.label_is_given = strcmp(settings.label, "auto") != 0;
     if (expected && expected->keeps_missing)
         settings.missing = KFE_MISSING_KEEP;
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));

@@ -23,19 +23,29 @@ enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
 
 #define KFE_MISSING_WORDS "error|mean|median|most-frequent|drop"
 
+/* The columns of one file that is read for a model. */
+typedef struct kfe_i_expected_view {
+    int64_t count;
+    char *const *names; /* NULL: not known */
+} kfe_i_expected_view;
+
 /* What a model says about new data that is read for it. */
 typedef struct kfe_i_expected {
-    int keeps_missing;       /* the model fills in missing values */
-    const char *string_name; /* what the column of strings was called in training; NULL: not known */
+    const kfe_i_expected_view *views; /* one per file, or NULL */
+    const char *label_name;           /* the header of the label in training, or NULL */
+    int keeps_missing;                /* the model fills in missing values */
+    const char *string_name;          /* what the column of strings was called in training; NULL: not known */
     kfe_task
         task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
 } kfe_i_expected;
 
-/* Filled from the table kfe_i_read_params, except the last field. */
+/* Filled from the table kfe_i_read_params, except the last fields. */
 typedef struct kfe_i_read_settings {
     char label[KFE_PARAM_TEXT_SIZE];      /* auto, last, first, none, a column's name or 1-based number */
     char label_file[KFE_PARAM_TEXT_SIZE]; /* "" : none */
-    char delimiter[KFE_PARAM_TEXT_SIZE];  /* auto, comma, tab, semicolon, space, pipe, or one character */
+    char id[KFE_PARAM_TEXT_SIZE];         /* the column that names the rows; "": none */
+    char drop[KFE_PARAM_TEXT_SIZE], select[KFE_PARAM_TEXT_SIZE]; /* lists of columns; "": none, all */
+    char delimiter[KFE_PARAM_TEXT_SIZE]; /* auto, comma, tab, semicolon, space, pipe, or one character */
     int header;
     int format; /* index into the words of the parameter: auto, csv, tsv, libsvm, npy, npz */
     int task;
@@ -44,7 +54,8 @@ typedef struct kfe_i_read_settings {
     char
         string_views[KFE_PARAM_TEXT_SIZE]; /* names, "a;b": those that hold strings whatever `content` says */
     int64_t columns;                       /* expected number of features: pads libsvm files; 0: as found */
-    const kfe_i_expected *expected;        /* NULL: the data is not for a model */
+    int label_is_given, may_have_label, expected_index; /* of one file: see read.c */
+    const kfe_i_expected *expected;                     /* NULL: the data is not for a model */
 } kfe_i_read_settings;
 
 extern const kfe_i_param_table kfe_i_read_params;

@@ -251,6 +251,8 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
     KFE_TRY(set_number(file, "train_rows", model->train_rows));
     KFE_TRY(set_number(file, "label_column", model->label_column));
+    if (model->label_name)
+        KFE_TRY(kfe_i_safetensors_set(file, "label_name", model->label_name));
     KFE_TRY(set_views(file, model));
     KFE_TRY(set_classes(file, model));
     KFE_TRY(set_kernels(file, model));

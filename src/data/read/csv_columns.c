@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decides what each field of a delimited file is, for csv.c: a column of the table, the label, the string, the name of the
+ * row, or nothing. Users drop and select columns by name, number or range; a first column of row numbers without a name, as
+ * pandas writes it, is dropped; for a model, columns are found by the names that it was fitted with.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/suggest.h"
+#include "data/intern.h"
+#include "data/read/csv.h"
+
+static const char *name_at(const void *list, int index)
+{
+    return ((const char *const *)list)[index];
+}
+
+/* ---- lists of columns ---- */
+
+/* A list "a,b,3,5-7,fac_*" while its items are marked. */
+typedef struct marking {
+    const kfe_i_csv *csv;
+    const char *parameter; /* for messages */
+    unsigned char *marks;  /* one per field */
+} marking;
+
+static int mark_range(const marking *m, const char *item)
+{
+    long long first = 0;
+    long long last = 0;
+    int used = 0;
+
+    if (sscanf(item, "%9lld-%9lld%n", &first, &last, &used) == 2 && item[used] == '\0')
+        ;
+    else if (sscanf(item, "%9lld%n", &first, &used) == 1 && item[used] == '\0')
+        last = first;
+    else
+        return 0;
+    if (first < 1 || last < first || last > m->csv->dialect.fields)
+        return 0;
+    memset(m->marks + first - 1, 1, (size_t)(last - first + 1));
+    return 1;
+}
+
+static int mark_names(const marking *m, const char *item)
+{
+    size_t length = strlen(item);
+    int prefix = length > 1 && item[length - 1] == '*';
+    int found = 0;
+
+    for (int64_t j = 0; m->csv->dialect.names && j < m->csv->dialect.fields; j++) {
+        const char *name = m->csv->dialect.names[j];
+        if (prefix ? strncmp(name, item, length - 1) == 0 : strcmp(name, item) == 0)
+            found = m->marks[j] = 1;
+    }
+    return found;
+}
+
+static kfe_status mark_item(const marking *m, const char *item)
+{
+    char suggestion[128] = "";
+
+    if (mark_names(m, item) || mark_range(m, item))
+        return KFE_OK;
+    if (m->csv->dialect.names)
+        kfe_i_suggest(item, name_at, m->csv->dialect.names, suggestion, sizeof suggestion);
+    return kfe_i_fail_at(
+        m->csv->ctx, KFE_EINPUT, m->csv->block.source->name, 0, 0,
+        "%s: there is no column '%.100s'%s; give names from the header%s, prefixes such as fac_*, "
+        "numbers from 1 to %lld or ranges such as 2-4, separated by commas",
+        m->parameter, item, suggestion, m->csv->dialect.names ? "" : " (this file has none)",
+        (long long)m->csv->dialect.fields);
+}
+
+static kfe_status mark_list(const marking *m, const char *list)
+{
+    kfe_status status = KFE_OK;
+    char item[KFE_PARAM_TEXT_SIZE];
+
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        snprintf(item, sizeof item, "%.*s", (int)length, list);
+        KFE_TRY(mark_item(m, item));
+        list += length + (list[length] == ',');
+    }
+cleanup:
+    return status;
+}
+
+/* ---- row numbers ---- */
+
+/* Whether the first fields of the next records count 0, 1, 2 or 1, 2, 3. */
+static int counts_rows(const kfe_i_csv *csv)
+{
+    enum { ROWS_TO_JUDGE = 5 };
+    const char *end = kfe_i_block_lines_end(&csv->block);
+    int quotes = memchr(csv->block.bytes, '"', (size_t)csv->block.length) != NULL;
+    const char *c = csv->block.bytes;
+    double first = 0;
+    double value = 0;
+    int row = 0;
+
+    for (; row < ROWS_TO_JUDGE && c < end; row++) {
+        kfe_i_field field;
+        if (!kfe_i_csv_field(csv->dialect.delimiter, c, end, &field) ||
+            !kfe_i_parse_number(field.begin, field.end, &value))
+            return 0;
+        if (row == 0)
+            first = value;
+        if (value != first + row || (first != 0 && first != 1))
+            return 0;
+        c = kfe_i_csv_record_end(csv->dialect.delimiter, c, end, quotes);
+        if (!c)
+            break;
+        c++;
+    }
+    return row >= 2;
+}
+
+static int has_index(const kfe_i_csv *csv)
+{
+    const kfe_i_read_settings *settings = csv->settings;
+
+    return csv->dialect.names && csv->dialect.fields > 2 && csv->dialect.names[0][0] == '\0' &&
+           csv->dialect.label != 0 && settings->content == KFE_CONTENT_NUMBERS && !settings->select[0] &&
+           counts_rows(csv);
+}
+
+/* ---- for a model ---- */
+
+static const kfe_i_expected_view *expected_view(const kfe_i_csv *csv)
+{
+    const kfe_i_expected *expected = csv->settings->expected;
+
+    if (!expected || !expected->views || !csv->dialect.names ||
+        csv->settings->content != KFE_CONTENT_NUMBERS || csv->settings->expected_index < 0)
+        return NULL;
+    return expected->views[csv->settings->expected_index].names
+               ? &expected->views[csv->settings->expected_index]
+               : NULL;
+}
+
+static int64_t find_name(const kfe_i_csv *csv, const char *name)
+{
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (strcmp(csv->dialect.names[j], name) == 0)
+            return j;
+    return -1;
+}
+
+static kfe_status missing_columns(const kfe_i_csv *csv, const kfe_i_expected_view *view)
+{
+    enum { SHOWN = 5 };
+    kfe_status status = KFE_OK;
+    int64_t count = 0;
+    kfe_i_text names;
+
+    kfe_i_text_init(&names, csv->ctx);
+    for (int64_t k = 0; k < view->count; k++)
+        if (find_name(csv, view->names[k]) < 0 && count++ < SHOWN)
+            kfe_i_text_printf(&names, "%s'%.100s'", count > 1 ? ", " : "", view->names[k]);
+    KFE_TRY(names.status);
+    status =
+        kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->dialect.first_line, 0,
+                      "%lld of the %lld columns that the model was fitted on are missing: %s%s; give the "
+                      "columns that the model needs, in any order",
+                      (long long)count, (long long)view->count, names.bytes, count > SHOWN ? ", …" : "");
+cleanup:
+    kfe_i_text_free(&names);
+    return status;
+}
+
+/* Fields by name, for tables of many columns. */
+typedef struct name_index {
+    kfe_i_intern words;
+    int64_t *field; /* the first field of each name */
+    int64_t known;  /* names of the file; numbers from here on are names that it has not */
+} name_index;
+
+static kfe_status open_index(const kfe_i_csv *csv, name_index *index)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_intern_init(&index->words, csv->ctx);
+    KFE_ALLOC(csv->ctx, index->field, csv->dialect.fields);
+    for (int64_t j = 0; j < csv->dialect.fields; j++) {
+        int64_t before = index->words.count;
+        int32_t number = 0;
+        KFE_TRY(kfe_i_intern_add(&index->words, csv->dialect.names[j], (int64_t)strlen(csv->dialect.names[j]),
+                                 &number));
+        if (number == before)
+            index->field[number] = j;
+    }
+    index->known = index->words.count;
+cleanup:
+    return status;
+}
+
+static void close_index(const kfe_i_csv *csv, name_index *index)
+{
+    kfe_i_free(csv->ctx, index->field);
+    kfe_i_intern_free(&index->words);
+}
+
+/* The first field of that name, or -1. */
+static kfe_status look_up(name_index *index, const char *name, int64_t *field)
+{
+    int32_t number = 0;
+    kfe_status status = kfe_i_intern_add(&index->words, name, (int64_t)strlen(name), &number);
+
+    *field = status == KFE_OK && number < index->known ? index->field[number] : -1;
+    return status;
+}
+
+/* Finds the field of every column of the model. *unique becomes 0 if two of its columns have one name. */
+static kfe_status place_columns(kfe_i_csv *csv, const kfe_i_expected_view *view, name_index *index,
+                                int *unique)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        csv->dialect.place[j] = -1;
+    for (int64_t k = 0; *unique && k < view->count; k++) {
+        int64_t field = -1;
+        KFE_TRY(look_up(index, view->names[k], &field));
+        if (field < 0)
+            return missing_columns(csv, view);
+        *unique = csv->dialect.place[field] < 0;
+        csv->dialect.place[field] = k;
+    }
+cleanup:
+    return status;
+}
+
+/* The label is the field that training called so, unless the user says where it is. */
+static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, int *matched)
+{
+    kfe_status status = KFE_OK;
+    const char *label = csv->settings->expected->label_name;
+    name_index index = {.field = NULL};
+    int64_t field = csv->dialect.label;
+    int64_t extra;
+
+    *matched = 1;
+    KFE_TRY(open_index(csv, &index));
+    KFE_TRY(place_columns(csv, view, &index, matched));
+    if (!*matched)
+        goto cleanup;
+    if (!csv->settings->label_is_given) {
+        field = -1;
+        if (label && csv->settings->may_have_label)
+            KFE_TRY(look_up(&index, label, &field));
+    }
+    csv->dialect.label = field >= 0 && csv->dialect.place[field] < 0 ? field : -1; /* a column is no label */
+    csv->cols = view->count;
+    extra = csv->dialect.fields - view->count - (csv->dialect.label >= 0) - (csv->dialect.id >= 0);
+    if (extra > 0)
+        kfe_i_log(csv->ctx, KFE_LOG_NOTICE, "%s: %lld column%s that the model does not know %s ignored",
+                  csv->block.source->name, (long long)extra, extra == 1 ? "" : "s",
+                  extra == 1 ? "is" : "are");
+cleanup:
+    close_index(csv, &index);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static kfe_status find_id(kfe_i_csv *csv, unsigned char *marks)
+{
+    kfe_status status = KFE_OK;
+    marking m = {csv, "id", marks};
+
+    csv->dialect.id = -1;
+    if (!csv->settings->id[0])
+        return KFE_OK;
+    KFE_TRY(mark_item(&m, csv->settings->id));
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (marks[j]) {
+            csv->dialect.id = j;
+            break;
+        }
+    memset(marks, 0, (size_t)csv->dialect.fields);
+cleanup:
+    return status;
+}
+
+/* Marks the fields that are not read: dropped, not selected, or row numbers. */
+static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
+{
+    kfe_status status = KFE_OK;
+    marking m = {csv, "select", marks};
+
+    if (csv->settings->select[0]) {
+        KFE_TRY(mark_list(&m, csv->settings->select));
+        for (int64_t j = 0; j < csv->dialect.fields; j++)
+            marks[j] = !marks[j] && j != csv->dialect.label;
+    }
+    m.parameter = "drop";
+    KFE_TRY(mark_list(&m, csv->settings->drop));
+    if (!marks[0] && csv->dialect.id != 0 && has_index(csv)) {
+        marks[0] = 1;
+        kfe_i_log(
+            csv->ctx, KFE_LOG_NOTICE,
+            "%s: the first column has no name and counts the rows, so it is left out; {select} takes it",
+            csv->block.source->name);
+    }
+    if (csv->dialect.id >= 0)
+        marks[csv->dialect.id] = 1;
+cleanup:
+    return status;
+}
+
+/* The last field that is left is the label where that was guessed; none if the others are all that is expected. */
+static void guess_label_again(kfe_i_csv *csv, const unsigned char *removed)
+{
+    const char *label = csv->settings->label;
+    int64_t kept = 0;
+    int64_t last = -1;
+
+    if (csv->dialect.label < 0 || (strcmp(label, "auto") != 0 && strcmp(label, "last") != 0))
+        return;
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (!removed[j]) {
+            kept++;
+            last = j;
+        }
+    csv->dialect.label = csv->settings->columns == kept ? -1 : last;
+}
+
+kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_expected_view *expected;
+    unsigned char *marks = NULL;
+    int matched = 0;
+
+    KFE_ALLOC(csv->ctx, csv->dialect.place, csv->dialect.fields);
+    KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
+    KFE_TRY(find_id(csv, marks));
+    expected = expected_view(csv);
+    if (expected)
+        KFE_TRY(match_names(csv, expected, &matched));
+    if (matched)
+        goto cleanup;
+    KFE_TRY(mark_removed(csv, marks));
+    guess_label_again(csv, marks);
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        csv->dialect.place[j] = marks[j] || j == csv->dialect.label ? -1 : csv->cols++;
+cleanup:
+    kfe_i_free(csv->ctx, marks);
+    return status;
+}
