@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion scripts for shells, from the same tables as the help. */
+/* The completion script for bash, from the same tables as the help; completion_more.c has those for zsh and fish. */
+#include "completion.h"
+
 #include <string.h>
 
 #include "help.h"
 
-static void print_names(FILE *out, const cli_family *family)
+void cli_print_names(FILE *out, const cli_family *family)
 {
     kfe_entry_info entry;
 
@@ -12,7 +14,7 @@ static void print_names(FILE *out, const cli_family *family)
         fprintf(out, "%s%s", i ? " " : "", entry.name);
 }
 
-static void print_command_names(FILE *out)
+void cli_print_command_names(FILE *out)
 {
     const cli_command *command;
 
@@ -20,13 +22,29 @@ static void print_command_names(FILE *out)
         fprintf(out, "%s%s", i ? " " : "", command->name);
 }
 
-static void print_words(FILE *out, const char *words)
+void cli_print_metrics(FILE *out)
+{
+    kfe_entry_info metric;
+
+    for (int i = 0; kfe_metric(i, &metric); i++)
+        fprintf(out, "%s%s", i ? " " : "", metric.name);
+}
+
+void cli_print_kernel_params(FILE *out, int kernel, const char *prefix)
+{
+    const kfe_param_info *param;
+
+    for (int row = 0; (param = cli_kernels.param(kernel, row)) != NULL; row++)
+        fprintf(out, "%s%s%s=", row ? " " : "", prefix, param->name);
+}
+
+void cli_print_words(FILE *out, const char *words)
 {
     for (const char *c = words; *c; c++)
         fputc(*c == '|' ? ' ' : *c, out);
 }
 
-static void print_flag_names(FILE *out, const cli_command *command, cli_source source, int entry)
+void cli_print_flag_names(FILE *out, const cli_command *command, cli_source source, int entry)
 {
     cli_flag flag;
     char name[64];
@@ -52,7 +70,7 @@ static void print_bash_values(FILE *out, const cli_command *command, cli_source 
             continue;
         cli_flag_name(&flag, name, sizeof name);
         fprintf(out, "            %s:--%s) words='", command->name, name);
-        print_words(out, flag.info.words);
+        cli_print_words(out, flag.info.words);
         fputs("' ;;\n", out);
     }
 }
@@ -67,7 +85,7 @@ static void print_bash_choice(FILE *out, const cli_command *command, cli_source 
     fprintf(out, "            case $%s in\n", family->noun);
     for (int i = 0; family->entry(i, &entry); i++) {
         fprintf(out, "                %s) flags+='", entry.name);
-        print_flag_names(out, command, source, i);
+        cli_print_flag_names(out, command, source, i);
         fputs("' ;;\n", out);
     }
     fputs("            esac\n", out);
@@ -77,7 +95,7 @@ static void print_bash_command(FILE *out, const cli_command *command)
 {
     fprintf(out, "        %s)\n            flags='", command->name);
     for (int s = 0; s < CLI_CHOICE; s++)
-        print_flag_names(out, command, (cli_source)s, -1);
+        cli_print_flag_names(out, command, (cli_source)s, -1);
     fputs("'\n", out);
     for (int s = CLI_CHOICE; s < CLI_SOURCE_COUNT; s++)
         print_bash_choice(out, command, (cli_source)s);
@@ -109,22 +127,37 @@ static void print_bash_all_values(FILE *out)
 static void print_bash_words(FILE *out, const char *pattern, const cli_family *family)
 {
     fprintf(out, "            %s) words='", pattern);
-    print_names(out, family);
+    cli_print_names(out, family);
     fputs("' ;;\n", out);
+}
+
+/* "rbf) words='gamma=' ;;" for each kernel with parameters. */
+static void print_bash_kernels(FILE *out)
+{
+    kfe_entry_info kernel;
+
+    for (int i = 0; cli_kernels.entry(i, &kernel); i++) {
+        if (!cli_kernels.param(i, 0))
+            continue;
+        fprintf(out, "            %s) words='", kernel.name);
+        cli_print_kernel_params(out, i, "");
+        fputs("' ;;\n", out);
+    }
 }
 
 static void print_bash(FILE *out)
 {
     const cli_command *command;
 
-    fputs("# bash completion for kfe; made by 'kfe help --completion bash' from the tables of the program.\n"
-          "_kfe()\n{\n"
-          "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command=${COMP_WORDS[1]} method='' learner='' generator='' flags='' words='' i\n"
-          "    COMPREPLY=()\n"
-          "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '",
-          out);
-    print_command_names(out);
+    fputs(
+        "# bash completion for kfe; made by 'kfe help --completion bash' from the tables of the program.\n"
+        "_kfe()\n{\n"
+        "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+        "    local command=${COMP_WORDS[1]} method='' learner='' generator='' kernel='' flags='' words='' i\n"
+        "    COMPREPLY=()\n"
+        "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '",
+        out);
+    cli_print_command_names(out);
     fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
           "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
           "        case ${COMP_WORDS[i]} in\n"
@@ -133,8 +166,18 @@ static void print_bash(FILE *out)
           "        esac\n"
           "    done\n"
           "    [[ $command == generate ]] && generator=${COMP_WORDS[2]}\n"
+          "    if [[ $current == : ]]; then kernel=$previous current=''\n"
+          "    elif [[ $previous == : ]]; then kernel=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+          "    case $kernel in\n",
+          out);
+    print_bash_kernels(out);
+    fputs("    esac\n"
+          "    [[ -n $words ]] && compopt -o nospace\n"
           "    case $previous in\n",
           out);
+    fputs("            --metrics) words='", out);
+    cli_print_metrics(out);
+    fputs("' ;;\n", out);
     print_bash_words(out, "-m | --method", &cli_methods);
     print_bash_words(out, "--learner", &cli_learners);
     print_bash_words(out, "-k | --kernel", &cli_kernels);
@@ -149,7 +192,7 @@ static void print_bash(FILE *out)
     print_bash_words(out, "learners", &cli_learners);
     print_bash_words(out, "kernels", &cli_kernels);
     fputs("            help) words='", out);
-    print_command_names(out);
+    cli_print_command_names(out);
     fputs("' ;;\n        esac\n    fi\n"
           "    if [[ $current == -* ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
@@ -162,8 +205,15 @@ static void print_bash(FILE *out)
 
 int cli_completion(FILE *out, const char *shell)
 {
-    if (strcmp(shell, "bash") != 0)
-        return 0;
-    print_bash(out);
-    return 1;
+    static const struct {
+        const char *shell;
+        void (*print)(FILE *out);
+    } scripts[] = {{"bash", print_bash}, {"zsh", cli_print_zsh}, {"fish", cli_print_fish}};
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (strcmp(shell, scripts[i].shell) == 0) {
+            scripts[i].print(out);
+            return 1;
+        }
+    return 0;
 }

@@ -9,6 +9,8 @@ install(TARGETS kfe_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES include/kfe.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${KFE_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${KFE_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${KFE_ZSH_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${KFE_FISH_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # Not by Requires.private: "pkg-config --static" would go on into OpenBLAS's own static needs (gfortran),
 # though OpenBLAS itself stays a shared library.

@@ -19,7 +19,7 @@ static kfe_status run(cli_session *session)
     if (shell)
         return cli_completion(stdout, shell)
                    ? KFE_OK
-                   : cli_fail(session, "completion is available for bash, not for '%s'", shell);
+                   : cli_fail(session, "completion is available for bash, zsh and fish, not for '%s'", shell);
     if (cli_is_set(arguments, "man"))
         cli_manual(stdout, command);
     else if (command)

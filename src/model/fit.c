@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/fingerprint.h"
 #include "data/utf8.h"
 #include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
@@ -357,6 +358,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     KFE_TRY(train_learner(&job));
     KFE_TRY(keep_learner_records(&job));
     KFE_TRY(kfe_i_fit_adopt(&job));
+    job.model->fingerprint = kfe_i_data_fingerprint(train);
     *out = job.model;
     job.model = NULL;
 cleanup:

@@ -38,6 +38,7 @@ struct kfe_model {
     char *params;  /* "key=value,..." as fitted */
     char *version; /* of the kfe that fitted it */
     int64_t train_rows;
+    uint64_t fingerprint; /* of the training data (data/fingerprint.h); 0: not known */
     kfe_task task;
     int64_t class_count;
     char **class_names;

@@ -112,6 +112,9 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
                           kfe_i_projector_name(model->projector), (long long)model->rows,
                           model->support_index || model->local ? "examples" : "points",
                           (long long)model->train_rows);
+    if (model->support_index || model->local)
+        kfe_i_text_printf(&text, "privacy     the file contains %lld rows of the training data\n",
+                          (long long)model->rows);
     add_views(&text, model);
     KFE_TRY(kfe_i_parts_as_text(ctx, model, &text));
     add_classes(&text, model);

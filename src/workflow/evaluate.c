@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/param.h"
 #include "data/classes.h"
+#include "data/fingerprint.h"
 #include "model/model.h"
 #include "report/outcome.h"
 
@@ -58,6 +59,16 @@ static void evaluating_free(evaluating *job)
 static const char *kind_of(kfe_task task)
 {
     return task == KFE_TASK_REAL ? "numbers" : "classes";
+}
+
+/* Numbers on training data say how well the model remembers, not how well it predicts. */
+static void warn_of_training_data(const evaluating *job, const kfe_data *data)
+{
+    if (job->model->fingerprint && job->model->fingerprint == kfe_i_data_fingerprint(data))
+        kfe_i_log(
+            job->ctx, KFE_LOG_WARNING,
+            "this is the data that the model was fitted on, so the numbers are better than on new data; use "
+            "other data, or cross-validate");
 }
 
 static kfe_status check_target(const evaluating *job)
@@ -247,6 +258,7 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
     KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &job.settings, options));
     KFE_TRY(check_target(&job));
+    warn_of_training_data(&job, data);
     if (model->learner)
         KFE_TRY(choose_metrics(&job));
     KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));

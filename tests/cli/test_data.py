@@ -4,6 +4,8 @@ import collections
 import gzip
 import io
 import json
+import shutil
+import subprocess
 import zipfile
 
 import numpy
@@ -422,3 +424,49 @@ def test_unseen_sparse_columns_are_ignored_with_a_count(kfe):
     kfe.write("new.svm", "".join(f"{i % 2} 1:{i % 5} 2:{(i * 3) % 7 + i % 2} {3 + i}:1\n" for i in range(20)))
     done = kfe.ok("predict", "m.kfe", "new.svm")
     assert done.out == kfe.ok("predict", "m.kfe", "t.svm").out and "20 entries of columns" in done.err
+
+
+def test_evaluate_warns_of_the_training_file(kfe):
+    rows = named()
+    write(kfe, "t.csv", columns(rows, 1, 2, 3, 4), "a,b,c,class")
+    write(kfe, "other.csv", columns(named(seed=9), 1, 2, 3, 4), "a,b,c,class")
+    write(kfe, "order.csv", columns(rows, 4, 2, 3, 1), "class,b,c,a")
+    kfe.ok(*FIT_NAMED, "-q", "t.csv", "-o", "m.kfe")
+    for name, same in ("t.csv", True), ("order.csv", True), ("other.csv", False):
+        assert ("data that the model was fitted on" in kfe.ok("evaluate", "m.kfe", name).err) == same
+
+
+def test_info_says_that_models_contain_training_rows(kfe):
+    write(kfe, "t.csv", points(20, lambda i: i % 2))
+    kfe.ok("fit", "-q", "-m", "kpca", "t.csv", "-o", "kernel.kfe")
+    kfe.ok("fit", "-q", "-m", "pca", "t.csv", "-o", "linear.kfe")
+    assert "privacy     the file contains 20 rows of the training data" in kfe.ok("info", "kernel.kfe").out
+    assert "privacy" not in kfe.ok("info", "linear.kfe").out
+
+
+def complete(kfe, *line):
+    """What the completion of bash offers for the last word of a line, split as bash splits it."""
+    kfe.write("complete.sh", kfe.ok("help", "--completion", "bash").out)
+    script = 'source complete.sh; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kfe 2> /dev/null; echo "${COMPREPLY[*]}"'
+    done = subprocess.run(["bash", "-c", script, "bash", *line], cwd=kfe.folder, capture_output=True, text=True,
+                          check=True)
+    return done.stdout.split()
+
+
+def test_completion_of_metrics_and_kernel_parameters(kfe):
+    assert complete(kfe, "kfe", "cv", "--metrics", "bal") == ["balanced-accuracy"]
+    assert complete(kfe, "kfe", "fit", "-k", "rbf", ":", "ga") == ["gamma="]
+    assert complete(kfe, "kfe", "fit", "-k", "poly", ":", "deg") == ["degree="]
+
+
+def test_completion_for_zsh_and_fish(kfe):
+    zsh, fish = (kfe.ok("help", "--completion", shell).out for shell in ("zsh", "fish"))
+    assert zsh.startswith("#compdef kfe\n") and "--metrics) compadd -- accuracy" in zsh and "fit:--scale)" in zsh
+    assert "rbf:*) compadd -S '' -P rbf: -- gamma=" in zsh and "--neighbors" in zsh
+    assert "complete -c kfe -n '__fish_seen_subcommand_from fit' -l scale -x -a 'none" in fish
+    assert "-l metrics -x -a 'accuracy" in fish and "rbf:gamma=" in fish and "-l neighbors" in fish
+    kfe.refused("help", "--completion", "tcsh", says="bash, zsh and fish")
+    for shell, script in ("zsh", zsh), ("fish", fish):
+        if shutil.which(shell):
+            kfe.write("script", script)
+            assert subprocess.run([shell, "-n", "script"], cwd=kfe.folder, check=False).returncode == 0

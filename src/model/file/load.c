@@ -59,6 +59,7 @@ static kfe_status load_texts(kfe_i_loading *job)
     const char *task = kfe_i_safetensors_get(&job->file, "task");
     const char *rows = kfe_i_safetensors_get(&job->file, "train_rows");
     const char *label = kfe_i_safetensors_get(&job->file, "label_column");
+    const char *fingerprint = kfe_i_safetensors_get(&job->file, "train_fingerprint");
     const char *label_name = kfe_i_safetensors_get(&job->file, "label_name"); /* NULL in older files */
 
     KFE_TRY(take_text(job, "method", &model->method));
@@ -70,6 +71,7 @@ static kfe_status load_texts(kfe_i_loading *job)
         return kfe_i_damaged(job, "task");
     model->train_rows = rows ? strtoll(rows, NULL, 10) : 0;
     model->label_column = label ? strtoll(label, NULL, 10) : 0;
+    model->fingerprint = fingerprint ? strtoull(fingerprint, NULL, 16) : 0;
     if (label_name)
         KFE_STRDUP(job->ctx, model->label_name, label_name);
     if (model->train_rows < 1)

@@ -251,6 +251,11 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
     KFE_TRY(set_number(file, "train_rows", model->train_rows));
     KFE_TRY(set_number(file, "label_column", model->label_column));
+    if (model->fingerprint) {
+        char text[32];
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)model->fingerprint);
+        KFE_TRY(kfe_i_safetensors_set(file, "train_fingerprint", text));
+    }
     if (model->label_name)
         KFE_TRY(kfe_i_safetensors_set(file, "label_name", model->label_name));
     KFE_TRY(set_views(file, model));
