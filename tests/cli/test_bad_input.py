@@ -283,7 +283,7 @@ def test_a_failed_write_leaves_the_old_file(kfe):
     (["methods", "--memory", "0"], "--memory"),
     (["methods", "--json=perhaps"], "yes or no"),
     (["methods", "nosuch"], "kfe methods"),
-    (["fit", "-m", "koc", "--gamma", "3", "x.csv", "-o", "m"], "-k KERNEL:gamma=VALUE"),
+    (["fit", "-m", "koc", "--gamma", "3", "x.csv", "-o", "m"], "-k rbf:gamma=3"),
     (["methods", "koc", "kpca"], "kpca"),
     (["kernels", "rfb"], "did you mean rbf"),
     (["generate", "slab"], "did you mean slabs"),
@@ -311,7 +311,7 @@ def test_one_row_of_new_data(kfe):
     """Its gaps have no mean, and dropping them leaves nothing: the remedies must not lead in a circle."""
     model = kfe.model()
     kfe.write("gap.csv", "x,y,z,class\n1,,3,a\n")
-    kfe.refused("transform", model, "gap.csv", "--missing", "mean", says=("column 2 ('y')", "fill in a value"))
+    kfe.refused("transform", model, "gap.csv", "--missing", "mean", says=("has not learned", "--missing drop"))
     kfe.refused("transform", model, "gap.csv", "--missing", "drop", says="no row would be left; fill them in")
     kfe.ok("fit", "-q", "-m", "koc", "--learner", "knn", "small.csv", "-o", "k.kfe")
     kfe.write("row.csv", "x,y,z,class\n1,2,3,a\n")
