@@ -142,7 +142,7 @@ static int model_fills(const kfe_model *model)
 /* The columns that file `index` should have; no names if the training file had none. */
 static kfe_i_expected_view expected_columns(const reading *r, int index)
 {
-    int view = names_decide(r) ? find_in_model(r->model, r->files[index].name) : index;
+    int view = names_decide(r) ? kfe_i_model_find_view(r->model, r->files[index].name) : index;
     const kfe_i_model_view *found = view >= 0 && view < r->model->view_count ? &r->model->views[view] : NULL;
     kfe_i_expected_view none = {0, NULL};
 
