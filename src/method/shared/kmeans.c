@@ -60,7 +60,7 @@ static kfe_status open_cluster(kmeans_state *s, int32_t class, int64_t seed)
         double distance = fmax(0, s->diagonal[i] - 2 * s->column[i] + s->diagonal[seed]);
         if (i == seed)
             distance = 0;
-        if (distance < s->nearest[i]) {
+        if (distance < s->nearest[i] || s->nearest[i] == INFINITY) { /* also if the distance overflows */
             s->nearest[i] = distance;
             s->groups->of[i] = (int32_t)cluster;
         }
