@@ -190,6 +190,6 @@ const cli_command cli_command_convert = {
                 "  kfe convert -k rbf:gamma=0.1 test.csv --against train.csv K-test.npz\n"
                 "  kfe convert --viola-jones 19x19 faces.csv.gz -o features.npz\n",
     .flags = flags,
-    .uses = CLI_USES_READING,
+    .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
     .run = run,
 };

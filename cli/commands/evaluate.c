@@ -61,7 +61,7 @@ const cli_command cli_command_evaluate = {
     .examples = "  kfe evaluate model.kfe test.csv\n"
                 "  kfe evaluate model.kfe test.csv --metrics 'f1;auc' --positive ill --json\n",
     .flags = flags,
-    .uses = CLI_USES_READING,
+    .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
     .option = kfe_evaluate_option,
     .option_title = "Flags of evaluation",
     .run = run,

@@ -64,6 +64,6 @@ const cli_command cli_command_predict = {
     .examples = "  kfe fit -m koc -k rbf:gamma=0.2 --learner knn train.csv -o model.kfe\n"
                 "  kfe predict model.kfe new.csv -o labels.csv\n",
     .flags = flags,
-    .uses = CLI_USES_READING,
+    .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
     .run = run,
 };

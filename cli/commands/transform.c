@@ -47,6 +47,6 @@ const cli_command cli_command_transform = {
     .examples = "  kfe transform model.kfe test.csv -o features.npy\n"
                 "  zcat test.csv.gz | kfe transform model.kfe - | head\n",
     .flags = flags,
-    .uses = CLI_USES_READING,
+    .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
     .run = run,
 };

@@ -392,7 +392,7 @@ def test_new_data_is_matched_by_name(kfe):
     for name, order, header, ignored in (("order", (4, 3, 1, 2), "class,c,a,b", ""), ("bare", (3, 2, 1), "c,b,a", ""),
                                          ("more", (0, 3, 4, 2, 1), "name,c,class,b,a", "1 column that the model")):
         write(kfe, f"{name}.csv", columns(rows, *order), header)
-        done = kfe.ok("predict", "-v", "m.kfe", f"{name}.csv")
+        done = kfe.ok("predict", "m.kfe", f"{name}.csv")
         assert done.out == expected and ignored in done.err
     kfe.ok("evaluate", "m.kfe", "more.csv")
     write(kfe, "less.csv", columns(rows, 3, 4), "c,class")
@@ -404,7 +404,7 @@ def test_new_data_is_matched_by_name(kfe):
 def test_row_numbers_without_a_name_are_left_out(kfe):
     rows = [[i, *row[1:]] for i, row in enumerate(named())]
     write(kfe, "t.csv", rows, ",a,b,c,class")
-    said = kfe.ok(*FIT_NAMED, "-v", "t.csv", "-o", "m.kfe").err
+    said = kfe.ok(*FIT_NAMED, "t.csv", "-o", "m.kfe").err
     assert "counts the rows" in said and "40 examples, 3 columns" in said
     write(kfe, "t.csv", [[7 * i, *row[1:]] for i, row in enumerate(rows)], ",a,b,c,class")  # no row numbers
     assert "40 examples, 4 columns" in kfe.ok(*FIT_NAMED, "t.csv", "-o", "m.kfe").err
@@ -434,6 +434,13 @@ def test_evaluate_warns_of_the_training_file(kfe):
     kfe.ok(*FIT_NAMED, "-q", "t.csv", "-o", "m.kfe")
     for name, same in ("t.csv", True), ("order.csv", True), ("other.csv", False):
         assert ("data that the model was fitted on" in kfe.ok("evaluate", "m.kfe", name).err) == same
+
+
+def test_evaluate_warns_of_training_data_with_gaps(kfe):
+    table, label = gappy(40)
+    write_gappy(kfe, "t.csv", table, label)
+    kfe.ok(*FIT_NAMED, "-q", "--missing", "mean", "t.csv", "-o", "m.kfe")
+    assert "data that the model was fitted on" in kfe.ok("evaluate", "m.kfe", "t.csv").err
 
 
 def test_info_says_that_models_contain_training_rows(kfe):
