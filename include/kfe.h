@@ -563,6 +563,17 @@ KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *cons
                                kfe_style style, char **out);
 KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the end */
 
+/*
+ * Which method, which kernel, which width? Tries the candidates of a table (methods, kernels, widths, ridges and
+ * learners, and baselines without a method) by successive halving within a budget, ranks them, and measures the whole
+ * procedure on examples that took no part in choosing. `best`, if not NULL, becomes a model of the best setting, fitted
+ * on all the data. Options: kfe_tune_option. While the time does not end the search, the result depends on the data,
+ * the options and the seed only.
+ */
+KFE_API kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_style style,
+                            kfe_model **best, char **out);
+KFE_API const kfe_param_info *kfe_tune_option(int index); /* NULL past the end */
+
 /* Tables as JSON: the entry called `name` with its parameters, or an array of all entries (NULL). */
 KFE_API kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out);

@@ -24,6 +24,7 @@ from ._kernels import KernelSum, ViewKernels
 from ._lib import lib as _library
 from ._select import compare, cv, evaluate, measure
 from ._sources import generate, generators, kernel_matrix, kernels, learners, methods, read
+from ._tune import tune
 
 __version__ = _library.kfe_version().decode()
 
@@ -31,7 +32,7 @@ _ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
                     for name in (method, *_tables.predictor_names(method, entry)))
 _ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
 _FUNCTIONS = ("compare", "cv", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
-              "measure", "methods", "read")
+              "measure", "methods", "read", "tune")
 _ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 

@@ -1998,6 +1998,10 @@ class Evaluation(dict[str, Any]):
 class Measures(list[dict[str, Any]]):
     def to_dataframe(self) -> Any: ...
 
+class Tuning(dict[str, Any]):
+    def to_dataframe(self) -> Any: ...
+    best_estimator_: Any
+
 def compare(
     estimators: Iterable[Any],
     X: Any,
@@ -2063,3 +2067,16 @@ def read(
     model: Any = None,
     **options: Any,
 ) -> tuple[Any, NDArray[Any] | None]: ...
+def tune(
+    X: Any,
+    y: ArrayLike,
+    *,
+    time: float | str | None = 60,
+    trials: int = 0,
+    task: str = 'auto',
+    random_state: Any = None,
+    n_threads: int | None = None,
+    memory: Any = None,
+    verbose: int = 0,
+    **options: Any,
+) -> Tuning: ...

@@ -106,9 +106,9 @@ static int compare_texts(const void *a, const void *b)
 static void pass_on(const kfe_i_search *search, const kfe_i_counted_warning *warning)
 {
     if (warning->count == 1)
-        kfe_i_log(search->ctx, KFE_LOG_WARNING, "%s", warning->text);
+        kfe_i_log(search->ctx, search->level, "%s", warning->text);
     else
-        kfe_i_log(search->ctx, KFE_LOG_WARNING, "%s (%lld times%s)", warning->text, (long long)warning->count,
+        kfe_i_log(search->ctx, search->level, "%s (%lld times%s)", warning->text, (long long)warning->count,
                   warning->differs ? ", with other values too" : "");
 }
 
@@ -121,6 +121,7 @@ void kfe_i_search_begin(kfe_context *ctx, int64_t total, kfe_i_search *search)
         return;
     search->ctx = ctx;
     search->total = total;
+    search->level = KFE_LOG_WARNING;
     search->began = search->last_logged = kfe_i_clock();
     search->progress = ctx->progress;
     search->progress_user = ctx->progress_user;

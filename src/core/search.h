@@ -25,6 +25,7 @@ typedef struct kfe_i_search {
     double began, last_logged;
     kfe_progress_fn progress; /* of the user */
     void *progress_user;
+    kfe_level level; /* at which warnings are passed on: KFE_LOG_WARNING unless changed */
     omp_lock_t lock; /* of what follows */
     kfe_i_counted_warning *warnings;
     int64_t warning_count, warning_capacity;

@@ -26,6 +26,17 @@ void kfe_i_put_mean_sd(kfe_i_text *out, double mean, double sd)
         kfe_i_text_printf(out, "%.4f ± %.4f", mean, sd);
 }
 
+/* "0.001" and "1e-3" are the same. */
+static int is_same_value(const char *a, const char *b)
+{
+    double x = 0;
+    double y = 0;
+
+    if (kfe_i_parse_number(a, a + strlen(a), &x) && kfe_i_parse_number(b, b + strlen(b), &y))
+        return x == y;
+    return strcmp(a, b) == 0;
+}
+
 /* Appends ":key=value,key=value" with the parameters that are not at their defaults. */
 static void put_changed(kfe_context *ctx, const kfe_i_param_table *table, const void *settings,
                         kfe_i_text *out)
@@ -40,7 +51,7 @@ static void put_changed(kfe_context *ctx, const kfe_i_param_table *table, const 
         kfe_i_param_format(row, settings, &one);
         if (kfe_i_text_take(&one, &value) != KFE_OK) {
             out->status = KFE_ENOMEM;
-        } else if (strcmp(value, row->info.initial) != 0) {
+        } else if (!is_same_value(value, row->info.initial)) {
             kfe_i_text_printf(out, "%s%s=%s", separator, row->info.name, value);
             separator = ",";
         }

@@ -282,6 +282,22 @@ cleanup:
 
 /* ---- groups of splits ---- */
 
+/* Whether any setting with the current kernel is wanted on the splits of the group. */
+static int kernel_is_wanted(const run *r)
+{
+    const kfe_i_grid *grid = r->sweep->grid;
+    int64_t settings =
+        grid->counts[KFE_AXIS_METHOD] * grid->counts[KFE_AXIS_DIM] * grid->counts[KFE_AXIS_LEARNER];
+    int64_t choice[KFE_AXIS_PLACES] = {r->choice[KFE_AXIS_FIT], r->choice[KFE_AXIS_KERNEL]};
+    int64_t first = setting_of(grid, choice);
+
+    for (int64_t place = 0; place < r->group.count; place++)
+        for (int64_t c = first; c < first + settings; c++)
+            if (is_wanted(r, r->group.members[place], c))
+                return 1;
+    return 0;
+}
+
 /* The current kernel on the splits of the group, unless its dependence on the training rows is not `dependent`. */
 static kfe_status run_kernel(run *r, int dependent)
 {
@@ -290,7 +306,7 @@ static kfe_status run_kernel(run *r, int dependent)
     int depends = 0;
 
     KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
-    if (depends != dependent)
+    if (depends != dependent || !kernel_is_wanted(r))
         return KFE_OK;
     if (kfe_i_group_can_share(&r->group, r->spec)) {
         KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));

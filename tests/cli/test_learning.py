@@ -559,6 +559,21 @@ def test_settings_that_fail_do_not_end_a_search(kfe):
 
 
 
+def test_tune(kfe):
+    write_clouds(kfe)
+    flags = ["train.csv", "--time", "none", "--trials", "30"]
+    done = kfe.ok("tune", *flags, "-o", "best.kfe")
+    assert re.search(r"^ +1  \S", done.out, re.M) and "took no part in choosing (± standard error)" in done.out
+    best = re.search(r"^best: (\S+)", done.out, re.M)[1].split(":")[0]
+    assert json.loads(kfe.ok("info", "--json", "best.kfe").out)["method"] == best
+    assert "train.csv: 90 examples" in done.err and kfe.ok("tune", "-q", *flags).err == ""
+    report = json.loads(kfe.ok("tune", *flags, "--json").out)
+    assert report["best"]["method"] == best and len(report["honest"]["splits"]) == 5
+    kfe.refused("tune", "train.csv", "--time", "soon", says="--time takes a time such as 60s, 10m or 2h, or none")
+    kfe.refused("tune", "train.csv", "--time", "1e-9s", says="raise --time")
+    kfe.refused("tune", "train.csv", "-o", "-", says="-o needs a file")
+
+
 def test_one_progress_line_for_a_search(kfe):
     """Fits of the whole search, with the time left, on a terminal only."""
     kfe.ok("generate", "-q", "banana", "--n", "700", "-o", "b.csv")

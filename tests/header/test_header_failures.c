@@ -491,25 +491,46 @@ cleanup:
     return status;
 }
 
+static kfe_status use_tune(kfe_context *ctx, void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_model *best = NULL;
+    char *text = NULL;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &data));
+    assert_string_equal(CALL(kfe_tune_option)(0)->name, "time");
+    TRY(CALL(kfe_tune)(ctx, data, "time=none,trials=1,folds=2", KFE_STYLE_JSON, &best, &text));
+cleanup:
+    kfe_string_free(ctx, text);
+    kfe_model_free(best);
+    kfe_data_free(data);
+    return status;
+}
+
 /* ---- the sweeps ---- */
 
 typedef struct header_use {
     const char *name;
     support_use use;
     int64_t harmless; /* allocations that the library gets along without */
+    int64_t step;     /* fail every step-th allocation only; 0: each */
 } header_use;
 
 static header_use uses[] = {
-    {"context", use_context, 0}, {"files", use_files, 2},     {"memory", use_memory, 0},
-    {"views", use_views, 0},     {"tables", use_tables, 0},   {"model", use_model, 1},
-    {"rule", use_rule, 0},       {"metrics", use_metrics, 0}, {"search", use_search, 0},
+    {"context", use_context, 0, 0}, {"files", use_files, 2, 0},     {"memory", use_memory, 0, 0},
+    {"views", use_views, 0, 0},     {"tables", use_tables, 0, 0},   {"model", use_model, 1, 0},
+    {"rule", use_rule, 0, 0},       {"metrics", use_metrics, 0, 0}, {"search", use_search, 0, 0},
+    {"tune", use_tune, 0, 23},
 };
 
 static void test_use(void **state)
 {
     const header_use *one = *state;
 
-    support_sweep_run(&(support_sweep){.name = one->name, .use = one->use, .harmless = one->harmless});
+    support_sweep_run(
+        &(support_sweep){.name = one->name, .use = one->use, .harmless = one->harmless, .step = one->step});
 }
 
 /* ---- nothing is left out ---- */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe tune`: searches methods, kernels and settings for a data set within a budget. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "input.h"
+#include "list.h"
+#include "progress.h"
+
+static kfe_status run(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+    const char *output = cli_value(arguments, "output");
+    kfe_data *data = NULL;
+    kfe_model *best = NULL;
+    cli_text options = {0};
+    char *text = NULL;
+    kfe_status status = KFE_OK;
+
+    if (output && strcmp(output, "-") == 0)
+        return cli_fail(session, "the table goes to standard output; -o needs a file");
+    CLI_TRY(cli_check_output(session, output));
+    cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(cli_read_data(session, 0, NULL, "", &data));
+    CLI_TRY(kfe_tune(session->ctx, data, cli_text_string(&options), style, output ? &best : NULL, &text));
+    if (output)
+        CLI_TRY(kfe_model_save(session->ctx, best, output));
+    cli_progress_erase();
+    if (!session->quiet)
+        cli_print_data(session, 0, data);
+    cli_print_text(text);
+cleanup:
+    kfe_string_free(session->ctx, text);
+    kfe_model_free(best);
+    kfe_data_free(data);
+    free(options.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT("output", 'o', "MODEL", "fit the best setting on all examples and save that model"), CLI_VIEW,
+    CLI_JSON, CLI_FLAGS_END};
+
+const cli_command cli_command_tune = {
+    .name = "tune",
+    .summary = "find the method, kernel and settings that suit the data",
+    .operands = "DATA... [-o MODEL] [--time 60s] [--trials N] [--json]",
+    .description =
+        "Tries methods, kernels, widths, ridges and classifiers or regressors on DATA, and baselines without "
+        "a method. Settings are compared on inner folds: after the first fold a third of them stays, after "
+        "the third fold a third of these. Prints the candidates ranked by their best setting, with p of the "
+        "difference from the first, and at the end the error of the whole procedure, measured on examples "
+        "that took no part in choosing. Says when the best value lies at the edge of its grid; such grids "
+        "are widened while there is time.",
+    .examples = "  kfe tune train.csv -o best.kfe\n"
+                "  kfe tune train.csv --time 10m --metrics auc --json\n"
+                "  kfe tune train.csv --time none --trials 100 --seed 1\n",
+    .flags = flags,
+    .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
+    .option = kfe_tune_option,
+    .option_title = "Flags of tuning",
+    .run = run,
+};

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for a method, a kernel and settings that suit the data: tune."""
+from __future__ import annotations
+
+from ctypes import byref, c_void_p
+from typing import Any
+
+from ._lib import lib
+from ._model import STYLE_JSON, Model
+from ._reports import Report
+from ._select import _let_go, _wrap_best
+from ._tables import options_text
+
+
+class Tuning(Report):
+    """The outcome of `tune`: a dict, and ``best_estimator_``, fitted on all the data."""
+
+    def to_dataframe(self):
+        """One row for each candidate, best first."""
+        import pandas
+        rows = [{**{key: value for key, value in row.items() if key != "setting"}, **row.get("setting", {})}
+                for row in self["ranking"]]
+        return pandas.DataFrame(rows)
+
+
+def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "auto", random_state: Any = None,
+         n_threads: int | None = None, memory: Any = None, verbose: int = 0, **options: Any) -> Tuning:
+    """Which method, which kernel, which width?
+
+    Tries methods, kernels, widths, ridges and classifiers or regressors, and baselines without a method, by successive
+    halving on inner folds. The error of the whole procedure is measured on examples that took no part in choosing.
+    While the time does not end the search, the result depends on the data, the options and random_state only.
+
+    Parameters
+    ----------
+    X, y : array-like
+    time : float or str, optional, default=60
+        Seconds for the search, or text such as ``"10m"``; None: no limit.
+    trials : int, default=0
+        Try this many settings, spread evenly over all candidates; 0: all.
+    task : {'auto', 'classify', 'regress'}, default='auto'
+    random_state, n_threads, memory, verbose
+        As of the estimators.
+    **options
+        As the flags of ``kfe tune``: ``assess``, ``folds``, ``metrics``, ``positive``.
+
+    Returns
+    -------
+    report : Tuning
+        A dict with ``best``, ``honest`` and ``ranking``; ``best_estimator_`` is fitted on all the data, and
+        ``to_dataframe`` makes a table of the ranking.
+
+    Examples
+    --------
+    >>> import kfe
+    >>> X, y = kfe.generate("iris")
+    >>> report = kfe.tune(X, y, trials=20, time=None)
+    >>> report["honest"]["metrics"]["accuracy"]["mean"] > 0.9
+    True
+    >>> report.best_estimator_.predict(X[:2]).tolist()
+    ['setosa', 'setosa']
+    """
+    from ._estimators import CLASSES
+    carrier = CLASSES["KPLS"](task=task, random_state=random_state, n_threads=n_threads, memory=memory,
+                              verbose=verbose)
+    context, best, text = carrier._context(), c_void_p(), c_void_p()
+    data = carrier._prepare(context, X, y, reset=True)
+    options = {"time": "none" if time is None else time, "trials": trials, **options}
+    try:
+        context.call(lib.kfe_tune, data.pointer, options_text(options), STYLE_JSON, byref(best), byref(text))
+    except BaseException:
+        _let_go(context, text, best)
+        raise
+    finally:
+        data.free()
+    report = Tuning(context.take_json(text))
+    report.best_estimator_ = _wrap_best(carrier, Model(context, best.value, [], []), y)
+    return report

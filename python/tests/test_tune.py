@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tune says what the command line says and returns an estimator that predicts."""
+import numpy as np
+import pytest
+
+import kfe
+
+
+def test_tune(iris):
+    X, y = iris
+    report = kfe.tune(X, y, time=None, trials=30, random_state=1)
+    assert report["honest"]["metrics"]["accuracy"]["mean"] > 0.9 and len(report["honest"]["splits"]) == 5
+    best = report.best_estimator_
+    assert np.mean(best.predict(X) == y) > 0.9
+    frame = report.to_dataframe()
+    assert frame.iloc[0]["candidate"] == report["best"]["candidate"] and "least squares" in set(frame["candidate"])
+    again = kfe.tune(X, y, time="none", trials=30, random_state=1)
+    assert again["best"] == report["best"] and again["honest"] == report["honest"]
+
+
+def test_tune_takes_real_targets():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 3))
+    y = np.sin(2 * X[:, 0]) + 0.1 * random.normal(size=80)
+    report = kfe.tune(X, y, time=None, trials=30, assess="held-out")
+    assert report["metric"] == "rmse" and report["honest"]["measured_on"] == "held-out"
+    linear = next(row for row in report["ranking"] if row["candidate"] == "least squares")
+    assert report["ranking"][0]["mean"] < 0.8 * linear["mean"]  # the target is not linear
+    assert report.best_estimator_.predict(X[:2]).shape == (2,)
+
+
+def test_mistakes_are_refused(iris):
+    with pytest.raises(ValueError, match="time takes a time such as 60s"):
+        kfe.tune(*iris, time="soon")

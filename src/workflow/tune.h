@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Search methods, kernels and settings for a data set: the parts of kfe_tune.
+ *
+ *   tune_candidates.c   what is tried: one table, one row per candidate
+ *   tune_search.c       successive halving over the inner folds
+ *   tune_report.c       the ranked table and JSON
+ *   tune.c              options, the honest error, the public call
+ *
+ * A searcher is a set of rows for which the best setting is looked for: all rows, or the training part of an outer
+ * split. Each searcher compares settings on inner folds of its own rows only, so that the outer test parts measure the
+ * whole procedure.
+ */
+#ifndef KFE_WORKFLOW_TUNE_H
+#define KFE_WORKFLOW_TUNE_H
+
+#include "data/data.h"
+#include "select/assess.h"
+#include "select/sweep.h"
+
+enum { KFE_TUNE_FOLDS = 5, KFE_TUNE_RUNGS = 3, KFE_TUNE_AXES = 3 };
+
+/* What a candidate is for. */
+enum {
+    KFE_TUNE_CLASSES = 1u << 0,
+    KFE_TUNE_REAL = 1u << 1,
+    KFE_TUNE_DENSE = 1u << 2,
+    KFE_TUNE_SPARSE = 1u << 3,
+    KFE_TUNE_VIEWS = 1u << 4,   /* also several views */
+    KFE_TUNE_BASELINE = 1u << 5 /* a method without features: its best setting is measured on all folds */
+};
+
+/* One row of the table of candidates. In a grid, numbers after '@' are multiples of a typical kernel width, and
+ * numbers after '$' multiples of the spread of real targets. */
+typedef struct kfe_i_candidate {
+    const char *name;
+    const char *method, *kernel, *learner; /* kernel NULL: none */
+    unsigned flags;
+    const char *grids[KFE_TUNE_AXES];
+} kfe_i_candidate;
+
+/* NULL past the end. */
+const kfe_i_candidate *kfe_i_candidate_at(int index);
+
+/* A candidate on this data, or a wider grid of one. */
+typedef struct kfe_i_entry {
+    const kfe_i_candidate *candidate;
+    char *grids[KFE_TUNE_AXES];
+    int grid_count;
+    int widened;
+    kfe_i_grid grid;
+    double *values;       /* settings × searchers × folds of the first metric; NaN: not measured */
+    unsigned char *alive; /* settings × searchers: still in the race */
+    double seconds;
+    int64_t fits;
+    char *reason; /* why the whole candidate failed or was not tried; NULL: it was tried */
+} kfe_i_entry;
+
+/* The winner of a searcher. */
+typedef struct kfe_i_winner {
+    int64_t entry, setting; /* entry -1: none */
+    int64_t folds;          /* on how many it was measured */
+    double mean;
+} kfe_i_winner;
+
+typedef struct kfe_i_tune {
+    kfe_context *ctx;
+    const kfe_data *data;
+    const kfe_i_metric *metrics[KFE_MOST_METRICS];
+    int64_t metric_count, positive;
+    kfe_i_splits outer;
+    int held_out; /* the outer part is one that is held out; else folds */
+    int64_t searchers;
+    kfe_i_entry *entries;
+    int64_t entry_count, entry_capacity;
+    kfe_i_winner *winners; /* one per searcher; the first is that of the model */
+    double *honest;        /* outer splits × metrics */
+    int64_t trials;        /* settings at most; 0: no limit */
+    double began, seconds; /* of the budget; 0: no limit */
+    int out_of_time;
+    int64_t fits;
+} kfe_i_tune;
+
+/* Makes the entries of all candidates that can take the data. */
+kfe_status kfe_i_tune_candidates(kfe_i_tune *tune);
+/* Makes an entry of the same candidate with other grids, which are copied. */
+kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, int grid_count,
+                          const char *const *grids);
+/* Makes the spec of a candidate. */
+kfe_status kfe_i_candidate_spec(kfe_context *ctx, const kfe_i_candidate *candidate, kfe_spec **out);
+void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry);
+
+/* The race of all entries: fills the winners. */
+kfe_status kfe_i_tune_search(kfe_i_tune *tune);
+/* Mean over the folds that were measured, and how many these were. */
+double kfe_i_entry_mean(const kfe_i_tune *tune, const kfe_i_entry *entry, int64_t setting, int64_t searcher,
+                        int64_t *folds);
+/* Where a value lies among all that were tried for the candidate: -1 lowest, 1 highest, 0 inside. */
+int kfe_i_tune_edge(const kfe_i_tune *tune, int64_t entry, int64_t setting, int64_t axis);
+/* The rows of a searcher; NULL items: all rows. */
+kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher);
+
+kfe_status kfe_i_report_tuning(const kfe_i_tune *tune, kfe_style style, char **out);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The candidates of kfe_tune: one table row each. A new candidate is one row.
+ *
+ * Widths are multiples of a typical one. For the Gaussian kernel that is gamma=median on the scaled rows. For the
+ * Laplacian kernel it is the same distance in the city-block norm, which for d columns of like spread is about
+ * √(2d/π) times the Euclidean one. The labels have no part in it. Several views have a width each, so that their grids
+ * have the names of widths instead.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/prepare.h"
+#include "workflow/tune.h"
+
+#define ANY_TASK (KFE_TUNE_CLASSES | KFE_TUNE_REAL)
+#define ANY_TABLE (KFE_TUNE_DENSE | KFE_TUNE_SPARSE)
+#define WIDTHS "gamma=@0.0156,0.0625,0.25,1,4"
+#define PRICES "C=0.1,1,10,100,1000"
+
+/* Of candidates that do equally well the first is preferred, so that simple ones stand first. */
+static const kfe_i_candidate table[] = {
+    {"least squares", "none", NULL, "ls", ANY_TASK | ANY_TABLE | KFE_TUNE_BASELINE, {"l2=0.01,1,100,10000"}},
+    {"linear SVM",
+     "none",
+     NULL,
+     "linear-svm",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_BASELINE,
+     {"C=0.001,0.01,0.1,1,10"}},
+    {"nearest neighbours",
+     "none",
+     NULL,
+     "knn",
+     ANY_TASK | ANY_TABLE | KFE_TUNE_BASELINE,
+     {"neighbors=1,3,7,15,31"}},
+    {"SVM, Gaussian kernel",
+     "none",
+     "rbf",
+     "svm",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
+     {WIDTHS, PRICES}},
+    {"SVM, Laplacian kernel",
+     "none",
+     "laplacian",
+     "svm",
+     KFE_TUNE_CLASSES | KFE_TUNE_DENSE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
+     {WIDTHS, PRICES}},
+    {"SVM, cosine kernel",
+     "none",
+     "cosine",
+     "svm",
+     KFE_TUNE_CLASSES | KFE_TUNE_SPARSE | KFE_TUNE_BASELINE,
+     {PRICES}},
+    {"SVM, Gaussian kernel",
+     "none",
+     "rbf",
+     "svm",
+     KFE_TUNE_REAL | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
+     {WIDTHS, "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+    {"SVM, Laplacian kernel",
+     "none",
+     "laplacian",
+     "svm",
+     KFE_TUNE_REAL | KFE_TUNE_DENSE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
+     {WIDTHS, "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+    {"kfd, Gaussian kernel",
+     "kfd",
+     "rbf",
+     "knn",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS,
+     {WIDTHS, "ridge=0.0001,0.001,0.01,0.1", "neighbors=5,15"}},
+    {"kfd, Laplacian kernel",
+     "kfd",
+     "laplacian",
+     "knn",
+     KFE_TUNE_CLASSES | KFE_TUNE_DENSE | KFE_TUNE_VIEWS,
+     {WIDTHS, "ridge=0.0001,0.001,0.01,0.1", "neighbors=5,15"}},
+    {"kfd, cosine kernel",
+     "kfd",
+     "cosine",
+     "knn",
+     KFE_TUNE_CLASSES | KFE_TUNE_SPARSE,
+     {"ridge=0.0001,0.001,0.01,0.1", "neighbors=5,15"}},
+    {"pls", "pls", NULL, "ls", ANY_TASK | ANY_TABLE, {"dim=1,2,3,5,8"}},
+    {"kpls, Gaussian kernel",
+     "kpls",
+     "rbf",
+     "ls",
+     ANY_TASK | ANY_TABLE | KFE_TUNE_VIEWS,
+     {WIDTHS, "dim=2,4,8,16,32"}},
+    {"kpls, Laplacian kernel",
+     "kpls",
+     "laplacian",
+     "ls",
+     ANY_TASK | KFE_TUNE_DENSE | KFE_TUNE_VIEWS,
+     {WIDTHS, "dim=2,4,8,16,32"}},
+    {"kpls, cosine kernel", "kpls", "cosine", "ls", ANY_TASK | KFE_TUNE_SPARSE, {"dim=2,4,8,16,32"}},
+    {"koc, Gaussian kernel",
+     "koc",
+     "rbf",
+     "linear-svm",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS,
+     {WIDTHS, "C=1,10,100"}},
+    {"kpca, Gaussian kernel",
+     "kpca",
+     "rbf",
+     "linear-svm",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS,
+     {WIDTHS, "dim=8,32", "C=1,100"}},
+};
+
+const kfe_i_candidate *kfe_i_candidate_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof table / sizeof *table ? &table[index] : NULL;
+}
+
+/* ---- which can take the data ---- */
+
+static int can_take(const kfe_i_candidate *candidate, const kfe_data *data)
+{
+    unsigned task = data->target.task == KFE_TASK_REAL ? KFE_TUNE_REAL : KFE_TUNE_CLASSES;
+    unsigned needed = task | (data->view_count > 1 ? KFE_TUNE_VIEWS : 0u);
+
+    for (int v = 0; v < data->view_count; v++)
+        needed |= kfe_data_is_sparse(data, v) ? KFE_TUNE_SPARSE : KFE_TUNE_DENSE;
+    return (candidate->flags & needed) == needed;
+}
+
+kfe_status kfe_i_candidate_spec(kfe_context *ctx, const kfe_i_candidate *candidate, kfe_spec **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_spec_parse(ctx, candidate->method, NULL, candidate->kernel, out));
+    KFE_TRY(kfe_spec_set_learner(ctx, *out, candidate->learner, NULL));
+cleanup:
+    if (status != KFE_OK) {
+        kfe_spec_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- grids ---- */
+
+/* gamma=median of a Gaussian kernel on the first view, scaled as a fit would; 0 if it has none, as when all rows are
+ * equal. */
+static kfe_status median_width(kfe_i_tune *tune, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+    kfe_i_kernel_list kernels;
+    kfe_i_scaler scaler = {0};
+    kfe_i_table scaled = {0};
+    const kfe_i_param *row = NULL;
+
+    *out = 0;
+    kfe_i_kernel_list_init(tune->ctx, &kernels);
+    KFE_TRY(kfe_spec_parse(tune->ctx, "kpca", NULL, "rbf:gamma=median", &spec));
+    KFE_TRY(kfe_i_spec_kernels(tune->ctx, spec, tune->data, &kernels));
+    KFE_TRY(kfe_i_scale_views(tune->ctx, kfe_i_spec_scale(spec), &kernels, tune->data, tune->data, &scaler,
+                              &scaled));
+    status = kfe_i_resolve_kernels(tune->ctx, tune->data, &scaled, &kernels);
+    row = kfe_i_param_find(&kernels.items[0].def->params, "gamma");
+    if (status == KFE_OK)
+        *out = *(const double *)(const void *)((const char *)kernels.items[0].settings + row->offset);
+    else if (kfe_i_is_failed_cell(status))
+        status = KFE_OK;
+cleanup:
+    kfe_i_scaler_free(&scaler);
+    kfe_i_table_free(&scaled);
+    kfe_i_kernel_list_free(&kernels);
+    kfe_spec_free(spec);
+    return status;
+}
+
+static double target_spread(const kfe_i_target *target)
+{
+    double mean = 0;
+    double sd = 0;
+
+    if (target->task != KFE_TASK_REAL)
+        return 1;
+    kfe_i_mean_sd(target->rows, target->values, target->cols, &mean, &sd);
+    return sd > 0 ? sd : 1;
+}
+
+/* The width that '@' multiplies. */
+static double base_width(const kfe_i_tune *tune, const kfe_i_candidate *candidate, double median)
+{
+    double columns = (double)kfe_data_cols(tune->data, 0);
+
+    if (median <= 0)
+        return 1;
+    if (candidate->kernel && strcmp(candidate->kernel, "laplacian") == 0)
+        return sqrt(median) / sqrt(2 * fmax(columns, 2) / acos(-1.0));
+    return median;
+}
+
+/* "C=$0.1,1" with every number multiplied. */
+static void put_multiples(kfe_i_text *out, const char *grid, double factor)
+{
+    const char *numbers = grid + strcspn(grid, "@$");
+    const char *separator = "";
+    char *end = NULL;
+
+    kfe_i_text_printf(out, "%.*s", (int)(numbers - grid), grid);
+    for (numbers++; *numbers; numbers = *end ? end + 1 : end) {
+        double value = strtod(numbers, &end);
+        kfe_i_text_printf(out, "%s%.4g", separator, value * factor);
+        separator = ",";
+    }
+}
+
+static kfe_status write_grid(kfe_i_tune *tune, const kfe_i_candidate *candidate, const char *grid,
+                             double median, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, tune->ctx);
+    if (strchr(grid, '@') && tune->data->view_count > 1)
+        kfe_i_text_puts(&text, "gamma=scale,median,auto");
+    else if (strchr(grid, '@'))
+        put_multiples(&text, grid, base_width(tune, candidate, median));
+    else if (strchr(grid, '$'))
+        put_multiples(&text, grid, target_spread(&tune->data->target));
+    else
+        kfe_i_text_puts(&text, grid);
+    return kfe_i_text_take(&text, out);
+}
+
+/* ---- entries ---- */
+
+void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry)
+{
+    for (int i = 0; i < entry->grid_count; i++)
+        kfe_i_free(ctx, entry->grids[i]);
+    kfe_i_grid_free(&entry->grid);
+    kfe_i_free(ctx, entry->values);
+    kfe_i_free(ctx, entry->alive);
+    kfe_i_free(ctx, entry->reason);
+    memset(entry, 0, sizeof *entry);
+}
+
+static kfe_status fill_entry(kfe_i_tune *tune, kfe_i_entry *entry)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_grid_texts texts = {entry->grid_count, (const char *const *)entry->grids, 0};
+    kfe_spec *spec = NULL;
+
+    KFE_TRY(kfe_i_candidate_spec(tune->ctx, entry->candidate, &spec));
+    KFE_TRY(kfe_i_grid_make(tune->ctx, spec, texts, NULL, &entry->grid));
+    int64_t count = entry->grid.count * tune->searchers;
+    KFE_ALLOC(tune->ctx, entry->values, count * KFE_TUNE_FOLDS);
+    KFE_ALLOC_ZERO(tune->ctx, entry->alive, count);
+    for (int64_t i = 0; i < count * KFE_TUNE_FOLDS; i++)
+        entry->values[i] = NAN;
+    memset(entry->alive, 1, (size_t)count);
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
+
+kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, int grid_count,
+                          const char *const *grids)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_entry *entry = NULL;
+
+    KFE_GROW(tune->ctx, tune->entries, tune->entry_capacity, tune->entry_count + 1);
+    entry = &tune->entries[tune->entry_count++];
+    *entry = (kfe_i_entry){.candidate = candidate};
+    for (int i = 0; i < grid_count; i++) {
+        KFE_STRDUP(tune->ctx, entry->grids[i], grids[i]);
+        entry->grid_count++;
+    }
+    KFE_TRY(fill_entry(tune, entry));
+cleanup:
+    return status;
+}
+
+static kfe_status add_candidate(kfe_i_tune *tune, const kfe_i_candidate *candidate, double median)
+{
+    kfe_status status = KFE_OK;
+    char *grids[KFE_TUNE_AXES] = {NULL};
+    int count = 0;
+
+    for (; count < KFE_TUNE_AXES && candidate->grids[count]; count++)
+        KFE_TRY(write_grid(tune, candidate, candidate->grids[count], median, &grids[count]));
+    KFE_TRY(kfe_i_tune_add(tune, candidate, count, (const char *const *)grids));
+cleanup:
+    for (int i = 0; i < KFE_TUNE_AXES; i++)
+        kfe_i_free(tune->ctx, grids[i]);
+    return status;
+}
+
+kfe_status kfe_i_tune_candidates(kfe_i_tune *tune)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_candidate *candidate;
+    double median = 0;
+
+    if (tune->data->view_count == 1)
+        KFE_TRY(median_width(tune, &median));
+    for (int i = 0; (candidate = kfe_i_candidate_at(i)) != NULL; i++)
+        if (can_take(candidate, tune->data))
+            KFE_TRY(add_candidate(tune, candidate, median));
+    if (tune->entry_count == 0)
+        KFE_FAIL(tune->ctx, KFE_EUNSUPPORTED,
+                 "there is no candidate for several views of which some are sparse; compare methods with "
+                 "kfe_compare instead");
+cleanup:
+    return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kfe_tune: finds what is known to be best, reports an error that is honest, repeats itself, keeps its budget. */
+#include "support/select.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "select/grid.h"
+#include "support/points.h"
+
+static json_t *tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_model **best)
+{
+    char *text = NULL;
+
+    if (ctx->threads == 0)
+        assert_ok(ctx, kfe_context_set_threads(ctx, 1)); /* small fits are fastest so */
+    assert_ok(ctx, kfe_tune(ctx, data, options, KFE_STYLE_JSON, best, &text));
+    json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    kfe_string_free(ctx, text);
+    return json;
+}
+
+static double number(const json_t *object, const char *key)
+{
+    assert_true(json_is_number(json_object_get(object, key)));
+    return json_number_value(json_object_get(object, key));
+}
+
+static const char *word(const json_t *object, const char *key)
+{
+    assert_true(json_is_string(json_object_get(object, key)));
+    return json_string_value(json_object_get(object, key));
+}
+
+static double honest_mean(const json_t *json, const char *metric)
+{
+    const json_t *metrics = json_object_get(json_object_get(json, "honest"), "metrics");
+    return number(json_object_get(metrics, metric), "mean");
+}
+
+static const json_t *ranked(const json_t *json, const char *candidate)
+{
+    const json_t *ranking = json_object_get(json, "ranking");
+
+    for (size_t i = 0; i < json_array_size(ranking); i++)
+        if (strcmp(word(json_array_get(ranking, i), "candidate"), candidate) == 0)
+            return json_array_get(ranking, i);
+    fail_msg("%s is not in the ranking", candidate);
+    return NULL;
+}
+
+/* Rings: no line separates them, kernels and neighbours do. */
+static void test_curved_candidates_win_on_rings(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_data *data = NULL;
+    kfe_data *fresh = NULL;
+    kfe_model *best = NULL;
+    char *text = NULL;
+
+    kfe_context_set_seed(ctx, 3);
+    assert_ok(ctx, kfe_data_generate(ctx, "rings", "n=120", &data));
+    kfe_context_set_seed(ctx, 4);
+    assert_ok(ctx, kfe_data_generate(ctx, "rings", "n=300", &fresh));
+    json_t *json = tune(ctx, data, "time=none,trials=39", &best);
+    const char *winner = word(json_object_get(json, "best"), "candidate");
+    assert_true(strstr(winner, "kernel") || strstr(winner, "neighbours"));
+    assert_true(honest_mean(json, "accuracy") > 0.9);
+    assert_true(number(ranked(json, "linear SVM"), "mean") < 0.8);
+    assert_true(number(ranked(json, "linear SVM"), "p") < 0.05);
+    assert_ok(ctx, kfe_evaluate(ctx, best, fresh, "metrics=accuracy", KFE_STYLE_JSON, &text));
+    json_t *outcome = json_loads(text, 0, NULL);
+    assert_below(
+        fabs(number(json_object_get(outcome, "metrics"), "accuracy") - honest_mean(json, "accuracy")), 0.1);
+    json_decref(outcome);
+    json_decref(json);
+    kfe_string_free(ctx, text);
+    kfe_model_free(best);
+    kfe_data_free(data);
+    kfe_data_free(fresh);
+}
+
+/* Labels that have nothing to do with the columns: the best of many settings looks good, the honest error does not. */
+static void test_the_error_is_honest(void **state)
+{
+    enum { NOISE_ROWS = 60, NOISE_COLS = 3, SETS = 3 };
+    kfe_context *ctx = *state;
+    double honest = 0;
+    double chosen = 0;
+
+    for (int s = 0; s < SETS; s++) {
+        double *x = support_normals(50 + (uint64_t)s, NOISE_ROWS * NOISE_COLS);
+        int class_of[NOISE_ROWS];
+        for (int i = 0; i < NOISE_ROWS; i++)
+            class_of[i] = i % 2;
+        kfe_data *data = support_dense(ctx, NOISE_ROWS, NOISE_COLS, x, class_of);
+        json_t *json = tune(ctx, data, "time=none,trials=39", NULL);
+        honest += honest_mean(json, "accuracy") / SETS;
+        chosen += number(json_array_get(json_object_get(json, "ranking"), 0), "mean") / SETS;
+        json_decref(json);
+        kfe_data_free(data);
+        free(x);
+    }
+    assert_below(fabs(honest - 0.5), 3 * sqrt(0.25 / (NOISE_ROWS * SETS)));
+    assert_true(chosen > honest);
+}
+
+/* What is reported for an outer fold is what the chosen setting gets there, fitted and asked by the public calls. */
+static void test_outer_folds_by_hand(void **state)
+{
+    enum { HAND_ROWS = 60 };
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, HAND_ROWS, 4, 2, 0.7);
+    json_t *json = tune(ctx, s.data, "time=none,trials=26,folds=3", NULL);
+    const json_t *splits = json_object_get(json_object_get(json, "honest"), "splits");
+    kfe_splits *outer = NULL;
+
+    assert_ok(ctx, kfe_splits_make(ctx, s.data, "folds=3", &outer));
+    assert_int_equal(json_array_size(splits), 3);
+    for (int64_t f = 0; f < 3; f++) {
+        const json_t *one = json_array_get(splits, (size_t)f);
+        const json_t *kernel = json_object_get(one, "kernel");
+        const char *name = NULL;
+        json_t *value = NULL;
+        kfe_spec *spec = NULL;
+        double expected[SELECT_METRICS];
+        kfe_i_split split = {0};
+        split.train = (int64_t *)(uintptr_t)kfe_splits_train(outer, f, &split.train_count);
+        split.test = (int64_t *)(uintptr_t)kfe_splits_test(outer, f, &split.test_count);
+        assert_ok(ctx, kfe_spec_parse(ctx, word(one, "method"), NULL,
+                                      json_is_string(kernel) ? json_string_value(kernel) : NULL, &spec));
+        assert_ok(ctx, kfe_spec_set_learner(ctx, spec, word(one, "learner"), NULL));
+        json_object_foreach((json_t *)(uintptr_t)json_object_get(one, "setting"), name, value)
+        {
+            char text[64];
+            snprintf(text, sizeof text, "%s=%s", name, json_string_value(value));
+            const char *grid = text;
+            kfe_i_grid made = {0};
+            kfe_spec *set = NULL;
+            assert_ok(ctx, kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){1, &grid, 0}, NULL, &made));
+            assert_ok(ctx, kfe_i_grid_spec(ctx, &made, 0, &set));
+            kfe_spec_free(spec);
+            kfe_i_grid_free(&made);
+            spec = set;
+        }
+        select_by_hand(&s, spec, &split, expected);
+        assert_below(fabs(number(json_object_get(one, "metrics"), "accuracy") - expected[0]), 1e-12);
+        kfe_spec_free(spec);
+    }
+    kfe_splits_free(outer);
+    json_decref(json);
+    select_sample_free(&s);
+}
+
+static json_t *without_seconds(json_t *json)
+{
+    json_t *ranking = json_object_get(json, "ranking");
+
+    json_object_del(json, "seconds");
+    for (size_t i = 0; i < json_array_size(ranking); i++)
+        json_object_del(json_array_get(ranking, i), "seconds");
+    return json;
+}
+
+static void test_results_repeat(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, 50, 4, 2, 0.7);
+    json_t *runs[3];
+
+    for (int r = 0; r < 3; r++) {
+        assert_ok(ctx, kfe_context_set_threads(ctx, r == 1 ? 2 : 1));
+        kfe_context_set_seed(ctx, r == 2 ? 9 : 1);
+        runs[r] = without_seconds(tune(ctx, s.data, "time=none,trials=26,folds=2", NULL));
+    }
+    assert_true(json_equal(runs[0], runs[1]));
+    assert_false(json_equal(runs[0], runs[2]));
+    for (int r = 0; r < 3; r++)
+        json_decref(runs[r]);
+    select_sample_free(&s);
+}
+
+static void test_kinds_of_data(void **state)
+{
+    static const struct {
+        select_table table;
+        int classes;
+        const char *metric, *candidate, *absent;
+    } cases[] = {
+        {SELECT_DENSE, 0, "rmse", "SVM, Laplacian kernel", "linear SVM"},
+        {SELECT_CSR, 3, "accuracy", "SVM, cosine kernel", "SVM, Laplacian kernel"},
+        {SELECT_VIEWS, 2, "accuracy", "kfd, Gaussian kernel", "pls"},
+    };
+    kfe_context *ctx = *state;
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        select_sample s = select_sample_make(ctx, cases[c].table, 60, 6, cases[c].classes, 1);
+        json_t *json = tune(ctx, s.data, "time=none,trials=26,assess=held-out", NULL);
+        char *absent = json_dumps(json_object_get(json, "ranking"), 0);
+        ranked(json, cases[c].candidate);
+        char quoted[64];
+        snprintf(quoted, sizeof quoted, "\"%s\"", cases[c].absent);
+        assert_null(strstr(absent, quoted));
+        assert_string_equal(word(json, "metric"), cases[c].metric);
+        assert_string_equal(word(json_object_get(json, "honest"), "measured_on"), "held-out");
+        assert_true(isfinite(honest_mean(json, cases[c].metric)));
+        free(absent);
+        json_decref(json);
+        select_sample_free(&s);
+    }
+}
+
+static void test_budgets(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, 60, 4, 2, 0.7);
+    char *text = NULL;
+    json_t *few = tune(ctx, s.data, "time=none,trials=13,folds=2", NULL);
+    json_t *more = tune(ctx, s.data, "time=none,trials=39,folds=2", NULL);
+
+    assert_true(number(few, "fits") < number(more, "fits"));
+    assert_false(json_is_true(json_object_get(few, "out_of_time")));
+    json_decref(few);
+    json_decref(more);
+    assert_fails(ctx, KFE_EINVAL, "raise time",
+                 kfe_tune(ctx, s.data, "time=1e-6s", KFE_STYLE_TEXT, NULL, &text));
+    assert_fails(ctx, KFE_EINVAL, "60s, 10m or 2h",
+                 kfe_tune(ctx, s.data, "time=soon", KFE_STYLE_TEXT, NULL, &text));
+    assert_fails(ctx, KFE_EINVAL, "60s, 10m or 2h",
+                 kfe_tune(ctx, s.data, "time=-1", KFE_STYLE_TEXT, NULL, &text));
+    assert_null(text);
+    assert_ok(ctx, kfe_tune(ctx, s.data, "time=2h,trials=13,folds=2", KFE_STYLE_TEXT, NULL, &text));
+    assert_non_null(strstr(text, "2 outer folds, which took no part in choosing"));
+    kfe_string_free(ctx, text);
+    select_sample_free(&s);
+}
+
+static void test_refusals(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample strings = select_sample_make(ctx, SELECT_TEXT, 20, 4, 2, 1);
+    double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int one_class[8] = {0};
+    kfe_data *alone = support_dense(ctx, 8, 1, x, one_class);
+    kfe_data *unlabelled = support_dense(ctx, 8, 1, x, NULL);
+    char *text = NULL;
+
+    assert_fails(ctx, KFE_EUNSUPPORTED, "strings",
+                 kfe_tune(ctx, strings.data, NULL, KFE_STYLE_TEXT, NULL, &text));
+    assert_fails(ctx, KFE_EINPUT, "nothing to predict",
+                 kfe_tune(ctx, alone, NULL, KFE_STYLE_TEXT, NULL, &text));
+    assert_fails(ctx, KFE_EINPUT, "labels", kfe_tune(ctx, unlabelled, NULL, KFE_STYLE_TEXT, NULL, &text));
+    kfe_data_free(alone);
+    kfe_data_free(unlabelled);
+    select_sample_free(&strings);
+}
+
+static int stop_at_once(void *user)
+{
+    (void)user;
+    return 1;
+}
+
+static void test_cancelling_stops(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, 60, 4, 2, 0.7);
+    char *text = NULL;
+
+    kfe_context_on_cancel(ctx, stop_at_once, NULL);
+    assert_int_equal(kfe_tune(ctx, s.data, "time=1h", KFE_STYLE_TEXT, NULL, &text), KFE_ECANCEL);
+    kfe_context_on_cancel(ctx, NULL, NULL);
+    assert_null(text);
+    select_sample_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_curved_candidates_win_on_rings),
+        with_context(test_the_error_is_honest),
+        with_context(test_outer_folds_by_hand),
+        with_context(test_results_repeat),
+        with_context(test_kinds_of_data),
+        with_context(test_budgets),
+        with_context(test_refusals),
+        with_context(test_cancelling_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
