@@ -82,9 +82,15 @@ const cli_command *cli_command_find(const char *name);
 #define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
 #define CLI_GRID                                                                                             \
     CLI_TEXT("grid", 0, "NAME=VALUES",                                                                       \
-             "values to try for a parameter of the kernel, the method or the learner: a,b,c, or N values "   \
+             "values to try for a parameter of the kernel, the method or the learner, or kernel=a,b or "     \
+             "learner=a,b to choose among these: a,b,c, or N values "                                        \
              "from lo "                                                                                      \
              "to hi as lo:hi:logN or lo:hi:linN; may be repeated")
+#define CLI_GROUPS                                                                                           \
+    CLI_TEXT("groups", 0, "COLUMN",                                                                          \
+             "a column of numbers, by name or number, whose equal values are groups: the rows of a group "   \
+             "are never in the training and in the test part of the same split; the column is not used "     \
+             "otherwise")
 #define CLI_VIEW                                                                                             \
     CLI_TEXT(                                                                                                \
         "view", 0, "NAME=FILE",                                                                              \

@@ -233,6 +233,15 @@ KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, 
  * of their column. Like a scaling, every fit learns it on its own training rows, and the model fills in the same for new
  * data, which is given with its NaNs. Copies a view that has gaps. */
 KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fill);
+/* Groups of rows that cross-validation keeps together: one number per row (copied; NULL: none). Rows of a group are never
+ * in the training and in the test part of the same split. */
+KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const int64_t *groups);
+/* The same by a column of the first view, given by name or by number from 1, which is removed from the view. */
+KFE_API kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *column);
+/* Appends an outer split (rows from 0, copied). Cross-validation of data with such splits uses them in place of those
+ * that its options ask for. */
+KFE_API kfe_status kfe_data_add_split(kfe_context *ctx, kfe_data *data, int64_t train_count,
+                                      const int64_t *train, int64_t test_count, const int64_t *test);
 
 /* What the columns of one view are called (copied), one name each. Models keep the names and refuse columns
  * in another order. */

@@ -165,6 +165,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_grids(session, c.count, c.specs));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
+    CLI_TRY(cli_take_groups(session, train));
     if (!named)
         CLI_TRY(drop_misfits(&c, train));
     CLI_TRY(run_comparison(&c, train));
@@ -190,6 +191,7 @@ static const cli_flag flags[] = {
         "the classifier or regressor to fit on the features; 'kfe learners' lists them; without it, only "
         "methods that predict by themselves take part"),
     CLI_GRID,
+    CLI_GROUPS,
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_JSON,

@@ -143,6 +143,8 @@ PROTOTYPES = {
     "kfe_cross_validate": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT,
                            OUT),
     "kfe_compare": (c_int, c_void_p, c_int, OUT, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT),
+    "kfe_data_set_groups": (c_int, c_void_p, c_void_p, c_void_p),
+    "kfe_data_add_split": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p),
     "kfe_tune": (c_int, c_void_p, c_void_p, c_char_p, c_int, OUT, OUT),
     "kfe_string_free": (None, c_void_p, c_void_p),
     "kfe_guess_task": (c_int, c_void_p, c_int64, c_void_p, c_int),

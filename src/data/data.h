@@ -16,19 +16,31 @@ typedef struct kfe_i_view {
     kfe_i_gaps gaps;     /* of a dense table */
 } kfe_i_view;
 
+/* A split that the user gives: row numbers. */
+typedef struct kfe_i_given_split {
+    int64_t *train, *test;
+    int64_t train_count, test_count;
+} kfe_i_given_split;
+
 struct kfe_data {
     kfe_context *ctx;
     int view_count;
     kfe_i_view *views;
     kfe_i_target target;
-    char *target_name;    /* the header of the label column, or NULL */
-    kfe_i_table ids;      /* strings that name the rows in outputs; no rows: none */
-    char *id_name;        /* the header of that column */
-    int64_t label_column; /* where it stood in the file, from 1; 0: nowhere */
+    char *target_name;         /* the header of the label column, or NULL */
+    kfe_i_table ids;           /* strings that name the rows in outputs; no rows: none */
+    char *id_name;             /* the header of that column */
+    int64_t label_column;      /* where it stood in the file, from 1; 0: nowhere */
+    int64_t *groups;           /* of each row: splits keep the rows of a group together; NULL: none */
+    kfe_i_given_split *splits; /* of the user, in place of those that a protocol makes */
+    int64_t split_count, split_capacity;
 };
 
 /* An empty data set with `views` zeroed views, for readers and generators to fill. */
 kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out);
+
+/* Frees groups and given splits. */
+void kfe_i_data_free_protocol(kfe_data *data);
 
 /* The name of a view in messages: its file, if it has one. */
 const char *kfe_i_view_shown(const kfe_i_view *view);

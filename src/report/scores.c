@@ -268,6 +268,13 @@ static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
                            (long long)a->tuning_splits, (long long)a->grid.count);
 }
 
+static void add_permutations(kfe_i_text *text, const kfe_i_assessment *a)
+{
+    if (a->permuted_count > 0)
+        kfe_i_text_printf(text, "p %.3g: how likely labels that say nothing do as well (%lld permutations)\n",
+                          a->permutation_p, (long long)a->permuted_count);
+}
+
 static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **out)
 {
     kfe_i_text text;
@@ -284,6 +291,7 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **ou
         add_best(&text, a);
         add_edges(&text, a);
     }
+    add_permutations(&text, a);
     return kfe_i_text_take(&text, out);
 }
 
@@ -368,6 +376,17 @@ static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
     kfe_i_json_end(json);
 }
 
+static void write_permutations(kfe_i_json *json, const kfe_i_assessment *a)
+{
+    kfe_i_json_object(json, "permutations");
+    kfe_i_json_real(json, "p", a->permutation_p);
+    kfe_i_json_array(json, "values");
+    for (int64_t k = 0; k < a->permuted_count; k++)
+        kfe_i_json_real(json, NULL, a->permuted[k]);
+    kfe_i_json_end(json);
+    kfe_i_json_end(json);
+}
+
 static void write_metrics(kfe_i_json *json, const kfe_i_assessment *a)
 {
     kfe_i_json_object(json, "metrics");
@@ -418,6 +437,8 @@ kfe_status kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a, co
     kfe_i_json_end(json);
     kfe_i_json_boolean(json, "nested", a->nested);
     write_tuning(json, a);
+    if (a->permuted_count > 0)
+        write_permutations(json, a);
     kfe_i_json_integer(json, "fits", a->fits);
     kfe_i_json_real(json, "seconds", a->seconds);
     kfe_i_json_end(json);

@@ -20,6 +20,8 @@ static const kfe_i_param rows[] = {
             "one choice of settings for all splits, made on the first N training parts; 0: each split "
             "chooses for "
             "itself"),
+    KFE_INT(kfe_i_assess_settings, permutations, "permutations", "0", 0, KFE_INT_MAX,
+            "repeat everything with the labels permuted this often, and report how often these do as well"),
     KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides between settings"),
     KFE_TEXT(kfe_i_assess_settings, positive, "positive", "",
@@ -245,10 +247,7 @@ static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *s
     inner->ctx = a->ctx;
     for (int64_t o = 0; o < count; o++) {
         const kfe_i_split *outer = &a->splits.items[o];
-        const kfe_i_split_rows training = {.rows = kfe_data_rows(data),
-                                           .target = &data->target,
-                                           .subset = outer->train,
-                                           .subset_count = outer->train_count};
+        const kfe_i_split_rows training = kfe_i_split_some(data, outer->train, outer->train_count);
         if (outer->validation)
             KFE_TRY(validation_split(a->ctx, outer, &part));
         else
@@ -388,7 +387,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *target = &data->target;
-    const kfe_i_split_rows all = {.rows = kfe_data_rows(data), .target = target};
+    const kfe_i_split_rows all = kfe_i_split_all(data);
 
     if (target->task == KFE_TASK_NONE)
         KFE_FAIL(a->ctx, KFE_EINPUT, "predictions can only be measured on data with labels; give {labels}");
@@ -433,7 +432,7 @@ kfe_status kfe_i_assess_count(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid
                               const kfe_data *data, const kfe_i_assess_settings *settings, int64_t *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_split_rows all = {.rows = kfe_data_rows(data), .target = &data->target};
+    const kfe_i_split_rows all = kfe_i_split_all(data);
     kfe_i_grid grid = {0};
     kfe_i_splits splits = {0};
     kfe_log_fn log = ctx->log;
@@ -451,6 +450,7 @@ kfe_status kfe_i_assess_count(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid
     } else {
         *out = outer * grid.count;
     }
+    *out *= 1 + settings->permutations;
 cleanup:
     ctx->log = log;
     kfe_i_splits_free(&splits);
@@ -478,6 +478,8 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
         KFE_TRY(assess_chosen(out, data));
     }
     warn_of_failures(out);
+    if (settings->permutations > 0)
+        KFE_TRY(kfe_i_permutation_test(out, &(kfe_i_request){spec, grids, settings}, data));
     out->seconds = kfe_i_clock() - began;
 cleanup:
     if (status != KFE_OK)
@@ -496,5 +498,6 @@ void kfe_i_assessment_free(kfe_i_assessment *a)
     kfe_i_cells_free(&a->outer);
     kfe_i_cells_free(&a->inner);
     kfe_i_free(a->ctx, a->tuning);
+    kfe_i_free(a->ctx, a->permuted);
     memset(a, 0, sizeof *a);
 }

@@ -15,6 +15,7 @@ typedef struct kfe_i_assess_settings {
     int64_t inner_folds; /* 0: settings are compared on the outer splits themselves, as a plain grid search */
     int64_t tuning_splits; /* 0: every outer split chooses for itself; N: one choice, on the first N training
                               parts */
+    int64_t permutations;  /* repeats with permuted targets; 0: none */
     char metrics[KFE_PARAM_TEXT_SIZE];  /* "accuracy;auc"; the first decides */
     char positive[KFE_PARAM_TEXT_SIZE]; /* name of the class looked for */
 } kfe_i_assess_settings;
@@ -43,7 +44,20 @@ typedef struct kfe_i_assessment {
     int64_t best;          /* the setting best on average over all of these */
     int64_t fits;          /* settings × splits, all told */
     double seconds;
+    double *permuted; /* mean of the first metric with permuted targets */
+    int64_t permuted_count;
+    double permutation_p;
 } kfe_i_assessment;
+
+/* What an assessment is asked for. */
+typedef struct kfe_i_request {
+    const kfe_spec *spec;
+    kfe_i_grid_texts grids;
+    const kfe_i_assess_settings *settings;
+} kfe_i_request;
+
+/* Assesses the request once more for each permutation of the targets and sets the p-value (permutation.c). */
+kfe_status kfe_i_permutation_test(kfe_i_assessment *a, const kfe_i_request *request, const kfe_data *data);
 
 kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out);

@@ -16,29 +16,72 @@
 
 static const char *const place_names[] = {"fit", "kernel", "method", "method", "learner"};
 
-static int kernels_have(const kfe_spec *spec, const char *name)
+/* The axis that chooses kernels or learners by name, added before all others; NULL: there is none. */
+static const kfe_i_axis *switch_of(const kfe_i_grid *grid, kfe_i_axis_place owner)
 {
-    for (int64_t m = 0; m < spec->kernels.count; m++)
-        if (kfe_i_param_find(&spec->kernels.items[m].def->params, name))
-            return 1;
-    return 0;
+    for (int64_t i = 0; i < grid->axis_count; i++)
+        if (grid->axes[i].owner == owner && strcmp(grid->axes[i].name, place_names[owner]) == 0)
+            return &grid->axes[i];
+    return NULL;
 }
 
-static int place_has(const kfe_spec *spec, kfe_i_axis_place place, const char *name)
+static const kfe_i_param_table *kernel_params(const char *text)
 {
-    switch (place) {
+    const kfe_i_kernel_def *def;
+    size_t length = strcspn(text, ":");
+
+    for (int i = 0; (def = kfe_i_kernel_def_at(i)) != NULL; i++)
+        if (strlen(def->name) == length && strncmp(def->name, text, length) == 0)
+            return &def->params;
+    return NULL;
+}
+
+static const kfe_i_param_table *learner_params(const char *text)
+{
+    const kfe_i_learner *learner;
+
+    for (int i = 0; (learner = kfe_i_learner_at(i)) != NULL; i++)
+        if (strcmp(learner->name, text) == 0)
+            return &learner->params;
+    return NULL;
+}
+
+/* A row of the kernels or learners that the grid chooses among. */
+static const kfe_i_param *switched_row(const kfe_i_grid *grid, kfe_i_axis_place owner, const char *name)
+{
+    const kfe_i_axis *axis = switch_of(grid, owner);
+    const kfe_i_param *row = NULL;
+
+    for (int64_t i = 0; axis && !row && i < axis->count; i++) {
+        const kfe_i_param_table *params =
+            owner == KFE_AXIS_KERNEL ? kernel_params(axis->values[i]) : learner_params(axis->values[i]);
+        row = params ? kfe_i_param_find(params, name) : NULL;
+    }
+    return row;
+}
+
+/* The row of the table that a parameter stands in; NULL: the part has none of this name. */
+static const kfe_i_param *row_of(const kfe_i_grid *grid, kfe_i_axis_place owner, const char *name)
+{
+    const kfe_spec *spec = grid->base;
+    const kfe_i_param *row = NULL;
+
+    switch (owner) {
     case KFE_AXIS_FIT:
-        return kfe_i_param_find(&kfe_i_fit_params, name) != NULL;
+        return kfe_i_param_find(&kfe_i_fit_params, name);
     case KFE_AXIS_KERNEL:
-        return kernels_have(spec, name);
+        for (int64_t m = 0; !row && m < spec->kernels.count; m++)
+            row = kfe_i_param_find(&spec->kernels.items[m].def->params, name);
+        break;
     case KFE_AXIS_METHOD:
-        return kfe_i_param_find(&spec->method->params, name) != NULL;
+        return kfe_i_param_find(&spec->method->params, name);
     case KFE_AXIS_LEARNER:
-        return spec->learner && kfe_i_param_find(&spec->learner->params, name);
+        row = spec->learner ? kfe_i_param_find(&spec->learner->params, name) : NULL;
+        break;
     case KFE_AXIS_DIM:
         break;
     }
-    return 0;
+    return row ? row : switched_row(grid, owner, name);
 }
 
 /* The names of all parameters that a grid may vary, from which kfe_i_suggest picks similar ones. */
@@ -75,7 +118,7 @@ static kfe_status unknown_name(kfe_context *ctx, const kfe_spec *spec, const cha
 }
 
 /* Finds whose parameter `written` ("NAME" or "kernel.NAME") is. *found = 0: nobody has it. */
-static kfe_status find_owner(kfe_context *ctx, const kfe_spec *spec, const char *written, const char **name,
+static kfe_status find_owner(kfe_context *ctx, const kfe_i_grid *grid, const char *written, const char **name,
                              kfe_i_axis_place *owner, int *found)
 {
     const char *dot = strchr(written, '.');
@@ -85,7 +128,7 @@ static kfe_status find_owner(kfe_context *ctx, const kfe_spec *spec, const char 
     for (int p = 0; p < KFE_AXIS_PLACES; p++) {
         size_t length = strlen(place_names[p]);
         int named = dot && (size_t)(dot - written) == length && strncmp(written, place_names[p], length) == 0;
-        if ((dot && !named) || !place_has(spec, (kfe_i_axis_place)p, *name))
+        if ((dot && !named) || !row_of(grid, (kfe_i_axis_place)p, *name))
             continue;
         *owner = (kfe_i_axis_place)p;
         matches++;
@@ -201,18 +244,42 @@ cleanup:
     return status;
 }
 
+/* Puts the kernel in the place of each kernel of the spec; names of views stay. */
+static kfe_status replace_kernels(kfe_context *ctx, kfe_spec *spec, const char *text)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < spec->kernels.count; m++) {
+        kfe_i_kernel parsed = {0};
+        KFE_TRY(kfe_i_kernel_parse(ctx, text, &parsed));
+        parsed.view = spec->kernels.items[m].view;
+        parsed.view_name = spec->kernels.items[m].view_name;
+        spec->kernels.items[m].view_name = NULL;
+        kfe_i_kernel_free(&spec->kernels.items[m]);
+        spec->kernels.items[m] = parsed;
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status set_axis(kfe_context *ctx, kfe_spec *spec, const kfe_i_axis *axis, const char *value)
 {
     switch (axis->owner) {
     case KFE_AXIS_FIT:
         return kfe_i_param_set(ctx, &kfe_i_fit_params, NULL, &spec->fit, axis->name, value);
     case KFE_AXIS_KERNEL:
+        if (strcmp(axis->name, place_names[KFE_AXIS_KERNEL]) == 0)
+            return replace_kernels(ctx, spec, value);
         return set_kernels(ctx, spec, axis->name, value);
     case KFE_AXIS_METHOD:
     case KFE_AXIS_DIM:
         return kfe_i_param_set(ctx, &spec->method->params, spec->method->name, spec->settings, axis->name,
                                value);
     case KFE_AXIS_LEARNER:
+        if (strcmp(axis->name, place_names[KFE_AXIS_LEARNER]) == 0)
+            return kfe_spec_set_learner(ctx, spec, value, NULL);
+        if (!kfe_i_param_find(&spec->learner->params, axis->name))
+            return KFE_OK; /* a parameter of another learner of the grid */
         return kfe_i_param_set(ctx, &spec->learner->params, spec->learner->name, spec->learner_settings,
                                axis->name, value);
     }
@@ -228,19 +295,37 @@ static kfe_status refuse_value(kfe_context *ctx, kfe_status status)
     return kfe_i_fail_prefix(ctx, status, grid);
 }
 
-static kfe_status check_values(kfe_context *ctx, const kfe_spec *spec, const kfe_i_axis *axis)
+/* Checks a value with every kernel or learner that the grid may put in its place. */
+static kfe_status check_value(kfe_context *ctx, const kfe_i_grid *grid, const kfe_i_axis *axis,
+                              const char *value)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_axis *chosen = switch_of(grid, axis->owner);
     kfe_spec *copy = NULL;
 
-    KFE_TRY(kfe_i_spec_copy(ctx, spec, &copy));
-    for (int64_t i = 0; i < axis->count; i++)
-        if ((status = set_axis(ctx, copy, axis, axis->values[i])) != KFE_OK) {
+    for (int64_t v = 0; v < (chosen ? chosen->count : 1); v++) {
+        KFE_TRY(kfe_i_spec_copy(ctx, grid->base, &copy));
+        if (chosen)
+            KFE_TRY(set_axis(ctx, copy, chosen, chosen->values[v]));
+        if ((status = set_axis(ctx, copy, axis, value)) != KFE_OK) {
             status = refuse_value(ctx, status);
             goto cleanup;
         }
+        kfe_spec_free(copy);
+        copy = NULL;
+    }
 cleanup:
     kfe_spec_free(copy);
+    return status;
+}
+
+static kfe_status check_values(kfe_context *ctx, const kfe_i_grid *grid, const kfe_i_axis *axis)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t i = 0; i < axis->count; i++)
+        KFE_TRY(check_value(ctx, grid, axis, axis->values[i]));
+cleanup:
     return status;
 }
 
@@ -274,29 +359,25 @@ static kfe_i_axis_place place_of(const kfe_spec *spec, const kfe_i_axis *axis)
     return axis->owner;
 }
 
-/* The row of the table that the parameter of an axis stands in. */
-static const kfe_i_param *row_of(const kfe_spec *spec, const kfe_i_axis *axis)
+static int is_integer(const kfe_i_grid *grid, const kfe_i_axis *axis)
 {
-    const kfe_i_param *row = NULL;
-
-    if (axis->owner == KFE_AXIS_FIT)
-        row = kfe_i_param_find(&kfe_i_fit_params, axis->name);
-    else if (axis->owner == KFE_AXIS_METHOD)
-        row = kfe_i_param_find(&spec->method->params, axis->name);
-    else if (axis->owner == KFE_AXIS_LEARNER)
-        row = kfe_i_param_find(&spec->learner->params, axis->name);
-    for (int64_t m = 0; axis->owner == KFE_AXIS_KERNEL && !row && m < spec->kernels.count; m++)
-        row = kfe_i_param_find(&spec->kernels.items[m].def->params, axis->name);
-    return row;
-}
-
-static int is_integer(const kfe_spec *spec, const kfe_i_axis *axis)
-{
-    const kfe_i_param *row = row_of(spec, axis);
+    const kfe_i_param *row = row_of(grid, axis->owner, axis->name);
     return row && row->info.type == KFE_PARAM_INT;
 }
 
-static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char *text, int optional,
+/* "kernel=a,b" and "learner=a,b" choose the part itself; -1: the text is about a parameter. */
+static int switched_place(const kfe_spec *spec, const char *written)
+{
+    if (strcmp(written, "kernel") == 0 && spec->kernels.count > 0)
+        return KFE_AXIS_KERNEL;
+    if (strcmp(written, "learner") == 0 && spec->learner)
+        return KFE_AXIS_LEARNER;
+    return -1;
+}
+
+/* One axis of the grid. Switches are parsed first (`switches` 1), since they say which parameters there are. *found = 0:
+ * nobody has the parameter, or the text is for the other pass. */
+static kfe_status parse_axis(kfe_context *ctx, const kfe_i_grid *grid, const char *text, int switches,
                              kfe_i_axis *axis, int *found)
 {
     kfe_status status = KFE_OK;
@@ -308,15 +389,22 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_spec *spec, const char 
     if (!equals || equals == text)
         KFE_FAIL(ctx, KFE_EINVAL, "{grid} takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
     KFE_CHECK_ALLOC_BY(ctx, written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
-    KFE_TRY(find_owner(ctx, spec, written, &name, &axis->owner, found));
-    if (!*found && !optional)
-        KFE_TRY(unknown_name(ctx, spec, written));
+    int place = switched_place(grid->base, written);
+    name = written;
+    if ((place >= 0) != switches)
+        goto cleanup;
+    if (place >= 0) {
+        axis->owner = (kfe_i_axis_place)place;
+        *found = 1;
+    } else {
+        KFE_TRY(find_owner(ctx, grid, written, &name, &axis->owner, found));
+    }
     if (!*found)
         goto cleanup;
     KFE_STRDUP(ctx, axis->name, name);
-    KFE_TRY(parse_values(ctx, axis, equals + 1, is_integer(spec, axis)));
-    axis->place = place_of(spec, axis);
-    KFE_TRY(check_values(ctx, spec, axis));
+    KFE_TRY(parse_values(ctx, axis, equals + 1, is_integer(grid, axis)));
+    axis->place = place_of(grid->base, axis);
+    KFE_TRY(check_values(ctx, grid, axis));
 cleanup:
     kfe_i_free(ctx, written);
     return status;
@@ -362,6 +450,27 @@ static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
     return kfe_spec_add_kernel(ctx, spec, kfe_i_method_kernel(spec->method));
 }
 
+static int is_switch(const kfe_spec *spec, const char *text)
+{
+    return (strncmp(text, "kernel=", 7) == 0 && switched_place(spec, "kernel") >= 0) ||
+           (strncmp(text, "learner=", 8) == 0 && switched_place(spec, "learner") >= 0);
+}
+
+/* A parameter that the spec does not have. */
+static kfe_status not_found(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, int index,
+                            int *unused)
+{
+    char name[64];
+
+    if (grids.optional) {
+        if (unused)
+            unused[index]++;
+        return KFE_OK;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(grids.texts[index], "="), grids.texts[index]);
+    return unknown_name(ctx, spec, name);
+}
+
 kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, int *unused,
                            kfe_i_grid *out)
 {
@@ -375,11 +484,16 @@ kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_te
     KFE_TRY(name_kernel(ctx, out->base));
     KFE_ALLOC_ZERO(ctx, out->axes, grids.count);
     for (int i = 0; i < grids.count; i++) {
-        KFE_TRY(parse_axis(ctx, out->base, grids.texts[i], grids.optional, &axis, &found));
+        KFE_TRY(parse_axis(ctx, out, grids.texts[i], 1, &axis, &found));
         if (found)
             KFE_TRY(insert_axis(out, &axis));
-        else if (unused)
-            unused[i]++;
+    }
+    for (int i = 0; i < grids.count; i++) {
+        KFE_TRY(parse_axis(ctx, out, grids.texts[i], 0, &axis, &found));
+        if (found)
+            KFE_TRY(insert_axis(out, &axis));
+        else if (!is_switch(out->base, grids.texts[i]))
+            KFE_TRY(not_found(ctx, out->base, grids, i, unused));
     }
     KFE_TRY(count_settings(out));
 cleanup:
@@ -475,7 +589,7 @@ static int64_t range_of(const kfe_i_axis *axis, double *low, double *high)
 
 int kfe_i_grid_edge(const kfe_i_grid *grid, int64_t index, int64_t axis)
 {
-    const kfe_i_param *row = row_of(grid->base, &grid->axes[axis]);
+    const kfe_i_param *row = row_of(grid, grid->axes[axis].owner, grid->axes[axis].name);
     const char *text = kfe_i_grid_value(grid, index, axis);
     double value = 0;
     double low = 0;

@@ -25,10 +25,9 @@
 #include "data/read/split_file.h"
 
 static const kfe_i_param protocol_rows[] = {
-    KFE_CHOICE(
-        kfe_i_protocol, kind, "split", "folds", "folds|random|file|held-out",
-        "how rows are divided: folds, random parts, as a file says, or one part held out for all tests "
-        "and the rest in folds for training and validation"),
+    KFE_CHOICE(kfe_i_protocol, kind, "split", "folds", "folds|random|file|held-out|leave-group-out",
+               "how rows are divided: folds, random parts, as a file says, one part held out for all tests "
+               "and the rest in folds for training and validation, or each group in turn for testing"),
     KFE_INT(kfe_i_protocol, folds, "folds", "5", 2, KFE_INT_MAX, "number of folds"),
     KFE_INT(kfe_i_protocol, repeats, "repeats", "1", 1, KFE_INT_MAX,
             "how often the rows (held-out: those not held out) are divided anew"),
@@ -128,13 +127,18 @@ static int64_t members(const division *all, int64_t group)
 
 /* Purposes and repeats are small numbers. Mixing them with odd constants keeps their streams apart from each
  * other and from those of other uses. */
-static void begin_repeat(const division *all, int64_t repeat, kfe_i_rng *rng)
+void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, kfe_i_rng *rng)
 {
     uint64_t stream = KFE_STREAM_SPLITS;
 
-    stream = (stream ^ (all->purpose + 1)) * 0x9e3779b97f4a7c15u + KFE_STREAM_SPLITS;
+    stream = (stream ^ (purpose + 1)) * 0x9e3779b97f4a7c15u + KFE_STREAM_SPLITS;
     stream = (stream ^ (stream >> 29) ^ ((uint64_t)repeat + 1)) * 0xbf58476d1ce4e5b9u;
-    kfe_i_rng_init(rng, all->ctx->seed, stream ^ (stream >> 32));
+    kfe_i_rng_init(rng, ctx->seed, stream ^ (stream >> 32));
+}
+
+static void begin_repeat(const division *all, int64_t repeat, kfe_i_rng *rng)
+{
+    kfe_i_split_rng(all->ctx, all->purpose, repeat, rng);
 }
 
 static void shuffle(kfe_i_rng *rng, int64_t count, int64_t *items)
@@ -452,6 +456,37 @@ static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, c
     return kfe_i_split_file_read(ctx, protocol->file, from->rows, take_given, out);
 }
 
+/* ---- splits of the user ---- */
+
+static kfe_status copy_given(const kfe_i_split_rows *from, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t i = 0; i < from->given_count; i++)
+        KFE_TRY(take_given(out, from->given[i].train, from->given[i].train_count, from->given[i].test,
+                           from->given[i].test_count));
+cleanup:
+    return status;
+}
+
+kfe_i_split_rows kfe_i_split_all(const kfe_data *data)
+{
+    return (kfe_i_split_rows){.rows = kfe_data_rows(data),
+                              .target = &data->target,
+                              .groups = data->groups,
+                              .given = data->splits,
+                              .given_count = data->split_count};
+}
+
+kfe_i_split_rows kfe_i_split_some(const kfe_data *data, const int64_t *rows, int64_t count)
+{
+    return (kfe_i_split_rows){.rows = kfe_data_rows(data),
+                              .target = &data->target,
+                              .subset = rows,
+                              .subset_count = count,
+                              .groups = data->groups};
+}
+
 /* ---- held out ---- */
 
 /* Makes the test part of the fold its validation part, and the held-out rows its test part. */
@@ -500,10 +535,17 @@ kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, c
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    if (protocol->kind == KFE_SPLIT_FILE) {
+    if (from->given_count > 0) {
+        KFE_TRY(copy_given(from, out));
+    } else if (protocol->kind == KFE_SPLIT_LEAVE_GROUP_OUT && !from->groups) {
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "{split=leave-group-out} needs groups of rows; name their column with {groups}");
+    } else if (protocol->kind == KFE_SPLIT_FILE) {
         KFE_TRY(read_given(ctx, protocol, from, out));
     } else if (protocol->kind == KFE_SPLIT_HELD_OUT) {
         KFE_TRY(make_held_out(ctx, protocol, from, purpose, out));
+    } else if (from->groups) {
+        KFE_TRY(kfe_i_group_splits_make(ctx, protocol, from, purpose, out));
     } else {
         KFE_TRY(begin_division(&all, from));
         KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, from->target, out)

@@ -4,7 +4,8 @@
 #define KFE_SELECT_SPLITS_H
 
 #include "core/param.h"
-#include "data/target.h"
+#include "core/rng.h"
+#include "data/data.h"
 
 typedef struct kfe_i_split {
     int64_t *train, *test; /* row numbers, increasing */
@@ -23,12 +24,13 @@ typedef enum kfe_i_split_kind {
     KFE_SPLIT_FOLDS,
     KFE_SPLIT_RANDOM,
     KFE_SPLIT_FILE,
-    KFE_SPLIT_HELD_OUT
+    KFE_SPLIT_HELD_OUT,
+    KFE_SPLIT_LEAVE_GROUP_OUT
 } kfe_i_split_kind;
 
 /* How the data is divided: rows of the parameter table that `cv`, `compare` and reproductions share. */
 typedef struct kfe_i_protocol {
-    int kind;          /* kfe_i_split_kind; "split": folds | random | file | held-out */
+    int kind;          /* kfe_i_split_kind; "split": folds | random | file | held-out | leave-group-out */
     int64_t folds;     /* "folds", from 2: of kinds folds and held-out */
     int64_t repeats;   /* "repeats", from 1: of all kinds but file */
     double train_size; /* "train-size": of kinds random and held-out (what is not held out); below 1 a share
@@ -46,7 +48,18 @@ typedef struct kfe_i_split_rows {
     const kfe_i_target *target; /* its classes, for stratified splits; NULL: none */
     const int64_t *subset;      /* row numbers; NULL: all rows */
     int64_t subset_count;
+    const int64_t *groups;          /* of each row of the data; NULL: none */
+    const kfe_i_given_split *given; /* splits of the user, for all rows; NULL: none */
+    int64_t given_count;
 } kfe_i_split_rows;
+
+/* All rows of the data, with its target, groups and given splits. */
+kfe_i_split_rows kfe_i_split_all(const kfe_data *data);
+/* Some of its rows. */
+kfe_i_split_rows kfe_i_split_some(const kfe_data *data, const int64_t *rows, int64_t count);
+
+/* The random stream of a repeat. */
+void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, kfe_i_rng *rng);
 
 /* Makes all splits of the protocol. `purpose` separates random streams: the same seed, protocol and purpose give
  * the same splits everywhere. Warns once about classes with fewer members than folds. KFE_EINPUT if there are
@@ -54,5 +67,8 @@ typedef struct kfe_i_split_rows {
 kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
                              uint64_t purpose, kfe_i_splits *out);
 void kfe_i_splits_free(kfe_i_splits *splits);
+/* The same for rows with groups (group_splits.c); kfe_i_splits_make calls it. */
+kfe_status kfe_i_group_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
+                                   const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out);
 
 #endif

@@ -135,7 +135,7 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
     double began = kfe_i_clock();
     kfe_i_trial trial = {.data = sweep->data,
                          .split = &sweep->splits->items[split],
-                         .learner = grid->base->learner,
+                         .learner = r->learners[choice[KFE_AXIS_LEARNER]]->learner,
                          .settings = r->learners[choice[KFE_AXIS_LEARNER]]->learner_settings,
                          .dim = r->dims[choice[KFE_AXIS_DIM]],
                          .positive = sweep->positive,

@@ -15,7 +15,7 @@ struct kfe_splits {
 kfe_status kfe_splits_make(kfe_context *ctx, const kfe_data *data, const char *options, kfe_splits **out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_split_rows all = {.rows = kfe_data_rows(data), .target = &data->target};
+    const kfe_i_split_rows all = kfe_i_split_all(data);
     kfe_i_assess_settings settings;
     kfe_splits *splits = NULL;
 

@@ -96,7 +96,7 @@ cleanup:
 static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_split_rows all = {.rows = kfe_data_rows(tune->data), .target = &tune->data->target};
+    const kfe_i_split_rows all = kfe_i_split_all(tune->data);
     kfe_i_protocol protocol = {
         .kind = KFE_SPLIT_FOLDS, .folds = settings->folds, .repeats = 1, .stratified = 1};
 

@@ -29,14 +29,14 @@ static const double rung_share[KFE_TUNE_RUNGS] = {0.55, 0.75, 0.85};
 
 kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher)
 {
-    kfe_i_split_rows rows = {.rows = kfe_data_rows(tune->data), .target = &tune->data->target};
     int64_t split = tune->held_out ? searcher : searcher - 1;
+    kfe_i_split_rows all = kfe_i_split_all(tune->data);
 
-    if (split >= 0 && split < tune->outer.count) {
-        rows.subset = tune->outer.items[split].train;
-        rows.subset_count = tune->outer.items[split].train_count;
-    }
-    return rows;
+    if (split >= 0 && split < tune->outer.count)
+        return kfe_i_split_some(tune->data, tune->outer.items[split].train,
+                                tune->outer.items[split].train_count);
+    all.given_count = 0; /* given splits are outer ones */
+    return all;
 }
 
 /* ---- inner folds ---- */

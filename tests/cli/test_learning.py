@@ -559,6 +559,44 @@ def test_settings_that_fail_do_not_end_a_search(kfe):
 
 
 
+def test_groups_are_kept_together(kfe):
+    """Three rows per subject, told by a column of the subject itself: groups take the advantage of it away."""
+    random = np.random.default_rng(3)
+    subject = np.repeat(np.arange(30), 3)
+    x = random.normal(size=(30, 2))[subject] + 0.01 * random.normal(size=(90, 2))
+    labels = np.array(["a", "b"])[random.integers(0, 2, 30)][subject]
+    kfe.write("s.csv", "x,subject,y,kind\n" + "".join(f"{a},{s},{b},{kind}\n" for (a, b), s, kind in zip(x, subject, labels)))
+    flags = ["cv", "-m", "none", "--learner", "knn", "--neighbors", "1", "--json"]
+    kfe.write("plain.csv", "x,y,kind\n" + "".join(f"{a},{b},{kind}\n" for (a, b), kind in zip(x, labels)))
+    leaking = json.loads(kfe.ok(*flags, "plain.csv").out)["metrics"]["accuracy"]["mean"]
+    fair = json.loads(kfe.ok(*flags, "s.csv", "--groups", "subject").out)
+    assert leaking > 0.9 > 0.75 > fair["metrics"]["accuracy"]["mean"]
+    assert all(split["test_rows"] % 3 == 0 for split in fair["splits"])
+    each = json.loads(kfe.ok(*flags, "s.csv", "--groups", "2", "--split", "leave-group-out").out)
+    assert len(each["splits"]) == 30
+    kfe.refused("cv", "-m", "none", "--learner", "knn", "s.csv", "--groups", "who", says="--groups: s.csv has no column 'who'")
+    kfe.refused("cv", "-m", "none", "--learner", "knn", "s.csv", "--split", "leave-group-out", says="with --groups")
+
+
+def test_permutation_test_of_a_search(kfe):
+    write_clouds(kfe, train=45)
+    flags = ["-m", "none", "--learner", "knn", "--grid", "neighbors=1,5", "--folds", 3, "--inner-folds", 2, "train.csv"]
+    done = kfe.ok("cv", *flags, "--permutations", 9)
+    assert "p 0.1: how likely labels that say nothing do as well (9 permutations)" in done.out
+    assert len(json.loads(kfe.ok("cv", *flags, "--permutations", 9, "--json").out)["permutations"]["values"]) == 9
+
+
+def test_kernels_and_learners_are_axes_of_a_grid(kfe):
+    write_clouds(kfe, train=45)
+    report = json.loads(kfe.ok("cv", "-m", "kpca", "--learner", "knn", "--grid", "kernel=rbf,laplacian", "--grid", "gamma=0.1,1",
+                               "--grid", "learner=knn,svm", "--grid", "C=1,10", "--inner-folds", 0, "train.csv", "--json").out)
+    settings = [setting["setting"] for setting in report["settings"]]
+    assert len(settings) == 16 and {s["kernel"] for s in settings} == {"rbf", "laplacian"}
+    assert {s["learner"] for s in settings} == {"knn", "svm"}
+    kfe.refused("cv", "-m", "kpca", "--learner", "knn", "--grid", "kernel=rbf,rbg", "train.csv", says="rbg")
+    kfe.refused("cv", "-m", "kpca", "--learner", "knn", "--grid", "learner=svm,kn", "train.csv", says="kn")
+
+
 def test_tune(kfe):
     write_clouds(kfe)
     flags = ["train.csv", "--time", "none", "--trials", "30"]

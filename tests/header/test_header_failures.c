@@ -451,6 +451,31 @@ static void look_at_splits(const kfe_splits *splits)
     assert_int_equal(train + test, ROWS);
 }
 
+/* Groups by hand and from a column, and splits of the user. */
+static kfe_status use_groups(kfe_context *ctx, const kfe_splits *splits)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_splits *grouped = NULL;
+    int64_t groups[ROWS];
+    int64_t train = 0;
+    int64_t test = 0;
+    const int64_t *train_rows = kfe_splits_train(splits, 0, &train);
+    const int64_t *test_rows = kfe_splits_test(splits, 0, &test);
+
+    for (int i = 0; i < ROWS; i++)
+        groups[i] = i / 2;
+    TRY(wrap_labelled(ctx, &data));
+    TRY(CALL(kfe_data_set_groups)(ctx, data, groups));
+    TRY(kfe_splits_make(ctx, data, "folds=2", &grouped));
+    TRY(CALL(kfe_data_take_groups)(ctx, data, "1"));
+    TRY(CALL(kfe_data_add_split)(ctx, data, train, train_rows, test, test_rows));
+cleanup:
+    kfe_splits_free(grouped);
+    kfe_data_free(data);
+    return status;
+}
+
 static kfe_status use_search(kfe_context *ctx, void *user)
 {
     static const char *const grids[] = {"neighbors=1,3"};
@@ -476,6 +501,7 @@ static kfe_status use_search(kfe_context *ctx, void *user)
     TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
     TRY(CALL(kfe_splits_make)(ctx, data, "folds=2", &splits));
     look_at_splits(splits);
+    TRY(use_groups(ctx, splits));
     TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, KFE_STYLE_JSON, &texts[0]));
     TRY(CALL(kfe_cross_validate)(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", KFE_STYLE_JSON, &best,
                                  &texts[1]));

@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""kfe tune against scikit-learn on the same outer folds: error and CPU seconds.
+
+usage: KFE_LIBRARY=libkfe.so PYTHONPATH=python bench/tune.py KFE DATA_FOLDER [--sets ionosphere,wine] [--rows 1000]
+
+Peers: SVC with a Gaussian and with a Laplacian kernel behind StandardScaler, tuned by GridSearchCV with five inner folds
+(five widths x five prices); HistGradientBoosting and RandomForest with their defaults. Real targets have SVR and the
+regressors. All run on one thread. kfe tune is nested by itself: its CPU time is that of the searches of all outer folds and
+of one more search on all rows. Sets of more than --rows rows are cut to that many, drawn at random.
+
+Prints a Markdown table; an error is 1 - accuracy, or the root mean squared error of real targets, as mean over the outer
+folds with its standard error.
+"""
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from sklearn.ensemble import (HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier,
+                              RandomForestRegressor)
+from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+SETS = ("ionosphere", "spectf", "wine", "thyroid", "wdbc", "diabetes_pima", "german", "baseball", "satimage", "usps",
+        "bank32nh", "puma32h")
+REAL = {"baseball", "bank32nh", "puma32h"}
+COSTS = (0.1, 1, 10, 100, 1000)
+WIDTHS = np.array([1 / 64, 1 / 16, 1 / 4, 1, 4])
+
+
+class Laplacian:
+    """A kernel that GridSearchCV can compare by its width."""
+
+    def __init__(self, gamma):
+        self.gamma = gamma
+
+    def __call__(self, x, y):
+        return laplacian_kernel(x, y, self.gamma)
+
+    def __repr__(self):
+        return f"Laplacian({self.gamma:.3g})"
+
+
+def read(folder, name, rows):
+    path = next(path for path in (folder / name / f"{name}.csv", folder / name / f"{name}.csv.gz") if path.exists())
+    table = np.loadtxt(path, delimiter=",")
+    if len(table) > rows:
+        table = table[np.random.default_rng(0).permutation(len(table))[:rows]]
+    return table[:, :-1], table[:, -1]
+
+
+def outer_folds(x, y, real):
+    """The outer folds of kfe tune: those of kfe_splits_make with the same seed."""
+    import kfe
+    from kfe._lib import lib
+    carrier = kfe.KPLS(task="regress" if real else "classify", random_state=0)
+    context = carrier._context()
+    data = carrier._prepare(context, x, y if real else y.astype(int).astype(str), reset=True)
+    splits, count = ctypes.c_void_p(), ctypes.c_int64()
+    lib.kfe_splits_make.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    for part in (lib.kfe_splits_train, lib.kfe_splits_test):
+        part.restype, part.argtypes = ctypes.POINTER(ctypes.c_int64), [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p]
+    context.call(lib.kfe_splits_make, data.pointer, b"folds=5", ctypes.byref(splits))
+    found = []
+    for i in range(5):
+        parts = []
+        for part in (lib.kfe_splits_train, lib.kfe_splits_test):
+            rows = part(splits, i, ctypes.byref(count))
+            parts.append(np.array(rows[:count.value]))
+        found.append(parts)
+    return found
+
+
+def run_kfe(kfe, x, y, real):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.csv")
+        labels = y if real else y.astype(int)
+        with open(path, "w", encoding="utf-8") as file:
+            for row, label in zip(x, labels):
+                file.write(",".join(repr(float(value)) for value in row) + f",{label}\n")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        out = subprocess.run([kfe, "tune", "-q", "--time", "none", "--threads", "1", "--json", "--task",
+                              "regress" if real else "classify", path], check=True, capture_output=True, text=True).stdout
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    report = json.loads(out)
+    metric = "rmse" if real else "accuracy"
+    values = np.array([split["metrics"][metric] for split in report["honest"]["splits"]])
+    return values if real else 1 - values, after.ru_utime - before.ru_utime, report["best"]["candidate"]
+
+
+def width(x):
+    """1 / the median squared distance of the standardised rows."""
+    scaled = StandardScaler().fit_transform(x)[:300]
+    distances = ((scaled[:, None] - scaled[None]) ** 2).sum(-1)
+    return 1 / np.median(distances[np.triu_indices(len(scaled), 1)])
+
+
+def svm(kernel, real):
+    def make(x, y):
+        base, spread = width(x), y.std() if real else 1
+        costs = [cost * spread / 10 for cost in COSTS] if real else COSTS
+        model = SVR(epsilon=0.1 * spread) if real else SVC()
+        name = type(model).__name__.lower()
+        if kernel == "rbf":
+            grid = {f"{name}__gamma": WIDTHS * base, f"{name}__C": costs}
+        else:
+            base = np.sqrt(base) / np.sqrt(2 * x.shape[1] / np.pi)
+            grid = {f"{name}__kernel": [Laplacian(gamma) for gamma in WIDTHS * base], f"{name}__C": costs}
+        return GridSearchCV(make_pipeline(StandardScaler(), model), grid, cv=5, n_jobs=1)
+    return make
+
+
+def peers(real):
+    return {"SVM rbf, tuned": svm("rbf", real), "SVM laplacian, tuned": svm("laplacian", real),
+            "HistGradientBoosting": lambda x, y: (HistGradientBoostingRegressor if real else
+                                                  HistGradientBoostingClassifier)(random_state=0),
+            "RandomForest": lambda x, y: (RandomForestRegressor if real else RandomForestClassifier)(random_state=0)}
+
+
+def run_peer(make, x, y, folds, real):
+    errors, began = [], time.process_time()
+    for train, test in folds:
+        predicted = make(x[train], y[train]).fit(x[train], y[train]).predict(x[test])
+        errors.append(np.sqrt(np.mean((predicted - y[test]) ** 2)) if real else np.mean(predicted != y[test]))
+    return np.array(errors), time.process_time() - began
+
+
+def show(name, what, errors, seconds, note=""):
+    error = errors.std(ddof=1) / np.sqrt(len(errors))
+    print(f"| {name} | {what} | {errors.mean():.4g} ± {error:.2g} | {seconds:.1f} | {note} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kfe")
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--rows", type=int, default=1000)
+    arguments = parser.parse_args()
+    print("| set | what | error ± standard error | CPU s | chosen |\n|---|---|---|---|---|")
+    for name in arguments.sets.split(","):
+        real = name in REAL
+        x, y = read(arguments.data, name, arguments.rows)
+        folds = outer_folds(x, y, real)
+        errors, seconds, chosen = run_kfe(arguments.kfe, x, y, real)
+        show(name, "kfe tune", errors, seconds, chosen)
+        for peer, make in peers(real).items():
+            show(name, peer, *run_peer(make, x, y, folds, real))
+
+
+if __name__ == "__main__":
+    main()

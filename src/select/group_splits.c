@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Splits that keep groups of rows together: the rows of a group are all in the training part or all in the test part.
+ * Called by kfe_i_splits_make.
+ *
+ * Folds: groups are dealt from the largest to the smallest, equal sizes in random order, each to the fold where it
+ * raises Σ_c (share of class c in the fold)² least. That balances the sizes of the folds and, if stratified, each class.
+ * Random: groups in random order are for training until it has its share of rows.
+ * Leave-group-out: one split for each group, in the order of their numbers.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "select/splits.h"
+
+typedef struct grouping {
+    kfe_context *ctx;
+    const kfe_i_protocol *protocol;
+    int64_t count, *rows;      /* row numbers, increasing */
+    int64_t groups, *group_of; /* group of each position */
+    int64_t *names;            /* the user's number of each group, increasing */
+    int64_t classes;
+    double *members; /* groups × classes */
+    double *totals;  /* classes */
+    int64_t *order;  /* groups, as they are dealt */
+    int64_t *part;   /* of each group */
+} grouping;
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a;
+    int64_t second = *(const int64_t *)b;
+    return (first > second) - (first < second);
+}
+
+static void name_groups(grouping *g, const kfe_i_split_rows *from)
+{
+    for (int64_t i = 0; i < g->count; i++)
+        g->names[i] = from->groups[g->rows[i]];
+    qsort(g->names, (size_t)g->count, sizeof *g->names, compare_numbers);
+    for (int64_t i = 0; i < g->count; i++)
+        if (g->groups == 0 || g->names[i] != g->names[g->groups - 1])
+            g->names[g->groups++] = g->names[i];
+    for (int64_t i = 0; i < g->count; i++) {
+        const int64_t *found = bsearch(&from->groups[g->rows[i]], g->names, (size_t)g->groups,
+                                       sizeof *g->names, compare_numbers);
+        g->group_of[i] = found - g->names;
+    }
+}
+
+static void count_members(grouping *g, const kfe_i_target *target)
+{
+    for (int64_t i = 0; i < g->count; i++) {
+        int64_t c = g->classes > 1 ? target->codes[g->rows[i]] : 0;
+        g->members[g->group_of[i] * g->classes + c]++;
+        g->totals[c]++;
+    }
+}
+
+static kfe_status begin(grouping *g, const kfe_i_split_rows *from)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = from->target;
+    int by_class =
+        g->protocol->stratified && target && target->task == KFE_TASK_CLASSES && target->class_count > 1;
+
+    g->count = from->subset ? from->subset_count : from->rows;
+    g->classes = by_class ? target->class_count : 1;
+    KFE_ALLOC(g->ctx, g->rows, g->count);
+    KFE_ALLOC(g->ctx, g->names, g->count);
+    KFE_ALLOC(g->ctx, g->group_of, g->count);
+    for (int64_t i = 0; i < g->count; i++)
+        g->rows[i] = from->subset ? from->subset[i] : i;
+    qsort(g->rows, (size_t)g->count, sizeof *g->rows, compare_numbers);
+    name_groups(g, from);
+    KFE_ALLOC_ZERO(g->ctx, g->members, g->groups * g->classes);
+    KFE_ALLOC_ZERO(g->ctx, g->totals, g->classes);
+    KFE_ALLOC(g->ctx, g->order, g->groups);
+    KFE_ALLOC_ZERO(g->ctx, g->part, g->groups);
+    count_members(g, target);
+cleanup:
+    return status;
+}
+
+static void end(grouping *g)
+{
+    kfe_i_free(g->ctx, g->rows);
+    kfe_i_free(g->ctx, g->names);
+    kfe_i_free(g->ctx, g->group_of);
+    kfe_i_free(g->ctx, g->members);
+    kfe_i_free(g->ctx, g->totals);
+    kfe_i_free(g->ctx, g->order);
+    kfe_i_free(g->ctx, g->part);
+}
+
+static double size_of(const grouping *g, int64_t group)
+{
+    double size = 0;
+
+    for (int64_t c = 0; c < g->classes; c++)
+        size += g->members[group * g->classes + c];
+    return size;
+}
+
+static void shuffle(grouping *g, kfe_i_rng *rng)
+{
+    for (int64_t i = 0; i < g->groups; i++)
+        g->order[i] = i;
+    for (int64_t i = g->groups - 1; i > 0; i--) {
+        int64_t j = kfe_i_rng_below(rng, i + 1);
+        int64_t swapped = g->order[i];
+        g->order[i] = g->order[j];
+        g->order[j] = swapped;
+    }
+}
+
+/* Insertion sort keeps the random order of groups of one size. */
+static void largest_first(grouping *g)
+{
+    for (int64_t i = 1; i < g->groups; i++) {
+        int64_t moved = g->order[i];
+        int64_t j = i;
+        for (; j > 0 && size_of(g, g->order[j - 1]) < size_of(g, moved); j--)
+            g->order[j] = g->order[j - 1];
+        g->order[j] = moved;
+    }
+}
+
+/* Groups of `test_part` are for testing, all others for training. */
+static kfe_status add(const grouping *g, int64_t repeat, int64_t fold, int64_t test_part, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split *split = NULL;
+    int64_t tests = 0;
+
+    for (int64_t i = 0; i < g->count; i++)
+        tests += g->part[g->group_of[i]] == test_part;
+    KFE_GROW(g->ctx, out->items, out->capacity, out->count + 1);
+    split = &out->items[out->count++];
+    *split = (kfe_i_split){.repeat = repeat, .fold = fold};
+    KFE_ALLOC(g->ctx, split->train, g->count - tests);
+    KFE_ALLOC(g->ctx, split->test, tests);
+    for (int64_t i = 0; i < g->count; i++)
+        if (g->part[g->group_of[i]] == test_part)
+            split->test[split->test_count++] = g->rows[i];
+        else
+            split->train[split->train_count++] = g->rows[i];
+cleanup:
+    return status;
+}
+
+/* How much the sum of squared shares grows if the group joins the fold. */
+static double cost_of(const grouping *g, const double *counts, int64_t group)
+{
+    double cost = 0;
+
+    for (int64_t c = 0; c < g->classes; c++) {
+        double own = g->members[group * g->classes + c];
+        if (g->totals[c] > 0)
+            cost += own * (own + 2 * counts[c]) / (g->totals[c] * g->totals[c]);
+    }
+    return cost;
+}
+
+static void deal(grouping *g, int64_t folds, double *counts)
+{
+    memset(counts, 0, (size_t)(folds * g->classes) * sizeof *counts);
+    for (int64_t i = 0; i < g->groups; i++) {
+        int64_t group = g->order[i];
+        int64_t best = 0;
+        for (int64_t f = 1; f < folds; f++)
+            if (cost_of(g, counts + f * g->classes, group) < cost_of(g, counts + best * g->classes, group))
+                best = f;
+        g->part[group] = best;
+        for (int64_t c = 0; c < g->classes; c++)
+            counts[best * g->classes + c] += g->members[group * g->classes + c];
+    }
+}
+
+static kfe_status make_folds(grouping *g, uint64_t purpose, int64_t folds, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    double *counts = NULL;
+    kfe_i_rng rng;
+
+    KFE_ALLOC(g->ctx, counts, folds * g->classes);
+    for (int64_t repeat = 0; repeat < g->protocol->repeats; repeat++) {
+        kfe_i_split_rng(g->ctx, purpose, repeat, &rng);
+        shuffle(g, &rng);
+        largest_first(g);
+        deal(g, folds, counts);
+        for (int64_t fold = 0; fold < folds; fold++)
+            KFE_TRY(add(g, repeat, fold, fold, out));
+    }
+cleanup:
+    kfe_i_free(g->ctx, counts);
+    return status;
+}
+
+static kfe_status make_random(grouping *g, uint64_t purpose, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    double size = g->protocol->train_size;
+    double wanted = size < 1 ? size * (double)g->count : size;
+    kfe_i_rng rng;
+
+    for (int64_t repeat = 0; repeat < g->protocol->repeats; repeat++) {
+        double taken = 0;
+        kfe_i_split_rng(g->ctx, purpose, repeat, &rng);
+        shuffle(g, &rng);
+        for (int64_t i = 0; i < g->groups; i++) { /* one group at least on each side */
+            int trains = i == 0 || (i + 1 < g->groups && taken + size_of(g, g->order[i]) / 2 <= wanted);
+            g->part[g->order[i]] = !trains;
+            taken += trains ? size_of(g, g->order[i]) : 0;
+        }
+        KFE_TRY(add(g, repeat, 0, 1, out));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status make_each(grouping *g, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t group = 0; group < g->groups; group++)
+        g->part[group] = group;
+    for (int64_t group = 0; group < g->groups; group++)
+        KFE_TRY(add(g, 0, group, group, out));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_group_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
+                                   const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    grouping g = {.ctx = ctx, .protocol = protocol};
+    int64_t folds = protocol->folds;
+
+    KFE_TRY(begin(&g, from));
+    if (from->subset && folds > g.groups)
+        folds = g.groups; /* the training part of a split: as many folds as there are groups left */
+    if (g.groups < 2 || (protocol->kind == KFE_SPLIT_FOLDS && g.groups < folds))
+        KFE_FAIL(ctx, KFE_EINPUT, "%lld groups cannot be divided into %lld parts; use fewer {folds}",
+                 (long long)g.groups, (long long)(folds < 2 ? 2 : folds));
+    if (protocol->kind == KFE_SPLIT_FOLDS)
+        KFE_TRY(make_folds(&g, purpose, folds, out));
+    else if (protocol->kind == KFE_SPLIT_RANDOM)
+        KFE_TRY(make_random(&g, purpose, out));
+    else
+        KFE_TRY(make_each(&g, out));
+cleanup:
+    end(&g);
+    return status;
+}
