@@ -131,7 +131,7 @@ def test_arrays_of_results_outlive_the_model():
 def test_labels_come_back_as_they_were(clouds, labels):
     x, codes = clouds
     y = np.array(labels)[codes]
-    model = kfe.KOCClassifier(learner="knn").fit(x, y)
+    model = kfe.KOCClassifier(learner="knn:neighbors=1").fit(x, y)
     assert model.classes_.dtype == y.dtype and list(model.classes_) == sorted(labels)
     np.testing.assert_array_equal(model.predict(x), y)
     assert model.score(x, y) == 1

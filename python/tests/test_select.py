@@ -66,7 +66,7 @@ def test_the_best_model(iris):
 
 
 def test_labels_of_the_best_model(clouds):
-    best = kfe.cv(kfe.KOCClassifier(learner="knn"), clouds[0], clouds[1] == 1, folds=3, refit=True).best_estimator_
+    best = kfe.cv(kfe.KOCClassifier(learner="knn:neighbors=1"), clouds[0], clouds[1] == 1, folds=3, refit=True).best_estimator_
     assert best.classes_.dtype == bool and best.score(clouds[0], clouds[1] == 1) == 1
 
 

@@ -182,7 +182,8 @@ def test_sparse_views(method, classes, tmp_path):
     test, _ = planted(6, 20, classes)
     for views in (train, test):
         views["b"] = np.where(np.abs(views["b"]) > 0.4, views["b"], 0)
-    model = method(svm_stop=1e-8, n_threads=1, max_iter=8).fit({"a": train["a"], "b": csr_matrix(train["b"])}, y)
+    options = {"local_dim": 2} if method is kfe.SLDRClassifier else {}
+    model = method(svm_stop=1e-8, n_threads=1, max_iter=8, **options).fit({"a": train["a"], "b": csr_matrix(train["b"])}, y)
     dense = clone(model).fit(train, y)
     expected = saved(model, tmp_path).outputs(list(test.values()))
     sparse = {"a": csr_matrix(test["a"]), "b": csr_matrix(test["b"])}

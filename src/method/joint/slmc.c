@@ -13,7 +13,7 @@
  * of the SVMs on the kernel K itself, and so not below the value on K of any feasible α, such as a share t of the α
  * found (0 ≤ t ≤ 1), for each SVM
  *   bound = max over t of t·eᵀα − ½t²·aᵀKa.
- * The records bound and gap compare J with it; relative_slope is the length of the gradient at the end relative to
+ * The records bound and gap compare J with it; relative-slope is the length of the gradient at the end relative to
  * that at the start. No bound is known on the best J that m points can reach, since J is not convex in Z.
  *
  * K_Z is the subspace kernel of eqs. (4) and (14), but the engine of subspace.h is not used: its subspaces are
@@ -297,7 +297,7 @@ static kfe_status add_records(kfe_context *ctx, const search *s, const kfe_i_gra
     KFE_TRY(kfe_i_solution_record(out, "gap", &gap, 1));
     if (s->first_slope > 0) {
         double slope = cblas_dnrm2((blasint)s->size, s->gradient, 1) / s->first_slope;
-        KFE_TRY(kfe_i_solution_record(out, "relative_slope", &slope, 1));
+        KFE_TRY(kfe_i_solution_record(out, "relative-slope", &slope, 1));
     }
 cleanup:
     return status;

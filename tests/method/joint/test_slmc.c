@@ -160,7 +160,7 @@ static void test_the_bound_is_below_the_plain_svm(void **state)
         assert_true(bound > 0 && bound <= optimum * (1 + 1e-6));
         assert_true(values[count - 1] >= optimum * (1 - 1e-6));
         assert_below(fabs(support_number(model, "gap") - (1 - bound / values[count - 1])), 1e-6);
-        assert_true(support_number(model, "relative_slope") < 1);
+        assert_true(support_number(model, "relative-slope") < 1);
         kfe_model_free(model);
     }
     free(k);
