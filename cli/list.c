@@ -34,21 +34,30 @@ static int names_kernel(const kfe_entry_info *entry, int trait)
     return traits[trait].flag == KFE_HAS_KERNELS && entry->kernel;
 }
 
-/* Line by line, since the ends of lines are not escaped. */
+/* The length of what begins the text and is printed as it is: the end of a line, or bold on and off; 0: nothing. */
+static size_t plain_length(const char *text)
+{
+    if (*text == '\n')
+        return 1;
+    return strncmp(text, "\033[1m", 4) == 0 || strncmp(text, "\033[0m", 4) == 0 ? 4 : 0;
+}
+
 static void print_on_terminal(const char *text)
 {
     while (*text) {
-        size_t length = strcspn(text, "\n");
+        size_t length = 0;
+        size_t plain;
+        while (text[length] && plain_length(text + length) == 0)
+            length++;
         char *line = cli_resize(NULL, length + 1, 1);
         memcpy(line, text, length);
         line[length] = '\0';
         fputs(cli_shown(line), stdout);
         free(line);
         text += length;
-        if (*text) {
-            putchar('\n');
-            text++;
-        }
+        plain = plain_length(text);
+        fwrite(text, 1, plain, stdout);
+        text += plain;
     }
 }
 
