@@ -314,16 +314,10 @@ static void test_repeated(void **state)
 
 /* ---- stopping, and running out of memory ---- */
 
-typedef struct watched {
-    engine_stop *stop;
-    int64_t memory;
-    double tolerance;
-} watched;
-
 /* One run in a context whose allocator may fail and whose user may cancel. */
 static kfe_status run_watched(kfe_context *ctx, void *user)
 {
-    const watched *w = user;
+    const engine_watched *w = user;
     engine_problem p;
     double values[10];
 
@@ -340,15 +334,6 @@ static kfe_status run_watched(kfe_context *ctx, void *user)
     return status;
 }
 
-static kfe_status run_with_allocator(support_allocator *allocator, engine_stop *stop, int64_t memory,
-                                     double tolerance)
-{
-    kfe_status status = support_use_with(allocator, run_watched, &(watched){stop, memory, tolerance});
-
-    assert_int_equal(allocator->live, 0);
-    return status;
-}
-
 static const int64_t memories[] = {0, 7500000, 4500000}; /* double, single, part */
 
 static void test_cancel(void **state)
@@ -357,11 +342,13 @@ static void test_cancel(void **state)
     for (int m = 0; m < 3; m++) {
         support_allocator allocator = {0};
         engine_stop whole = {0};
-        assert_int_equal(run_with_allocator(&allocator, &whole, memories[m], KFE_TOLERANCE), KFE_OK);
+        assert_int_equal(engine_run_watched(run_watched, &allocator, &whole, memories[m], KFE_TOLERANCE),
+                         KFE_OK);
         assert_true(whole.asked > 5);
         for (int64_t at = 1; at <= whole.asked; at += 1 + whole.asked / 8) {
             engine_stop stop = {.stop_at = at};
-            assert_int_equal(run_with_allocator(&allocator, &stop, memories[m], KFE_TOLERANCE), KFE_ECANCEL);
+            assert_int_equal(engine_run_watched(run_watched, &allocator, &stop, memories[m], KFE_TOLERANCE),
+                             KFE_ECANCEL);
             assert_int_equal(stop.asked, at);
         }
     }
@@ -372,7 +359,8 @@ static void test_failing_allocations(void **state)
     (void)state;
     for (int m = 0; m < 3; m++) {
         engine_stop never = {0};
-        support_sweep_all("eigenvectors", run_watched, &(watched){&never, memories[m], KFE_TOLERANCE}, 20);
+        support_sweep_all("eigenvectors", run_watched, &(engine_watched){&never, memories[m], KFE_TOLERANCE},
+                          20);
     }
 }
 
@@ -380,16 +368,8 @@ static void test_failing_allocations(void **state)
 static void test_iterations_do_not_allocate(void **state)
 {
     (void)state;
-    for (int m = 0; m < 3; m++) {
-        support_allocator loose = {0};
-        support_allocator tight = {0};
-        engine_stop few = {0};
-        engine_stop many = {0};
-        assert_int_equal(run_with_allocator(&loose, &few, memories[m], 1e-1), KFE_OK);
-        assert_int_equal(run_with_allocator(&tight, &many, memories[m], 1e-12), KFE_OK);
-        assert_true(many.asked > few.asked);
-        assert_int_equal(loose.calls, tight.calls);
-    }
+    for (int m = 0; m < 3; m++)
+        engine_check_iterations_do_not_allocate(run_watched, memories[m], 1e-1, 1e-12);
 }
 
 int main(void)

@@ -266,16 +266,10 @@ static void test_repeated(void **state)
 
 /* ---- stopping, and running out of memory ---- */
 
-typedef struct watched {
-    engine_stop *stop;
-    int64_t memory;
-    double tolerance;
-} watched;
-
 /* One run in a context whose allocator may fail and whose user may cancel. */
 static kfe_status run_watched(kfe_context *ctx, void *user)
 {
-    const watched *w = user;
+    const engine_watched *w = user;
     engine_problem p;
 
     double *right = right_sides(SIZE, 2);
@@ -293,26 +287,17 @@ static kfe_status run_watched(kfe_context *ctx, void *user)
     return status;
 }
 
-static kfe_status run_with_allocator(support_allocator *allocator, engine_stop *stop, int64_t memory,
-                                     double tolerance)
-{
-    kfe_status status = support_use_with(allocator, run_watched, &(watched){stop, memory, tolerance});
-
-    assert_int_equal(allocator->live, 0);
-    return status;
-}
-
 static void test_cancel(void **state)
 {
     support_allocator allocator = {0};
     engine_stop whole = {0};
     (void)state;
 
-    assert_int_equal(run_with_allocator(&allocator, &whole, 0, KFE_TOLERANCE), KFE_OK);
+    assert_int_equal(engine_run_watched(run_watched, &allocator, &whole, 0, KFE_TOLERANCE), KFE_OK);
     assert_true(whole.asked > 4);
     for (int64_t at = 1; at <= whole.asked; at += 1 + whole.asked / 6) {
         engine_stop stop = {.stop_at = at};
-        assert_int_equal(run_with_allocator(&allocator, &stop, 0, KFE_TOLERANCE), KFE_ECANCEL);
+        assert_int_equal(engine_run_watched(run_watched, &allocator, &stop, 0, KFE_TOLERANCE), KFE_ECANCEL);
         assert_int_equal(stop.asked, at);
     }
 }
@@ -320,7 +305,7 @@ static void test_cancel(void **state)
 static void test_failing_allocations(void **state)
 {
     engine_stop never = {0};
-    watched w = {&never, 30000000, KFE_TOLERANCE};
+    engine_watched w = {&never, 30000000, KFE_TOLERANCE};
     (void)state;
 
     int64_t step = 1 + support_count_allocations(run_watched, &w) / 16;
@@ -333,16 +318,8 @@ static void test_iterations_do_not_allocate(void **state)
     static const int64_t memories[] = {0, 60000000};
     (void)state;
 
-    for (int m = 0; m < 2; m++) {
-        support_allocator loose = {0};
-        support_allocator tight = {0};
-        engine_stop few = {0};
-        engine_stop many = {0};
-        assert_int_equal(run_with_allocator(&loose, &few, memories[m], 1e-2), KFE_OK);
-        assert_int_equal(run_with_allocator(&tight, &many, memories[m], 1e-11), KFE_OK);
-        assert_true(many.asked > few.asked);
-        assert_int_equal(loose.calls, tight.calls);
-    }
+    for (int m = 0; m < 2; m++)
+        engine_check_iterations_do_not_allocate(run_watched, memories[m], 1e-2, 1e-11);
 }
 
 int main(void)

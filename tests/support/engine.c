@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "support/fit.h"
+#include "support/sweep.h"
 
 const engine_case engine_cases[] = {
     {"ordinary", ENGINE_RBF, 0.2, ENGINE_CLOUD, 5},
@@ -180,6 +181,28 @@ int engine_stop_asked(void *user)
 {
     engine_stop *stop = user;
     return ++stop->asked == stop->stop_at;
+}
+
+kfe_status engine_run_watched(engine_run_fn run, support_allocator *allocator, engine_stop *stop,
+                              int64_t memory, double tolerance)
+{
+    kfe_status status = support_use_with(allocator, run, &(engine_watched){stop, memory, tolerance});
+
+    assert_int_equal(allocator->live, 0);
+    return status;
+}
+
+void engine_check_iterations_do_not_allocate(engine_run_fn run, int64_t memory, double loose, double tight)
+{
+    support_allocator first = {0};
+    support_allocator second = {0};
+    engine_stop few = {0};
+    engine_stop many = {0};
+
+    assert_int_equal(engine_run_watched(run, &first, &few, memory, loose), KFE_OK);
+    assert_int_equal(engine_run_watched(run, &second, &many, memory, tight), KFE_OK);
+    assert_true(many.asked > few.asked);
+    assert_int_equal(first.calls, second.calls);
 }
 
 double engine_number_after(const char *log, const char *text)

@@ -59,6 +59,19 @@ typedef struct engine_stop {
 } engine_stop;
 int engine_stop_asked(void *user);
 
+/* A run of the engine that can be cancelled, within a memory limit (0: none), to a tolerance. */
+typedef struct engine_watched {
+    engine_stop *stop;
+    int64_t memory;
+    double tolerance;
+} engine_watched;
+typedef kfe_status (*engine_run_fn)(kfe_context *ctx, void *watched);
+/* Runs it and checks that everything was freed. */
+kfe_status engine_run_watched(engine_run_fn run, support_allocator *allocator, engine_stop *stop,
+                              int64_t memory, double tolerance);
+/* A tighter tolerance takes more iterations, but not one allocation more. */
+void engine_check_iterations_do_not_allocate(engine_run_fn run, int64_t memory, double loose, double tight);
+
 /* The number that follows `text` in a log, or −1. */
 double engine_number_after(const char *log, const char *text);
 

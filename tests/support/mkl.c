@@ -31,6 +31,21 @@ kfe_model *support_request_model(kfe_context *ctx, const support_request *reques
     return model;
 }
 
+const double *support_weights(const kfe_model *model, int64_t expected)
+{
+    int64_t count = 0;
+    const double *weights = kfe_model_record(model, "weights", &count);
+    double sum = 0;
+
+    assert_int_equal(count, expected);
+    for (int64_t i = 0; i < count; i++) {
+        assert_true(weights[i] >= 0);
+        sum += weights[i];
+    }
+    assert_below(fabs(sum - 1), 1e-12);
+    return weights;
+}
+
 double support_number(const kfe_model *model, const char *name)
 {
     int64_t count = 0;
@@ -99,6 +114,19 @@ void support_check_memory(const support_request *request, int64_t rows, int64_t 
                           const int *class_of)
 {
     support_sweep_all(request->method, fit_once, &(counted_fit){request, rows, cols, x, class_of}, 20);
+}
+
+void support_check_memory_of_all(size_t count, const support_request *requests)
+{
+    enum { ROWS = 15, COLS = 3, CLASSES = 3 };
+    double *x = NULL;
+    int *class_of = NULL;
+
+    support_clouds(5, ROWS, COLS, CLASSES, 2, &x, &class_of);
+    for (size_t i = 0; i < count; i++)
+        support_check_memory(&requests[i], ROWS, COLS, x, class_of);
+    free(x);
+    free(class_of);
 }
 
 void support_check_iterations_do_not_allocate(const support_request *few, const char *many, int64_t rows,

@@ -54,6 +54,23 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_generated_clouds(kfe_context *ctx, kfe_i_rng *rng, int64_t rows, int64_t cols,
+                                  const double mean[2], const double deviation[2], kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_generated_table(ctx, data, rows, cols));
+    for (int64_t i = 0; i < rows; i++) {
+        double *row = kfe_i_generated_row(data, i);
+        int64_t g = kfe_i_generated_class(i, 2);
+        for (int64_t j = 0; j < cols; j++)
+            row[j] = mean[g] + deviation[g] * kfe_i_rng_normal(rng);
+    }
+    KFE_TRY(kfe_i_generated_classes(ctx, data, 2));
+cleanup:
+    return status;
+}
+
 double kfe_i_generated_between(kfe_i_rng *rng, double low, double high)
 {
     return low + (high - low) * kfe_i_rng_uniform(rng);

@@ -17,6 +17,10 @@ double *kfe_i_generated_row(kfe_data *data, int64_t row);
 int64_t kfe_i_generated_class(int64_t row, int64_t classes);
 kfe_status kfe_i_generated_classes(kfe_context *ctx, kfe_data *data, int64_t classes);
 
+/* Two normal clouds: of each class, every column has this mean and standard deviation. Makes table and classes. */
+kfe_status kfe_i_generated_clouds(kfe_context *ctx, kfe_i_rng *rng, int64_t rows, int64_t cols,
+                                  const double mean[2], const double deviation[2], kfe_data *data);
+
 /* A number between `low` and `high`. */
 double kfe_i_generated_between(kfe_i_rng *rng, double low, double high);
 

@@ -20,21 +20,11 @@ static const kfe_i_param ringnorm_params[] = {
 
 static kfe_status make_ringnorm(kfe_context *ctx, const void *settings, kfe_i_rng *rng, kfe_data *out)
 {
-    kfe_status status = KFE_OK;
     const struct ringnorm_settings *asked = settings;
+    const double mean[CLASSES] = {0, 2 / sqrt(COLUMNS)};
+    const double deviation[CLASSES] = {2, 1};
 
-    KFE_TRY(kfe_i_generated_table(ctx, out, asked->n, COLUMNS));
-    for (int64_t i = 0; i < asked->n; i++) {
-        double *row = kfe_i_generated_row(out, i);
-        int is_outer = kfe_i_generated_class(i, CLASSES) == 0;
-        double mean = is_outer ? 0 : 2 / sqrt(COLUMNS);
-        double deviation = is_outer ? 2 : 1;
-        for (int j = 0; j < COLUMNS; j++)
-            row[j] = mean + deviation * kfe_i_rng_normal(rng);
-    }
-    KFE_TRY(kfe_i_generated_classes(ctx, out, CLASSES));
-cleanup:
-    return status;
+    return kfe_i_generated_clouds(ctx, rng, asked->n, COLUMNS, mean, deviation, out);
 }
 
 const kfe_i_generator kfe_i_generator_ringnorm = {

@@ -19,19 +19,11 @@ static const kfe_i_param twonorm_params[] = {
 
 static kfe_status make_twonorm(kfe_context *ctx, const void *settings, kfe_i_rng *rng, kfe_data *out)
 {
-    kfe_status status = KFE_OK;
     const struct twonorm_settings *asked = settings;
+    const double mean[CLASSES] = {2 / sqrt(COLUMNS), -2 / sqrt(COLUMNS)};
+    const double deviation[CLASSES] = {1, 1};
 
-    KFE_TRY(kfe_i_generated_table(ctx, out, asked->n, COLUMNS));
-    for (int64_t i = 0; i < asked->n; i++) {
-        double *row = kfe_i_generated_row(out, i);
-        double a = 2 / sqrt(COLUMNS);
-        for (int j = 0; j < COLUMNS; j++)
-            row[j] = kfe_i_rng_normal(rng) + (kfe_i_generated_class(i, CLASSES) == 0 ? a : -a);
-    }
-    KFE_TRY(kfe_i_generated_classes(ctx, out, CLASSES));
-cleanup:
-    return status;
+    return kfe_i_generated_clouds(ctx, rng, asked->n, COLUMNS, mean, deviation, out);
 }
 
 const kfe_i_generator kfe_i_generator_twonorm = {

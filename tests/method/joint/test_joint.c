@@ -333,15 +333,9 @@ static void test_memory_may_end_anywhere(void **state)
 {
     static const support_request requests[] = {{"svm-joint", "max-iter=2", {"rbf:gamma=0.3"}},
                                                {"usvm-joint", "max-iter=2", {"rbf:gamma=0.3", "linear"}}};
-    double *x = NULL;
-    int *class_of = NULL;
 
     (void)state;
-    support_clouds(5, 15, 3, 3, 2, &x, &class_of);
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-        support_check_memory(&requests[i], 15, 3, x, class_of);
-    free(x);
-    free(class_of);
+    support_check_memory_of_all(sizeof requests / sizeof *requests, requests);
 }
 
 int main(void)

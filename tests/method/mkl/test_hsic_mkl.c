@@ -75,21 +75,6 @@ static double gap_by_definition(const support_sample *p, const double *d, double
     return largest - mean;
 }
 
-static const double *weights_of(const kfe_model *model, int64_t expected)
-{
-    int64_t count = 0;
-    const double *weights = kfe_model_record(model, "weights", &count);
-    double sum = 0;
-
-    assert_int_equal(count, expected);
-    for (int64_t i = 0; i < count; i++) {
-        assert_true(weights[i] >= 0);
-        sum += weights[i];
-    }
-    assert_below(fabs(sum - 1), 1e-12);
-    return weights;
-}
-
 static void test_three_solvers_find_the_optimum(void **state)
 {
     static const char *const xis[] = {"auto", "0.3", "0.002"};
@@ -105,7 +90,7 @@ static void test_three_solvers_find_the_optimum(void **state)
             support_request request = {"hsic-mkl", params, FOUR_KERNELS};
             kfe_model *model = support_request_model(ctx, &request, p.data);
             double xi = support_number(model, "xi");
-            const double *d = weights_of(model, KERNELS);
+            const double *d = support_weights(model, KERNELS);
             objective[s] = support_number(model, "objective");
             assert_below(fabs(by_definition(&p, d, xi, NULL) - objective[s]), 1e-9 * objective[s]);
             assert_below(support_number(model, "gap"), 1e-6);
@@ -162,14 +147,14 @@ static void test_one_kernel_has_all_the_weight(void **state)
         support_request request = {"hsic-mkl", params, {"rbf:gamma=0.2,weight=3"}};
         kfe_model *model = support_request_model(ctx, &request, p.data);
         kfe_matrix z = support_transform(ctx, model, p.data);
-        assert_true(weights_of(model, 1)[0] == 1);
+        assert_true(support_weights(model, 1)[0] == 1);
         assert_below(support_distance_up_to_sign(ROWS, 2, expected.values, z.values), 1e-8);
         kfe_matrix_free(&z);
         kfe_model_free(model);
     }
     support_request joint = {"svm-mkl", NULL, {"rbf:gamma=0.2"}};
     kfe_model *model = support_request_model(ctx, &joint, p.data);
-    assert_true(weights_of(model, 1)[0] == 1);
+    assert_true(support_weights(model, 1)[0] == 1);
     kfe_model_free(model);
     kfe_matrix_free(&expected);
     free(k);
@@ -191,8 +176,8 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
         kfe_model *b = support_request_model(ctx, &twice, p.data);
         kfe_matrix za = support_transform(ctx, a, p.data);
         kfe_matrix zb = support_transform(ctx, b, p.data);
-        const double *one = weights_of(a, 2);
-        const double *two = weights_of(b, 3);
+        const double *one = support_weights(a, 2);
+        const double *two = support_weights(b, 3);
         assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-7);
         assert_below(fabs(one[0] - two[0] - two[2]), 1e-3);
         assert_below(support_distance_up_to_rotation(ROWS, za.cols, za.values, zb.cols, zb.values), 1e-3);
@@ -254,7 +239,7 @@ static void test_noise_gets_next_to_nothing(void **state)
             kfe_data *data = two_views(ctx, (uint64_t)(3 + draw), 1, 60);
             assert_non_null(data);
             kfe_model *model = support_request_model(ctx, &request, data);
-            weights[draw] = weights_of(model, 2)[1];
+            weights[draw] = support_weights(model, 2)[1];
             kfe_model_free(model);
             kfe_data_free(data);
         }
@@ -278,7 +263,7 @@ static void test_kernels_without_weight_are_dropped(void **state)
         support_catch_log(ctx);
         kfe_model *model = support_request_model(ctx, &request, data);
         assert_non_null(strstr(support_log(), "gets no weight"));
-        assert_true(weights_of(model, 2)[1] == 0);
+        assert_true(support_weights(model, 2)[1] == 0);
         assert_int_equal(model->kernels.count, 1);
         assert_int_equal(model->views[1].support.rows, 0);
         assert_ok(ctx, kfe_model_save(ctx, model, support_path("dropped.kfe")));
@@ -331,7 +316,7 @@ static void test_a_family_is_its_members(void **state)
     kfe_matrix za = support_transform(ctx, a, p.data);
     kfe_matrix zb = support_transform(ctx, b, p.data);
 
-    weights_of(a, 4);
+    support_weights(a, 4);
     assert_int_equal(za.cols, zb.cols);
     /* the middle member is the square root of 0.01 but for rounding */
     assert_below(support_distance(ROWS * za.cols, za.values, zb.values), 1e-8);
@@ -356,7 +341,7 @@ static void test_sharing_distances_changes_nothing(void **state)
         kfe_model *a = support_request_model(ctx, &shared, p.data);
         kfe_model *b = support_request_model(ctx, &alone, p.data);
         assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-9);
-        assert_below(fabs(weights_of(a, 4 + (f == 0))[1] - weights_of(b, 4 + (f == 0))[1]), 1e-6);
+        assert_below(fabs(support_weights(a, 4 + (f == 0))[1] - support_weights(b, 4 + (f == 0))[1]), 1e-6);
         kfe_model_free(a);
         kfe_model_free(b);
     }
@@ -460,7 +445,7 @@ static void test_a_class_may_have_one_member(void **state)
         support_request request = {requests[r][0], requests[r][1], {"rbf:gamma=0.3", "linear"}};
         kfe_model *model = support_request_model(ctx, &request, data);
         kfe_matrix z = support_transform(ctx, model, data);
-        weights_of(model, 2);
+        support_weights(model, 2);
         assert_true(z.cols >= 1);
         for (int64_t i = 0; i < z.rows * z.cols; i++)
             assert_true(isfinite(z.values[i]));
@@ -492,15 +477,9 @@ static void test_memory_may_end_anywhere(void **state)
         {"hsic-mkl", "solver=sdp", {"rbf:gamma=0.3", "linear"}},
         {"svm-mkl", "max-iter=2", {"rbf:gamma=0.3", "linear"}},
     };
-    double *x = NULL;
-    int *class_of = NULL;
 
     (void)state;
-    support_clouds(5, 15, 3, 3, 2, &x, &class_of);
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-        support_check_memory(&requests[i], 15, 3, x, class_of);
-    free(x);
-    free(class_of);
+    support_check_memory_of_all(sizeof requests / sizeof *requests, requests);
 }
 
 int main(void)

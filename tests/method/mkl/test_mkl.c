@@ -27,21 +27,6 @@ static support_sample make_problem(kfe_context *ctx, int classes)
     return p;
 }
 
-static const double *weights_of(const kfe_model *model, int64_t expected)
-{
-    int64_t count = 0;
-    const double *weights = kfe_model_record(model, "weights", &count);
-    double sum = 0;
-
-    assert_int_equal(count, expected);
-    for (int64_t i = 0; i < count; i++) {
-        assert_true(weights[i] >= 0);
-        sum += weights[i];
-    }
-    assert_below(fabs(sum - 1), 1e-12);
-    return weights;
-}
-
 static void weighted_sum(const support_sample *p, const double *d, double *out)
 {
     for (int64_t i = 0; i < ROWS * ROWS; i++) {
@@ -119,7 +104,7 @@ static void compare_with_libsvm(kfe_context *ctx, const support_sample *p, const
     double k[ROWS * ROWS];
     kfe_matrix z = support_transform(ctx, model, p->data);
 
-    weighted_sum(p, weights_of(model, KERNELS), k);
+    weighted_sum(p, support_weights(model, KERNELS), k);
     kfe_model *reference = fit_libsvm(ctx, p, k, c);
     kfe_data *matrix = support_dense(ctx, ROWS, ROWS, k, NULL);
     kfe_matrix expected = support_transform(ctx, reference, matrix);
@@ -142,7 +127,7 @@ static void check_optimality(kfe_context *ctx, const support_sample *p, const kf
     double k[ROWS * ROWS];
     double q[KERNELS];
     double largest = 0;
-    const double *d = weights_of(model, KERNELS);
+    const double *d = support_weights(model, KERNELS);
     kfe_matrix z = support_transform(ctx, model, p->data);
     double *a = coefficients_of(model);
     double objective = support_number(model, "objective");
@@ -236,7 +221,7 @@ static void test_one_kernel_is_the_plain_svm(void **state)
     kfe_matrix z = support_transform(ctx, model, p.data);
     kfe_matrix expected = support_transform(ctx, reference, matrix);
 
-    assert_true(weights_of(model, 1)[0] == 1);
+    assert_true(support_weights(model, 1)[0] == 1);
     assert_below(support_distance(ROWS * z.cols, expected.values, z.values), 1e-5);
     kfe_matrix_free(&z);
     kfe_matrix_free(&expected);
@@ -263,8 +248,8 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
         kfe_model *b = support_request_model(ctx, &twice, p.data);
         kfe_matrix za = support_transform(ctx, a, p.data);
         kfe_matrix zb = support_transform(ctx, b, p.data);
-        const double *one = weights_of(a, 2);
-        const double *two = weights_of(b, 3);
+        const double *one = support_weights(a, 2);
+        const double *two = support_weights(b, 3);
         assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")),
                      1e-7 * support_number(a, "objective"));
         assert_below(fabs(one[0] - two[0] - two[2]), 1e-3);
@@ -285,7 +270,7 @@ static void test_units_matter_only_if_asked(void **state)
     support_request plain = {"mkl", "normalize=no" EXACT, {"rbf:gamma=0.2", "rbf:gamma=1,weight=1000"}};
     kfe_model *model = support_request_model(ctx, &plain, p.data);
 
-    assert_true(weights_of(model, 2)[1] > 0.99);
+    assert_true(support_weights(model, 2)[1] > 0.99);
     kfe_model_free(model);
     support_sample_free(&p);
 }
@@ -326,7 +311,7 @@ static void test_noise_gets_next_to_nothing(void **state)
     support_request request = {"mkl", NULL, {"linear"}};
     kfe_model *model = support_request_model(ctx, &request, v.data);
 
-    assert_true(weights_of(model, 2)[1] < 0.05);
+    assert_true(support_weights(model, 2)[1] < 0.05);
     support_check_predictions_of_a_file(ctx, model, v.data);
     kfe_model_free(model);
     free_views(&v);
@@ -345,7 +330,7 @@ static void test_the_order_of_views_does_not_matter(void **state)
 
     assert_memory_equal(same.values, by_name.values, ROWS * sizeof *same.values);
     assert_below(support_distance(ROWS, same.values, other.values), 1e-5);
-    assert_below(fabs(weights_of(a, 2)[0] - weights_of(b, 2)[1]), 1e-5);
+    assert_below(fabs(support_weights(a, 2)[0] - support_weights(b, 2)[1]), 1e-5);
     kfe_matrix_free(&same);
     kfe_matrix_free(&by_name);
     kfe_matrix_free(&other);
@@ -410,7 +395,7 @@ static void test_constant_kernels(void **state)
     assert_ok(ctx, kfe_data_join_views(ctx, 2, parts, names, &joined));
     assert_fails(ctx, KFE_EINPUT, "same for all pairs", support_request_fit(ctx, &request, flat, &model));
     model = support_request_model(ctx, &request, joined);
-    assert_true(weights_of(model, 2)[1] == 0);
+    assert_true(support_weights(model, 2)[1] == 0);
     kfe_model_free(model);
     kfe_data_free(joined);
     kfe_data_free(flat);
