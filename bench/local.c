@@ -163,7 +163,7 @@ static void silent(const char *text)
     (void)text;
 }
 
-/* The machine of the moment by LIBSVM; setting up its rows is not counted. */
+/* Solves the current SVM from scratch by LIBSVM; making its rows is not timed. */
 static void solve_cold(void *user, const kfe_i_local_problem *p, const double *parameters)
 {
     peer *s = user;
@@ -229,7 +229,7 @@ static void print_gate(const kfe_i_solution *solution)
                 printf(" %.2f", solution->records[i].values[m]);
 }
 
-/* The alternation by itself, once more, with a look at the machines. */
+/* Runs the alternation once more and times its SVMs. */
 static void profile(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
                     const kfe_i_local_settings *settings, int against_libsvm)
 {

@@ -66,16 +66,16 @@ trap 'rm -f "$out"' EXIT
     "$bench/bench_mkl" 900 gradient silp $([[ -n $quick ]] || echo sdp)
     if [[ -n ${KFE_DATA-} ]]; then
         echo
-        echo "## sldr and lmkl on MULTIFEAT, and the same machines cold by LIBSVM (target: seconds; 5 times LIBSVM's speed)"
+        echo "## sldr and lmkl on MULTIFEAT, and the same SVMs from scratch by LIBSVM (target: seconds; 5 times LIBSVM's speed)"
         echo
-        echo "| what | seconds | iterations | objective | accuracy | support | machines, seconds | LIBSVM, seconds | ratio | mean gate |"
+        echo "| what | seconds | iterations | objective | accuracy | support | SVMs, seconds | LIBSVM, seconds | ratio | mean gate |"
         echo "|---|---|---|---|---|---|---|---|---|---|"
         for c in 1 10 100; do
             "$bench/bench_local" "$KFE_DATA" sldr "local-dim=2,gate-dim=10,svm-C=$c" 3 libsvm
         done
         "$bench/bench_local" "$KFE_DATA" lmkl svm-C=10 2 libsvm
         echo
-        echo "n = 5,000, six generated views (machines: seconds, and their share of the time):"
+        echo "n = 5,000, six generated views (SVMs: seconds, and their share of the time):"
         "$bench/bench_local" 5000 sldr local-dim=2,gate-dim=10 1
         echo
         echo "## A grid search, against scikit-learn's"

@@ -66,8 +66,8 @@ def best_error(extract, columns, parts):
         z = extract(factor / columns)
         seconds.append(time.perf_counter() - began)
         for cost in COSTS:
-            machine = LinearSVC(C=cost / len(z[0]), dual=False).fit(z[0], parts[0][1])
-            errors = [1 - machine.score(z[i], parts[i][1]) for i in (1, 2)]
+            svm = LinearSVC(C=cost / len(z[0]), dual=False).fit(z[0], parts[0][1])
+            errors = [1 - svm.score(z[i], parts[i][1]) for i in (1, 2)]
             best = min(best, tuple(errors))
     return best[1], float(np.median(seconds))
 

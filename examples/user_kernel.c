@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel of one's own, here on angles: points that differ by a whole turn are the same. */
+/* A user kernel, here on angles: points that differ by a full turn are equal. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

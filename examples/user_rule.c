@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feature extraction method of one's own: a rule that chooses one example per feature, that whose kernel
- * column goes best with what is left of the target. The framework does the rest, and the model needs two
- * examples only. */
+/* A user's own method: a direction rule that picks one example per feature, the one whose kernel column covaries most
+ * with the residual target. The library does the rest; the model needs only the two examples picked. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ static void check(kfe_status status)
     exit(EXIT_FAILURE);
 }
 
-/* K times the residual is the covariance of every column with it; `user` is room for that. */
+/* K times the residual gives the covariance of every kernel column with it; `user` is a buffer for the result. */
 static kfe_status one_example(void *user, const kfe_deflation_state *state, double *direction)
 {
     double *covariance = user;

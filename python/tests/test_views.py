@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several views from Python: mkl, lmkl and sldr against prediction written again in NumPy from the model file (by
-docs/model-file.md), against scikit-learn's machines on the same kernel, and with views in every shape."""
+docs/model-file.md), against scikit-learn's SVMs on the same kernel, and with views in every shape."""
 import json
 import pickle
 import struct
@@ -258,14 +258,14 @@ def test_noise_is_switched_off():
 
 # ---- what was minimised ----
 
-def machines_optimum(kernel, y, c):
-    """The summed dual optimum of one machine against the rest for each class (of two classes: one), by LIBSVM as
+def svms_optimum(kernel, y, c):
+    """The summed dual optimum of one SVM against the rest for each class (of two classes: one), by LIBSVM as
     scikit-learn has it."""
     classes, total = np.unique(y), 0
     for label in classes if len(classes) > 2 else classes[:1]:
-        machine = SVC(C=c, kernel="precomputed", tol=1e-8).fit(kernel, y == label)
-        dual = machine.dual_coef_[0]
-        support = machine.support_
+        svm = SVC(C=c, kernel="precomputed", tol=1e-8).fit(kernel, y == label)
+        dual = svm.dual_coef_[0]
+        support = svm.support_
         total += np.abs(dual).sum() - 0.5 * dual @ kernel[np.ix_(support, support)] @ dual
     return total
 
@@ -280,17 +280,17 @@ def localized_kernel(file, views):
 @pytest.mark.parametrize("method", LOCALIZED)
 @pytest.mark.parametrize("kernel", [None, "rbf:gamma=0.4", {"a": "linear", "b": "laplacian:gamma=0.2"}], ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_objective_is_that_of_the_machines(method, kernel, classes, tmp_path):
+def test_the_objective_is_that_of_the_svms(method, kernel, classes, tmp_path):
     train, y = planted(12, 60, classes)
     model = method(kernel=kernel, svm_C=5, gate_ridge=0, svm_stop=1e-7, n_threads=1).fit(train, y)
-    expected = machines_optimum(localized_kernel(saved(model, tmp_path), list(train.values())), y, 5)
+    expected = svms_optimum(localized_kernel(saved(model, tmp_path), list(train.values())), y, 5)
     objective = model.records_["objective"]
     assert abs(objective[-1] - expected) < 1e-4 * expected
     assert np.all(np.diff(objective) <= 0) and objective[-1] < 0.9 * objective[0]
     assert len(objective) == model.records_["iterations"][0] + 1
 
 
-def test_one_view_in_full_is_a_machine():
+def test_one_view_in_full_is_an_svm():
     train, y = planted(13, 60)
     x = np.hstack(list(train.values()))
     plain = SVC(C=2, kernel="linear", tol=1e-9).fit(x, y)
@@ -300,7 +300,7 @@ def test_one_view_in_full_is_a_machine():
         np.testing.assert_allclose(model.decision_function(x), expected, atol=1e-5 * np.abs(expected).max())
 
 
-def test_mkl_is_a_machine_on_the_weighted_sum():
+def test_mkl_is_an_svm_on_the_weighted_sum():
     train, y = planted(14, 80)
     test, _ = planted(15, 30)
     model = kfe.MKLClassifier(kernel="rbf:gamma=0.5", svm_C=3, normalize=False, svm_stop=1e-7, tolerance=1e-6,
@@ -310,7 +310,7 @@ def test_mkl_is_a_machine_on_the_weighted_sum():
 
     def value(share):
         kernel = sum(s * kernel_values("rbf:gamma=0.5", x, x) for s, x in zip((share, 1 - share), train.values()))
-        return machines_optimum(kernel, y, 3)
+        return svms_optimum(kernel, y, 3)
 
     best = min(value(share) for share in np.linspace(0, 1, 51))
     at = model.records_["objective"][0]

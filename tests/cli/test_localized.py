@@ -106,7 +106,7 @@ def test_orders_and_names_at_prediction(views, method):
     assert views.ok("predict", "--scores", "m.kfe", *named).out == expected
 
 
-def test_one_view_in_full_is_a_machine(views):
+def test_one_view_in_full_is_an_svm(views):
     def scores():
         lines = views.ok("predict", "--scores", "m.kfe", "new/left.csv").out.splitlines()[-ROWS:]
         return [float(line.split(",")[1]) for line in lines]

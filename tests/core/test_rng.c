@@ -147,14 +147,14 @@ static void test_below_has_no_bias(void **state)
 
 static void test_choose(void **state)
 {
-    enum { TOTAL = 10, COUNT = 4, ROUNDS = 20000 };
+    enum { TOTAL = 10, COUNT = 4, REPEATS = 20000 };
     kfe_i_rng rng;
     int64_t index[TOTAL];
     double chosen[TOTAL] = {0};
 
     (void)state;
     kfe_i_rng_init(&rng, 5, 1);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
         unsigned seen = 0;
         kfe_i_rng_choose(&rng, TOTAL, COUNT, index);
         for (int i = 0; i < TOTAL; i++) {
@@ -165,7 +165,7 @@ static void test_choose(void **state)
         assert_int_equal(seen, (1u << TOTAL) - 1);
     }
     for (int i = 0; i < TOTAL; i++)
-        assert_near(chosen[i] / ROUNDS, 0.4, SIGMAS * sqrt(0.24 / ROUNDS));
+        assert_near(chosen[i] / REPEATS, 0.4, SIGMAS * sqrt(0.24 / REPEATS));
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leading eigenpairs by the iterative path, against LAPACK on the explicit matrix and by residuals that are
- * worked out apart. */
+ * computed independently. */
 #include "support/support.h"
 
 #include <lapacke.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ridge systems by the iterative path, with residuals worked out apart from the solver. */
+/* Ridge systems by the iterative path, with residuals computed apart from the solver. */
 #include "support/support.h"
 
 #include <lapacke.h>
@@ -136,7 +136,7 @@ static void test_nasty(void **state)
 
 /* ---- storage ---- */
 
-/* 72 MB in double precision. Rounds in single precision are corrected by residuals in double. */
+/* 72 MB in double precision. Iterations in single precision are corrected by residuals in double precision. */
 static void test_storage(void **state)
 {
     static const struct {

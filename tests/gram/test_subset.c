@@ -279,7 +279,7 @@ static void test_what_a_base_does_not_serve(void **state)
     free_samples(&s);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 static kfe_status walk(kfe_context *ctx, void *user)
 {

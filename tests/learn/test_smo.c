@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dual of the support vector machine: against LIBSVM, against enumeration of all sets of bounds, and by
+/* The SMO solver: against LIBSVM, against enumeration of all sets of bounds, and by
  * optimality conditions recomputed here from the explicit kernel matrix. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Support vector machines with jumps: the same answers, also where the kernel has few dimensions. */
+/* SMO with Newton steps finds the same solutions as without, also where the kernel matrix has a low rank. */
 #include "support/smo.h"
 
 #include <math.h>

@@ -265,7 +265,7 @@ static void test_class_scores_where_there_are_none(void **state)
     support_sample_free(&s);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 static kfe_status walk(kfe_context *ctx, void *user)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models: what they tell, what is refused when a file is not what it says, and what happens when memory ends
+/* Models: what they tell, what is refused when a file is not what it says, and what happens when memory runs out
  * at the worst moment. The container itself is tested in test_safetensors.c; here the files are sound
  * containers with wrong content. */
 #include "support/fit.h"
@@ -335,7 +335,7 @@ static void test_missing_file_is_an_io_error(void **state)
     assert_null(model);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 typedef struct request {
     const char *method, *params, *kernel, *second_kernel;

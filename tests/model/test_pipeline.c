@@ -457,7 +457,7 @@ static void test_targets_must_fit_the_predictor(void **state)
     free_halves(&real);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 typedef struct walk_request {
     const char *method, *kernel, *learner;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model container: round trips, a reader of another language, and files that mean harm. */
+/* The model container: saving and loading, a reader in another language, and hostile files. */
 #include "support/support.h"
 #include "support/sweep.h"
 

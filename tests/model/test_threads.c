@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-enum { ROWS = 90, COLS = 5, CLASSES = 3, THREADS = 3, ROUNDS = 4 };
+enum { ROWS = 90, COLS = 5, CLASSES = 3, THREADS = 3, REPEATS = 4 };
 
 /* What one thread does and finds; a thread cannot fail a test itself. */
 typedef struct task {
@@ -31,7 +31,7 @@ static kfe_status fit_and_transform(task *t)
         status = kfe_spec_parse(t->ctx, t->method, NULL, t->kernel, &spec);
     if (status == KFE_OK && !t->shared)
         status = kfe_fit(t->ctx, spec, data, &model);
-    for (int i = 0; status == KFE_OK && i < ROUNDS; i++) {
+    for (int i = 0; status == KFE_OK && i < REPEATS; i++) {
         kfe_matrix_free(&t->features);
         status = kfe_transform(t->ctx, t->shared ? t->shared : model, data, &t->features);
     }

@@ -467,7 +467,7 @@ static void test_optional_names_are_left_out_and_counted(void **state)
     assert_fails(ctx, KFE_EINVAL, "neighbors", make(ctx, &r, 1, NULL, &grid));
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 static kfe_status make_and_read(kfe_context *ctx, void *user)
 {

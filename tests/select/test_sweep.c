@@ -459,7 +459,7 @@ static void test_only_what_is_wanted(void **state)
     }
 }
 
-/* Machines that rest on examples say on how many; for others the word has no meaning. */
+/* Predictors with support vectors report how many; others report -1. */
 static void test_support_vectors_are_counted(void **state)
 {
     for (int i = 0; i < CASES; i++) {

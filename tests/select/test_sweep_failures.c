@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search engine when things go wrong: data that does not fit, memory that ends, threads that must not
+/* The search engine when things go wrong: data that does not fit, memory that runs out, threads that must not
  * meet in what belongs to the user. */
 #include "support/select.h"
 #include "support/sweep.h"
@@ -357,7 +357,7 @@ static void test_cancelling_stops(void **state)
     select_sample_free(&s);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 typedef struct walk_request {
     const char *method, *params, *kernel, *learner, *axis;

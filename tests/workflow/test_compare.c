@@ -418,7 +418,7 @@ static void test_grids_serve_those_that_have_the_parameter(void **state)
     select_sample_free(&s);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 enum { FEW = 12 };
 

@@ -230,7 +230,7 @@ static void test_writing(void **state)
     kfe_data_free(train);
 }
 
-/* ---- memory that ends ---- */
+/* ---- memory that runs out ---- */
 
 static kfe_status load_and_evaluate(kfe_context *ctx, void *model_path)
 {

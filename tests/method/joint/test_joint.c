@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* svm-joint and usvm-joint: the saddle point, which is known otherwise, the normalisation of the features,
+/* svm-joint and usvm-joint: the saddle point, which is known in another way, the normalisation of the features,
  * the optimality of the SVMs, and what must be refused. */
 #include "support/mkl.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The optimum of svm-joint and usvm-joint over six decades of C and of the ridge, certified apart from the solver;
+/* The optimum of svm-joint and usvm-joint over six decades of C and of the ridge, certified independently of the solver;
  * the path that never forms the kernel; and what is said of a gap that stays open. */
 #include "support/mkl.h"
 

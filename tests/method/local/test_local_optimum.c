@@ -54,7 +54,7 @@ static void test_the_gap_over_six_decades(void **state)
             char params[128];
             int64_t count = 0;
             snprintf(params, sizeof params,
-                     "machine-C=1e%d,gate-ridge=0,machine-stop=1e-8,max-iter=20,restarts=1,settled=1e-4", e);
+                     "svm-C=1e%d,gate-ridge=0,svm-stop=1e-8,max-iter=20,restarts=1,settled=1e-4", e);
             open_views(ctx, e % 2 ? "linear" : "rbf:gamma=0.3", &s);
             assert_ok(ctx, support_local_fit(&s.views, methods[m], params, &solution));
             support_local_check_gap(&s.views, &solution, s.class_of, pow(10, e), 1e-5);
@@ -200,7 +200,7 @@ static void test_large_problems_start_once(void **state)
     kfe_context *ctx = *state;
     scene s = scene_clouds(ctx, 1300, 5);
     kfe_model *model =
-        scene_fit(ctx, "lmkl", "max-iter=1,settled=1,machine-stop=0.1", "linear", NULL, NULL, s.data);
+        scene_fit(ctx, "lmkl", "max-iter=1,settled=1,svm-stop=0.1", "linear", NULL, NULL, s.data);
     int64_t count = 0;
 
     assert_null(kfe_model_record(model, "restart-objectives", &count));
@@ -238,13 +238,13 @@ static void test_units_and_c_balance(void **state)
 
     for (int m = 0; m < 2; m++) {
         scene plain = scaled_clouds(ctx, 1);
-        kfe_model *model = scene_fit(ctx, methods[m], "machine-C=1,restarts=1,machine-stop=1e-8", "linear",
-                                     NULL, NULL, plain.data);
+        kfe_model *model =
+            scene_fit(ctx, methods[m], "svm-C=1,restarts=1,svm-stop=1e-8", "linear", NULL, NULL, plain.data);
         double expected = scene_last_objective(model);
         for (int e = -20; e <= 20; e += 10) {
             char params[128];
             scene s = scaled_clouds(ctx, pow(10, e));
-            snprintf(params, sizeof params, "machine-C=1e%d,restarts=1,machine-stop=1e-8", -2 * e);
+            snprintf(params, sizeof params, "svm-C=1e%d,restarts=1,svm-stop=1e-8", -2 * e);
             kfe_model *scaled = scene_fit(ctx, methods[m], params, "linear", NULL, NULL, s.data);
             assert_below(fabs(scene_last_objective(scaled) * pow(10, 2 * e) / expected - 1), 1e-4);
             kfe_model_free(scaled);

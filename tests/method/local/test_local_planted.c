@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lmkl and sldr where the truth is planted, where the data says nothing, and where memory ends. */
+/* lmkl and sldr on data with a planted answer, on noise, and when memory runs out. */
 #include "support/local.h"
 #include "support/sweep.h"
 

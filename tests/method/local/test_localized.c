@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkl, lmkl and sldr as a program sees them, by the public header alone: planted halves and noise, special
+/* mkl, lmkl and sldr as a program sees them, by the public header alone: planted halves and noise,
  * special cases that are plain SVMs, the search, files, names and orders of views, threads. */
 #include "support/scene.h"
 

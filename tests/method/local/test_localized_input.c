@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkl, lmkl and sldr on odd data and bad input, and where memory ends, by the public header alone. */
+/* mkl, lmkl and sldr on odd data and bad input, and when memory runs out, by the public header alone. */
 #include "support/scene.h"
 #include "support/sweep.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Principal components, linear and kernel: against the eigenproblem solved apart, an explicit feature map,
+/* Principal components, linear and kernel: against the eigenproblem solved independently, an explicit feature map,
  * and each other. */
 #include "support/fit.h"
 

@@ -9,7 +9,7 @@
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
-enum { ROWS = 30, TEST_ROWS = 12, COLS = 4, ROUNDS = 6 };
+enum { ROWS = 30, TEST_ROWS = 12, COLS = 4, ITERATIONS = 6 };
 
 typedef struct problem {
     double *x, *test;
@@ -44,9 +44,9 @@ static void free_problem(problem *p)
 /* ---- the algorithm, written down once more ---- */
 
 typedef struct direct {
-    double q[ROWS * ROUNDS]; /* features of the training examples, times √step */
-    double t[TEST_ROWS * ROUNDS];
-    double steps[ROUNDS], losses[ROUNDS];
+    double q[ROWS * ITERATIONS]; /* features of the training examples, times √step */
+    double t[TEST_ROWS * ITERATIONS];
+    double steps[ITERATIONS], losses[ITERATIONS];
     double gap; /* the smallest of the leading eigenvalues, relative, over the condition of the right side */
 } direct;
 
@@ -91,7 +91,7 @@ static direct boost(const problem *p, int log_loss, int64_t k, const double *f, 
     double weight[ROWS * ROWS];
     double *w = calloc((size_t)k, sizeof *w);
 
-    for (int t = 0; t < ROUNDS; t++) {
+    for (int t = 0; t < ITERATIONS; t++) {
         double largest = 0;
         double right = 0;
         double wrong = 0;
@@ -116,12 +116,12 @@ static direct boost(const problem *p, int log_loss, int64_t k, const double *f, 
             }
         d.steps[t] = log(right / fmax(wrong, right / (ROWS * ROWS))) / 2;
         for (int i = 0; i < ROWS; i++)
-            d.q[i * ROUNDS + t] = sqrt(d.steps[t]) * q[i] / largest;
+            d.q[i * ITERATIONS + t] = sqrt(d.steps[t]) * q[i] / largest;
         for (int i = 0; i < TEST_ROWS; i++)
-            d.t[i * ROUNDS + t] = sqrt(d.steps[t]) * q_test[i] / largest;
+            d.t[i * ITERATIONS + t] = sqrt(d.steps[t]) * q_test[i] / largest;
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < ROWS; j++) {
-                kernel[i * ROWS + j] += d.q[i * ROUNDS + t] * d.q[j * ROUNDS + t];
+                kernel[i * ROWS + j] += d.q[i * ITERATIONS + t] * d.q[j * ITERATIONS + t];
                 double agreement = same_class(p, i, j) * kernel[i * ROWS + j];
                 d.losses[t] += (log_loss ? log(1 + exp(-agreement)) : exp(-agreement)) / (ROWS * ROWS);
             }
@@ -139,17 +139,17 @@ static void compare(kfe_context *ctx, const problem *p, const char *params, cons
     kfe_matrix train = support_transform(ctx, model, p->train);
     kfe_matrix test = support_transform(ctx, model, p->test_data);
     /* a difference in one iteration changes all later ones */
-    double bound = ROUNDS * tolerance_eigenvector(ROWS, expected->gap);
+    double bound = ITERATIONS * tolerance_eigenvector(ROWS, expected->gap);
     int64_t count = 0;
 
     const double *steps = kfe_model_record(model, "steps", &count);
-    assert_int_equal(count, ROUNDS);
-    assert_below(support_distance(ROUNDS, expected->steps, steps), bound);
+    assert_int_equal(count, ITERATIONS);
+    assert_below(support_distance(ITERATIONS, expected->steps, steps), bound);
     const double *losses = kfe_model_record(model, "losses", &count);
-    assert_int_equal(count, ROUNDS);
-    assert_below(support_distance(ROUNDS, expected->losses, losses), bound);
-    assert_below(support_distance_up_to_sign(ROWS, ROUNDS, expected->q, train.values), bound);
-    assert_below(support_distance_up_to_sign(TEST_ROWS, ROUNDS, expected->t, test.values), bound);
+    assert_int_equal(count, ITERATIONS);
+    assert_below(support_distance(ITERATIONS, expected->losses, losses), bound);
+    assert_below(support_distance_up_to_sign(ROWS, ITERATIONS, expected->q, train.values), bound);
+    assert_below(support_distance_up_to_sign(TEST_ROWS, ITERATIONS, expected->t, test.values), bound);
     kfe_matrix_free(&train);
     kfe_matrix_free(&test);
     kfe_model_free(model);
@@ -171,7 +171,8 @@ static void test_linear_boosting_equals_the_direct_one(void **state)
     for (int loss = 0; loss < 2; loss++)
         for (int r = 0; r < 2; r++) {
             direct expected = boost(&p, loss, COLS, p.x, p.test, ridges[r], unit);
-            snprintf(params, sizeof params, "dim=%d,ridge=%g,loss=%s", ROUNDS, ridges[r], loss_names[loss]);
+            snprintf(params, sizeof params, "dim=%d,ridge=%g,loss=%s", ITERATIONS, ridges[r],
+                     loss_names[loss]);
             compare(ctx, &p, params, "linear", &expected);
         }
     free_problem(&p);
@@ -188,7 +189,7 @@ static void test_kernel_boosting_equals_the_direct_one(void **state)
 
     for (int loss = 0; loss < 2; loss++) {
         direct expected = boost(&p, loss, ROWS, k, k_test, 20, k);
-        snprintf(params, sizeof params, "dim=%d,ridge=20,loss=%s", ROUNDS, loss_names[loss]);
+        snprintf(params, sizeof params, "dim=%d,ridge=20,loss=%s", ITERATIONS, loss_names[loss]);
         compare(ctx, &p, params, "rbf:gamma=0.3", &expected);
     }
     free(k);
@@ -232,7 +233,7 @@ static double pair_loss(const problem *p, int log_loss, const kfe_matrix *z, int
     return total / (ROWS * ROWS);
 }
 
-static void test_the_loss_falls_every_round(void **state)
+static void test_the_loss_falls_in_every_iteration(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=0.5", "linear", "poly:degree=2", "laplacian"};
     kfe_context *ctx = *state;
@@ -404,7 +405,7 @@ static void test_memory_limit_is_respected(void **state)
     free_problem(&p);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 static support_fit_case boosting(const problem *p, const char *params)
 {
@@ -443,7 +444,7 @@ int main(void)
         with_context(test_linear_boosting_equals_the_direct_one),
         with_context(test_kernel_boosting_equals_the_direct_one),
         with_context(test_centred_kernel_equals_centred_data),
-        with_context(test_the_loss_falls_every_round),
+        with_context(test_the_loss_falls_in_every_iteration),
         with_context(test_a_perfect_feature_ends_it),
         with_context(test_tiny_data_gives_the_same_features),
         with_context(test_data_too_small_for_doubles_is_refused),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discriminants against brute force: an explicit feature map, whose generalized eigenproblem is solved apart. */
+/* Discriminants against brute force: an explicit feature map, whose generalized eigenproblem is solved independently. */
 #include "support/fit.h"
 
 #include <math.h>

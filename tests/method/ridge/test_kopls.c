@@ -512,7 +512,7 @@ static void test_the_solution_is_refined(void **state)
     free(k);
 }
 
-/* ---- memory ends ---- */
+/* ---- memory runs out ---- */
 
 static void test_memory_may_end_anywhere(void **state)
 {

@@ -210,14 +210,14 @@ static kfe_status evaluate_alignment(void *state, const double *x, int64_t dim, 
 /* A search knows the subspace only, not the basis it is given in; and both searches end at the same value. */
 static void test_basis_and_optimizer_do_not_matter(void **state)
 {
-    enum { ROUNDS = 2000 };
+    enum { ITERATIONS = 2000 };
     kfe_context *ctx = *state;
     engine e = make_engine(ctx, 15);
     double *w = support_normals(16, ROWS * DIM);
     double turn[DIM * DIM] = {1, 4, -2, 1};
     double *other = support_product(ROWS, DIM, DIM, w, turn);
     const double *bases[] = {w, other, w};
-    double *trace = calloc(3 * (ROUNDS + 1), sizeof *trace);
+    double *trace = calloc(3 * (ITERATIONS + 1), sizeof *trace);
     kfe_i_search_result results[3];
     kfe_i_alignment a = {0};
 
@@ -227,16 +227,16 @@ static void test_basis_and_optimizer_do_not_matter(void **state)
     assert_ok(ctx, kfe_i_alignment_begin(ctx, &e.target, DIM, &a));
     kfe_i_criterion criterion = {evaluate_alignment, &a};
     for (int b = 0; b < 3; b++) {
-        kfe_i_search_options options = {.plain = b == 2, .max_iterations = ROUNDS, .tolerance = 1e-8};
+        kfe_i_search_options options = {.plain = b == 2, .max_iterations = ITERATIONS, .tolerance = 1e-8};
         kfe_i_subspace s = span_of(ctx, &e, bases[b]);
         assert_ok(ctx,
-                  kfe_i_subspace_search(&s, &criterion, &options, trace + b * (ROUNDS + 1), &results[b]));
+                  kfe_i_subspace_search(&s, &criterion, &options, trace + b * (ITERATIONS + 1), &results[b]));
         assert_true(results[b].converged);
         assert_below(fabs(alignment_of_w(&e, s.basis) - results[b].value), 1e-9);
         kfe_i_subspace_free(&s);
     }
     for (int i = 0; i < 5; i++)
-        assert_below(fabs(trace[i] - trace[ROUNDS + 1 + i]), 1e-9);
+        assert_below(fabs(trace[i] - trace[ITERATIONS + 1 + i]), 1e-9);
     assert_below(fabs(results[0].value - results[1].value), 1e-9);
     assert_below(fabs(results[0].value - results[2].value), 1e-9);
     kfe_i_alignment_free(&a);
@@ -278,7 +278,7 @@ static void test_alignment_never_falls(void **state)
 }
 
 /* Without iterations it is the start: koc. */
-static void test_no_rounds_are_the_start(void **state)
+static void test_no_iterations_give_the_start(void **state)
 {
     kfe_context *ctx = *state;
     engine e = make_engine(ctx, 8);
@@ -464,7 +464,7 @@ int main(void)
         with_context(test_gradient_of_alignment),
         with_context(test_basis_and_optimizer_do_not_matter),
         with_context(test_alignment_never_falls),
-        with_context(test_no_rounds_are_the_start),
+        with_context(test_no_iterations_give_the_start),
         with_context(test_collapsed_classes_are_aligned),
         with_context(test_best_direction_of_the_plane),
         with_context(test_starts),
