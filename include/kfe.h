@@ -9,6 +9,11 @@
  *  - kfe_x_free accepts NULL and half-built objects.
  *  - A context must outlive what was made with it. One thread uses a context at a time; any number of
  *    threads may use any number of contexts, and may share data and models that nobody changes.
+ *  - fork: after a call that used several threads, the child of a fork() has lost them, and OpenMP would wait
+ *    for them without end. The library notices: in such a child every context has one thread. Objects that
+ *    another thread was using at the fork are undefined there. A child that calls exec is not concerned.
+ *  - Waiting threads of OpenMP spin, which slows other programs and the threads themselves on a busy machine.
+ *    OMP_WAIT_POLICY=passive in the environment prevents it; OpenMP reads it when it is loaded.
  *  - Strings are UTF-8 and copied; returned `const char *` belong to the object and live as long as it.
  *  - Rows are examples. Matrices are row-major doubles.
  *  - Options are written "key=value,key=value"; a comma or backslash inside a value takes a backslash, and
@@ -79,7 +84,8 @@ typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
 /* `total` is 0 when it is not known. A search (kfe_cross_validate, kfe_compare) has one stage, "fit", which counts
  * its fits. Called from the thread that called the library. */
 typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
-/* Nonzero asks the running call to stop with KFE_ECANCEL. */
+/* Nonzero asks the running call to stop with KFE_ECANCEL. Asked often, but not while LAPACK factors or LIBSVM,
+ * LIBLINEAR, Clp or CSDP solve one problem, which may take seconds for thousands of examples. */
 typedef int (*kfe_cancel_fn)(void *user);
 
 KFE_API kfe_status kfe_context_new(kfe_context **out);
@@ -87,7 +93,7 @@ KFE_API kfe_status kfe_context_new(kfe_context **out);
 KFE_API kfe_status kfe_context_new_with(kfe_reallocate_fn reallocate, void *user, kfe_context **out);
 KFE_API void kfe_context_free(kfe_context *ctx);
 
-/* 0 (the default): OMP_NUM_THREADS if it is set, else one per core. */
+/* 0 (the default): OMP_NUM_THREADS if it is set, else one per core. Always 1 in a forked child (see above). */
 KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);

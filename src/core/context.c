@@ -4,6 +4,7 @@
 #include "core/context.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,8 +103,33 @@ kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)
     return KFE_OK;
 }
 
+/* ---- threads after fork() ---- */
+
+/* In a forked child the threads of OpenMP's pool do not exist, although its runtime believes that they do: work given to
+ * them would be waited for without end. Set in the child of a process that has used several threads. */
+static volatile int threads_are_lost;
+
+static void note_lost_threads(void)
+{
+    threads_are_lost = 1;
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, note_lost_threads);
+}
+
+static void begin_several_threads(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, watch_forks);
+}
+
 int kfe_context_threads(const kfe_context *ctx)
 {
+    if (threads_are_lost)
+        return 1;
     int threads = ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
     int limit = omp_get_max_active_levels() > 0 ? omp_get_thread_limit() : 1;
 
@@ -305,7 +331,10 @@ kfe_i_thread_state kfe_i_threads_enter(const kfe_context *ctx)
     kfe_i_thread_state saved = {omp_get_max_threads(), omp_get_dynamic()};
 
     omp_set_dynamic(0);
-    omp_set_num_threads(kfe_context_threads(ctx));
+    int threads = kfe_context_threads(ctx);
+    if (threads > 1)
+        begin_several_threads();
+    omp_set_num_threads(threads);
     return saved;
 }
 
