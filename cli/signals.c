@@ -6,12 +6,26 @@
 #include <stddef.h>
 #include <unistd.h>
 
+enum { SECONDS_TO_STOP = 1 };
+
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t arrived;
 
+/* Ends the process by the signal that arrived. Nothing is lost: an output file has its name only when it is complete, and
+ * the next run removes what is left of this one. */
+static void end_now(int number)
+{
+    (void)number;
+    signal(arrived, SIG_DFL);
+    raise(arrived);
+    _exit(128 + arrived);
+}
+
+/* The library stops at its next checkpoint. A solver that has none (LAPACK, LIBSVM) is not waited for. */
 static void note_signal(int number)
 {
     arrived = number;
+    alarm(SECONDS_TO_STOP);
 }
 
 void cli_signals_catch(void)
@@ -24,8 +38,9 @@ void cli_signals_catch(void)
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(caught[i], &note, NULL); /* a signal that is ignored, as under nohup, stays ignored */
-    signal(SIGPIPE, SIG_DFL);                  /* a closed pipe ends the process without a message */
-    signal(SIGXFSZ, SIG_IGN);                  /* a file beyond the size limit becomes an error of write() */
+    signal(SIGALRM, end_now);
+    signal(SIGPIPE, SIG_DFL); /* a closed pipe ends the process without a message */
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the size limit becomes an error of write() */
 }
 
 int cli_signal_arrived(void)
@@ -41,9 +56,6 @@ int cli_signal_cancels(void *user)
 
 void cli_signals_finish(void)
 {
-    if (!arrived)
-        return;
-    signal(arrived, SIG_DFL);
-    raise(arrived);
-    _exit(128 + arrived);
+    if (arrived)
+        end_now(arrived);
 }

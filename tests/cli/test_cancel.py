@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C ends a command soon, also within solvers that cannot be asked to stop (LAPACK, LIBSVM)."""
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import KFE
+from test_signals import wait_until_busy
+
+# A checkpoint or, after one second, the end by the signal itself; generous for a machine with many other programs.
+SECONDS = 8
+
+LONG = {
+    "kb": ["-m", "kb", "-k", "rbf"],
+    "svm": ["-m", "pca", "--learner", "svm", "--learner-kernel", "rbf:gamma=0.1", "--C", "1000"],
+    "svm-joint": ["-m", "svm-joint", "-k", "rbf"],
+    "kfd": ["-m", "kfd", "-k", "rbf"],
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cancel")
+    subprocess.run([KFE, "generate", "twonorm", "--n", "4000", "-o", "train.csv"], cwd=folder, check=True)
+    rng = random.Random(1)  # labels that cannot be learned keep LIBSVM busy
+    with open(folder / "noise.csv", "w") as file:
+        file.write("a,b,c,y\n")
+        for _ in range(6000):
+            file.write(f"{rng.gauss(0, 1):g},{rng.gauss(0, 1):g},{rng.gauss(0, 1):g},{rng.choice('pq')}\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_fit_ends_soon(data, name):
+    process = subprocess.Popen([KFE, "fit", "-q", *LONG[name], "--threads", "1",
+                                "noise.csv" if name == "svm" else "train.csv", "-o", f"{name}.kfe"],
+                               cwd=data, stderr=subprocess.PIPE)
+    wait_until_busy(process, 0.5)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=100)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert time.monotonic() - begin < SECONDS
+    assert not list(data.glob(f"{name}.kfe*"))
