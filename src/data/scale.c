@@ -201,6 +201,9 @@ kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const 
     double *spreads = NULL;
     int64_t varying = 0;
 
+    *out = 1;
+    if (table->cols > count)
+        return KFE_OK;
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
     KFE_ALLOC(ctx, spreads, table->cols);
     update_columns(table, rows, count, columns);
@@ -208,7 +211,8 @@ kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const 
         if (columns[j].low < columns[j].high && columns[j].spread > 0)
             spreads[varying++] = sqrt(columns[j].spread);
     qsort(spreads, (size_t)varying, sizeof *spreads, compare_numbers);
-    *out = varying > 0 ? spreads[varying - 1] / spreads[(varying - 1) / 4] : 1;
+    if (varying > 0)
+        *out = spreads[varying - 1] / spreads[(varying - 1) / 4];
 cleanup:
     kfe_i_free(ctx, columns);
     kfe_i_free(ctx, spreads);

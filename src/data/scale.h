@@ -44,8 +44,9 @@ typedef struct kfe_i_scaler {
 
 /* The largest spread (standard deviation) of a column divided by the lower quartile of all spreads, over `count` rows of a
  * dense table (rows NULL: the first ones). A few columns that hardly vary, such as the border of an image, thus do not
- * count as another unit; of up to four columns the quartile is the smallest. Constant columns do not count; 1 if fewer
- * than two columns vary. */
+ * count as another unit; of up to four columns the quartile is the smallest. Constant columns do not count. It is 1 if
+ * fewer than two columns vary, and if there are more columns than rows: thousands of genes, wavelengths or pixels are
+ * measured in one unit, and standardising would raise those that hold nothing but noise. */
 kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                               double *out);
 

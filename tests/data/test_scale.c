@@ -193,8 +193,8 @@ static void test_auto(void **state)
 {
     kfe_context *ctx = *state;
     double values[] = {1, 2, 10, 3, 2, 30, 5, 2, 50, 7, 2, 70, 4, 2, 4000};
-    const int64_t odd_rows[] = {0, 2};
-    const int64_t with_last[] = {0, 4};
+    const int64_t some_rows[] = {0, 2, 3};
+    const int64_t with_last[] = {0, 4, 4};
     kfe_i_table even = dense(values, 4, 3, 3);
     kfe_i_table uneven = dense(values, 5, 3, 3);
     kfe_i_table csr = sparse();
@@ -203,10 +203,12 @@ static void test_auto(void **state)
     kfe_i_table standard;
     double ratio = 0;
 
-    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, odd_rows, 2, &ratio));
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, some_rows, 3, &ratio));
     assert_true(fabs(ratio - 10) < 1e-12);
-    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, with_last, 2, &ratio));
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, with_last, 3, &ratio));
     assert_true(fabs(ratio - 1330) < 1e-9); /* 3990 / 3 */
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &uneven, with_last, 2, &ratio));
+    assert_true(ratio == 1); /* more columns than rows */
     assert_ok(ctx, kfe_i_scaler_learn(ctx, KFE_SCALE_AUTO, &even, &scaler));
     assert_int_equal(scaler.kind, KFE_SCALE_NONE);
     kfe_i_scaler_free(&scaler);
@@ -227,18 +229,18 @@ static void test_auto(void **state)
 static void test_auto_overlooks_a_few_flat_columns(void **state)
 {
     kfe_context *ctx = *state;
-    double values[4 * 10];
-    kfe_i_table table = dense(values, 4, 10, 10);
+    double values[12 * 10];
+    kfe_i_table table = dense(values, 12, 10, 10);
     double ratio = 0;
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 12; i++)
         for (int j = 0; j < 10; j++)
             values[i * 10 + j] = (i + 1) * (j < 2 ? 1e-3 : j == 9 ? 3 : 1);
-    assert_ok(ctx, kfe_i_spread_ratio(ctx, &table, NULL, 4, &ratio));
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &table, NULL, 12, &ratio));
     assert_true(fabs(ratio - 3) < 1e-12);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 12; i++)
         values[i * 10 + 2] *= 1e-3;
-    assert_ok(ctx, kfe_i_spread_ratio(ctx, &table, NULL, 4, &ratio));
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &table, NULL, 12, &ratio));
     assert_true(fabs(ratio - 3000) < 1e-9);
 }
 

@@ -122,6 +122,7 @@ void support_csr_free(support_csr *arrays)
 
 /* ---- fitting ---- */
 
+/* Columns are left as they are, so that a test knows what the method saw. */
 kfe_model *support_fit(kfe_context *ctx, const char *method, const char *params, const char *kernel,
                        const kfe_data *train)
 {
@@ -129,6 +130,8 @@ kfe_model *support_fit(kfe_context *ctx, const char *method, const char *params,
     kfe_model *model = NULL;
 
     assert_ok(ctx, kfe_spec_parse(ctx, method, params, kernel, &spec));
+    if (!params || !strstr(params, "scale="))
+        assert_ok(ctx, kfe_spec_set(ctx, spec, "scale", "none"));
     assert_ok(ctx, kfe_fit(ctx, spec, train, &model));
     kfe_spec_free(spec);
     return model;
