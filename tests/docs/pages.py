@@ -86,12 +86,15 @@ def same(shown, got):
 
 def tokens(text):
     """Lines as lists of words, without times: those before "s", and the column called seconds."""
-    lines, timed = [], False
+    lines, place = [], None  # of the column called seconds, while its table goes on
     for line in text.splitlines():
         words = re.sub(r"\b[\d.]+ s\b", "TIME", line).split()
-        if timed and words:
-            words = words[:-1]
-        timed = bool(words) and (timed or line.endswith("seconds"))
+        if not words:
+            place = None
+        elif "seconds" in words:
+            place = -1 if words[-1] == "seconds" else words.index("seconds")
+        elif place is not None and -1 <= place < len(words) and is_number(words[place]):
+            del words[place]
         if words:
             lines.append(words)
     return lines

@@ -96,6 +96,8 @@ def test_every_page_is_on_the_site():
     ("3 features, 0.02 s, written", "4 features, 0.02 s, written", False),
     ("m   accuracy   seconds\nkoc  0.88  0.01", "m accuracy seconds\nkoc 0.88 7.5", True),
     ("m   accuracy   seconds\nkoc  0.88  0.01", "m accuracy seconds\nkoc 0.5 0.01", False),
+    ("split accuracy seconds chosen\n1 0.88 0.01 C=1", "split accuracy seconds chosen\n1 0.88 7.5 C=1", True),
+    ("split accuracy seconds chosen\n1 0.88 0.01 C=1", "split accuracy seconds chosen\n1 0.5 0.01 C=1", False),
     ("chosen gamma=0.01 ridge=10", "chosen gamma=0.01 ridge=1", False),
     ("one\n\ntwo", "one\ntwo", True),
     ("one", "one\ntwo", False),
