@@ -18,8 +18,7 @@ static const kfe_i_param rows[] = {
             "test parts, which flatters the best; split=held-out has validation parts for that"),
     KFE_INT(kfe_i_assess_settings, tuning_splits, "tuning-splits", "0", 0, KFE_INT_MAX,
             "one choice of settings for all splits, made on the first N training parts; 0: each split "
-            "chooses for "
-            "itself"),
+            "chooses for itself"),
     KFE_INT(kfe_i_assess_settings, permutations, "permutations", "0", 0, KFE_INT_MAX,
             "repeat everything with the labels permuted this often, and report how often these do as well"),
     KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",

@@ -298,7 +298,8 @@ static int kernel_is_wanted(const run *r)
     return 0;
 }
 
-/* The current kernel on the splits of the group, unless its dependence on the training rows is not `dependent`. */
+/* The current kernel on the splits of the group. `dependent` says which kernels have their turn: those that are resolved on
+ * the training rows of a split (1) or those that are the same for all splits (0). The others are passed over. */
 static kfe_status run_kernel(run *r, int dependent)
 {
     kfe_status status = KFE_OK;
@@ -318,8 +319,7 @@ cleanup:
     return status;
 }
 
-/* All kernels on the splits of the group; those whose dependence on the training rows is not `dependent` are
- * left to other groups. */
+/* All kernels of one kind (see run_kernel) on the splits of the group. */
 static kfe_status run_group(run *r, int dependent)
 {
     kfe_status status = KFE_OK;
