@@ -123,7 +123,7 @@ static kfe_status is_uneven(const kfe_i_group *group, int view, int *out)
     }
     if (group->uneven[view] < 0)
         group->uneven[view] = 0;
-    *out = group->uneven[view];
+    *out = group->uneven[view] > 0;
 cleanup:
     return status;
 }
