@@ -23,9 +23,7 @@ static const kfe_i_param rows[] = {
             "repeat everything with the labels permuted this often, and report how often these do as well"),
     KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides between settings"),
-    KFE_TEXT(kfe_i_assess_settings, positive, "positive", "",
-             "the class that auc and average-precision look for; of two, the larger number or later name by "
-             "default"),
+    KFE_TEXT(kfe_i_assess_settings, positive, "positive", "", KFE_POSITIVE_HELP),
 };
 static const kfe_i_param_table own_params = KFE_PARAM_TABLE(rows, kfe_i_assess_settings);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grids of settings: parsing "NAME=VALUES", finding whose parameter NAME is, and making specs of settings. Used
- * by the search (sweep.c, assess.c). */
+/* Grids of settings: finds whose parameter the NAME of "NAME=VALUES" is, and makes specs of settings. Used by the search
+ * (sweep.c, assess.c). */
 #include "select/grid.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/suggest.h"
 #include "core/wording.h"
+#include "select/axis_values.h"
 
 /* ---- where a name belongs ---- */
 
@@ -140,90 +141,6 @@ static kfe_status find_owner(kfe_context *ctx, const kfe_i_grid *grid, const cha
                           *name, *name, *name, *name);
     *found = matches == 1;
     return KFE_OK;
-}
-
-/* ---- values ---- */
-
-static kfe_status add_value(kfe_context *ctx, kfe_i_axis *axis, const char *text, size_t length)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_GROW(ctx, axis->values, axis->capacity, axis->count + 1);
-    KFE_CHECK_ALLOC_BY(ctx, axis->values[axis->count], kfe_i_strndup(ctx, text, length));
-    axis->count++;
-cleanup:
-    return status;
-}
-
-/* lo:hi:logN or lo:hi:linN; 0 if the text is not of that form. */
-static int parse_range(const char *text, double *low, double *high, int *logarithmic, long *steps)
-{
-    const char *first = strchr(text, ':');
-    const char *second = first ? strchr(first + 1, ':') : NULL;
-    char *end = NULL;
-
-    if (!second || (strncmp(second + 1, "log", 3) != 0 && strncmp(second + 1, "lin", 3) != 0))
-        return 0;
-    *logarithmic = second[2] == 'o';
-    *steps = strtol(second + 4, &end, 10);
-    return end != second + 4 && !*end && kfe_i_parse_number(text, first, low) &&
-           kfe_i_parse_number(first + 1, second, high);
-}
-
-/* Rounds the values of integer parameters and drops those that become equal. */
-static kfe_status add_number(kfe_context *ctx, kfe_i_axis *axis, double value, int integer)
-{
-    char text[KFE_NUMBER_TEXT];
-
-    /* six digits are enough for a grid and keep tables narrow */
-    kfe_i_snprintf(text, sizeof text, integer ? "%.0f" : "%.6g", value);
-    if (integer && axis->count > 0 && strcmp(axis->values[axis->count - 1], text) == 0)
-        return KFE_OK;
-    return add_value(ctx, axis, text, strlen(text));
-}
-
-static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, double high, int logarithmic,
-                            long steps, int integer)
-{
-    kfe_status status = KFE_OK;
-    enum { MOST = 100000 };
-
-    if (steps < 1 || steps > MOST || (logarithmic && !(low > 0 && high > 0)))
-        KFE_FAIL(
-            ctx, KFE_EINVAL,
-            "{grid}: %s takes lo:hi:logN or lo:hi:linN with N from 1 to %d and, for log, lo and hi above 0",
-            axis->name, MOST);
-    for (long i = 0; i < steps; i++) {
-        double share = steps > 1 ? (double)i / (double)(steps - 1) : 0;
-        double value = logarithmic ? low * pow(high / low, share) : low + (high - low) * share;
-        KFE_TRY(add_number(ctx, axis, value, integer));
-    }
-cleanup:
-    return status;
-}
-
-static kfe_status parse_values(kfe_context *ctx, kfe_i_axis *axis, const char *text, int integer)
-{
-    kfe_status status = KFE_OK;
-    double low = 0;
-    double high = 0;
-    int logarithmic = 0;
-    long steps = 0;
-
-    if (parse_range(text, &low, &high, &logarithmic, &steps))
-        return add_range(ctx, axis, low, high, logarithmic, steps, integer);
-    for (;;) {
-        size_t length = strcspn(text, ",");
-        if (length == 0)
-            KFE_FAIL(ctx, KFE_EINVAL, "{grid}: %s has an empty value; write %s=a,b,c", axis->name,
-                     axis->name);
-        KFE_TRY(add_value(ctx, axis, text, length));
-        if (!text[length])
-            break;
-        text += length + 1;
-    }
-cleanup:
-    return status;
 }
 
 /* ---- setting a value ---- */
@@ -402,7 +319,7 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_i_grid *grid, const cha
     if (!*found)
         goto cleanup;
     KFE_STRDUP(ctx, axis->name, name);
-    KFE_TRY(parse_values(ctx, axis, equals + 1, is_integer(grid, axis)));
+    KFE_TRY(kfe_i_axis_parse(ctx, axis, equals + 1, is_integer(grid, axis)));
     axis->place = place_of(grid->base, axis);
     KFE_TRY(check_values(ctx, grid, axis));
 cleanup:

@@ -35,10 +35,12 @@ typedef struct kfe_i_grid {
     int64_t count;
 } kfe_i_grid;
 
-/* kernel=rbf,laplacian and learner=svm,knn choose the kernel or the learner itself; parameters that only some of them
- * have are set where they exist. */
-/* The axes as a user writes them: NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN, where NAME may begin with
- * "fit.", "kernel.", "method." or "learner." to say whose parameter it is. */
+/*
+ * The axes as a user writes them: NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN, where NAME may begin with
+ * "fit.", "kernel.", "method." or "learner." to say whose parameter it is.
+ * kernel=rbf,laplacian and learner=svm,knn choose the kernel or the learner itself. A parameter that only some of them
+ * have is set on those.
+ */
 typedef struct kfe_i_grid_texts {
     int count;
     const char *const *texts;

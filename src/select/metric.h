@@ -5,6 +5,10 @@
 
 #include "core/context.h"
 
+/* The help on the option `positive`, which several calls have. */
+#define KFE_POSITIVE_HELP                                                                                    \
+    "the class that auc and average-precision look for; of two, the larger number or later name by default"
+
 /* Predictions beside the truth. */
 typedef struct kfe_i_outcome {
     kfe_task task;

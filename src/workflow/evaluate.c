@@ -21,9 +21,7 @@ typedef struct evaluate_settings {
 static const kfe_i_param rows[] = {
     KFE_TEXT(evaluate_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; by default all that there is for classes, or for numbers"),
-    KFE_TEXT(evaluate_settings, positive, "positive", "",
-             "the class that auc and average-precision look for; of two, the larger number or later name by "
-             "default"),
+    KFE_TEXT(evaluate_settings, positive, "positive", "", KFE_POSITIVE_HELP),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, evaluate_settings);
 

@@ -42,9 +42,7 @@ static const kfe_i_param rows[] = {
             "number of outer folds; one of them is held out"),
     KFE_TEXT(tune_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides; accuracy or rmse unless given"),
-    KFE_TEXT(tune_settings, positive, "positive", "",
-             "the class that auc and average-precision look for; of two, the larger number or later name by "
-             "default"),
+    KFE_TEXT(tune_settings, positive, "positive", "", KFE_POSITIVE_HELP),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, tune_settings);
 

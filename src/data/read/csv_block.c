@@ -260,10 +260,11 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
     switch (found->kind) {
     case FAULT_TEXT:
         kfe_i_text_printf(out, " is '%.*s', which is not a number; ", length, found->at.begin);
-        kfe_i_text_message(
-            out, has_decimal_comma(&found->at)
-                     ? "write decimals with a point, not a comma"
-                     : "correct it, remove the column, or, if it is the label, name it with {label}");
+        kfe_i_text_message(out, has_decimal_comma(&found->at)
+                                    ? "write decimals with a point, not a comma"
+                                    : "correct it, leave the column out ({drop}), keep it as the name of the "
+                                      "row ({id}), or, if it "
+                                      "is the label, say so ({label})");
         break;
     case FAULT_MISSING:
         kfe_i_text_message(out, " is missing; fill it in, or use {missing=mean} or {missing=drop}");
@@ -413,44 +414,43 @@ cleanup:
     return status;
 }
 
-static kfe_status add_strings(kfe_i_csv *csv, int64_t rows)
+/* One word of each row, without its quotes. */
+typedef struct words {
+    const kfe_i_span *spans;
+    kfe_i_text *text;
+    int64_t **start; /* where the word of each row begins in the text */
+    int64_t *capacity;
+} words;
+
+static kfe_status add_words(kfe_i_csv *csv, words w, int64_t rows)
 {
     kfe_status status = KFE_OK;
 
-    KFE_GROW(csv->ctx, csv->string_start, csv->string_capacity, csv->rows + rows + 1);
-    csv->string_start[0] = 0;
+    KFE_GROW(csv->ctx, *w.start, *w.capacity, csv->rows + rows + 1);
+    (*w.start)[0] = 0;
     for (int64_t i = 0; i < rows; i++) {
-        kfe_i_span span = csv->string_spans[i];
+        kfe_i_span span = w.spans[i];
         const char *word = csv->block.bytes + span.begin;
         if (span_is_quoted(csv, span))
-            kfe_i_csv_unquote(&csv->strings, word, word + span.length);
+            kfe_i_csv_unquote(w.text, word, word + span.length);
         else
-            kfe_i_text_add(&csv->strings, word, span.length);
-        csv->string_start[csv->rows + i + 1] = csv->strings.length;
+            kfe_i_text_add(w.text, word, span.length);
+        (*w.start)[csv->rows + i + 1] = w.text->length;
     }
-    status = csv->strings.status;
+    status = w.text->status;
 cleanup:
     return status;
 }
 
+static kfe_status add_strings(kfe_i_csv *csv, int64_t rows)
+{
+    return add_words(
+        csv, (words){csv->string_spans, &csv->strings, &csv->string_start, &csv->string_capacity}, rows);
+}
+
 static kfe_status add_ids(kfe_i_csv *csv, int64_t rows)
 {
-    kfe_status status = KFE_OK;
-
-    KFE_GROW(csv->ctx, csv->id_start, csv->id_capacity, csv->rows + rows + 1);
-    csv->id_start[0] = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        kfe_i_span span = csv->id_spans[i];
-        const char *word = csv->block.bytes + span.begin;
-        if (span_is_quoted(csv, span))
-            kfe_i_csv_unquote(&csv->ids, word, word + span.length);
-        else
-            kfe_i_text_add(&csv->ids, word, span.length);
-        csv->id_start[csv->rows + i + 1] = csv->ids.length;
-    }
-    status = csv->ids.status;
-cleanup:
-    return status;
+    return add_words(csv, (words){csv->id_spans, &csv->ids, &csv->id_start, &csv->id_capacity}, rows);
 }
 
 /* ---- the whole block ---- */
