@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every method with every kernel that it can take, on every kind of data: what must be true of them all.
- * Nothing here knows a method by name; a new row of a table is covered by being there. */
+/* Properties of every method with every kernel that it accepts, on every kind of data. Nothing here knows a
+ * method by name; a new row of a table is covered without a new line. */
 #include "support/subject.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ static char *description(const support_subject *s, const kfe_model *model, kfe_s
     return text;
 }
 
-/* One spelling rule: small letters, digits and dashes. */
+/* Names of records consist of small letters, digits and dashes. */
 static void check_record_names(const kfe_model *model)
 {
     const char *name;
@@ -142,7 +142,7 @@ static void check_sparse_equals_dense(const support_subject *s)
     support_made_free(&sparse_test);
 }
 
-/* Kernel values between new and training examples may come as compressed rows. */
+/* Kernel values between new and training examples may be given as compressed sparse rows. */
 static void check_sparse_kernel_values_equal_dense(const support_subject *s)
 {
     support_made train = support_make(s, &plain);
@@ -213,7 +213,7 @@ static void check_order_of_examples_does_not_matter(const support_subject *s)
     support_made_free(&reversed);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused input ---- */
 
 static void assert_fit_refused(const support_subject *s, const support_variant *variant, const char *text)
 {
@@ -367,9 +367,9 @@ static void check_every_parameter_is_described(const support_subject *s)
     support_made_free(&train);
 }
 
-/* ---- cancelling ---- */
+/* ---- cancellation ---- */
 
-/* Tells a fit to stop when it asks for the `left`-th time (from 0). */
+/* Cancels a fit at its question number `left` (from 0). */
 typedef struct patience {
     int64_t left, asked;
 } patience;
@@ -401,8 +401,8 @@ static int computes_features(const support_subject *s)
     return strcmp(s->method.name, "none") != 0;
 }
 
-/* Every fit asks at least once whether to go on, and stops whenever it is told so: the first time, the last
- * time, and in between. */
+/* Every fit asks at least once whether to continue, and stops whenever it is told to: at the first question,
+ * at the last one, and in between. */
 static void check_cancelling_leaves_nothing(const support_subject *s)
 {
     support_made train = support_make(s, &plain);
@@ -421,7 +421,7 @@ static void check_cancelling_leaves_nothing(const support_subject *s)
     support_made_free(&train);
 }
 
-/* ---- methods that predict by themselves ---- */
+/* ---- methods with a predictor of their own ---- */
 
 static int learns_svms(const support_subject *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must be true of every method when something learns on its features: fewer features are the first of
- * more where the method says so, and every learner can use them. Nothing here knows a method by name. */
+/* Properties of every method with a classifier or regressor on its features: for nested methods fewer
+ * features are the first of more, and every learner can use them. Nothing here knows a method by name. */
 #include "support/subject.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static int is_nested(const support_subject *s)
     return (s->method.flags & KFE_HAS_NESTING) != 0;
 }
 
-/* The first columns of the larger set, in the same order and with the same signs. */
+/* Compares with the first columns of the larger set, in the same order and with the same signs. */
 static void compare_first(const support_subject *s, const kfe_matrix *few, const kfe_matrix *many)
 {
     double largest = support_largest(many->rows * many->cols, many->values);
@@ -58,7 +58,7 @@ static void check_fewer_features_are_the_first_of_more(const support_subject *s)
 
 /* ---- learners ---- */
 
-/* One kernel of each method is enough for the learners, which do not see it. */
+/* One kernel per method suffices, because learners do not see the kernel. */
 static int has_usual_kernel(const support_subject *s)
 {
     return !s->kernel.name[0] || strcmp(s->kernel.name, "rbf") == 0;

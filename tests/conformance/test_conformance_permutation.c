@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of the rows says nothing about the data, so no method may answer to it: every method is fitted on the same
- * examples in several orders, and the features of new points must agree, each up to its sign.
+ * The order of the rows carries no information, so no method may depend on it: every method is fitted on the
+ * same examples in several orders, and the features of new points must agree, each up to its sign.
  *
- * Classes are balanced, which makes some matrices of the papers degenerate (YᵀY has equal eigenvalues); the first example
- * of each class stays in front, because classes are numbered by first appearance and oc and koc orthogonalise their
- * centroids in that order. Methods whose defaults draw examples at random are listed by name, with settings that draw none.
+ * Classes are balanced, which makes some matrices of the papers degenerate (YᵀY has equal eigenvalues). The
+ * first example of each class stays in front, because classes are numbered by first appearance, and oc and
+ * koc orthogonalise their centroids in that order. Methods whose defaults draw examples at random are listed
+ * by name, with settings that draw none.
  */
 #include "support/fit.h"
 
@@ -14,10 +15,10 @@
 
 enum { ROWS = 48, TEST_ROWS = 10, COLS = 4, CLASSES = 3, ORDERS = 4 };
 
-/* Relative to the largest feature. Two orders differ by rounding, which features amplify by the condition of the
- * problem; a method that answers to the order differs by 1e-3 and more. */
+/* Relative to the largest feature. Two orders differ by rounding, which the condition number amplifies; a
+ * method that depends on the order differs by 1e-3 or more. */
 #define TOLERANCE_ORDER 1e-6
-/* The same with the default stops of SVMs and searches, which end somewhere within their tolerance. */
+/* The same with the default stops of SVMs and searches, which end at a point that depends on the order. */
 #define TOLERANCE_DEFAULT 1e-3
 
 typedef enum target_kind { THREE_CLASSES, TWO_CLASSES, ONE_TARGET, TWO_TARGETS, TARGET_KINDS } target_kind;
@@ -36,7 +37,7 @@ typedef struct job {
 typedef struct exception {
     const char *method;
     const char *three, *two; /* parameters for three classes, and for two classes or real targets */
-    double tolerance;        /* 0: the usual one */
+    double tolerance;        /* 0: TOLERANCE_ORDER */
     const char *reason;
 } exception;
 
@@ -82,7 +83,7 @@ static examples make_examples(int classes)
     return e;
 }
 
-/* order[i] is the example of row i; the first examples of the classes stay where they are. */
+/* order[i] is the example in row i; the first examples of the classes stay in place. */
 static void draw_order(uint64_t seed, int64_t *order)
 {
     uint64_t random = seed;
@@ -139,7 +140,7 @@ static int has_stops(int method)
     return 0;
 }
 
-/* SVMs and searches are solved as far as rounding lets them, so that where they stop does not decide. */
+/* Solves SVMs and searches as exactly as rounding allows, so that the stopping point does not matter. */
 static void tighten(kfe_context *ctx, int method, kfe_spec *spec)
 {
     const kfe_param_info *row;
@@ -149,7 +150,7 @@ static void tighten(kfe_context *ctx, int method, kfe_spec *spec)
             assert_ok(ctx, kfe_spec_set(ctx, spec, row->name, "1e-10"));
 }
 
-/* The features of the new points, by the method fitted on the examples in this order. */
+/* The features of the new points by the method fitted on the examples in this order. */
 static kfe_matrix features_of(kfe_context *ctx, const job *task, const char *params, int is_tight,
                               const examples *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every method on several views and with a kernel that is a function of the user's: a sum of views must be what the sum of
- * their kernel matrices is, and a user's kernel must do what ours of the same formula does. */
+/* Every method on several views and with a user's kernel function: a sum over views must equal a given matrix
+ * with the sum, and a user's kernel must behave like ours with the same formula. */
 #include "support/subject.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int takes_views(const support_subject *s)
     return s->method.flags & KFE_HAS_MULTIVIEW && support_subject_has_points(s);
 }
 
-/* The kernel of two views is the sum of theirs: the same as a given matrix with that sum. */
+/* The kernel of two views is the sum of their kernels: it must equal a given matrix with that sum. */
 static void compare_with_given_sum(const support_subject *s, const support_made *whole, const kfe_matrix *got)
 {
     enum { HALF = SUBJECT_COLS / 2 };
@@ -57,8 +57,8 @@ static void check_model_of_views(const support_subject *s, const support_made *w
     assert_ok(s->ctx, kfe_model_load(s->ctx, path, &loaded));
     kfe_matrix again = support_transform(s->ctx, loaded, views);
     support_same_bits(&got, &again);
-    /* methods that weigh kernels give each view a weight of its own, after dividing its kernel by its trace:
-     * their kernel is another combination of the two than the plain sum */
+    /* methods with weights divide each view's kernel by its trace and give it a weight of its own: their
+     * kernel is not the plain sum */
     if (!(s->method.flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS)))
         compare_with_given_sum(s, whole, &got);
     kfe_matrix_free(&got);
@@ -72,7 +72,7 @@ static void check_views_add_up(const support_subject *s)
     kfe_data *views = support_read_halves(s, &whole);
     kfe_model *model = support_subject_fit(s, NULL, views);
 
-    if (model) /* an indefinite kernel may be too bad on the halves only */
+    if (model) /* the kernel may be too indefinite on the halves only */
         check_model_of_views(s, &whole, views, model);
     kfe_model_free(model);
     kfe_data_free(views);
@@ -142,8 +142,8 @@ static void check_user_kernel(const support_subject *s, const char *params)
     support_made_free(&train);
 }
 
-/* Points that are learned move by the derivative of the kernel, which that of the user has not: so they stay.
- */
+/* Learning synthetic points needs the derivative of the kernel, which a user's function lacks: so the points
+ * stay fixed. */
 static void check_user_kernel_works_like_ours(const support_subject *s)
 {
     support_subject still = *s;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Available memory from made-up files of Linux: machines, containers and batch systems. */
+/* Available memory, computed from made-up files of /proc and /sys: plain machines, containers and batch
+ * systems. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 static char root[] = "/tmp/kfe-available-XXXXXX";
 
-/* Writes a file below the root, with its folders. */
+/* Writes a file below the root and creates its folders. */
 static void put(const char *path, const char *text)
 {
     char full[512];
@@ -65,11 +66,11 @@ static void test_version_2(void **state)
     put("/sys/fs/cgroup/user.slice/job/memory.stat",
         "anon 5\ninactive_file_of_others 7\ninactive_file 20000000\n");
     assert_int_equal(kfe_i_available_memory(root), 370000000);
-    /* a parent that is tighter */
+    /* a parent with a tighter limit */
     put("/sys/fs/cgroup/user.slice/memory.max", "100000000\n");
     put("/sys/fs/cgroup/user.slice/memory.current", "60000000\n");
     assert_int_equal(kfe_i_available_memory(root), 40000000);
-    /* a group that is over its limit already */
+    /* a group that already exceeds its limit */
     put("/sys/fs/cgroup/user.slice/memory.current", "160000000\n");
     assert_int_equal(kfe_i_available_memory(root), 0);
 }
@@ -91,7 +92,7 @@ static void test_version_1(void **state)
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
     put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "900\n");
     assert_int_equal(kfe_i_available_memory(root), 8000000LL * 1024);
-    /* the group is out of sight, and the mount is the container's own */
+    /* the group's own files are not visible; the mount shows the container's */
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "200000000\n");
     assert_int_equal(kfe_i_available_memory(root), 200000000 - 900);
 }

@@ -55,7 +55,7 @@ static void test_defaults(void **state)
         assert_int_equal(settings.name[i], 0);
 }
 
-/* A field without a row would keep what the memory held before: two fillings show it. */
+/* A field without a row would keep the old content of the memory: filling the memory in two ways reveals it. */
 static void assert_every_word_is_set(kfe_context *ctx, const kfe_i_param_table *params)
 {
     unsigned char *filled[2];

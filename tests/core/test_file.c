@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output files: whole or not at all, through symbolic links, beside what killed runs left, and never over a file that may
- * not be written. Escaping of control characters. */
+/* Output files: whole or not at all, through symbolic links, next to leftovers of killed runs, and never over
+ * a file that may not be written. Also escaping of control characters. */
 #include "support/support.h"
 
 #include <dirent.h>
@@ -155,7 +155,8 @@ static void test_links_are_followed(void **state)
     assert_link(support_path("absolute"), support_path("relative"));
 }
 
-/* From another folder: the target is relative to the folder of the link, and the temporary file lies beside it. */
+/* The link lies in another folder: its target is relative to that folder, and the temporary file lies next to
+ * the target. */
 static void test_link_into_another_folder(void **state)
 {
     kfe_context *ctx = *state;
@@ -198,11 +199,11 @@ static void test_long_names(void **state)
 
     memset(name, 'n', sizeof name);
     name[255] = '\0';
-    write_out(ctx, support_path(name), "first"); /* without room for a longer temporary name */
+    write_out(ctx, support_path(name), "first"); /* the name leaves no room for a longer temporary name */
     write_out(ctx, support_path(name), "second");
     assert_content(support_path(name), "second");
     memset(last, 'n', sizeof last);
-    for (int i = 0; i < 127; i++) /* 127 characters of two bytes; the cut must not split one */
+    for (int i = 0; i < 127; i++) /* 127 characters of two bytes each; shortening must not split one */
         memcpy(last + 2 * i, "\xc3\xa4", 2);
     last[254] = '\0';
     write_out(ctx, support_path(last), "third");
@@ -215,9 +216,9 @@ static void test_long_names(void **state)
     assert_fails(ctx, KFE_EIO, "name a file", kfe_output_check(ctx, support_path("new/")));
 }
 
-/* ---- what killed runs leave ---- */
+/* ---- leftovers of killed runs ---- */
 
-/* A child that opens the file, writes half of it and is killed. */
+/* Starts a child that opens the file, writes half of it and is killed. */
 static void leave_half(const char *path)
 {
     pid_t child = fork();
@@ -243,12 +244,12 @@ static void test_leftovers_are_removed(void **state)
     snprintf(path, sizeof path, "%s", support_path("killed.txt"));
     leave_half(path);
     leave_half(path);
-    assert_int_equal(count_files(), before + 1); /* the second child has removed what the first left */
+    assert_int_equal(count_files(), before + 1); /* the second child removed the first one's leftover */
     support_text("killed.txt.mine.part", "a file of the user");
     support_text("killed.txt.12345678.part2", "another");
     assert_ok(ctx, kfe_i_outfile_open(ctx, path, &alive));
     assert_int_equal(count_files(), before + 3);
-    /* a second writer leaves the first alone */
+    /* a second writer does not disturb the first */
     write_out(ctx, path, "second");
     assert_int_equal(count_files(), before + 4);
     assert_ok(ctx, kfe_i_outfile_write(&alive, "first", 5));
@@ -259,7 +260,8 @@ static void test_leftovers_are_removed(void **state)
 
 /* ---- files that may not be written ---- */
 
-/* Runs in a child without the rights of root, which may write everything: the exit status is 0 if the check fails. */
+/* Root may write everything, so the check runs in a child without root's rights; the child exits with 0 if
+ * the check fails. */
 static void test_read_only_file_is_refused(void **state)
 {
     const char *path = support_text("precious.txt", "keep");
@@ -338,11 +340,11 @@ static void test_escaping(void **state)
                    "2J",
                    "\\x9b"
                    "2J");                     /* not UTF-8 */
-    assert_escaped("\xc0\x9b", "\\xc0\\x9b"); /* overlong ESC */
+    assert_escaped("\xc0\x9b", "\\xc0\\x9b"); /* overlong encoding of ESC */
     assert_escaped("\xe2\x80\xae"
                    "x",
                    "\\xe2\\x80\\xae"
-                   "x");                               /* right to left from here on */
+                   "x");                               /* right-to-left override */
     assert_escaped("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* a surrogate */
     assert_escaped("cut \xe2\x82", "cut \\xe2\\x82");
     assert_int_equal(kfe_escape("ab\x1b"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that forks after a call with several threads: the child's fit ends, with the same features. */
+/* A program forks after a call with several threads: the child's fit ends with the same features. */
 #include "support/support.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static void test_child_of_a_threaded_program(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         kfe_context *own = NULL;
-        alarm(SECONDS); /* a child that waits for lost threads dies of it */
+        alarm(SECONDS); /* ends a child that waits for threads that do not exist */
         if (kfe_context_new(&own) != KFE_OK || kfe_context_set_threads(own, 2) != KFE_OK)
             _exit(2);
         if (kfe_context_threads(own) != 1 || kfe_context_threads(ctx) != 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in a program whose locale writes decimal commas: formatting, parsing, messages and a search over a grid. */
+/* Formatting, parsing, messages and a grid search in a program whose locale writes decimal commas. */
 #include "support/support.h"
 
 #include <locale.h>
@@ -8,7 +8,7 @@
 
 #include "core/text.h"
 
-/* Compiles a German locale into a folder of its own; it is not installed everywhere. */
+/* Compiles a German locale into a folder of its own, because not every system has it installed. */
 static int enter_german(void **state)
 {
     char folder[] = "/tmp/kfe_locale_XXXXXX";
@@ -64,7 +64,7 @@ static void test_numbers_have_points(void **state)
     kfe_i_text_free(&text);
     kfe_i_fail(ctx, KFE_EINVAL, "%.1f and %g", 2.5, 0.125);
     assert_string_equal(kfe_error_message(ctx), "2.5 and 0.125");
-    snprintf(number, sizeof number, "%.1f", 0.5); /* the program keeps its own locale */
+    snprintf(number, sizeof number, "%.1f", 0.5); /* the program's own locale is unchanged */
     assert_string_equal(number, "0,5");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory limit: what is in use is counted, plans see what is left, and nothing far beyond the limit is given. */
+/* The memory limit: allocations are counted, plans see the rest of the limit, and allocations far beyond it
+ * fail. */
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -77,15 +78,15 @@ static void test_nothing_beyond_the_limit(void **state)
     assert_non_null(block);
     assert_null(kfe_i_resize(ctx, block, most + 1, 1));
     assert_int_equal(kfe_i_lack(ctx), KFE_ELIMIT);
-    assert_int_equal(ctx->in_use, most / 2); /* the old block is still there */
+    assert_int_equal(ctx->in_use, most / 2); /* the old block is still allocated */
     kfe_i_free(ctx, block);
     assert_fails(ctx, KFE_ENOMEM, "out of memory", take(ctx, INT64_MAX));
-    /* without a limit, large blocks are compared with what is free */
+    /* without a limit, large blocks are compared with the free memory */
     assert_ok(ctx, kfe_context_set_memory(ctx, 0));
     assert_fails(ctx, KFE_ELIMIT, "would exceed the limit", take(ctx, (int64_t)1 << 60));
 }
 
-/* Near the limit arrays do not double, so that what they need can still be had. */
+/* Near the limit arrays do not double, so that the memory that they need still fits. */
 static void test_growing_near_the_limit(void **state)
 {
     kfe_context *ctx = *state;
@@ -137,13 +138,13 @@ static void test_workers(void **state)
     assert_ok(ctx, kfe_i_workers_run(ctx, "keeping", 4, TASKS, keep_block, &s));
     assert_int_equal(ctx->in_use, TASKS * 1000);
     for (int i = 0; i < TASKS; i++) {
-        assert_int_equal(s.left[i], 16 * MB); /* whatever ran before on the same thread */
+        assert_int_equal(s.left[i], 16 * MB); /* the same on every thread, whatever ran there before */
         kfe_i_free(ctx, s.kept[i]);
     }
     assert_int_equal(ctx->in_use, 0);
     assert_fails(ctx, KFE_ELIMIT, "would exceed the limit",
                  kfe_i_workers_run(ctx, "taking", 4, TASKS, take_too_much, NULL));
-    /* a share of a default limit is for plans only */
+    /* a share of the default limit restricts plans only */
     assert_ok(ctx, kfe_context_set_memory(ctx, 0));
     assert_ok(ctx, kfe_i_workers_run(ctx, "taking", 4, 4, take_too_much, NULL));
 }

@@ -14,7 +14,7 @@ static void assert_near(double value, double expected, double tolerance)
         fail_msg("%.9g is not within %.3g of %.9g", value, tolerance, expected);
 }
 
-/* From the authors' C code, started at the state 1, 2, 3, 4. */
+/* From the authors' C code, starting from the state 1, 2, 3, 4. */
 static void test_published_sequence(void **state)
 {
     static const uint64_t published[] = {UINT64_C(11520),
@@ -34,7 +34,7 @@ static void test_published_sequence(void **state)
         assert_true(kfe_i_rng_bits(&rng) == published[i]);
 }
 
-/* SplitMix64 bit by bit, as a second opinion on how a state is filled. */
+/* SplitMix64 computed bit by bit, as an independent check of how a state is filled. */
 static uint64_t naive_multiply(uint64_t a, uint64_t b)
 {
     uint64_t product = 0;
@@ -131,7 +131,7 @@ static void test_below_is_even(void **state)
         assert_int_equal(kfe_i_rng_below(&rng, 1), 0);
 }
 
-/* 2⁶⁴ is 2⅔ times this bound: a mere remainder would fall into the lower two thirds with probability ¾. */
+/* 2⁶⁴ is 2⅔ times this bound: taking the remainder would fall into the lower two thirds with probability ¾. */
 static void test_below_has_no_bias(void **state)
 {
     const int64_t bound = INT64_C(3) << 61;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searches: equal warnings are counted and passed on once, progress is that of all fits. */
+/* Searches: equal warnings are logged once with their number, and progress counts all fits. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void test_progress_counts_the_fits_of_the_search(void **state)
 
     kfe_context_on_progress(ctx, watch, &s);
     kfe_i_search_begin(ctx, 2 * TASKS, &search);
-    kfe_i_search_begin(ctx, 3, &inside); /* part of the first */
+    kfe_i_search_begin(ctx, 3, &inside); /* an inner search that is part of the first */
     assert_ok(ctx, kfe_i_workers_run(ctx, "warning", 1, TASKS, warn_task, NULL));
     assert_ok(ctx, kfe_i_search_end(&inside, KFE_OK));
     assert_ok(ctx, kfe_i_checkpoint(ctx, "another stage", 1, 7));
@@ -80,7 +80,7 @@ static void test_progress_counts_the_fits_of_the_search(void **state)
     kfe_context_on_progress(ctx, NULL, NULL);
 }
 
-/* Where there is no terminal, the log says now and then how far the search has come. */
+/* Without a terminal, the log reports from time to time how far the search is. */
 static void test_log_lines_say_how_far_the_search_is(void **state)
 {
     kfe_context *ctx = *state;
@@ -90,7 +90,7 @@ static void test_log_lines_say_how_far_the_search_is(void **state)
     kfe_i_search_begin(ctx, 10, &search);
     kfe_i_search_count(ctx, 4);
     assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 0, 0));
-    assert_string_equal(support_log(), ""); /* too early */
+    assert_string_equal(support_log(), ""); /* too early for a report */
     search.began -= 40;
     search.last_logged -= 40;
     assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 0, 0));
@@ -122,7 +122,7 @@ static kfe_status use(kfe_context *ctx, void *user)
     return kfe_i_search_end(&search, KFE_OK);
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     (void)state;
     support_sweep_all("search", use, NULL, 6);
@@ -134,7 +134,7 @@ int main(void)
         with_context(test_equal_warnings_are_counted),
         with_context(test_progress_counts_the_fits_of_the_search),
         with_context(test_log_lines_say_how_far_the_search_is),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

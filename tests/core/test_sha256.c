@@ -47,7 +47,7 @@ static void test_million_letters_in_uneven_pieces(void **state)
     assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* Lengths around the padding's edges; expected values made with Python's hashlib. */
+/* Lengths around the limits of the padding; the expected values come from Python's hashlib. */
 static void test_padding_edges(void **state)
 {
     unsigned char zeros[128] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers to and from text against the C library's strtod, and the small tools for strings. */
+/* Numbers to and from text against the C library's strtod, and the string helpers. */
 #include "support/support.h"
 
 #include <locale.h>
@@ -52,7 +52,7 @@ static void test_random_bit_patterns(void **state)
     }
 }
 
-/* Digits and exponents of the sizes found in data files, where the fast way of reading works. */
+/* Digits and exponents as in data files, where the fast reading path applies. */
 static void test_random_decimals(void **state)
 {
     kfe_i_rng rng;
@@ -118,7 +118,7 @@ static void test_hard_numbers(void **state)
     assert_parses_as("-Infinity", -(double)INFINITY);
 }
 
-/* Halfway between two doubles, and a hair above it, 300 digits on. */
+/* Halfway between two doubles, and slightly above it, in the 300th digit. */
 static void test_many_digits(void **state)
 {
     char text[400];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages name parameters in the words of their host, and leave braces of users alone. */
+/* Messages name parameters in the words of the host and leave braces in users' text alone. */
 #include "support/support.h"
 
 #include "core/wording.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks shared among threads: each once, one failure, one log, one thread in the hooks of the user. */
+/* Tasks shared among threads: each runs once, one failure is reported, logs are merged, and only one thread
+ * at a time calls the user's hooks. */
 #include "support/support.h"
 
 #include <pthread.h>
@@ -81,7 +82,7 @@ static void test_workers_share_the_limits(void **state)
 /* ---- failures ---- */
 
 typedef struct failing {
-    int64_t slow, quick; /* tasks that fail, the second at once, the first when that has happened */
+    int64_t slow, quick; /* the tasks that fail: `quick` at once, `slow` after it */
     atomic_int quick_failed;
     atomic_int begun_after;
 } failing;
@@ -92,7 +93,8 @@ static kfe_status fail_task(kfe_context *worker, void *job, int64_t task)
 
     if (atomic_load(&f->quick_failed)) {
         atomic_fetch_add(&f->begun_after, 1);
-        wait_microseconds(20000); /* the failing thread may have been set aside before it was heard */
+        /* the failing thread may have been suspended before its failure was recorded */
+        wait_microseconds(20000);
     }
     if (task == f->quick) {
         kfe_status status = kfe_i_fail_at(worker, KFE_EINPUT, "file", 3, 4, "the quick one");
@@ -134,7 +136,7 @@ static void test_place_of_a_failure_is_kept(void **state)
     }
 }
 
-/* A task that ends because another failed is not the reason. */
+/* A task that ends because another one failed is not reported as the cause. */
 static kfe_status wait_for_stop(kfe_context *worker, void *job, int64_t task)
 {
     failing *f = job;
@@ -150,7 +152,7 @@ static kfe_status wait_for_stop(kfe_context *worker, void *job, int64_t task)
     return KFE_OK;
 }
 
-static void test_failure_stops_the_others_and_is_told(void **state)
+static void test_failure_stops_the_others_and_is_reported(void **state)
 {
     kfe_context *ctx = *state;
     failing f = {.slow = -1, .quick = 1};
@@ -164,7 +166,7 @@ static void test_failure_stops_the_others_and_is_told(void **state)
 static kfe_status log_task(kfe_context *worker, void *job, int64_t task)
 {
     (void)job;
-    wait_microseconds(300 * ((task * 7) % 5)); /* so that tasks end in another order */
+    wait_microseconds(300 * ((task * 7) % 5)); /* makes tasks end in another order */
     kfe_i_log(worker, KFE_LOG_WARNING, "line of %lld", (long long)task);
     kfe_i_log(worker, KFE_LOG_INFO, "second line of %lld", (long long)task);
     kfe_i_log(worker, KFE_LOG_WARNING, "the same from all");
@@ -249,7 +251,7 @@ static void test_cancelling_stops(void **state)
 
 /* ---- memory ---- */
 
-/* An allocator that notices when two threads are in it at once. */
+/* An allocator that detects two threads inside it at once. */
 typedef struct guarded {
     support_allocator inner;
     atomic_int inside, clashes;
@@ -289,7 +291,7 @@ static void ignore_line(void *user, kfe_level level, const char *text)
     (void)text;
 }
 
-/* Blocks of tasks are freed by the parent. */
+/* The parent frees blocks that tasks allocated. */
 static kfe_status run_allocating(guarded *g, int threads)
 {
     kfe_context *ctx = NULL;
@@ -309,7 +311,7 @@ static kfe_status run_allocating(guarded *g, int threads)
     return status;
 }
 
-static void test_allocations_go_through_one_door(void **state)
+static void test_one_thread_allocates_at_a_time(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= THREADS; threads += 3) {
@@ -321,7 +323,7 @@ static void test_allocations_go_through_one_door(void **state)
     }
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 2; threads++) {
@@ -330,7 +332,7 @@ static void test_memory_may_end_anywhere(void **state)
         for (int64_t k = 1; k <= counting.inner.calls; k++) {
             guarded g = {.inner = {.fail_at = k}};
             kfe_status status = run_allocating(&g, threads);
-            /* which allocation is the k-th varies with the threads, and so does how many there are */
+            /* the k-th allocation, and the number of allocations, vary with the threads */
             if ((status != KFE_ENOMEM && g.inner.calls >= k) || g.inner.live != 0 || atomic_load(&g.clashes))
                 fail_msg("%d threads, allocation %lld fails: %s, %lld blocks not freed", threads,
                          (long long)k, kfe_status_text(status), (long long)g.inner.live);
@@ -345,12 +347,12 @@ int main(void)
         with_context(test_workers_share_the_limits),
         with_context(test_lowest_failure_wins),
         with_context(test_place_of_a_failure_is_kept),
-        with_context(test_failure_stops_the_others_and_is_told),
+        with_context(test_failure_stops_the_others_and_is_reported),
         with_context(test_log_comes_in_the_order_of_tasks),
         with_context(test_user_is_asked_on_the_calling_thread_only),
         with_context(test_cancelling_stops),
-        cmocka_unit_test(test_allocations_go_through_one_door),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_one_thread_allocates_at_a_time),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is filled in for missing values, and where they were. */
+/* Values that fill gaps, and the positions of the gaps. */
 #include "data/fill.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static void each_kind_by_hand(void **state)
     kfe_i_table_free(&table);
 }
 
-/* Rows 3, 0 and 3 again: the fill and the scaling are those of these rows, not of the whole table. */
+/* Rows 3, 0 and 3 again: fills and scaling come from these rows, not from the whole table. */
 static kfe_status learn_on_some_rows(kfe_context *ctx, void *user)
 {
     static const int64_t index[] = {4, 0, 3, 0};
@@ -69,7 +69,7 @@ static kfe_status learn_on_some_rows(kfe_context *ctx, void *user)
     assert_true(scaler.shift[0] == 1 && scaler.shift[2] == 6);
     KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scaler, &table, &gaps, &scaled));
     assert_true(fabs(scaled.values[12] - (11.0 / 3 - 1) / 8) < 1e-15 && scaled.values[2] == 0);
-    assert_true(table.values[12] == 100); /* the data itself stays */
+    assert_true(table.values[12] == 100); /* the data itself does not change */
 cleanup:
     kfe_i_scaler_free(&scaler);
     kfe_i_gaps_free(&gaps);

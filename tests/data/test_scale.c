@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scaling against values worked out by hand, and its invariants on sparse, constant and extreme data. */
+/* Scaling against values computed by hand, and its invariants on sparse, constant and extreme data. */
 #include "support/support.h"
 #include "support/sweep.h"
 
@@ -38,8 +38,8 @@ static void assert_values(const kfe_i_table *table, const double *expected)
     }
 }
 
-/* Columns 1, 3, 5, 7 (mean 4, variance 5, deviations' norm √20) and 2, 2, 2, 2; the third number of each
- * row lies outside the table. */
+/* Columns 1, 3, 5, 7 (mean 4, variance 5, norm of the deviations √20) and 2, 2, 2, 2. The third number of
+ * each row is not part of the table. */
 static double hand_values[] = {1, 2, -99, 3, 2, -99, 5, 2, -99, 7, 2, -99};
 
 static void test_dense_by_hand(void **state)
@@ -92,7 +92,7 @@ static void test_l2_rows(void **state)
     kfe_i_table_free(&out);
 }
 
-/* [0 2 6; 4 0 6; 0 0 6; 0 2 6]: the last column is stored everywhere and does not vary. */
+/* [0 2 6; 4 0 6; 0 0 6; 0 2 6]: the last column is constant and has an entry in every row. */
 static int64_t sparse_start[] = {0, 2, 4, 5, 7};
 static int32_t sparse_columns[] = {1, 2, 0, 2, 2, 1, 2};
 static double sparse_values[] = {2, 6, 4, 6, 6, 2, 6};
@@ -129,7 +129,7 @@ static void test_sparse_keeps_zeros(void **state)
     }
 }
 
-/* A slice's positions do not begin at zero. */
+/* The positions of a slice do not start at zero. */
 static void test_sparse_slice(void **state)
 {
     kfe_context *ctx = *state;
@@ -163,7 +163,7 @@ static void test_dense_scaler_on_sparse_data(void **state)
     kfe_i_scaler_free(&scaler);
 }
 
-/* Neither the square of 1e200 nor that of 1e-200 is a number; 0.1 summed a thousand times is not 100. */
+/* The squares of 1e200 and 1e-200 overflow and underflow; 0.1 added up a thousand times is not 100. */
 static void test_extreme_scales(void **state)
 {
     kfe_context *ctx = *state;
@@ -187,8 +187,8 @@ static void test_extreme_scales(void **state)
     kfe_i_table_free(&out);
 }
 
-/* Columns 1, 3, 5, 7 and ten times that, with a constant between them: the spreads differ by exactly tenfold, which is
- * not more than tenfold. The last row alone makes it more. */
+/* Columns 1, 3, 5, 7 and ten times that, with a constant between them: the spreads differ exactly tenfold,
+ * which is not more than tenfold. The last row makes it more. */
 static void test_auto(void **state)
 {
     kfe_context *ctx = *state;
@@ -225,7 +225,7 @@ static void test_auto(void **state)
     kfe_i_table_free(&standard);
 }
 
-/* Eight columns that vary alike, and two that hardly vary: the quartile is the third smallest spread. */
+/* Eight columns with similar spread and two with hardly any: the quartile is the third smallest spread. */
 static void test_auto_overlooks_a_few_flat_columns(void **state)
 {
     kfe_context *ctx = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of split files: long lines, and mistakes with their place. */
+/* The reader of split files: long lines, and mistakes with their positions. */
 #include "support/support.h"
 #include "support/sweep.h"
 
@@ -25,7 +25,7 @@ static kfe_status add_up(void *user, const int64_t *train, int64_t train_count, 
     return KFE_OK;
 }
 
-/* One line of several megabytes, as such files have. */
+/* One line of several megabytes, which real split files have. */
 static void test_very_long_line(void **state)
 {
     enum { TRAIN = 300000 };

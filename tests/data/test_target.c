@@ -24,7 +24,7 @@ static void equal_numbers_are_one_class_and_classes_are_sorted(void **state)
     assert_int_equal(target.class_count, 8);
     assert_memory_equal(target.codes, expected, sizeof expected);
     assert_string_equal(target.names[0], "-1e1");
-    assert_string_equal(target.names[1], "1.0"); /* as it was written first */
+    assert_string_equal(target.names[1], "1.0"); /* as in its first occurrence */
     assert_string_equal(target.names[6], "B");
     kfe_i_target_count(&target, counts);
     assert_int_equal(counts[1], 3);
@@ -44,7 +44,8 @@ static void the_rule_for_numbers(void **state)
     support_catch_log(ctx);
     assert_int_equal(kfe_guess_task(ctx, 102, values, 0), KFE_TASK_CLASSES);
     assert_string_equal(support_log(), "");
-    assert_int_equal(kfe_guess_task(ctx, 102, values, 1), KFE_TASK_REAL); /* a floating-point type */
+    assert_int_equal(kfe_guess_task(ctx, 102, values, 1),
+                     KFE_TASK_REAL); /* values of a floating-point type */
     assert_non_null(strstr(support_log(), "task=classify"));
     values[101] = 1000; /* the 21st distinct value */
     support_catch_log(ctx);

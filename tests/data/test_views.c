@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views as data: their names, kernels of single views, new data in another order, views from memory, and what
- * must be refused. */
+/* Data of several views: names of views, kernels on single views, new data in another order, views from
+ * memory, and errors. */
 #include "support/fit.h"
 #include "support/sweep.h"
 
@@ -39,7 +39,7 @@ static void free_sample(sample *s)
     free(s->class_of);
 }
 
-/* The views listed, "012", under the names listed ("abc"; a space: none of its own). */
+/* Joins the views listed, "012", under the names listed ("abc"; a space: no name). */
 static kfe_data *join(kfe_context *ctx, const sample *s, const char *which, const char *called)
 {
     const kfe_data *parts[4];
@@ -122,7 +122,7 @@ static void names_and_rows_must_fit(void **state)
                  kfe_data_read_views(ctx, 2, paths, NULL, options, &data));
     snprintf(options, sizeof options, "label_file=%s", support_text("labels.txt", "x\ny\n"));
     assert_ok(ctx, kfe_data_read_views(ctx, 2, paths, NULL, options, &data));
-    assert_int_equal(kfe_data_cols(data, 0) + kfe_data_cols(data, 1), 3); /* no view has the label */
+    assert_int_equal(kfe_data_cols(data, 0) + kfe_data_cols(data, 1), 3); /* no view contains the label */
     kfe_data_free(data);
 }
 
@@ -154,7 +154,7 @@ static void joining_borrows_tables_and_copies_labels(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         assert_int_equal(kfe_data_class_of(data, i), kfe_data_class_of(s.parts[0], i));
     kfe_data_free(data);
-    assert_true(kfe_data_rows(s.parts[2]) == ROWS); /* the parts are as they were */
+    assert_true(kfe_data_rows(s.parts[2]) == ROWS); /* joining does not change the parts */
     free_sample(&s);
 }
 
@@ -200,7 +200,7 @@ static kfe_status fit_with(kfe_context *ctx, const kfe_data *data, const char *k
     return status;
 }
 
-/* Which kernel is on which view, as "name@view name@view". */
+/* Checks the kernels and their views, written as "name@view name@view". */
 static void check_kernels(const kfe_model *model, const char *expected)
 {
     char got[256] = "";
@@ -269,8 +269,8 @@ static void kernels_of_views_are_refused(void **state)
     free_sample(&s);
 }
 
-/* A search binds kernels as a fit does: with the default kernel left open, by gamma=scale, or with all given.
- */
+/* A search assigns kernels to views as a fit does: with the default kernel, with gamma=scale, or with all
+ * kernels given. */
 static void searches_know_the_kernels_of_views(void **state)
 {
     kfe_context *ctx = *state;
@@ -311,7 +311,7 @@ static void measures_are_of_single_views_too(void **state)
     assert_ok(ctx, kfe_measure(ctx, data, 1, on_view, NULL, KFE_STYLE_JSON, &got));
     assert_ok(ctx, kfe_measure(ctx, alone, 1, plain, NULL, KFE_STYLE_JSON, &expected));
     assert_non_null(strstr(got, "a=rbf:gamma=0.5"));
-    /* the same numbers, behind names that differ by "a=" */
+    /* the same numbers, after names that differ by "a=" */
     assert_string_equal(strstr(got, "0.5\"") ? strstr(got, "0.5\"") : "", strstr(expected, "0.5\""));
     kfe_string_free(ctx, got);
     assert_fails(ctx, KFE_EINVAL, "no view 'x'",
@@ -324,7 +324,7 @@ static void measures_are_of_single_views_too(void **state)
 
 /* ---- new data ---- */
 
-/* The same features, or the failure that is expected ("": none). */
+/* Checks that the features are the same, or that the expected failure occurs ("": none). */
 static void check_transform(kfe_context *ctx, const sample *s, const kfe_model *model,
                             const kfe_matrix *expected, const char *which, const char *called,
                             const char *problem)
@@ -357,7 +357,8 @@ static void new_data_is_arranged_by_name(void **state)
     assert_non_null(strstr(kfe_error_message(ctx), "a, b, c"));
     check_transform(ctx, &s, model, &expected, "012", "abx", "no view 'x'");
     check_transform(ctx, &s, model, &expected, "0120", "abcd", "no view 'd'");
-    check_transform(ctx, &s, model, &expected, "012", "xyz", "no view 'x'"); /* the user named them */
+    /* the user chose the names, so they must match */
+    check_transform(ctx, &s, model, &expected, "012", "xyz", "no view 'x'");
     check_transform(ctx, &s, model, &expected, "210", "abc", "2 columns, but the data has 3");
     kfe_matrix_free(&expected);
     kfe_model_free(model);
@@ -365,7 +366,7 @@ static void new_data_is_arranged_by_name(void **state)
     free_sample(&s);
 }
 
-/* Files whose names say nothing are taken in order; where one does, all must. */
+/* Views from files whose names match no view of the model are taken in order; if one name matches, all must. */
 static void files_of_other_names_are_taken_in_order(void **state)
 {
     kfe_context *ctx = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rectangle features against sums over pixels. */
+/* Rectangle features against plain sums over pixels. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { IMAGES = 7, WIDTH = 7, HEIGHT = 5, PIXELS = WIDTH * HEIGHT };
 
-/* Grey values as cameras give them, so that sums are exact. */
+/* Integer grey values, so that sums are exact. */
 static double *make_images(uint64_t seed, int64_t count)
 {
     double *pixels = calloc((size_t)(count * PIXELS), sizeof *pixels);
@@ -31,7 +31,7 @@ static double rectangle_sum(const double *image, int left, int top, int w, int h
     return sum;
 }
 
-/* All features of one image by their definition, in the documented order; returns how many. */
+/* All features of one image by their definition, in the documented order; returns their number. */
 static int64_t brute_force(const double *image, double *out)
 {
     int64_t count = 0;
@@ -71,7 +71,7 @@ static int64_t brute_force(const double *image, double *out)
 static void test_counts(void **state)
 {
     (void)state;
-    /* the number that everybody counts for the detector's 24 × 24 pixels */
+    /* the published number of features of 24 × 24 pixels */
     assert_int_equal(kfe_i_viola_jones_count(24, 24), 162336);
     assert_int_equal(kfe_i_viola_jones_count(19, 19), 63960);
     assert_int_equal(kfe_i_viola_jones_count(2, 1), 1);
@@ -181,7 +181,7 @@ static kfe_status map_images(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     double *pixels = make_images(4, IMAGES);
 
@@ -197,7 +197,7 @@ int main(void)
         with_context(test_features_equal_sums_over_pixels),
         with_context(test_labels_and_targets_go_along),
         with_context(test_what_is_no_image_is_refused),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

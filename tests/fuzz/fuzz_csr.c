@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of compressed sparse rows that a caller wraps: rows are accepted exactly if they are sound, and
- * what is accepted equals the same numbers in a dense table, row by row, taken, and seen by every kernel.
+ * libFuzzer harness of compressed sparse rows wrapped by a caller: rows are accepted exactly if they are
+ * sound, and accepted rows equal the same numbers in a dense table: row by row, as taken rows, and for every
+ * kernel.
  *
- * The input is how positions are written, rows, columns, then positions, columns and values. The arrays are as long as
- * the last position says, which is all that a caller promises; the address sanitizer sees any read beyond them.
+ * The input contains the format of positions, the numbers of rows and columns, then positions, columns and
+ * values. The arrays are as long as the last position says, which is all that a caller promises; the address
+ * sanitizer detects any read beyond them.
  */
 #include <float.h>
 #include <math.h>
@@ -45,7 +47,7 @@ static unsigned take_byte(input *in)
 
 typedef struct rows {
     int64_t rows, cols, entries;
-    unsigned which; /* kernels */
+    unsigned which; /* chooses the quarter of the kernels that is tried */
     int64_t *row_start;
     int32_t *columns;
     double *values;
@@ -114,7 +116,7 @@ static int take_rows(input *in, rows *r)
     if (r->entries < 0 || r->entries > MOST_ENTRIES)
         r->entries = 0;
     if (r->row_start[r->rows] > MOST_ENTRIES)
-        return 0; /* the caller's promise would be broken */
+        return 0; /* the input breaks the caller's promise */
     r->columns = calloc((size_t)r->entries + 1, sizeof *r->columns);
     r->values = calloc((size_t)r->entries + 1, sizeof *r->values);
     if (!r->columns || !r->values)
@@ -128,7 +130,7 @@ static int take_rows(input *in, rows *r)
     return 1;
 }
 
-/* ---- what must hold ---- */
+/* ---- properties ---- */
 
 static int is_sound(const rows *r)
 {
@@ -159,7 +161,7 @@ static void expand(const rows *r, double *dense)
             dense[i * r->cols + r->columns[p]] = r->values[p];
 }
 
-/* Numbers between which products neither overflow nor vanish. */
+/* Whether products of the numbers neither overflow nor vanish. */
 static int is_tame(const rows *r)
 {
     for (int64_t p = r->row_start[0]; p < r->row_start[r->rows]; p++)
@@ -209,7 +211,8 @@ static double largest_of(const kfe_matrix *m)
     return largest;
 }
 
-/* Both forms are accepted or refused alike, and differ by rounding only. Every input tries a quarter of the kernels. */
+/* Both forms are accepted or refused alike, and differ only by rounding. Every input tries a quarter of the
+ * kernels. */
 static void compare_kernels(kfe_context *ctx, unsigned which, const kfe_data *sparse, const kfe_data *dense)
 {
     kfe_entry_info kernel;

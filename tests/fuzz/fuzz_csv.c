@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer harness of the reader of CSV, with the options listed (fuzz_reader.h). */
+/* libFuzzer harness of the CSV reader with the options listed (fuzz_reader.h). */
 #include "fuzz_reader.h"
 
 FUZZ_READER("csv", "", "missing=drop", "missing=mean,label=none", "content=strings", "label=first,header=no",

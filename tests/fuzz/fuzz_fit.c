@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of fits on hostile numbers and hostile compressed rows, with every method, kernel and predictor:
- * a fit fails with a message or gives a model; the model can be saved, or saving says why not; what was saved loads, and
- * the loaded model gives the same bits.
+ * libFuzzer harness of fits on hostile numbers and hostile compressed rows, with every method, kernel and
+ * predictor: a fit fails with a message or gives a model; saving the model succeeds or says why not; a saved
+ * model loads and gives the same bits.
  *
- * The input is ten bytes of choices, then the numbers: one byte of kind each, with eight bytes of a double for kind 0.
+ * The input is ten bytes of choices, then the numbers: one byte of kind each, with eight bytes of a double
+ * for kind 0.
  */
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ typedef struct problem {
     const char *labels[MOST_ROWS];
 } problem;
 
-/* Sound compressed rows of all entries, or whatever the bytes say, within the arrays. */
+/* Sound compressed rows with all entries, or rows with arbitrary contents within the arrays. */
 static void take_rows(input *in, problem *p, int hostile)
 {
     for (int64_t i = 0; i < p->rows; i++)
@@ -96,7 +97,7 @@ static kfe_status make_data(kfe_context *ctx, input *in, unsigned form, problem 
     return status;
 }
 
-/* A fit that asks this often has no end in sight. */
+/* Cancels a fit that asks so often that it would not end. */
 static int stop_after_questions(void *user)
 {
     return ++*(int *)user > QUESTIONS;
@@ -116,7 +117,7 @@ static kfe_status predict(kfe_context *ctx, const kfe_model *model, const kfe_da
     return kfe_predict(ctx, model, data, out, NULL);
 }
 
-/* Features or predictions of the two models have the same bits, or neither has any. */
+/* Compares the features or predictions of two models: they have the same bits, or neither model has any. */
 static void compare(kfe_context *ctx, const kfe_model *const models[2], const kfe_data *data,
                     application apply)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer harness of the model loader. Build with FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION, which lets a
- * wrong SHA-256 pass: no fuzzer gets past it. */
+/* libFuzzer harness of the model loader. Build it with FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION, which
+ * accepts a wrong SHA-256, because no fuzzer can guess one. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of the plans of `kfe reproduce`: whatever JSON a plan holds, it runs, or it fails with a message.
+ * libFuzzer harness of the plans of `kfe reproduce`: any JSON either runs as a plan or fails with a message.
  *
- * Plans run on generated data of at most a few thousand numbers, and no plan may read a file. The mutator changes the
- * JSON tree: it replaces a value, drops it, or copies one from elsewhere in the same plan.
+ * Plans run on generated data of at most a few thousand numbers, and no plan may read a file. The mutator
+ * changes the JSON tree: it replaces a value, deletes it, or copies one from elsewhere in the same plan.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include <jansson.h>
@@ -24,7 +24,7 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most);
 
 /* ---- running a plan ---- */
 
-/* A plan that asks this often takes too long for a fuzzer. */
+/* Cancels a plan that takes too long for a fuzzer. */
 static int stop_after_questions(void *user)
 {
     return ++*(int *)user > QUESTIONS;
@@ -36,7 +36,7 @@ static void fail(kfe_context *ctx, const char *what)
     abort();
 }
 
-/* The plan as a file in memory, under a name that rep_run takes for a file. */
+/* Stores the plan in a memory file, under a name that rep_run opens as a file. */
 static int make_file(const uint8_t *bytes, size_t size, char name[64])
 {
     int file = memfd_create("plan", 0);
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     kfe_context *ctx = NULL;
     rep_plan plan;
 
-    /* No files (\u could spell the word); CSDP, the solver sdp, may end the process. */
+    /* no files (\u could spell the word), and no CSDP (solver sdp), which may end the process */
     if (contains(bytes, size, "file") || contains(bytes, size, "sdp") || contains(bytes, size, "\\u") ||
         kfe_context_new(&ctx) != KFE_OK)
         return 0;
@@ -109,7 +109,7 @@ static unsigned draw(unsigned *state, unsigned below)
     return below ? (*state >> 8) % below : 0;
 }
 
-/* A value together with the place that holds it. */
+/* A value and its parent. */
 typedef struct node {
     json_t *parent, *value;
     const char *key; /* NULL: the parent is an array */
@@ -251,7 +251,7 @@ static void change_node(const nodes *all, unsigned *state)
         fresh = json_is_string(n->value) ? change_string(n->value) : draw_value(state);
         break;
     case 3:
-        break; /* drop it */
+        break; /* delete it */
     default:
         if (json_is_object(n->value))
             add_key(n->value, state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the fuzzer's bytes as one format. The first byte chooses among option texts, so that the options
- * are explored too. */
+/* Read the fuzzer's bytes as one format. The first byte selects one of the option texts, so that the fuzzer
+ * explores options too. */
 #ifndef KFE_FUZZ_READER_H
 #define KFE_FUZZ_READER_H
 

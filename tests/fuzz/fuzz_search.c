@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of searches: grids and the options of cross-validation, comparison, evaluation, measures and
- * splits, on a dozen examples. A search ends with a report or a message, and its JSON is JSON.
+ * libFuzzer harness of searches: grids and the options of cross-validation, comparison, evaluation, measures
+ * and splits, on a dozen examples. A search ends with a report or a message, and its JSON report is valid.
  *
  * The input is lines: method, parameters, kernel, learner, its parameters, two grids, options.
  */
@@ -128,7 +128,7 @@ static void use(kfe_context *ctx, const texts *t, int real, int *questions)
     kfe_data_free(data);
 }
 
-/* Other harnesses read files; CSDP, the solver sdp, may end the process. */
+/* Other harnesses read files; CSDP (solver sdp) may end the process. */
 static int is_skipped(const texts *t)
 {
     for (int i = 0; i < LINES; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of everything that is written as text: specs, kernels, families, grids and options. The input is
- * lines: method, parameters, kernel, second kernel, learner, its parameters, grid, options. Nothing is fitted; kernels
- * are evaluated on two tiny tables.
+ * libFuzzer harness of everything that users write as text: specs, kernels, families, grids and options. The
+ * input is lines: method, parameters, kernel, second kernel, learner, its parameters, grid, options. Nothing
+ * is fitted; kernels are evaluated on two tiny tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void use_options(kfe_context *ctx, const char *options)
     kfe_data *generated = NULL;
     kfe_splits *splits = NULL;
 
-    if (strstr(options, "file")) /* of files that other harnesses read */
+    if (strstr(options, "file")) /* other harnesses read files */
         return;
     if (kfe_data_wrap_dense(ctx, 4, 2, 2, values, &data) == KFE_OK &&
         kfe_data_set_labels(ctx, data, labels) == KFE_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer harness of the reader of split files. The first byte is the number of rows that the data has. */
+/* libFuzzer harness of the reader of split files. The first byte is the number of rows of the data. */
 #include <stdlib.h>
 
 #include "data/read/split_file.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer harness of the use of loaded models: whatever loads can be asked, described, applied to data, evaluated,
- * written as predictions and saved again without a crash. What was saved loads again and gives the same bits, and
- * sparse data gives the features of the same data in a dense table.
+ * libFuzzer harness of the use of loaded models: any model that loads can be described, applied to data,
+ * evaluated and saved again, and its predictions written, without a crash. A saved model loads again and
+ * gives the same bits, and sparse data gives the same features as dense data.
  *
- * The mutator takes a model file apart, changes metadata, tensors or shapes, and writes it again with the right
- * checksums, so that the loader's checks of content are what is tested, and so that inputs that were found also load in
+ * The mutator takes a model file apart, changes metadata, tensors or shapes, and writes it again with the
+ * right checksums. So the fuzzer tests the loader's checks of content, and the inputs it finds also load in
  * an ordinary build.
  */
 #include <math.h>
@@ -33,8 +33,8 @@ static double numbers[ROWS * MOST_COLS];
 static int64_t row_start[ROWS + 1];
 static int32_t columns[ROWS * MOST_COLS];
 
-/* Column j of row i is (i·7 + j·3) mod 5 − 1: small numbers, some of them zeros; the first three columns of strings of
- * rows make a kernel matrix, too. */
+/* Column j of row i is (i·7 + j·3) mod 5 − 1: small numbers, some of them zero. A view of strings gets three
+ * fixed ones. */
 static kfe_status make_view(kfe_context *ctx, const kfe_model *model, int view, int sparse, kfe_data **out)
 {
     static const char *const strings[ROWS] = {"acgt", "", "ttgaca"};
@@ -71,7 +71,7 @@ static void set_target(kfe_context *ctx, const kfe_model *model, kfe_data *data)
     kfe_data_set_labels(ctx, data, labels);
 }
 
-/* ---- using it ---- */
+/* ---- using a model ---- */
 
 static void describe(kfe_context *ctx, const kfe_model *model)
 {
@@ -115,7 +115,7 @@ static void ask(const kfe_model *model)
             sink = kfe_model_column_name(model, v, j) ? 1 : 0;
 }
 
-/* One folder per process; files in it are written again and again. */
+/* A file in a folder of this process; files in it are overwritten. */
 static const char *scratch_file(const char *name)
 {
     static char folder[256];
@@ -138,7 +138,7 @@ static void remove_scratch(void)
         remove(scratch_file(names[i]));
 }
 
-/* Files are slow: one input in sixteen writes them. */
+/* Writing files is slow, so only one input in sixteen does it. */
 static void write_files(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
                         const kfe_matrix *scores, const kfe_data *data)
 {
@@ -147,7 +147,7 @@ static void write_files(kfe_context *ctx, const kfe_model *model, const kfe_matr
     kfe_data_write(ctx, data, scratch_file("new.csv"));
 }
 
-/* A file is read as the model says: which columns, which of them the label, numbers or strings. */
+/* Reads a file with the model's own options: which columns, which of them the label, numbers or strings. */
 static void read_file(kfe_context *ctx, const kfe_model *model)
 {
     static int exists;
@@ -179,7 +179,7 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
         for (int64_t i = 0; i < predictions.rows; i++)
             if (kfe_model_task(model) == KFE_TASK_CLASSES &&
                 !kfe_model_class_name(model, (int64_t)predictions.values[i * predictions.stride]))
-                abort(); /* a prediction names no class */
+                abort(); /* the prediction is not a class */
         kfe_status status = kfe_class_scores(ctx, model, &outputs, &scores);
         if (write)
             write_files(ctx, model, &predictions, status == KFE_OK ? &scores : NULL, data);
@@ -194,7 +194,7 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
     kfe_matrix_free(&scores);
 }
 
-/* What transforms does so again, with the same bits, after saving and loading. */
+/* Features have the same bits after saving and loading. */
 static void save_again(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                        const kfe_matrix *features)
 {
@@ -220,7 +220,7 @@ static void save_again(kfe_context *ctx, const kfe_model *model, const kfe_data 
     kfe_string_free(ctx, bytes);
 }
 
-/* The largest number that enters a feature, if all numbers of the model are near 1 or zero; otherwise 0. */
+/* The largest number that enters a feature if all numbers of the model are near 1 or zero; otherwise 0. */
 static double magnitude(const kfe_model *model)
 {
     double sum = 1;
@@ -243,7 +243,7 @@ static double magnitude(const kfe_model *model)
     return sum <= 1e6 ? sum : 0;
 }
 
-/* Rounding may differ, and a hostile model magnifies rounding: only tame ones are compared. */
+/* Rounding may differ, and a hostile model amplifies it, so only models with small numbers are compared. */
 static void compare_sparse(const kfe_model *model, const kfe_matrix *dense, const kfe_matrix *sparse)
 {
     double most = model->projector == KFE_PROJECT_LOCAL ? 0 : magnitude(model);
@@ -265,7 +265,7 @@ static void compare_sparse(const kfe_model *model, const kfe_matrix *dense, cons
         }
 }
 
-/* Applies the model to dense or sparse data. Returns whether there are features. */
+/* Applies the model to dense or sparse data; returns whether it has features. */
 static int apply(kfe_context *ctx, const kfe_model *model, int sparse, int write, kfe_matrix *features)
 {
     kfe_data *parts[MOST_VIEWS] = {0};
@@ -293,7 +293,7 @@ static int apply(kfe_context *ctx, const kfe_model *model, int sparse, int write
     return status == KFE_OK;
 }
 
-/* A model with a kernel of the user's needs its function. */
+/* A model with a user's kernel needs a function. */
 static double user_kernel(void *user, const double *x, const double *y, int64_t cols)
 {
     double sum = 0;
@@ -390,7 +390,7 @@ static const double reals[] = {0,      -0.0,   1,        -1,        0.5, 1e308, 
 static const int64_t whole[] = {0, 1, -1, 2, 3, 255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1 << 20};
 #define PICK(state, array) (array)[draw(state, sizeof(array) / sizeof *(array))]
 
-/* One of the words, another entry's value, or the bytes changed at random. */
+/* Replaces a text by one of the words, by another entry's value, or by random changes of its bytes. */
 static void change_text(kfe_i_safetensors *file, unsigned *state)
 {
     if (!file->metadata_count)
@@ -416,7 +416,7 @@ static void change_text(kfe_i_safetensors *file, unsigned *state)
     entry->value = fresh;
 }
 
-/* The first number in a value becomes another one. */
+/* Replaces the first number in a value. */
 static void change_number(kfe_i_safetensors *file, unsigned *state)
 {
     char text[8192];
@@ -463,7 +463,7 @@ static void change_entry(kfe_i_safetensors *file, unsigned *state)
         ((uint8_t *)(uintptr_t)tensor->data)[at] = (uint8_t)draw(state, 256);
 }
 
-/* Never larger than the data that is there. */
+/* Never makes a tensor larger than its data. */
 static void change_shape(kfe_i_safetensors *file, unsigned *state)
 {
     if (!file->tensor_count)
@@ -509,7 +509,7 @@ typedef void (*change)(kfe_i_safetensors *file, unsigned *state);
 static const change changes[] = {change_text,  change_text,  change_number, change_number, drop_text,
                                  change_entry, change_entry, change_shape,  drop_tensor,   swap_tensors};
 
-/* Writes the file, signed again, if there is room; 0 otherwise. */
+/* Writes the signed file if there is room; otherwise returns 0. */
 static size_t print(kfe_i_safetensors *file, uint8_t *out, size_t most)
 {
     char *text = NULL;
@@ -523,7 +523,7 @@ static size_t print(kfe_i_safetensors *file, uint8_t *out, size_t most)
     return size;
 }
 
-/* The writer adds the checksums. */
+/* Deletes the checksums; the writer computes new ones. */
 static void drop_checksums(kfe_i_safetensors *file)
 {
     for (int64_t i = file->metadata_count - 1; i >= 0; i--)
@@ -556,7 +556,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigne
     return written ? written : LLVMFuzzerMutate(bytes, size, most);
 }
 
-/* The first file with some metadata and tensors of the second. */
+/* Combines the first file with some metadata and tensors of the second. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
                                  uint8_t *out, size_t most, unsigned seed)
 {

@@ -13,16 +13,16 @@
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
-/* Above what LAPACK gets, and multiples of nothing. */
+/* Above the sizes that go to LAPACK, and no multiples of a block size. */
 enum { SIZE = 1003, OTHER_SIZE = 1117, MOST = 200 };
 
-/* What rounding, in whatever order, may add to a residual. */
+/* A bound on what rounding adds to a residual, in any order of summation. */
 static double rounding_of(int64_t n, double norm)
 {
     return tolerance_factorisation(n, norm);
 }
 
-/* All eigenvalues, falling; malloc. */
+/* All eigenvalues in descending order. The caller frees them. */
 static double *lapack_eigenvalues(int64_t n, const double *matrix)
 {
     double *copy = malloc((size_t)(n * n) * sizeof *copy);
@@ -46,7 +46,7 @@ static double norm_of(int64_t n, const double *falling)
     return fmax(fabs(falling[0]), fabs(falling[n - 1]));
 }
 
-/* The largest ‖Gv − λv‖. */
+/* The largest norm ‖Gv − λv‖. */
 static double largest_residual(int64_t n, const double *matrix, int64_t k, const double *values,
                                const double *vectors)
 {
@@ -73,7 +73,8 @@ static void check_pairs(const char *name, int64_t n, const double *matrix, const
                         const double *values, const double *vectors)
 {
     double norm = norm_of(n, expected);
-    double largest_entry = 1; /* before centring, of kernels between 0 and 1, each off by a rounding */
+    /* before centring; kernels lie between 0 and 1, and each entry is off by one rounding */
+    double largest_entry = 1;
     double allowed = KFE_TOLERANCE * norm + rounding_of(n, norm) + rounding_of(n, largest_entry);
     double residual = largest_residual(n, matrix, k, values, vectors);
     double orthonormality = engine_orthonormality(n, k, vectors);
@@ -119,10 +120,10 @@ static void test_centred(void **state)
         check_case(*state, one, OTHER_SIZE, 1);
 }
 
-/* ---- spectra that are known ---- */
+/* ---- known spectra ---- */
 
-/* Equal points far from all others make a block of ones: its size is an eigenvalue, as often as there are
- * blocks. */
+/* Equal points that are far from all others form a block of ones: the size of a block is an eigenvalue, with
+ * the number of such blocks as its multiplicity. */
 static void test_multiple_eigenvalues(void **state)
 {
     kfe_context *ctx = *state;
@@ -145,7 +146,7 @@ static void test_multiple_eigenvalues(void **state)
     free(vectors);
 }
 
-/* More pairs than there are directions: the others have the eigenvalue zero, and are orthonormal still. */
+/* More pairs are requested than the rank: the others have the eigenvalue zero and are orthonormal too. */
 static void test_more_than_the_rank(void **state)
 {
     static const char *const names[] = {"low rank", "zero", "the identity", "nearly constant"};
@@ -172,7 +173,7 @@ static void test_more_than_the_rank(void **state)
 
 /* ---- cost ---- */
 
-static void test_looser_is_cheaper(void **state)
+static void test_looser_tolerance_takes_fewer_products(void **state)
 {
     kfe_context *ctx = *state;
     engine_problem p;
@@ -197,7 +198,7 @@ static void test_looser_is_cheaper(void **state)
     free(vectors);
 }
 
-/* Too much to ask for: it says so, and by how much; what it gives is as good as it can be. */
+/* An unreachable tolerance: a warning names the residual, and the pairs are as exact as rounding allows. */
 static void test_warning_when_not_reached(void **state)
 {
     kfe_context *ctx = *state;
@@ -223,8 +224,9 @@ static void test_warning_when_not_reached(void **state)
 
 /* ---- storage ---- */
 
-/* The matrix takes 10 MB in double precision, the vectors 4. The Rayleigh quotient of a vector that is off by
- * ε is off by ε² only: eigenvalues are right although vectors are as good as the matrix they come from. */
+/* The matrix takes 10 MB in double precision, the vectors 4 MB. If a vector is off by ε, its Rayleigh
+ * quotient is off by ε² only: eigenvalues are exact although vectors are only as good as the stored
+ * matrix. */
 static void check_storage(kfe_context *ctx, int centred, int64_t memory, const char *form, double precision)
 {
     engine_problem p;
@@ -275,7 +277,7 @@ static void test_limit(void **state)
     free(vectors);
 }
 
-/* ---- the same again ---- */
+/* ---- repeatability ---- */
 
 static void run_with(kfe_context *ctx, int threads, uint64_t seed, double *values, double *vectors)
 {
@@ -312,7 +314,7 @@ static void test_repeated(void **state)
     free(vectors[1]);
 }
 
-/* ---- stopping, and running out of memory ---- */
+/* ---- cancellation and failing allocations ---- */
 
 /* One run in a context whose allocator may fail and whose user may cancel. */
 static kfe_status run_watched(kfe_context *ctx, void *user)
@@ -334,7 +336,8 @@ static kfe_status run_watched(kfe_context *ctx, void *user)
     return status;
 }
 
-static const int64_t memories[] = {0, 7500000, 4500000}; /* double, single, part */
+/* double precision, single precision, part of the rows */
+static const int64_t memories[] = {0, 7500000, 4500000};
 
 static void test_cancel(void **state)
 {
@@ -364,7 +367,7 @@ static void test_failing_allocations(void **state)
     }
 }
 
-/* More iterations, not one allocation more. */
+/* More iterations make no more allocations. */
 static void test_iterations_do_not_allocate(void **state)
 {
     (void)state;
@@ -379,7 +382,7 @@ int main(void)
         cmocka_unit_test(test_centred),
         cmocka_unit_test(test_multiple_eigenvalues),
         cmocka_unit_test(test_more_than_the_rank),
-        cmocka_unit_test(test_looser_is_cheaper),
+        cmocka_unit_test(test_looser_tolerance_takes_fewer_products),
         cmocka_unit_test(test_warning_when_not_reached),
         cmocka_unit_test(test_storage),
         cmocka_unit_test(test_limit),

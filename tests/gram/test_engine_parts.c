@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine is made of: the low-rank factor, the operator kept in part, products and matrices tile by
- * tile, and the cache of columns, each against the matrix itself. */
+/* The parts of the Gram engine: the low-rank factor, the operator stored in part, products and matrices tile
+ * by tile, and the cache of columns, each against the explicit matrix. */
 #include "support/support.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 
 /* ---- the low-rank factor ---- */
 
-/* How far the diagonals of FFᵀ and of what is left are from adding up to that of G. */
+/* The largest difference between the diagonal of G and the sum of the diagonals of FFᵀ and of the remainder. */
 static double diagonal_off(int64_t n, const double *matrix, const kfe_i_low_rank *f)
 {
     double largest = 0;
@@ -35,7 +35,8 @@ static double diagonal_off(int64_t n, const double *matrix, const kfe_i_low_rank
     return largest;
 }
 
-/* What is left is positive semidefinite: entries are at most the geometric mean of its diagonal. */
+/* The remainder is positive semidefinite: an entry is at most the geometric mean of its diagonal entries.
+ * Returns the largest excess. */
 static double most_above_bound(int64_t n, const double *matrix, const kfe_i_low_rank *f)
 {
     double largest = 0;
@@ -78,7 +79,7 @@ static void test_factor(void **state)
     }
 }
 
-/* A matrix of rank 7 is its factor of 7 columns, however many were allowed; equal points are one. */
+/* A matrix of rank 7 is reproduced by 7 columns, however many are allowed; equal points count once. */
 static void test_factor_of_low_rank(void **state)
 {
     enum { N = 301 };
@@ -147,7 +148,7 @@ static void test_factor_is_repeatable(void **state)
     engine_close(&p);
 }
 
-/* ---- kept in part ---- */
+/* ---- the operator stored in part ---- */
 
 enum { PARTIAL = 517 };
 
@@ -250,7 +251,7 @@ typedef struct tile_case {
     kfe_i_table table;
     kfe_i_points prepared;
     double *matrix; /* by the formula */
-    double slack;   /* of an entry */
+    double slack;   /* allowed error of an entry */
 } tile_case;
 
 #define TILE_GAMMA 0.4
@@ -289,7 +290,7 @@ static void tile_case_close(tile_case *c)
     free(c->matrix);
 }
 
-/* out += κ·v over the points from `first` on, by two loops. */
+/* out += κ·v over the points from `first` on, by two plain loops. */
 static void multiply_plainly(const tile_case *c, int64_t first, double weight, const double *v, int64_t k,
                              double *out)
 {
@@ -383,7 +384,7 @@ static void test_tiles(void **state)
     assert_ok(ctx, kfe_context_set_threads(ctx, 1));
 }
 
-/* Dot products in single precision: every entry is off by what rounding of the coordinates does to it. */
+/* Dot products in single precision: each entry is off by the rounding of the coordinates. */
 static void test_narrow_points(void **state)
 {
     enum { N = 300, COLS = 9 };
@@ -402,16 +403,16 @@ static void test_narrow_points(void **state)
     for (int64_t i = 0; i < N * N; i++)
         largest = fmax(largest, fabs(wide[i] - c.matrix[i]));
     assert_below(largest, TILE_GAMMA * 4 * norm * (COLS + 4) * TOLERANCE_SINGLE);
-    assert_true(largest > 1e-12); /* it was in single precision */
+    assert_true(largest > 1e-12); /* the values were computed in single precision */
     tile_case_close(&c);
     free(wide);
     tile_case_open(ctx, 20, COLS, 1, &c);
     assert_ok(ctx, kfe_i_points_narrow(&c.kernel, &c.prepared));
-    assert_null(c.prepared.narrow); /* sparse points stay as they are */
+    assert_null(c.prepared.narrow); /* sparse points are not converted */
     tile_case_close(&c);
 }
 
-/* ---- columns on demand ---- */
+/* ---- the cache of columns ---- */
 
 enum { CACHED = 61 };
 
@@ -440,10 +441,10 @@ static void test_column_cache(void **state)
     check_column(ctx, cache, matrix, 7, 2);
     check_column(ctx, cache, matrix, 60, 3);
     check_column(ctx, cache, matrix, 5, 3);
-    check_column(ctx, cache, matrix, 11, 4); /* 7 was asked for longest ago */
+    check_column(ctx, cache, matrix, 11, 4); /* evicts column 7, which was used longest ago */
     check_column(ctx, cache, matrix, 60, 4);
     check_column(ctx, cache, matrix, 5, 4);
-    check_column(ctx, cache, matrix, 7, 5); /* and 11 goes */
+    check_column(ctx, cache, matrix, 7, 5); /* evicts column 11 */
     check_column(ctx, cache, matrix, 11, 6);
     assert_ok(ctx, kfe_i_column_cache_fetch(cache, many, 3)); /* 1 is listed twice */
     assert_int_equal(kfe_i_column_cache_evaluated(cache), 8);
@@ -476,16 +477,16 @@ static void test_column_cache_edges(void **state)
         all[i] = CACHED - 1 - i;
     assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), CACHED, 0, &p));
     double *matrix = engine_matrix(&p, 0);
-    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 0, &cache)); /* one at least */
+    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 0, &cache)); /* room for at least one column */
     check_column(ctx, cache, matrix, 3, 1);
     check_column(ctx, cache, matrix, 4, 2);
     kfe_context_on_cancel(ctx, cancel_always, NULL);
     assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_column_cache_get(cache, 9, &column));
     assert_null(column);
     kfe_context_on_cancel(ctx, NULL, NULL);
-    check_column(ctx, cache, matrix, 9, 3); /* what was cancelled is not taken for present */
+    check_column(ctx, cache, matrix, 9, 3); /* a cancelled column does not count as present */
     kfe_i_column_cache_free(cache);
-    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 1000, &cache)); /* no more than there are */
+    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 1000, &cache)); /* never more columns than the matrix has */
     assert_ok(ctx, kfe_i_column_cache_fetch(cache, all, CACHED));
     for (int64_t i = 0; i < CACHED; i++)
         check_column(ctx, cache, matrix, i, CACHED);
@@ -499,7 +500,7 @@ static void test_column_cache_edges(void **state)
     free(matrix);
 }
 
-/* ---- allocations that fail ---- */
+/* ---- failing allocations ---- */
 
 static kfe_status use_parts(kfe_context *ctx, void *user)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory limits through the public calls: what the engine chooses, that it says so, that the answers stay
- * what they are, and that it stays within the limit. */
+/* Memory limits through the public calls: the engine chooses a form, logs it, gives the same answers, and
+ * stays within the limit. */
 #include "support/support.h"
 
 #include <cblas.h>
@@ -14,7 +14,7 @@
 #include "support/points.h"
 #include "support/tolerance.h"
 
-/* A fit in a context of its own, watched. */
+/* A fit in a context of its own, whose allocations and log are recorded. */
 typedef struct watched {
     support_allocator allocator;
     kfe_context *ctx;
@@ -34,7 +34,7 @@ static void watched_begin(watched *w, int64_t memory)
     support_catch_log(w->ctx);
 }
 
-/* Fits on the data and keeps its features; the peak is that of the fit. */
+/* Fits on the data and keeps the features; the recorded peak is that of the fit. */
 static void watched_fit(watched *w, const char *method, const char *params, const char *kernel)
 {
     int64_t count = 0;
@@ -82,14 +82,14 @@ static void run_kpca(watched *w, int64_t memory, const double *values)
     watched_fit(w, "kpca", "dim=5", "rbf:gamma=0.1");
 }
 
-/* The matrix takes 18 MB in double precision, the vectors 5.0. */
+/* The matrix takes 18 MB in double precision, the vectors 5.0 MB. */
 static void test_kpca(void **state)
 {
     static const struct {
         int64_t memory;
         const char *log;
         double features, eigenvalues;
-        int64_t kept; /* bytes of the matrix */
+        int64_t kept; /* bytes of the stored matrix */
     } cases[] = {
         {30000000, "stored in double precision (18.0 MB in double precision, limit 30.0 MB)", 0, 0, 18000000},
         {16000000, "stored in single precision (18.0 MB in double precision, limit 16.0 MB)", 1e-6, 1e-12,
@@ -112,7 +112,7 @@ static void test_kpca(void **state)
             fail_msg("'%s' is not in '%s'", cases[c].log, limited.log);
         assert_below(feature_distance(&unlimited, &limited), cases[c].features);
         assert_below(support_distance(5, unlimited.eigenvalues, limited.eigenvalues), cases[c].eigenvalues);
-        /* within the limit, but for a panel of the matrix */
+        /* within the limit, apart from one panel of the matrix */
         assert_in_range(limited.allocator.peak, cases[c].kept, cases[c].memory + 4000000);
         watched_end(&limited);
     }
@@ -155,7 +155,7 @@ static void run_kfd(watched *w, int64_t memory, const double *values, const int 
     watched_fit(w, "kfd", "ridge=0.1", "rbf:gamma=0.2");
 }
 
-/* 77 MB in double precision; refinement brings every form to the same residual. */
+/* The matrix takes 77 MB in double precision; refinement gives every form the same residual. */
 static void test_kfd(void **state)
 {
     static const struct {
@@ -188,7 +188,7 @@ static void test_kfd(void **state)
     free(class_of);
 }
 
-/* ---- pca of sparse rows ---- */
+/* ---- pca on sparse rows ---- */
 
 enum { TEXTS = 1500, TERMS = 20000, TERMS_PER_TEXT = 20, TOPICS = 3, PCA_DIM = 5 };
 
@@ -198,8 +198,8 @@ typedef struct texts {
     double values[TEXTS * TERMS_PER_TEXT];
 } texts;
 
-/* Terms in steps that leave no two equal in a row; texts of one topic share their first terms, so that there
- * are leading directions. */
+/* Texts as sparse rows. The steps between terms keep the terms of a row distinct; texts on one topic share
+ * their first terms, which gives leading directions. */
 static texts *make_texts(void)
 {
     texts *t = calloc(1, sizeof *t);
@@ -219,7 +219,7 @@ static texts *make_texts(void)
     return t;
 }
 
-/* XXᵀ entry by entry, centred if asked for. */
+/* XXᵀ entry by entry, centred on request. */
 static double *dot_products(const texts *t, int centred)
 {
     double *row = calloc(TERMS, sizeof *row);
@@ -244,7 +244,7 @@ static double *dot_products(const texts *t, int centred)
     return matrix;
 }
 
-/* The features of the rows are UΣ of X = UΣVᵀ: orthogonal, of lengths σ, and eigenvectors of XXᵀ. */
+/* The features of the rows are UΣ for X = UΣVᵀ: orthogonal, with norms σ, and eigenvectors of XXᵀ. */
 static void check_features(const watched *w, const double *matrix)
 {
     const double *z = w->features.values;
@@ -285,7 +285,8 @@ static void check_pca(const texts *t, int centred)
     for (int j = 0; j < PCA_DIM; j++)
         assert_below(fabs(w.eigenvalues[j] - values[PCA_DIM - 1 - j]), KFE_TOLERANCE * values[PCA_DIM - 1]);
     check_features(&w, matrix);
-    assert_in_range(w.allocator.peak, 1, (int64_t)TEXTS * TERMS); /* an eighth of the dense table */
+    assert_in_range(w.allocator.peak, 1,
+                    (int64_t)TEXTS * TERMS); /* an eighth of the size of the dense table */
     watched_end(&w);
     free(values);
     free(matrix);
@@ -302,7 +303,7 @@ static void test_sparse_pca(void **state)
     free(t);
 }
 
-/* The same rows, fewer columns, against the singular values of the dense table. */
+/* The same rows with fewer columns, against the singular values of the dense table. */
 static void test_sparse_pca_against_svd(void **state)
 {
     enum { ROWS = 1010, COLS = 1203 };

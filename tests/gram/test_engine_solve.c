@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ridge systems by the iterative path, with residuals computed apart from the solver. */
+/* Ridge systems by the iterative path, with residuals computed independently of the solver. */
 #include "support/support.h"
 
 #include <lapacke.h>
@@ -12,10 +12,10 @@
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
-/* Above what Cholesky gets, and a multiple of nothing but itself. */
+/* Above the sizes that go to Cholesky, and a prime number. */
 enum { SIZE = 3001, RIGHT = 10, ZERO_COLUMN = 4 };
 
-/* Right-hand sides, one of them zero; malloc. */
+/* Right-hand sides, one of them zero. The caller frees them. */
 static double *right_sides(int64_t n, int64_t k)
 {
     double *right = support_random(11, n * k);
@@ -25,7 +25,7 @@ static double *right_sides(int64_t n, int64_t k)
     return right;
 }
 
-/* The largest ‖r_j − (G + ridge·I) b_j‖ / ‖r_j‖ over the columns that are not zero. */
+/* The largest ‖r_j − (G + ridge·I) b_j‖ / ‖r_j‖ over the nonzero columns. */
 static double true_residual(int64_t n, const double *matrix, double ridge, int64_t k, const double *right,
                             const double *solution)
 {
@@ -49,7 +49,7 @@ static double true_residual(int64_t n, const double *matrix, double ridge, int64
     return largest;
 }
 
-/* What rounding of the entries and products does to a residual: n·ε·‖G‖·‖b‖/‖r‖, and ‖b‖ ≤ ‖r‖/ridge. */
+/* A bound on what rounding of entries and products adds to a residual: n·ε·‖G‖·‖b‖/‖r‖ with ‖b‖ ≤ ‖r‖/ridge. */
 static double rounding_of(int64_t n, double ridge)
 {
     return 4 * (double)n * DBL_EPSILON * fmax(1, 1 / ridge);
@@ -78,7 +78,7 @@ static void close_problem(solved *s)
     free(s->solution);
 }
 
-/* Solves, and checks what was reached and what was said. */
+/* Solves, and checks the residual and the log. */
 static void check_solution(kfe_context *ctx, solved *s, double ridge, int64_t k)
 {
     const char *name = s->problem.origin->name;
@@ -136,7 +136,8 @@ static void test_nasty(void **state)
 
 /* ---- storage ---- */
 
-/* 72 MB in double precision. Iterations in single precision are corrected by residuals in double precision. */
+/* The matrix takes 72 MB in double precision. Residuals in double precision correct iterations in single
+ * precision. */
 static void test_storage(void **state)
 {
     static const struct {
@@ -163,9 +164,9 @@ static void test_storage(void **state)
     close_problem(&s);
 }
 
-/* ---- honest failures ---- */
+/* ---- failures that are reported ---- */
 
-/* No ridge that small makes the matrix positive definite: the solver must say that it failed. */
+/* The ridge is too small to make the matrix positive definite: the solver must report that it failed. */
 static void test_cannot_converge(void **state)
 {
     kfe_context *ctx = *state;
@@ -178,7 +179,7 @@ static void test_cannot_converge(void **state)
     close_problem(&s);
 }
 
-/* Badly conditioned, but within reach: solved, and as good as the solver reports. */
+/* A badly conditioned system that can be solved: the residual is as small as the solver reports. */
 static void test_small_ridge(void **state)
 {
     kfe_context *ctx = *state;
@@ -193,8 +194,8 @@ static void test_small_ridge(void **state)
     close_problem(&s);
 }
 
-/* The right-hand side has a part that G does not reach: the solution is that part over the ridge, and
- * rounding is larger than what is asked for. The message has the residual that was reached. */
+/* Part of the right-hand side lies outside the range of G: the solution is that part divided by the ridge,
+ * and rounding exceeds the requested tolerance. The message contains the residual that was reached. */
 static void test_absurd_ridge(void **state)
 {
     kfe_context *ctx = *state;
@@ -210,7 +211,7 @@ static void test_absurd_ridge(void **state)
     close_problem(&s);
 }
 
-/* The direct path tells its residual too. */
+/* The direct path reports its residual too. */
 static void test_small(void **state)
 {
     kfe_context *ctx = *state;
@@ -231,7 +232,7 @@ static void test_small(void **state)
     free(solution);
 }
 
-/* ---- the same again ---- */
+/* ---- repeatability ---- */
 
 static void run_with(kfe_context *ctx, int threads, const double *right, double *solution)
 {
@@ -264,7 +265,7 @@ static void test_repeated(void **state)
     free(second);
 }
 
-/* ---- stopping, and running out of memory ---- */
+/* ---- cancellation and failing allocations ---- */
 
 /* One run in a context whose allocator may fail and whose user may cancel. */
 static kfe_status run_watched(kfe_context *ctx, void *user)
@@ -312,7 +313,7 @@ static void test_failing_allocations(void **state)
     support_sweep_run(&(support_sweep){.name = "solving", .use = run_watched, .user = &w, .step = step});
 }
 
-/* More iterations, not one allocation more: in double and in single precision. */
+/* More iterations make no more allocations, in double and in single precision. */
 static void test_iterations_do_not_allocate(void **state)
 {
     static const int64_t memories[] = {0, 60000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every form of the Gram operator, plain and centred, against the matrix it stands for. */
+/* Every form of the Gram operator, plain and centred, against the matrix that it represents. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -9,20 +9,20 @@
 #include "support/gram_cases.h"
 #include "support/tolerance.h"
 
-/* More than one panel of everything, and a multiple of nothing. */
-/* More right-hand sides than the operators treat at once (16). */
+/* SIZE spans several panels of every kind and is no multiple of a panel's size. RIGHT is more than the
+ * operators handle at once (16). */
 enum { SIZE = 301, RIGHT = 19, LEADING = 5 };
 
-/* A case, opened, with the truth and how far results may be from it. */
+/* An opened case, the expected matrix, and the allowed errors. */
 typedef struct check {
     kfe_context *ctx;
     const char *name;
     const kfe_i_gram *gram;
     const double *expected;
     int64_t n;
-    double magnitude; /* of the entries before centring */
-    double slack;     /* of one entry */
-    double norm;      /* Frobenius, of the expected matrix */
+    double magnitude; /* largest entry before centring */
+    double slack;     /* allowed error of one entry */
+    double norm;      /* Frobenius norm of the expected matrix */
 } check;
 
 static void assert_close(const check *c, const char *what, double got, long double expected, double tolerance)
@@ -127,7 +127,7 @@ static void check_times(const check *c)
     free(expected);
 }
 
-/* Group 1 is empty, group 3 has one member. */
+/* Group 1 is empty and group 3 has one member. */
 static void check_group_sums(const check *c)
 {
     enum { GROUPS = 4 };
@@ -190,7 +190,7 @@ static void check_eigenpairs(const check *c, int64_t k, const double *values, co
     free(product);
 }
 
-/* Any eigenpairs have small residuals: that these are the largest follows from all of them, whose sum is the
+/* Any eigenpair has a small residual. That these are the largest follows from all of them, whose sum is the
  * trace. */
 static void check_eigen(const check *c)
 {
@@ -270,7 +270,7 @@ static void test_eigen(void **state)
     for_every_case(*state, check_eigen);
 }
 
-/* ---- what each form is ---- */
+/* ---- properties of single forms ---- */
 
 static void test_forms(void **state)
 {
@@ -300,7 +300,7 @@ static void test_forms(void **state)
     gram_data_free(&data);
 }
 
-/* The stored forms hold what the tiles give; in single precision up to its rounding of dot products and
+/* The stored forms contain the values of the tiles; single precision adds the rounding of dot products and
  * entries. */
 static void test_stored_bits(void **state)
 {
@@ -334,13 +334,13 @@ static void test_stored_bits(void **state)
     gram_data_free(&data);
 }
 
-/* What is kept for many passes, under a falling memory limit: 80 kB in double precision, 40 in single, then
- * part. */
+/* The form that is kept for many passes under a falling memory limit: 80 kB in double precision, 40 kB in
+ * single precision, then a part. */
 static void test_many_passes(void **state)
 {
     static const struct {
         int64_t limit;
-        const char *tiles, *sums; /* what a tiled operator and a sum become */
+        const char *tiles, *sums; /* the form that a tiled operator and a sum become */
     } cases[] = {
         {110000, "double precision", "double precision"},
         {60000, "stored in single precision", "stored in single precision"},
@@ -378,7 +378,7 @@ static void test_many_passes(void **state)
     gram_data_free(&data);
 }
 
-/* Another number of threads: equal to rounding, and where it is promised, equal. */
+/* Another number of threads: equal up to rounding, and bit by bit where the library promises it. */
 static void test_threads(void **state)
 {
     kfe_context *ctx = *state;

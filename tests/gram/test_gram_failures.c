@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Gram operator when something is wrong: too little memory, a user who cancels, a matrix that is not
- * symmetric, and every single allocation failing. */
+/* The Gram operator under failures: too little memory, a user who cancels, a matrix that is not symmetric,
+ * and every allocation failing in turn. */
 #include "support/support.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static void test_cancel(void **state)
     free(vectors);
 }
 
-/* A cancelled evaluation leaves no half-made operator behind. */
+/* A cancelled evaluation leaves no unfinished operator behind. */
 static void test_cancel_while_storing(void **state)
 {
     kfe_context *ctx = *state;
@@ -114,7 +114,7 @@ static void test_cancel_while_storing(void **state)
         assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_stored(ctx, opened.plain, single, &stored));
         assert_null(stored);
     }
-    /* centring measures means when they are needed; a cancelled measurement can be made again */
+    /* centring computes means when they are needed; after a cancellation it computes them again */
     assert_ok(ctx, kfe_i_gram_centred(ctx, opened.plain, &centred));
     assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_row_means(centred, &means, &overall));
     kfe_context_on_cancel(ctx, NULL, NULL);
@@ -124,7 +124,7 @@ static void test_cancel_while_storing(void **state)
     gram_data_free(&data);
 }
 
-/* ---- matrices that are no kernels ---- */
+/* ---- matrices that are not kernel matrices ---- */
 
 static void test_asymmetric(void **state)
 {
@@ -134,7 +134,7 @@ static void test_asymmetric(void **state)
 
     gram_data_make(&data, 20);
     kfe_i_table table = {.kind = KFE_TABLE_DENSE, .rows = 20, .cols = 20, .stride = 21, .values = data.given};
-    data.given[6 * 21 + 2] += 1e-12; /* as after a way through decimals */
+    data.given[6 * 21 + 2] += 1e-12; /* asymmetry from rounding to decimals */
     assert_ok(ctx, kfe_i_gram_precomputed(ctx, &table, &gram));
     kfe_i_gram_free(gram);
     data.given[6 * 21 + 2] = 0.875;
@@ -161,7 +161,7 @@ static void test_solve_of_indefinite(void **state)
     kfe_i_gram_free(gram);
 }
 
-/* ---- allocations that fail ---- */
+/* ---- failing allocations ---- */
 
 enum { SMALL = 23 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Least squares where LAPACK's divide and conquer does not converge, which happens with features that are nearly
- * dependent. The program brings a dgesdd of its own, which spoils its arguments and fails. */
+/* Least squares where LAPACK's divide and conquer does not converge, which happens with nearly dependent
+ * features. The program contains its own dgesdd, which overwrites its arguments and fails. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ lapack_int LAPACKE_dgesdd_work(int layout, char job, lapack_int m, lapack_int n,
     return 1;
 }
 
-/* y = Xw for a known w; returns the largest error of the outputs, and of w where it is determined. */
+/* Fits y = Xw for a known w; returns the largest error of the outputs and, where w is unique, of w. */
 static double error_of(kfe_context *ctx, int64_t rows, int64_t cols)
 {
     double *x = support_normals(3, rows * cols);

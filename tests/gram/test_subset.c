@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What searches share: parts of a matrix in memory (their calls are in test_gram.c, as one more form), and
- * the dot products and distances from which kernel matrices are made. */
+/* Data that searches share: parts of a matrix in memory (test_gram.c tests their calls as one more form), and
+ * the dot products and distances from which kernel matrices are computed. */
 #include "support/support.h"
 
 #include "core/memory.h"
@@ -16,8 +16,8 @@
 
 enum { ALL = 37, PART = 20, WIDTH = 3 };
 
-/* Products also in the rows that are not in the part, against the explicit sum; twice, with other widths,
- * since workspace is kept. */
+/* Products also for the rows outside the part, against the explicit sum. Twice, with different widths,
+ * because the workspace is reused. */
 static void test_products_reach_the_other_rows(void **state)
 {
     kfe_context *ctx = *state;
@@ -54,7 +54,7 @@ static void test_products_reach_the_other_rows(void **state)
 enum { ROWS = 45, COLS = 7, LONGEST = 12 };
 
 typedef struct samples {
-    support_points points; /* not negative, so that every kernel takes them */
+    support_points points; /* nonnegative, so that every kernel accepts them */
     char bytes[ROWS * LONGEST];
     int64_t starts[ROWS + 1];
     double *given;
@@ -95,7 +95,7 @@ static kfe_i_kernel kernel_on(kfe_context *ctx, const char *text, const kfe_i_ta
     return kernel;
 }
 
-/* The matrix by the ordinary road; malloc. */
+/* The matrix without a shared base. The caller frees it. */
 static double *ordinary(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table)
 {
     double *matrix = support_random(1, ROWS * ROWS);
@@ -132,14 +132,14 @@ static void check_base(kfe_context *ctx, const char *made_for, const char *const
     kfe_i_base base;
 
     assert_ok(ctx, kfe_i_base_make(ctx, &kernel, table, &base));
-    kfe_i_kernel_free(&kernel); /* the base needs it no longer */
+    kfe_i_kernel_free(&kernel); /* the base no longer needs the kernel */
     for (; *kernels; kernels++)
         assert_maps(ctx, &base, *kernels, table);
     kfe_i_base_free(&base);
     kfe_i_base_free(&base);
 }
 
-/* Every row of the table of kernels, with its defaults. */
+/* Every row of the table of kernels, with default parameters. */
 static void test_every_kernel_is_a_map_of_its_base(void **state)
 {
     kfe_context *ctx = *state;
@@ -178,7 +178,7 @@ static void test_one_base_serves_a_grid(void **state)
     free_samples(&s);
 }
 
-/* Columns after the rows' own are not part of the matrix. */
+/* Columns beyond the number of rows are not part of the matrix. */
 static void test_given_matrix_is_copied(void **state)
 {
     kfe_context *ctx = *state;
@@ -201,7 +201,7 @@ static void test_given_matrix_is_copied(void **state)
     free(out);
 }
 
-/* Σ weight·κ, with several threads; and in the place of the base itself. */
+/* Σ weight·κ with several threads, also in place of the base itself. */
 static void test_sums_of_kernels(void **state)
 {
     static const char *const texts[] = {"rbf:gamma=0.3,weight=0.5", "poly:degree=2,weight=2", "linear"};
@@ -279,7 +279,7 @@ static void test_what_a_base_does_not_serve(void **state)
     free_samples(&s);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 static kfe_status walk(kfe_context *ctx, void *user)
 {
@@ -305,7 +305,7 @@ static kfe_status walk(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     samples s;
 
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(test_given_matrix_is_copied),
         cmocka_unit_test(test_sums_of_kernels),
         cmocka_unit_test(test_what_a_base_does_not_serve),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }

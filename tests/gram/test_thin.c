@@ -44,7 +44,8 @@ static void check(kfe_context *ctx, int64_t rows, int64_t cols, int64_t lda, int
     free(narrow);
 }
 
-/* Rows that are not a multiple of four or of a panel, columns beyond one block, vectors beside sixteen. */
+/* Numbers of rows that are no multiple of four or of a panel, columns beyond one block, numbers of vectors
+ * other than sixteen. */
 static void test_shapes(void **state)
 {
     static const int64_t shapes[][4] = {{1, 1, 1, 1},       {3, 5, 7, 2},         {4, 16, 16, 16},

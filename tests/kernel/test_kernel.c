@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel values against the formulas, written down once more in long double. */
+/* Kernel values against the formulas, written again in long double. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -9,17 +9,17 @@
 #include "support/tolerance.h"
 
 /* ---- the formulas ----
- * Each gives the value and a bound on the error that a computation in double may make. */
+ * Each gives the value and a bound on the error of a computation in double precision. */
 
 typedef struct value {
     long double exact, bound;
 } value;
 
-/* What the formulas are made of. */
+/* A pair of points and the quantities that the formulas use. */
 typedef struct pair {
     const double *x, *y;
     int64_t cols;
-    double largest_norm; /* of all squared norms around */
+    double largest_norm; /* the largest squared norm in the data */
 } pair;
 
 static long double dot(const double *x, const double *y, int64_t cols, int absolute)
@@ -70,7 +70,7 @@ static value poly_homogeneous(const pair *p)
     return power(affine(p, 1, 0), 2);
 }
 
-/* exp(−gamma·sum), where the sum is off by at most `error`, and exp by TOLERANCE_EXP_ULP. */
+/* exp(−gamma·sum), where the sum is off by at most `error` and exp by TOLERANCE_EXP_ULP. */
 static value exponential(long double gamma, long double sum, long double error)
 {
     value v = {expl(-gamma * sum), 0};
@@ -231,7 +231,7 @@ static void test_values(void **state)
         }
 }
 
-/* So that a new kernel does not go without a formula here. */
+/* Fails for a new kernel without a formula here. */
 static void test_every_kernel_has_a_case(void **state)
 {
     kfe_entry_info info;
@@ -263,7 +263,7 @@ static int same_row(const support_points *points, int64_t i, int64_t j)
     return squared_distance(support_points_row(points, i), support_points_row(points, j), points->cols) == 0;
 }
 
-/* K = 1 where the rows are equal; with a huge gamma 0 elsewhere, with a tiny one 1. */
+/* K = 1 where the rows are equal; elsewhere 0 with a huge gamma and 1 with a tiny one. */
 static void check_exact(kfe_context *ctx, const char *kernel, const support_points *points, int sparse,
                         double elsewhere)
 {
@@ -281,7 +281,7 @@ static void check_exact(kfe_context *ctx, const char *kernel, const support_poin
     kfe_matrix_free(&k);
 }
 
-/* Many columns too: sums over sparse rows go in pieces. */
+/* Also with many columns, because sums over sparse rows are computed in pieces. */
 static void test_equal_rows_are_exactly_one(void **state)
 {
     static const char *const names[] = {"rbf", "laplacian", "chi2"};
@@ -302,7 +302,8 @@ static void test_equal_rows_are_exactly_one(void **state)
         }
 }
 
-/* Squares of these overflow: the points are infinitely far apart, but not from themselves. */
+/* The squares of these values overflow: the distance between points is infinite, but the distance to
+ * themselves is 0. */
 static void test_huge_values(void **state)
 {
     for (int sparse = 0; sparse < 2; sparse++) {
@@ -318,7 +319,7 @@ static void test_huge_values(void **state)
 
 /* ---- cancellation ---- */
 
-/* The exponent −log K relative to the true one, for all pairs; gamma makes it neither tiny nor large. */
+/* The exponent −log K relative to the exact one, for all pairs; gamma makes it neither tiny nor large. */
 static void check_exponents(kfe_context *ctx, const support_points *points, int sparse, double gamma)
 {
     char text[64];
@@ -356,8 +357,8 @@ static void test_far_from_the_origin(void **state)
     }
 }
 
-/* No centre suits both clusters; the tighter one lies at the origin, where its coordinates have digits that
- * the distance to the other would swallow. */
+/* No centre suits both clusters. The tighter one lies at the origin; its coordinates have digits that the
+ * distance to the other cluster would lose. */
 static void test_two_tight_clusters(void **state)
 {
     static const double widths[] = {1000, 100, 10, 1, 1e-3, 1e-6};
@@ -377,7 +378,7 @@ static void test_two_tight_clusters(void **state)
         }
 }
 
-/* ---- gamma by name ---- */
+/* ---- named values of gamma ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -416,8 +417,8 @@ static double direct_gamma(const support_points *points, const char *name)
     return 1 / median;
 }
 
-/* With κ of two points at unit distance in a data set of their own, gamma = −log κ. Names are resolved on the
- * columns' data, so the points are the rows. */
+/* If κ is the value for two points at unit distance in a data set of their own, gamma = −log κ. Names are
+ * resolved on the data of the columns, so the points are the rows. */
 static void test_gamma_names(void **state)
 {
     static const char *const names[] = {"auto", "scale", "median"};

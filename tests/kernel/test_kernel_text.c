@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How kernels are written and refused, the kernel on strings, and functions of the user's as kernels. */
+/* How kernels are written, which texts are refused, the kernel on strings, and users' functions as kernels. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void test_round_trip(void **state)
     check_round_trip(*state, "user:mine", "user:mine");
 }
 
-/* Names that users of other packages type; models are written with ours. */
+/* Names of other packages are accepted; model files contain ours. */
 static void test_other_names(void **state)
 {
     static const char *const names[][2] = {{"gaussian:gamma=2", "rbf:gamma=2"},
@@ -107,7 +107,7 @@ static void test_values_out_of_range(void **state)
     }
 }
 
-/* ---- kfe_kernel_matrix: weights and refusals ---- */
+/* ---- kfe_kernel_matrix: weights and errors ---- */
 
 static void test_weight_is_a_factor(void **state)
 {
@@ -172,7 +172,7 @@ static void test_matrix_refusals(void **state)
     kfe_data_free(text);
 }
 
-/* Nothing to compute on is no reason to fall over. */
+/* Tables without rows or without columns have kernel matrices too. */
 static void test_empty_tables(void **state)
 {
     kfe_context *ctx = *state;
@@ -247,8 +247,8 @@ static void test_sigmoid_warns(void **state)
 
 /* ---- spectrum ---- */
 
-/* Pairs of places where the two strings have the same substring: the sum over substrings of the products of
- * their counts. */
+/* The number of pairs of positions at which the two strings have the same substring, that is, the sum over
+ * substrings of the products of their counts. */
 static double common_places(const char *x, const char *y, size_t length)
 {
     double places = 0;
@@ -304,7 +304,7 @@ static void test_spectrum(void **state)
     kfe_data_free(columns);
 }
 
-/* By hand: "banana" has an, an, ba, na, na; "ananas" an, an, na, na, as. 2·2 + 2·2 = 8. */
+/* By hand: "banana" contains an, an, ba, na, na; "ananas" contains an, an, na, na, as. 2·2 + 2·2 = 8. */
 static void test_spectrum_by_hand(void **state)
 {
     kfe_context *ctx = *state;
@@ -319,9 +319,9 @@ static void test_spectrum_by_hand(void **state)
     kfe_data_free(data);
 }
 
-/* ---- functions of the user ---- */
+/* ---- users' functions ---- */
 
-/* The Gaussian with the gamma that `user` points to. */
+/* The Gaussian kernel whose gamma `user` points to. */
 static double user_gaussian(void *user, const double *x, const double *y, int64_t cols)
 {
     double sum = 0;

@@ -9,7 +9,7 @@
 #include "kernel/tile/vexp.h"
 #include "support/tolerance.h"
 
-/* How many units in the last place of the exact value lie between. */
+/* Error of a value in units in the last place of the exact one. */
 static long double ulps_off(double got, long double exact)
 {
     int exponent;
@@ -38,8 +38,8 @@ static void test_random_arguments(void **state)
     free(y);
 }
 
-/* Whole vectors and what is left over take different roads: each position must be right, and the numbers
- * around must stay as they are. */
+/* Whole vectors and the remaining elements take different paths: every position must be right, and the
+ * numbers around the array must not change. */
 static void test_any_length(void **state)
 {
     enum { MOST = 33, GUARD = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictors and decisions, the nearest class mean, and what all learners have in common. */
+/* Decisions on outputs, the nearest class mean, and properties of all classifiers and regressors. */
 #include "support/learn.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
@@ -22,13 +22,13 @@ static void test_decisions(void **state)
     (void)state;
     check_decision(KFE_DECIDE_LARGEST, (double[]){1, 3, 2}, 1, (double[]){1, 3, 2});
     check_decision(KFE_DECIDE_LARGEST, (double[]){-1, -1, -2}, 0, (double[]){-1, -1, -2});
-    /* pairs 01, 02, 12: class 2 beats both */
+    /* pairs 01, 02, 12: class 2 wins against both others */
     check_decision(KFE_DECIDE_PAIRS, (double[]){2, -1, -5}, 2,
                    (double[]){1 + 1 / (3 * 2.0), -7 / (3 * 8.0), 2 + 6 / (3 * 7.0)});
-    /* one vote each: the first wins, but the margins order the scores */
+    /* one vote each: the first class wins, but the margins order the scores */
     check_decision(KFE_DECIDE_PAIRS, (double[]){1, -3, 1}, 0,
                    (double[]){1 - 2 / (3 * 3.0), 1, 1 + 2 / (3 * 3.0)});
-    /* zero is no vote for the first of the pair */
+    /* an output of zero is a vote for the second class of the pair */
     check_decision(KFE_DECIDE_PAIRS, (double[]){0, 0, 0}, 2, (double[]){0, 1, 2});
     check_decision(KFE_DECIDE_CHAIN, (double[]){0.5, 7}, 0, (double[]){0.5, -0.5, -7});
     check_decision(KFE_DECIDE_CHAIN, (double[]){-2, 1}, 1, (double[]){-2, 1, -1});
@@ -48,16 +48,16 @@ static void test_two_classes_are_one_pair(void **state)
     for (double output = -2; output <= 2; output += 0.25) {
         assert_int_equal(kfe_i_predictor_decide(&predictor, &output), output > 0 ? 0 : 1);
         kfe_i_predictor_class_scores(&predictor, &output, scores);
-        assert_true(scores[0] > last); /* monotone, for curves */
+        assert_true(scores[0] > last); /* monotone, as ROC curves need */
         last = scores[0];
     }
 }
 
-/* Many votes are worth more than any margin. */
+/* A vote is worth more than any margin. */
 static void test_votes_come_before_margins(void **state)
 {
     kfe_i_predictor predictor = {.decision = KFE_DECIDE_PAIRS, .classes = 4, .outputs = 6};
-    double outputs[6] = {1e-9, 1e-9, -1e300, 1e-9, -1e300, -1e300}; /* 01 02 03 12 13 23 */
+    double outputs[6] = {1e-9, 1e-9, -1e300, 1e-9, -1e300, -1e300}; /* pairs 01 02 03 12 13 23 */
     double scores[4];
     (void)state;
 
@@ -86,7 +86,7 @@ typedef struct problem {
     kfe_i_target target;
 } problem;
 
-/* Some zeros, so that sparse tables are. */
+/* Some entries are zero, so that sparse tables have gaps. */
 static problem make_problem(kfe_context *ctx, uint64_t seed, double shift)
 {
     problem p;
@@ -145,7 +145,7 @@ static void test_centroid_is_the_nearest_mean(void **state)
     free_problem(&p);
 }
 
-/* ---- what all learners share ---- */
+/* ---- properties of all classifiers and regressors ---- */
 
 static const char *const all[] = {"knn", "svm", "linear-svm", "ls", "centroid"};
 enum { LEARNERS = sizeof all / sizeof *all };
@@ -177,7 +177,7 @@ static int learner_has(const char *name)
     return 0;
 }
 
-/* Both become flags of one command. */
+/* Both become flags of one command, so their names must differ. */
 static void test_parameters_differ_from_those_of_methods(void **state)
 {
     kfe_entry_info info;
@@ -305,12 +305,12 @@ static void test_bad_targets_are_refused(void **state)
     kfe_i_target_free(&real);
 }
 
-/* ---- allocations that fail ---- */
+/* ---- failing allocations ---- */
 
 typedef struct sweep_case {
     const char *learner, *params;
     int sparse, wide;
-    int64_t memory; /* 0: enough */
+    int64_t memory; /* 0: no limit */
     const problem *problem;
 } sweep_case;
 
@@ -323,7 +323,7 @@ static kfe_status fit_and_predict(kfe_context *ctx, void *user)
     kfe_i_target target = p->target;
     double out[ROWS * CLASSES];
 
-    if (one->wide) /* fewer examples than features; the first ones are of all classes */
+    if (one->wide) /* fewer examples than features; the first ones include all classes */
         table.rows = target.rows = 4;
     if (one->memory > 0)
         assert_ok(ctx, kfe_context_set_memory(ctx, one->memory));
@@ -344,7 +344,7 @@ static void test_failing_allocations(void **state)
         {"ls", NULL, 1, 0, 0, NULL},
         {"ls", NULL, 0, 1, 0, NULL},
         {"ls", NULL, 1, 1, 0, NULL},
-        {"ls", NULL, 1, 0, 8000, NULL}, /* too little for a dense copy: by products */
+        {"ls", NULL, 1, 0, 8000, NULL}, /* too little memory for a dense copy: solved by products */
         {"ls", NULL, 1, 1, 400, NULL},
         {"svm", "class-weights=balanced", 0, 0, 0, NULL},
         {"svm", "learner-kernel=rbf:gamma=1", 1, 0, 0, NULL},

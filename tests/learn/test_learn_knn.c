@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner knn: against brute force, on points with many ties and duplicates. */
+/* knn against brute force, on points with many ties and duplicates. */
 #include <stdio.h>
 
 #include "support/learn.h"
@@ -26,7 +26,7 @@ static double squared_distance(int64_t cols, const double *x, const double *y)
     return sum;
 }
 
-/* The nearest row not taken yet, the lower of equals. */
+/* The nearest row that is not taken yet; of equally near rows the first. */
 static int64_t take_nearest(const double *distances, char *taken)
 {
     int64_t best = -1;
@@ -47,7 +47,7 @@ static double brute_weight(int by_distance, int has_match, double distance)
     return 1 / sqrt(distance);
 }
 
-/* answers: class numbers (outputs: one per class) or values (outputs 1). */
+/* `answers` are class numbers (one output per class) or values (one output). */
 static void brute_force(const double *train, const double *query, const double *answers, int classes,
                         int64_t k, int by_distance, double *out)
 {
@@ -140,7 +140,7 @@ static void test_more_neighbours_than_rows(void **state)
     kfe_i_target_free(&target);
 }
 
-/* Distances that have no reciprocal. */
+/* Distances whose reciprocal overflows or vanishes. */
 static void test_tiny_and_huge_distances_vote(void **state)
 {
     kfe_context *ctx = *state;
@@ -158,7 +158,7 @@ static void test_tiny_and_huge_distances_vote(void **state)
     kfe_i_target_free(&target);
 }
 
-/* A model fitted on one kind of rows may be asked about the other. */
+/* A model fitted on dense rows accepts sparse rows, and the other way round. */
 static void test_sparse_queries_meet_dense_rows(void **state)
 {
     kfe_context *ctx = *state;
@@ -189,11 +189,11 @@ static void test_sparse_queries_meet_dense_rows(void **state)
     kfe_i_target_free(&target);
 }
 
-/* ---- the number of neighbours, unless given ---- */
+/* ---- the default number of neighbours ---- */
 
 enum { FEW = 40, NUMBERS = 13 };
 
-/* The loss at row `out` of knn with k neighbours, fitted on the other rows. */
+/* The loss of knn with k neighbours at row `out`, fitted on the other rows. */
 static double refit_loss(kfe_context *ctx, const double *x, const double *answers, int classes, int out,
                          int k, const char *vote)
 {
@@ -222,7 +222,7 @@ static double refit_loss(kfe_context *ctx, const double *x, const double *answer
     double *got = learn_outputs(ctx, &predictor, &query);
     double loss = (got[0] - answers[out]) * (got[0] - answers[out]);
     for (int i = 0; classes && i < n;
-         i++) /* codes are in order of appearance, which may change without a row */
+         i++) /* classes are numbered by first appearance, so leaving out a row may change the numbers */
         if (class_of[i] == (int)answers[out])
             loss = kfe_i_predictor_decide(&predictor, got) != target.codes[i];
     free(got);
@@ -231,7 +231,8 @@ static double refit_loss(kfe_context *ctx, const double *x, const double *answer
     return loss;
 }
 
-/* The default number of neighbours is the one that refits without each row choose, the larger of equals. */
+/* The default number of neighbours has the smallest loss over refits without each row; of equal losses, the
+ * largest number wins. */
 static void test_automatic_number_by_refits(void **state)
 {
     kfe_context *ctx = *state;
@@ -273,7 +274,7 @@ static void test_automatic_number_by_refits(void **state)
     }
 }
 
-/* Rows that are all the same and two rows: there is always a number. */
+/* Equal rows, and only two rows: a number of neighbours is always found. */
 static void test_automatic_number_of_few_rows(void **state)
 {
     kfe_context *ctx = *state;

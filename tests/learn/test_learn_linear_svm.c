@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner linear-svm: the gradient of its objective at the answer, and LIBLINEAR called here. */
+/* linear-svm: the gradient of its objective at the solution, and LIBLINEAR called directly. */
 #include <linear.h>
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static void free_clouds(clouds *p)
     free(p->class_of);
 }
 
-/* ---- the objective, written down here: weights and intercept in w[WIDE] ---- */
+/* ---- the objective; weights and intercept are in w[WIDE] ---- */
 
 typedef struct objective {
     const double *x;
@@ -67,8 +67,8 @@ static double value(const objective *o, const double *w)
     return sum;
 }
 
-/* The norm of the gradient, by central differences: the objective is piecewise quadratic, for which they are
- * exact but for kinks of the second derivative. */
+/* The norm of the gradient by central differences, which are exact for the piecewise quadratic objective
+ * except at kinks of the second derivative. */
 static double gradient_norm(const objective *o, const double *w)
 {
     double sum = 0;
@@ -135,7 +135,7 @@ static void test_two_classes_are_at_the_minimum(void **state)
     free_clouds(&p);
 }
 
-/* The objective f is strongly convex with constant 1, so that f(w) − min f ≤ ½‖∇f(w)‖². */
+/* The objective f is strongly convex with constant 1, so f(w) − min f ≤ ½‖∇f(w)‖². */
 static void test_distance_to_the_minimum_over_six_decades(void **state)
 {
     kfe_context *ctx = *state;
@@ -179,7 +179,7 @@ static void test_each_class_against_the_rest(void **state)
     free_clouds(&p);
 }
 
-/* Class 0 weighs 3, the rest the mean of its examples' weights. */
+/* Class 0 has weight 3; the other classes together have the mean weight of their examples. */
 static void test_class_weights(void **state)
 {
     kfe_context *ctx = *state;
@@ -264,7 +264,8 @@ static void test_regression(void **state)
     support_catch_log(ctx);
     kfe_i_predictor predictor =
         learn_fit(ctx, "linear-svm", "C=0.3,epsilon=0.2,stop=1e-5", &p.sparse, &target);
-    assert_string_equal(support_log(), ""); /* the gradient, measured apart, was small */
+    /* the gradient, computed independently, is small, so nothing was logged */
+    assert_string_equal(support_log(), "");
     assert_int_equal(predictor.decision, KFE_DECIDE_VALUE);
     assert_int_equal(predictor.outputs, 2);
     for (int column = 0; column < 2; column++) {
@@ -285,7 +286,7 @@ static void test_regression(void **state)
     free(y);
 }
 
-/* ---- the other ways to several classes ---- */
+/* ---- other multiclass schemes ---- */
 
 static void test_chain_and_pairs(void **state)
 {
@@ -309,8 +310,8 @@ static void test_chain_and_pairs(void **state)
     free_clouds(&p);
 }
 
-/* Numbers so apart that the solver cannot get where it was told to. */
-static void test_a_large_gradient_is_told(void **state)
+/* Columns of such different sizes that the solver cannot reach its tolerance. */
+static void test_a_large_gradient_is_reported(void **state)
 {
     kfe_context *ctx = *state;
     clouds p = make_clouds(ctx, 47, 2);
@@ -326,7 +327,7 @@ static void test_a_large_gradient_is_told(void **state)
     free_clouds(&p);
 }
 
-/* LIBLINEAR would not end. */
+/* LIBLINEAR would not terminate. */
 static void test_large_numbers_are_refused(void **state)
 {
     kfe_context *ctx = *state;
@@ -358,7 +359,7 @@ int main(void)
         with_context(test_objective_equals_that_of_the_dual),
         with_context(test_regression),
         with_context(test_chain_and_pairs),
-        with_context(test_a_large_gradient_is_told),
+        with_context(test_a_large_gradient_is_reported),
         with_context(test_large_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner ls: against the pseudo-inverse, on problems built from a known answer at condition numbers up to
- * 10¹⁴, and what it reports about the rank. */
+/* ls against the pseudo-inverse, on problems with a known solution at condition numbers up to 10¹⁴, and its
+ * warnings about the rank. */
 #include "support/learn.h"
 #include "support/tolerance.h"
 
 enum { ROWS = 70, COLS = 5, CLASSES = 3 };
 
-/* Clouds with some zeros, so that sparse tables are sparse. */
+/* Clouds with some zeros, so that sparse tables have gaps. */
 static double *cloud_values(uint64_t seed, double shift, int **class_of)
 {
     double *x = NULL;
@@ -19,7 +19,7 @@ static double *cloud_values(uint64_t seed, double shift, int **class_of)
 
 /* ---- against the pseudo-inverse ---- */
 
-/* The weights of smallest norm, which are unique, and outputs at x, from pinv(Xc) by Jacobi rotations. */
+/* The weights of smallest norm, which are unique, and the outputs at x, from pinv(Xc) by Jacobi rotations. */
 static double *expected_ls(int64_t n, int64_t d, const double *x, int64_t k, const double *y, double l2,
                            double **weights)
 {
@@ -121,7 +121,7 @@ static void test_ls_dependent_and_constant_features(void **state)
     free(x);
 }
 
-/* Constants whose mean is not exact: no weights, and the mean of the targets. */
+/* Constant columns whose mean is not exact: the weights are zero and the output is the mean of the targets. */
 static void test_ls_without_information(void **state)
 {
     kfe_context *ctx = *state;
@@ -188,10 +188,10 @@ static void test_ls_classes_solve_the_normal_equations(void **state)
     free(class_of);
 }
 
-/* ---- from a known answer, at any condition number ---- */
+/* ---- problems with a known solution, at any condition number ---- */
 
-/* X = UΣVᵀ (n × d) with s = min(n − 1, d) singular values falling from 1 to 1/condition. The columns of U are
- * cosines that sum to zero, so that X is centred; those of V are cosines too. */
+/* X = UΣVᵀ (n × d) with s = min(n − 1, d) singular values that fall from 1 to 1/condition. The columns of U
+ * are cosines that sum to zero, so that X is centred; those of V are cosines too. */
 typedef struct known {
     int64_t n, d, s;
     double *x, *u, *v, *values;
@@ -233,7 +233,7 @@ static void free_known(known *k)
     free(k->values);
 }
 
-/* Along singular vector r: Y = u_r, W = v_r/σ_r. */
+/* Targets along singular vector r: Y = u_r, hence W = v_r/σ_r. */
 static void known_answer(const known *k, int64_t r, double *y, double *w)
 {
     for (int64_t i = 0; i < k->n; i++)
@@ -251,7 +251,7 @@ static double norm(int64_t count, const double *values)
     return sqrt(sum);
 }
 
-/* ‖XW − Y‖ and ‖W − expected‖/‖expected‖ of a fit to the targets along singular vector r. */
+/* Checks ‖XW − Y‖ and ‖W − expected‖/‖expected‖ of a fit to the targets along singular vector r. */
 static void check_along(kfe_context *ctx, const known *k, const kfe_i_table *x, int64_t r, double tolerance)
 {
     double *y = calloc((size_t)k->n, sizeof *y);
@@ -278,8 +278,8 @@ static void check_along(kfe_context *ctx, const known *k, const kfe_i_table *x, 
     free(y);
 }
 
-/* The residual and the weights are off by no more than rounding times the condition number: forming XᵀX would lose the
- * square of it. Sparse features of this size are made dense. */
+/* The errors of residual and weights are at most rounding times the condition number; forming XᵀX would
+ * square it. Sparse features of this size are made dense. */
 static void test_condition_numbers(void **state)
 {
     kfe_context *ctx = *state;
@@ -296,10 +296,10 @@ static void test_condition_numbers(void **state)
             kfe_i_table_free(&tables[1]);
             free_known(&k);
         }
-    assert_string_equal(support_log(), ""); /* the rank is full throughout */
+    assert_string_equal(support_log(), ""); /* the rank is full for every condition number */
 }
 
-/* Where memory does not allow a dense copy, products are used, which refinement corrects. */
+/* If memory does not allow a dense copy, products are used, and refinement corrects them. */
 static void test_large_sparse_features(void **state)
 {
     kfe_context *ctx = *state;
@@ -319,7 +319,7 @@ static void test_large_sparse_features(void **state)
 
 /* ---- the rank ---- */
 
-static void test_a_deficient_rank_is_told(void **state)
+static void test_a_deficient_rank_is_reported(void **state)
 {
     kfe_context *ctx = *state;
     int *class_of = NULL;
@@ -335,7 +335,7 @@ static void test_a_deficient_rank_is_told(void **state)
     assert_int_equal(predictor.records[0].value, 4);
     kfe_i_predictor_free(&predictor);
     predictor = learn_fit(ctx, "ls", "l2=0.1", &features, &target);
-    assert_string_equal(support_log(), ""); /* with a penalty the answer is unique */
+    assert_string_equal(support_log(), ""); /* with a penalty the solution is unique */
     assert_int_equal(predictor.records[0].value, 4);
     kfe_i_predictor_free(&predictor);
     kfe_i_target_free(&target);
@@ -343,7 +343,7 @@ static void test_a_deficient_rank_is_told(void **state)
     free(class_of);
 }
 
-/* Large and small data: the same predictions. */
+/* Data in large and in small units gives the same predictions. */
 static void test_units_do_not_matter(void **state)
 {
     kfe_context *ctx = *state;
@@ -379,7 +379,7 @@ int main(void)
         with_context(test_ls_classes_solve_the_normal_equations),
         with_context(test_condition_numbers),
         with_context(test_large_sparse_features),
-        with_context(test_a_deficient_rank_is_told),
+        with_context(test_a_deficient_rank_is_reported),
         with_context(test_units_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

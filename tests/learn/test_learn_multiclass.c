@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several classes from two: which problems there are, and what their sides weigh. */
+/* Multiclass schemes: which two-class problems they solve, and the weights of the two sides. */
 #include <math.h>
 
 #include "learn/multiclass.h"
 #include "support/learn.h"
 
-/* ---- the problems, written down by hand ---- */
+/* ---- the two-class problems, written down by hand ---- */
 
 enum { ROWS = 7, CLASSES = 4, MOST = 6 };
 static const int class_of[ROWS] = {0, 1, 2, 1, 3, 0, 2};
 
-/* Signs of all rows in each problem, 0 where a row is left out. */
+/* The sign of each row in each problem; 0: the row is left out. */
 typedef struct problems {
     int count;
     int sign[MOST][ROWS];
@@ -103,7 +103,7 @@ static void test_weights_from_text(void **state)
     kfe_i_target_free(&target);
 }
 
-/* The sides of a problem weigh as much as their examples together. */
+/* The weight of a side is the sum of its examples' weights. */
 static kfe_status sum_weights(kfe_context *ctx, void *user, const kfe_i_binary *binary)
 {
     double *totals = user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner svm against LIBSVM called here, and against itself where two ways must meet. Its optimality conditions
- * are in test_learn_svm_optimum.c. */
+/* svm against LIBSVM called directly, and against itself where two settings must agree. Its optimality
+ * conditions are in test_learn_svm_optimum.c. */
 #include <libsvm/svm.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 enum { ROWS = 90, COLS = 4, CLASSES = 3 };
 
-/* ---- LIBSVM itself ---- */
+/* ---- LIBSVM called directly ---- */
 
 typedef struct direct {
     struct svm_problem problem;
@@ -118,12 +118,12 @@ static void test_regression_equals_libsvm(void **state)
     kfe_i_target target;
 
     assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 2, y, &target));
-    for (int k = 0; k < 3; k++) { /* the sigmoid's gap cannot be held to zero */
+    for (int k = 0; k < 3; k++) { /* without the sigmoid, whose gap cannot reach zero */
         char params[128];
         snprintf(params, sizeof params, "%s,epsilon=0.3", kernels[k].text);
         support_catch_log(ctx);
         double *got = learn_fit_outputs(ctx, "svm", params, &p.table, &target, &p.table);
-        assert_string_equal(support_log(), ""); /* the gap was within bounds */
+        assert_string_equal(support_log(), ""); /* the gap was within bounds, so nothing was logged */
         for (int column = 0; column < 2; column++) {
             double one[ROWS];
             struct svm_parameter parameter = kernels[k].parameter;
@@ -143,7 +143,7 @@ static void test_regression_equals_libsvm(void **state)
     free(y);
 }
 
-/* A target within the tube needs no support vector. */
+/* Targets inside the tube need no support vectors. */
 static void test_constant_regression(void **state)
 {
     kfe_context *ctx = *state;
@@ -165,9 +165,10 @@ static void test_constant_regression(void **state)
     learn_clouds_free(&p);
 }
 
-/* ---- several classes from two ---- */
+/* ---- multiclass schemes ---- */
 
-/* Outputs, at all rows, of an SVM for `first` (+1) against the classes for which `others` is set. */
+/* Outputs at all rows of an SVM that separates class `first` (+1) from the classes with a nonzero entry in
+ * `others`. */
 static double *two_class_run(kfe_context *ctx, const learn_clouds *p, const char *params, int first,
                              const int *others)
 {
@@ -176,7 +177,7 @@ static double *two_class_run(kfe_context *ctx, const learn_clouds *p, const char
     int64_t count = 0;
     kfe_i_target target;
 
-    for (int side = 0; side < 2; side++) /* +1 first, so that it is class 0 */
+    for (int side = 0; side < 2; side++) /* rows of +1 come first, so that +1 is class 0 */
         for (int64_t i = 0; i < ROWS; i++) {
             int positive = p->class_of[i] == first;
             if (side == 0 ? !positive : positive || !others[p->class_of[i]])
@@ -243,7 +244,7 @@ static void test_two_classes_have_one_output(void **state)
     }
     for (int64_t i = 0; i < ROWS; i++)
         right += (expected[i] > 0) == (p.class_of[i] == 0);
-    assert_true(right > ROWS * 3 / 4); /* above zero means class 0 */
+    assert_true(right > ROWS * 3 / 4); /* positive outputs mean class 0 */
     free(expected);
     learn_clouds_free(&p);
 }
@@ -279,7 +280,7 @@ static void test_weight_two_is_every_example_twice(void **state)
     learn_clouds_free(&p);
 }
 
-/* ---- on a Gram operator; other kernels; sparse rows ---- */
+/* ---- on a Gram operator, with other kernels, on sparse rows ---- */
 
 static void check_gram(kfe_context *ctx, const kfe_i_target *target, const double *x, const char *solver)
 {
@@ -328,7 +329,7 @@ static void test_gram_equals_features(void **state)
     free(y);
 }
 
-/* A kernel times 4 with C is the kernel with 4C: the first goes by way of a matrix. */
+/* Four times a kernel with C equals the kernel with 4C; the first goes through a kernel matrix. */
 static void test_weighted_kernels(void **state)
 {
     static const char *const pairs[][2] = {

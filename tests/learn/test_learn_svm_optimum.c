@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The learner svm against the optimality conditions and the duality gap, computed here, and its certificates by hand. */
+/* svm against the optimality conditions and the duality gap, computed here, and its certificates on small
+ * cases by hand. */
 #include <math.h>
 #include <stdio.h>
 
@@ -9,9 +10,10 @@
 
 enum { ROWS = 90, COLS = 4 };
 
-/* ---- the conditions of optimality, example by example ---- */
+/* ---- optimality conditions, example by example ---- */
 
-/* The coefficient of a training row: that of the support row with the same numbers (rows are distinct). */
+/* The coefficient of a training row, which is that of the support example with the same numbers (rows are
+ * distinct). */
 static double coefficient_of(const kfe_i_predictor *predictor, const double *row)
 {
     for (int64_t r = 0; r < predictor->support.rows; r++)
@@ -69,7 +71,8 @@ static double record_of(const kfe_i_predictor *predictor, const char *name)
     return NAN;
 }
 
-/* Primal and dual from the coefficients and outputs of the predictor. Weak duality bounds the distance to the optimum. */
+/* Computes primal and dual from the predictor's coefficients and outputs. Weak duality bounds the distance to
+ * the optimum. */
 static void check_duality(kfe_context *ctx, const char *params, double c, double stop)
 {
     learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 26, 2);
@@ -108,7 +111,7 @@ static void test_duality_gap_over_six_decades(void **state)
         }
 }
 
-/* Two points at ±1: α = ½ each is the answer, w = 1. */
+/* Two points at ±1: the solution is α = ½ each and w = 1. */
 static kfe_i_svm_certificate certify(double c, double positive, double negative, double b, double f0,
                                      double f1)
 {
@@ -143,23 +146,23 @@ static void test_certificates_by_hand(void **state)
     assert_below(fabs(best.gap), 1e-15);
     assert_below(fabs(best.objective - 0.5), 1e-15);
     assert_true(certify(1, 1, 1, 0, 0, 0).violation == 2);
-    assert_true(certify(1, 1, 1, 0, 0, 0).gap == 2); /* both hinges are 1, and nothing is gained */
+    assert_true(certify(1, 1, 1, 0, 0, 0).gap == 2); /* both hinges are 1 and the dual value is 0 */
     assert_true(certify(1, 1, 1, 0.25, 3.5, 2.5).violation == 1);
-    /* at the bound, outputs may fall short */
+    /* at the bound, outputs may miss the margin */
     assert_true(certify(0.25, 1, 1, 0.25, 0.5, -0.5).violation <= 0);
     assert_below(fabs(certify(0.25, 1, 1, 0.25, 0.5, -0.5).gap), 1e-15);
     assert_true(certify(1, 0.25, 0.25, 0.25, 0.5, -0.5).violation <= 0);
-    assert_true(certify(1, 0.25, 1, 0.25, 0.5, -0.5).violation <= 0); /* one that can move is not enough */
+    assert_true(certify(1, 0.25, 1, 0.25, 0.5, -0.5).violation <= 0); /* only one of the pair can move */
     assert_true(certify(1, 1, 1, 0.25, 0.5, -0.5).violation == 1);
-    /* real targets, tube ½: w = ½ is enough, with b = ¼ each */
+    /* real targets with tube ½: w = ½ suffices, with b = ¼ each */
     assert_below(certify_real(0.25, 0.5).violation, 1e-15);
     assert_below(fabs(certify_real(0.25, 0.5).gap), 1e-15);
     assert_true(certify_real(0, 0).violation == 1);
     assert_true(certify_real(0, 0).gap == 1);
 }
 
-/* LIBSVM's cache is in single precision, so that it cannot reach such a tolerance, and it does not say so. */
-static void test_a_violation_is_told(void **state)
+/* LIBSVM's cache is in single precision, so it cannot reach such a tolerance, and it does not report that. */
+static void test_a_violation_is_reported(void **state)
 {
     kfe_context *ctx = *state;
     learn_clouds p = learn_clouds_make(ctx, ROWS, COLS, 27, 2);
@@ -181,7 +184,7 @@ int main(void)
         with_context(test_solutions_are_optimal),
         with_context(test_duality_gap_over_six_decades),
         with_context(test_certificates_by_hand),
-        with_context(test_a_violation_is_told),
+        with_context(test_a_violation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

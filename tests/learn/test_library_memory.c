@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The question whether LIBSVM and LIBLINEAR may be called; that they take no more is measured in tests/dependencies. */
+/* The check whether memory suffices for calling LIBSVM and LIBLINEAR. tests/dependencies measures that they
+ * need no more. */
 #include "learn/library_memory.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "core/reserve.h"
 #include "support/support.h"
 
-enum { ROWS = 10000 }; /* a kernel matrix of 400 MB in single precision */
+enum { ROWS = 10000 }; /* the kernel matrix takes 400 MB in single precision */
 
 static void test_cache_is_no_larger_than_the_matrix(void **state)
 {
@@ -52,7 +53,7 @@ static void *at_most_a_megabyte(void *user, void *block, size_t size)
     return size > 1 << 20 ? NULL : realloc(block, size);
 }
 
-static void test_memory_that_is_not_there(void **state)
+static void test_memory_beyond_the_limit(void **state)
 {
     kfe_context *ctx = NULL;
 
@@ -69,7 +70,7 @@ int main(void)
         with_context(test_cache_is_no_larger_than_the_matrix),
         with_context(test_cache_shrinks_to_the_limit),
         with_context(test_too_little_memory_is_refused),
-        cmocka_unit_test(test_memory_that_is_not_there),
+        cmocka_unit_test(test_memory_beyond_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SMO solver: against LIBSVM, against enumeration of all sets of bounds, and by
- * optimality conditions recomputed here from the explicit kernel matrix. */
+/* The SMO solver against LIBSVM, against enumeration of all sets of bounds, and by optimality conditions
+ * computed from the explicit kernel matrix. */
 #include <math.h>
 
 #include "support/engine.h"
@@ -18,7 +18,7 @@ typedef struct form {
 static const double bounds[][2] = {{0.1, 0.1}, {1, 1}, {10, 2}, {0.5, 20}, {1000, 1000}};
 static const int64_t sizes[] = {2, 3, 10, 60, 400};
 
-/* The operators give `p->kernel`, up to rounding. */
+/* Operators that give `p->kernel` up to rounding. */
 static void compare_with_libsvm(kfe_context *ctx, smo_problem *p, const form *forms, size_t count,
                                 double most)
 {
@@ -70,7 +70,7 @@ static void test_rbf_equals_libsvm(void **state)
     }
 }
 
-/* LIBSVM rounds kernel values to single precision, so it is compared where that matters little. */
+/* LIBSVM rounds kernel values to single precision, so the comparison uses problems where that matters little. */
 static void test_evaluated_rows_equal_libsvm(void **state)
 {
     static const form forms[] = {{"rbf:gamma=0.3", KFE_GRAM_TILED}, {"rbf:gamma=0.3", KFE_GRAM_F64}};
@@ -79,7 +79,7 @@ static void test_evaluated_rows_equal_libsvm(void **state)
 
     smo_rbf_kernel(&p, 0.3);
     compare_with_libsvm(ctx, &p, forms, 2, 10);
-    assert_ok(ctx, kfe_context_set_memory(ctx, 16 * 150 * 20)); /* ten columns in the cache */
+    assert_ok(ctx, kfe_context_set_memory(ctx, 16 * 150 * 20)); /* the cache holds ten columns */
     compare_with_libsvm(ctx, &p, forms, 1, 10);
     smo_free_problem(&p);
 }
@@ -107,12 +107,12 @@ static void test_sparse_factor_equals_dense(void **state)
     smo_free_problem(&p);
 }
 
-/* ---- by enumeration ---- */
+/* ---- against enumeration ---- */
 
 enum { AT_ZERO, AT_UPPER, INSIDE };
 
-/* The stationary point with every coefficient at the bound, or inside, as `where` says; its objective if it
- * is in the box, else infinity. */
+/* The objective of the stationary point with every coefficient at a bound or inside, as `where` says;
+ * infinity if it lies outside the box. */
 static double pattern_objective(const smo_problem *p, const int *where)
 {
     double matrix[36] = {0};
@@ -139,8 +139,8 @@ static double pattern_objective(const smo_problem *p, const int *where)
     return inside_box ? smo_objective_of(p, alpha) : INFINITY;
 }
 
-/* Without any coefficient inside the system has no unique solution; such optima have a neighbour pattern with
- * one inside that gives the same point. */
+/* Without a coefficient inside, the system has no unique solution; such an optimum equals that of a
+ * neighbouring pattern with one coefficient inside. */
 static double enumerate(const smo_problem *p)
 {
     double best = INFINITY;
@@ -176,7 +176,7 @@ static void test_small_problems_by_enumeration(void **state)
     }
 }
 
-/* ---- starting from a neighbour ---- */
+/* ---- warm starts ---- */
 
 typedef struct change {
     const char *name;
@@ -253,8 +253,9 @@ static void test_answer_is_a_start_without_work(void **state)
     smo_free_problem(&p);
 }
 
-/* The nearest feasible point is clip(start − λy) with one λ for all: those inside the box show λ, the others
- * are on the right side of it. With a tolerance that everything meets, the start is the answer. */
+/* The nearest feasible point is clip(start − λy) with one λ for all coefficients: those inside the box
+ * determine λ, and the others agree with it. With a tolerance that every point meets, the solver returns
+ * its start. */
 static void test_infeasible_start_is_projected(void **state)
 {
     kfe_context *ctx = *state;
@@ -305,8 +306,8 @@ static void test_one_class_gets_its_side(void **state)
         }
 }
 
-/* With a kernel of zeros the objective is −Σα: the lesser side is used up. Equal points with both labels are
- * the same on their part. */
+/* With a kernel of zeros the objective is −Σα: all coefficients of the smaller side reach their bound. Equal
+ * points with both labels behave in the same way. */
 static void test_zero_kernel(void **state)
 {
     smo_problem p = smo_make_points(2, 30, 2, 1);
@@ -334,7 +335,7 @@ static void test_equal_points_with_both_labels(void **state)
     smo_rbf_kernel(&p, 0.5);
     kfe_i_smo_result result = smo_solve(*state, &p, 1e-6, 1);
     smo_assert_solved(&p, &result, 1e-6);
-    /* all labels contradict: f = 0 is best, and every coefficient is at its bound */
+    /* all labels contradict each other: f = 0 is optimal, and every coefficient is at its bound */
     assert_below(fabs(result.objective + smo_total(p.n, p.upper)), 1e-9);
     smo_free_problem(&p);
 }
@@ -356,8 +357,8 @@ static void test_indefinite_kernels_end_at_stationary_points(void **state)
 
 /* ---- certificates ---- */
 
-/* Weak duality bounds the distance to the optimum: the gap, computed here from the matrix, is small at any C, and is the
- * one that the solver reports. A violation v costs at most v·C per example. */
+/* Weak duality bounds the distance to the optimum: the gap, computed here from the matrix, is small at any C
+ * and equals the one that the solver reports. A violation v costs at most v·C per example. */
 static void test_duality_gap_over_six_decades(void **state)
 {
     static const double tolerance = 1e-7;
@@ -402,15 +403,15 @@ static void test_iteration_limit_is_a_warning(void **state)
     smo_assert_feasible(&p, 7);
     assert_true(result.violation > 1e-6);
     assert_below(fabs(result.violation - smo_violation_of(&p, p.alpha)), smo_rounding_of(&p));
-    /* a tolerance below rounding ends too */
+    /* a tolerance below rounding does not loop forever */
     assert_ok(ctx, smo_solve_on(ctx, &p, o.gram, 1e-300, 1, &result));
     assert_below(smo_violation_of(&p, p.alpha), 1e-9);
     smo_close_gram(&o);
     smo_free_problem(&p);
 }
 
-/* Kernel values of 10⁴⁰ leave nothing of decision values near 1: the solver ends where rounding ends it, not after
- * millions of iterations. */
+/* Kernel values of 10⁴⁰ leave no digits of decision values near 1: the solver stops at its rounding limit,
+ * not after millions of iterations. */
 static void test_huge_kernel_values_end_soon(void **state)
 {
     kfe_context *ctx = *state;
@@ -422,7 +423,7 @@ static void test_huge_kernel_values_end_soon(void **state)
     for (int64_t i = 0; i < p.n * p.n; i++)
         p.kernel[i] *= 1e40;
     for (int64_t i = 0; i < p.n; i++)
-        p.alpha[i] = p.upper[i] / 2; /* far from the tiny coefficients of a cold start */
+        p.alpha[i] = p.upper[i] / 2; /* far from the tiny coefficients of the solution */
     assert_ok(ctx, smo_open_gram(ctx, &p, "precomputed", KFE_GRAM_AUTO, &o));
     support_catch_log(ctx);
     kfe_i_smo_problem smo = {.gram = o.gram, .sign = p.sign, .upper = p.upper};
@@ -456,7 +457,7 @@ static void test_bad_arguments(void **state)
     smo_free_problem(&p);
 }
 
-static void test_kernel_of_nonsense_is_an_error(void **state)
+static void test_malformed_kernels_are_refused(void **state)
 {
     kfe_context *ctx = *state;
     smo_problem p = smo_make_points(5, 10, 3, 0.5);
@@ -508,7 +509,7 @@ static kfe_status solve_small(kfe_context *ctx, void *user)
     smo_opened o = {0};
 
     for (int64_t i = 0; i < p->n; i++)
-        p->alpha[i] = 0.5; /* inside the box, so that there is something to settle */
+        p->alpha[i] = 0.5; /* inside the box, so that the solver has work to do */
     kfe_status status = smo_open_gram(ctx, p, one->form->kernel, one->form->storage, &o);
     int64_t before = one->counting ? one->counting->calls : 0;
     if (status == KFE_OK)
@@ -545,7 +546,7 @@ static void test_every_allocation_may_fail(void **state)
     smo_free_problem(&p);
 }
 
-/* As many allocations for a hundred times the iterations, where rows are at hand. */
+/* A hundred times the iterations make no more allocations if rows are stored. */
 static void test_iterations_do_not_allocate(void **state)
 {
     smo_problem p = smo_make_points(5, 60, 3, 0.5);
@@ -580,7 +581,7 @@ int main(void)
         with_context(test_iteration_limit_is_a_warning),
         with_context(test_huge_kernel_values_end_soon),
         with_context(test_bad_arguments),
-        with_context(test_kernel_of_nonsense_is_an_error),
+        with_context(test_malformed_kernels_are_refused),
         with_context(test_cancel),
         with_context(test_every_allocation_may_fail),
         with_context(test_iterations_do_not_allocate),

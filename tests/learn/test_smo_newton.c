@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SMO with Newton steps finds the same solutions as without, also where the kernel matrix has a low rank. */
+/* SMO with Newton steps ("jumps") finds the same solutions as without, also for kernel matrices of low rank. */
 #include "support/smo.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void forget(smo_problem *p)
     memset(p->alpha, 0, (size_t)p->n * sizeof *p->alpha);
 }
 
-/* Linear kernels of 2 and 5 dimensions and a Gaussian one, soft and hard, cold. */
+/* Linear kernels in 2 and 5 dimensions and a Gaussian kernel, soft and hard margins, cold starts. */
 static void test_jumps_give_the_optimum(void **state)
 {
     static const double costs[] = {0.1, 1, 100};
@@ -49,7 +49,7 @@ static void test_jumps_give_the_optimum(void **state)
         }
 }
 
-/* What jumps are for: a hard margin in few dimensions, started from a neighbouring problem. */
+/* The purpose of jumps: a hard margin in few dimensions, started from a neighbouring problem. */
 static void test_jumps_need_far_fewer_iterations(void **state)
 {
     kfe_context *ctx = *state;
@@ -74,7 +74,8 @@ static void test_jumps_need_far_fewer_iterations(void **state)
     smo_free_problem(&p);
 }
 
-/* Equal points, points of both labels at one place, a kernel of nothing: singular at every jump. */
+/* Equal points, points with both labels at one place, and a kernel of zeros: the system is singular at every
+ * jump. */
 static void test_singular_kernels(void **state)
 {
     kfe_context *ctx = *state;
@@ -88,7 +89,7 @@ static void test_singular_kernels(void **state)
         smo_set_upper(&p, 2, 2);
         forget(&p);
         kfe_i_smo_result plain = solve(ctx, &p, 0, 1e-7);
-        for (int64_t i = 0; i < p.n; i++) /* all inside, with yᵀα = 0 */
+        for (int64_t i = 0; i < p.n; i++) /* all coefficients inside, with yᵀα = 0 */
             p.alpha[i] = 0.5;
         kfe_i_smo_result result = solve(ctx, &p, 1, 1e-7);
         smo_assert_feasible(&p, result.iterations);
@@ -97,7 +98,7 @@ static void test_singular_kernels(void **state)
     }
 }
 
-/* Kernels that are not positive definite: feasible and stationary. */
+/* For kernels that are not positive definite, solutions are feasible and stationary. */
 static void test_indefinite_kernels(void **state)
 {
     kfe_context *ctx = *state;

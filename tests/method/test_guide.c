@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guide "which method?": the methods to start with exist and have the flags that the row claims. */
+/* The guide "which method?": the methods that it recommends exist and have the flags that its row claims. */
 #include "support/support.h"
 
-/* The flags of the method of this name; fails if there is none. */
+/* The flags of the method with this name; the test fails if there is none. */
 static unsigned flags_of(const char *name, size_t length)
 {
     kfe_entry_info info;

@@ -9,7 +9,7 @@
 
 enum { ROWS = 4 };
 
-/* Fills what it allocates, so that a number that nobody set is seen. */
+/* Fills what it allocates, so that a value that was never set is noticed. */
 static void *filling_reallocate(void *user, void *block, size_t size)
 {
     (void)user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line search on functions whose derivatives are known: the strong Wolfe conditions, sufficient decrease,
- * steps that are limited, values that cannot fall, failures of the callback. */
+/* The line search on functions with known derivatives: the strong Wolfe conditions, sufficient decrease,
+ * limited steps, values that cannot decrease, and failures of the callback. */
 #include "support/support.h"
 
 #include <float.h>
@@ -31,7 +31,8 @@ static double quartic_slope(double t)
 {
     return 4 * pow(t - 1e-3, 3) - 1e-3;
 }
-/* Nocedal & Wright's difficult kind: steep at 0, flat for long, a minimum far away. */
+/* A difficult function in the sense of Nocedal & Wright: steep at 0, flat for a long distance, with a minimum
+ * far away. */
 static double far(double t)
 {
     return -t / (t * t + 2);
@@ -101,7 +102,7 @@ static void test_steps_satisfy_the_conditions(void **state)
             }
 }
 
-/* The parabola through f(0), f'(0) and one value of a parabola is the parabola itself: two trials. */
+/* The parabola through f(0), f'(0) and one more value of a parabola is that parabola: two trials suffice. */
 static void test_backtracking_interpolates(void **state)
 {
     curve c = curves[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bindings of other languages ask for: models as bytes, the numbers inside a model, names of columns,
- * and scores per class. */
+/* Calls for bindings of other languages: models as bytes, the numbers inside a model, names of columns, and
+ * scores per class. */
 #include "support/fit.h"
 #include "support/sample.h"
 #include "support/sweep.h"
@@ -53,7 +53,7 @@ static void test_bytes_are_those_of_the_file(void **state)
     support_sample_free(&s);
 }
 
-/* features(x) = Aᵀκ(S, x) − offset, with S looked up in the data by the support's index. */
+/* features(x) = Aᵀκ(S, x) − offset, with S taken from the data by the support's index. */
 static void test_kernel_projector_can_be_taken_apart(void **state)
 {
     kfe_context *ctx = *state;
@@ -108,7 +108,7 @@ static void test_linear_projectors_and_the_identity(void **state)
     support_sample_free(&s);
 }
 
-/* The features of one part are its projections, since the gate has no choice. */
+/* With one part the features are its projections, because the gate has no choice. */
 static void test_localized_projector_can_be_taken_apart(void **state)
 {
     kfe_context *ctx = *state;
@@ -213,7 +213,7 @@ static int64_t largest_of(const kfe_matrix *m, int64_t row)
     return best;
 }
 
-/* The class of the largest score is the one predicted, whatever the SVMs separate. */
+/* The class with the largest score is the predicted one, in every multiclass scheme. */
 static void test_class_scores_agree_with_predictions(void **state)
 {
     static const char *const learners[][2] = {{"svm", "multiclass=ovo"},
@@ -265,7 +265,7 @@ static void test_class_scores_where_there_are_none(void **state)
     support_sample_free(&s);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 static kfe_status walk(kfe_context *ctx, void *user)
 {
@@ -302,7 +302,7 @@ static kfe_status walk(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     double *x = support_normals(3, 9 * COLS);
     (void)state;
@@ -322,7 +322,7 @@ int main(void)
         with_context(test_targets),
         with_context(test_class_scores_agree_with_predictions),
         with_context(test_class_scores_where_there_are_none),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

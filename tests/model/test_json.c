@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON writer and reader against jansson, and that models which could not be loaded are not saved. */
+/* The JSON writer and reader against jansson. Models that could not be loaded again are not saved. */
 #include "support/fit.h"
 #include "support/support.h"
 
@@ -110,7 +110,7 @@ static void assert_same(const json_t *expected, const kfe_i_json_value *value, c
     }
 }
 
-/* Reads it with both readers, which must agree on whether it is JSON and on what it says. */
+/* Reads the text with both readers, which must agree on whether it is JSON and on its content. */
 static int read_twice(kfe_context *ctx, const char *text, size_t size)
 {
     kfe_i_json_tree tree;
@@ -194,7 +194,7 @@ static void test_reader_survives_failing_allocations(void **state)
     int64_t needed = 0;
 
     (void)state;
-    for (int i = 0; i < 100; i++) /* more than a chunk */
+    for (int i = 0; i < 100; i++) /* longer than one chunk */
         strcat(text, "{\"a\":0},");
     strcat(text, "[]]");
     for (int64_t k = 0; k <= needed; k++) {
@@ -213,7 +213,7 @@ static void test_reader_survives_failing_allocations(void **state)
     assert_true(needed > 100);
 }
 
-/* jansson's lexer goes on after a failed allocation with wrong text, so nothing that models need may use it. */
+/* After a failed allocation jansson's lexer continues with wrong text, so models must not depend on it. */
 static void *refusing_malloc(size_t size)
 {
     (void)size;
@@ -261,7 +261,7 @@ static void test_models_do_not_need_jansson(void **state)
     free(class_of);
 }
 
-/* ---- what could not be loaded is not saved ---- */
+/* ---- models that could not be loaded are not saved ---- */
 
 static void assert_saves_or_says_why(kfe_context *ctx, const kfe_model *model, const char *what)
 {
@@ -283,7 +283,7 @@ static void assert_saves_or_says_why(kfe_context *ctx, const kfe_model *model, c
     kfe_string_free(ctx, bytes);
 }
 
-/* Fits every method that takes real targets; returns how many models were refused. */
+/* Fits every method that accepts real targets; returns the number of models that were refused. */
 static int fit_extremes(kfe_context *ctx, double unit, double target_unit)
 {
     kfe_entry_info method;
@@ -320,7 +320,7 @@ static int fit_extremes(kfe_context *ctx, double unit, double target_unit)
     return refused;
 }
 
-/* A number that is not finite, wherever it stands, is named. */
+/* The message names the number that is not finite, wherever it is. */
 static void test_numbers_that_are_not_finite_are_not_saved(void **state)
 {
     kfe_context *ctx = *state;

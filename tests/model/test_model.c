@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models: what they tell, what is refused when a file is not what it says, and what happens when memory runs out
- * at the worst moment. The container itself is tested in test_safetensors.c; here the files are sound
- * containers with wrong content. */
+/* Models: their descriptions, files with wrong content, and failing allocations. test_safetensors.c tests the
+ * container; here the containers are sound and the content is wrong. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -19,13 +18,13 @@ static support_sample make_sample(kfe_context *ctx)
         ctx, &(support_shape){.seed = 31, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 3});
 
     for (int i = 0; i < ROWS * COLS; i++)
-        s.x[i] = fabs(s.x[i]); /* the data borrows them */
+        s.x[i] = fabs(s.x[i]); /* the data borrows these numbers */
     return s;
 }
 
-/* ---- a model tells about itself ---- */
+/* ---- descriptions ---- */
 
-static void test_model_tells_about_itself(void **state)
+static void test_model_describes_itself(void **state)
 {
     kfe_context *ctx = *state;
     support_sample s = make_sample(ctx);
@@ -46,7 +45,7 @@ static void test_model_tells_about_itself(void **state)
     const double *sizes = kfe_model_record(model, "centroid-sizes", &count);
     assert_int_equal(count, CLASSES);
     assert_true(sizes[0] + sizes[1] + sizes[2] == ROWS);
-    /* two features of three: the last centroid, and so its class, has no part in them */
+    /* with two of three features, the last centroid and the examples of its class are not needed */
     assert_int_equal(kfe_model_support_size(model), (int64_t)(sizes[0] + sizes[1]));
     assert_ptr_equal(kfe_model_record(model, "centroid_sizes", &count), sizes);
     assert_null(kfe_model_record(model, "eigenvalues", &count));
@@ -107,7 +106,7 @@ static void test_metadata_says_what_was_fitted(void **state)
     support_sample_free(&s);
 }
 
-/* ---- files that are not what they say ---- */
+/* ---- files with wrong content ---- */
 
 static model_file saved(kfe_context *ctx, const char *method, const char *kernel, const kfe_data *data)
 {
@@ -119,7 +118,7 @@ static model_file saved(kfe_context *ctx, const char *method, const char *kernel
     return model_file_read(path);
 }
 
-/* Files from before kfe 0.2 write records with underscores. */
+/* Files from before kfe 0.2 write the names of records with underscores. */
 static void test_records_of_former_versions_are_read(void **state)
 {
     kfe_context *ctx = *state;
@@ -139,7 +138,7 @@ static void test_records_of_former_versions_are_read(void **state)
     support_sample_free(&s);
 }
 
-/* An edited file that was not touched loads: the edits below are what is refused. */
+/* A file that was taken apart and written again without changes loads: what is refused below are the changes. */
 static void test_untouched_file_loads(void **state)
 {
     kfe_context *ctx = *state;
@@ -159,7 +158,7 @@ static void test_untouched_file_loads(void **state)
 
 static void test_wrong_metadata_is_refused(void **state)
 {
-    /* key, value (NULL: left out), what the message says */
+    /* key, value (NULL: deleted), text of the message */
     static const char *const edits[][3] = {
         {"format", "other", "not a kfe model"},
         {"format", NULL, "not a kfe model"},
@@ -335,7 +334,7 @@ static void test_missing_file_is_an_io_error(void **state)
     assert_null(model);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 typedef struct request {
     const char *method, *params, *kernel, *second_kernel;
@@ -346,10 +345,10 @@ typedef struct sweep {
     support_csr arrays;
     const double *x;
     const char *labels[ROWS];
-    char saved[512]; /* the model of a walk without failures */
+    char saved[512]; /* the model that a run without failures saved */
     char aside[512]; /* where models are saved again */
     const request *request;
-    int first; /* save the model that later walks load */
+    int first; /* save the model that later runs load */
 } sweep;
 
 static kfe_status wrap(kfe_context *ctx, const sweep *w, int sparse, kfe_data **out)
@@ -372,8 +371,8 @@ static kfe_status describe_both_ways(kfe_context *ctx, const kfe_model *model)
     return status;
 }
 
-/* Everything that is done with a model, from data to saved file. The first walk saves the model that later
- * ones load. They save last, since syncing a file takes its time. */
+/* Uses a model in every way, from data to saved file. The first run saves the model that later ones load.
+ * They save last, because syncing a file is slow. */
 static kfe_status walk(kfe_context *ctx, void *user)
 {
     const sweep *w = user;
@@ -411,7 +410,7 @@ static void sweep_request(kfe_context *ctx, sweep *w, const request *r)
     support_sweep_all(r->method, walk, w, 40);
 }
 
-/* Labels of the first `classes` classes; the others are taken for the last of these. */
+/* Labels with the first `classes` classes; examples of other classes get the last of these. */
 static void label_for(sweep *w, const kfe_data *data, int64_t classes)
 {
     for (int i = 0; i < ROWS; i++) {
@@ -420,7 +419,7 @@ static void label_for(sweep *w, const kfe_data *data, int64_t classes)
     }
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const request special[] = {
         {"koc", "clusters-per-class=2,scale=standard", "rbf:gamma=0.5", "linear:weight=2", 0},
@@ -455,7 +454,7 @@ static void test_memory_may_end_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_model_tells_about_itself),
+        with_context(test_model_describes_itself),
         with_context(test_model_names_its_kernels),
         with_context(test_records_of_former_versions_are_read),
         with_context(test_metadata_says_what_was_fitted),
@@ -467,7 +466,7 @@ int main(void)
         with_context(test_wrong_shapes_are_refused),
         with_context(test_numbers_that_are_none_are_refused),
         with_context(test_missing_file_is_an_io_error),
-        with_context(test_memory_may_end_anywhere),
+        with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models that predict: a file keeps every bit of every learner on every kind of features, and files whose
- * learner does not fit are refused. */
+/* Models with a classifier or regressor: files preserve every bit for all kinds of features, and files with
+ * an unsuitable classifier or regressor are refused. */
 #include "support/select.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ enum { ROWS = 30, COLS = 5, TRAIN = 20 };
 typedef struct pipeline {
     const char *name, *method, *params, *kernel;
     select_table table;
-    int needs_kernels; /* learners that learn from a kernel only */
+    int needs_kernels; /* whether the learner needs a kernel */
 } pipeline;
 
 static const pipeline pipelines[] = {
@@ -69,7 +69,7 @@ static kfe_model *fit(kfe_context *ctx, const pipeline *p, const char *learner, 
     return model;
 }
 
-/* ---- files keep every bit ---- */
+/* ---- files preserve every bit ---- */
 
 static void assert_same_bits(const kfe_matrix *a, const kfe_matrix *b)
 {
@@ -117,7 +117,7 @@ static void check_file(kfe_context *ctx, const kfe_model *model, const kfe_data 
     kfe_model_free(loaded);
 }
 
-/* Answers are classes, and on the training rows mostly the right ones; or values near the targets. */
+/* Predictions are classes, mostly the right ones on the training rows, or values near the targets. */
 static void check_answers(kfe_context *ctx, const kfe_model *model, const halves *h)
 {
     kfe_matrix answers;
@@ -260,7 +260,7 @@ static void test_data_that_does_not_fit_is_refused(void **state)
     free_halves(&real);
 }
 
-/* ---- files that are not what they say ---- */
+/* ---- files with wrong content ---- */
 
 static model_file saved(kfe_context *ctx, const pipeline *p, const char *learner, const kfe_data *train)
 {
@@ -272,7 +272,7 @@ static model_file saved(kfe_context *ctx, const pipeline *p, const char *learner
     return model_file_read(path);
 }
 
-/* Changes one key of what the file says about its learner; NULL leaves it out. */
+/* Changes one key in the file's description of its learner; NULL deletes the key. */
 static void describe_otherwise(model_file *f, const char *key, const char *value)
 {
     json_t *metadata = model_file_metadata(f);
@@ -356,7 +356,7 @@ static void test_wrong_descriptions_are_refused(void **state)
     free_halves(&h);
 }
 
-/* Files from before kfe 0.2 name the kind of predictor under the key "machine". */
+/* Files from before kfe 0.2 store the kind of predictor under the key "machine". */
 static void test_files_of_former_versions_are_read(void **state)
 {
     kfe_context *ctx = *state;
@@ -430,7 +430,7 @@ static void test_wrong_tensors_are_refused(void **state)
     free_halves(&h);
 }
 
-/* The classes and the task of the model must be those that the predictor was made for. */
+/* The model's classes and task must agree with the predictor's. */
 static void test_targets_must_fit_the_predictor(void **state)
 {
     kfe_context *ctx = *state;
@@ -457,7 +457,7 @@ static void test_targets_must_fit_the_predictor(void **state)
     free_halves(&real);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 typedef struct walk_request {
     const char *method, *kernel, *learner;
@@ -489,7 +489,7 @@ static kfe_status walk(kfe_context *ctx, void *user)
         (status = r->first ? kfe_model_save(ctx, model, r->saved) : KFE_OK) == KFE_OK &&
         (status = kfe_model_load(ctx, r->saved, &loaded)) == KFE_OK &&
         (status = kfe_predict(ctx, loaded, data, &answers, &scores)) == KFE_OK)
-        status = kfe_model_save(ctx, model, r->aside); /* last: files are synced, which takes its time */
+        status = kfe_model_save(ctx, model, r->aside); /* last, because syncing a file is slow */
     kfe_matrix_free(&answers);
     kfe_matrix_free(&scores);
     kfe_model_free(model);
@@ -499,7 +499,7 @@ static kfe_status walk(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     walk_request requests[] = {{.method = "koc", .kernel = "rbf", .learner = "knn"},
                                {.method = "pca", .learner = "ls"},
@@ -533,7 +533,7 @@ int main(void)
         cmocka_unit_test(test_wrong_numbers_are_refused),
         cmocka_unit_test(test_wrong_tensors_are_refused),
         cmocka_unit_test(test_targets_must_fit_the_predictor),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }

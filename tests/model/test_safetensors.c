@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model container: saving and loading, a reader in another language, and hostile files. */
+/* The container of model files: saving and loading, a reader in another language, and hostile files. */
 #include "support/support.h"
 #include "support/sweep.h"
 
@@ -13,7 +13,7 @@
 
 static unsigned char made[8192];
 
-/* Length, header and payload, one after the other, into `made`. */
+/* Concatenates length, header and payload in `made`. */
 static size_t assemble(const char *header, size_t header_size, const void *payload, size_t size)
 {
     assert_true(8 + header_size + size <= sizeof made);
@@ -24,8 +24,8 @@ static size_t assemble(const char *header, size_t header_size, const void *paylo
     return 8 + header_size + size;
 }
 
-/* A container whose metadata holds the right hash, with these entries after it. `described` is what the hash
- * of the header is over, with '|' for the terminators: "name|type|extent|extent|". */
+/* A container whose metadata has the right hash, followed by these entries. `described` is the text that the
+ * header's hash covers, with '|' for the terminators: "name|type|extent|extent|". */
 static size_t assemble_described(const char *entries, const char *described, const void *payload, size_t size)
 {
     char header_hex[KFE_SHA256_HEX_SIZE];
@@ -65,7 +65,7 @@ static void assert_entries_refused(kfe_context *ctx, const char *entries, const 
     assert_refused(ctx, assemble_entries(entries, payload, sizeof payload), reason);
 }
 
-/* ---- what was written comes back ---- */
+/* ---- saving and loading ---- */
 
 static const double reals[6] = {1, -0.0, 1e-310, 1.0 / 3, -1e308, 6};
 static const int64_t wide[2] = {INT64_MIN, INT64_MAX};
@@ -181,7 +181,7 @@ static void test_empty_container(void **state)
     kfe_i_safetensors_free(&file);
 }
 
-/* The format in the words of its inventors' description, without any package. */
+/* The format by its inventors' description, without any package. */
 static const char python_reader[] =
     "import hashlib, json, struct, sys\n"
     "raw = open(sys.argv[1], 'rb').read()\n"
@@ -217,7 +217,7 @@ static void test_python_reads_it(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* ---- what must not be written ---- */
+/* ---- what is never written ---- */
 
 static void test_bad_names_and_text(void **state)
 {
@@ -255,7 +255,7 @@ static void test_truncated_anywhere(void **state)
     assert_refused(ctx, size + 1, "1 bytes at the end belong to no tensor");
 }
 
-/* Whatever bit is altered, payload or header, it is noticed. */
+/* Every flipped bit, in payload or header, is detected. */
 static void test_every_flipped_bit(void **state)
 {
     kfe_context *ctx = *state;
@@ -290,7 +290,7 @@ static void test_header_length(void **state)
     assert_refused(ctx, assemble("", 0, "", 0), "does not begin with '{'");
 }
 
-static void test_header_is_not_what_it_should_be(void **state)
+static void test_malformed_headers(void **state)
 {
     kfe_context *ctx = *state;
     static const struct {
@@ -378,7 +378,7 @@ static void test_bad_tensors(void **state)
         assert_entries_refused(ctx, cases[k].entries, cases[k].reason);
 }
 
-/* Without this one the refusals above could all be for a reason of their own. */
+/* A sound file made by hand loads; otherwise the refusals above could have another cause. */
 static void test_good_tensors_made_by_hand(void **state)
 {
     kfe_context *ctx = *state;
@@ -456,7 +456,7 @@ int main(void)
         with_context(test_truncated_anywhere),
         with_context(test_every_flipped_bit),
         with_context(test_header_length),
-        with_context(test_header_is_not_what_it_should_be),
+        with_context(test_malformed_headers),
         with_context(test_deep_nesting),
         with_context(test_bad_tensors),
         with_context(test_good_tensors_made_by_hand),

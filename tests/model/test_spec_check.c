@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kfe_spec_check against kfe_fit: every method on data of every kind, and the reasons that it gives. */
+/* kfe_spec_check against kfe_fit, for every method on data of every kind, and the reasons that it returns. */
 #include "support/fit.h"
 #include "support/support.h"
 
@@ -41,7 +41,8 @@ static kfe_data *make_data(kfe_context *ctx, const double *x, const kind *k)
     return data;
 }
 
-/* A spec that the check accepts can be fitted; one that it refuses is refused by kfe_fit with the same words. */
+/* A spec that the check accepts can be fitted; a spec that it refuses is refused by kfe_fit with the same
+ * message. */
 static void compare_with_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data, const char *what)
 {
     char message[1024];
@@ -103,7 +104,7 @@ static void test_reasons(void **state)
 {
     static const struct {
         const char *method, *kernel;
-        int kind; /* of data; -1: none */
+        int kind; /* kind of data; -1: no data */
         kfe_misfit misfit;
         const char *text;
     } cases[] = {
@@ -132,7 +133,7 @@ static void test_reasons(void **state)
     free(x);
 }
 
-/* Every linear method names a method for kernels, and that method takes them. */
+/* Every linear method names a method with kernels as its alternative, and that method accepts kernels. */
 static void test_linear_methods_name_an_alternative(void **state)
 {
     kfe_context *ctx = *state;

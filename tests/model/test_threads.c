@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts do not meet: threads that fit at the same time, each with a context of its own, get the bits that
- * they get alone; and many may use one model. */
+/* Contexts are independent: threads that fit at the same time, each with its own context, get the same bits
+ * as alone, and several threads may share one model. */
 #include "support/fit.h"
 
 #include <pthread.h>
 
 enum { ROWS = 90, COLS = 5, CLASSES = 3, THREADS = 3, REPEATS = 4 };
 
-/* What one thread does and finds; a thread cannot fail a test itself. */
+/* The input and the result of one thread; a thread cannot fail a test itself. */
 typedef struct task {
     const double *x;
     const char *const *labels;
-    const kfe_model *shared; /* or NULL: fit one's own */
+    const kfe_model *shared; /* NULL: the thread fits its own model */
     const char *method, *kernel;
     kfe_status status;
     kfe_matrix features;
@@ -65,7 +65,7 @@ static void end_task(task *t)
     kfe_context_free(t->ctx);
 }
 
-/* All threads at once, against the same task alone. */
+/* Runs all threads at once and compares them with the same task alone. */
 static void compare_with_alone(const task *description)
 {
     task alone = *description;
@@ -93,7 +93,7 @@ static void compare_with_alone(const task *description)
 typedef struct problem {
     double *x;
     int *class_of;
-    const char *labels[ROWS], *two_labels[ROWS]; /* the second for methods that take two classes */
+    const char *labels[ROWS], *two_labels[ROWS]; /* two_labels: for methods that need two classes */
 } problem;
 
 static problem make_problem(void)
@@ -109,7 +109,7 @@ static problem make_problem(void)
     return p;
 }
 
-static void test_contexts_do_not_meet(void **state)
+static void test_contexts_are_independent(void **state)
 {
     problem p = make_problem();
     kfe_entry_info method;
@@ -142,7 +142,7 @@ static void test_threads_share_a_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contexts_do_not_meet),
+        cmocka_unit_test(test_contexts_are_independent),
         with_context(test_threads_share_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

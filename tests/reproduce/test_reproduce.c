@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reproductions: data that is not there, and numbers against the search called
- * directly and against answers known by hand. */
+/* Plans of `kfe reproduce`: missing data, and results compared with direct calls of the search and with
+ * values known by hand. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "support/sweep.h"
 #include "support/tolerance.h"
 
-/* ---- what is in the library ---- */
+/* ---- plans in the library ---- */
 
 static void test_embedded_specifications_are_sound(void **state)
 {
@@ -48,7 +48,7 @@ static void test_embedded_specifications_are_sound(void **state)
 
 /* ---- running ---- */
 
-/* The search, called directly. */
+/* Calls the search directly. */
 static kfe_i_assessment assess(kfe_context *ctx, const kfe_spec *spec, int grids, const char *const *grid,
                                const kfe_data *data, const char *options)
 {
@@ -90,8 +90,8 @@ static kfe_spec *make_spec(kfe_context *ctx, const char *kernel, const char *lea
     return spec;
 }
 
-/* Percent, the chosen setting, the protocol in its layers, and the difference with and without the paper's
- * sd. */
+/* Percentages, the chosen setting, the protocol with its defaults, and the difference with and without the
+ * paper's standard deviation. */
 static void test_table_equals_the_search(void **state)
 {
     kfe_context *ctx = *state;
@@ -186,7 +186,7 @@ static void test_curve_equals_the_search_at_each_point(void **state)
     kfe_data_free(data);
 }
 
-/* Equal errors differ by rounding when they are shown as percentages, which is no standard error. */
+/* Equal errors differ by rounding when shown as percentages; the standard error is zero nevertheless. */
 static void test_no_difference_without_spread(void **state)
 {
     const double unknown = NAN;
@@ -200,13 +200,13 @@ static void test_no_difference_without_spread(void **state)
     f.paper.sd = 2;
     f.paper.count = 4;
     assert_below(fabs(rep_finding_difference(&f) - 54), 1e-12);
-    f.sd = unknown; /* of one split */
+    f.sd = unknown; /* from one split */
     assert_true(isnan(rep_finding_difference(&f)));
 }
 
-/* ---- methods that predict by themselves ---- */
+/* ---- methods with a predictor of their own ---- */
 
-/* The share of test rows that a model of the training rows gets wrong. */
+/* The share of test rows that a model of the training rows predicts wrongly. */
 static double error_on_split(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                              const kfe_splits *splits, int64_t index)
 {
@@ -241,8 +241,8 @@ static const char svm_table[] =
     "\"sldr\", \"params\": {\"local-dim\": 1, \"features\": \"gate\"}}], \"rows\": [{\"name\": "
     "\"I\", \"generate\": \"iris\", \"every\": 3}]}";
 
-/* One whose folds share a kernel matrix, one that opens its own kernels, and one whose decision values are
- * not made from its features. */
+/* A method whose folds share a kernel matrix, one that opens its own kernels, and one whose decision values
+ * do not come from its features. */
 static void test_svms_of_methods_are_measured(void **state)
 {
     kfe_context *ctx = *state;
@@ -266,7 +266,7 @@ static void test_svms_of_methods_are_measured(void **state)
         assert_int_equal(kfe_splits_count(splits), 3);
         for (int64_t i = 0; i < 3; i++)
             sum += error_on_split(ctx, cell.spec, data, splits, i);
-        assert_true(sum > 0); /* one feature is too few, so that there is something to measure */
+        assert_true(sum > 0); /* one feature is too few, so the error is not zero */
         assert_below(fabs(support_result_number(support_result(report, c), "ours") - sum / 3),
                      tolerance_sum(3, 1));
         kfe_splits_free(splits);
@@ -279,9 +279,9 @@ static void test_svms_of_methods_are_measured(void **state)
 
 /* ---- scatter ---- */
 
-/* By hand, on a line: a at 0, 2, 4 and b at 3, 9, in features with a gap between rows. The nearest of 0 is 2
- * (a, right); of 2 is 3 (b); of 4 is 3 (b); of 3 is 2, the first of two equals (a); of 9 is 4 (a). Means 2, 6
- * and 3.6: between 3·1.6² + 2·2.4² = 19.2, within 8 + 18 = 26. */
+/* By hand, on a line: a at 0, 2, 4 and b at 3, 9, in features with unused numbers between rows. The nearest
+ * of 0 is 2 (a, right); of 2 is 3 (b); of 4 is 3 (b); of 3 is 2, the first of two equally near (a); of 9
+ * is 4 (a). Means 2, 6 and 3.6: between 3·1.6² + 2·2.4² = 19.2, within 8 + 18 = 26. */
 static void test_separation_by_hand(void **state)
 {
     kfe_context *ctx = *state;
@@ -302,7 +302,7 @@ static void test_separation_by_hand(void **state)
     kfe_data_free(data);
 }
 
-/* The files hold the features that a fit gives, and the labels; the numbers file is there as well. */
+/* The files contain the features of a fit and the labels; the file of numbers exists as well. */
 static void test_scatter_writes_features(void **state)
 {
     kfe_context *ctx = *state;
@@ -336,7 +336,7 @@ static void test_scatter_writes_features(void **state)
     kfe_data_free(iris);
 }
 
-/* ---- data that is not there ---- */
+/* ---- missing data ---- */
 
 #define FILES "{\"name\": \"F\", \"data\": \"set.csv\", \"reading\": {\"label\": \"last\"}}"
 #define VIEWS                                                                                                \
@@ -363,7 +363,7 @@ static void test_missing_files_are_named(void **state)
     assert_null(out);
 }
 
-/* The folder is that of the file just written. Labels equal the one feature, so 1-NN is right always. */
+/* The folder is that of the file just written. The labels equal the one feature, so 1-NN makes no mistakes. */
 static void test_files_are_read_from_the_folder(void **state)
 {
     kfe_context *ctx = *state;
@@ -383,7 +383,7 @@ static void test_files_are_read_from_the_folder(void **state)
     json_t *report = support_reproduce(ctx, text, &settings);
     assert_true(support_result_number(support_result(report, 0), "ours") == 1);
     assert_true(json_is_null(json_object_get(support_result(report, 0), "difference")));
-    assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* O is left out */
+    assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* O is skipped */
     json_decref(report);
     assert_ok(ctx, rep_run(ctx, support_text("s.json", text), &settings, KFE_STYLE_TEXT, &out));
     assert_non_null(strstr(out, "F (made up)\n"));
@@ -453,7 +453,7 @@ static void test_failing_allocations(void **state)
     assert_int_equal(remove(file), 0);
     snprintf(file, sizeof file, "%s/s-S-K.csv", support_path("failures"));
     assert_int_equal(remove(file), 0);
-    assert_int_equal(remove(support_path("failures")), 0); /* nothing half-written is left */
+    assert_int_equal(remove(support_path("failures")), 0); /* no unfinished file is left */
 }
 
 /* ---- parts of a table ---- */
@@ -485,7 +485,7 @@ static void test_one_row_and_column(void **state)
     "{" HEAD ", \"columns\": [{\"name\": \"U\", \"method\": \"uhsic\", \"kernel\": \"rbf\", \"learner\": "   \
     "\"knn\", \"grid\": [\"gamma=" grid "\"]}], \"rows\": [" SLABS "]}"
 
-/* To a Gaussian kernel with gamma 1e-40 all rows are the same. */
+/* With a Gaussian kernel of gamma 1e-40 all rows are equal. */
 static void test_failing_settings_are_left_out(void **state)
 {
     kfe_context *ctx = *state;
@@ -503,7 +503,7 @@ static void test_failing_settings_are_left_out(void **state)
     json_decref(without);
 }
 
-/* ---- the same again ---- */
+/* ---- repeatability ---- */
 
 static void test_the_seed_decides(void **state)
 {

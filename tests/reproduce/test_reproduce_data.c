@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a row of a specification does to its data before anything is computed. */
+/* How a row of a plan prepares its data. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static kfe_data *data_of_row(kfe_context *ctx, const char *row)
     return data;
 }
 
-/* iris comes in its three classes of 50, one after the other. */
+/* iris contains its three classes of 50 rows one after the other. */
 static void test_rows_are_the_first(void **state)
 {
     kfe_context *ctx = *state;
@@ -35,7 +35,7 @@ static void test_rows_are_the_first(void **state)
     assert_int_equal(kfe_data_class_count(data), 2);
     kfe_data_free(data);
     data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"every\": 60}");
-    assert_int_equal(kfe_data_rows(data), 3); /* 0, 60 and 120: one of each class */
+    assert_int_equal(kfe_data_rows(data), 3); /* rows 0, 60 and 120: one of each class */
     assert_int_equal(kfe_data_class_count(data), 3);
     kfe_data_free(data);
     data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 600}");
@@ -83,7 +83,7 @@ static void test_a_class_in_no_list(void **state)
     rep_plan_close(&plan);
 }
 
-/* So many of each class, different rows, in their order; the seed decides which. */
+/* The requested number of each class: distinct rows in their order; the seed determines which. */
 static void test_classes_are_sampled(void **state)
 {
     kfe_context *ctx = *state;
@@ -117,8 +117,7 @@ static void test_classes_are_sampled(void **state)
     kfe_data_free(iris);
 }
 
-/* A class that has fewer than were asked for is kept whole; every row is as likely as any other of its class.
- */
+/* A class with fewer rows than requested is kept whole; all rows of a class are equally likely. */
 static void test_samples_are_fair(void **state)
 {
     kfe_context *ctx = *state;
@@ -138,7 +137,7 @@ static void test_samples_are_fair(void **state)
         }
         kfe_data_free(data);
     }
-    for (int i = 0; i < 50; i++) /* binomial of mean 80 and standard deviation 8; iris repeats some rows */
+    for (int i = 0; i < 50; i++) /* binomial with mean 80 and standard deviation 8; iris repeats some rows */
         assert_true(taken[i] > 40 && taken[i] < 120);
     kfe_data_free(iris);
     iris = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"per-class\": 70}");
@@ -146,7 +145,7 @@ static void test_samples_are_fair(void **state)
     kfe_data_free(iris);
 }
 
-/* Of 2 × 2 pixels there are features beyond the four numbers, and the target stays. */
+/* Images of 2 × 2 pixels have features beyond the four pixels; the target does not change. */
 static void test_images_become_rectangle_features(void **state)
 {
     kfe_context *ctx = *state;
@@ -196,7 +195,7 @@ static void test_targets_are_scaled(void **state)
     kfe_data_free(data);
 }
 
-/* Over all rows: mean 0 and length 1 of every column; labels stay. */
+/* Over all rows, every column has mean 0 and norm 1; labels do not change. */
 static void test_columns_are_scaled(void **state)
 {
     kfe_context *ctx = *state;
@@ -215,7 +214,7 @@ static void test_columns_are_scaled(void **state)
         }
     }
     for (int j = 0; j < 4; j++) {
-        assert_below(fabs(sums[j]), 1e-12); /* 150 values, each off by the rounding of the mean */
+        assert_below(fabs(sums[j]), 1e-12); /* 150 values, each off by the rounding error of the mean */
         assert_below(fabs(squares[j] - 1), tolerance_sum(150, 1));
     }
     kfe_data_free(data);

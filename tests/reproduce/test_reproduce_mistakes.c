@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Specifications with mistakes, and names that are not there: what the message says. */
+/* Messages about plans with mistakes and about unknown names. */
 #include "reproduce/src/plan.h"
 #include "support/plan.h"
 #include "support/support.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths, against the records of models fitted directly and by hand, and times of fits. */
+/* Paths over the number of features or iterations, against the records of models fitted directly and by hand;
+ * times of fits; ROC curves. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static kfe_data *make_regression(kfe_context *ctx)
     return data;
 }
 
-/* One fit on all rows; past the last feature there is nothing. */
+/* One fit on all rows; the path ends at the last feature. */
 static void test_path_shows_records(void **state)
 {
     kfe_context *ctx = *state;
@@ -41,7 +42,8 @@ static void test_path_shows_records(void **state)
     kfe_data_free(data);
 }
 
-/* A record by iteration goes on beyond the number of features; a record of one number holds at every point. */
+/* A record per iteration continues beyond the number of features; a record with one number applies to every
+ * point. */
 static void test_path_shows_iterations(void **state)
 {
     kfe_context *ctx = *state;
@@ -77,7 +79,7 @@ static void test_path_shows_iterations(void **state)
 
 /* ---- times ---- */
 
-/* The fit that iterates a thousand times as much takes longer, whatever else the machine does. */
+/* A fit with a thousand times the iterations takes longer, whatever the load of the machine. */
 static void test_fits_are_timed(void **state)
 {
     kfe_context *ctx = *state;
@@ -97,7 +99,7 @@ static void test_fits_are_timed(void **state)
     json_decref(report);
 }
 
-/* The split says which rows train; mean, features and their squares are taken here by hand. */
+/* The split determines the training rows; mean, features and their squares are computed here. */
 static void test_path_on_test_rows_by_hand(void **state)
 {
     kfe_context *ctx = *state;
@@ -165,8 +167,8 @@ static double found_by_hand(int64_t rows, const double *scores, const int *posit
     return best;
 }
 
-/* Two classes of iris are joined: 50 test rows are of the joined class. Scores are distinct, so that the curve has a
- * point at every multiple of 1/50. */
+/* Two classes of iris are joined, so 50 test rows belong to the joined class. Scores are distinct, so the
+ * curve has a point at every multiple of 1/50. */
 #define ROC_ROW                                                                                              \
     "{\"name\": \"I\", \"generate\": \"iris\", \"classes\": {\"a\": [\"setosa\", \"virginica\"], "           \
     "\"b\": [\"versicolor\"]}}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assessment: that nothing which is assessed was seen before, that choices are those of a nested loop written
- * by hand, and what cross-validation and comparison say. */
+/* Assessment: test rows never influence a fit or a choice, choices equal those of a nested loop, and the
+ * results of cross-validation and comparison. */
 #include "support/select.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static kfe_i_assessment assess(kfe_context *ctx, const kfe_spec *spec, const cha
     return out;
 }
 
-/* Mean of the first metric, weighted as the test rows are: the share of all answers. */
+/* The mean of the first metric, weighted by the numbers of test rows: the share of all test rows. */
 static double mean_value(const kfe_i_assessment *a)
 {
     double sum = 0;
@@ -57,7 +57,7 @@ static double mean_of(kfe_context *ctx, const kfe_spec *spec, const char *grid, 
 
 enum { NOISE_ROWS = 60, NOISE_COLS = 500, NOISES = 4 };
 
-/* Labels that have nothing to do with the points. */
+/* Labels that are independent of the points. */
 static kfe_data *noise(kfe_context *ctx, uint64_t seed, int64_t cols, double **values)
 {
     int class_of[NOISE_ROWS];
@@ -68,13 +68,14 @@ static kfe_data *noise(kfe_context *ctx, uint64_t seed, int64_t cols, double **v
     return support_dense(ctx, NOISE_ROWS, cols, *values, class_of);
 }
 
-/* Of this many answers by chance; three of these are a leak. */
+/* The standard error of the accuracy of random guesses; a deviation of three standard errors indicates a
+ * leak. */
 static double standard_error(int answers)
 {
     return sqrt(0.25 / answers);
 }
 
-/* The mistake: features learned on all rows, and only then cross-validation. */
+/* The classic mistake: learn features on all rows, then cross-validate. */
 static double leaking(kfe_context *ctx, const char *method, const char *params, const kfe_data *data)
 {
     int class_of[NOISE_ROWS];
@@ -138,7 +139,7 @@ static void test_choice_does_not_see_the_test_rows(void **state)
     kfe_spec_free(spec);
 }
 
-/* A column whose scale is another in the test rows: scaled by the training rows it drowns the others. */
+/* One column has another scale in the test rows: scaled by the training rows, it dominates the others there. */
 static void test_scaling_does_not_see_the_test_rows(void **state)
 {
     enum { ROWS = 40 };
@@ -161,7 +162,7 @@ static void test_scaling_does_not_see_the_test_rows(void **state)
     kfe_spec *spec = spec_of(ctx, "none", "scale=standard", NULL, "knn", NULL);
     assert_true(mean_of(ctx, spec, NULL, data, options) < 0.8);
     double all = 0;
-    for (int j = 0; j < 2; j++) { /* the mistake: all rows together */
+    for (int j = 0; j < 2; j++) { /* the mistake: scale all rows together */
         double mean = 0;
         double square = 0;
         for (int i = 0; i < ROWS; i++)
@@ -179,12 +180,12 @@ static void test_scaling_does_not_see_the_test_rows(void **state)
     free(x);
 }
 
-/* ---- choosing ---- */
+/* ---- choosing settings ---- */
 
 enum { ROWS = 45, COLS = 4 };
 
-/* Inner folds as assessments make them: those of the training rows of outer split o, with a random stream of
- * its own. */
+/* The inner folds that an assessment uses: those of the training rows of outer split o, with their own random
+ * stream. */
 static kfe_i_splits inner_folds(kfe_context *ctx, const kfe_data *data, const kfe_i_split *outer, int64_t o,
                                 int64_t folds)
 {
@@ -201,7 +202,7 @@ static kfe_i_splits inner_folds(kfe_context *ctx, const kfe_data *data, const kf
     return splits;
 }
 
-/* Adds up, for every setting, what it gets on these splits by hand. */
+/* For every setting, adds up its metric on these splits, computed without the search engine. */
 static void add_by_hand(const select_sample *s, const kfe_i_grid *grid, const kfe_i_splits *splits,
                         double *sums)
 {
@@ -304,7 +305,7 @@ static void test_plain_search_takes_the_best_mean(void **state)
     select_sample_free(&s);
 }
 
-/* One choice, on the first training parts, for all splits. */
+/* One choice, made on the first training parts, for all splits. */
 static void test_tuning_splits(void **state)
 {
     kfe_context *ctx = *state;
@@ -335,7 +336,7 @@ static void test_tuning_splits(void **state)
     select_sample_free(&s);
 }
 
-/* What a setting gets on the rows that the protocol sets apart for validation, by hand. */
+/* The metric of a setting on the validation rows of the protocol, computed without the search engine. */
 static void add_validation(const select_sample *s, const kfe_i_assessment *a, int64_t o, double *sums)
 {
     kfe_i_split one = a->splits.items[o];
@@ -347,8 +348,8 @@ static void add_validation(const select_sample *s, const kfe_i_assessment *a, in
     add_by_hand(s, &a->grid, &alone, sums);
 }
 
-/* Settings are compared on validation rows and assessed on the rows held out, each split for itself or all
- * together; also where inner folds are switched off. */
+/* Settings are compared on validation rows and assessed on held-out rows, per split or for all splits
+ * together, also without inner folds. */
 static void test_held_out_chooses_on_validation_rows(void **state)
 {
     kfe_context *ctx = *state;
@@ -371,7 +372,7 @@ static void test_held_out_chooses_on_validation_rows(void **state)
         add_validation(&s, &together, o, total);
         differ |= each.chosen[o] != each.chosen[0];
     }
-    assert_true(differ); /* else the two would be the same by chance */
+    assert_true(differ); /* otherwise the two could agree by chance */
     for (int64_t o = 0; o < 6; o++)
         assert_int_equal(together.chosen[o], best_of(4, total, 0));
     kfe_i_assessment_free(&each);
@@ -380,7 +381,7 @@ static void test_held_out_chooses_on_validation_rows(void **state)
     select_sample_free(&s);
 }
 
-/* ---- repeatable, and repeated ---- */
+/* ---- repeatability and repeats ---- */
 
 static void test_every_repeat_tests_every_row_once(void **state)
 {
@@ -431,7 +432,7 @@ static void test_seed_decides_and_threads_do_not(void **state)
     select_sample_free(&s);
 }
 
-/* ---- few members, bad requests ---- */
+/* ---- small classes and bad requests ---- */
 
 static void relabel(kfe_context *ctx, const select_sample *s, int members)
 {
@@ -522,7 +523,7 @@ static void test_positive_class(void **state)
     }
 }
 
-static void test_means_leave_out_what_is_unknown(void **state)
+static void test_means_skip_missing_values(void **state)
 {
     const double values[] = {1, 99, NAN, 99, 4, 99, 7, 99};
     double mean = 0;
@@ -552,7 +553,7 @@ int main(void)
         cmocka_unit_test(test_small_classes),
         cmocka_unit_test(test_bad_requests_are_refused),
         cmocka_unit_test(test_positive_class),
-        cmocka_unit_test(test_means_leave_out_what_is_unknown),
+        cmocka_unit_test(test_means_skip_missing_values),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grids: what is read, what is refused, and that every combination has one number. */
+/* Grids: reading, errors, and the numbering of combinations. */
 #include "support/support.h"
 
 #include <math.h>
@@ -196,7 +196,7 @@ static void test_too_many_settings_are_refused(void **state)
     assert_fails(ctx, KFE_EINVAL, "billion", make(ctx, &r, 0, NULL, &grid));
 }
 
-/* A name that two parts have. No method has one in common with a kernel, so this one is made up. */
+/* A name that two parts have. No method shares a name with a kernel, so this one is made up. */
 static void test_names_may_need_a_prefix(void **state)
 {
     typedef struct settings {
@@ -257,7 +257,7 @@ static void test_every_combination_has_one_number(void **state)
     kfe_i_grid_free(&grid);
 }
 
-/* What costs most to change is the leading digit. */
+/* The axis that costs most to change varies slowest. */
 static void test_costly_axes_change_least(void **state)
 {
     static const kfe_i_axis_place places[] = {KFE_AXIS_FIT, KFE_AXIS_KERNEL, KFE_AXIS_METHOD,
@@ -304,7 +304,7 @@ static void test_no_axis_is_one_setting(void **state)
     kfe_i_grid_free(&grid);
 }
 
-/* ---- the specification of a setting ---- */
+/* ---- the spec of a setting ---- */
 
 static void assert_formats(kfe_context *ctx, const kfe_i_param_table *table, const void *settings,
                            const char *expected)
@@ -359,7 +359,7 @@ static void test_specification_of_a_setting(void **state)
     kfe_i_grid_free(&grid);
 }
 
-/* What is not on an axis stays as the specification has it; both kernels follow an axis that both have. */
+/* Parameters without an axis keep the spec's value; an axis that two kernels share changes both. */
 static void test_other_parameters_stay(void **state)
 {
     kfe_context *ctx = *state;
@@ -383,7 +383,7 @@ static void test_other_parameters_stay(void **state)
     kfe_i_grid_free(&grid);
 }
 
-/* The kernel that a fit would take by itself can be varied without being named. */
+/* The parameters of the default kernel can be varied without naming the kernel. */
 static void test_default_kernel_has_parameters(void **state)
 {
     kfe_context *ctx = *state;
@@ -424,7 +424,7 @@ static void test_nested_features_have_a_place_of_their_own(void **state)
     }
 }
 
-/* A learner on the kernel is the method: its axes vary where the method's would. */
+/* A learner on the kernel takes the method's place: its axes vary where the method's would. */
 static void test_learner_on_the_kernel_is_the_method(void **state)
 {
     kfe_context *ctx = *state;
@@ -443,7 +443,7 @@ static void test_learner_on_the_kernel_is_the_method(void **state)
     kfe_i_grid_free(&grid);
 }
 
-/* ---- names that not all have ---- */
+/* ---- parameters that only some settings have ---- */
 
 static void test_optional_names_are_left_out_and_counted(void **state)
 {
@@ -467,7 +467,7 @@ static void test_optional_names_are_left_out_and_counted(void **state)
     assert_fails(ctx, KFE_EINVAL, "neighbors", make(ctx, &r, 1, NULL, &grid));
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 static kfe_status make_and_read(kfe_context *ctx, void *user)
 {
@@ -482,7 +482,7 @@ static kfe_status make_and_read(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     request r = large;
     (void)state;
@@ -490,19 +490,19 @@ static void test_memory_may_end_anywhere(void **state)
     support_sweep_all("grid", make_and_read, &r, 20);
 }
 
-/* ---- edges ---- */
+/* ---- values at the edge of a grid ---- */
 
 static void test_edges_of_a_grid(void **state)
 {
     static const struct {
         const char *grid;
-        int edges[4]; /* of each value */
+        int edges[4]; /* -1, 0 or 1 for each value */
         int count;
     } cases[] = {
         {"gamma=0.1,1,10", {-1, 0, 1}, 3},
-        {"gamma=10,scale,0.1", {1, 0, -1}, 3}, /* words lie nowhere */
+        {"gamma=10,scale,0.1", {1, 0, -1}, 3}, /* words have no order */
         {"gamma=1", {0}, 1},
-        {"neighbors=1,3,5", {0, 0, 1}, 3}, /* fewer than one neighbour are not possible */
+        {"neighbors=1,3,5", {0, 0, 1}, 3}, /* fewer than one neighbour is impossible */
         {"scale=none,standard", {0, 0}, 2},
     };
     kfe_context *ctx = *state;
@@ -539,7 +539,7 @@ int main(void)
         with_context(test_nested_features_have_a_place_of_their_own),
         with_context(test_learner_on_the_kernel_is_the_method),
         with_context(test_optional_names_are_left_out_and_counted),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups of rows: never in both parts of a split, folds of like size and like classes, one split per group. */
+/* Groups of rows: never in both parts of a split, folds of similar sizes and class shares, one split per
+ * group. */
 #include "support/select.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 enum { ROWS = 60, COLS = 3, GROUPS = 12 };
 
-/* Groups of sizes 1, 2, … that are not in order; of classes as the sample deals them. */
+/* Groups of sizes 1, 2, … in mixed order; the sample determines their classes. */
 static void set_groups(kfe_context *ctx, kfe_data *data, int64_t *groups)
 {
     for (int64_t i = 0; i < ROWS; i++)
@@ -61,7 +62,7 @@ static void test_groups_stay_together(void **state)
     select_sample_free(&s);
 }
 
-/* Twelve groups of five rows, six of each class: four folds of three groups, which have like many of each class. */
+/* Twelve groups of five rows, six groups of each class: four folds of three groups with similar class shares. */
 static void test_folds_are_balanced(void **state)
 {
     kfe_context *ctx = *state;
@@ -137,7 +138,7 @@ static void test_refusals(void **state)
     select_sample_free(&s);
 }
 
-/* A column that is taken for groups is the same as groups by hand on data without it. */
+/* Groups read from a column equal groups set explicitly on data without that column. */
 static void test_groups_from_a_column(void **state)
 {
     kfe_context *ctx = *state;
@@ -179,7 +180,7 @@ static void test_groups_from_a_column(void **state)
     free(x);
 }
 
-/* Given splits are used as they are, and inner folds are made of their training parts. */
+/* Given splits are used as they are, and inner folds divide their training parts. */
 static void test_given_splits(void **state)
 {
     kfe_context *ctx = *state;
@@ -236,7 +237,7 @@ static json_t *permuted(kfe_context *ctx, const kfe_data *data, const char *opti
     return json;
 }
 
-/* p is what follows from the values; it is the smallest possible for classes that are far apart. */
+/* p follows from the values; for well-separated classes it is the smallest possible one. */
 static void test_permutations(void **state)
 {
     kfe_context *ctx = *state;
@@ -260,8 +261,9 @@ static void test_permutations(void **state)
     }
 }
 
-/* All rows of a group have one class: rows of a group keep the same class, so that few arrangements exist and chance
- * does as well as often as it should. With two groups of each class, a third of the arrangements are the true one. */
+/* All rows of a group have one class and keep one class when permuted, so few arrangements exist, and chance
+ * succeeds as often as expected. With two groups of each class, a third of the arrangements equal the true
+ * one. */
 static void test_groups_are_permuted_as_a_whole(void **state)
 {
     kfe_context *ctx = *state;

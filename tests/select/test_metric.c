@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics against cases done by hand and against their meaning, counted pair by pair. */
+/* Metrics against cases computed by hand and against their definitions, pair by pair. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -34,9 +34,9 @@ static double of_values(kfe_context *ctx, const char *metric, int64_t rows, int6
 
 #define assert_near(value, expected) assert_below(fabs((value) - (expected)), EXACT)
 
-/* ---- called right or wrong ---- */
+/* ---- metrics of predicted classes ---- */
 
-/* Class 0: 4 rows, 3 found; class 1: 2 rows, 1 found; class 2: only called (once); class 3: nowhere. */
+/* Class 0: 4 rows, 3 found; class 1: 2 rows, 1 found; class 2: predicted once, but no rows; class 3: neither. */
 static const int32_t small_truth[] = {0, 0, 0, 0, 1, 1};
 static const int32_t small_predicted[] = {0, 0, 0, 1, 1, 2};
 
@@ -47,12 +47,13 @@ static void test_counts_by_hand(void **state)
     assert_near(of_classes(ctx, "accuracy", 6, 4, small_truth, small_predicted, NULL), 4.0 / 6);
     assert_near(of_classes(ctx, "error", 6, 4, small_truth, small_predicted, NULL), 2.0 / 6);
     assert_near(of_classes(ctx, "balanced-accuracy", 6, 4, small_truth, small_predicted, NULL), 5.0 / 8);
-    /* precision and recall: 1 and 3/4; 1/2 and 1/2; class 2 has 0; class 3 does not count */
+    /* precision and recall: 1 and 3/4; 1/2 and 1/2; class 2 has 0; class 3 is ignored */
     assert_near(of_classes(ctx, "f1", 6, 4, small_truth, small_predicted, NULL), (6.0 / 7 + 0.5 + 0) / 3);
 }
 
-/* Three rows of classes 0, 1, 2. By scores: row 0 is right everywhere; row 1 is accepted by nobody (one mistake);
- * row 2 is accepted by 0 and 2 (one mistake): 2 of 9. By labels, one wrong row of three is wrong twice. */
+/* Three rows of classes 0, 1, 2. By scores: row 0 is right everywhere; row 1 is accepted by no class (one
+ * mistake); row 2 is accepted by 0 and 2 (one mistake): 2 of 9. By labels, one wrong row of three counts
+ * twice. */
 static void test_one_against_the_rest_by_hand(void **state)
 {
     kfe_context *ctx = *state;
@@ -88,8 +89,8 @@ static double cross_validated(kfe_context *ctx, const char *learner, const char 
     return mean;
 }
 
-/* Votes of pairs and of neighbours are not decision values, so labels count: 2·error/3. One SVM for each class has
- * decision values, and iris has a class that no line separates from the rest. */
+/* Votes of pairs and of neighbours are not decision values, so labels count: 2·error/3. One SVM per class has
+ * decision values, and iris has a class that no hyperplane separates from the rest. */
 static void test_which_scores_are_decision_values(void **state)
 {
     kfe_context *ctx = *state;
@@ -119,9 +120,9 @@ static void test_confusion(void **state)
     assert_memory_equal(confusion, expected, sizeof expected);
 }
 
-/* ---- ranked ---- */
+/* ---- metrics of scores ---- */
 
-/* Two columns of scores from those of class 1, so that both classes can be asked for. */
+/* Two columns of scores, computed from those of class 1, so that either class can be the positive one. */
 static void two_columns(int64_t rows, const double *of_positive, double *scores)
 {
     for (int64_t i = 0; i < rows; i++) {
@@ -172,7 +173,7 @@ static void test_curve_joins_ties(void **state)
     kfe_i_free(ctx, points);
 }
 
-/* The share of pairs (in the class, outside) that are in the right order, ties counting one half. */
+/* The share of pairs (in the class, outside) in the right order; ties count one half. */
 static double auc_by_pairs(int64_t rows, int64_t classes, const int32_t *truth, const double *scores,
                            int64_t one)
 {
@@ -189,7 +190,7 @@ static double auc_by_pairs(int64_t rows, int64_t classes, const int32_t *truth, 
     return right / pairs;
 }
 
-/* The mean, over rows of the class, of the precision among rows that score at least as much. */
+/* The mean, over the rows of the class, of the precision among rows with at least the same score. */
 static double precision_by_rows(int64_t rows, int64_t classes, const int32_t *truth, const double *scores,
                                 int64_t one)
 {
@@ -241,7 +242,7 @@ static void test_ranks_of_two_classes(void **state)
         }
 }
 
-/* Four numbers, of which the last never occurs in the truth: the mean is over three. */
+/* Four classes, of which the last has no rows: the mean is over three. */
 static void test_ranks_of_several_classes(void **state)
 {
     kfe_context *ctx = *state;
@@ -270,14 +271,14 @@ static void test_values_by_hand(void **state)
     static const double truth[] = {1, 10, 2, 20, 3, 30};
     static const double predicted[] = {1, 13, 2, 20, 4, 26};
 
-    /* the columns have residuals 0, 0, 1 and 3, 0, −4; variations 2 and 200 */
+    /* the columns have residuals 0, 0, 1 and 3, 0, −4, and variations 2 and 200 */
     assert_near(of_values(ctx, "rmse", 3, 2, truth, predicted), sqrt(26.0 / 6));
     assert_near(of_values(ctx, "mae", 3, 2, truth, predicted), 8.0 / 6);
     assert_near(of_values(ctx, "r2", 3, 2, truth, predicted), (0.5 + (1 - 25.0 / 200)) / 2);
     assert_near(of_values(ctx, "r2", 3, 2, truth, truth), 1);
 }
 
-/* ---- where nothing can be said ---- */
+/* ---- undefined metrics ---- */
 
 static void test_undefined_is_nan(void **state)
 {
@@ -292,7 +293,7 @@ static void test_undefined_is_nan(void **state)
     assert_true(isnan(of_classes(ctx, "auc", 3, 3, ones, NULL, scores)));
     assert_true(isnan(of_values(ctx, "r2", 3, 2, constant, predicted)));
     assert_true(isnan(of_values(ctx, "r2", 1, 1, constant, predicted)));
-    /* these are defined all the same */
+    /* these metrics are defined nevertheless */
     assert_near(of_classes(ctx, "balanced-accuracy", 3, 2, ones, ones, NULL), 1);
     assert_near(of_classes(ctx, "f1", 3, 2, ones, ones, NULL), 1);
     assert_near(of_values(ctx, "mae", 1, 1, constant, predicted), 0.1);
@@ -379,8 +380,8 @@ static void test_failing_allocations(void **state)
     for (int m = 0; kfe_metric(m, &metric); m++)
         allocations +=
             support_sweep_run(&(support_sweep){.name = metric.name, .use = measure_once, .user = &metric}) -
-            1;                      /* the context's own */
-    assert_true(allocations >= 12); /* two of counts, and five for each of auc and average-precision */
+            1;                      /* the context's own allocations */
+    assert_true(allocations >= 12); /* two for counts, and five each for auc and average-precision */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Student's tail against closed forms, printed tables and quadrature; paired tests by hand. */
+/* Student's tail probability against closed forms, printed tables and quadrature; paired tests by hand. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "select/significance.h"
 
 #define PI 3.14159265358979323846
-/* Some tens of roundings, and exp of an argument of several hundreds. */
+/* A few dozen roundings, and exp of an argument of several hundred. */
 #define RELATIVE 1e-12
 
 static void assert_tail(double t, double degrees, double expected)
@@ -19,7 +19,7 @@ static void assert_tail(double t, double degrees, double expected)
     assert_true(kfe_i_student_two_sided(-t, degrees) == p);
 }
 
-/* With 1, 2 and 4 degrees of freedom, written so that nothing cancels. */
+/* With 1, 2 and 4 degrees of freedom, in forms without cancellation. */
 static void test_closed_forms(void **state)
 {
     (void)state;
@@ -34,7 +34,8 @@ static void test_closed_forms(void **state)
     }
 }
 
-/* Simpson's rule on the density, t = √ν·tan θ: cos^(ν−1) θ over 0 … atan(t/√ν), as a share of 0 … π/2. */
+/* Simpson's rule on the density with t = √ν·tan θ: the integral of cos^(ν−1) θ over 0 … atan(t/√ν), as a
+ * share of 0 … π/2. */
 static double tail_by_quadrature(double t, double degrees)
 {
     enum { STEPS = 20000 };
@@ -67,7 +68,7 @@ static void test_quadrature(void **state)
         }
 }
 
-/* Percentage points as printed in any table, p = 0.05 and 0.01. */
+/* Percentage points from printed tables, p = 0.05 and 0.01. */
 static void test_printed_points(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void test_many_degrees_are_normal(void **state)
     (void)state;
     for (double t = 0; t < 8; t += 0.37) {
         double normal = erfc(t / sqrt(2));
-        /* they differ by φ(t)(t³ + t)/2ν and smaller terms, and p ≥ 2φ(t)t/(t² + 1) */
+        /* the two differ by φ(t)(t³ + t)/2ν and smaller terms, and p ≥ 2φ(t)t/(t² + 1) */
         double bound = (t * t + 1) * (t * t + 1) / 4e9 + RELATIVE;
         assert_below(fabs(kfe_i_student_two_sided(t, 1e9) - normal), bound * normal);
         assert_below(fabs(kfe_i_student_two_sided(t, 1e300) - normal), RELATIVE * normal);
@@ -154,7 +155,7 @@ static void test_degenerate_pairs(void **state)
     assert_fails(ctx, KFE_EINVAL, "pairs", kfe_paired_test(ctx, -3, a, b, 0, &t, &p));
 }
 
-/* If there is no difference, p is uniform: of many tests about a tenth have p < 0.1. */
+/* Without a difference p is uniform: about a tenth of many tests have p < 0.1. */
 static void test_p_is_uniform_without_difference(void **state)
 {
     enum { TESTS = 4000, PAIRS = 6 };
@@ -170,7 +171,7 @@ static void test_p_is_uniform_without_difference(void **state)
     assert_below(fabs((double)small - 0.1 * TESTS), 5 * sqrt(0.09 * TESTS));
 }
 
-/* The same numbers summed in another order are no evidence of a difference. */
+/* The same numbers summed in another order do not differ. */
 static void test_rounding_is_a_tie(void **state)
 {
     static const double a[] = {0.9, 0.85, 0.7, 0.8};
@@ -179,7 +180,7 @@ static void test_rounding_is_a_tie(void **state)
 
     (void)state;
     assert_true(result.mean_difference == 0 && result.statistic == 0 && result.p == 1);
-    b[0] += 0.01; /* one real difference is not hidden by the ties */
+    b[0] += 0.01; /* ties do not hide one real difference */
     result = kfe_i_paired_t(4, a, b);
     assert_below(fabs(result.mean_difference + 0.01 / 4), 1e-12);
 }

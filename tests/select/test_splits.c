@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits by what they must keep to: every row once, proportions, the same seed the same rows. */
+/* Splits: every row occurs once, classes keep their proportions, and a seed determines the rows. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static kfe_i_protocol protocol_of(kfe_context *ctx, const char *options)
     return protocol;
 }
 
-/* Class g has sizes[g] rows, mixed. */
+/* Class g has sizes[g] rows, in mixed order. */
 static kfe_i_target target_of(kfe_context *ctx, int classes, const int64_t *sizes)
 {
     const char *labels[MAX_ROWS];
@@ -53,7 +53,7 @@ static kfe_i_splits make(kfe_context *ctx, const char *options, const kfe_i_targ
     return splits;
 }
 
-/* Train and test are increasing and make up exactly the rows marked in `expected`. */
+/* Checks that train and test are increasing and together contain exactly the rows marked in `expected`. */
 static void check_partition(const kfe_i_split *split, int64_t rows, const char *expected)
 {
     char seen[MAX_ROWS] = {0};
@@ -165,7 +165,7 @@ static void test_folds(void **state)
     kfe_i_target_free(&target);
 }
 
-/* Real targets, and data without any, are divided without classes. */
+/* Without classes (real targets or no targets), rows are divided regardless of the target. */
 static void test_folds_without_classes(void **state)
 {
     kfe_context *ctx = *state;
@@ -200,7 +200,7 @@ static void test_random_shares(void **state)
 {
     kfe_context *ctx = *state;
     static const int64_t sizes[] = {60, 30, 10};
-    static const int64_t expected[] = {15, 8, 2}; /* of 25: 15, 7.5 and 2.5, the tie broken at random */
+    static const int64_t expected[] = {15, 8, 2}; /* of 25: 15, 7.5 and 2.5; the tie is broken at random */
     kfe_i_target target = target_of(ctx, 3, sizes);
     kfe_i_splits splits = make(ctx, "split=random,train-size=0.25,repeats=60", &target, 0);
     int64_t larger[3] = {0};
@@ -227,7 +227,7 @@ static void test_random_shares(void **state)
     kfe_i_target_free(&target);
 }
 
-/* Rounded up or down, each class: the last rows go to different ones. */
+/* The shares of each class are rounded up or down; the remaining rows go to different classes. */
 static void test_random_shares_are_rounded(void **state)
 {
     kfe_context *ctx = *state;
@@ -266,15 +266,15 @@ static void test_random_without_classes(void **state)
         for (int64_t i = 0; i < 40; i++)
             chosen[splits.items[s].train[i]]++;
     }
-    assert_true(most > least); /* nobody keeps the proportions */
-    /* each row is as likely as any other: five standard deviations of the binomial distribution */
+    assert_true(most > least); /* without stratification the proportions vary */
+    /* every row is equally likely: five standard deviations of the binomial distribution */
     for (int64_t i = 0; i < 99; i++)
         assert_below(fabs((double)chosen[i] - 300 * 40.0 / 99), 5 * sqrt(300 * 40.0 / 99 * 59.0 / 99));
     kfe_i_splits_free(&splits);
     kfe_i_target_free(&target);
 }
 
-/* Whatever the sizes: the total is exact, classes of two and more are on both sides when there is a way. */
+/* For any sizes the total is exact, and classes of two or more rows are on both sides if that is possible. */
 static void test_random_keeps_small_classes(void **state)
 {
     kfe_context *ctx = *state;
@@ -310,7 +310,7 @@ static void test_random_keeps_small_classes(void **state)
     }
 }
 
-/* Many pairs and one large class, which gives what the pairs need. */
+/* Many classes of two rows and one large class, which gives up the rows that the small ones need. */
 static void test_large_class_gives_way(void **state)
 {
     kfe_context *ctx = *state;
@@ -322,7 +322,7 @@ static void test_large_class_gives_way(void **state)
     sizes[30] = 500;
     sizes[31] = 100;
     kfe_i_target target = target_of(ctx, 32, sizes);
-    splits = make(ctx, "split=random,train-size=66", &target, 0); /* a tenth: 0.2 of each pair */
+    splits = make(ctx, "split=random,train-size=66", &target, 0); /* a tenth: 0.2 rows of each pair */
     const kfe_i_split *split = only(&splits);
     assert_int_equal(split->train_count, 66);
     for (int64_t g = 0; g < 32; g++) {
@@ -330,7 +330,7 @@ static void test_large_class_gives_way(void **state)
         int64_t in_test = count_class(&target, split->test, split->test_count, g);
         if (in_train + in_test == 2)
             assert_int_equal(in_train, 1);
-        else /* the 36 that remain are shared nearly as 500 to 100 */
+        else /* the remaining 36 are shared nearly in proportion to 500 and 100 */
             assert_true(in_train + in_test == 500 ? in_train >= 28 && in_train <= 32 : in_train >= 4);
     }
     kfe_i_splits_free(&splits);
@@ -378,7 +378,7 @@ static void test_seed_and_purpose(void **state)
         assert_false(same_splits(&first, &purpose));
         assert_false(same_splits(&first, &seed));
         assert_false(same_splits(&purpose, &seed));
-        /* repeats differ, and more of them do not change the first */
+        /* repeats differ, and more repeats do not change the first ones */
         int64_t half = first.count / 2;
         kfe_i_splits tail = {.items = first.items + half, .count = half};
         kfe_i_splits head = {.items = first.items, .count = half};
@@ -424,7 +424,7 @@ static void test_subset(void **state)
     kfe_i_target_free(&target);
 }
 
-/* ---- what cannot be divided ---- */
+/* ---- data that cannot be divided ---- */
 
 static void test_small_classes_give_one_warning(void **state)
 {
@@ -525,9 +525,9 @@ static void test_file(void **state)
     kfe_i_target_free(&target);
 }
 
-/* ---- held out ---- */
+/* ---- held-out rows ---- */
 
-/* 5 × 2: one part of every third row is held out for all tests; training and validation share the rest. */
+/* 5 × 2: a third of the rows is held out for all tests; training and validation share the rest. */
 static void test_held_out(void **state)
 {
     kfe_context *ctx = *state;
@@ -555,7 +555,7 @@ static void test_held_out(void **state)
         assert_int_equal(split->repeat, s / 2);
         assert_int_equal(split->fold, s % 2);
     }
-    /* the folds of a repeat change places */
+    /* the two folds of a repeat swap roles */
     assert_memory_equal(splits.items[0].train, splits.items[1].validation, 30 * sizeof(int64_t));
     kfe_i_splits_free(&splits);
     kfe_i_target_free(&target);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits when memory runs out: the failure is reported and nothing leaks. */
+/* Splits under failing allocations: the failure is reported and nothing leaks. */
 #include "support/fit.h"
 #include "support/sweep.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search engine shares distances, kernel matrices and fits among settings and splits. What it finds must
- * be what fitting and predicting by the public calls, one setting and one split at a time, finds. */
+/* The search engine shares distances, kernel matrices and fits among settings and splits. Its results must
+ * equal those of the public calls with one setting and one split at a time. */
 #include "support/select.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { ROWS = 66, COLS = 6, FOLDS = 3, SPLITS = FOLDS + 1 };
 
-/* ---- splits, by hand ---- */
+/* ---- explicit splits ---- */
 
 typedef struct parts {
     kfe_i_split items[SPLITS];
@@ -47,7 +47,7 @@ typedef struct sweep_case {
     int classes; /* 0: real targets */
 } sweep_case;
 
-#define EXACT "stop=1e-9" /* two ways to the same SVM must not differ by where they stop */
+#define EXACT "stop=1e-9" /* the two paths to one SVM must not differ by where they stop */
 
 static const sweep_case cases[] = {
     {"oc", "oc", NULL, {NULL}, "knn", NULL, {"dim=1,3,2", "neighbors=1,3"}, SELECT_DENSE, 4},
@@ -316,9 +316,9 @@ static double *run_sweep(const opened *o, const unsigned char *wanted, double *v
     return values;
 }
 
-/* ---- the oracle ---- */
+/* ---- the public calls ---- */
 
-/* Predicted classes are the same; what is continuous is so up to what the methods make of rounding. */
+/* Predicted classes are equal; continuous values are equal up to the rounding that the methods amplify. */
 static void assert_same_value(const opened *o, int64_t split, int64_t setting, int64_t metric, double got,
                               double expected)
 {
@@ -357,7 +357,7 @@ static void test_every_value_is_that_of_fitting_by_hand(void **state)
     }
 }
 
-/* Were all values the same, the comparison would say nothing. */
+/* If all values were equal, the comparison would prove nothing. */
 static void test_the_values_differ(void **state)
 {
     int differing = 0;
@@ -382,7 +382,7 @@ static void compare_runs(const opened *o, const double *a, const double *b)
                           i % o->metric_count, a[i], b[i]);
 }
 
-/* A matrix that is never stored cannot be shared. */
+/* A matrix that is never stored cannot be shared, but gives the same values. */
 static void test_without_sharing_it_is_the_same(void **state)
 {
     kfe_context *ctx = *state;
@@ -422,7 +422,7 @@ static void test_threads_change_nothing(void **state)
     }
 }
 
-/* ---- only what is wanted ---- */
+/* ---- subsets of settings and splits ---- */
 
 static void check_wanted(const opened *o, uint64_t seed)
 {
@@ -478,7 +478,7 @@ static void test_support_vectors_are_counted(void **state)
     }
 }
 
-/* ---- classes that a training part lacks ---- */
+/* ---- classes that are missing from a training part ---- */
 
 static void only_in_tests(opened *o, int class, int64_t split)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search engine when things go wrong: data that does not fit, memory that runs out, threads that must not
- * meet in what belongs to the user. */
+/* The search engine under failures: unsuitable data, failing allocations, and threads that must not call the
+ * user's hooks at the same time. */
 #include "support/select.h"
 #include "support/sweep.h"
 
@@ -84,7 +84,7 @@ static kfe_status sweep_text(kfe_context *ctx, const char *method, const char *k
     return status;
 }
 
-/* ---- what is refused ---- */
+/* ---- refused input ---- */
 
 static void test_what_cannot_be_measured_is_refused(void **state)
 {
@@ -105,7 +105,7 @@ static void test_what_cannot_be_measured_is_refused(void **state)
     select_sample_free(&real);
 }
 
-/* The row is that of the data, not of the part in which it was found. */
+/* The message has the row of the whole data, not of the part in which the number was found. */
 static void test_bad_numbers_are_named_by_their_row(void **state)
 {
     static const char *const methods[] = {"koc", "pca", "none"};
@@ -156,7 +156,7 @@ static void test_given_matrix_must_be_symmetric(void **state)
 
 /* ---- failed cells ---- */
 
-/* Numbers around 1e5 to the power 100 are not finite; to the power 1 they are. */
+/* Numbers around 1e5 overflow when raised to the power 100, but not to the power 1. */
 static void make_large(select_sample *s)
 {
     for (int64_t i = 0; i < ROWS * COLS; i++)
@@ -236,7 +236,7 @@ static void test_all_settings_failing_is_an_error_with_the_first_reason(void **s
     select_sample_free(&s);
 }
 
-/* ---- one thread at a time in what belongs to the user ---- */
+/* ---- one thread at a time in the user's hooks ---- */
 
 typedef struct door {
     support_allocator allocator;
@@ -301,8 +301,8 @@ static void *watched_reallocate(void *user, void *block, size_t size)
     return result;
 }
 
-/* Features that overflow are refused in every fold: all threads clean up at once. */
-static void test_memory_is_one_door_also_when_folds_fail(void **state)
+/* Features overflow in every fold, so all threads clean up at once. */
+static void test_one_thread_allocates_at_a_time_also_when_folds_fail(void **state)
 {
     static const char *const methods[] = {"koc", "pca"};
 
@@ -357,7 +357,7 @@ static void test_cancelling_stops(void **state)
     select_sample_free(&s);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 typedef struct walk_request {
     const char *method, *params, *kernel, *learner, *axis;
@@ -385,7 +385,7 @@ static kfe_status walk(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const walk_request requests[] = {
         {"koc", NULL, "rbf", "knn", "gamma=scale,1", NULL},
@@ -419,9 +419,9 @@ int main(void)
         with_context(test_a_failed_setting_is_a_failed_cell),
         with_context(test_all_settings_failing_is_an_error_with_the_first_reason),
         with_context(test_user_kernels_are_called_by_one_thread),
-        cmocka_unit_test(test_memory_is_one_door_also_when_folds_fail),
+        cmocka_unit_test(test_one_thread_allocates_at_a_time_also_when_folds_fail),
         with_context(test_cancelling_stops),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

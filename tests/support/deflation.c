@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems with real targets for the tests of the deflation methods, and deflation with every matrix formed. */
+/* Problems with real targets, and deflation with every matrix formed, for the tests of the deflation methods. */
 #include "support/deflation.h"
 
 #include <math.h>

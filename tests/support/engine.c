@@ -36,7 +36,7 @@ const engine_case *engine_case_named(const char *name)
 
 /* ---- points ---- */
 
-/* Which point of the cloud, or which place on the line, example i is. */
+/* The point of the cloud, or the position on the line, that example i takes. */
 static int64_t place_of(engine_shape shape, int64_t i)
 {
     switch (shape) {
@@ -112,7 +112,7 @@ void engine_close(engine_problem *problem)
     memset(problem, 0, sizeof *problem);
 }
 
-/* ---- the truth ---- */
+/* ---- the explicit matrix ---- */
 
 static double entry(const engine_case *one, const double *x, const double *y)
 {
@@ -175,7 +175,7 @@ double engine_orthonormality(int64_t n, int64_t k, const double *v)
     return largest;
 }
 
-/* ---- watching ---- */
+/* ---- cancellation and memory ---- */
 
 int engine_stop_asked(void *user)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random problems, fits by the public header, and the dense algebra that tests compare with. */
+/* Random problems, fits through the public header, and the dense linear algebra that tests compare with. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -122,7 +122,7 @@ void support_csr_free(support_csr *arrays)
 
 /* ---- fitting ---- */
 
-/* Columns are left as they are, so that a test knows what the method saw. */
+/* The columns are not scaled, so that a test knows what the method saw. */
 kfe_model *support_fit(kfe_context *ctx, const char *method, const char *params, const char *kernel,
                        const kfe_data *train)
 {
@@ -520,8 +520,8 @@ static double dot(int64_t rows, const double *x, int64_t x_step, const double *y
     return sum;
 }
 
-/* Takes the parts along the first `count` columns of the orthonormal q (rows × stride) out of x, twice, since
- * once leaves rounding of the size of what was taken. */
+/* Orthogonalises x against the first `count` columns of the orthonormal q (rows × stride). It does so twice,
+ * because one pass leaves a rounding error as large as what it removed. */
 static void take_out(int64_t rows, const double *q, int64_t stride, int64_t count, double *x, int64_t step)
 {
     for (int pass = 0; pass < 2; pass++)

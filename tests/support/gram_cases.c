@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operator of every form, with the matrix that it should equal. */
+/* One Gram operator of every form, with the matrix that it should equal. */
 #include "support/gram_cases.h"
 
 #include "core/rng.h"
@@ -23,7 +23,7 @@ static void make_strings(gram_data *data)
     }
 }
 
-/* Every second row and then some of the others, backwards. */
+/* Lists every second row, then some of the others in descending order. */
 static void make_subset(gram_data *data)
 {
     int64_t all = data->all = data->size + data->size / 2 + 3;
@@ -70,7 +70,7 @@ void gram_data_free(gram_data *data)
     memset(data, 0, sizeof *data);
 }
 
-/* ---- the truth ---- */
+/* ---- entries by the formulas ---- */
 
 static long double dot(const gram_data *data, int64_t i, int64_t j)
 {
@@ -108,7 +108,7 @@ static long double scaled(const gram_data *data, int64_t i, int64_t j)
     return 3 * gaussian(data, i, j);
 }
 
-/* Pairs of places with the same two letters. */
+/* The number of pairs of positions with the same two letters. */
 static long double strings(const gram_data *data, int64_t i, int64_t j)
 {
     int places = 0;
@@ -119,7 +119,7 @@ static long double strings(const gram_data *data, int64_t i, int64_t j)
     return places;
 }
 
-/* ---- how far off entries may be ---- */
+/* ---- allowed errors of an entry ---- */
 
 static double slack_dot(const gram_data *data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables and targets in memory, and fits of predictors on them, for the tests of learners. */
+/* Tables and targets in memory, and fits of classifiers and regressors on them, for tests/learn. */
 #include "support/learn.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ kfe_i_target learn_classes(kfe_context *ctx, int64_t rows, const int *class_of)
     return target;
 }
 
-/* Everything that a fit needs, made by name. */
+/* Makes everything that a fit needs from the learner's name and parameters. */
 static kfe_status prepare(kfe_context *ctx, const char *name, const char *params, const kfe_i_target *target,
                           const kfe_i_learner **learner, void **settings)
 {

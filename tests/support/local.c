@@ -74,7 +74,7 @@ kfe_status support_local_fit(support_views *s, const char *method, const char *p
     return status;
 }
 
-/* Of a given matrix, landmarks are the numbers of its columns. */
+/* For a given kernel matrix, landmarks are column numbers. */
 static kfe_i_table landmarks_of(const support_views *train, int view, double *numbers)
 {
     if (kfe_i_kernel_list_given(&train->kernels, view) != 1)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems of several views made by hand, for the tests of the localized methods, which are called directly.
- */
+/* Make problems of several views and fit localized methods on them directly, without the public header. */
 #ifndef KFE_TESTS_SUPPORT_LOCAL_H
 #define KFE_TESTS_SUPPORT_LOCAL_H
 
@@ -20,28 +19,30 @@ typedef struct support_views {
     kfe_i_problem problem;
 } support_views;
 
-/* No views yet; class_of is read now. */
+/* Starts without views. class_of is read during the call only. */
 kfe_status support_views_begin(kfe_context *ctx, int64_t rows, const int *class_of, support_views *out);
 /* A dense view that borrows the values. */
 void support_views_add(support_views *s, const char *name, int64_t cols, const double *values);
-/* A kernel on one of the views, prepared on it. */
+/* Adds a kernel on one of the views and prepares it. */
 kfe_status support_views_kernel(support_views *s, int view, const char *text);
 void support_views_end(support_views *s);
 
-/* Fits by kfe_i_method.fit, parameters as the user writes them. */
+/* Fits by kfe_i_method.fit; parameters are written as users write them. */
 kfe_status support_local_fit(support_views *s, const char *method, const char *params, kfe_i_solution *out);
-/* Decision values of the views (malloc), each training example being a landmark. */
+/* Decision values at the points of the views, with every training example as a landmark. The caller frees
+ * them. */
 double *support_local_outputs(const support_views *train, const kfe_i_solution *solution,
                               const support_views *data);
-/* A record of the solution; the test fails if there is none. */
+/* A record of the solution; the test fails if the record is missing. */
 const double *support_local_record(const kfe_i_solution *solution, const char *name, int64_t *count);
-/* The objective at the end. */
+/* The last value of the objective. */
 double support_local_objective(const kfe_i_solution *solution);
-/* Fails the test unless primal and dual meet, relative to the objective. At the optimum both are ½(Σα + C·Σ hinge): the
- * outputs are those of the projector, the α those of the solver. For solutions without a gate ridge. */
+/* Fails the test unless the primal and the dual objective agree, relative to the objective. At the optimum
+ * both are ½(Σα + C·Σ hinge); the outputs come from the projector and α from the solver. Only for
+ * solutions without a ridge on the gate. */
 void support_local_check_gap(const support_views *views, const kfe_i_solution *solution, const int *class_of,
                              double c, double tolerance);
-/* Share of the examples whose outputs name their class. */
+/* The share of examples whose class has the largest output. */
 double support_local_accuracy(const support_views *train, const kfe_i_solution *solution,
                               const support_views *data, const int *class_of);
 

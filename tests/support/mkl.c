@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fits with several kernels, and optima of SVMs by LIBSVM, for the tests of mkl and joint methods. */
+/* Fits with several kernels, and the optimum of SVMs by LIBSVM, for the tests of the mkl and joint methods. */
 #include "support/mkl.h"
 #include "support/sweep.h"
 

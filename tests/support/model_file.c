@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Model files taken apart, altered and signed again, for the tests of the loader. */
+/* Model files that are taken apart, altered and signed again, for the tests of the loader. */
 #include "support/model_file.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void hash_tensors(kfe_i_sha256 *hash, const json_t *header, int wide)
     }
 }
 
-/* Makes both checksums right, so that only the content is wrong. */
+/* Computes both checksums again, so that only the content is wrong. */
 static void sign(const model_file *f)
 {
     kfe_i_sha256 hash;
@@ -82,7 +82,7 @@ static void sign(const model_file *f)
     json_object_set_new(model_file_metadata(f), "sha256", json_string(hex));
 }
 
-/* The bytes of the file; malloc. */
+/* The bytes of the file. The caller frees them. */
 static unsigned char *assemble(const model_file *f, size_t *size)
 {
     sign(f);

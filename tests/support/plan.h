@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run small plans of reproductions, put together from these pieces. */
+/* Put small plans for `kfe reproduce` together and run them. */
 #ifndef KFE_TESTS_SUPPORT_PLAN_H
 #define KFE_TESTS_SUPPORT_PLAN_H
 
@@ -17,9 +17,9 @@
 #define SMC "\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5}"
 #define REAL "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}}"
 
-/* The report of a plan, as JSON, for json_decref. NULL settings: none given. */
+/* Runs a plan and returns its report as JSON, for json_decref. settings NULL: the defaults. */
 json_t *support_reproduce(kfe_context *ctx, const char *text, const rep_settings *settings);
-/* One entry of its results, and a number in it; both must exist. */
+/* One entry of the results, and one of its numbers; the test fails if either is missing. */
 const json_t *support_result(const json_t *report, size_t index);
 double support_result_number(const json_t *result, const char *key);
 

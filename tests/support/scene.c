@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data of several views and fits on them, for the tests of methods of several views. */
+/* Data of several views and fits on it, for the tests of methods with several views. */
 #include "support/scene.h"
 
 #include <math.h>

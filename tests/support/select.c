@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of every kind of data and evaluation by hand, for the tests of searches. */
+/* Samples of every kind of data, and evaluations without the search engine, for the tests of searches. */
 #include "support/select.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ void select_sample_free(select_sample *s)
     memset(s, 0, sizeof *s);
 }
 
-/* ---- rows by hand ---- */
+/* ---- picking rows ---- */
 
 static void pick_dense(const select_sample *s, const int64_t *rows, int64_t count, const int64_t *columns,
                        int64_t first, int64_t cols, kfe_i_table *out)
@@ -187,7 +187,7 @@ kfe_data *select_pick(const select_sample *s, const int64_t *rows, int64_t count
     return data;
 }
 
-/* ---- measures, by their definitions ---- */
+/* ---- metrics by their definitions ---- */
 
 const char *select_metric_name(const select_sample *s, int metric)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SVM duals with known kernels, and checks of their optimality, for the tests of the solver. */
+/* SVM duals with known kernels, and checks of optimality, for the tests of the solver. */
 #include "support/smo.h"
 
 #include <libsvm/svm.h>
@@ -32,7 +32,7 @@ smo_problem smo_make_points(uint64_t seed, int64_t n, int64_t cols, double apart
         p.sign[i] = class_of[i] ? -1 : 1;
         p.upper[i] = 1;
     }
-    p.sign[n - 1] = -p.sign[0]; /* both, however few they are */
+    p.sign[n - 1] = -p.sign[0]; /* both labels occur, however few points there are */
     free(class_of);
     return p;
 }
@@ -124,7 +124,7 @@ kfe_i_smo_result smo_solve(kfe_context *ctx, smo_problem *p, double tolerance, i
     return result;
 }
 
-/* ---- the truth about an α ---- */
+/* ---- optimality of given coefficients ---- */
 
 static double decision(const smo_problem *p, const double *alpha, int64_t i)
 {
@@ -184,7 +184,7 @@ void smo_assert_feasible(const smo_problem *p, int64_t iterations)
         assert_true(p->alpha[i] >= 0 && p->alpha[i] <= p->upper[i]);
         sum += p->sign[i] * p->alpha[i];
     }
-    /* every iteration rounds two coefficients */
+    /* each iteration rounds two coefficients */
     assert_below(fabs(sum), tolerance_sum(p->n, smo_total(p->n, p->alpha)) +
                                 sqrt((double)iterations) * DBL_EPSILON * largest);
 }

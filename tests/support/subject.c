@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods, kernels and data of the conformance suite, and how far apart their features may be. */
+/* Methods, kernels and data of the conformance suite, and the distance that their features may have. */
 #include "support/subject.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ support_subject *support_subjects(int *count)
 
 int64_t support_reversed_row(int64_t i)
 {
-    /* the first of each class stay in front, so that classes keep their order */
+    /* the first example of each class stays in front, so that the classes keep their order */
     return i < SUBJECT_CLASSES ? i : SUBJECT_ROWS - 1 - (i - SUBJECT_CLASSES);
 }
 
@@ -77,7 +77,7 @@ static int64_t row_of(const support_variant *variant, int64_t i)
     return variant->reversed ? support_reversed_row(i) : i;
 }
 
-/* Not negative, a quarter of them zero, so that every kernel on numbers can take them, dense or sparse. */
+/* Nonnegative numbers, a quarter of them zero: every kernel on numbers accepts them, dense or sparse. */
 static double *base_points(int64_t rows, int test, int **class_of)
 {
     double *x;
@@ -102,7 +102,7 @@ static double *points(const support_variant *variant, int64_t rows, int64_t cols
     return x;
 }
 
-/* A given kernel matrix: between these points and the plain training points (in the same order). */
+/* A given kernel matrix between these points and the plain training points (in the same order). */
 static double *given_matrix(const support_variant *variant, int64_t rows, int **class_of)
 {
     const support_variant plain = {.reversed = variant->reversed};
@@ -126,7 +126,7 @@ static double *given_matrix(const support_variant *variant, int64_t rows, int **
     return k;
 }
 
-/* Letters drawn from four, each class with a favourite. */
+/* Strings of four letters; each class prefers one letter. */
 static void make_strings(const support_subject *subject, const support_variant *variant, int64_t rows,
                          support_made *made)
 {
@@ -205,10 +205,10 @@ void support_made_free(support_made *made)
 
 /* ---- fitting ---- */
 
-/* What a parameter is in a tight fit; NULL: no other than usual. SVMs are solved to SUBJECT_STOP. The
- * alternation converges slowly, and a search may stop a step earlier or later by rounding: so both make the
- * same few steps, which are continuous functions of the data. Clusters, with more points than classes, would
- * begin where the seed and the order of the examples put them. */
+/* The value of a parameter in a tight fit; NULL: the usual value. SVMs are solved up to SUBJECT_STOP. The
+ * alternation converges slowly, and rounding may end a search one step earlier or later, so both make the
+ * same few steps, which are continuous functions of the data. `dim` is the number of classes,
+ * because further points start at clusters that depend on the seed and on the order of the examples. */
 static const char *tight_value(const char *name)
 {
     static const char *const values[][2] = {
@@ -257,7 +257,7 @@ static double noise(uint64_t *random)
     return 1 + PERTURBATION * (2 * support_uniform(random) - 1);
 }
 
-/* Symmetric relative noise on a kernel matrix. */
+/* Adds symmetric relative noise to a kernel matrix. */
 static void perturb_kernel(uint64_t random, double *k)
 {
 
@@ -294,8 +294,8 @@ static kfe_model *fit_matrix(const support_subject *subject, const kfe_data *tra
     return support_subject_fit(&given, NULL, *matrix);
 }
 
-/* How far apart are the features of new points by a model and, after a change of their kernel values as well,
- * by another. */
+/* Distance between the features of new points by one model and, after a change of their kernel values as
+ * well, by another model. */
 static double distance_at_new_points(const support_subject *subject, uint64_t random, const kfe_data *train,
                                      const kfe_model *a, const kfe_model *b)
 {
@@ -376,7 +376,8 @@ static double sensitivity(const support_subject *subject, uint64_t seed)
     return change;
 }
 
-/* The largest of several: methods that choose examples answer some changes by another choice. */
+/* The largest of several sensitivities: a method that chooses examples answers some changes with another
+ * choice. */
 static double worst_sensitivity(const support_subject *subject)
 {
     double worst = 0;
@@ -388,8 +389,8 @@ static double worst_sensitivity(const support_subject *subject)
 
 /* ---- comparing ---- */
 
-/* The largest distance of the running test that is beyond the cap and yet explained by the sensitivity of the
- * problem; 0: none. */
+/* The largest distance in the running test that exceeds the cap although the sensitivity of the problem
+ * explains it; 0: none. */
 static double undecided;
 
 kfe_matrix support_subject_features(const support_subject *s, const char *params, const kfe_data *train,
@@ -419,18 +420,18 @@ static int is_localized(const support_subject *s)
     return 0;
 }
 
-/* How far features may be apart, when numbers are kept to this precision and the problem answers relative
- * changes with `sensitivity` times as much. */
+/* The allowed distance of features if numbers have this relative precision and the problem multiplies
+ * relative changes by `sensitivity`. */
 static double allowed_distance(const support_subject *s, double precision, double sensitivity)
 {
     double allowed = 0;
 
-    /* a violation of the margins, which are of order one, is answered like a change of the kernel of the same
-     * size */
+    /* margins are of order one, so violating them changes the features as much as an equally large change of
+     * the kernel */
     if (s->tight && s->method.flags & KFE_HAS_PREDICTOR)
         precision = fmax(precision, SUBJECT_STOP);
-    /* SVMs on the few dimensions of a localized kernel are settled by their objective only: a hyperplane
-     * that misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
+    /* the objective alone determines SVMs on the few dimensions of a localized kernel: a hyperplane whose
+     * objective misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
     if (s->tight && is_localized(s))
         allowed = sqrt(2 * SUBJECT_STOP);
     return allowed + tolerance_sensitivity(SUBJECT_ROWS, precision, sensitivity);
@@ -501,8 +502,8 @@ typedef struct job {
     support_subject subject;
 } job;
 
-/* No if the kernel is indefinite and the method refuses it; nor tightly if an SVM warns that it stopped early, as
- * they do for kernel values of thousands. */
+/* No, if the method refuses the kernel as indefinite. Also no for tight fits if an SVM warns that it stopped
+ * early, which happens for kernel values in the thousands. */
 static int can_be_fitted(const support_subject *s)
 {
     support_made train = support_make(s, &(support_variant){0});

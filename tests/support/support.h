@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests share: CMocka's includes, a context per test, temporary files, counting allocator. */
+/* Include this header in every test: CMocka, one context per test, temporary files, a counting allocator and
+ * the log. */
 #ifndef KFE_TESTS_SUPPORT_SUPPORT_H
 #define KFE_TESTS_SUPPORT_SUPPORT_H
 
@@ -17,7 +18,7 @@
 /* CMocka setup and teardown: *state is a kfe_context. */
 int support_context_setup(void **state);
 int support_context_teardown(void **state);
-/* A CMocka test whose *state is a context of its own. */
+/* A CMocka test with a context of its own in *state. */
 #define with_context(test)                                                                                   \
     cmocka_unit_test_setup_teardown(test, support_context_setup, support_context_teardown)
 
@@ -28,7 +29,7 @@ int support_context_teardown(void **state);
         if (assert_status_ != KFE_OK)                                                                        \
             fail_msg("%s: %s: %s", #call, kfe_status_text(assert_status_), kfe_error_message(ctx));          \
     } while (0)
-/* The call fails with this status and its message contains this text. */
+/* Fails the test unless the call fails with this status and a message that contains this text. */
 #define assert_fails(ctx, expected, text, call)                                                              \
     do {                                                                                                     \
         kfe_status assert_status_ = (call);                                                                  \
@@ -39,22 +40,22 @@ int support_context_teardown(void **state);
             fail_msg("%s: '%s' is not in '%s'", #call, (text), kfe_error_message(ctx));                      \
     } while (0)
 
-/* The path of a file in a temporary directory of this process (removed at exit); static storage, four
- * paths may be in use at once. */
+/* The path of a file in this process's temporary directory, which is removed at exit. The storage is static;
+ * four paths may be in use at once. */
 const char *support_path(const char *name);
-/* Writes bytes there and returns the path. */
+/* Writes the bytes to a temporary file and returns its path. */
 const char *support_file(const char *name, const void *bytes, size_t size);
 #define support_text(name, text) support_file(name, text, strlen(text))
 
-/* An allocator whose k-th allocation fails (k from 1; 0: none), and that counts what is not freed: blocks,
- * and bytes, of these also the most there ever were. */
+/* An allocator whose k-th allocation fails (k from 1; 0: none). It counts the blocks and bytes that are not
+ * freed, and the largest number of bytes so far. */
 typedef struct support_allocator {
     int64_t fail_at, calls, live;
     int64_t bytes, peak;
 } support_allocator;
 void *support_reallocate(void *user, void *block, size_t size);
 
-/* The log of a context, joined by newlines, since the last call (static storage of 64 kB). */
+/* Collects the log of a context; support_log returns the lines since its last call (static storage of 64 kB). */
 void support_catch_log(kfe_context *ctx);
 const char *support_log(void);
 

@@ -19,7 +19,7 @@ static kfe_status use_once(const support_sweep *sweep, support_allocator *alloca
     return status;
 }
 
-/* Whether the use succeeded all the same. */
+/* Whether the use succeeded nevertheless. */
 static int fail_allocation(const support_sweep *sweep, int64_t k, int64_t of)
 {
     support_allocator failing = {.fail_at = k};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cross-validation and comparison as they are called: the model of the best setting, and reports whose
- * numbers follow from each other. */
+/* Cross-validation and comparison through the public calls: the model of the best setting, and reports whose
+ * numbers are consistent. */
 #include "support/select.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void test_best_model_is_that_of_the_best_setting(void **state)
     select_sample_free(&s);
 }
 
-/* Without a grid there is nothing to choose, and `best` is the specification itself. */
+/* Without a grid there is nothing to choose, and `best` is a fit of the spec itself. */
 static void test_best_model_without_a_grid(void **state)
 {
     kfe_context *ctx = *state;
@@ -164,7 +164,7 @@ static void test_report_of_cross_validation(void **state)
 
 /* ---- settings that fail ---- */
 
-/* Numbers around 1e5 to the power 100 are not finite. */
+/* Numbers around 1e5 overflow when raised to the power 100. */
 static select_sample large_sample(kfe_context *ctx)
 {
     select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 0.5);
@@ -207,7 +207,7 @@ static void test_a_failed_setting_is_reported_and_not_chosen(void **state)
     select_sample_free(&s);
 }
 
-/* All training rows of the first split are the same, so that kfd has nothing to tell classes by. */
+/* All training rows of the first split are equal, so kfd cannot separate the classes. */
 static void test_a_failed_split_is_left_out_of_the_mean(void **state)
 {
     kfe_context *ctx = *state;
@@ -360,7 +360,7 @@ static void test_comparison_has_all_pairs(void **state)
         for (size_t j = i + 1; j < METHODS; j++)
             check_pair(ctx, json_array_get(pairs, at++), json_array_get(methods, i),
                        json_array_get(methods, j));
-    for (int i = 0; i < METHODS; i++) { /* the same splits as each for itself */
+    for (int i = 0; i < METHODS; i++) { /* the splits equal those of separate runs */
         json_t *alone = cross_validate(ctx, specs[i], NULL, s.data, NULL, NULL);
         for (int f = 0; f < FOLDS; f++)
             assert_true(value_of(alone, f) == value_of(json_array_get(methods, (size_t)i), f));
@@ -418,7 +418,7 @@ static void test_grids_serve_those_that_have_the_parameter(void **state)
     select_sample_free(&s);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 enum { FEW = 12 };
 
@@ -458,14 +458,14 @@ static kfe_status validate_and_compare(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     double *x = support_normals(3, FEW * COLS);
 
     (void)state;
     for (int style = 0; style < 2; style++) {
         comparison one = {x, (kfe_style)style};
-        /* the styles differ in the report only, which comes last */
+        /* the styles differ only in the report, which is written last */
         support_sweep_run(&(support_sweep){.name = style ? "JSON" : "text",
                                            .use = validate_and_compare,
                                            .user = &one,
@@ -475,7 +475,7 @@ static void test_memory_may_end_anywhere(void **state)
     free(x);
 }
 
-/* Settings of one method are told apart by what differs, and by a number if nothing does. */
+/* Settings of one method are labelled by their differences, and by a number if there are none. */
 static void test_labels_are_distinct(void **state)
 {
     kfe_context *ctx = *state;
@@ -510,7 +510,7 @@ int main(void)
         cmocka_unit_test(test_comparison_has_all_pairs),
         cmocka_unit_test(test_method_does_not_differ_from_itself),
         cmocka_unit_test(test_grids_serve_those_that_have_the_parameter),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }

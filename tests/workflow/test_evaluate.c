@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation and writing of predictions, on models whose answers are known by hand: the nearest of three
+/* Evaluating and writing predictions of models whose predictions are known by hand: the nearest of three
  * points on a line, and a straight line. */
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static kfe_model *fit(kfe_context *ctx, const char *learner, const char *params,
 static const double centres[] = {0, 10, 20};
 static const char *const letters[] = {"a", "b", "c"};
 
-/* The nearest of 0 (a), 10 (b) and 20 (c). */
+/* Predicts the nearest of 0 (a), 10 (b) and 20 (c). */
 static kfe_model *nearest(kfe_context *ctx)
 {
     kfe_data *train = points(ctx, 3, centres, letters);
@@ -45,7 +45,7 @@ static kfe_model *nearest(kfe_context *ctx)
     return model;
 }
 
-/* Called a b b c c a. */
+/* The model predicts a b b c c a. */
 static const double asked[] = {1, 9, 11, 19, 16, -3};
 
 static json_t *evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options)
@@ -91,7 +91,7 @@ static void test_classes_by_hand(void **state)
     assert_near(metric(report, "error"), 2.0 / 6);
     assert_near(metric(report, "balanced-accuracy"), (1.0 / 2 + 1 + 2.0 / 3) / 3);
     assert_near(metric(report, "f1"), (2.0 / 4 + 2.0 / 3 + 4.0 / 5) / 3);
-    for (size_t g = 0; g < 3; g++) /* the order is the model's, not that of the data */
+    for (size_t g = 0; g < 3; g++) /* the order of classes is the model's, not that of the data */
         for (size_t h = 0; h < 3; h++)
             assert_int_equal(confusion(report, g, h), expected[g][h]);
     assert_int_equal(json_array_size(json_object_get(report, "curves")), 3);
@@ -113,17 +113,17 @@ static void test_unknown_labels_are_wrong(void **state)
     assert_non_null(strstr(support_log(), "x, y"));
     assert_near(metric(report, "accuracy"), 4.0 / 6);
     assert_int_equal(json_object_size(json_object_get(report, "metrics")), 2);
-    assert_int_equal(confusion(report, 3, 0), 1); /* x was called a */
-    assert_int_equal(confusion(report, 4, 2), 1); /* y was called c */
-    /* votes are 0 or 1: a and c catch their one row and one of the five others, which gives 1 − (1/5)/2;
-     * b is perfect; x and y get one score for all */
+    assert_int_equal(confusion(report, 3, 0), 1); /* x was predicted as a */
+    assert_int_equal(confusion(report, 4, 2), 1); /* y was predicted as c */
+    /* votes are 0 or 1: a and c find their one row and one of the five others, which gives 1 − (1/5)/2; b is
+     * perfect; x and y get the same score for all rows */
     assert_near(metric(report, "auc"), (0.9 + 1 + 0.9 + 0.5 + 0.5) / 5);
     json_decref(report);
     kfe_data_free(data);
     kfe_model_free(model);
 }
 
-/* y = 2x + 1 is learned exactly; the truth is 1 beside it, up and down. */
+/* y = 2x + 1 is learned exactly; the true values are 1 above or below it. */
 static void test_values_by_hand(void **state)
 {
     static const double x[] = {0, 1, 2, 3};
@@ -140,7 +140,7 @@ static void test_values_by_hand(void **state)
     json_t *report = evaluate(ctx, model, data, NULL);
     assert_true(fabs(metric(report, "rmse") - 1) < 1e-12);
     assert_true(fabs(metric(report, "mae") - 1) < 1e-12);
-    assert_true(fabs(metric(report, "r2") - 0.75) < 1e-12); /* squares: 4 left of 16 */
+    assert_true(fabs(metric(report, "r2") - 0.75) < 1e-12); /* of the sum of squares 16, 4 remains */
     assert_null(json_object_get(report, "confusion"));
     json_decref(report);
     assert_ok(ctx, kfe_evaluate(ctx, model, data, "metrics=mae", KFE_STYLE_TEXT, &text));
@@ -206,7 +206,7 @@ static void assert_file(const char *path, const char *expected)
     assert_string_equal(content, expected);
 }
 
-/* Matrices whose rows do not follow each other, and a label that needs quotes. */
+/* Matrices with unused numbers between the rows, and a label that needs quotes. */
 static void test_writing(void **state)
 {
     static const char *const names[] = {"a", "b, or c", "c"};
@@ -230,7 +230,7 @@ static void test_writing(void **state)
     kfe_data_free(train);
 }
 
-/* ---- memory that runs out ---- */
+/* ---- failing allocations ---- */
 
 static kfe_status load_and_evaluate(kfe_context *ctx, void *model_path)
 {
@@ -264,7 +264,7 @@ static kfe_status load_and_evaluate(kfe_context *ctx, void *model_path)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     kfe_context *ctx = *state;
     kfe_model *model = nearest(ctx);
@@ -281,7 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_classes_by_hand), with_context(test_unknown_labels_are_wrong),
         with_context(test_values_by_hand),  with_context(test_refusals),
-        with_context(test_writing),         with_context(test_memory_may_end_anywhere),
+        with_context(test_writing),         with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

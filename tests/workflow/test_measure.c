@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures of kernels against their definitions, written with full matrices. */
+/* Measures of kernels against their definitions, computed with full matrices. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ typedef struct expected_values {
     double alignment, centred_alignment, hsic, effective_rank;
 } expected_values;
 
-/* From K and T = YYᵀ by the formulas; HPH written out as products of full matrices. */
+/* From K and T = YYᵀ by the formulas; HPH is computed by products of full matrices. */
 static expected_values by_definition(const double *k, int64_t target_cols, const double *y)
 {
     double kc[ROWS * ROWS];
@@ -154,7 +154,7 @@ static void test_real_targets(void **state)
     free(y);
 }
 
-/* The kernel that is the target's own matrix is aligned with it completely. */
+/* A kernel that equals the target's own matrix has alignment one. */
 static void test_perfect_kernel_has_alignment_one(void **state)
 {
     kfe_context *ctx = *state;
@@ -222,8 +222,8 @@ static void test_bad_requests_are_refused(void **state)
     kfe_data_free(two);
 }
 
-/* The mean of 49 ones, summed up, is not one. */
-static void test_one_class_says_nothing(void **state)
+/* With one class the centred target is zero, although the computed mean of 49 ones is not exactly one. */
+static void test_one_class_gives_no_measure(void **state)
 {
     kfe_context *ctx = *state;
     double x[49 * 2];
@@ -249,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_two_classes),
-        with_context(test_one_class_says_nothing),
+        with_context(test_one_class_gives_no_measure),
         with_context(test_three_classes),
         with_context(test_real_targets),
         with_context(test_perfect_kernel_has_alignment_one),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls for programs built on the library: rows of data, splits, checks of a cross-validation, failures and
- * progress of one's own. */
+/* Calls for programs built on the library: rows of data, splits, checks of a cross-validation, and users' own
+ * failures and progress. */
 #include "support/fit.h"
 
 #include <jansson.h>
@@ -25,7 +25,7 @@ static void test_rows_in_the_order_listed(void **state)
 
     assert_ok(ctx, kfe_data_take(ctx, iris, 4, rows, &part));
     assert_int_equal(kfe_data_rows(part), 4);
-    assert_int_equal(kfe_data_class_count(part), 2); /* versicolor is gone */
+    assert_int_equal(kfe_data_class_count(part), 2); /* versicolor is missing */
     for (int64_t i = 0; i < 4; i++) {
         double taken[4];
         double original[4];
@@ -105,7 +105,7 @@ static double error_by_hand(kfe_context *ctx, const kfe_spec *spec, const kfe_da
     return (double)wrong / (double)count;
 }
 
-/* A fit on the training rows, measured by hand, has the error that cross-validation reports. */
+/* A fit on the training rows, evaluated on the test rows, has the error that cross-validation reports. */
 static void test_splits_are_those_of_cross_validation(void **state)
 {
     kfe_context *ctx = *state;

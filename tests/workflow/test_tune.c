@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kfe_tune: finds what is known to be best, reports an error that is honest, repeats itself, keeps its budget. */
+/* kfe_tune finds known best methods, reports an unbiased error, gives repeatable results and respects its
+ * time budget. */
 #include "support/select.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static json_t *tune(kfe_context *ctx, const kfe_data *data, const char *options,
     char *text = NULL;
 
     if (ctx->threads == 0)
-        assert_ok(ctx, kfe_context_set_threads(ctx, 1)); /* small fits are fastest so */
+        assert_ok(ctx, kfe_context_set_threads(ctx, 1)); /* small fits are fastest on one thread */
     assert_ok(ctx, kfe_tune(ctx, data, options, KFE_STYLE_JSON, best, &text));
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
@@ -55,7 +56,7 @@ static const json_t *ranked(const json_t *json, const char *candidate)
     return NULL;
 }
 
-/* Rings: no line separates them, kernels and neighbours do. */
+/* Rings: no hyperplane separates them, but kernels and neighbours do. */
 static void test_curved_candidates_win_on_rings(void **state)
 {
     kfe_context *ctx = *state;
@@ -86,8 +87,9 @@ static void test_curved_candidates_win_on_rings(void **state)
     kfe_data_free(fresh);
 }
 
-/* Labels that have nothing to do with the columns: the best of many settings looks good, the honest error does not. */
-static void test_the_error_is_honest(void **state)
+/* Labels that are independent of the columns: the best of many settings looks good, but the reported error
+ * must be that of chance. */
+static void test_the_error_is_unbiased(void **state)
 {
     enum { NOISE_ROWS = 60, NOISE_COLS = 3, SETS = 3 };
     kfe_context *ctx = *state;
@@ -111,7 +113,8 @@ static void test_the_error_is_honest(void **state)
     assert_true(chosen > honest);
 }
 
-/* What is reported for an outer fold is what the chosen setting gets there, fitted and asked by the public calls. */
+/* The value reported for an outer fold equals that of the chosen setting, fitted and evaluated by the public
+ * calls. */
 static void test_outer_folds_by_hand(void **state)
 {
     enum { HAND_ROWS = 60 };
@@ -284,7 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_curved_candidates_win_on_rings),
-        with_context(test_the_error_is_honest),
+        with_context(test_the_error_is_unbiased),
         with_context(test_outer_folds_by_hand),
         with_context(test_results_repeat),
         with_context(test_kinds_of_data),

@@ -54,7 +54,8 @@ static struct moments moments_of(const kfe_data *data, int64_t class_index, int6
     return found;
 }
 
-/* The variance's own deviation is at most that of a normal, √(2/n) of it, for what is drawn here. */
+/* The standard deviation of the sample variance is at most that of a normal distribution, √(2/n) of the
+ * variance, for the distributions used here. */
 static void assert_moments(const kfe_data *data, int64_t class_index, int64_t column, double mean,
                            double variance)
 {
@@ -187,7 +188,7 @@ static double twonorm_score(const double *row)
     return sum;
 }
 
-/* The logarithm of the ratio of the two densities. */
+/* The logarithm of the ratio of the two class densities. */
 static double ringnorm_score(const double *row)
 {
     double outer = 0;
@@ -265,7 +266,7 @@ static void test_rings(void **state)
     kfe_data_free(data);
 }
 
-/* The squared part of the labels that one column explains, its columns being centred and of norm one. */
+/* The share of the labels' squared norm that one centred column explains. */
 static double explained(const kfe_data *data, int64_t column)
 {
     const double *y = data->target.values;
@@ -289,7 +290,7 @@ static double label_scatter(const kfe_data *data)
     return squares - sum * sum / n;
 }
 
-/* One relevant column without noise: the labels are that column, shifted and scaled. With noise of half
+/* With one relevant column and no noise, the labels are that column, shifted and scaled. With noise of half
  * width 0.5 sd, the column explains 1 / (1 + 0.25/3) of the scatter. */
 static void test_sma_labels(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of delimited text: dialects, headers, labels, missing values, errors with their places. */
+/* The reader of delimited text: dialects, headers, labels, missing values, and errors with their positions. */
 #include <stdio.h>
 #include <zlib.h>
 
@@ -69,7 +69,7 @@ static void what_spreadsheets_write(void **state)
     assert_string_equal(kfe_data_class_name(data, 1), "plain");
     assert_string_equal(kfe_data_class_name(data, 2), "say \"hi\", you");
     kfe_data_free(data);
-    data = read_text(ctx, "1,2,a\r3,4,b\r", NULL); /* old Macs */
+    data = read_text(ctx, "1,2,a\r3,4,b\r", NULL); /* line ends of old Macs */
     assert_shape(data, 2, 2);
     kfe_data_free(data);
 }
@@ -87,7 +87,7 @@ static void delimiters_are_guessed(void **state)
         assert_string_equal(kfe_data_class_name(data, 1), "b");
         kfe_data_free(data);
     }
-    /* a carriage return in the middle of a line is no line end, and what follows it no new field */
+    /* a carriage return inside a line neither ends the line nor starts a new field */
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:2", "1 2\n3 \r\"4 x\n5 \r\" ", "delimiter=space,header=no");
     kfe_data *data = read_text(ctx, "1:2:3\n4:5:6\n", "delimiter=:,label=none");
     assert_shape(data, 2, 3);
@@ -125,7 +125,8 @@ static void the_label_column_can_be_chosen(void **state)
 static void headers_are_detected(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, "1,2,a\n3,4,b\n", NULL); /* text in the label tells nothing */
+    /* text in the label column does not make the first row a header */
+    kfe_data *data = read_text(ctx, "1,2,a\n3,4,b\n", NULL);
     assert_shape(data, 2, 2);
     assert_null(kfe_data_column_name(data, 0, 0));
     kfe_data_free(data);
@@ -192,7 +193,7 @@ static void missing_values(void **state)
     kfe_data *data = read_text(ctx, text, "missing=drop");
 
     assert_shape(data, 1, 2);
-    assert_int_equal(kfe_data_class_count(data), 1); /* b went with its row */
+    assert_int_equal(kfe_data_class_count(data), 1); /* the row of class b was dropped */
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:4:3", text, "missing=mean");
 }
@@ -224,7 +225,7 @@ static void tasks(void **state)
     data = read_text(ctx, "1,3\n2,4\n", "task=regress");
     assert_int_equal(kfe_data_task(data), KFE_TASK_REAL);
     kfe_data_free(data);
-    data = read_text(ctx, "1,+2\n2,2\n3,2.0\n4,-1\n", NULL); /* one class, named as it was written first */
+    data = read_text(ctx, "1,+2\n2,2\n3,2.0\n4,-1\n", NULL); /* one class, named as in its first occurrence */
     assert_int_equal(kfe_data_class_count(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "-1");
     assert_string_equal(kfe_data_class_name(data, 1), "+2");
@@ -233,7 +234,7 @@ static void tasks(void **state)
                       "1,3\n\n2,high\n", "task=regress");
 }
 
-/* Reads one column of features and these labels, one a row; returns the task and empties the log before. */
+/* Reads one feature column and these labels, one per row, and returns the task. Empties the log first. */
 static kfe_task task_of(kfe_context *ctx, int rows, const char *format, double step)
 {
     char text[4096] = "";
@@ -263,7 +264,7 @@ static void doubtful_labels_ask(void **state)
                            "real values; use task=classify if they are classes"));
     assert_int_equal(task_of(ctx, 4, "%.1f\n", 1), KFE_TASK_REAL);
     assert_non_null(strstr(support_log(), "whole numbers stored as real ones (1.0), taken as real values"));
-    assert_int_equal(task_of(ctx, 4, "%.2f\n", 0.5), KFE_TASK_REAL); /* no doubt */
+    assert_int_equal(task_of(ctx, 4, "%.2f\n", 0.5), KFE_TASK_REAL); /* not ambiguous */
     assert_null(strstr(support_log(), "task="));
 }
 
@@ -338,7 +339,7 @@ static void views(void **state)
     paths[2] = support_text("v3.svm", "a 1:nan\nb 2:5\n");
     uneven[1] = paths[2];
     assert_ok(ctx, kfe_data_read_views(ctx, 2, uneven, NULL, "missing=drop", &data));
-    assert_int_equal(kfe_data_rows(data), 1); /* the row that one view misses goes from both */
+    assert_int_equal(kfe_data_rows(data), 1); /* a row that one view drops is dropped from both */
     assert_true(value_at(data, 0, 0) == 3);
     assert_true(data->views[1].table.values[0] == 5);
     assert_string_equal(kfe_data_class_name(data, 0), "b");
@@ -346,7 +347,7 @@ static void views(void **state)
     assert_fails(ctx, KFE_EINVAL, "at least one", kfe_data_read_views(ctx, 0, paths, NULL, NULL, &data));
 }
 
-/* A file of several blocks whose values are known, with quotes and blank lines on the way. */
+/* A file of several blocks with known values, quotes and blank lines. */
 static char *make_large(int64_t rows, int quoted, size_t *size)
 {
     char *text = malloc((size_t)rows * 64 + 64);
@@ -435,7 +436,7 @@ static void gzip_files(void **state)
     size_t size;
 
     write_gzip("t.csv.gz", "1,2,a\n3,4", "wb");
-    const char *path = write_gzip("t.csv.gz", ",b\n5,6,a\n", "ab"); /* a second member */
+    const char *path = write_gzip("t.csv.gz", ",b\n5,6,a\n", "ab"); /* a second gzip member */
     assert_ok(ctx, kfe_data_read(ctx, path, NULL, &data));
     assert_shape(data, 3, 2);
     assert_true(value_at(data, 2, 1) == 6);
@@ -446,7 +447,7 @@ static void gzip_files(void **state)
     fclose(file);
     assert_fails(ctx, KFE_EINPUT, "truncated",
                  kfe_data_read(ctx, support_file("cut.csv.gz", bytes, size - 5), NULL, &data));
-    bytes[size - 6] ^= 0x55; /* in the checksum */
+    bytes[size - 6] ^= 0x55; /* a byte of the checksum */
     assert_fails(ctx, KFE_EINPUT, "damaged",
                  kfe_data_read(ctx, support_file("bad.csv.gz", bytes, size), NULL, &data));
 }
@@ -479,7 +480,7 @@ static void every_allocation_may_fail(void **state)
 
     for (size_t k = 0; k < 2; k++) {
         support_reading one = {support_text("t.csv", texts[k]), options[k]};
-        /* the block of numbers need not shrink after rows were dropped */
+        /* after rows were dropped, the block of numbers may stay as it is if shrinking it fails */
         support_sweep_run(&(support_sweep){
             .name = options[k], .use = support_read_use, .user = &one, .at_least = 5, .harmless = k == 0});
     }

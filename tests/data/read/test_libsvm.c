@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of LIBSVM files: entries, labels, comments and errors with their places. */
+/* The reader of LIBSVM files: entries, labels, comments, and errors with their positions. */
 #include <stdio.h>
 
 #include "data/data.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays built by hand, byte by byte, after NumPy's format description; the zip archives after PKWARE's. */
+/* NumPy arrays built byte by byte from NumPy's description of the format, and zip archives from PKWARE's. */
 #include <math.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -70,7 +70,7 @@ static void types_and_orders(void **state)
 {
     kfe_context *ctx = *state;
     static const double doubles[] = {1.5, -2, 3, 4, 5, 6};
-    static const double turned[] = {1.5, 3, 5, -2, 4, 6}; /* read column by column */
+    static const double turned[] = {1.5, 3, 5, -2, 4, 6}; /* the file is stored column by column */
     static const float floats[] = {1.5f, -2, 3, 4, 5, 6};
     static const int32_t ints[] = {1, -2, 3};
     static const int64_t longs[] = {1, -2, 3};
@@ -203,7 +203,7 @@ static void hostile_headers(void **state)
         assert_null(data);
     }
     bytes file = make_npy("<f8", "False", "1,", &one, sizeof one);
-    for (size_t size = 1; size < file.size; size++) { /* every way to be truncated */
+    for (size_t size = 1; size < file.size; size++) { /* every possible truncation */
         bytes cut = file;
         cut.size = size;
         assert_true(read_bytes(ctx, &cut, "label=none,format=npy", &data) == KFE_EINPUT);
@@ -265,7 +265,7 @@ static void add_member(archive *zip, const char *name, const bytes *plain, int m
     add_number(&common, strlen(name), 2);
     add(&zip->file, "PK\3\4", 4);
     add(&zip->file, common.data, common.size);
-    add_number(&zip->file, 20, 2); /* an extra field, which the reader must step over */
+    add_number(&zip->file, 20, 2); /* an extra field, which the reader must skip */
     add(&zip->file, name, strlen(name));
     add(&zip->file, "\1\0\20\0", 4);
     add_number(&zip->file, plain->size, 8);
@@ -343,7 +343,8 @@ static void archives_that_are_refused(void **state)
             cut.size = size;
             assert_true(read_bytes(ctx, &cut, NULL, &data) == KFE_EINPUT);
         }
-        for (size_t place = 60; place < file.size; place += 3) { /* no crash, whatever happens */
+        /* an altered byte may be accepted or refused, but must not crash the reader */
+        for (size_t place = 60; place < file.size; place += 3) {
             bytes altered = file;
             altered.data[place] ^= 0x41;
             if (read_bytes(ctx, &altered, NULL, &data) == KFE_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written comes back as it was, in every format that can hold it. */
+/* Data written in every format that can hold it reads back unchanged. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -72,13 +72,14 @@ static void dense_data_in_all_formats(void **state)
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         roundtrip(ctx, data, names[k],
-                  strstr(names[k], ".npy") ? "task=classify" : NULL); /* one type for all columns */
+                  strstr(names[k], ".npy") ? "task=classify" : NULL); /* .npy has one type for all columns */
     kfe_data_free(data);
     data = make_dense(ctx, NULL);
     assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, targets));
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         roundtrip(ctx, data, names[k], NULL);
-    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, whole_targets)); /* which stay real values */
+    assert_ok(ctx,
+              kfe_data_set_targets(ctx, data, 1, whole_targets)); /* whole numbers that stay real targets */
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         roundtrip(ctx, data, names[k], NULL);
     kfe_data_free(data);
@@ -106,7 +107,7 @@ static void text_labels_in_archives(void **state)
 
     roundtrip(ctx, data, "t.npz", NULL);
     kfe_data_free(data);
-    data = make_dense(ctx, spellings); /* two classes, one of which keeps its spelling */
+    data = make_dense(ctx, spellings); /* two classes; one keeps its unusual spelling */
     roundtrip(ctx, data, "t.npz", "task=classify");
     kfe_data_free(data);
 }

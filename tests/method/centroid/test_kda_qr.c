@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kda-qr and akda-qr: the directions V in the span of the centroids are read back from the features, and must solve the
- * generalized eigenproblem S_b V = (S + εI)VΛ of scatters computed here, for ridges over six decades. Special cases that
- * coincide with other methods are checked as well.
+ * kda-qr and akda-qr: the directions V in the span of the centroids are recovered from the features. They
+ * must solve the generalized eigenproblem S_b V = (S + εI)VΛ with scatters computed here, for ridges over
+ * six decades. Special cases must coincide with other methods.
  */
 #include "support/fit.h"
 
@@ -17,7 +17,7 @@ enum { ROWS = 60, TEST_ROWS = 12, COLS = 5, CLASSES = 3 };
 typedef struct problem {
     double *x, *test;
     int *class_of;
-    kfe_data *train, *test_data, *means; /* means: one point for each class */
+    kfe_data *train, *test_data, *means; /* means: one point per class */
 } problem;
 
 static problem make_problem(kfe_context *ctx, uint64_t seed)
@@ -50,7 +50,8 @@ static void free_problem(problem *p)
     free(p->class_of);
 }
 
-/* The coordinates that a method discriminates in: those of koc on the examples, or, for akda-qr, on the class means. */
+/* The coordinates in which a method discriminates: those of koc on the examples or, for akda-qr, on the class
+ * means. */
 static kfe_matrix coordinates(kfe_context *ctx, const char *method, const problem *p, const kfe_data *data)
 {
     return support_features(ctx, "koc", NULL, KERNEL, method[0] == 'a' ? p->means : p->train, data);
@@ -64,7 +65,7 @@ typedef struct setting {
     int whiten;
 } setting;
 
-/* Both scatters of z, S with its ridge. */
+/* Both scatters of z; the ridge is added to S. */
 static void own_scatters(const problem *p, const double *z, const setting *s, double **between,
                          double **against)
 {
@@ -79,7 +80,7 @@ static void own_scatters(const problem *p, const double *z, const setting *s, do
         (*against)[i * (CLASSES + 1)] += s->ridge * trace / CLASSES;
 }
 
-/* V with zV = f, by the normal equations. */
+/* The solution V of zV = f, by the normal equations. */
 static double *directions_of(const double *z, const double *f)
 {
     double *zt = support_transpose(ROWS, CLASSES, z);
@@ -93,8 +94,8 @@ static double *directions_of(const double *z, const double *f)
     return v;
 }
 
-/* The largest entry of S_b V − (S + εI)VΛ and of the off-diagonal of Vᵀ(S + εI)V, relative to its diagonal; and what
- * columns of V miss their scale by. */
+/* The largest entry of S_b V − (S + εI)VΛ and of the off-diagonal of Vᵀ(S + εI)V, relative to its diagonal,
+ * and the largest error in the scale of a column of V. */
 static double eigen_residual(const double *between, const double *against, const double *v,
                              const double *ratios, int whiten)
 {
@@ -172,7 +173,8 @@ static void test_directions_solve_the_eigenproblem(void **state)
 
 /* ---- special cases ---- */
 
-/* S_b v = λ S_w v is S_b v = λ/(1 + λ) (S_w + S_b) v: the same directions, and the same features when they have unit length. */
+/* S_b v = λ S_w v is equivalent to S_b v = λ/(1 + λ) (S_w + S_b) v: the directions are the same, and so are
+ * features of unit length. */
 static void test_total_scatter_gives_the_same_directions(void **state)
 {
     kfe_context *ctx = *state;
@@ -196,8 +198,8 @@ static void test_total_scatter_gives_the_same_directions(void **state)
     free_problem(&p);
 }
 
-/* A ridge far above the scatter leaves the eigenvectors of S_b: principal components of the class means. The feature space
- * is not shrunk, so that all distances inside the span are those of koc. */
+/* A ridge far above the scatter leaves the eigenvectors of S_b: principal components of the class means. The
+ * feature space is not shrunk, so distances inside the span are those of koc. */
 static void test_unit_length_keeps_distances_under_a_large_ridge(void **state)
 {
     kfe_context *ctx = *state;
@@ -246,8 +248,8 @@ static void test_akda_qr_keeps_one_point_per_class(void **state)
     free_problem(&p);
 }
 
-/* Four classes whose means lie on a line through no origin: the scatter between them has rank one, and directions of ratio
- * zero are not unique, so that one feature is made. */
+/* Four classes whose means lie on a line that misses the origin: the between-class scatter has rank one.
+ * Directions with ratio zero are not unique, so there is only one feature. */
 static void test_directions_that_are_not_unique_are_left_out(void **state)
 {
     enum { EACH = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orthogonal Centroid and its kernel form against each other, against explicit feature maps, and against
- * what Park & Park (2002) prove and show. */
+/* oc and koc against each other, against explicit feature maps, and against what Park & Park (2002) prove and
+ * show. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static support_sample make_problem(kfe_context *ctx, uint64_t seed, int64_t cols
                                                      .test_seed = seed + 100});
 }
 
-/* Mean rows of the classes, classes × cols. */
+/* The class means, classes × cols. */
 static double *class_means(int64_t rows, int64_t cols, const double *x, const int *class_of, int classes)
 {
     double *means = calloc((size_t)(classes * cols), sizeof *means);
@@ -36,7 +36,7 @@ static double *class_means(int64_t rows, int64_t cols, const double *x, const in
     return means;
 }
 
-/* The condition number of the centroids' products, which bounds what rounding does to the basis. */
+/* The condition number of the centroids' dot products, which bounds the rounding error of the basis. */
 static double centroid_condition(const double *means, int64_t cols)
 {
     double *turned = support_transpose(CLASSES, cols, means);
@@ -94,7 +94,7 @@ static void compare_koc_with_oc(kfe_context *ctx, int64_t cols, int sparse)
     if (rank == CLASSES)
         assert_below(support_distance(oc.rows * oc.cols, oc.values, koc.values),
                      tolerance_solve(cols, centroid_condition(means, cols)));
-    else /* all of the space: any orthonormal basis keeps every dot product */
+    else /* the whole space: any orthonormal basis preserves every dot product */
         assert_below(support_distance_up_to_rotation(TEST_ROWS, cols, p.test, koc.cols, koc.values),
                      tolerance_solve(cols, 1 / sqrt(DBL_EPSILON)));
     assert_below(
@@ -120,8 +120,8 @@ static void test_linear_koc_equals_oc(void **state)
     }
 }
 
-/* Section 2: the centroids lie in the span, so that a point's distances to two centroids differ after the
- * projection by what they differed before, and dot products with centroids do not change. */
+/* Section 2: the centroids lie in the span, so the projection preserves the difference between a point's
+ * squared distances to two centroids, and dot products with centroids. */
 static void test_oc_keeps_what_centroids_see(void **state)
 {
     kfe_context *ctx = *state;
@@ -161,7 +161,7 @@ static void test_oc_keeps_what_centroids_see(void **state)
 
 /* ---- kernels ---- */
 
-/* ⟨Qᵀφ(x), Qᵀc⟩ = ⟨φ(x), c⟩, the mean kernel value with a class, from the formula of the kernel. */
+/* ⟨Qᵀφ(x), Qᵀc⟩ = ⟨φ(x), c⟩, the mean kernel value with a class, computed from the kernel's formula. */
 static void test_koc_keeps_products_with_centroids(void **state)
 {
     kfe_context *ctx = *state;
@@ -214,7 +214,7 @@ static void test_koc_equals_oc_on_mapped_data(void **state)
     support_sample_free(&p);
 }
 
-/* Kernels add up with their weights. */
+/* A sum of kernels uses their weights. */
 static void test_weighted_sum_equals_the_given_matrix(void **state)
 {
     kfe_context *ctx = *state;
@@ -269,7 +269,7 @@ static double squared_distance(int64_t k, const double *x, const double *y)
     return sum;
 }
 
-/* The share of rows whose nearest class mean is that of their own class. */
+/* The share of rows that are nearest to the mean of their own class. */
 static double nearest_mean_accuracy(int64_t rows, int64_t k, const double *x, const int *class_of,
                                     int classes)
 {
@@ -288,8 +288,8 @@ static double nearest_mean_accuracy(int64_t rows, int64_t k, const double *x, co
     return (double)right / (double)rows;
 }
 
-/* Figure 1: with sigma = 0.01 the three species are apart. Each class is beyond the others along its own
- * coordinate, by more than zero: a plane across that axis separates it. */
+/* Figure 1: with sigma = 0.01 the three species are separated. Along its own coordinate, every class exceeds
+ * the others, so a plane across that axis separates it. */
 static void test_iris_comes_apart(void **state)
 {
     kfe_context *ctx = *state;
@@ -320,7 +320,7 @@ static void test_iris_comes_apart(void **state)
     kfe_data_free(iris);
 }
 
-/* Figure 2: the slabs cross, and their centroids nearly coincide; in the features they are apart. */
+/* Figure 2: the slabs cross and their centroids nearly coincide; the features separate them. */
 static void test_slabs_come_apart(void **state)
 {
     kfe_context *ctx = *state;
@@ -388,7 +388,7 @@ static void test_planted_clusters_are_found(void **state)
     kfe_data_free(by_cluster);
 }
 
-/* Where there are no clusters to find, the seed decides, and it alone. */
+/* If there are no clusters to find, the seed alone determines the result. */
 static void test_one_seed_finds_the_same_clusters(void **state)
 {
     kfe_context *ctx = *state;
@@ -414,7 +414,7 @@ static void test_one_seed_finds_the_same_clusters(void **state)
     support_sample_free(&p);
 }
 
-/* More clusters than a class has examples: one each. */
+/* More clusters than a class has examples: one cluster per example. */
 static void test_more_clusters_than_members(void **state)
 {
     kfe_context *ctx = *state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boosted latent features: the losses against differences, the refit against what a minimum is, the
- * directions against the paper's formula, and ls against partial least squares. */
+/* Boosted latent features: the derivatives of the losses against differences, the refit against the
+ * conditions of a minimum, the directions against the paper's formula, and ls against partial least
+ * squares. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 3 };
 
-/* Iterations and refits add to rounding. */
+/* Iterations and refits add to the rounding error. */
 #define TOLERANCE_ITERATIONS 1e-9
 #define GAMMA "rbf:gamma=0.3"
 
@@ -33,14 +34,14 @@ static void test_losses_against_differences(void **state)
                 assert_below(fabs(loss->curvature(y, f, 0.01) - curvature), 1e-8 * (1 + up));
             }
     }
-    /* inside the width, where lad is rounded off */
+    /* within the width in which lad is smoothed */
     const kfe_i_loss *lad = kfe_i_loss_of(KFE_LOSS_LAD);
     assert_below(fabs(lad->curvature(1, 1.003, 0.01) - 100), 1e-9);
     assert_below(fabs(lad->pull(1, 1.003, 0.01) + 0.3), 1e-9);
     assert_null(kfe_i_loss_of(KFE_LOSS_AUTO));
 }
 
-/* The losses by their formulas, for answers that do not depend on the library's. */
+/* The losses by their formulas, independent of the library. */
 static double own_loss(const char *name, double y, double f)
 {
     if (strcmp(name, "ls") == 0)
@@ -57,7 +58,7 @@ static double own_pull(const char *name, double y, double f)
     return strcmp(name, "exp") == 0 ? y * exp(-y * f) : y / (1 + exp(y * f));
 }
 
-/* f on the training examples by the recorded coefficients on the features, for one target. */
+/* Predictions for the training examples from the recorded coefficients on the features, for one target. */
 static void predictions(const kfe_model *model, const kfe_matrix *features, int64_t target, double *f)
 {
     int64_t count = 0;
@@ -91,8 +92,8 @@ static kfe_model *fit_loss(kfe_context *ctx, const char *method, const char *los
 
 /* ---- the refit ---- */
 
-/* What the tiny ridge of 1e-8 on the coefficients, which keeps those of separable classes finite, leaves of
- * the gradient on feature j, or on the intercept (-1). */
+/* The coefficients of separable classes stay finite by a ridge of 1e-8. Returns the gradient that this ridge
+ * leaves on feature j, or on the intercept (-1). */
 static double kept_finite(const kfe_model *model, int64_t j)
 {
     int64_t count = 0;
@@ -102,11 +103,11 @@ static double kept_finite(const kfe_model *model, int64_t j)
     return 1.001e-8 * fabs(size) + 1e-8;
 }
 
-/* No step along the intercept or a feature lowers the loss, for examples times `scale`. */
+/* Checks that no step along the intercept or a feature lowers the loss, for examples times `scale`. */
 static void check_minimum(kfe_context *ctx, const char *method, const char *loss, double scale)
 {
     deflation_problem p = deflation_make_classes(ctx, 21, COLS);
-    for (int64_t i = 0; i < ROWS * COLS; i++) /* the data is wrapped, not copied */
+    for (int64_t i = 0; i < ROWS * COLS; i++) /* the data wraps x without copying it */
         p.x[i] *= scale;
     kfe_model *model = fit_loss(ctx, method, loss, DIM, p.data);
     kfe_matrix features = support_transform(ctx, model, p.data);
@@ -147,7 +148,7 @@ static void test_refit_is_at_a_minimum(void **state)
             check_minimum(*state, "blf", losses[l], scale);
 }
 
-/* The line through two of three points, which least absolute deviations takes and least squares does not. */
+/* Two of three points determine the line that least absolute deviations fit; least squares give another line. */
 static void test_lad_ignores_an_outlier(void **state)
 {
     kfe_context *ctx = *state;
@@ -174,7 +175,8 @@ static void test_lad_ignores_an_outlier(void **state)
 
 /* ---- directions ---- */
 
-/* The second feature by hand: w at the predictions of the first, β = (I − qqᵀ)w, τ = (I − qqᵀ)Kβ, of length one. */
+/* The second feature by hand: w at the predictions of the first, β = (I − qqᵀ)w, τ = (I − qqᵀ)Kβ, scaled to
+ * norm one. */
 static void check_second_direction(kfe_context *ctx, const char *loss)
 {
     deflation_problem p = deflation_make_classes(ctx, 22, COLS);
@@ -258,7 +260,7 @@ static void test_linear_kblf_is_blf(void **state)
     deflation_free(&p);
 }
 
-/* ---- edges ---- */
+/* ---- edge cases ---- */
 
 static void test_losses_of_classes_refuse_real_targets(void **state)
 {
@@ -276,7 +278,7 @@ static void test_losses_of_classes_refuse_real_targets(void **state)
     deflation_free(&p);
 }
 
-/* Classes that are apart: coefficients stay finite, and each class against the rest is on its side. */
+/* Separable classes: coefficients stay finite, and each class lies on its side of the boundary to the rest. */
 static void test_separable_classes(void **state)
 {
     static const char *const losses[] = {"exp", "logistic"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Continuum regression at its ends, where it is another method, and in between against its criterion. */
+/* Continuum regression at its ends, where it equals other methods, and between them against its criterion. */
 #include "support/deflation.h"
 
 #include <math.h>
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 5 };
 
-/* What iterations add to rounding: each one solves a small eigenproblem and divides by lengths that fall. */
+/* Added to rounding by iterations: each one solves a small eigenproblem and divides by decreasing norms. */
 #define TOLERANCE_ITERATIONS 1e-9
 
 static double *copy_of(int64_t count, const double *a)
@@ -32,7 +32,7 @@ static void test_continuum_ends(void **state)
         assert_below(support_distance_up_to_sign(TEST_ROWS, 4, pls.values, half.values),
                      TOLERANCE_ITERATIONS);
         assert_below(support_distance_up_to_sign(TEST_ROWS, 4, pca.values, one.values), TOLERANCE_ITERATIONS);
-        /* near the ends, near them */
+        /* near the ends, the features are near those at the ends */
         kfe_matrix near_half = support_features(ctx, "cr", "dim=1,alpha=0.5000001", NULL, p.data, p.data);
         kfe_matrix pls_train = support_features(ctx, "pls", "dim=1", NULL, p.data, p.data);
         assert_below(support_distance_up_to_sign(ROWS, 1, pls_train.values, near_half.values), 1e-4);
@@ -46,7 +46,7 @@ static void test_continuum_ends(void **state)
     }
 }
 
-/* α = 0: one feature, the least squares fit, and nothing left for a second. */
+/* α = 0: one feature, the least squares fit; no second one exists. */
 static void test_continuum_begins_with_least_squares(void **state)
 {
     kfe_context *ctx = *state;
@@ -74,9 +74,9 @@ static void test_continuum_begins_with_least_squares(void **state)
     deflation_free(&p);
 }
 
-/* ---- in between ---- */
+/* ---- between the ends ---- */
 
-/* log of (uᵀXᵀy)²(uᵀXᵀXu)^(γ−1) for u of any length, from its feature t = Xu. */
+/* The logarithm of (uᵀXᵀy)²(uᵀXᵀXu)^(γ−1) for u of any norm, computed from its feature t = Xu. */
 static double continuum_criterion(const deflation_problem *p, const double *x, const double *u, double gamma)
 {
     double along = 0;
@@ -95,7 +95,7 @@ static double continuum_criterion(const deflation_problem *p, const double *x, c
     return 2 * log(fabs(along)) + (gamma - 1) * log(square) - gamma * log(length);
 }
 
-/* The first direction of a linear model: what a unit step along each column does to the first feature. */
+/* The first direction of a linear model: the change of the first feature by a unit step along each column. */
 static void first_direction(kfe_context *ctx, const kfe_model *model, int64_t cols, double *u)
 {
     double *steps = calloc((size_t)((cols + 1) * cols), sizeof *steps);
@@ -150,7 +150,7 @@ static void test_continuum_maximises_its_criterion(void **state)
     }
 }
 
-/* Several targets: neither the direction nor the combination of targets can be improved alone. */
+/* Several targets: neither the direction nor the combination of targets alone can be improved. */
 static void test_several_targets_meet(void **state)
 {
     kfe_context *ctx = *state;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Continuum regression against a search of its own: with three columns every unit direction is a point of the sphere, so that
- * the global maximum of
- *   ‖YᵀXu‖²(uᵀXᵀXu)^(γ−1)
- * is found by a grid over the sphere, refined around its best point. This is done for the first feature and, on the deflated
- * data, for the second; for γ over six decades; for one target and for several. (The best unit combination c of several targets
- * has (cᵀYᵀXu)² = ‖YᵀXu‖².)
+ * Continuum regression against an exhaustive search. With three columns every unit direction is a point of
+ * the sphere, and a grid over the sphere, refined around its best point, finds the global maximum of
+ * ‖YᵀXu‖²(uᵀXᵀXu)^(γ−1)
+ * The search runs for the first feature and, on the deflated data, for the second; for γ over six decades;
+ * for one target and for several. (The best unit combination c of several targets has (cᵀYᵀXu)² = ‖YᵀXu‖².)
  */
 #include "support/deflation.h"
 
@@ -16,7 +15,7 @@ enum { ROWS = DEFLATION_ROWS, COLS = 3, GRID = 120 };
 
 static const double pi = 3.14159265358979323846;
 
-/* What the criterion sees of the data: S = XᵀX and B = XᵀY. */
+/* The matrices of the criterion: S = XᵀX and B = XᵀY. */
 typedef struct problem {
     double gamma;
     int64_t targets;
@@ -33,7 +32,7 @@ static problem make_problem(const double *x, const double *y, int64_t targets, d
     return p;
 }
 
-/* The logarithm of the criterion at the direction of these angles. */
+/* The logarithm of the criterion at the direction with these angles. */
 static double criterion(const problem *p, const double *angles)
 {
     const double u[COLS] = {cos(angles[0]) * cos(angles[1]), cos(angles[0]) * sin(angles[1]), sin(angles[0])};
@@ -52,7 +51,7 @@ static double criterion(const problem *p, const double *angles)
     return log(covariance) + (p->gamma - 1) * log(variance);
 }
 
-/* Steps of falling size in the four directions of the angles. */
+/* Climbs by steps of decreasing size in the four directions of the angles. */
 static double climb(const problem *p, double *angles, double best)
 {
     for (double step = pi / GRID; step > 1e-12; step /= 2)
@@ -89,7 +88,8 @@ static double search_sphere(const problem *p)
     return climb(p, at, best);
 }
 
-/* The criterion of a feature: cr scales directions to length one, so that feature j is Xu on the data it was chosen on. */
+/* The criterion of a feature. cr scales directions to norm one, so feature j is Xu on the data for which it
+ * was chosen. */
 static double reached(const kfe_matrix *f, int64_t j, const deflation_problem *p, double gamma)
 {
     double covariance = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The framework through its public hook: rules of the user's that give known methods, what a rule sees, and
- * what becomes of the model. */
+/* The public hook for users' rules: rules that give known methods, the state that a rule sees, and the
+ * resulting models. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -36,8 +36,8 @@ static double length(int64_t n, const double *v)
     return sqrt(sum);
 }
 
-/* The leading eigenvector of the deflated kernel matrix by the power method, over the root of its eigenvalue.
- */
+/* The leading eigenvector of the deflated kernel matrix by the power method, divided by the root of its
+ * eigenvalue. */
 static kfe_status principal_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     double image[ROWS];
@@ -61,7 +61,7 @@ static kfe_status principal_rule(void *user, const kfe_deflation_state *state, d
     return KFE_OK;
 }
 
-/* One target: kpls. */
+/* With one target, this rule gives kpls. */
 static kfe_status covariance_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     double image[ROWS];
@@ -150,9 +150,10 @@ static void test_covariance_rule_is_kpls(void **state)
     deflation_free(&p);
 }
 
-/* ---- what a rule sees ---- */
+/* ---- the state that a rule sees ---- */
 
-/* Orthonormal features, a residual orthogonal to them, the right sizes; then any direction. */
+/* Checks that features are orthonormal, that the residual is orthogonal to them, and that the sizes are
+ * right; then takes any direction. */
 static kfe_status watching_rule(void *user, const kfe_deflation_state *state, double *direction)
 {
     const deflation_problem *p = user;
@@ -195,7 +196,7 @@ static void test_what_a_rule_sees(void **state)
     deflation_free(&p);
 }
 
-/* ---- what becomes of it ---- */
+/* ---- the resulting models ---- */
 
 static void test_model_needs_no_function(void **state)
 {
@@ -218,7 +219,7 @@ static void test_model_needs_no_function(void **state)
     deflation_free(&p);
 }
 
-/* A copy of the specification must have a method of its own. */
+/* Each copy of a spec needs a method of its own. */
 static void test_rules_can_be_cross_validated(void **state)
 {
     kfe_context *ctx = *state;
@@ -237,7 +238,7 @@ static void test_rules_can_be_cross_validated(void **state)
     deflation_free(&p);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused input ---- */
 
 static kfe_status nan_rule(void *user, const kfe_deflation_state *state, double *direction)
 {

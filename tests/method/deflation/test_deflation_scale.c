@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deflation and pursuit methods with targets and data far from one: features do not depend on the unit of the target and
- * follow the unit of the data, what is saved can be loaded, and kernels that have lost digits are refused. */
+/* The deflation and pursuit methods with targets and data far from one: features do not depend on the unit of
+ * the target, they scale with the unit of the data, saved models can be loaded, and kernels that lost
+ * their digits are refused. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -10,23 +11,23 @@ enum { ROWS = DEFLATION_ROWS, COLS = 4 };
 
 typedef struct method {
     const char *name, *params;
-    int kernel;    /* takes one */
-    double degree; /* features of a linear kernel grow with this power of the unit of the data */
+    int kernel;    /* whether the method takes a kernel */
+    double degree; /* power of the data's unit with which features of a linear kernel grow */
     double tolerance;
 } method;
 
 static const method methods[] = {
     {"pls", "dim=3", 0, 1, TOLERANCE_SCALE},   {"kpls", "dim=3", 1, 1, TOLERANCE_SCALE},
     {"blf", "dim=3", 0, 0, TOLERANCE_SCALE},   {"kblf", "dim=3", 1, 0, TOLERANCE_SCALE},
-    {"kblf", "dim=3,loss=lad", 1, 0, 1e-6}, /* rounded off below 1e-7 of the spread */
-    {"cr", "dim=3,alpha=0.3", 0, 1, 1e-6},  /* the search ends at the root of the precision */
+    {"kblf", "dim=3,loss=lad", 1, 0, 1e-6}, /* lad is smoothed below 1e-7 of the spread */
+    {"cr", "dim=3,alpha=0.3", 0, 1, 1e-6},  /* the search stops at the root of the precision */
     {"skpls", "dim=3", 1, 1, TOLERANCE_SCALE}, {"skblf", "dim=3", 1, 0, TOLERANCE_SCALE},
     {"sma", "dim=3", 1, 0, TOLERANCE_SCALE},   {"smc", "dim=3", 1, 1, TOLERANCE_SCALE},
     {"skfa", "dim=3", 1, 1, TOLERANCE_SCALE},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* The features of the training examples by the model after it was saved and loaded. */
+/* The features of the training examples from the model after saving and loading. */
 static kfe_matrix features_after_loading(kfe_context *ctx, const method *m, const char *kernel,
                                          const kfe_data *data)
 {
@@ -69,7 +70,7 @@ static void test_scale_of_targets(void **state)
         check_target_scales(*state, &methods[m]);
 }
 
-/* The examples times `scale`; freed by the caller together with *x. */
+/* The examples times `scale`. The caller frees the data and *x. */
 static kfe_data *scaled_data(kfe_context *ctx, const deflation_problem *p, double scale, double **x)
 {
     kfe_data *data = NULL;

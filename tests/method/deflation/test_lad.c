@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loss lad of blf, kblf and skblf. A minimiser of Σ|y − f| over intercept and k coefficients is found here by trying every
- * set of k + 1 examples that f may pass through; the signs of the other residuals then give the multipliers of those k + 1, and
- * with them the next direction. Where minimisers or multipliers are not unique, the rule must hold whatever the order of rows.
+ * The loss lad of blf, kblf and skblf. The test finds a minimiser of Σ|y − f| over intercept and k
+ * coefficients by trying every set of k + 1 examples that f may pass through. The signs of the other
+ * residuals then determine the multipliers of those k + 1 examples, and with them the next direction. Where
+ * minimisers or multipliers are not unique, the rule must not depend on the order of rows.
  */
 #include "support/deflation.h"
 
@@ -16,12 +17,13 @@ enum { ROWS = DEFLATION_ROWS, COLS = 4, MOST = 3 };
 
 typedef struct vertex {
     int64_t count;              /* k + 1 */
-    int64_t examples[MOST + 1]; /* that f passes through */
+    int64_t examples[MOST + 1]; /* the examples that f passes through */
     double loss;
     double f[ROWS];
 } vertex;
 
-/* f through these examples, on the columns of b (ROWS × count); 0 if they are dependent. */
+/* Computes f through these examples from the columns of b (ROWS × count); returns 0 if the examples are
+ * dependent. */
 static int pass_through(const double *b, const double *y, vertex *v)
 {
     double system[(MOST + 1) * (MOST + 1)];
@@ -57,7 +59,7 @@ static void search(const double *b, const double *y, vertex *v, int64_t filled, 
     }
 }
 
-/* w: signs of the residuals, and on the examples of the vertex what makes Bᵀw = 0. */
+/* w: the signs of the residuals and, for the examples of the vertex, the values for which Bᵀw = 0. */
 static void multipliers(const double *b, const double *y, const vertex *v, double *w)
 {
     double system[(MOST + 1) * (MOST + 1)];
@@ -75,13 +77,13 @@ static void multipliers(const double *b, const double *y, const vertex *v, doubl
     }
     double *on_vertex = support_solve(v->count, 1, system, right);
     for (int64_t i = 0; i < v->count; i++) {
-        assert_true(fabs(on_vertex[i]) <= 1 + 1e-9); /* otherwise the vertex is no minimiser */
+        assert_true(fabs(on_vertex[i]) <= 1 + 1e-9); /* otherwise the vertex is not a minimiser */
         w[v->examples[i]] = on_vertex[i];
     }
     free(on_vertex);
 }
 
-/* Feature k + 1 of a model, from its first k features: (I − QQᵀ)Kw; and its k-th loss. */
+/* Checks feature k + 1 of a model, which is (I − QQᵀ)Kw for its first k features, and its k-th loss. */
 static void check_feature(const deflation_problem *p, const kfe_model *model, const kfe_matrix *features,
                           const double *kernel, int64_t k)
 {
@@ -128,7 +130,7 @@ static void check_method(kfe_context *ctx, const char *method, uint64_t seed)
         kernel = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
     }
     support_centre_kernel(ROWS, kernel);
-    /* one feature after the median, which is an interval here; two after vertices of two and three examples */
+    /* after the median, which is an interval here, and after vertices of two and three examples */
     for (int64_t k = 1; k < 3; k++)
         check_feature(&p, model, &features, kernel, k);
     free(kernel);
@@ -147,7 +149,7 @@ static void test_features_follow_the_multipliers(void **state)
 
 /* ---- scale ---- */
 
-/* Targets 10¹² times as large, or as small, have the same features and losses in proportion. */
+/* Targets times 10¹² or 10⁻¹² have the same features and proportional losses. */
 static void test_scale_of_the_target_does_not_matter(void **state)
 {
     static const double scales[] = {1e-150, 1e-12, 1e-6, 1e6, 1e12, 1e150};
@@ -179,14 +181,14 @@ static void test_scale_of_the_target_does_not_matter(void **state)
 
 /* ---- ties ---- */
 
-/* Rows in another order. */
+/* The example in row i of another order. */
 static int64_t other_row(int64_t i)
 {
-    return i * 7 % ROWS; /* ROWS is no multiple of 7 */
+    return i * 7 % ROWS; /* ROWS is not a multiple of 7 */
 }
 
-/* Two classes of unequal size: the best constant is 1 exactly, twenty residuals vanish and one multiplier is determined.
- * Few different values: residuals vanish in groups. */
+/* Two classes of unequal size: the best constant is exactly 1, twenty residuals vanish, and one multiplier is
+ * determined. Few distinct values: residuals vanish in groups. */
 static void check_ties(kfe_context *ctx, const char *method, int classes)
 {
     deflation_problem p = deflation_make(ctx, 51, COLS, 1);
@@ -232,8 +234,8 @@ static void test_ties_do_not_depend_on_the_order_of_rows(void **state)
             check_ties(*state, methods[m], classes);
 }
 
-/* The first direction of two unequal classes: all twenty vanishing residuals share the multiplier, so that w is the centred
- * indicator and the feature is that of kpls. */
+/* The first direction of two unequal classes: all twenty vanishing residuals share the multiplier, so w is
+ * the centred indicator and the feature is that of kpls. */
 static void test_equal_residuals_share_the_multiplier(void **state)
 {
     kfe_context *ctx = *state;

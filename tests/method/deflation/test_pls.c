@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partial least squares, linear, kernel and sparse, and continuum regression: against deflation as the paper
- * writes it, against each other, and against the criteria they maximise. */
+/* Linear, kernel and sparse partial least squares, and continuum regression: against deflation as in the
+ * paper, against each other, and against the criteria that they maximise. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 5, DIM = 4 };
 
-/* What iterations add to rounding: each one solves a small eigenproblem and divides by lengths that fall. */
+/* Added to rounding by iterations: each one solves a small eigenproblem and divides by decreasing norms. */
 #define TOLERANCE_ITERATIONS 1e-9
 
 static double *copy_of(int64_t count, const double *a)
@@ -33,7 +33,7 @@ typedef struct explicit_pls {
     double features[ROWS * DIM], directions[COLS * DIM], loadings[COLS * DIM];
 } explicit_pls;
 
-/* X_j formed, u_j the first left singular vector of X_jᵀY, τ_j = X_ju_j, p_j = X_jᵀτ_j/τ_jᵀτ_j. */
+/* X_j is formed, u_j is the first left singular vector of X_jᵀY, τ_j = X_ju_j, p_j = X_jᵀτ_j/τ_jᵀτ_j. */
 static void run_algorithm_1(const deflation_problem *p, explicit_pls *out)
 {
     double *x = copy_of(ROWS * COLS, p->x);
@@ -67,7 +67,7 @@ static void run_algorithm_1(const deflation_problem *p, explicit_pls *out)
     free(x);
 }
 
-/* φ(x)ᵀU(PᵀU)⁻¹ for the test points, centred as the training points are. */
+/* φ(x)ᵀU(PᵀU)⁻¹ for the test points, centred by the means of the training points. */
 static double *project_by_formula(const deflation_problem *p, const explicit_pls *e)
 {
     double *turned = support_transpose(COLS, DIM, e->loadings);
@@ -128,8 +128,8 @@ typedef struct explicit_kpls {
     double *kernel; /* centred */
 } explicit_kpls;
 
-/* β_j the first eigenvector of Y_jY_jᵀK_j, β_jᵀK_jβ_j = 1; K_j and Y_j formed, K_j deflated on one or both
- * sides. */
+/* β_j is the first eigenvector of Y_jY_jᵀK_j with β_jᵀK_jβ_j = 1. K_j and Y_j are formed; K_j is deflated on
+ * one or both sides. */
 static void run_algorithm_2(const deflation_problem *p, int two_sided, explicit_kpls *out)
 {
     int64_t t = p->targets;
@@ -187,7 +187,7 @@ static void test_kpls_is_algorithm_2(void **state)
         }
 }
 
-/* Predictions by the recorded coefficients on the features are those of α = B(TᵀKB)⁻¹TᵀY. */
+/* Predictions by the recorded coefficients on the features equal those of α = B(TᵀKB)⁻¹TᵀY. */
 static void test_regression_is_the_dual_formula(void **state)
 {
     kfe_context *ctx = *state;
@@ -226,7 +226,7 @@ static void test_regression_is_the_dual_formula(void **state)
     deflation_free(&p);
 }
 
-/* ---- what is true of all ---- */
+/* ---- properties of all methods ---- */
 
 static const char *const all_methods[][3] = {
     {"pls", "dim=4", NULL},
@@ -242,7 +242,7 @@ static const char *const all_methods[][3] = {
 };
 enum { ALL_METHODS = sizeof all_methods / sizeof *all_methods };
 
-/* Orthogonal features; D(S) and B(S) are what eqs. (11) and (12) say of them. */
+/* Checks that features are orthogonal and that the records D(S) and B(S) agree with eqs. (11) and (12). */
 static void check_features(kfe_context *ctx, const char *const method[3])
 {
     deflation_problem p = deflation_make(ctx, 8, COLS, 2);
@@ -339,7 +339,7 @@ static void test_many_threads_and_panels(void **state)
     free(y);
 }
 
-/* ---- edges ---- */
+/* ---- edge cases ---- */
 
 static void assert_fit_fails(kfe_context *ctx, kfe_status expected, const char *text,
                              const char *const method[3], const kfe_data *data)
@@ -386,7 +386,7 @@ static void test_examples_that_do_not_vary(void **state)
     kfe_data_free(data);
 }
 
-/* Every example twice, a class of one example, and two dimensions where four features are asked for. */
+/* Every example twice, a class of one example, and two dimensions where four features are requested. */
 static void test_little_data(void **state)
 {
     kfe_context *ctx = *state;

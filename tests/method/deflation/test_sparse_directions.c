@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* skpls and skblf: with all examples they are kpls and kblf; with fewer, the direction is the one that a search over
- * matrices formed whole finds. */
+/* skpls and skblf equal kpls and kblf if they may use all examples; with fewer, a search over explicit
+ * matrices finds the same direction. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 enum { ROWS = DEFLATION_ROWS, TEST_ROWS = DEFLATION_TEST_ROWS, COLS = 4, DIM = 4, CLASSES = 3 };
 
 #define GAMMA "rbf:gamma=0.3"
-/* What iterations add to rounding. */
+/* Added to rounding by iterations. */
 #define TOLERANCE_ITERATIONS 1e-9
 
 /* Three classes of ten examples each. */
@@ -108,8 +108,8 @@ static void test_rules_choose_the_largest(void **state)
     deflation_free(&p);
 }
 
-/* Two targets: a fine search over angles finds the combination y = Y(cos a, sin a) of largest yᵀKy; the direction has its
- * values on the examples where it is largest. */
+/* Two targets: a fine search over angles finds the combination y = Y(cos a, sin a) with the largest yᵀKy. The
+ * direction takes the values of y on the examples where y is largest. */
 static void test_targets_are_combined_through_the_kernel(void **state)
 {
     enum { ANGLES = 200000 };
@@ -142,7 +142,7 @@ static void test_targets_are_combined_through_the_kernel(void **state)
         y[i] = cos(at) * p.centred[2 * i] + sin(at) * p.centred[2 * i + 1];
     kfe_matrix f = support_features(ctx, "skpls", "dim=1,nu=0.3", GAMMA, p.data, p.data);
     sparse_feature(k, y, y, 9, feature);
-    /* angles are pi/ANGLES apart, and the cosine falls with the square of what they miss */
+    /* angles are pi/ANGLES apart, and the cosine falls with the square of the error in the angle */
     assert_below(1 - deflation_cosine(ROWS, feature, 1, f.values, 1), TOLERANCE_ITERATIONS);
     kfe_matrix_free(&f);
     free(k);
@@ -150,11 +150,12 @@ static void test_targets_are_combined_through_the_kernel(void **state)
     deflation_free(&p);
 }
 
-/* ---- equal candidates ---- */
+/* ---- ties among candidates ---- */
 
-enum { FEW = ROWS / 3 }; /* examples of the rare class, whose centred target is twice that of the others */
+enum { FEW = ROWS / 3 }; /* examples of the rare class; their centred target is twice that of the others */
 
-/* The one example of the common class among the support of a direction with room for the rare class and one more. */
+/* The one example of the common class in the support of a direction that may use the rare class and one more
+ * example. */
 static int64_t the_last_place(kfe_context *ctx, const kfe_data *data, const char *params, uint64_t seed)
 {
     int64_t found = -1;
@@ -172,8 +173,8 @@ static int64_t the_last_place(kfe_context *ctx, const kfe_data *data, const char
     return found;
 }
 
-/* The residuals of a class are equal in the first iteration: the largest covariance with the target decides, among as many
- * examples as `cache` allows; with a cache of one, chance does. */
+/* In the first iteration all residuals of a class are equal: the largest covariance with the target decides,
+ * among as many examples as `cache` allows; with a cache of one, the choice is random. */
 static void test_one_place_is_left_for_equals(void **state)
 {
     kfe_context *ctx = *state;

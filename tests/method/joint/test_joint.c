@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* svm-joint and usvm-joint: the saddle point, which is known in another way, the normalisation of the features,
- * the optimality of the SVMs, and what must be refused. */
+/* svm-joint and usvm-joint: the saddle point against a closed form, the normalisation of the features, the
+ * optimality of the SVMs, and refused input. */
 #include "support/mkl.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static const char *const methods[] = {"svm-joint", "usvm-joint"};
 static const char *const tight[] = {"lambda=0.05,svm-C=2,svm-stop=1e-7,settled=1e-3,max-iter=3000",
                                     "xi=0.05,svm-C=2,svm-stop=1e-7,settled=1e-3,max-iter=3000"};
 
-/* G(G + λI)⁻¹G, or G(G + ξI)⁻¹: the kernel on which the lower bound is an ordinary SVM. */
+/* G(G + λI)⁻¹G or G(G + ξI)⁻¹: the kernel on which an ordinary SVM gives the lower bound. */
 static double *limit_kernel(const support_sample *p, int uncorrelated)
 {
     double *shifted = malloc(ROWS * ROWS * sizeof *shifted);
@@ -65,8 +65,8 @@ static void check_bounds(const kfe_model *model)
     }
 }
 
-/* With as many features as SVMs, max over α of min over W is the optimum of SVMs on one known kernel,
- * and the alternation must find it. */
+/* With as many features as SVMs, max over α of min over W is the optimum of SVMs on one known kernel, and the
+ * alternation must find it. */
 static void test_the_bounds_meet_in_the_saddle_point(void **state)
 {
     kfe_context *ctx = *state;
@@ -88,7 +88,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
     }
 }
 
-/* Cost of the SVMs = optimum of their dual: there is no gap, so all conditions of optimality hold. */
+/* The cost of the SVMs equals the optimum of their dual: the gap is zero, so all optimality conditions hold. */
 static void test_svms_are_optimal_on_the_features(void **state)
 {
     kfe_context *ctx = *state;
@@ -107,7 +107,7 @@ static void test_svms_are_optimal_on_the_features(void **state)
     support_sample_free(&p);
 }
 
-/* WᵀGW + … = I, from the coefficients in the model and G written apart. */
+/* WᵀGW + … = I, computed from the model's coefficients and an independent G. */
 static void test_features_are_normalised(void **state)
 {
     kfe_context *ctx = *state;
@@ -130,7 +130,7 @@ static void test_features_are_normalised(void **state)
                            (z.values[i * dim + b] + RIDGE * model->coefficients[i * dim + b]);
                 largest = fmax(largest, fabs(sum));
             }
-        /* centring the coefficients of svm-joint takes nothing away: they sum to zero already */
+        /* the coefficients of svm-joint already sum to zero, so centring does not change them */
         assert_below(largest, 1e-6);
         free(expected);
         kfe_matrix_free(&z);
@@ -139,8 +139,8 @@ static void test_features_are_normalised(void **state)
     support_sample_free(&p);
 }
 
-/* The paper's procedure: features for given SVMs lower the value, SVMs for given features raise it.
- */
+/* The paper's procedure: computing features for given SVMs lowers the value, and computing SVMs for given
+ * features raises it. */
 static void test_plain_steps_lower_and_raise(void **state)
 {
     kfe_context *ctx = *state;
@@ -249,10 +249,10 @@ static void test_odd_problems_have_sound_answers(void **state)
     free(x);
 }
 
-/* Minus a kernel: no direction has a positive length, and uncorrelated features have none to take. */
-/* A Gaussian so wide that the centred kernel is near 1e-9 still tells the classes apart: rounding is near 1e-14. The SVMs
- * can do nothing with it, so that their objective is that of no kernel at all, Σ 2C·(size of the smaller side). */
-static void test_a_wide_kernel_is_no_failure(void **state)
+/* A Gaussian so wide that the centred kernel is near 1e-9 still separates the classes, because rounding is
+ * near 1e-14. The SVMs cannot use it, so their objective is that of a zero kernel, Σ 2C·(size of the
+ * smaller side). */
+static void test_a_wide_kernel_can_be_fitted(void **state)
 {
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, CLASSES);
@@ -268,8 +268,9 @@ static void test_a_wide_kernel_is_no_failure(void **state)
     support_sample_free(&p);
 }
 
-/* The SVMs of the closed form are solved so far that the order of the rows does not show in the features, also with
- * the default stops. The first row of each class stays in front, because classes are numbered by first appearance. */
+/* The SVMs of the closed form are solved so exactly that the order of the rows does not change the features,
+ * even with the default stops. The first row of each class stays in front, because classes are numbered by
+ * first appearance. */
 static void test_default_stops_hide_the_order_of_rows(void **state)
 {
     kfe_context *ctx = *state;
@@ -329,7 +330,7 @@ static void test_alternations_do_not_allocate(void **state)
     support_sample_free(&p);
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const support_request requests[] = {{"svm-joint", "max-iter=2", {"rbf:gamma=0.3"}},
                                                {"usvm-joint", "max-iter=2", {"rbf:gamma=0.3", "linear"}}};
@@ -349,11 +350,11 @@ int main(void)
         with_context(test_a_learner_takes_precedence),
         with_context(test_bad_settings_and_data_are_refused),
         with_context(test_odd_problems_have_sound_answers),
-        with_context(test_a_wide_kernel_is_no_failure),
+        with_context(test_a_wide_kernel_can_be_fitted),
         with_context(test_default_stops_hide_the_order_of_rows),
         with_context(test_a_negative_kernel_is_refused),
         with_context(test_alternations_do_not_allocate),
-        with_context(test_memory_may_end_anywhere),
+        with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The optimum of svm-joint and usvm-joint over six decades of C and of the ridge, certified independently of the solver;
- * the path that never forms the kernel; and what is said of a gap that stays open. */
+/* The optimum of svm-joint and usvm-joint over six decades of C and of the ridge, certified independently of
+ * the solver; the path that never forms the kernel; and warnings about a gap that stays open. */
 #include "support/mkl.h"
 
 #include <math.h>
@@ -50,8 +50,8 @@ static double *closed_form_kernel(const double *g, double ridge, int uncorrelate
     return k;
 }
 
-/* The cost of the model, measured on its features, is the recorded objective, and no features have a lower one:
- * it meets the SVMs on the kernel that no features exceed. */
+/* The cost of the model, measured on its features, equals the recorded objective. No other features cost
+ * less: the cost equals the optimum of SVMs on the kernel that bounds the kernels of all features. */
 static void check_optimum(kfe_context *ctx, const support_sample *p, int m, double c, double ridge)
 {
     char params[128];
@@ -139,9 +139,9 @@ static void test_the_growing_subspace_finds_the_same_optimum(void **state)
     support_sample_free(&p);
 }
 
-/* ---- gaps that stay open ---- */
+/* ---- open gaps ---- */
 
-/* Of a ridge below the rounding of the kernel nothing could be computed but rounding. */
+/* With a ridge below the rounding error of the kernel, the result would be noise. */
 static void test_a_tiny_ridge_is_raised(void **state)
 {
     kfe_context *ctx = *state;
@@ -161,7 +161,7 @@ static void test_a_tiny_ridge_is_raised(void **state)
     support_sample_free(&p);
 }
 
-static void test_an_open_gap_is_said(void **state)
+static void test_an_open_gap_is_reported(void **state)
 {
     static const char *const params[] = {"step=plain,svm-C=100", "dim=1,svm-C=100"};
     static const char *const words[] = {"finds the optimum", "fewer features than SVMs"};
@@ -187,7 +187,7 @@ int main(void)
         with_context(test_the_optimum_is_reached_over_six_decades),
         with_context(test_the_growing_subspace_finds_the_same_optimum),
         with_context(test_a_tiny_ridge_is_raised),
-        with_context(test_an_open_gap_is_said),
+        with_context(test_an_open_gap_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

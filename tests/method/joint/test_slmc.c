@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slmc: its gradient against differences, its value against full matrices, and what the search must do. */
+/* slmc: its gradient against differences, its value against full matrices, and properties of the search. */
 #include "support/mkl.h"
 #include "support/sample.h"
 
@@ -17,7 +17,7 @@ static support_sample make_problem(kfe_context *ctx)
         ctx, &(support_shape){.seed = 13, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1});
 }
 
-/* ---- the objective by itself ---- */
+/* ---- the objective ---- */
 
 typedef struct objective {
     kfe_i_kernel_list kernels;
@@ -91,7 +91,7 @@ static void test_gradient_is_that_of_the_value(void **state)
     support_sample_free(&p);
 }
 
-/* The optimum on Ψκ(Z,Z)⁻¹Ψᵀ, written with full matrices. */
+/* The optimum on Ψκ(Z,Z)⁻¹Ψᵀ, computed with full matrices. */
 static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
 {
     kfe_context *ctx = *state;
@@ -122,7 +122,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
 
 /* ---- the method ---- */
 
-/* All examples as points span all of feature space that the data sees: an ordinary SVM. */
+/* With all examples as points, the points span the feature space of the data: the result is an ordinary SVM. */
 static void test_all_examples_give_the_plain_svm(void **state)
 {
     kfe_context *ctx = *state;
@@ -141,7 +141,7 @@ static void test_all_examples_give_the_plain_svm(void **state)
     support_sample_free(&p);
 }
 
-/* Few points: the optimum of SVMs on the kernel itself lies between the bound and the objective. */
+/* With few points, the optimum of SVMs on the kernel itself lies between the bound and the objective. */
 static void test_the_bound_is_below_the_plain_svm(void **state)
 {
     static const char *const params[] = {"dim=3,svm-stop=1e-8,svm-C=0.1", "dim=3,svm-stop=1e-8,svm-C=2",
@@ -183,9 +183,9 @@ static void test_the_search_goes_downhill(void **state)
             double cost = support_svms_cost(ctx, model, p.data, p.class_of, 2);
             for (int64_t i = 1; i < count; i++)
                 assert_true(values[i] <= values[i - 1]);
-            if (k == 0) /* the linear kernel's three points span everything anyhow */
+            if (k == 0) /* with a linear kernel three points span the whole space */
                 assert_true(values[count - 1] < 0.999 * values[0]);
-            /* no gap: the SVMs are optimal on the features that the model gives */
+            /* no gap: the SVMs are optimal on the model's features */
             assert_below(fabs(cost - values[count - 1]), 1e-4 * cost);
             assert_int_equal(kfe_model_support_size(model), 3);
             support_check_predictions_of_a_file(ctx, model, p.data);
@@ -225,8 +225,8 @@ static void test_other_kernels_leave_the_points_where_they_are(void **state)
     support_sample_free(&p);
 }
 
-/* Examples that are all equal: the kernel between the points is singular. */
-static void test_equal_examples_do_no_harm(void **state)
+/* All examples are equal, so the kernel between the points is singular. */
+static void test_equal_examples_are_harmless(void **state)
 {
     kfe_context *ctx = *state;
     double x[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -278,7 +278,7 @@ static void test_steps_do_not_allocate(void **state)
     support_sample_free(&p);
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const support_request requests[] = {
         {"slmc", "dim=3,max-iter=2", {"rbf:gamma=0.3"}},
@@ -298,10 +298,10 @@ int main(void)
         with_context(test_the_search_goes_downhill),
         with_context(test_sparse_data_gives_the_same),
         with_context(test_other_kernels_leave_the_points_where_they_are),
-        with_context(test_equal_examples_do_no_harm),
+        with_context(test_equal_examples_are_harmless),
         with_context(test_odd_problems_have_sound_answers),
         with_context(test_steps_do_not_allocate),
-        with_context(test_memory_may_end_anywhere),
+        with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

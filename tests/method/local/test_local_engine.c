@@ -51,7 +51,7 @@ static void open_scene_of(kfe_context *ctx, int64_t rows, int classes, double ap
     s->parameters = calloc((size_t)s->p.at.size, sizeof *s->parameters);
     kfe_i_rng_init(&rng, 1, KFE_STREAM_LOCAL);
     assert_ok(ctx, kfe_i_local_start(&s->p, KFE_LOCAL_RANDOM, &rng, &r, s->parameters));
-    /* a gate that is far from even, so that every term of its gradient counts */
+    /* a gate far from uniform, so that every term of its gradient counts */
     for (int64_t i = projects ? s->p.at.weights : s->p.at.gate; i < s->p.at.size; i++)
         s->parameters[i] = 0.7 * kfe_i_rng_normal(&rng);
     s->p.ridge = 0.3;
@@ -85,7 +85,7 @@ static double value_at(scene *s, kfe_i_local_block block)
     return value;
 }
 
-/* Every entry of the block, whatever the constraints on it. */
+/* Checks every entry of the block, ignoring the constraints on it. */
 static void check_block(scene *s, kfe_i_local_block block)
 {
     const double h = 1e-5;
@@ -138,7 +138,7 @@ static void test_gradients_are_those_of_the_value(void **state)
             }
 }
 
-/* ---- the value, from the formulas ---- */
+/* ---- the value by the formulas ---- */
 
 static double dot_of(const double *x, const double *y, int64_t cols)
 {
@@ -148,7 +148,7 @@ static double dot_of(const double *x, const double *y, int64_t cols)
     return sum;
 }
 
-/* The shares of example i, as eq. (3) has them. */
+/* The gate's weights of the parts at example i, by eq. (3). */
 static void shares_of(const scene *s, int64_t i, double *shares)
 {
     const kfe_i_local_problem *p = &s->p;
@@ -183,7 +183,7 @@ static void project(const scene *s, int m, int64_t i, double *z)
     }
 }
 
-/* Entry (i, j) of the localized kernel: rbf of width 0.3 twice, then half a dot product. */
+/* Entry (i, j) of the localized kernel: twice an rbf kernel with gamma 0.3, then half a dot product. */
 static double entry(const scene *s, int64_t i, int64_t j)
 {
     double eta[2][3];
@@ -221,7 +221,7 @@ static void test_value_is_the_optimum_on_the_localized_kernel(void **state)
     free(k);
 }
 
-/* More than a tile of rows, enough for several threads, and kernels of each kind. */
+/* More rows than a tile, enough for several threads, and kernels of every kind. */
 static void test_matrices_larger_than_a_tile(void **state)
 {
     enum { MANY = 1100 };
@@ -277,7 +277,7 @@ static void test_gradients_larger_than_a_tile(void **state)
     close_scene(&s);
 }
 
-/* lmkl without room for the parts' matrices evaluates them again: the same value, the same gradient. */
+/* If the parts' matrices do not fit in memory, lmkl evaluates them again: value and gradient are the same. */
 static void test_kernels_that_do_not_fit_are_evaluated_again(void **state)
 {
     kfe_context *ctx = *state;
@@ -372,10 +372,10 @@ static void test_polar_factor_is_the_nearest(void **state)
     open_scene(ctx, 2, "linear", 1, &s);
     assert_ok(ctx, kfe_i_local_retraction_open(&s.p, &r));
     memcpy(polar, m, sizeof polar);
-    /* the gate's matrix is the largest that the workspace is for: 7 × 2 */
+    /* the workspace is sized for the gate's matrix, 7 × 2 */
     assert_ok(ctx, kfe_i_local_polar(&r, TALL, WIDE, polar));
     assert_below(off_orthonormal(TALL, WIDE, polar), 1e-13);
-    /* nearest: polarᵀm is symmetric and positive definite */
+    /* the nearest one: polarᵀm is symmetric and positive definite */
     for (int i = 0; i < WIDE; i++)
         for (int j = 0; j < WIDE; j++)
             for (int l = 0; l < TALL; l++)

@@ -77,7 +77,7 @@ static void test_one_view_and_all_its_dimensions_is_the_plain_svm(void **state)
         }
 }
 
-/* A gate that sees nothing but zeros, at the start: every part has the same share everywhere. */
+/* A gate on columns of zeros gives every part the same weight everywhere. */
 static void test_constant_gate_is_the_sum_of_kernels(void **state)
 {
     kfe_context *ctx = *state;
@@ -107,10 +107,10 @@ static void test_constant_gate_is_the_sum_of_kernels(void **state)
     close_scene(&s);
 }
 
-/* ---- kernels that stand for their view ---- */
+/* ---- kernels that are replaced by columns ---- */
 
-/* A given matrix of dot products is as good as the columns; the gate sees other columns, the same for both.
- */
+/* A given matrix of dot products is equivalent to the columns themselves. The gate sees other columns, the
+ * same for both. */
 static void test_given_dot_products_are_as_good_as_columns(void **state)
 {
     enum { NEW = 5 };
@@ -137,7 +137,7 @@ static void test_given_dot_products_are_as_good_as_columns(void **state)
             assert_ok(ctx, support_local_fit(&s.views, methods[method], params[method], &solution));
             assert_int_equal(solution.local->parts[0].mapped, given);
             support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);
-            /* new examples: halfway between neighbours */
+            /* new examples: midpoints of neighbours */
             double *x = malloc(NEW * COLS * sizeof *x);
             double *y = malloc(NEW * OTHER * sizeof *y);
             for (int i = 0; i < NEW * COLS; i++)
@@ -159,7 +159,7 @@ static void test_given_dot_products_are_as_good_as_columns(void **state)
             free(k);
             close_scene(&s);
         }
-        /* sldr starts differ in the W of the given view, whose 4 columns are turned: no matter */
+        /* the starts of sldr differ, because W of the given view has 4 rotated columns; that must not matter */
         if (method == 0)
             assert_below(support_distance(NEW, outputs[0], outputs[1]), 2e-3);
         free(outputs[0]);
@@ -189,7 +189,7 @@ static void test_other_kernels_become_columns(void **state)
         }
 }
 
-static void test_indefinite_matrices_lose_what_is_negative(void **state)
+static void test_indefinite_matrices_keep_the_positive_part(void **state)
 {
     kfe_context *ctx = *state;
     scene s;
@@ -361,7 +361,7 @@ static void test_seeds_and_restarts(void **state)
     close_scene(&s);
 }
 
-/* Both kinds of table, the same numbers. */
+/* Sparse and dense tables with the same numbers. */
 static void test_sparse_views_give_the_same(void **state)
 {
     kfe_context *ctx = *state;
@@ -434,7 +434,7 @@ int main(void)
         with_context(test_constant_gate_is_the_sum_of_kernels),
         with_context(test_given_dot_products_are_as_good_as_columns),
         with_context(test_other_kernels_become_columns),
-        with_context(test_indefinite_matrices_lose_what_is_negative),
+        with_context(test_indefinite_matrices_keep_the_positive_part),
         with_context(test_the_search_goes_downhill),
         with_context(test_projections_stay_orthonormal_at_every_step),
         with_context(test_seeds_and_restarts),

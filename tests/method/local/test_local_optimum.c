@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How good the ends of lmkl and sldr are: the duality gap over six decades of C, no descent along any gradient, restarts
- * and their spread, and data in extreme units. */
+/* The quality of the solutions of lmkl and sldr: the duality gap over six decades of C, no descent along any
+ * gradient, restarts and their spread, and data in extreme units. */
 #include "support/local.h"
 
 #include <float.h>
@@ -67,7 +67,7 @@ static void test_the_gap_over_six_decades(void **state)
 
 /* ---- the search ---- */
 
-/* J after a step of this length along −gradient of a block, columns made orthonormal again. */
+/* J after a step of this length along the negative gradient of a block, with columns made orthonormal again. */
 static double value_along(kfe_i_local_problem *p, kfe_i_local_retraction *r, const double *at,
                           const double *gradient, kfe_i_local_block block, double step)
 {
@@ -101,7 +101,8 @@ static void project_gradient(kfe_i_local_problem *p, kfe_i_local_retraction *r, 
         kfe_i_local_tangent(r, p->at.gate_cols, p->at.gate_dim, at + p->at.gate, gradient + p->at.gate);
 }
 
-/* No step along the gradient of a block, from tiny to large, lowers J by more than the share at which the search ends. */
+/* Checks that no step along the gradient of a block, from tiny to large, lowers J by more than the search's
+ * stopping tolerance. */
 static void check_block_is_stationary(kfe_i_local_problem *p, const double *at, kfe_i_local_block block)
 {
     kfe_i_local_retraction r;
@@ -151,7 +152,7 @@ static void test_ends_are_stationary(void **state)
     }
 }
 
-static void test_a_search_that_does_not_end_is_told(void **state)
+static void test_a_search_that_does_not_converge_is_reported(void **state)
 {
     kfe_context *ctx = *state;
     views_of_clouds s;
@@ -167,7 +168,8 @@ static void test_a_search_that_does_not_end_is_told(void **state)
 
 /* ---- restarts ---- */
 
-/* Small problems are started five times unless restarts is given; the best end is kept, and the spread is a record. */
+/* Small problems are started five times unless `restarts` is given; the best solution is kept, and the spread
+ * is recorded. */
 static void test_restarts_are_automatic(void **state)
 {
     kfe_context *ctx = *state;
@@ -210,7 +212,7 @@ static void test_large_problems_start_once(void **state)
 
 /* ---- units ---- */
 
-/* Clouds in other units. */
+/* Clouds in another unit. */
 static scene scaled_clouds(kfe_context *ctx, double unit)
 {
     scene s = {.rows = ROWS};
@@ -231,7 +233,7 @@ static scene scaled_clouds(kfe_context *ctx, double unit)
     return s;
 }
 
-/* With the data times u and C divided by u², the optimum is divided by u² and the decisions stay. */
+/* With the data times u and C divided by u², the optimum is divided by u² and the decisions do not change. */
 static void test_units_and_c_balance(void **state)
 {
     kfe_context *ctx = *state;
@@ -255,7 +257,8 @@ static void test_units_and_c_balance(void **state)
     }
 }
 
-/* The same C in huge units is beyond double precision, which is said at once. In tiny units it is a small C. */
+/* In huge units the same C exceeds double precision, and the fit fails at once with a message. In tiny units
+ * it is a small C. */
 static void test_extreme_units_end(void **state)
 {
     kfe_context *ctx = *state;
@@ -293,7 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_the_gap_over_six_decades),
         with_context(test_ends_are_stationary),
-        with_context(test_a_search_that_does_not_end_is_told),
+        with_context(test_a_search_that_does_not_converge_is_reported),
         with_context(test_restarts_are_automatic),
         with_context(test_large_problems_start_once),
         with_context(test_units_and_c_balance),

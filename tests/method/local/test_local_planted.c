@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lmkl and sldr on data with a planted answer, on noise, and when memory runs out. */
+/* lmkl and sldr on data with a planted solution, on noise, and under failing allocations. */
 #include "support/local.h"
 #include "support/sweep.h"
 
@@ -9,8 +9,8 @@
 
 enum { PLANTED = 160, SIDE = 4 };
 
-/* In both views column 0 is noise, and column 1 of the first tells where to look: where it is positive,
- * column 2 of the first view has the class, elsewhere column 2 of the second. */
+/* Column 0 of both views is noise. Column 1 of the first view tells which view is informative: where it is
+ * positive, column 2 of the first view determines the class, elsewhere column 2 of the second. */
 typedef struct planted {
     double a[PLANTED * SIDE], b[PLANTED * SIDE];
     int class_of[PLANTED];
@@ -48,7 +48,7 @@ static double planted_accuracy(kfe_context *ctx, const char *method, const char 
             assert_ok(ctx, support_views_kernel(&train.views, v, "linear"));
     assert_ok(ctx, support_local_fit(&train.views, method, params, &solution));
     double accuracy = support_local_accuracy(&train.views, &solution, &test.views, test.class_of);
-    if (views == 3) { /* the gate is on the right side of the planted boundary */
+    if (views == 3) { /* the gate lies on the right side of the planted boundary */
         kfe_i_local_data data = {.kernels = &train.views.kernels, .views = test.views.views};
         kfe_i_local_places places = {0};
         int right = 0;
@@ -79,8 +79,8 @@ static void test_planted_halves_are_found(void **state)
     assert_true(sldr > 0.93);
 }
 
-/* Examples that are all equal, and views of nothing but zeros. */
-static void test_data_that_says_nothing_does_no_harm(void **state)
+/* Data of equal examples, and views of zeros. */
+static void test_uninformative_data_is_harmless(void **state)
 {
     kfe_context *ctx = *state;
     double x[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -106,7 +106,7 @@ static void test_data_that_says_nothing_does_no_harm(void **state)
     }
 }
 
-/* ---- memory ---- */
+/* ---- failing allocations ---- */
 
 typedef struct small_fit {
     const char *method, *kernel;
@@ -138,7 +138,7 @@ static kfe_status fit_small(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=0.3", "laplacian:gamma=0.3"};
 
@@ -154,8 +154,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_planted_halves_are_found),
-        with_context(test_data_that_says_nothing_does_no_harm),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        with_context(test_uninformative_data_is_harmless),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

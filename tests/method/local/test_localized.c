@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkl, lmkl and sldr as a program sees them, by the public header alone: planted halves and noise,
- * special cases that are plain SVMs, the search, files, names and orders of views, threads. */
+/* mkl, lmkl and sldr through the public header: planted halves and noise, special cases that are plain SVMs,
+ * the search, files, names and orders of views, threads. */
 #include "support/scene.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 enum { PLANTED = 240 };
 
-/* On one side view "left" tells the classes apart, on the other "right"; the side stands in the first column
- * of both, and nothing else is in the third. */
+/* On one side view "left" separates the classes, on the other side view "right". The first column of both
+ * views contains the side; the third view contains only noise. */
 static scene plant(kfe_context *ctx, uint64_t seed, int views)
 {
     enum { COLS = 4 };
@@ -70,7 +70,7 @@ static void assert_same_scores(kfe_context *ctx, const kfe_model *a, const kfe_d
     kfe_matrix_free(&of_b);
 }
 
-/* ---- planted truths ---- */
+/* ---- planted solutions ---- */
 
 static double *side_by_side(const scene *s)
 {
@@ -84,7 +84,7 @@ static double *side_by_side(const scene *s)
     return all;
 }
 
-/* The best that SVMs with one weight per column, or per view, can do. */
+/* The best accuracy of SVMs with one weight per column or per view. */
 static double best_without_a_gate(kfe_context *ctx, scene *train, scene *test)
 {
     double best = 0;
@@ -108,7 +108,7 @@ static double best_without_a_gate(kfe_context *ctx, scene *train, scene *test)
     return best;
 }
 
-/* Examples are on the two sides in turn. */
+/* Examples alternate between the two sides. */
 static void check_sides(kfe_context *ctx, const char *method, const char *params, const scene *train,
                         const scene *test)
 {
@@ -161,8 +161,8 @@ static void check_report(kfe_context *ctx, const kfe_model *model, kfe_style sty
     kfe_string_free(ctx, report);
 }
 
-/* On most draws; on a few the search ends where the noise keeps a small share (python/tests/test_views.py has the
- * median over nine draws). */
+/* On most draws; on a few, the search ends at a point where noise keeps a small weight
+ * (python/tests/test_views.py checks the median over nine draws). */
 static void test_noise_is_switched_off(void **state)
 {
     static const char *const text[] = {"noise is never used: you can stop collecting it",
@@ -216,7 +216,7 @@ static void test_one_view_is_the_plain_svm(void **state)
     scene_close(&s);
 }
 
-/* With the gate on a view of zeros and no step taken, each of three parts has a third everywhere. */
+/* With the gate on a view of zeros and no steps, each of three parts has the weight ⅓ everywhere. */
 static void test_constant_gate_is_an_svm_on_the_sum(void **state)
 {
     kfe_context *ctx = *state;

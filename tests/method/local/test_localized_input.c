@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkl, lmkl and sldr on odd data and bad input, and when memory runs out, by the public header alone. */
+/* mkl, lmkl and sldr through the public header on unusual data, on bad input, and under failing allocations. */
 #include "support/scene.h"
 #include "support/sweep.h"
 
@@ -75,7 +75,7 @@ static void test_labels_that_cannot_be_learned(void **state)
     kfe_data_free(real);
 }
 
-/* ---- odd data ---- */
+/* ---- unusual data ---- */
 
 static void check_sound(kfe_context *ctx, scene *s, const char *kernel)
 {
@@ -98,7 +98,8 @@ static void check_sound(kfe_context *ctx, scene *s, const char *kernel)
     }
 }
 
-/* `special` 0: a view of one column; 1: also a constant one; 2: also columns of very different sizes. */
+/* `special` 0: one view has a single column; 1: another is constant; 2: another has columns of very different
+ * sizes. */
 static void check_odd(kfe_context *ctx, int64_t rows, int classes, int special)
 {
     scene s = {.rows = rows, .class_of = calloc((size_t)rows, sizeof(int))};
@@ -152,7 +153,7 @@ static void test_a_class_of_one_member(void **state)
     scene_close(&s);
 }
 
-/* ---- memory ---- */
+/* ---- failing allocations ---- */
 
 enum { FEW = 9 };
 
@@ -161,7 +162,7 @@ typedef struct whole_use {
     const double *x;
 } whole_use;
 
-/* Everything that a program does with a model, stopping at the first failure. */
+/* Uses a model as a program would, stopping at the first failure. */
 static kfe_status use_model(kfe_context *ctx, void *user)
 {
     const whole_use *one = user;
@@ -212,7 +213,7 @@ static kfe_status use_model(kfe_context *ctx, void *user)
     return status;
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const char *const uses[][3] = {{"mkl", NULL, "rbf:gamma=0.3"},
                                           {"lmkl", "restarts=2,max-iter=4", "poly:degree=2"},
@@ -235,7 +236,7 @@ int main(void)
         with_context(test_labels_that_cannot_be_learned),
         with_context(test_odd_data),
         with_context(test_a_class_of_one_member),
-        cmocka_unit_test(test_memory_may_end_anywhere),
+        cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

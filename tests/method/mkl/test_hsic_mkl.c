@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hsic-mkl and svm-mkl: objective and optimality against full matrices, solvers against each other, kernels
- * that must not matter, families of kernels, and what must be refused. */
+ * that must not matter, families of kernels, and refused input. */
 #include "support/mkl.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static support_sample make_problem(kfe_context *ctx)
     return p;
 }
 
-/* tr(Lᵀ(I + Σ dᵢGᵢ/ξ)⁻¹L), and u = (…)⁻¹L if it is wanted. */
+/* tr(Lᵀ(I + Σ dᵢGᵢ/ξ)⁻¹L) and, if u is not NULL, u = (I + Σ dᵢGᵢ/ξ)⁻¹L. */
 static double by_definition(const support_sample *p, const double *d, double xi, double **u)
 {
     double m[ROWS * ROWS];
@@ -54,7 +54,7 @@ static double by_definition(const support_sample *p, const double *d, double xi,
     return value;
 }
 
-/* How far below f(d) the optimum can be: the largest slope minus the mean one. */
+/* A bound on f(d) minus the optimum: the largest slope minus the mean slope. */
 static double gap_by_definition(const support_sample *p, const double *d, double xi)
 {
     double *u = NULL;
@@ -104,7 +104,7 @@ static void test_three_solvers_find_the_optimum(void **state)
     support_sample_free(&p);
 }
 
-/* No point of a grid over the simplex is better. */
+/* No point of a grid over the simplex has a better value. */
 static void test_nothing_on_the_simplex_is_better(void **state)
 {
     enum { STEPS = 8 };
@@ -126,8 +126,7 @@ static void test_nothing_on_the_simplex_is_better(void **state)
     support_sample_free(&p);
 }
 
-/* With one kernel hsic-mkl is the regularised discriminant of that kernel, its ridge being ξ times the trace.
- */
+/* With one kernel, hsic-mkl is the regularised discriminant of that kernel with a ridge of ξ times the trace. */
 static void test_one_kernel_has_all_the_weight(void **state)
 {
     static const char *const solvers[] = {"gradient", "silp", "sdp"};
@@ -189,7 +188,7 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
     support_sample_free(&p);
 }
 
-/* Two tables: what the classes are, and noise or a constant. */
+/* Two views: the first determines the classes, the second is noise or constant. */
 static kfe_data *two_views(kfe_context *ctx, uint64_t seed, double noise, int64_t second_rows)
 {
     char left[8192] = "a,b\n";
@@ -199,7 +198,7 @@ static kfe_data *two_views(kfe_context *ctx, uint64_t seed, double noise, int64_
     size_t at[2] = {strlen(left), strlen(right)};
 
     for (int64_t i = 0; i < 60; i++) {
-        /* Drawn before the call: compilers evaluate arguments in different orders. */
+        /* Separate statements, because compilers evaluate arguments in different orders. */
         double b = support_normal(&seed);
         double a = support_normal(&seed) + (i % 2 ? 2 : -2);
         labels[i] = i % 2 ? "yes" : "no";
@@ -224,8 +223,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Noise is not orthogonal to the classes in 60 rows, so that it gets a little weight on some draws: the median of
- * seven is looked at, and the largest. */
+/* In 60 rows noise is not orthogonal to the classes, so it gets some weight on some draws. The test checks
+ * the median of seven draws and the largest. */
 static void test_noise_gets_next_to_nothing(void **state)
 {
     enum { DRAWS = 7 };
@@ -249,7 +248,8 @@ static void test_noise_gets_next_to_nothing(void **state)
     }
 }
 
-/* A kernel without weight is not in the model, nor is the support set of its view; files keep every bit. */
+/* The model contains neither a kernel without weight nor the support examples of its view; files preserve
+ * every bit. */
 static void test_kernels_without_weight_are_dropped(void **state)
 {
     static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
@@ -300,7 +300,7 @@ static void test_svm_mkl_predicts_and_bounds(void **state)
     support_sample_free(&p);
 }
 
-/* ---- families ---- */
+/* ---- families of kernels ---- */
 
 static void test_a_family_is_its_members(void **state)
 {
@@ -318,7 +318,7 @@ static void test_a_family_is_its_members(void **state)
 
     support_weights(a, 4);
     assert_int_equal(za.cols, zb.cols);
-    /* the middle member is the square root of 0.01 but for rounding */
+    /* the middle member is the square root of 0.01 up to rounding */
     assert_below(support_distance(ROWS * za.cols, za.values, zb.values), 1e-8);
     kfe_matrix_free(&za);
     kfe_matrix_free(&zb);
@@ -327,7 +327,8 @@ static void test_a_family_is_its_members(void **state)
     support_sample_free(&p);
 }
 
-/* Kept in memory, members are maps of the same distances or dot products; tile by tile each is evaluated. */
+/* In memory, members of a family are computed from shared distances or dot products; tile by tile, each is
+ * evaluated. */
 static void test_sharing_distances_changes_nothing(void **state)
 {
     static const char *const families[] = {"rbf:gamma=0.01..1/3", "poly:gamma=0.1..1/2",
@@ -370,7 +371,7 @@ static void test_bad_families_are_refused(void **state)
     }
 }
 
-/* ---- what must be refused, and what must not ---- */
+/* ---- refused and accepted input ---- */
 
 static void test_bad_settings_and_data_are_refused(void **state)
 {
@@ -389,7 +390,7 @@ static void test_bad_settings_and_data_are_refused(void **state)
     }
     assert_fails(ctx, KFE_EINPUT, "the same for all pairs", support_request_fit(ctx, &request, same, &model));
     assert_null(model);
-    assert_null(two_views(ctx, 3, 1, 59)); /* kernels of different sizes */
+    assert_null(two_views(ctx, 3, 1, 59)); /* views with different numbers of rows */
     kfe_data_free(same);
 }
 
@@ -469,7 +470,7 @@ static void test_iterations_do_not_allocate(void **state)
     support_sample_free(&p);
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const support_request requests[] = {
         {"hsic-mkl", NULL, {"rbf:gamma=0.1..1/2", "linear"}},
@@ -500,7 +501,7 @@ int main(void)
         with_context(test_indefinite_kernels_get_a_warning_and_an_answer),
         with_context(test_a_class_may_have_one_member),
         with_context(test_iterations_do_not_allocate),
-        with_context(test_memory_may_end_anywhere),
+        with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

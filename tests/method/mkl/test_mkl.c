@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mkl: SVMs and weights against LIBSVM, brute force and the duality gap computed from full matrices;
- * kernels and views that must not matter; what must be refused. */
+/* mkl: SVMs and weights against LIBSVM, brute force and the duality gap from full matrices; kernels and views
+ * that must not matter; refused input. */
 #include "support/mkl.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static support_sample make_problem(kfe_context *ctx, int classes)
     support_sample p = support_sample_make(
         ctx, &(support_shape){.seed = 11, .rows = ROWS, .cols = COLS, .classes = classes, .apart = 1.2});
 
-    support_sample_kernels(&p, KERNELS, gammas); /* their diagonals are ones already */
+    support_sample_kernels(&p, KERNELS, gammas); /* their diagonals are already ones */
     return p;
 }
 
@@ -36,7 +36,7 @@ static void weighted_sum(const support_sample *p, const double *d, double *out)
     }
 }
 
-/* The coefficients αy of every example, n × SVMs, as the model keeps them. */
+/* The coefficients αy of every example, n × SVMs, as stored in the model. */
 static double *coefficients_of(const kfe_model *model)
 {
     double *a = calloc((size_t)(ROWS * model->dim), sizeof *a);
@@ -98,7 +98,7 @@ static kfe_model *fit_libsvm(kfe_context *ctx, const support_sample *p, const do
 
 /* ---- the optimum ---- */
 
-/* At the weights found, the SVMs are LIBSVM's: same objective, same decision values. */
+/* At the weights found, the SVMs equal LIBSVM's: same objective, same decision values. */
 static void compare_with_libsvm(kfe_context *ctx, const support_sample *p, const kfe_model *model, double c)
 {
     double k[ROWS * ROWS];
@@ -120,8 +120,8 @@ static void compare_with_libsvm(kfe_context *ctx, const support_sample *p, const
     kfe_model_free(reference);
 }
 
-/* The gap is what the definitions give, and the weights satisfy the conditions of Karush, Kuhn and Tucker:
- * kernels with weight have the largest slope. */
+/* The gap agrees with its definition, and the weights satisfy the Karush-Kuhn-Tucker conditions: kernels with
+ * nonzero weight have the largest slope. */
 static void check_optimality(kfe_context *ctx, const support_sample *p, const kfe_model *model, double c)
 {
     double k[ROWS * ROWS];
@@ -241,7 +241,7 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
     for (int s = 0; s < 2; s++) {
         snprintf(params, sizeof params, "solver=%s" EXACT, solvers[s]);
         support_request once = {"mkl", params, {"rbf:gamma=0.2", "linear"}};
-        /* the weight of a kernel is a unit, which normalising takes away */
+        /* the weight in a kernel's text is a unit, which normalisation removes */
         support_request twice = {
             "mkl", params, {"rbf:gamma=0.2", "linear:weight=40", "rbf:gamma=0.2,weight=3"}};
         kfe_model *a = support_request_model(ctx, &once, p.data);
@@ -262,7 +262,7 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
     support_sample_free(&p);
 }
 
-/* Without normalising, the kernel of the larger unit is preferred. */
+/* Without normalisation, the kernel with the larger unit is preferred. */
 static void test_units_matter_only_if_asked(void **state)
 {
     kfe_context *ctx = *state;
@@ -377,7 +377,7 @@ static void test_given_and_string_kernels(void **state)
     kfe_data_free(parts[1]);
 }
 
-/* A constant kernel is worth nothing, and nothing can be learned from that alone. */
+/* A constant kernel gets no weight, and nothing can be learned from a constant kernel alone. */
 static void test_constant_kernels(void **state)
 {
     kfe_context *ctx = *state;

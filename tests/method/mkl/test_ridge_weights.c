@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gradient solver of weights where it goes by reduced models, which takes more examples than test_mkl.c
- * has: the model against the function written with full matrices, and the solver with it. */
+/* The gradient solver for weights with reduced models, which need more examples than test_mkl.c has: the
+ * model against the function computed with full matrices, and the solver that uses the model. */
 #include "support/mkl.h"
 #include "support/sample.h"
 
@@ -57,7 +57,7 @@ static double by_definition(const support_sample *p, const double *d)
     return value;
 }
 
-/* How far below f(d) the optimum can be: the largest slope minus the mean one. */
+/* A bound on f(d) minus the optimum: the largest slope minus the mean slope. */
 static double gap_by_definition(const support_sample *p, const double *d)
 {
     double *u = NULL;
@@ -78,7 +78,7 @@ static double gap_by_definition(const support_sample *p, const double *d)
     return largest - mean;
 }
 
-/* ---- the model ---- */
+/* ---- the reduced model ---- */
 
 typedef struct model {
     kfe_i_kernel_list kernels;
@@ -118,7 +118,7 @@ static void close_model(model *m)
     kfe_i_kernel_list_free(&m->kernels);
 }
 
-/* Adds the span of the point d, with the answers written apart. */
+/* Adds the span at the point d, from independently computed solutions. */
 static void add_point(kfe_context *ctx, const support_sample *p, model *m, const double *d)
 {
     double *answers = malloc(ROWS * KERNELS * CLASSES * sizeof *answers);
@@ -156,7 +156,7 @@ static double model_at(kfe_context *ctx, model *m, const double *d)
 
 static const double start[KERNELS] = {0.3, 0.5, 0.2};
 
-/* Equal at the point itself, below everywhere else. */
+/* The model equals f at the point and lies below f elsewhere. */
 static void test_the_model_is_a_lower_bound(void **state)
 {
     kfe_context *ctx = *state;
@@ -177,7 +177,7 @@ static void test_the_model_is_a_lower_bound(void **state)
     support_sample_free(&p);
 }
 
-/* f − f_S is of the fourth order in the distance: half the step leaves about a sixteenth. */
+/* f − f_S is of fourth order in the distance: half the step leaves about a sixteenth. */
 static void test_the_model_is_right_to_third_order(void **state)
 {
     kfe_context *ctx = *state;
@@ -198,7 +198,7 @@ static void test_the_model_is_right_to_third_order(void **state)
     support_sample_free(&p);
 }
 
-/* Another point makes the model right there too; a point twice changes nothing. */
+/* A second point makes the model exact there too; adding a point twice changes nothing. */
 static void test_points_add_up(void **state)
 {
     static const double other[KERNELS] = {0, 0.1, 0.9};
@@ -211,7 +211,7 @@ static void test_points_add_up(void **state)
     double before = by_definition(&p, other) - model_at(ctx, &m, other);
     add_point(ctx, &p, &m, other);
     assert_true(before > 1e-6);
-    for (int again = 0; again < 4; again++) { /* more than there is room for: the oldest are forgotten */
+    for (int again = 0; again < 4; again++) { /* more points than there is room for: the oldest are dropped */
         assert_below(fabs(model_at(ctx, &m, other) - by_definition(&p, other)), 1e-9);
         if (again == 0)
             assert_below(fabs(model_at(ctx, &m, start) - by_definition(&p, start)), 1e-9);
@@ -243,7 +243,7 @@ static void test_the_solver_finds_the_optimum_in_few_iterations(void **state)
     assert_below(fabs(by_definition(&p, weights_of(fast)) - objective), 1e-9 * objective);
     assert_below(gap_by_definition(&p, weights_of(fast)), 1e-5 * objective);
     assert_below(support_number(fast, "gap"), 1e-8);
-    /* the gap that it states is not smaller than it can be */
+    /* the reported bound is a valid lower bound */
     assert_true(support_number(fast, "bound") <= support_number(silp, "objective") * (1 + 1e-12));
     assert_below(fabs(support_number(silp, "objective") - objective), 1e-7 * objective);
     assert_below(support_number(fast, "iterations"), 4);

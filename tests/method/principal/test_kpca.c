@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Principal components, linear and kernel: against the eigenproblem solved independently, an explicit feature map,
- * and each other. */
+/* pca and kpca against the eigenproblem solved independently, against an explicit feature map, and against
+ * each other. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { ROWS = 24, TEST_ROWS = 9 };
 
-/* Columns of falling spread, so that eigenvalues are far apart. */
+/* Columns with decreasing spread, so that eigenvalues are well separated. */
 static double *stretched(uint64_t seed, int64_t rows, int64_t cols, double offset)
 {
     double *x = support_normals(seed, rows * cols);
@@ -81,7 +81,7 @@ static void test_features_without_centring_solve_the_plain_one(void **state)
     check_eigenpairs(*state, 0);
 }
 
-/* ---- linear: pca and kpca are one ---- */
+/* ---- linear: pca equals kpca ---- */
 
 typedef struct shape {
     int64_t rows, cols;
@@ -89,7 +89,7 @@ typedef struct shape {
     int sparse;
 } shape;
 
-/* PCA by Jacobi on the scatter of explicitly centred data. */
+/* PCA by Jacobi rotations on the scatter of explicitly centred data. */
 static double *expected_components(const shape *s, const double *x, const double *test, int64_t test_rows,
                                    int64_t dim, double *values)
 {
@@ -132,8 +132,8 @@ static void compare_with_jacobi(kfe_context *ctx, const char *method, const char
     kfe_model *model = support_fit(ctx, method, "dim=3", kernel, train);
     kfe_matrix f = support_transform(ctx, model, test_data);
     const double *recorded = kfe_model_record(model, "eigenvalues", &count);
-    /* Products of the points as they lie are larger than those of the centred points by this: what they
-     * lose by cancellation. Dense pca centres first and loses only what the mean itself loses. */
+    /* Dot products of the original points are larger than those of centred points by this factor, which
+     * cancellation loses. Dense pca centres first and loses only the rounding error of the mean. */
     int centres_first = strcmp(method, "pca") == 0 && !s->sparse && s->cols <= s->rows;
     double lost = pow(s->offset, centres_first ? 1 : 2) * (double)(s->cols * s->rows) / values[0] + 1;
 
@@ -172,7 +172,7 @@ static void test_linear_kpca_equals_jacobi(void **state)
     check_shapes(*state, "kpca", "linear");
 }
 
-/* Ten points in eighteen dimensions vary in nine directions, wherever they lie. */
+/* Ten points in eighteen dimensions vary in nine directions, wherever the points lie. */
 static void test_components_are_never_noise(void **state)
 {
     kfe_context *ctx = *state;
@@ -198,7 +198,7 @@ static void test_components_are_never_noise(void **state)
 
 /* ---- new points ---- */
 
-/* kpca with (⟨x,y⟩ + 1)² is pca of the monomials: centring of new points included. */
+/* kpca with (⟨x,y⟩ + 1)² is pca of the monomials, including the centring of new points. */
 static void test_new_points_are_centred_in_feature_space(void **state)
 {
     enum { COLS = 3, DIM = 4 };
@@ -226,7 +226,7 @@ static void test_new_points_are_centred_in_feature_space(void **state)
     free(expected);
 }
 
-/* ---- what components are for ---- */
+/* ---- properties of components ---- */
 
 static void test_variance_is_the_eigenvalue_and_distances_stay(void **state)
 {
@@ -263,7 +263,7 @@ static void test_variance_is_the_eigenvalue_and_distances_stay(void **state)
 
 /* ---- signs ---- */
 
-/* Of symmetric points the first decides the sign, whatever the rounding. */
+/* For symmetric points the first point determines the sign, whatever the rounding. */
 static void test_rounding_does_not_decide_signs(void **state)
 {
     enum { POINTS = 6 };
@@ -282,7 +282,7 @@ static void test_rounding_does_not_decide_signs(void **state)
     }
 }
 
-/* ---- nothing to find ---- */
+/* ---- data without variation ---- */
 
 static void check_refused(kfe_context *ctx, const char *method, const char *kernel, const char *params,
                           const kfe_data *data)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sma, smc and skfa against the paper's own algorithm: kernel matrices deflated explicitly, every example (or
- * pair, or triple of examples) tried. */
+/* sma, smc and skfa against the paper's own algorithm, which deflates kernel matrices explicitly and tries
+ * every example (or pair, or triple of examples). */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,11 +13,11 @@ enum { N = 40, COLS = 4 };
 typedef enum aim { ALIGNMENT, COVARIANCE, VARIANCE } aim;
 static const char *const names[] = {"sma", "smc", "skfa"};
 
-/* ---- the oracle ---- */
+/* ---- the paper's algorithm ---- */
 
 typedef struct oracle {
     int64_t n, targets, count, sparsity;
-    double *first, *kernel; /* n × n: whole, and deflated */
+    double *first, *kernel; /* n × n: original and deflated */
     double *target;         /* n × targets, centred */
     int64_t picks[N][3];
     double *features; /* n × N */
@@ -60,7 +60,7 @@ static double dot(int64_t n, const double *a, int64_t sa, const double *b, int64
     return sum;
 }
 
-/* The value of eqs. (7), (9) for these examples, and the weights that reach it: the leading eigenvector of
+/* The value of eqs. (7) and (9) for these examples, and the weights that reach it: the leading eigenvector of
  * M⁻¹SSᵀ. */
 static double value_of(const oracle *o, aim what, const int64_t *picks, int64_t count, double *weights)
 {
@@ -80,7 +80,7 @@ static double value_of(const oracle *o, aim what, const int64_t *picks, int64_t 
                 h[a * count + b] += dot(o->n, o->kernel + picks[a], o->n, o->target + t, o->targets) *
                                     dot(o->n, o->kernel + picks[b], o->n, o->target + t, o->targets);
         }
-    /* examples that are dependent by now say nothing that fewer of them do not */
+    /* dependent examples give no more than an independent subset of them */
     support_jacobi(count, m, values, vectors);
     if (!(values[count - 1] > 1e-10 * values[0]))
         return 0;
@@ -95,7 +95,7 @@ static void try_these(oracle *o, aim what, const int64_t *picks, int64_t count, 
 {
     double weights[3] = {0};
 
-    for (int64_t a = 0; a < count; a++) { /* explained columns are out */
+    for (int64_t a = 0; a < count; a++) { /* columns that are already explained are excluded */
         double left = dot(o->n, o->kernel + picks[a], o->n, o->kernel + picks[a], o->n);
         double whole = dot(o->n, o->first + picks[a], o->n, o->first + picks[a], o->n);
         if (!(left > 1e-14 * whole))
@@ -111,7 +111,7 @@ static void try_these(oracle *o, aim what, const int64_t *picks, int64_t count, 
     }
 }
 
-/* One iteration of algorithm 2 of the paper. */
+/* One iteration of the paper's algorithm 2. */
 static void iterate(oracle *o, aim what)
 {
     double best = 0;
@@ -220,7 +220,7 @@ static void compare(kfe_context *ctx, const problem *p, aim what, int64_t sparsi
     while (o.count < dim)
         iterate(&o, what);
     assert_int_equal(features.cols, dim);
-    for (int64_t j = 0; j < dim; j++) /* the support set lists first picks in order */
+    for (int64_t j = 0; j < dim; j++) /* the support examples list the first picks in order */
         for (int a = 0; a < 3 && o.picks[j][a] >= 0; a++) {
             int known = 0;
             for (int64_t s = 0; s < at; s++)
@@ -260,7 +260,8 @@ static void test_picks_are_those_of_explicit_deflation(void **state)
         }
 }
 
-/* From a kernel that is almost constant to one that is almost the identity. Wide kernels have few independent columns. */
+/* From a nearly constant kernel to one that is nearly the identity. Wide kernels have few independent
+ * columns. */
 static void test_picks_over_six_decades_of_the_kernel_width(void **state)
 {
     for (int what = ALIGNMENT; what <= VARIANCE; what++)
@@ -313,7 +314,7 @@ static void test_features_are_orthogonal_and_alignment_ends_at_one(void **state)
     free_problem(&p);
 }
 
-/* B(S) of eq. (11) and D(S) of eq. (12), from the features alone. */
+/* B(S) of eq. (11) and D(S) of eq. (12), computed from the features alone. */
 static void test_records_say_what_the_features_do(void **state)
 {
     problem p = make_real(*state, 9, N, 2);
@@ -347,8 +348,8 @@ static void test_records_say_what_the_features_do(void **state)
     free_problem(&p);
 }
 
-/* With directions of three of twelve examples, examples come again; a new point is compared with each once.
- */
+/* Directions of three examples out of twelve use some examples repeatedly; a new point is compared with each
+ * example once. */
 static void test_evaluations_count_examples_once(void **state)
 {
     problem p = make_real(*state, 9, 12, 1);
@@ -438,8 +439,7 @@ static void test_centring_is_that_of_the_kernel_matrix(void **state)
 
 /* ---- pools ---- */
 
-/* A pool of a few columns sees a few examples; with refresh it sees more; both are the same for any storage.
- */
+/* A small pool sees few examples; with `refresh` it sees more; both give the same result for any storage. */
 static void test_pools_in_little_memory_pick_the_same(void **state)
 {
     enum { ROWS = 1500 };
@@ -469,7 +469,7 @@ static void test_pools_in_little_memory_pick_the_same(void **state)
     free(class_of);
 }
 
-/* ---- odd data ---- */
+/* ---- unusual data ---- */
 
 static void test_duplicates_are_picked_once(void **state)
 {
@@ -513,8 +513,8 @@ static void test_pairs_without_memory_for_them_are_refused(void **state)
     free_problem(&p);
 }
 
-/* More examples than one panel of the orthogonalisation holds (512), and no multiple of it: the features of the training
- * examples stay orthogonal on all of them. */
+/* More examples than one panel of the orthogonalisation holds (512), and not a multiple of it: the features
+ * of all training examples are orthogonal. */
 static void test_features_of_several_panels_are_orthogonal(void **state)
 {
     enum { MANY = 1100, DIM = 6 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hsic and uhsic against the generalized eigenproblems of Chen et al. (2008), theorems 3.1 and 4.1, solved
- * with every matrix formed; and what is true of them beside that. */
+ * with every matrix formed, and further properties. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ static double *g_h_g(const support_sample *p)
     return ghg;
 }
 
-/* Eigenvalues and features GW of max tr(WᵀGHGW), WᵀDW = I, on the range of G: with G = VΓVᵀ and W = Vu, D
- * becomes Γ + λ or Γ² + ξΓ, and nothing is divided by zero. */
+/* Eigenvalues and features GW of max tr(WᵀGHGW) subject to WᵀDW = I, on the range of G: with G = VΓVᵀ and W =
+ * Vu, D becomes Γ + λ or Γ² + ξΓ, which avoids divisions by zero. */
 static int64_t brute_force(const support_sample *p, int uncorrelated, double ridge, double *values,
                            double *features)
 {
@@ -120,7 +120,7 @@ static void compare(kfe_context *ctx, const char *method, int linear, int by_siz
     double condition = support_largest(ROWS * ROWS, p.k[0]) * ROWS / ridge;
     for (int j = 0; j < K; j++)
         assert_below(fabs(criterion[j] - values[j]), tolerance_solve(ROWS, condition) * values[0]);
-    /* eigenvalues of clouds like these are apart by a tenth or more */
+    /* eigenvalues of such clouds differ by a tenth or more */
     assert_below(support_distance_up_to_sign(ROWS, K, features, z.values),
                  100 * tolerance_solve(ROWS, condition));
     kfe_matrix_free(&z);
@@ -134,15 +134,15 @@ static void test_brute_force(void **state)
 
     for (int r = 0; r < 3; r++)
         for (int by_size = 0; by_size < 2; by_size++)
-            for (int linear = 0; linear < 2; linear++) { /* linear: G is singular, of rank COLS */
+            for (int linear = 0; linear < 2; linear++) { /* linear: G is singular, with rank COLS */
                 compare(*state, "hsic", linear, by_size, ridges[r]);
                 compare(*state, "uhsic", linear, by_size, ridges[r]);
             }
 }
 
-/* ---- what must be true ---- */
+/* ---- properties ---- */
 
-/* Without a ridge to speak of, the features of uhsic are uncorrelated and of length one. */
+/* With a negligible ridge, the features of uhsic are uncorrelated and have norm one. */
 static void test_features_are_uncorrelated(void **state)
 {
     kfe_context *ctx = *state;
@@ -213,7 +213,7 @@ static void test_more_features_than_rank(void **state)
     support_sample_free(&p);
 }
 
-/* One column of data: the centred kernel has rank one, whatever the classes. */
+/* One column of data: the centred kernel has rank one for any classes. */
 static void test_rank_of_the_data_limits(void **state)
 {
     static const char *const methods[] = {"hsic", "uhsic"};
@@ -267,7 +267,7 @@ static void test_operators_agree(void **state)
     support_sample_free(&p);
 }
 
-/* One real target and the linear label kernel: one direction, (G + λI)⁻¹Gy and (G + ξI)⁻¹y. */
+/* One real target with the linear label kernel: one direction, (G + λI)⁻¹Gy and (G + ξI)⁻¹y. */
 static void test_regression_is_ridge_regression(void **state)
 {
     kfe_context *ctx = *state;
@@ -300,7 +300,7 @@ static void test_regression_is_ridge_regression(void **state)
     deflation_free(&p);
 }
 
-/* The sum of all eigenvalues of uhsic is tr((I − (I + G/ξ)⁻¹)PHP), for any label kernel. */
+/* The eigenvalues of uhsic sum to tr((I − (I + G/ξ)⁻¹)PHP) for any label kernel. */
 static void test_kernel_on_targets(void **state)
 {
     enum { N = DEFLATION_ROWS };
@@ -338,7 +338,7 @@ static void test_kernel_on_targets(void **state)
     deflation_free(&p);
 }
 
-/* ---- what is refused, and what is not ---- */
+/* ---- refused and accepted input ---- */
 
 static void fit_fails(kfe_context *ctx, const char *method, const char *params, const kfe_data *data,
                       kfe_status expected, const char *text)
@@ -401,8 +401,8 @@ static void test_classes_of_one_member(void **state)
     free(x);
 }
 
-/* One rule for every method with a ridge: a matrix with a large negative eigenvalue gives what its positive part
- * gives, and a warning. */
+/* Every method with a ridge follows one rule: a matrix with a large negative eigenvalue is replaced by its
+ * positive part, with a warning. */
 static void test_indefinite_kernel(void **state)
 {
     static const char *const methods[] = {"hsic", "uhsic", "kfd", "kopls"};
@@ -443,8 +443,8 @@ static void test_indefinite_kernel(void **state)
     support_sample_free(&p);
 }
 
-/* A sigmoid kernel is fitted by all of them, with the same warning. */
-static void test_sigmoid_kernel_is_taken(void **state)
+/* All of them accept a sigmoid kernel, with the same warning. */
+static void test_sigmoid_kernel_is_accepted(void **state)
 {
     static const char *const methods[] = {"hsic", "uhsic", "kfd", "kopls", "rkopls", "kb"};
     kfe_context *ctx = *state;
@@ -468,7 +468,7 @@ static void test_sigmoid_kernel_is_taken(void **state)
     free(x);
 }
 
-/* A matrix of negative trace is indefinite; it does not mean that all examples are the same. */
+/* A matrix of negative trace is indefinite; the message must not claim that all examples are equal. */
 static void test_negative_trace_is_not_equal_examples(void **state)
 {
     kfe_context *ctx = *state;
@@ -525,7 +525,7 @@ int main(void)
         with_context(test_bad_input),
         with_context(test_classes_of_one_member),
         with_context(test_indefinite_kernel),
-        with_context(test_sigmoid_kernel_is_taken),
+        with_context(test_sigmoid_kernel_is_accepted),
         with_context(test_negative_trace_is_not_equal_examples),
         cmocka_unit_test(test_failing_allocations),
     };

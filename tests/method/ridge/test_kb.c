@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel boosting against a direct implementation on explicit features, with matrices of all pairs and dense
- * generalized eigenproblems. */
+/* kb against a direct implementation on explicit features, with matrices over all pairs and dense generalized
+ * eigenproblems. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct problem {
     kfe_data *train, *test_data;
 } problem;
 
-/* Two classes that overlap. */
+/* Two overlapping classes. */
 static problem make_problem(kfe_context *ctx, uint64_t seed)
 {
     problem p = {.x = support_normals(seed, ROWS * COLS),
@@ -41,13 +41,15 @@ static void free_problem(problem *p)
     free(p->test);
 }
 
-/* ---- the algorithm, written down once more ---- */
+/* ---- the algorithm, implemented again ---- */
 
 typedef struct direct {
-    double q[ROWS * ITERATIONS]; /* features of the training examples, times √step */
+    double q[ROWS * ITERATIONS]; /* features of the training examples times √step */
     double t[TEST_ROWS * ITERATIONS];
     double steps[ITERATIONS], losses[ITERATIONS];
-    double gap; /* the smallest of the leading eigenvalues, relative, over the condition of the right side */
+    /* the smallest relative gap of the leading eigenvalue, divided by the condition number of the right
+     * side */
+    double gap;
 } direct;
 
 static double same_class(const problem *p, int i, int j)
@@ -55,7 +57,7 @@ static double same_class(const problem *p, int i, int j)
     return p->class_of[i] == p->class_of[j] ? 1 : -1;
 }
 
-/* w, the leading generalized eigenvector of (FᵀMF, FᵀF + ridge·S), for F (ROWS × k). */
+/* The leading generalized eigenvector w of (FᵀMF, FᵀF + ridge·S) for F (ROWS × k). */
 static void leading_vector(int64_t k, const double *f, const double *m, double ridge, const double *s,
                            double *w, double *gap)
 {
@@ -81,7 +83,7 @@ static void leading_vector(int64_t k, const double *f, const double *m, double r
     free(vectors);
 }
 
-/* Boosting on features F (ROWS × k) and, of new points, N (TEST_ROWS × k), with the norm wᵀSw. */
+/* Boosting on features F (ROWS × k) and, for new points, N (TEST_ROWS × k), with the norm wᵀSw. */
 static direct boost(const problem *p, int log_loss, int64_t k, const double *f, const double *n, double ridge,
                     const double *s)
 {
@@ -157,7 +159,7 @@ static void compare(kfe_context *ctx, const problem *p, const char *params, cons
 
 static const char *const loss_names[] = {"exp", "log"};
 
-/* With a linear kernel, in COLS dimensions; without a ridge the paper's problem. */
+/* With a linear kernel, in COLS dimensions; without a ridge it is the paper's problem. */
 static void test_linear_boosting_equals_the_direct_one(void **state)
 {
     static const double ridges[] = {0, 5};
@@ -178,7 +180,7 @@ static void test_linear_boosting_equals_the_direct_one(void **state)
     free_problem(&p);
 }
 
-/* In the dual, KMKα = λ(KK + μK)α, by the formula of the kernel. */
+/* In the dual, KMKα = λ(KK + μK)α, by the kernel's formula. */
 static void test_kernel_boosting_equals_the_direct_one(void **state)
 {
     kfe_context *ctx = *state;
@@ -216,7 +218,7 @@ static void test_centred_kernel_equals_centred_data(void **state)
     free_problem(&p);
 }
 
-/* ---- what boosting promises ---- */
+/* ---- properties of boosting ---- */
 
 static double pair_loss(const problem *p, int log_loss, const kfe_matrix *z, int64_t features)
 {
@@ -261,9 +263,9 @@ static void test_the_loss_falls_in_every_iteration(void **state)
     free_problem(&p);
 }
 
-/* ---- odd data ---- */
+/* ---- unusual data ---- */
 
-/* Without a ridge and with a kernel matrix of full rank, the first feature is the class. */
+/* Without a ridge and with a kernel matrix of full rank, the first feature is the class itself. */
 static void test_a_perfect_feature_ends_it(void **state)
 {
     kfe_context *ctx = *state;
@@ -302,7 +304,7 @@ static void test_tiny_data_gives_the_same_features(void **state)
     free_problem(&p);
 }
 
-/* Where coefficients would overflow, the fit says so and writes no model. */
+/* If coefficients would overflow, the fit fails with a message and writes no model. */
 static void test_data_too_small_for_doubles_is_refused(void **state)
 {
     kfe_context *ctx = *state;
@@ -322,7 +324,7 @@ static void test_data_too_small_for_doubles_is_refused(void **state)
     free_problem(&p);
 }
 
-/* One column of ±1: after one step, right and wrong pairs weigh the same. */
+/* One column of ±1: after one step, right and wrong pairs have the same weight. */
 static void test_no_positive_step_ends_it(void **state)
 {
     kfe_context *ctx = *state;
@@ -334,7 +336,7 @@ static void test_no_positive_step_ends_it(void **state)
     kfe_matrix z = support_features(ctx, "kb", "dim=5", "linear", data, data);
     assert_non_null(strstr(support_log(), "no feature has a positive step"));
     assert_int_equal(z.cols, 1);
-    /* 40 of the 64 pairs are right */
+    /* 40 of the 64 pairs are ordered correctly */
     for (int i = 0; i < 8; i++)
         assert_below(fabs(z.values[i] * z.values[0] - x[i] * log(40.0 / 24) / 2), 1e-14);
     kfe_matrix_free(&z);
@@ -368,7 +370,7 @@ static void test_what_cannot_be_boosted_is_refused(void **state)
     assert_refused(ctx, 6, zeros, (int[]){0, 1, 0, 1, 0, 1}, "linear", "is zero");
 }
 
-static void test_small_and_repeated_data_is_taken(void **state)
+static void test_small_and_repeated_data_is_accepted(void **state)
 {
     kfe_context *ctx = *state;
     const double repeated[6] = {1, 1, 1, 2, 2, 2};
@@ -405,14 +407,14 @@ static void test_memory_limit_is_respected(void **state)
     free_problem(&p);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
 static support_fit_case boosting(const problem *p, const char *params)
 {
     return (support_fit_case){"kb", params, "rbf:gamma=0.3", ROWS, COLS, p->x, p->class_of, 0, NULL};
 }
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const char *const requests[] = {"dim=3", "dim=3,loss=log,center=yes"};
     kfe_context *ctx = *state;
@@ -425,7 +427,7 @@ static void test_memory_may_end_anywhere(void **state)
     free_problem(&p);
 }
 
-/* More iterations, not one allocation more. */
+/* More iterations make no more allocations. */
 static void test_iterations_do_not_allocate(void **state)
 {
     kfe_context *ctx = *state;
@@ -450,9 +452,9 @@ int main(void)
         with_context(test_data_too_small_for_doubles_is_refused),
         with_context(test_no_positive_step_ends_it),
         with_context(test_what_cannot_be_boosted_is_refused),
-        with_context(test_small_and_repeated_data_is_taken),
+        with_context(test_small_and_repeated_data_is_accepted),
         with_context(test_memory_limit_is_respected),
-        with_context(test_memory_may_end_anywhere),
+        with_context(test_allocations_that_fail),
         with_context(test_iterations_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

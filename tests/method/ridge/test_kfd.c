@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discriminants against brute force: an explicit feature map, whose generalized eigenproblem is solved independently. */
+/* kfd against brute force: an explicit feature map whose generalized eigenproblem is solved independently. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ typedef struct problem {
     int *class_of;
     kfe_data *train_data, *test_data;
     int64_t width;
-    double *mapped, *mapped_test; /* monomials, centred on the training points */
-    double *kernel, *test_kernel; /* of the kernel as it is, not centred */
+    double *mapped, *mapped_test; /* monomials, centred by the means of the training points */
+    double *kernel, *test_kernel; /* the kernel itself, not centred */
 } problem;
 
 static void centre_like(int64_t rows, int64_t cols, double *x, const double *means)
@@ -89,7 +89,7 @@ static double largest_condition(int64_t k, const double *values, double conditio
 
 /* ---- kfd ---- */
 
-/* w maximises wᵀS_b w against wᵀ(S_b + S_w)w + μ‖w‖², in the six dimensions of the monomials. */
+/* w maximises wᵀS_b w relative to wᵀ(S_b + S_w)w + μ‖w‖² in the six dimensions of the monomials. */
 static void test_ridge_on_norm_equals_brute_force(void **state)
 {
     kfe_context *ctx = *state;
@@ -187,7 +187,7 @@ static double *solve_with_ridge(const problem *p, int64_t k, const double *right
     return solution;
 }
 
-/* The space of (G + μI)⁻¹L, which is that of uncorrelated HSIC features. */
+/* The span of (G + μI)⁻¹L, which is that of uncorrelated HSIC features. */
 static void test_ridge_on_norm_spans_the_regularised_indicator(void **state)
 {
     kfe_context *ctx = *state;
@@ -238,7 +238,7 @@ static void test_two_classes_are_ridge_regression(void **state)
     free_problem(&p);
 }
 
-/* The features of the training examples have mean zero, under both ridges. */
+/* The features of the training examples have mean zero with both ridges. */
 static void test_features_are_centred(void **state)
 {
     static const char *const params[] = {"ridge=1e-3", "ridge=1e-3,ridge-on=coefficients"};
@@ -274,7 +274,7 @@ static void test_thousandth_of_the_diagonal(void **state)
     free_problem(&p);
 }
 
-/* ---- nothing to discriminate ---- */
+/* ---- data without class differences ---- */
 
 static void test_equal_classes_are_refused(void **state)
 {
@@ -299,7 +299,7 @@ static void test_equal_classes_are_refused(void **state)
     free(x);
 }
 
-/* Four classes on a line differ in one direction, whichever method looks. */
+/* Four classes on a line differ in one direction, for every method. */
 static void test_directions_are_never_noise(void **state)
 {
     static const char *const methods[][2] = {{"kfd", NULL},          {"kfd", "ridge-on=coefficients"},

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orthonormalized kernel PLS and its reduced form against dense generalized eigenproblems, least squares, kfd
- * and each other. */
+/* kopls and rkopls against dense generalized eigenproblems, least squares, kfd and each other. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -49,7 +48,7 @@ static double *indicator(const int *class_of)
     return y;
 }
 
-/* The m × m matrix cᵀc + ridge·s, and (cᵀy)(cᵀy)ᵀ, of c (ROWS × k) and y (ROWS × m). */
+/* The matrices cᵀc + ridge·s and (cᵀy)(cᵀy)ᵀ for c (ROWS × k) and y (ROWS × m). */
 static void scatter_and_covariance(int64_t k, const double *c, int64_t m, const double *y, double ridge,
                                    const double *s, double **scatter, double **covariance)
 {
@@ -66,7 +65,7 @@ static void scatter_and_covariance(int64_t k, const double *c, int64_t m, const 
     free(products_turned);
 }
 
-/* The features of `new_points` (rows × k, in the coordinates of c, centred like it) along the first `dim`
+/* The features of `new_points` (rows × k, in the coordinates of c and centred like c) along the first `dim`
  * generalized eigenvectors. */
 static double *expected_features(int64_t k, const double *c, int64_t m, const double *y, double ridge,
                                  const double *s, int64_t rows, const double *new_points, int64_t dim,
@@ -106,7 +105,7 @@ static double *identity(int64_t n)
 
 /* ---- kopls ---- */
 
-/* With a linear kernel the support_sample is one of COLS dimensions: XᵀYYᵀX u = λ (XᵀX + μI) u. */
+/* With a linear kernel the problem has COLS dimensions: XᵀYYᵀX u = λ (XᵀX + μI) u. */
 static void compare_with_primal(kfe_context *ctx, const support_sample *p, int real, double ridge,
                                 const char *method)
 {
@@ -151,8 +150,8 @@ static void test_directions_solve_the_eigenproblem(void **state)
     support_sample_free(&p);
 }
 
-/* Eq. (2) itself: with next to no ridge, features of the training examples are orthonormal, and the criterion
- * of one target is the R² of least squares. */
+/* Eq. (2) itself: with a negligible ridge, features of the training examples are orthonormal, and the
+ * criterion of one target is the R² of least squares. */
 static void test_features_are_orthonormal_and_explain(void **state)
 {
     static const char *const methods[] = {"kopls", "rkopls"};
@@ -319,7 +318,7 @@ static void test_the_seed_chooses_the_landmarks(void **state)
     support_sample_free(&p);
 }
 
-/* ---- odd data ---- */
+/* ---- unusual data ---- */
 
 static void assert_refused(kfe_context *ctx, const char *method, const char *kernel, const kfe_data *data,
                            const char *text)
@@ -354,7 +353,8 @@ static void test_what_cannot_be_explained_is_refused(void **state)
     support_sample_free(&p);
 }
 
-/* Every example twice: twice the scatter and the covariance, so half the ridge is a half of everything. */
+/* Every example twice doubles the scatter and the covariance, so twice the ridge gives the same
+ * features divided by √2. */
 static void test_duplicates_count_twice(void **state)
 {
     static const char *const methods[] = {"kopls", "rkopls"};
@@ -410,7 +410,7 @@ static void test_two_examples_and_fewer_features(void **state)
 
 /* ---- ill-conditioned data ---- */
 
-/* The least-squares fit of v (ROWS) by two columns, which become orthonormal. */
+/* The least-squares fit of v (ROWS) by two columns, which are made orthonormal. */
 static void explained_by(double *first, double *second, const double *v, double *out)
 {
     double *const basis[] = {first, second};
@@ -420,7 +420,7 @@ static void explained_by(double *first, double *second, const double *v, double 
     for (int b = 0; b < 2; b++) {
         double length = 0;
         double inner = 0;
-        for (int previous = 0; previous < 2 * b; previous++) { /* twice is enough */
+        for (int previous = 0; previous < 2 * b; previous++) { /* two passes suffice */
             inner = 0;
             for (int64_t i = 0; i < ROWS; i++)
                 inner += basis[0][i] * basis[b][i];
@@ -459,15 +459,16 @@ static void normalise(double *v)
         v[i] /= sqrt(length);
 }
 
-/* A multiple of 1/1024, so that sums and differences below are exact. */
+/* Rounds to a multiple of 1/1024, so that the sums and differences below are exact. */
 static double rounded(double value)
 {
     return round(1024 * value) / 1024;
 }
 
-/* Two landmarks with κ = 1 for themselves and 0 for each other, whose kernel columns are 131072·g and 131072·g + h: a scatter
- * matrix of condition number 1e10 or more. With hardly any ridge the feature is the target's projection onto both columns,
- * which least squares on the first column and the difference knows. Cholesky factors alone are off by 1e-7 or more. */
+/* Two landmarks with κ = 1 for themselves and 0 for each other, whose kernel columns are 131072·g and
+ * 131072·g + h: the condition number of the scatter matrix is at least 1e10. With a negligible ridge the
+ * feature is the target's projection onto both columns, which least squares on the first column and the
+ * difference gives exactly. Cholesky factors alone would be off by 1e-7 or more. */
 static void test_the_solution_is_refined(void **state)
 {
     kfe_context *ctx = *state;
@@ -479,7 +480,8 @@ static void test_the_solution_is_refined(void **state)
     double expected[ROWS];
     kfe_data *data = NULL;
 
-    kfe_context_set_seed(ctx, 5); /* which draws the landmarks, the same for all data of as many rows */
+    /* the seed determines the landmarks, which are the same for all data with as many rows */
+    kfe_context_set_seed(ctx, 5);
     kfe_model *model = support_fit(ctx, "rkopls", "landmarks=2", "rbf:gamma=0.3", p.data);
     int64_t first = kfe_model_support_index(model)[0];
     int64_t second = kfe_model_support_index(model)[1];
@@ -512,9 +514,9 @@ static void test_the_solution_is_refined(void **state)
     free(k);
 }
 
-/* ---- memory runs out ---- */
+/* ---- failing allocations ---- */
 
-static void test_memory_may_end_anywhere(void **state)
+static void test_allocations_that_fail(void **state)
 {
     static const char *const requests[][2] = {
         {"kopls", NULL}, {"kopls", "center=no,dim=1"}, {"rkopls", "landmarks=5"}, {"rkopls", "center=no"}};
@@ -548,7 +550,7 @@ int main(void)
         with_context(test_duplicates_count_twice),
         with_context(test_two_examples_and_fewer_features),
         with_context(test_the_solution_is_refined),
-        with_context(test_memory_may_end_anywhere),
+        with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

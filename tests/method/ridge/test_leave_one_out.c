@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leave-one-out errors in closed form against refits without each example, and the ridge that is chosen by them. */
+/* Leave-one-out errors in closed form against refits without each example, and the ridge chosen by them. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const double ridges[RIDGES] = {1e-3, 0.1, 2, 50};
 
 /* ---- refits ---- */
 
-/* Solves the COLS equations a·w = b by elimination with pivots. */
+/* Solves the COLS equations a·w = b by elimination with pivoting. */
 static void eliminate(double a[COLS][COLS], double b[COLS][TARGETS])
 {
     for (int p = 0; p < COLS; p++) {
@@ -46,7 +46,7 @@ static void eliminate(double a[COLS][COLS], double b[COLS][TARGETS])
             b[p][t] /= a[p][p];
 }
 
-/* The squared error at example `out` of the regression with a constant on all others. */
+/* The squared error at example `out` of the regression with an intercept on all other examples. */
 static double refit_error(const double *x, const double *y, int out, double ridge, int centred)
 {
     double a[COLS][COLS] = {{0}};
@@ -88,7 +88,7 @@ typedef struct eigenpairs {
     kfe_i_loo_factor factor;
 } eigenpairs;
 
-/* Eigenpairs of XXᵀ of the points, centred on request, as the closed form wants them. */
+/* Eigenpairs of XXᵀ for the points, centred on request, as the closed form takes them. */
 static void decompose(kfe_context *ctx, const double *x, const double *y, int centred, eigenpairs *out)
 {
     double gram[ROWS * ROWS];
@@ -150,7 +150,7 @@ static void test_rule(void **state)
     const double errors[] = {2, 2, 2, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2.4, 0, 2.4, 3, 3, 3, 3};
     (void)state;
 
-    assert_int_equal(kfe_i_loo_best(5, 4, errors, 0), 2); /* of equal errors the larger ridge */
+    assert_int_equal(kfe_i_loo_best(5, 4, errors, 0), 2); /* of equal errors, the one with the larger ridge */
     assert_int_equal(kfe_i_loo_best(5, 4, errors, 1), 3); /* 1.2 ≤ 1 + 0.5 < 3 */
 }
 
@@ -164,7 +164,7 @@ static double record_of(const kfe_model *model, const char *name)
     return *values;
 }
 
-/* kfd on a linear kernel: the ridge in the model is the one that refits choose. */
+/* kfd with a linear kernel: the ridge in the model is the one that refits choose. */
 static void test_model_has_the_ridge_of_refits(void **state)
 {
     kfe_context *ctx = *state;
@@ -202,7 +202,8 @@ static void test_model_has_the_ridge_of_refits(void **state)
     free(class_of);
 }
 
-/* Many examples: a sample decides, the same one with the same seed, and its ridge is near that of all examples. */
+/* With many examples a sample determines the ridge. The same seed gives the same sample, and the ridge is
+ * near that of all examples. */
 static void test_sample_of_many(void **state)
 {
     kfe_context *ctx = *state;

@@ -18,8 +18,8 @@ enum { ROWS = 36, COLS = 4, CLASSES = 3 };
 
 typedef struct ridge_case {
     const char *method, *parameter;
-    int by_size;   /* L: indicators over the root of the class size, else over their common norm */
-    int on_images; /* hsic */
+    int by_size;   /* L: indicators divided by the root of the class size, or else by their common norm */
+    int on_images; /* hsic: the second equation */
 } ridge_case;
 
 /* L, centred, ROWS × CLASSES. */
@@ -74,7 +74,7 @@ static double residual(const double *g, const double *l, const kfe_matrix *z, in
     return sqrt(difference / size);
 }
 
-/* tr(LᵀG(G + ρI)⁻¹L), or with GL in place of the last L. */
+/* tr(LᵀG(G + ρI)⁻¹L), or with GL instead of the last L. */
 static double whole_trace(const double *g, const double *l, double ridge, int on_images)
 {
     double shifted[ROWS * ROWS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The radius-margin bound: its gradient against differences, and cases with known answers. */
+/* The radius-margin bound: its gradient against differences, and cases with known values. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ static void test_radius_margin_of_two_points(void **state)
     kfe_i_target_free(&target);
 }
 
-/* The corners of a square and points inside: half the diagonal. */
+/* The corners of a square and points inside: the radius is half the diagonal. */
 static void test_smallest_ball(void **state)
 {
     const double points[6][2] = {{0, 0}, {2, 0}, {0, 2}, {2, 2}, {1, 0.5}, {0.3, 1}};
@@ -84,7 +84,7 @@ static void test_smallest_ball(void **state)
     assert_below(fabs(total - 1), 1e-12);
 }
 
-/* Far from the origin the kernel values leave no digits for the radius; that is said once. */
+/* Far from the origin the kernel values leave no digits for the radius; one warning reports it. */
 static void test_an_inexact_radius_is_reported(void **state)
 {
     kfe_context *ctx = *state;

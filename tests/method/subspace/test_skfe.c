@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subspace kernels: the engine against the formulas of Wu & Farquhar (2007) with every matrix formed,
- * gradients against differences, and skfe against what is known of its optimum. */
+ * gradients against differences, and skfe against known optima. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void free_engine(engine *e)
     free(e->class_of);
 }
 
-/* K^w by eq. (4), with an inverse. */
+/* K^w by eq. (4), with an explicit inverse. */
 static double *subspace_kernel(const double *k, const double *w, int64_t d)
 {
     double *kw = support_product(ROWS, ROWS, d, k, w);
@@ -139,7 +139,7 @@ static void test_subspace_kernel_is_lemma_1(void **state)
 
     open_gram(ctx, &e);
     double *expected = subspace_kernel(e.k, w, DIM);
-    const double *bases[] = {w, other}; /* another basis of the same space: the same kernel */
+    const double *bases[] = {w, other}; /* another basis of the same space gives the same kernel */
     for (int b = 0; b < 2; b++) {
         kfe_i_subspace s = span_of(ctx, &e, bases[b]);
         double *turned = support_transpose(ROWS, DIM, s.features);
@@ -161,7 +161,7 @@ static void test_subspace_kernel_is_lemma_1(void **state)
     free_engine(&e);
 }
 
-/* KH is the derivative of A by the entries of W, eqs. (23)-(27). */
+/* KH is the derivative of A with respect to the entries of W, eqs. (23)-(27). */
 static void test_gradient_of_alignment(void **state)
 {
     kfe_context *ctx = *state;
@@ -207,7 +207,7 @@ static kfe_status evaluate_alignment(void *state, const double *x, int64_t dim, 
     return KFE_OK;
 }
 
-/* A search knows the subspace only, not the basis it is given in; and both searches end at the same value. */
+/* A search depends on the subspace only, not on its basis, and both searches reach the same value. */
 static void test_basis_and_optimizer_do_not_matter(void **state)
 {
     enum { ITERATIONS = 2000 };
@@ -221,7 +221,7 @@ static void test_basis_and_optimizer_do_not_matter(void **state)
     kfe_i_search_result results[3];
     kfe_i_alignment a = {0};
 
-    for (int i = 0; i < ROWS; i++) /* easy: eigenvalues within two orders of magnitude */
+    for (int i = 0; i < ROWS; i++) /* well conditioned: eigenvalues within two orders of magnitude */
         e.k[i * ROWS + i] += 0.2;
     open_gram(ctx, &e);
     assert_ok(ctx, kfe_i_alignment_begin(ctx, &e.target, DIM, &a));
@@ -277,7 +277,7 @@ static void test_alignment_never_falls(void **state)
     free_engine(&e);
 }
 
-/* Without iterations it is the start: koc. */
+/* Without iterations the result is the start, koc. */
 static void test_no_iterations_give_the_start(void **state)
 {
     kfe_context *ctx = *state;
@@ -318,7 +318,7 @@ static void test_collapsed_classes_are_aligned(void **state)
     kfe_data_free(data);
 }
 
-/* Points in the plane, one feature: the best direction by trying them all. */
+/* For points in the plane and one feature: the best direction of all angles tried. */
 static double best_angle_alignment(const double *x, const int *class_of)
 {
     enum { ANGLES = 20000 };
@@ -424,7 +424,7 @@ static void test_radius_margin_falls(void **state)
     free_engine(&e);
 }
 
-/* A negative eigenvalue that a search over many dimensions must meet. */
+/* A negative eigenvalue that a search over many dimensions encounters. */
 static void test_indefinite_kernel(void **state)
 {
     kfe_context *ctx = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* skfe at its limits: what it refuses, starts without a slope, dimensions that are not there, kernels that
- * are not positive definite, memory that fails. */
+/* skfe at its limits: refused input, starts with a tiny gradient, more dimensions than the kernel has,
+ * kernels that are not positive definite, failing allocations. */
 #include "support/deflation.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static support_sample make_sample(kfe_context *ctx, uint64_t seed)
         ctx, &(support_shape){.seed = seed, .rows = ROWS, .cols = COLS, .classes = CLASSES, .apart = 1.5});
 }
 
-/* To a wide kernel all examples are nearly alike, and the first slope is tiny: no reason to stay. */
+/* With a wide kernel all examples are nearly equal and the first gradient is tiny, yet the search must go on. */
 static void test_flat_start_is_left(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=1e-5", "rbf:gamma=1e-7"};
@@ -42,7 +42,8 @@ static void test_flat_start_is_left(void **state)
     support_sample_free(&e);
 }
 
-/* The default number of iterations follows from the held-out margins by the rule, and gives what that number gives. */
+/* The default number of iterations is chosen by the margins of held-out examples, and gives the same features
+ * as that number given explicitly. */
 static void test_iterations_are_chosen_on_held_out_examples(void **state)
 {
     kfe_context *ctx = *state;
@@ -78,7 +79,8 @@ static void test_iterations_are_chosen_on_held_out_examples(void **state)
     support_sample_free(&e);
 }
 
-/* Distances to the two classes: 1 and 3, 2.5 and 1.5; the third example has no fitted one of its class. */
+/* Distances to the two classes: 1 and 3, then 2.5 and 1.5; the third example has no fitted example of its
+ * class. */
 static void test_margins_by_hand(void **state)
 {
     const double fitted_x[] = {0, 4};
@@ -94,7 +96,7 @@ static void test_margins_by_hand(void **state)
     assert_below(fabs(margins[0] - (3 - 1) / 4.0), 1e-15);
     assert_below(fabs(margins[2] - (1.5 - 2.5) / 4), 1e-15);
     assert_true(isnan(margins[4]));
-    assert_true(margins[1] == 0 && margins[3] == 0 && margins[5] == 0); /* left alone */
+    assert_true(margins[1] == 0 && margins[3] == 0 && margins[5] == 0); /* not changed */
 }
 
 static void test_more_features_than_dimensions(void **state)
@@ -106,7 +108,7 @@ static void test_more_features_than_dimensions(void **state)
     kfe_matrix z = support_features(ctx, "skfe", "dim=9", "linear", e.data, e.data);
     assert_int_equal(z.cols, COLS);
     assert_non_null(strstr(support_log(), "9 features were asked for"));
-    /* all there is: the kernel itself */
+    /* all dimensions: the kernel itself */
     assert_below(support_distance_up_to_rotation(ROWS, COLS, e.x, COLS, z.values),
                  tolerance_solve(ROWS, 1e3));
     kfe_matrix_free(&z);
@@ -160,7 +162,7 @@ static void test_classes_of_one_member(void **state)
     free(x);
 }
 
-/* From one dimension to all there are, whatever of the kernel is negative or lost in rounding. */
+/* From one dimension to all of them, whichever part of the kernel is negative or lost in rounding. */
 static void test_any_dim_of_an_indefinite_kernel(void **state)
 {
     static const char *const optimizers[] = {"manifold", "cg"};
