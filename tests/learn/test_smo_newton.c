@@ -74,6 +74,25 @@ static void test_jumps_need_far_fewer_iterations(void **state)
     smo_free_problem(&p);
 }
 
+/* Kernels of k dimensions usually have k + 1 free coefficients, so that their matrix is singular. Newton steps still reach
+ * the tolerance: pairs alone would need millions of iterations for it. */
+static void test_digits_where_free_coefficients_exceed_dimensions(void **state)
+{
+    kfe_context *ctx = *state;
+
+    for (int cols = 2; cols <= 5; cols++) {
+        smo_problem p = smo_make_points(9, 50, cols, 0.3);
+        smo_linear_kernel(&p);
+        smo_set_upper(&p, 100, 100);
+        forget(&p);
+        kfe_i_smo_result result = solve(ctx, &p, 1, 1e-12);
+        assert_true(result.converged);
+        assert_below((double)result.iterations, 1000);
+        assert_below(smo_violation_of(&p, p.alpha), 1e-11);
+        smo_free_problem(&p);
+    }
+}
+
 /* Equal points, points with both labels at one place, and a kernel of zeros: the system is singular at every
  * jump. */
 static void test_singular_kernels(void **state)
@@ -122,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_jumps_give_the_optimum),
         with_context(test_jumps_need_far_fewer_iterations),
+        with_context(test_digits_where_free_coefficients_exceed_dimensions),
         with_context(test_singular_kernels),
         with_context(test_indefinite_kernels),
     };

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Newton steps of the SMO solver (smo.c) on its free coefficients, between the pairs. With β = y·α and I the free
+ * Newton steps of the SMO solver (smo.c) on its free coefficients, between the pairs. With β = y·α and I the k free
  * coefficients, the minimum of the objective along yᵀα = 0, all others held fixed, is at β_I + d,
- *     G_II d + λe = r_I,   eᵀd = 0,
- * found by a Cholesky factorisation of G_II + ridge·I. The step goes there, or as far as the first bound; the
- * coefficient at that bound leaves I, and the rest goes on. The ridge allows a singular G_II: where more coefficients
- * are free than the kernel has dimensions, d leads along directions in which the objective is linear, to a bound.
- * Every step lowers the objective, whatever the ridge, and is as long as the parabola along d says.
+ *     G_II d + λe = r_I,   eᵀd = 0.
+ * A reflection H with He = −√k·e₁ removes the constraint: d = H(0, x)ᵀ, where x solves
+ *     (HG_IIH)₂₂ x = (Hr_I)₂
+ * without the first row and column, by a Cholesky factorisation after adding ridge·I. Eliminating λ with a factor of
+ * G_II itself would lose all digits in the usual case of a kernel of k − 1 dimensions: G_II is singular then, the
+ * reflected system is not.
+ *
+ * The step goes to β_I + d, or as far as the first bound; the coefficient at that bound leaves I, and the rest goes on.
+ * The ridge allows still more free coefficients: d then leads along directions in which the objective is linear, to a
+ * bound. Every step lowers the objective, whatever the ridge, and is as long as the parabola along d says.
  *
  * Kernels of few dimensions have few free coefficients, and pairs, which trade one coefficient for another, need very
  * many steps to balance them; a Newton step on k of them takes k³/3 + k·n operations.
  */
 #include <cblas.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "learn/smo/smo_internal.h"
@@ -55,28 +61,54 @@ int kfe_i_smo_newton_applies(kfe_i_smo_state *s)
     return find_free(s) > 0;
 }
 
-/* Replaces the lower half of a (k × k) by its Cholesky factor; returns 0 if it has none. */
-static int factorise(int64_t k, double *a)
+/* Replaces the lower half of a (k × k, rows `stride` apart) by its Cholesky factor; returns 0 if it has none. */
+static int factorise(int64_t k, double *a, int64_t stride)
 {
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j <= i; j++) {
-            double left = a[i * k + j];
+            double left = a[i * stride + j];
             for (int64_t l = 0; l < j; l++)
-                left -= a[i * k + l] * a[j * k + l];
+                left -= a[i * stride + l] * a[j * stride + l];
             if (j < i)
-                a[i * k + j] = left / a[j * k + j];
+                a[i * stride + j] = left / a[j * stride + j];
             else if (left > 0)
-                a[i * k + i] = sqrt(left);
+                a[i * stride + i] = sqrt(left);
             else
                 return 0;
         }
     return 1;
 }
 
-static void solve_factored(int64_t k, const double *lower, double *x)
+/* ---- the reflection H = I − βvvᵀ with v = e + √k·e₁ and β = 1/(k + √k), which maps e to −√k·e₁ ---- */
+
+static double beta(int64_t k)
 {
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)k, lower, (blasint)k, x, 1);
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (blasint)k, lower, (blasint)k, x, 1);
+    return 1 / ((double)k + sqrt((double)k));
+}
+
+/* x ← Hx */
+static void reflect(int64_t k, double *x)
+{
+    double product = sqrt((double)k) * x[0];
+
+    for (int64_t i = 0; i < k; i++)
+        product += x[i];
+    product *= beta(k);
+    for (int64_t i = 0; i < k; i++)
+        x[i] -= product;
+    x[0] -= sqrt((double)k) * product;
+}
+
+/* The lower half of the symmetric a (k × k) becomes that of HaH = a − vwᵀ − wvᵀ, with
+ *     p = β·a·v,   w = p − ½β(pᵀv)v. */
+static void reflect_square(int64_t k, double *a, double *v, double *w)
+{
+    for (int64_t i = 0; i < k; i++)
+        v[i] = i == 0 ? 1 + sqrt((double)k) : 1;
+    cblas_dsymv(CblasRowMajor, CblasLower, (blasint)k, beta(k), a, (blasint)k, v, 1, 0, w, 1);
+    double product = cblas_ddot((blasint)k, v, 1, w, 1);
+    cblas_daxpy((blasint)k, -0.5 * beta(k) * product, v, 1, w, 1);
+    cblas_dsyr2(CblasRowMajor, CblasLower, (blasint)k, -1, v, 1, w, 1, a, (blasint)k);
 }
 
 static kfe_status read_square(kfe_i_smo_state *s, int64_t k, double *square, double *ridge)
@@ -98,31 +130,31 @@ cleanup:
     return status;
 }
 
-/* Finds d, and returns the step along it to the least objective; 0: d does not lower it. */
-static double find_direction(const kfe_i_smo_state *s, int64_t k, double *square, double ridge, double *d)
+/* Finds d, and returns the step along it to the least objective; 0: d does not lower it. `work`: k doubles. */
+static double find_direction(const kfe_i_smo_state *s, int64_t k, double *square, double ridge, double *d,
+                             double *work)
 {
-    double *ones = d + k;
+    double *inner = square + k + 1; /* the square without its first row and column */
     double slope = 0;
     double length = 0;
-    double total[2] = {0, 0};
 
-    if (!factorise(k, square))
+    reflect_square(k, square, d, work);
+    if (!factorise(k - 1, inner, k))
         return 0;
-    for (int64_t i = 0; i < k; i++) {
-        d[i] = s->residual[s->newton.index[i]];
-        ones[i] = 1;
-    }
-    solve_factored(k, square, d);
-    solve_factored(k, square, ones);
-    for (int64_t i = 0; i < k; i++) {
-        total[0] += d[i];
-        total[1] += ones[i];
-    }
-    for (int64_t i = 0; i < k; i++) {
-        d[i] -= total[0] / total[1] * ones[i];
-        slope += d[i] * s->residual[s->newton.index[i]];
+    for (int64_t i = 0; i < k; i++)
+        work[i] = s->residual[s->newton.index[i]];
+    reflect(k, work);
+    d[0] = 0;
+    memcpy(d + 1, work + 1, (size_t)(k - 1) * sizeof *d);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)(k - 1), inner, (blasint)k,
+                d + 1, 1);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (blasint)(k - 1), inner, (blasint)k,
+                d + 1, 1);
+    for (int64_t i = 1; i < k; i++) {
+        slope += d[i] * work[i];
         length += d[i] * d[i];
     }
+    reflect(k, d);
     if (!(slope > 0) || !isfinite(length))
         return 0;
     return slope > ridge * length ? slope / (slope - ridge * length) : INFINITY;
@@ -210,7 +242,7 @@ kfe_status kfe_i_smo_newton(kfe_i_smo_state *s)
         int64_t at_bound = -1;
         operations += k * k * k / 3 + k * s->active_count;
         KFE_TRY(read_square(s, k, s->newton.values, &ridge));
-        double best = find_direction(s, k, s->newton.values, ridge, d);
+        double best = find_direction(s, k, s->newton.values, ridge, d, d + k);
         if (best == 0)
             break;
         double longest = longest_step(s, k, d, &at_bound);
