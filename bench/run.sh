@@ -41,6 +41,10 @@ trap 'rm -f "$out"' EXIT
         "$bench/bench_engine" solve-large
     fi
     echo
+    echo "## Requests of one row"
+    echo
+    "$bench/bench_serve"
+    echo
     echo "## Against other libraries"
     echo
     /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick

@@ -423,6 +423,29 @@ KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const
 KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                kfe_matrix *predictions, kfe_matrix *scores);
 
+/*
+ * The same for programs that answer request after request: rows are read where they lie, results are written where the
+ * caller wants them, and nothing is wrapped or allocated on the way. Up to eight dense rows are answered in one pass
+ * over the support examples, on one thread if that is faster. Threads may share a model, each with a context of its
+ * own; a context keeps some memory from its first call for the next ones. (Localized models, nearest neighbours and
+ * kernels on sparse support examples still allocate.)
+ */
+typedef enum kfe_number { KFE_F64, KFE_F32 } kfe_number;
+/* Rows of one view in the caller's memory, row-major; double or float, as `type` says. */
+typedef struct kfe_rows {
+    const void *values;
+    kfe_number type;
+    int64_t rows, cols;
+    int64_t stride; /* numbers from the beginning of one row to that of the next */
+} kfe_rows;
+/* `views` has one item per view of the model, in its order; `features` is room for rows × kfe_model_dim. NaN stands for
+ * a missing value if the model fills them in, and is an error otherwise. */
+KFE_API kfe_status kfe_transform_into(kfe_context *ctx, const kfe_model *model, const kfe_rows *views,
+                                      double *features);
+/* `predictions` and `scores` as kfe_predict returns them; scores may be NULL. */
+KFE_API kfe_status kfe_predict_into(kfe_context *ctx, const kfe_model *model, const kfe_rows *views,
+                                    double *predictions, double *scores);
+
 /* The scores of kfe_predict as one per class, rows × classes; higher scores mean more likely. Votes of
  * pairs are counted; along a chain, the score is the smallest margin. The caller frees `out`. */
 KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,

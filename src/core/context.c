@@ -91,8 +91,10 @@ kfe_status kfe_context_new_with(kfe_reallocate_fn reallocate, void *user, kfe_co
 
 void kfe_context_free(kfe_context *ctx)
 {
-    if (ctx)
-        ctx->reallocate(ctx->reallocate_user, ctx, 0);
+    if (!ctx)
+        return;
+    kfe_i_free(ctx, ctx->scratch);
+    ctx->reallocate(ctx->reallocate_user, ctx, 0);
 }
 
 kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)

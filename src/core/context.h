@@ -22,6 +22,8 @@ struct kfe_context {
     kfe_cancel_fn cancel;
     void *cancel_user;
     struct kfe_i_search *search; /* that is going on (search.h); NULL: none */
+    void *scratch;               /* kept from call to call (kfe_i_scratch) */
+    int64_t scratch_size;
     int64_t error_line, error_column;
     char message[2048];
 };

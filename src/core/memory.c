@@ -89,6 +89,16 @@ void kfe_i_free(kfe_context *ctx, void *block)
     ctx->reallocate(ctx->reallocate_user, begin, 0);
 }
 
+void *kfe_i_scratch(kfe_context *ctx, int64_t bytes)
+{
+    if (bytes > ctx->scratch_size) {
+        kfe_i_free(ctx, ctx->scratch);
+        ctx->scratch = kfe_i_alloc(ctx, bytes, 1);
+        ctx->scratch_size = ctx->scratch ? bytes : 0;
+    }
+    return ctx->scratch;
+}
+
 char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length)
 {
     char *copy = kfe_i_alloc(ctx, (int64_t)length + 1, 1);

@@ -32,6 +32,9 @@ static inline int kfe_i_is_lack(kfe_status status)
 {
     return status == KFE_ENOMEM || status == KFE_ELIMIT;
 }
+/* Memory for one call, aligned like malloc's, which the context keeps for the next one: calls that answer small requests
+ * again and again allocate only at first. Valid until the next kfe_i_scratch; NULL after a failure, as kfe_i_alloc. */
+void *kfe_i_scratch(kfe_context *ctx, int64_t bytes);
 char *kfe_i_strdup(kfe_context *ctx, const char *text);
 char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length);
 

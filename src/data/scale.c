@@ -307,6 +307,12 @@ static void scale_values(const kfe_i_scaler *scaler, double *values, const int32
     }
 }
 
+void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table)
+{
+    for (int64_t i = 0; scaler->kind != KFE_SCALE_NONE && i < table->rows; i++)
+        scale_values(scaler, table->values + i * table->stride, NULL, table->cols);
+}
+
 static kfe_status apply_dense(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out)
 {

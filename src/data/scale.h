@@ -57,5 +57,7 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler);
 /* A scaled copy; with kind none, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
 kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out);
+/* Scales the rows of a dense table, which has the scaler's columns, where they are. */
+void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table);
 
 #endif

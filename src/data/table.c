@@ -220,13 +220,19 @@ int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *
 
 kfe_status kfe_i_table_check_finite(kfe_context *ctx, const kfe_i_table *table, const char *name)
 {
+    return kfe_i_table_check_finite_from(ctx, table, name, 0);
+}
+
+kfe_status kfe_i_table_check_finite_from(kfe_context *ctx, const kfe_i_table *table, const char *name,
+                                         int64_t first)
+{
     int64_t row = 0;
     int64_t col = 0;
 
     if (!kfe_i_table_find_nonfinite(table, &row, &col))
         return KFE_OK;
     return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number; replace it", name,
-                      (long long)row + 1, (long long)col + 1);
+                      (long long)(first + row) + 1, (long long)col + 1);
 }
 
 int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col)

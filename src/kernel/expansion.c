@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "kernel/few.h"
 #include "kernel/tile/cross.h"
 
 enum { CHUNK_ROWS = 16384 };
@@ -40,6 +41,8 @@ kfe_status kfe_i_expand(kfe_context *ctx, const kfe_i_kernel_list *kernels, cons
 {
     kfe_status status = KFE_OK;
 
+    if (kfe_i_few_suits(kernels, views, supports))
+        return kfe_i_expand_few(ctx, kernels, views, supports, v, k, out);
     memset(out, 0, (size_t)(views[0].rows * k) * sizeof *out);
     for (int64_t m = 0; m < kernels->count; m++) {
         const kfe_i_kernel *kernel = &kernels->items[m];

@@ -193,6 +193,15 @@ int32_t kfe_i_predictor_decide(const kfe_i_predictor *predictor, const double *o
     return -1;
 }
 
+void kfe_i_predictor_answers(const kfe_i_predictor *predictor, const double *outputs, int64_t rows,
+                             double *answers)
+{
+    if (!predictor->classes)
+        memcpy(answers, outputs, (size_t)(rows * predictor->outputs) * sizeof *answers);
+    for (int64_t i = 0; predictor->classes && i < rows; i++)
+        answers[i] = (double)kfe_i_predictor_decide(predictor, outputs + i * predictor->outputs);
+}
+
 /* ---- scores ---- */
 
 static void chain_scores(int64_t classes, const double *outputs, double *scores)

@@ -76,6 +76,9 @@ kfe_status kfe_i_predictor_outputs(kfe_context *ctx, const kfe_i_predictor *pred
 int64_t kfe_i_decision_outputs(kfe_i_decision decision, int64_t classes);
 /* The class that one row of outputs decides for; -1: real targets. */
 int32_t kfe_i_predictor_decide(const kfe_i_predictor *predictor, const double *outputs);
+/* What rows of outputs mean: class numbers, one per row, or the outputs themselves. */
+void kfe_i_predictor_answers(const kfe_i_predictor *predictor, const double *outputs, int64_t rows,
+                             double *answers);
 /* Writes scores[classes]; higher scores mean more likely. They are for ROC curves and areas under them:
  *     largest   the outputs
  *     chain     the smallest margin on the way to the class

@@ -86,4 +86,22 @@ kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const 
 /* Decision values (rows × predictor.outputs) of data. */
 kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
 
+/* A model applied to rows that are checked and scaled already. */
+typedef struct kfe_i_ready {
+    const kfe_model *model;
+    kfe_i_table *scaled;   /* one per view */
+    kfe_i_table *supports; /* one per view, borrowed from the model */
+} kfe_i_ready;
+
+/* Sets the supports, given room for them. */
+void kfe_i_ready_supports(kfe_i_ready *ready);
+/* out (rows × dim) = the features of the rows. */
+kfe_status kfe_i_ready_features(kfe_context *ctx, const kfe_i_ready *ready, double *out);
+/* out (rows × predictor.outputs) = their decision values; `features` is room for rows × dim numbers. */
+kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, double *features, double *out);
+/* Fails if the model cannot predict. */
+kfe_status kfe_i_model_check_learner(kfe_context *ctx, const kfe_model *model);
+/* Fails if a kernel of the model is a function of the user that is not bound. */
+kfe_status kfe_i_model_check_kernels(kfe_context *ctx, const kfe_model *model);
+
 #endif

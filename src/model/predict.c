@@ -49,27 +49,13 @@ cleanup:
     return status;
 }
 
-static kfe_status check_learner(kfe_context *ctx, const kfe_model *model)
+kfe_status kfe_i_model_check_learner(kfe_context *ctx, const kfe_model *model)
 {
     if (model->learner)
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EINVAL,
         "the model gives features only and cannot predict; fit it with {learner}, such as {learner=knn}");
-}
-
-/* The answers that rows of outputs mean: class numbers, or the outputs themselves. */
-static void decide(const kfe_model *model, const kfe_matrix *outputs, kfe_matrix *predictions)
-{
-    const kfe_i_predictor *predictor = &model->predictor;
-
-    for (int64_t i = 0; i < outputs->rows; i++) {
-        const double *row = outputs->values + i * outputs->cols;
-        if (predictor->classes)
-            predictions->values[i] = (double)kfe_i_predictor_decide(predictor, row);
-        else
-            memcpy(predictions->values + i * outputs->cols, row, (size_t)outputs->cols * sizeof *row);
-    }
 }
 
 kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
@@ -84,13 +70,13 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
     memset(predictions, 0, sizeof *predictions);
     if (scores)
         memset(scores, 0, sizeof *scores);
-    KFE_TRY(check_learner(ctx, model));
+    KFE_TRY(kfe_i_model_check_learner(ctx, model));
     KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
     KFE_TRY(new_matrix(ctx, rows, model->predictor.outputs, &outputs));
     KFE_TRY(new_matrix(ctx, rows, model->predictor.classes ? 1 : model->predictor.outputs, predictions));
     KFE_TRY(kfe_i_model_outputs(ctx, model, &arranged, outputs.values));
     KFE_TRY(refuse_overflow(ctx, data, &outputs));
-    decide(model, &outputs, predictions);
+    kfe_i_predictor_answers(&model->predictor, outputs.values, rows, predictions->values);
     if (scores) {
         *scores = outputs;
         memset(&outputs, 0, sizeof outputs);
@@ -111,7 +97,7 @@ kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_
     const kfe_i_predictor *predictor = &model->predictor;
 
     memset(out, 0, sizeof *out);
-    KFE_TRY(check_learner(ctx, model));
+    KFE_TRY(kfe_i_model_check_learner(ctx, model));
     if (predictor->classes == 0)
         KFE_FAIL(ctx, KFE_EINVAL, "the model predicts numbers, which have no scores per class");
     if (scores->cols != predictor->outputs)

@@ -40,6 +40,16 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
     return check_names(ctx, expected, given);
 }
 
+kfe_status kfe_i_model_check_kernels(kfe_context *ctx, const kfe_model *model)
+{
+    for (int64_t m = 0; m < model->kernels.count; m++)
+        if (model->kernels.items[m].def->base == KFE_BASE_USER && !model->kernels.items[m].user_function)
+            return kfe_i_fail(ctx, KFE_EINVAL,
+                              "the model's kernel '%s' is a user function; bind it with {bind-kernel}",
+                              model->kernels.items[m].user_name);
+    return KFE_OK;
+}
+
 static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
@@ -52,11 +62,7 @@ static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe
         if (!model->views[v].scaler.fill)
             KFE_TRY(kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v])));
     }
-    for (int64_t m = 0; m < model->kernels.count; m++)
-        if (model->kernels.items[m].def->base == KFE_BASE_USER && !model->kernels.items[m].user_function)
-            KFE_FAIL(ctx, KFE_EINVAL,
-                     "the model's kernel '%s' is a user function; bind it with {bind-kernel}",
-                     model->kernels.items[m].user_name);
+    KFE_TRY(kfe_i_model_check_kernels(ctx, model));
 cleanup:
     return status;
 }
@@ -82,90 +88,99 @@ cleanup:
     return status;
 }
 
-/* Scaled data and the support examples that it is compared with, one table per view each. Set the first two fields
- * before `prepare`; call `release` also after a failure. */
-typedef struct prepared {
-    kfe_context *ctx;
-    const kfe_model *model;
-    kfe_i_table *scaled;
-    kfe_i_table *supports; /* borrowed from the model */
-} prepared;
-
-static kfe_status prepare(prepared *p, const kfe_data *data)
+/* Owned tables for all views of `data`; `release` also after a failure. */
+static kfe_status prepare(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_i_ready *ready)
 {
     kfe_status status = KFE_OK;
-    int views = p->model->view_count;
 
-    KFE_ALLOC_ZERO(p->ctx, p->scaled, views);
-    KFE_ALLOC_ZERO(p->ctx, p->supports, views);
-    KFE_TRY(check_and_scale(p->ctx, p->model, data, p->scaled));
-    for (int v = 0; v < views; v++)
-        p->supports[v] = p->model->views[v].support;
+    ready->model = model;
+    KFE_ALLOC_ZERO(ctx, ready->scaled, model->view_count);
+    KFE_ALLOC_ZERO(ctx, ready->supports, model->view_count);
+    KFE_TRY(check_and_scale(ctx, model, data, ready->scaled));
+    kfe_i_ready_supports(ready);
 cleanup:
     return status;
 }
 
-static void release(prepared *p)
+static void release(kfe_context *ctx, kfe_i_ready *ready)
 {
-    for (int v = 0; p->scaled && v < p->model->view_count; v++)
-        kfe_i_table_free(&p->scaled[v]);
-    kfe_i_free(p->ctx, p->scaled);
-    kfe_i_free(p->ctx, p->supports);
+    for (int v = 0; ready->scaled && v < ready->model->view_count; v++)
+        kfe_i_table_free(&ready->scaled[v]);
+    kfe_i_free(ctx, ready->scaled);
+    kfe_i_free(ctx, ready->supports);
 }
 
-static kfe_i_local_data local_data(const prepared *p)
+void kfe_i_ready_supports(kfe_i_ready *ready)
 {
-    return (kfe_i_local_data){.kernels = &p->model->kernels, .views = p->scaled, .landmarks = p->supports};
+    for (int v = 0; v < ready->model->view_count; v++)
+        ready->supports[v] = ready->model->views[v].support;
 }
 
-static kfe_status project(const prepared *p, double *out)
+static kfe_i_local_data local_data(const kfe_i_ready *ready)
 {
-    const kfe_model *model = p->model;
-    kfe_i_local_data local = local_data(p);
+    return (kfe_i_local_data){
+        .kernels = &ready->model->kernels, .views = ready->scaled, .landmarks = ready->supports};
+}
 
-    assert(model->projector != KFE_PROJECT_LINEAR || model->rows == p->scaled[0].cols);
-    assert(model->projector != KFE_PROJECT_IDENTITY || model->dim == p->scaled[0].cols);
+static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *out)
+{
+    const kfe_model *model = ready->model;
+    const kfe_i_table *first = &ready->scaled[0];
+    kfe_i_local_data local = local_data(ready);
+
+    assert(model->projector != KFE_PROJECT_LINEAR || model->rows == first->cols);
+    assert(model->projector != KFE_PROJECT_IDENTITY || model->dim == first->cols);
     assert(model->projector != KFE_PROJECT_LOCAL || model->local);
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
-        return kfe_i_table_times(p->ctx, &p->scaled[0], model->coefficients, model->dim, out);
+        return kfe_i_table_times(ctx, first, model->coefficients, model->dim, out);
     case KFE_PROJECT_KERNEL:
-        return kfe_i_expand(p->ctx, &model->kernels, p->scaled, p->supports, model->coefficients, model->dim,
-                            out);
+        return kfe_i_expand(ctx, &model->kernels, ready->scaled, ready->supports, model->coefficients,
+                            model->dim, out);
     case KFE_PROJECT_LOCAL:
-        return kfe_i_local_features(p->ctx, model->local, &local, out);
+        return kfe_i_local_features(ctx, model->local, &local, out);
     case KFE_PROJECT_IDENTITY:
-        for (int64_t i = 0; i < p->scaled[0].rows; i++)
-            kfe_i_table_dense_row(&p->scaled[0], i, out + i * model->dim);
+        for (int64_t i = 0; i < first->rows; i++)
+            kfe_i_table_dense_row(first, i, out + i * model->dim);
     }
     return KFE_OK;
+}
+
+kfe_status kfe_i_ready_features(kfe_context *ctx, const kfe_i_ready *ready, double *out)
+{
+    kfe_status status = project(ctx, ready, out);
+
+    if (status == KFE_OK)
+        subtract_offset(ready->model, ready->scaled[0].rows, out);
+    return status;
+}
+
+kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, double *features, double *out)
+{
+    const kfe_model *model = ready->model;
+    kfe_i_table table = {.kind = KFE_TABLE_DENSE, .values = features};
+    kfe_i_local_data local = local_data(ready);
+
+    /* The decision values of a localized model are not made from the features that it shows. */
+    if (model->projector == KFE_PROJECT_LOCAL && model->predictor.kind == KFE_PREDICTOR_DIRECT)
+        return kfe_i_local_outputs(ctx, model->local, &local, out);
+    kfe_status status = kfe_i_ready_features(ctx, ready, features);
+    if (status != KFE_OK)
+        return status;
+    table.rows = ready->scaled[0].rows;
+    table.cols = table.stride = model->dim;
+    return kfe_i_predictor_outputs(ctx, &model->predictor, &table, out);
 }
 
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
-    prepared p = {.ctx = ctx, .model = model};
+    kfe_i_ready ready = {0};
 
-    KFE_TRY(prepare(&p, data));
-    KFE_TRY(project(&p, out));
-    subtract_offset(model, kfe_data_rows(data), out);
+    KFE_TRY(prepare(ctx, model, data, &ready));
+    KFE_TRY(kfe_i_ready_features(ctx, &ready, out));
 cleanup:
-    release(&p);
-    return status;
-}
-
-/* The decision values of a localized model are not made from the features that it shows. */
-static kfe_status local_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
-{
-    kfe_status status = KFE_OK;
-    prepared p = {.ctx = ctx, .model = model};
-    kfe_i_local_data local;
-
-    KFE_TRY(prepare(&p, data));
-    local = local_data(&p);
-    KFE_TRY(kfe_i_local_outputs(ctx, model->local, &local, out));
-cleanup:
-    release(&p);
+    release(ctx, &ready);
     return status;
 }
 
@@ -185,13 +200,21 @@ cleanup:
 kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_table features = {0};
+    kfe_i_table sparse = {0};
+    kfe_i_ready ready = {0};
+    double *features = NULL;
 
-    if (model->projector == KFE_PROJECT_LOCAL && model->predictor.kind == KFE_PREDICTOR_DIRECT)
-        return local_outputs(ctx, model, data, out);
-    KFE_TRY(kfe_i_model_features(ctx, model, data, &features));
-    KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &features, out));
+    if (model->projector == KFE_PROJECT_IDENTITY) {
+        KFE_TRY(kfe_i_model_features(ctx, model, data, &sparse));
+        KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &sparse, out));
+        goto cleanup;
+    }
+    KFE_ALLOC(ctx, features, kfe_data_rows(data) * model->dim);
+    KFE_TRY(prepare(ctx, model, data, &ready));
+    KFE_TRY(kfe_i_ready_outputs(ctx, &ready, features, out));
 cleanup:
-    kfe_i_table_free(&features);
+    release(ctx, &ready);
+    kfe_i_free(ctx, features);
+    kfe_i_table_free(&sparse);
     return status;
 }

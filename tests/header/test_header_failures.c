@@ -338,9 +338,14 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     kfe_matrix outputs = {0};
     kfe_matrix scores = {0};
     char *texts[5] = {0};
+    double zeros[COLS] = {0};
+    double into[8];
+    kfe_rows rows = {zeros, KFE_F64, 1, COLS, COLS};
 
     TRY(CALL(kfe_transform)(ctx, model, data, &features));
     TRY(CALL(kfe_predict)(ctx, model, data, &predictions, &outputs));
+    TRY(CALL(kfe_transform_into)(ctx, model, &rows, into));
+    TRY(CALL(kfe_predict_into)(ctx, model, &rows, into, NULL));
     TRY(CALL(kfe_class_scores)(ctx, model, &outputs, &scores));
     TRY(CALL(kfe_evaluate)(ctx, model, data, NULL, KFE_STYLE_TEXT, &texts[0]));
     TRY(CALL(kfe_evaluate)(ctx, model, data, "metrics=auc;f1,positive=b", KFE_STYLE_JSON, &texts[1]));

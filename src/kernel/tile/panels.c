@@ -7,19 +7,20 @@
 /* Panels per thread between two calls of the cancel callback: a fraction of a second of work. */
 enum { BATCH = 16 };
 
-/* Runs the panels from `first` to `last` − 1. */
+/* Runs the panels from `first` to `last` − 1. No thread is woken that would have none. */
 static void run_batch(const kfe_i_panels *panels, int64_t first, int64_t last, kfe_i_panel_fn run,
                       const void *job)
 {
     int64_t side = panels->side;
+    int threads = last - first < panels->threads ? (int)(last - first) : panels->threads;
 
     if (panels->sharing == KFE_SHARE_FREE) {
         /* In a triangle the last panels are the longest; starting with them balances the threads. */
-#pragma omp parallel for num_threads(panels->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
         for (int64_t panel = last - 1; panel >= first; panel--)
             run(job, panel * side, omp_get_thread_num());
     } else {
-#pragma omp parallel for num_threads(panels->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
         for (int64_t panel = first; panel < last; panel++)
             run(job, panel * side, omp_get_thread_num());
     }

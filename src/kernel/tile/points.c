@@ -9,8 +9,10 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 
-static kfe_status check_nonnegative(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table)
+kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table)
 {
+    if (!(kernel->def->flags & KFE_HAS_NONNEGATIVE))
+        return KFE_OK;
     for (int64_t i = 0; i < table->rows; i++) {
         int sparse = table->kind == KFE_TABLE_CSR;
         int64_t begin = sparse ? table->row_start[i] : i * table->stride;
@@ -156,8 +158,7 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
         KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)table->cols * kfe_context_threads(ctx),
                                    "laying out rows of so many columns",
                                    "number the columns without gaps, or raise {memory}"));
-    if (def->flags & KFE_HAS_NONNEGATIVE)
-        KFE_TRY(check_nonnegative(ctx, kernel, table));
+    KFE_TRY(kfe_i_points_check(ctx, kernel, table));
     if (def->base == KFE_BASE_DISTANCE)
         KFE_TRY(centre_points(out, table, reference));
     if (def->base == KFE_BASE_DISTANCE || def->base == KFE_BASE_DOT) {

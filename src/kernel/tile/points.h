@@ -25,6 +25,8 @@ typedef struct kfe_i_points {
  */
 kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                                 const kfe_i_points *reference, kfe_i_points *out);
+/* Fails if the kernel is not for the values of this table, such as chi2 for negative ones. Preparing checks it too. */
+kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table);
 /* Lets tiles compute dense dot products of these points in single precision; both sides of a tile must allow it. Does
  * nothing for other kernels. */
 kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points);

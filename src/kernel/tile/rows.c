@@ -42,6 +42,38 @@ KFE_BODY void times_panel(const int32_t *columns, const double *values, int64_t 
     }
 }
 
+KFE_BODY double distance(const double *x, const double *y, int64_t count)
+{
+    double total = 0;
+
+#pragma omp simd reduction(+ : total)
+    for (int64_t j = 0; j < count; j++)
+        total += (x[j] - y[j]) * (x[j] - y[j]);
+    return total;
+}
+
+KFE_BODY double dot_and_square(const double *x, const double *y, int64_t count, double *square)
+{
+    double dot = 0;
+    double own = 0;
+
+#pragma omp simd reduction(+ : dot, own)
+    for (int64_t j = 0; j < count; j++) {
+        dot += x[j] * y[j];
+        own += y[j] * y[j];
+    }
+    *square = own;
+    return dot;
+}
+
+KFE_BODY void add_rows(const double *weights, int64_t count, const double *rows, int64_t k,
+                       double *restrict out)
+{
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t c = 0; c < k; c++)
+            out[c] += weights[j] * rows[j * k + c];
+}
+
 #if defined(__x86_64__)
 
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
@@ -79,6 +111,39 @@ KFE_AVX2 static void times_panel_avx2(const int32_t *columns, const double *valu
                                       const int32_t *place, const double *panel, double *sums)
 {
     times_panel(columns, values, count, place, panel, sums);
+}
+
+KFE_AVX512 static double distance_avx512(const double *x, const double *y, int64_t count)
+{
+    return distance(x, y, count);
+}
+
+KFE_AVX512 static double dot_and_square_avx512(const double *x, const double *y, int64_t count,
+                                               double *square)
+{
+    return dot_and_square(x, y, count, square);
+}
+
+KFE_AVX512 static void add_rows_avx512(const double *weights, int64_t count, const double *rows, int64_t k,
+                                       double *out)
+{
+    add_rows(weights, count, rows, k, out);
+}
+
+KFE_AVX2 static double distance_avx2(const double *x, const double *y, int64_t count)
+{
+    return distance(x, y, count);
+}
+
+KFE_AVX2 static double dot_and_square_avx2(const double *x, const double *y, int64_t count, double *square)
+{
+    return dot_and_square(x, y, count, square);
+}
+
+KFE_AVX2 static void add_rows_avx2(const double *weights, int64_t count, const double *rows, int64_t k,
+                                   double *out)
+{
+    add_rows(weights, count, rows, k, out);
 }
 
 static int has_avx512(void)
@@ -120,6 +185,34 @@ void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t
         times_panel(columns, values, count, place, panel, sums);
 }
 
+double kfe_i_row_distance(const double *x, const double *y, int64_t count)
+{
+    if (has_avx512())
+        return distance_avx512(x, y, count);
+    if (has_avx2())
+        return distance_avx2(x, y, count);
+    return distance(x, y, count);
+}
+
+double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *square)
+{
+    if (has_avx512())
+        return dot_and_square_avx512(x, y, count, square);
+    if (has_avx2())
+        return dot_and_square_avx2(x, y, count, square);
+    return dot_and_square(x, y, count, square);
+}
+
+void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out)
+{
+    if (has_avx512())
+        add_rows_avx512(weights, count, rows, k, out);
+    else if (has_avx2())
+        add_rows_avx2(weights, count, rows, k, out);
+    else
+        add_rows(weights, count, rows, k, out);
+}
+
 #else
 
 void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
@@ -136,6 +229,21 @@ int kfe_i_row_distances(double *values, int64_t count, double norm, const double
 double kfe_i_row_sum(const double *values, int64_t count)
 {
     return sum(values, count);
+}
+
+double kfe_i_row_distance(const double *x, const double *y, int64_t count)
+{
+    return distance(x, y, count);
+}
+
+double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *square)
+{
+    return dot_and_square(x, y, count, square);
+}
+
+void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out)
+{
+    add_rows(weights, count, rows, k, out);
 }
 
 #endif

@@ -11,6 +11,13 @@ int kfe_i_row_distances(double *values, int64_t count, double norm, const double
 /* The sum of the values. */
 double kfe_i_row_sum(const double *values, int64_t count);
 
+/* Σ (x[j] − y[j])² */
+double kfe_i_row_distance(const double *x, const double *y, int64_t count);
+/* ⟨x, y⟩, and *square = ⟨y, y⟩ in the same pass. */
+double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *square);
+/* out[k] += Σ weights[j]·row j of `rows`, which has `count` rows of k numbers. */
+void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out);
+
 /* The number of sparse rows that lie side by side in a panel. */
 enum { KFE_LANES = 16 };
 /* sums[KFE_LANES] += Σ values[p]·panel[place[columns[p]] − 1]; place 0 means a row of zeros. */
