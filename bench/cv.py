@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The same grid search by kfe and by scikit-learn, one after the other: 5 folds x 10 gamma x 8 C on satimage.
+"""Runs the same grid search with kfe and with scikit-learn: 5 folds x 10 gamma x 8 C on satimage.
 
 usage: bench/cv.py KFE DATA_FOLDER [--peers nystroem,kpca] [--runs 3]
 
-Prints a Markdown table. scikit-learn searches with GridSearchCV on all cores: Nystroem (100 landmarks) or
-KernelPCA (6 components, as many features as koc gives here), each before LinearSVC with its primal solver, which is
-faster than its default one here.
+Prints a Markdown table. scikit-learn uses GridSearchCV on all cores: Nystroem (100 landmarks) or KernelPCA
+(6 components, as many as koc has features here), each followed by LinearSVC with its primal solver, which is faster
+than its default here.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-TRAINING_ROWS = 4435  # of the Statlog split
+TRAINING_ROWS = 4435  # the training rows of the Statlog split
 GAMMAS = np.logspace(-5, -2, 10)
 COSTS = np.logspace(-2, 2, 8)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of kfe's defaults against tuned settings and against the former defaults, on the twelve sets of docs/defaults.md.
+"""Compares the errors of kfe's defaults, of tuned settings and of the former defaults on the twelve sets of docs/defaults.md.
 
     bench/defaults.py --data FOLDER                      run all jobs here and print the table
     bench/defaults.py --data FOLDER --methods kfd,uhsic --sets thyroid,german --jobs 2
@@ -64,7 +64,8 @@ def read_lines(path):
 
 
 def draw_rows(source, name, most, out):
-    """Writes at most `most` random rows of a set. The class stands last as text, so that nobody takes it for a number."""
+    """Writes at most `most` random rows of a set. The class is the last column, as text, so that it is not read as a
+    number."""
     file, labels = SETS[name]
     lines = read_lines(source / file)
     if labels:
@@ -120,7 +121,7 @@ def method_flags(method, variant, gamma):
 
 
 def make_jobs(kfe, options, data):
-    """A list of {set, method, variant, command}; paths are relative to `data`'s parent."""
+    """Returns a list of {set, method, variant, command}; paths are relative to the parent of `data`."""
     methods = json.loads(run_kfe(kfe, "methods", "--json"))
     wanted = options.methods.split(",") if options.methods else [m["name"] for m in methods]
     jobs = []
@@ -141,7 +142,7 @@ def make_jobs(kfe, options, data):
 
 
 def error_of(text):
-    """The error in a report of kfe cv; None if there is none."""
+    """The error in a report of kfe cv; None if the report has none."""
     try:
         return json.loads(text)["metrics"]["error"]["mean"]
     except (ValueError, KeyError, TypeError):
@@ -149,7 +150,7 @@ def error_of(text):
 
 
 def run_here(kfe, jobs, data, options):
-    """Runs the jobs, several at a time, and prints every result as a line of JSON."""
+    """Runs the jobs, several at a time, and prints each result as a line of JSON."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         (place / "bin").mkdir()
@@ -179,7 +180,8 @@ def collect(folders):
 
 
 def table(results):
-    """Per method the medians over the sets on which all variants ran, and the sets that are further off than 2 points."""
+    """For each method, the medians over the sets on which all variants ran, and the sets that differ by more than 2
+    points."""
     found = collections.defaultdict(dict)
     for r in results:
         if r["error"] is not None:
@@ -201,17 +203,17 @@ def table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", help="folder of the sets")
+    parser.add_argument("--data", help="folder with the data sets")
     parser.add_argument("--kfe", default="build/cli/kfe", help="the program (default build/cli/kfe)")
     parser.add_argument("--methods", help="names, separated by commas (default all)")
-    parser.add_argument("--sets", help=f"of {', '.join(SETS)} (default all)")
-    parser.add_argument("--rows", type=int, default=200, help="training rows at most (default 200)")
-    parser.add_argument("--repeats", type=int, default=2, help="random splits (default 2)")
-    parser.add_argument("--seconds", type=int, default=180, help="processor time of a job at most (default 180)")
-    parser.add_argument("--jobs", type=int, default=1, help="jobs at a time (default 1)")
+    parser.add_argument("--sets", help=f"names, separated by commas, of {', '.join(SETS)} (default all)")
+    parser.add_argument("--rows", type=int, default=200, help="largest number of training rows (default 200)")
+    parser.add_argument("--repeats", type=int, default=2, help="number of random splits (default 2)")
+    parser.add_argument("--seconds", type=int, default=180, help="limit of a job's processor time (default 180)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of jobs that run at the same time (default 1)")
     parser.add_argument("--emit-jobs", metavar="OUT", help="write jobs and data for another machine; run nothing")
     parser.add_argument("--collect", nargs="+", metavar="FOLDER",
-                        help="print the table of results from folders (or files of lines that this program printed)")
+                        help="print the table from the results in these folders (or in files with this program's output)")
     options = parser.parse_args()
     if options.collect:
         print(table(collect(options.collect)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times the Gram engine beside the least work that it cannot avoid (floor.c). Prints the rows of bench/RESULTS.md.
+/* Times the Gram engine and, for comparison, the work that it cannot avoid (floor.c). Prints rows of
+ * bench/RESULTS.md.
  * usage: bench_engine [NAME...] */
 #include <cblas.h>
 #include <lapacke.h>
@@ -32,7 +33,7 @@ static void fill(double *values, int64_t count, uint64_t state)
     }
 }
 
-/* A Gaussian kernel on random points, and all that belongs to it. */
+/* A Gaussian kernel on random points, its Gram operator and its workspace. */
 typedef struct problem {
     kfe_context *ctx;
     double *values;
@@ -121,8 +122,8 @@ static void bench_times(void)
         double start = bench_now();
         check(p.ctx, kfe_i_gram_times(p.gram, v, k, out));
         times[r] = bench_now() - start;
-        /* the products with vectors, whole; dot products and exp of half the matrix, the other half being its
-         * mirror */
+        /* all products with vectors, but dot products and exp for half of the matrix only, because it is
+         * symmetric */
         floors[r] = bench_gemm_seconds(n, n / 2, d, threads) + bench_exp_seconds(n * n / 2, threads) +
                     bench_gemm_seconds(n, n, k, threads);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference timings (memory bandwidth, GEMM) for the benchmarks: the least time that a task can take here. */
+/* Reference timings of GEMM, exp and memory for the benchmarks: the least time that a task can take on this
+ * machine. */
 #include "floor.h"
 
 #include <cblas.h>
@@ -75,7 +76,7 @@ double bench_exp_seconds(int64_t count, int threads)
 #pragma omp barrier
 #pragma omp master
         start = bench_now();
-        /* arguments stay near -1 from round to round, so that every exp does its full work */
+        /* keeps arguments near -1 in every iteration, so that every exp does its full work */
 #pragma omp for schedule(static)
         for (int64_t c = 0; c < count / CHUNK; c++)
             kfe_i_vexp_scaled(values, CHUNK, -1.5);

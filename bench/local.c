@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times lmkl and sldr on the six views of MULTIFEAT: digits 0-4 against 5-9, a third of the examples for training.
- * Prints the seconds of the fit, and those spent in SVMs with their share. With `libsvm`, instead of the share, the
- * time of LIBSVM for the same SVMs without a warm start, which is not part of the fit.
+ * Times lmkl and sldr on the six views of MULTIFEAT: digits 0-4 against 5-9, a third of the examples for
+ * training. Prints the seconds of the fit, the seconds spent in SVMs, and their share. With `libsvm`, prints
+ * instead of the share the time that LIBSVM takes for the same SVMs without a warm start, which is not part
+ * of the fit.
  * usage: bench_local FOLDER [METHOD [PARAMS [REPEATS [libsvm]]]]
- * If FOLDER is a number, that many training examples of six views are generated.
+ * If FOLDER is a number, the program generates that many training examples of six views.
  */
 #include <libsvm/svm.h>
 #include <math.h>
@@ -60,7 +61,7 @@ static kfe_data *read_views(kfe_context *ctx, const char *folder)
     return data;
 }
 
-/* Columns get mean 0 and variance 1 on the training rows; those that do not vary become 0. */
+/* Gives columns mean 0 and variance 1 on the training rows; constant columns become 0. */
 static void standardise(kfe_i_table *train, kfe_i_table *test)
 {
     for (int64_t j = 0; j < train->cols; j++) {
@@ -108,7 +109,8 @@ static void make_fold(kfe_context *ctx, const kfe_data *data, int repeat, fold *
     free(labels);
 }
 
-/* Views as wide as MULTIFEAT's; in each, one column has the class where a hidden number says so. */
+/* Views as wide as MULTIFEAT's. In each view one column shows the class of the examples that a hidden
+ * variable assigns to it. */
 static void generate_fold(kfe_context *ctx, int64_t rows, fold *f)
 {
     static const int64_t widths[VIEWS] = {216, 76, 64, 6, 240, 47};
@@ -151,7 +153,7 @@ static void free_fold(fold *f)
     free(f->train_class);
 }
 
-/* ---- LIBSVM, cold ---- */
+/* ---- LIBSVM without warm starts ---- */
 
 typedef struct peer {
     double seconds;
@@ -163,7 +165,7 @@ static void silent(const char *text)
     (void)text;
 }
 
-/* Solves the current SVM from scratch by LIBSVM; making its rows is not timed. */
+/* Solves the current SVM from scratch by LIBSVM; copying its rows is not timed. */
 static void solve_cold(void *user, const kfe_i_local_problem *p, const double *parameters)
 {
     peer *s = user;
@@ -229,7 +231,7 @@ static void print_gate(const kfe_i_solution *solution)
                 printf(" %.2f", solution->records[i].values[m]);
 }
 
-/* Runs the alternation once more and times its SVMs. */
+/* Runs the alternation again and times its SVMs. */
 static void profile(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
                     const kfe_i_local_settings *settings, int against_libsvm)
 {

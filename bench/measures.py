@@ -6,11 +6,11 @@ usage: bench/measures.py KFE DATA_FOLDER [--sets NAME,NAME...]
 
 For each of 20 data sets (at most 300 rows, drawn at random; dense columns standardised) and each of 14 kernels: the
 measures that `kfe measure` prints for the rows, and the error of kernel ridge regression on the same rows by five folds
-(squared error relative to the variance for real targets, share of wrong classes otherwise). The ridge is chosen in each
-training part by closed-form leave-one-out, so that every kernel is used as well as it can be. For each set we take
+(squared error relative to the variance for real targets, share of wrong classes otherwise). Each training part chooses
+its ridge by closed-form leave-one-out, so that every kernel is used at its best. For each set, the script computes
 Spearman's correlation over the kernels between a measure and minus the error: 1 if the measure ranks the kernels as
-their errors do. Prints a Markdown table of medians and ranges, and the loss from choosing the kernel by a measure:
-its error minus that of the best kernel. Only ranks on the same rows are compared, and nothing is tuned by the result.
+their errors do. Prints a Markdown table of medians and ranges, and the loss from choosing the kernel by a measure: the
+error of that kernel minus the error of the best one. Nothing is tuned by the result.
 """
 import gzip
 import json

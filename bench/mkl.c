@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times each solver of hsic-mkl: the weights of four kernels, to the same gap, on Breiman's waveforms (three
- * classes). Prints a Markdown table of the solver's time alone and with that of computing the kernels.
+/* Times the solvers of hsic-mkl: the weights of four kernels, to the same gap, on Breiman's waveforms (three
+ * classes). Prints a Markdown table with the time of the solver alone and with that of computing the
+ * kernels.
  * usage: bench_mkl [ROWS [SOLVER...]] */
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
     return out;
 }
 
-/* Times are medians. What takes long runs once. */
+/* Repeats a run and takes medians; long runs are made only once. */
 static measured run_often(kfe_context *ctx, const kfe_i_problem *problem, int solver)
 {
     double kernels[REPEATS], solving[REPEATS];

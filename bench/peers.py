@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kfe against scikit-learn and R's kernlab: the same data, in one run, every case in a process of its own.
+"""Compares kfe with scikit-learn and R's kernlab on the same data, in one run, with each case in its own process.
 
 usage: peers.py LIBKFE.SO [--quick]
 
 Prints one row of a Markdown table per comparison: medians of seconds, peak memory, residuals, the ratio and the
-target. A case is this script called with --case NAME; it prints what it measured as JSON.
+target. For a case the script calls itself with --case NAME, which prints the measurements as JSON.
 """
 import ctypes
 import json
@@ -33,7 +33,7 @@ def mixture(rows, cols, seed=1):
 
 
 def documents(rows=20000, terms=100000, density=0.001, topics=100, seed=1):
-    """A sparse matrix of term counts: every document mixes three topics, terms have Zipf's frequencies."""
+    """A sparse matrix of term counts: every document mixes three topics, and terms have Zipf's frequencies."""
     import scipy.sparse
     generator = np.random.default_rng(seed)
     length = int(density * terms)
@@ -61,7 +61,7 @@ def gamma_of(cols):
 # ---- kfe through its C interface ----
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python" / "kfe"))
-from _abi import Matrix  # noqa: E402: the structures of kfe.h
+from _abi import Matrix  # noqa: E402  (the structures of kfe.h)
 
 
 class Kfe:
@@ -131,7 +131,7 @@ def gram_sklearn(_):
 
 
 def residual_of(features, x, gamma):
-    """The largest of |Gv - lambda v| / |G| over unit v along the training features VL^(1/2), in chunks of rows."""
+    """The largest |Gv - lambda v| / |G| over the unit vectors v along the training features VL^(1/2), in chunks of rows."""
     values = (features ** 2).sum(0)
     vectors = features / np.sqrt(values)
     vectors = vectors - vectors.mean(0)
@@ -177,7 +177,7 @@ def kpca_kernlab(_, rows):
 
 
 def singular_residual(x, w):
-    """The largest of |X'Xw - s^2 w| / s_1^2 over unit directions w."""
+    """The largest |X'Xw - s^2 w| / s_1^2 over the unit directions w."""
     w, _ = np.linalg.qr(w)
     projected = x @ w
     values, rotation = np.linalg.eigh(projected.T @ projected)
@@ -248,7 +248,7 @@ def kpls_kfe(library):
 
 
 def kpls_floor(library):
-    """Forming the kernel matrix once, and twenty products with a block of ten vectors."""
+    """Computes the kernel matrix once and multiplies it twenty times by a block of ten vectors."""
     kfe = Kfe(library)
     data, out = kfe.dense(mixture(10000, 256)), Matrix()
     kernel = f"rbf:gamma={gamma_of(256)}".encode()

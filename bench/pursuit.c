@@ -30,7 +30,7 @@ static double normal(uint64_t *state)
     return sqrt(-2 * log(1 - uniform(state))) * cos(6.283185307179586 * uniform(state));
 }
 
-/* Normal columns, and a target that is a smooth function of four of them plus noise. */
+/* Normally distributed columns, and a target that is a smooth function of four of them plus noise. */
 static void fill(int64_t rows, double *x, double *y)
 {
     uint64_t state = 1;

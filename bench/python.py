@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What Python adds: to fit and transform beyond the time inside the library, and to the start of a program.
+"""Measures the overhead of Python: the time that fit and transform spend outside the library, and the time of the import.
 
 usage: bench/python.py [--rows 10000] [--columns 100] [--runs 5]
 
-The time inside the library is taken in the same call, around the one function that does the work, so that a busy
-machine disturbs both alike. Prints a Markdown table; the goal is 2 % or 2 ms, and 150 ms for the import.
+The time inside the library is measured in the same call, around the one function that does the work, so that load
+on the machine affects both alike. Prints a Markdown table; the goal is 2 % or 2 ms, and 150 ms for the import.
 """
 import argparse
 import os
@@ -38,7 +38,7 @@ class Timed:
 
 
 def added(name, call):
-    """Seconds inside function `name` of the library, and outside of it, of one call."""
+    """Seconds that one call spends inside and outside of the library's function `name`."""
     library = kfe._library
     timed, original = Timed(getattr(library, name)), getattr(library, name)
     setattr(library, name, timed)

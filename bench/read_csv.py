@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a large CSV file with kfe and with pandas' C reader, one after the other in one run.
+"""Compares reading a large CSV file with kfe and with pandas' C reader, in one run.
 
 usage: read_csv.py PROGRAM [ROWS [COLUMNS]]
 
-PROGRAM is the built bench/read_csv.c. The file is made once in the temporary directory. Prints seconds (the
-best of three), peak memory as a multiple of the matrix, and the ratio; the exit status tells whether kfe was
-at least as fast and took less than 2.5 times the matrix.
+PROGRAM is the built bench/read_csv.c. The file is created once in the temporary directory. Prints seconds (the
+best of three), peak memory as a multiple of the matrix, and the ratio; the exit status is 0 if kfe was at least
+as fast and took less than 2.5 times the memory of the matrix.
 """
 import os
 import subprocess
@@ -20,7 +20,7 @@ REPEATS = 3
 
 
 def make_file(path, rows, cols):
-    """Numbers of 6 to 17 digits, and a label of three classes."""
+    """Writes numbers of 6 to 17 digits and a label with three classes."""
     generator = np.random.default_rng(1)
     with open(path, "w", encoding="ascii") as out:
         out.write(",".join(f"x{j + 1}" for j in range(cols)) + ",label\n")
@@ -53,7 +53,7 @@ def main():
     path = os.path.join(tempfile.gettempdir(), f"kfe_read_{rows}x{cols}.csv")
     if not os.path.exists(path):
         make_file(path + ".part", rows, cols)
-        os.sync()  # or the disk would be busy with it while we measure
+        os.sync()  # otherwise the disk would still be busy during the measurement
         os.rename(path + ".part", path)
     ours = [time_kfe(program, path) for _ in range(REPEATS)]
     theirs = [time_pandas(path) for _ in range(REPEATS)]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times fit and transform of koc with a Gaussian kernel beside the GEMM and exp that they cannot avoid. */
+/* Times fit and transform of koc with a Gaussian kernel and, for comparison, the GEMM and exp that they
+ * cannot avoid. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void bench_koc(kfe_context *ctx, int64_t n, int64_t d)
         check(ctx, kfe_fit(ctx, spec, data, &model));
         times[r] = bench_now() - start;
         kfe_model_free(model);
-        /* half of the matrix: the other half is its mirror image */
+        /* half of the matrix, because it is symmetric */
         floors[r] = bench_gemm_seconds(n, n / 2, d, kfe_context_threads(ctx)) +
                     bench_exp_seconds(n * n / 2, kfe_context_threads(ctx));
     }

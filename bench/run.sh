@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures everything in one run and writes bench/RESULTS.md. Installs the peers (scikit-learn, pandas, R kernlab) from
-# Debian. Takes about an hour on 2 cores; --quick leaves out what takes minutes. Let nothing else run meanwhile. With
-# KFE_DATA (the folder of the data sets) the comparisons on real data run as well.
+# Runs all benchmarks and writes bench/RESULTS.md. Installs the peers (scikit-learn, pandas, R kernlab) from Debian.
+# Takes
+# about an hour on 2 cores; --quick skips benchmarks that take minutes. Run nothing else meanwhile. If KFE_DATA names
+# the
+# folder of the data sets, the comparisons on real data run as well.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 quick=${1-}

@@ -4,9 +4,9 @@
 
     bench/scaling.py [--kfe build/cli/kfe] [--rows 300]
 
-The sets are those that scikit-learn ships and those that kfe generates, the latter also with every column in a unit of its own. The
-last columns are the largest standard deviation of a column divided by the smallest and by the lower quartile, and what auto did. docs/defaults.md has
-the table.
+The sets are those of scikit-learn and those that kfe generates, the latter also with every column in a unit of its own. The
+last columns of the table are the largest standard deviation of a column divided by the smallest and by the lower quartile,
+and the choice of auto. docs/defaults.md shows the table.
 """
 import argparse
 import json

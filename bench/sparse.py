@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Features by sma and smc against scikit-learn's Nystroem at an equal number k of kernel evaluations per point.
+"""Compares features of sma and smc with scikit-learn's Nystroem at the same number k of kernel evaluations per point.
 
 usage: bench/sparse.py KFE DATA_FOLDER [--sets shuttle,sleep] [--dims 64,256]
 
-Each set is cut into training (60 %), validation (20 %) and test rows (20 %) and standardised; gamma is 1/d times a
-factor and C a power of ten, both chosen on the validation rows, for every method alike. The classifier is the same for
-all: scikit-learn's LinearSVC. Prints a Markdown table of test errors.
+Each set is divided into training (60 %), validation (20 %) and test rows (20 %) and standardised. For every method, gamma
+(1/d times a factor) and C (a power of ten) are chosen on the validation rows. The classifier is always scikit-learn's
+LinearSVC. Prints a Markdown table of test errors.
 """
 import argparse
 import gzip
@@ -59,7 +59,7 @@ def by_nystroem(gamma, dim, parts):
 
 
 def best_error(extract, columns, parts):
-    """Test error of the setting that is best on the validation rows, and the seconds of one extraction."""
+    """The test error of the setting that is best on the validation rows, and the seconds of one extraction."""
     best, seconds = (2, 2), []
     for factor in FACTORS:
         began = time.perf_counter()

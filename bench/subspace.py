@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Subspace kernels: uhsic, hsic and skfe against what SciPy makes of the papers' formulas, in one run.
+"""Compares uhsic, hsic and skfe with implementations of the papers' formulas in SciPy, in one run.
 
 usage: bench/subspace.py LIBKFE.SO [DATA_FOLDER] [--quick]
 
-Prints a Markdown table: seconds, the ratio, the target. Every case runs in a process of its own: this script called with
---case NAME, which prints what it measured as JSON. Kernel matrices that SciPy starts from are not part of its time; our
-times are those of the whole fit. Without the folder of data sets the comparison on la1 is left out, and --quick leaves
-out what takes minutes.
+Prints a Markdown table: seconds, the ratio, the target. Every case runs in its own process: the script calls itself with
+--case NAME, which prints the measurements as JSON. SciPy's times do not include computing the kernel matrix; our times are
+those of the whole fit. Without the folder of data sets the comparison on la1 is skipped; --quick skips cases that take
+minutes.
 """
 import ctypes
 import json
@@ -24,14 +24,14 @@ from peers import Kfe, peak, seconds_of
 CLASSES = 10
 WIDTH = 256
 GAMMA = 1 / (4 * WIDTH)
-PATIENCE = 120  # seconds after which SciPy's search is stopped where it is
-SHARE = 1e-3  # lambda and xi, of the mean diagonal of the centred kernel: the library's default
+PATIENCE = 120  # seconds after which SciPy's search is stopped
+SHARE = 1e-3  # lambda and xi relative to the mean diagonal of the centred kernel, as in the library's default
 
 
 # ---- data ----
 
 def clusters(rows, seed=1):
-    """Ten overlapping classes, each of two Gaussian clusters, in as many columns as digits have pixels."""
+    """Ten overlapping classes of two Gaussian clusters each, with as many columns as digits have pixels."""
     generator = np.random.default_rng(seed)
     centres = 0.6 * generator.normal(size=(2 * CLASSES, WIDTH))
     which = generator.integers(0, 2 * CLASSES, rows)
@@ -84,7 +84,7 @@ def dependence_kfe(library, method, rows, memory=None):
 
 
 def uhsic_scipy(_, rows):
-    """Chen et al., theorem 4.1, as it stands: GHG v = lambda (GG + xi G) v."""
+    """Chen et al., theorem 4.1, literally: GHG v = lambda (GG + xi G) v."""
     import scipy.linalg
     x, y = clusters(rows)
     g = centred(kernel_matrix(x))
@@ -129,7 +129,8 @@ class Enough(Exception):
 
 
 def skfe_scipy(_, folder, goal):
-    """SciPy's L-BFGS over W from the class indicator, which spans koc's subspace, until the alignment is reached or patience is lost."""
+    """SciPy's L-BFGS over W, started at the class indicator (koc's subspace), until it reaches the alignment or PATIENCE
+    runs out."""
     import scipy.optimize
     x, y = half_of_la1(pathlib.Path(folder))
     k = (x @ x.T).toarray()

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""kfe tune against scikit-learn on the same outer folds: error and CPU seconds.
+"""Compares kfe tune with scikit-learn on the same outer folds: error and CPU seconds.
 
 usage: KFE_LIBRARY=libkfe.so PYTHONPATH=python bench/tune.py KFE DATA_FOLDER [--sets ionosphere,wine] [--rows 1000]
 
-Peers: SVC with a Gaussian and with a Laplacian kernel behind StandardScaler, tuned by GridSearchCV with five inner folds
-(five widths x five prices); HistGradientBoosting and RandomForest with their defaults. Real targets have SVR and the
-regressors. All run on one thread. kfe tune is nested by itself: its CPU time is that of the searches of all outer folds and
-of one more search on all rows. Sets of more than --rows rows are cut to that many, drawn at random.
+Peers: StandardScaler followed by SVC with a Gaussian or a Laplacian kernel, tuned by GridSearchCV with five inner folds
+(five widths x five values of C); HistGradientBoosting and RandomForest with their defaults. For real targets: SVR and the
+regressors. All run on one thread. kfe tune is already nested: its CPU time includes the searches of all outer folds and one
+more search on all rows. Of sets with more than --rows rows, that many are drawn at random.
 
-Prints a Markdown table; an error is 1 - accuracy, or the root mean squared error of real targets, as mean over the outer
+Prints a Markdown table. The error is 1 - accuracy or, for real targets, the root mean squared error: the mean over the outer
 folds with its standard error.
 """
 import argparse
@@ -41,7 +41,7 @@ WIDTHS = np.array([1 / 64, 1 / 16, 1 / 4, 1, 4])
 
 
 class Laplacian:
-    """A kernel that GridSearchCV can compare by its width."""
+    """A Laplacian kernel whose width GridSearchCV can vary and compare."""
 
     def __init__(self, gamma):
         self.gamma = gamma

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target `docs`: the site in docs/html of the build folder, with warnings as errors. Its reference pages are made
-# from the tables of the library that was just built. Debian's Python, which has Sphinx.
+# The target `docs` builds the site into docs/html of the build folder, with warnings as errors. Its reference pages
+# come from the tables of the library just built. It uses Debian's Python, which has Sphinx.
 set(KFE_DOCS_SOURCE ${CMAKE_BINARY_DIR}/docs/source)
 add_custom_target(docs
   COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 KFE_LIBRARY=$<TARGET_FILE:kfe>

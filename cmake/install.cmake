@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: both libraries, the header, the command, man pages, completion, and
-# what lets other projects find the library with pkg-config and find_package(kfe).
+# The rules of `cmake --install`: both libraries, the header, the command, man pages, completion, and the files with
+# which other projects find the library by pkg-config or find_package(kfe).
 include(CMakePackageConfigHelpers)
 
 install(TARGETS kfe EXPORT kfe_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -12,10 +12,10 @@ install(FILES ${KFE_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-comple
 install(FILES ${KFE_ZSH_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${KFE_FISH_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# Not by Requires.private: "pkg-config --static" would go on into OpenBLAS's own static needs (gfortran),
-# though OpenBLAS itself stays a shared library.
+# Not in Requires.private: "pkg-config --static" would continue with OpenBLAS's own static requirements (gfortran),
+# although OpenBLAS itself stays a shared library.
 list(JOIN OPENBLAS_LDFLAGS " " KFE_PC_OPENBLAS)
-# Relative to the file's own place, so that the tree can be moved (DESTDIR, packages).
+# Relative to the file's own location, so that the installed tree can be moved (DESTDIR, packages).
 file(RELATIVE_PATH KFE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" KFE_PC_PREFIX "${KFE_PC_PREFIX}")
 set(KFE_PC_SLEEF "")
@@ -27,7 +27,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe.pc DESTINATION ${CMAKE_INSTALL_LIB
 
 set(KFE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/kfe)
 set_target_properties(kfe_static PROPERTIES EXPORT_NAME static)
-# Two export sets, so that a user of the shared library needs none of the libraries behind it.
+# Two export sets, so that users of the shared library do not need the libraries that it is linked with.
 install(EXPORT kfe_shared FILE kfe-shared.cmake NAMESPACE kfe:: DESTINATION ${KFE_PACKAGE_DIR})
 install(EXPORT kfe_static FILE kfe-static.cmake NAMESPACE kfe:: DESTINATION ${KFE_PACKAGE_DIR})
 configure_package_config_file(cmake/kfe-config.cmake.in kfe-config.cmake INSTALL_DESTINATION ${KFE_PACKAGE_DIR})
@@ -35,7 +35,7 @@ write_basic_package_version_file(kfe-config-version.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kfe-config-version.cmake
         DESTINATION ${KFE_PACKAGE_DIR})
 
-# A wheel holds the library alone, beside the modules of the Python package.
+# A wheel contains only the library, next to the modules of the Python package.
 if(SKBUILD)
   install(FILES $<TARGET_FILE:kfe> DESTINATION kfe RENAME libkfe.so COMPONENT python)
 endif()

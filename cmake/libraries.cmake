@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The shared and the static library, from the same objects.
+# Builds the shared and the static library from the same objects.
 add_library(kfe SHARED $<TARGET_OBJECTS:kfe_objects>)
 add_library(kfe_static STATIC $<TARGET_OBJECTS:kfe_objects>)
 foreach(target kfe kfe_static)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The optional solvers of kernel weights: Clp for `--solver silp`, CSDP for `--solver sdp`. Each is used if it is
-# found and not switched off; without it the solver says that it is not available.
+# The optional solvers of kernel weights: Clp for `--solver silp`, CSDP for `--solver sdp`. Each is used if it is found
+# and not switched off; without it, the solver reports that it is not available.
 option(KFE_WITH_CLP "Use Clp, for --solver silp, if it is found" ON)
 option(KFE_WITH_CSDP "Use CSDP, for --solver sdp, if it is found" ON)
 set(KFE_SOLVER_INCLUDES "")
 set(KFE_SOLVER_DEFINITIONS "")
-set(KFE_PC_SOLVERS "") # what kfe.pc says for static linking
+set(KFE_PC_SOLVERS "")  # entries of kfe.pc for static linking
 
 if(KFE_WITH_CLP)
   find_library(CLP_LIBRARY Clp)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How skfe searches
 
-The alignment of the subspace of skfe (Wu & Farquhar 2007) with the classes after each iteration, from three different starts:
-by the search on the manifold of subspaces and by the paper's conjugate gradients.
+The plot shows how well the subspace of skfe (Wu & Farquhar 2007) is aligned with the classes after each iteration, from three
+different starts, for the search on the manifold of subspaces and for the paper's conjugate gradients.
 
-usage: alignment_path.py [FOLDER]     writes FOLDER/alignment_path.png; FOLDER is the current one by default"""
+usage: alignment_path.py [FOLDER]     writes FOLDER/alignment_path.png; by default FOLDER is the current folder"""
 import pathlib
 import sys
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Handwritten digits in the plane, with and without labels
 
-The 64 pixels of scikit-learn's digits by two features: kernel principal components, which do not see the labels, and the first two
-kernel Fisher discriminants, which do. Shown are digits that neither method saw.
+Two features replace the 64 pixels of scikit-learn's digits: kernel principal components, which ignore the labels, or the first
+two kernel Fisher discriminants, which use them. The plots show digits that were not used for fitting.
 
-usage: digits_plane.py [FOLDER]     writes FOLDER/digits_plane.png; FOLDER is the current one by default"""
+usage: digits_plane.py [FOLDER]     writes FOLDER/digits_plane.png; by default FOLDER is the current folder"""
 import pathlib
 import sys
 

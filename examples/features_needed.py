@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many features are needed
 
-The error of a nearest-neighbour classifier on handwritten digits that it has not seen, by the number of features. Methods that see
-the labels (kfd, kpls) need fewer than those that do not (kpca).
+The plot shows the test error of a nearest-neighbour classifier on handwritten digits against the number of features. Methods
+that use the labels (kfd, kpls) need fewer features than those that do not (kpca).
 
-usage: features_needed.py [FOLDER]     writes FOLDER/features_needed.png; FOLDER is the current one by default"""
+usage: features_needed.py [FOLDER]     writes FOLDER/features_needed.png; by default FOLDER is the current folder"""
 import pathlib
 import sys
 

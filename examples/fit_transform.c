@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learns features from points in memory and applies them to new points. */
+/* Fits features on points in memory and applies the model to new points. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static void check(kfe_status status)
 
 int main(void)
 {
-    /* Two classes that no line separates: one around the origin, the other around the first. */
+    /* Two classes that no line separates: one around the origin, the other around the first class. */
     static const double points[][2] = {{0.1, 0.0}, {-0.1, 0.1}, {0.0, -0.1}, {0.2, 0.2},
                                        {2.0, 0.0}, {-2.0, 0.1}, {0.1, 2.0},  {0.0, -2.0}};
     static const char *const labels[] = {"inner", "inner", "inner", "inner",

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iris flowers by their class centroids (koc)
 
-Fisher's flowers in three dimensions, as in figure 1 of Park & Park (2002): by the best approximation of rank three, and by
-the centroids of the three species in the feature spaces of a wide and of a narrow Gaussian kernel.
+Fisher's iris flowers in three dimensions, as in figure 1 of Park & Park (2002): the best approximation of rank three, and the
+projections onto the centroids of the three species in the feature spaces of a wide and of a narrow Gaussian kernel.
 
-usage: iris_koc.py [FOLDER]     writes FOLDER/iris_koc.png; FOLDER is the current one by default"""
+usage: iris_koc.py [FOLDER]     writes FOLDER/iris_koc.png; by default FOLDER is the current folder"""
 import pathlib
 import sys
 
@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 
 folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 X, species = kfe.generate("iris")
-# The paper's Gaussian is exp(-|x - y|^2 / sigma), so gamma is 1 / sigma.
+# The paper's Gaussian is exp(-|x - y|^2 / sigma), so gamma = 1 / sigma.
 ways = {
     "singular value decomposition, rank 3": kfe.PCA(3, center=False),
     "koc, sigma = 1": kfe.KOC(kernel="rbf:gamma=1"),

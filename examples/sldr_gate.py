@@ -5,7 +5,7 @@
 Both views show a position. For half of the positions only the first view separates the classes, for the others only the
 second; the gate of sldr (Gönen & Alpaydın 2010) finds out which.
 
-usage: sldr_gate.py [FOLDER]     writes FOLDER/sldr_gate.png; FOLDER is the current one by default"""
+usage: sldr_gate.py [FOLDER]     writes FOLDER/sldr_gate.png; by default FOLDER is the current folder"""
 import pathlib
 import sys
 
@@ -21,11 +21,11 @@ random = np.random.default_rng(1)
 count = 300
 position = random.uniform(-2, 2, count)
 sign = random.choice([-1, 1], count)
-told = np.where(position < 0, sign * 1.5, 0) + 0.5 * random.normal(size=count)
-else_told = np.where(position < 0, 0, sign * 1.5) + 0.5 * random.normal(size=count)
-views = [np.column_stack([position, told]), np.column_stack([position, else_told])]
+in_first = np.where(position < 0, sign * 1.5, 0) + 0.5 * random.normal(size=count)
+in_second = np.where(position < 0, 0, sign * 1.5) + 0.5 * random.normal(size=count)
+views = [np.column_stack([position, in_first]), np.column_stack([position, in_second])]
 
-# One model, shown in two ways: where the gate puts an example, and how far it then trusts each view.
+# Two plots of one model: where the gate maps an example, and the weight that each view then gets.
 options = dict(local_dim=1, gate_dim=2, random_state=1)
 places = kfe.SLDR(features="gate", **options).fit(views, sign).transform(views)
 shares = kfe.SLDR(features="shares", **options).fit(views, sign).transform(views)

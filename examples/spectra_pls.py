@@ -3,9 +3,9 @@
 """A concentration from spectra (pls)
 
 Sixty spectra of 400 wavelengths are mixtures of three substances with noise and a drifting baseline. Partial least squares
-predicts the concentration of the first substance; the error of cross-validation shows how many components to take.
+predicts the concentration of the first substance; the cross-validated error shows how many components are useful.
 
-usage: spectra_pls.py [FOLDER]     writes FOLDER/spectra_pls.png; FOLDER is the current one by default"""
+usage: spectra_pls.py [FOLDER]     writes FOLDER/spectra_pls.png; by default FOLDER is the current folder"""
 import pathlib
 import sys
 

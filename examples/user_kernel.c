@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user kernel, here on angles: points that differ by a full turn are equal. */
+/* Defines a kernel in the user's program, here on angles: points that differ by a full turn are equal. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void check(kfe_status status)
     exit(EXIT_FAILURE);
 }
 
-/* exp(sharpness·(cos(x − y) − 1)), over all columns */
+/* exp(sharpness·(cos(x − y) − 1)), multiplied over all columns */
 static double angle_kernel(void *user, const double *x, const double *y, int64_t cols)
 {
     const double *sharpness = user;

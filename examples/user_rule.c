@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's own method: a direction rule that picks one example per feature, the one whose kernel column covaries most
- * with the residual target. The library does the rest; the model needs only the two examples picked. */
+/* Defines a method in the user's program: a direction rule that picks, for each feature, the example whose
+ * kernel column covaries most with the residual target. The library does the rest; the model contains only
+ * the two examples picked. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static void check(kfe_status status)
     exit(EXIT_FAILURE);
 }
 
-/* K times the residual gives the covariance of every kernel column with it; `user` is a buffer for the result. */
+/* K times the residual is the covariance of every kernel column with it; `user` is a buffer for the result. */
 static kfe_status one_example(void *user, const kfe_deflation_state *state, double *direction)
 {
     double *covariance = user;

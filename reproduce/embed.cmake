@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes a C file that holds every specification of a folder. Called by reproduce/CMakeLists.txt.
+# Writes a C file that contains every specification of a folder. Called by reproduce/CMakeLists.txt.
 # cmake -DOUTPUT=FILE.c -DFOLDER=reproduce/specs -P embed.cmake
 file(GLOB files ${FOLDER}/*.json)
 list(SORT files)
@@ -24,7 +24,7 @@ foreach(file IN LISTS files)
     endif()
     literal(${key} "${${key}}")
   endforeach()
-  # Bytes as numbers: no limit on the length of literals, and nothing to escape.
+  # Bytes as numbers, because string literals are limited in length and need escapes.
   string(REGEX REPLACE "(..)" "0x\\1," hex "${hex}")
   string(APPEND bytes "static const unsigned char text_${number}[] = {${hex}0};\n")
   string(APPEND rows "    {\"${name}\", ${title}, ${paper}, text_${number}},\n")

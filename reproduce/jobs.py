@@ -19,14 +19,14 @@ WEIGHTS = {"none": 0.3, "skfe": 10, "svm-joint": 5, "usvm-joint": 5, "svm-mkl": 
 
 
 def settings_of(grid):
-    """The number of values of one grid string."""
+    """The number of values in a grid string."""
     values = grid.split("=", 1)[1]
     steps = re.search(r":(?:log|lin)(\d+)$", values)
     return int(steps.group(1)) if steps else values.count(",") + 1
 
 
 def fits_of(spec, row, column):
-    """How many fits a cell takes."""
+    """The number of fits of a cell."""
     settings = 1
     for grid in column.get("grid", []):
         settings *= settings_of(grid)

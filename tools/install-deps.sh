@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building and testing need, on Debian or Ubuntu. Does nothing when all is there.
-# usage: tools/install-deps.sh [--build]     --build: only what building the library and kfe needs
+# Installs the packages that building and testing need, on Debian or Ubuntu. Does nothing if they are installed.
+# usage: tools/install-deps.sh [--build]     --build: only the packages for building the library and kfe
 set -euo pipefail
 
 packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
@@ -35,8 +35,8 @@ if ((${#missing[@]})); then
     "${as_root[@]}" "${install[@]}"
 fi
 
-# Another build of OpenBLAS may be installed beside the OpenMP one and be preferred at run time. It works,
-# but does not obey a context's number of threads.
+# Another build of OpenBLAS may be installed too and may be preferred at run time. It works, but ignores a context's
+# number of threads.
 chosen=$(readlink -f "/usr/lib/$(gcc -dumpmachine)/libopenblas.so.0" || true)
 if [[ $chosen != *openmp* ]]; then
     echo "note: programs will use $chosen, not the OpenMP build of OpenBLAS, and --threads will not be" >&2

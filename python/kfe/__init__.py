@@ -11,8 +11,8 @@ regressor fitted on its features, an estimator that predicts (``KOCClassifier``,
 >>> kfe.KOCClassifier(kernel="rbf:gamma=0.2", learner="svm").fit(X, y).predict(X[:2]).tolist()
 ['setosa', 'setosa']
 
-``kfe.methods()`` lists the methods. Estimators are made when they are first asked for, since scikit-learn, which they are
-built on, takes long to import; ``import kfe`` alone does not import it.
+``kfe.methods()`` lists the methods. Estimator classes are created at first use, because they need scikit-learn, which is
+slow to import; ``import kfe`` alone does not import it.
 """
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class PartInfo(Structure):
 
 
 class DeflationState(Structure):
-    """What a direction rule sees."""
+    """The state that a direction rule sees."""
 
 
 TIMES_FN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int64, c_void_p)
@@ -47,8 +47,9 @@ TABLE = (c_int, c_int, POINTER(EntryInfo))
 PARAMS = (PARAM, c_int, c_int)
 OPTIONS = (PARAM, c_int)
 
-# name: (result, arguments...). Strings that the caller frees are void pointers, since c_char_p would copy them
-# and forget where they lay.
+# name: (result, arguments...). Strings that the caller frees are void pointers, because c_char_p would copy the text
+# and
+# lose the address.
 PROTOTYPES = {
     "kfe_version": (c_char_p,),
     "kfe_context_new": (c_int, OUT),
@@ -159,7 +160,7 @@ PROTOTYPES = {
     "kfe_splits_test": (c_void_p, c_void_p, c_int64, COUNT),
     "kfe_splits_free": (None, c_void_p),
 }
-# of newer libraries; what needs them says so
+# functions of newer libraries; calls that need them say so
 OPTIONAL = {
     "kfe_data_join_views": (c_int, c_void_p, c_int, OUT, POINTER(c_char_p), OUT),
     "kfe_spec_set_view_kernel": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
@@ -167,7 +168,7 @@ OPTIONAL = {
 
 
 def declare(library, prototypes=PROTOTYPES) -> None:
-    """Gives the functions of a loaded library their types; AttributeError if one is missing."""
+    """Declares the types of a loaded library's functions; AttributeError if a function is missing."""
     for name, (result, *arguments) in prototypes.items():
         function = getattr(library, name)
         function.restype = result

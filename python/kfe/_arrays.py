@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the library as NumPy arrays, without copies, and back."""
+"""The library's memory as NumPy arrays, and NumPy arrays for the library, without copies."""
 from __future__ import annotations
 
 import weakref
@@ -12,7 +12,7 @@ from ._lib import Matrix, lib
 
 
 class _View:
-    """Memory at an address, for NumPy to look at; `owner` stays alive as long as an array refers to it."""
+    """Memory at an address, as an array interface for NumPy; `owner` stays alive as long as an array refers to it."""
 
     def __init__(self, address: int, shape: tuple[int, ...], kind: str, owner: Any, read_only: bool = True,
                  strides: tuple[int, ...] | None = None):
@@ -29,14 +29,14 @@ def view(address: int | None, shape: tuple[int, ...], owner: Any, kind: str = "<
 
 
 class OutMatrix:
-    """A matrix that the library fills and this object frees, by way of the context that it was made with."""
+    """A matrix that the library fills; this object frees it with the context that made it."""
 
     def __init__(self, context):
         self.matrix = Matrix()
         self._finalizer = weakref.finalize(self, _free_matrix, self.matrix, context)
 
     def array(self) -> np.ndarray:
-        """The values, writable; the memory goes back when the array and this object are gone."""
+        """The values as a writable array; the memory is freed when the array and this object are gone."""
         matrix = self.matrix
         shape = (matrix.rows, matrix.cols)
         if not matrix.values or 0 in shape:
@@ -54,7 +54,7 @@ def _free_matrix(matrix, _context):
 
 
 def string_array(strings: list[bytes]) -> np.ndarray:
-    """Addresses of zero-terminated strings, as the library takes them; valid while `strings` lives."""
+    """Addresses of zero-terminated strings for the library; valid while `strings` exists."""
     if any(b"\0" in text for text in strings):
         raise ValueError("text must not contain the character of code 0")
     return np.fromiter((cast(c_char_p(text), c_void_p).value for text in strings), np.uint64, len(strings))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assessments that Python puts together from searches of the library: grids over kernels and learners, inner folds that
-keep groups together, and estimators of scikit-learn as baselines."""
+"""Assessments that Python combines from searches of the library: grids over kernels and learners, inner folds that keep
+groups together, and estimators of scikit-learn as baselines."""
 from __future__ import annotations
 
 import itertools
@@ -19,11 +19,11 @@ from ._spec import is_precomputed
 from ._splits import Split, group_splits, take_rows
 
 AXES = ("kernel", "learner")  # grid axes that are not parameters of the library's grids
-SIGNIFICANT = 0.05  # as the library's reports have it
+SIGNIFICANT = 0.05  # as in the library's reports
 
 
 class Problem(NamedTuple):
-    """What is assessed on."""
+    """The data, the splits and the options of an assessment."""
 
     X: Any
     y: np.ndarray
@@ -31,7 +31,7 @@ class Problem(NamedTuple):
     groups: np.ndarray | None
     inner_folds: int
     metrics: list[str]
-    options: dict[str, Any]  # of the library's search, without those that divide rows
+    options: dict[str, Any]  # options of the library's search, except those that divide rows
 
     def part(self, estimator: Any, rows: np.ndarray, train: np.ndarray) -> Any:
         pairwise = is_precomputed(getattr(estimator, "kernel", None))
@@ -51,7 +51,7 @@ def larger_is_better(metric: str) -> bool:
 
 
 def _scores(estimator: Any, X: Any, classes: np.ndarray) -> np.ndarray | None:
-    """Scores of all classes, if the estimator has some."""
+    """Scores of all classes; None if the estimator has none."""
     for name in ("predict_proba", "decision_function"):
         method = getattr(estimator, name, None)
         if method is None or not np.array_equal(getattr(estimator, "classes_", ()), classes):
@@ -64,7 +64,7 @@ def _scores(estimator: Any, X: Any, classes: np.ndarray) -> np.ndarray | None:
 
 
 def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -> dict[str, float]:
-    """Metrics of a classifier of scikit-learn."""
+    """Metrics of a classifier from scikit-learn."""
     predicted = np.asarray(estimator.predict(X))
     classes = np.unique(np.concatenate([estimator.classes_, truth, predicted]))
     codes = [np.ascontiguousarray(np.searchsorted(classes, labels), np.int32) for labels in (truth, predicted)]
@@ -79,7 +79,7 @@ def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -
 
 
 def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -> dict[str, float]:
-    """Metrics of a regressor of scikit-learn."""
+    """Metrics of a regressor from scikit-learn."""
     rows = len(truth)
     values = [np.ascontiguousarray(np.asarray(each, dtype=float).reshape(rows, -1)) for each in (truth, estimator.predict(X))]
     context, found = Context(), {}
@@ -91,11 +91,11 @@ def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -
     return found
 
 
-# ---- reports in the library's shape ----
+# ---- reports in the library's format ----
 
 
 def summarise(splits: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Mean and standard deviation of every metric over the splits."""
+    """Mean and standard deviation of each metric over the splits."""
     found = {}
     for name in splits[0]["metrics"] if splits else ():
         values = np.array([split["metrics"][name] for split in splits], dtype=float)
@@ -109,7 +109,7 @@ def _split_report(number: int, split: Split, measured: dict[str, float], setting
 
 
 def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, Any]:
-    """An estimator of scikit-learn on the same splits, fitted as it is."""
+    """Assesses an estimator from scikit-learn on the same splits, without tuning it."""
     from sklearn.base import clone, is_regressor
     measure: Callable = value_metrics if is_regressor(estimator) else class_metrics
     splits = []
@@ -123,7 +123,7 @@ def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, A
 
 
 def differences(methods: list[dict[str, Any]], metric: str, share: float) -> list[dict[str, Any]]:
-    """Tests of every pair of methods, as the library's comparison has them."""
+    """Tests of every pair of methods, as in the library's comparison."""
     context, found = Context(), []
     for a, b in itertools.combinations(methods, 2):
         values = [np.array([split["metrics"][metric] for split in method["splits"]], dtype=float) for method in (a, b)]
@@ -137,11 +137,11 @@ def differences(methods: list[dict[str, Any]], metric: str, share: float) -> lis
     return found
 
 
-# ---- nested search over kernels and learners, and by groups ----
+# ---- nested searches over kernels and learners, and with groups ----
 
 
 class Variant(NamedTuple):
-    """One choice of kernel and learner, with the rest of the grid that applies to it."""
+    """One choice of kernel and learner, with the part of the grid that applies to it."""
 
     estimator: Any
     setting: dict[str, Any]
@@ -149,7 +149,7 @@ class Variant(NamedTuple):
 
 
 def _applies(name: str, estimator: Any) -> bool:
-    """Whether a parameter of a grid belongs to the estimator's kernel, method, learner or fit."""
+    """Whether a grid parameter belongs to the estimator's kernel, method, learner or fit."""
     rows = [*estimator._entry.params, *tables.FIT_OPTIONS]
     for kernel in kernel_list(getattr(estimator, "kernel", None)):
         entry = tables.find_kernel(kernel.split(":")[0]) if isinstance(kernel, str) else None
@@ -188,14 +188,14 @@ def _inner_splits(problem: Problem, data_splits: Callable, train: np.ndarray) ->
 
 
 class Search(NamedTuple):
-    """What chooses a setting on one training part: the library's search with explicit splits."""
+    """Chooses a setting on one training part: the library's search with explicit splits."""
 
-    run: Callable  # (estimator, X, y, grid, splits, options, refit) → report, with best_estimator_ if so asked
+    run: Callable  # (estimator, X, y, grid, splits, options, refit) → report, with best_estimator_ if refit
     inner: Callable  # training rows → splits of them
 
 
 def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, search: Search) -> dict[str, Any]:
-    """Every training part chooses kernel, learner and parameters on inner splits of its own."""
+    """Each training part chooses kernel, learner and parameters on its own inner splits."""
     from ._select import evaluate
     choices, splits, tried, start = variants(estimator, grid), [], {}, time.perf_counter()
     for number, (train, test) in enumerate(problem.splits):
@@ -223,7 +223,7 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
 
 
 def _rows_of(report: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, float]]]:
-    """Settings of a search with their mean metrics; the one setting of a search without a grid."""
+    """The settings of a search with their mean metrics; a search without a grid has one setting."""
     rows = [(row["setting"], row["metrics"]) for row in report.get("settings") or ()
             if not row.get("failed")]
     return [(setting, {name: values["mean"] for name, values in metrics.items()}) for setting, metrics in
@@ -231,7 +231,7 @@ def _rows_of(report: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, flo
 
 
 def _better(best: Any, choice: Variant, report: dict[str, Any], metric: str) -> Any:
-    """(score, variant, setting) of the best so far; of equals, the first."""
+    """(score, variant, setting) of the best choice so far; the first of equals."""
     sign = 1 if larger_is_better(metric) else -1
     for setting, metrics in _rows_of(report):
         score = sign * metrics[metric]
@@ -273,7 +273,7 @@ def _learner_with(params: Any, name: str, value: Any) -> Any:
 
 
 def _kernels_with(kernel: Any, name: str, value: Any) -> Any:
-    """All kernels that have the parameter, with this value."""
+    """The kernels with this value, where they have the parameter."""
     from ._kernels import KernelSum, ViewKernels, as_object, by_view
     views = by_view(kernel)
     if views is not None:

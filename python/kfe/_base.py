@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base class of all estimators, a transformer. Parameters, names and documentation come from the tables
+"""The base class of all estimators, a transformer. Parameters, names and documentation come from the library's tables
 (_estimators)."""
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from ._names import EstimatorType, rename_params
 from ._target import CLASSES, EITHER, KINDS, check_task, class_texts, encode_labels, validate_target
 from ._validation import check_missing, check_strings, check_views, is_views, refuse_one_table, validate
 
-# Records of the library under the names that scikit-learn's users look for; others get an underscore.
+# Records of the library whose attributes have the names that scikit-learn's users expect; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
-# Records of iterative searches: one value before the first iteration, and one after each.
+# Records of iterative searches: one value before the first iteration and one after each.
 PATHS = ("objective", "alignment", "radius-margin", "loss")
 
 
 def _attribute(record: str, params: tuple[str, ...]) -> str:
-    """The attribute of a record; a parameter may have taken the name (``lambda_``)."""
+    """The attribute name of a record; a parameter may already have that name (``lambda_``)."""
     name = ATTRIBUTES.get(record, record.replace("-", "_") + "_")
     return f"fitted_{name}" if name in params else name
 
 
 class _Tables(list):
-    """Views. ``index`` of a plain list is a method, which scikit-learn before 1.4 would take for names of rows."""
+    """A list of views. A plain list has a method ``index``, which scikit-learn before 1.4 would take for row names."""
 
     index = None
 
 
 def _taking_views(method):
-    """`method` as scikit-learn has wrapped it, for lists of views as well."""
+    """Makes a method that scikit-learn has wrapped accept lists of views too."""
     @functools.wraps(method)
     def wrapped(self, X, *args, **options):
         return method(self, _Tables(X) if isinstance(X, (list, tuple)) and is_views(X) else X, *args, **options)
@@ -53,21 +53,21 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """A method of the library as a transformer of scikit-learn."""
 
     _entry: ClassVar[tables.Entry]
-    _parameter_names: ClassVar[tuple[str, ...]]  # of the class that was made from the tables; derived ones may have others
-    _predictors: ClassVar[tuple[str, ...]]  # names of the estimators that predict from the features
+    _parameter_names: ClassVar[tuple[str, ...]]  # of the class made from the tables; derived classes may have others
+    _predictors: ClassVar[tuple[str, ...]]  # names of the estimators that predict from these features
 
     # ---- fitting ----
 
     def fit(self, X, y=None):
-        """Fit the features; of a classifier or regressor, also what predicts from them.
+        """Fit the features; a classifier or regressor also fits its predictor on them.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The examples. Methods of several views also take a list or dict of arrays; with a kernel on strings,
+            The examples. Methods with several views also accept a list or dict of arrays; with a kernel on strings,
             a list of strings; with ``kernel="precomputed"``, the kernel matrix.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Labels, or real targets for the methods that take them.
+            Labels, or real targets for methods that accept them.
 
         Returns
         -------
@@ -96,7 +96,8 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._entry.has(tables.SUPERVISION)
 
     def _target_kind(self) -> str:
-        """What y may be. Of a method that takes both, the parameter task says it, or y itself does."""
+        """The kind of y that the estimator accepts. If the method accepts both kinds, the parameter task or y itself
+        decides."""
         if not self._entry.has(tables.REGRESSION):
             return CLASSES
         return KINDS[check_task(self.task)] if hasattr(self, "task") else EITHER
@@ -122,7 +123,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return super().set_params(**params)
 
     def _check_X(self, X, reset: bool):
-        """X as the library takes it, with the checks and messages of scikit-learn."""
+        """X in the library's form, with scikit-learn's checks and messages."""
         if getattr(self, "views", None) is not None:
             if is_views(X):
                 raise ValueError("views= divides the columns of one table, but X is several; give one of them")
@@ -163,7 +164,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.classes_ = classes
 
     def _check_classes(self, misfit: int) -> None:
-        """Refuses a number of classes in the words that scikit-learn's checks look for."""
+        """Refuses an unsuitable number of classes in the words that scikit-learn's checks expect."""
         name = type(self).__name__
         if misfit == MISFIT_ONE_CLASS:
             raise ValueError(f"{name} needs at least two classes, but y has 1 class: {self.classes_.tolist()[0]!r}")
@@ -171,10 +172,10 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(f"Only binary classification is supported. {name} takes two classes, but y has "
                              f"{len(self.classes_)}")
 
-    # ---- what a fit leaves ----
+    # ---- fitted attributes ----
 
     def _publish(self) -> None:
-        """Fitted attributes, from the model."""
+        """Sets the fitted attributes from the model."""
         model = self._model
         for name in [name for name in vars(self) if name in getattr(self, "_published", ())]:
             delattr(self, name)
@@ -201,7 +202,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return {}
 
     def _order_classes(self) -> None:
-        """The library numbers classes as they appear, scikit-learn sorts them."""
+        """Sorts the classes as scikit-learn does; the library numbers them by first appearance."""
         names = self._model.class_names
         if not hasattr(self, "classes_"):
             self.classes_ = np.unique(class_labels(names))
@@ -216,7 +217,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the features on the support, (n_support, n_features_out)."""
+        """Coefficients of the features on the support examples, (n_support, n_features_out)."""
         coefficients = self._kernel_projector().coefficients()
         if coefficients is None:
             raise AttributeError(f"{type(self).__name__} is localized: see projections_")
@@ -247,14 +248,15 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def projections_(self) -> list[np.ndarray | None]:
-        """Local projections of a localized method, (n_columns, local_dim) for each of its parts; None where the
-        columns themselves are compared."""
+        """Local projections of a localized method, (n_columns, local_dim) per part; None for parts that compare the
+        columns themselves."""
         model = self._localized()
         return [model.part_matrix(part.projection, part.cols, part.dim) for part in model.parts()]
 
     @property
     def gate_projections_(self) -> list[np.ndarray | None]:
-        """What the gate makes of the columns of each part, (n_columns, gate_dim); None where it does not see them."""
+        """The gate's projections of each part's columns, (n_columns, gate_dim); None for parts that the gate does not
+        use."""
         model = self._localized()
         return [model.part_matrix(part.gating, part.cols, len(model.gate()[0])) for part in model.parts()]
 
@@ -281,13 +283,14 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def scale_mean_(self) -> Any:
-        """What scaling subtracts from each column, with ``scale="standard"`` its mean; of several views, a dict."""
+        """The number that scaling subtracts from each column (with ``scale="standard"`` its mean); with several views, a
+        dict."""
         return self._scaling(0)
 
     @property
     def scale_sd_(self) -> Any:
-        """What scaling divides each column by, with ``scale="standard"`` its standard deviation; of several views, a
-        dict."""
+        """The number by which scaling divides each column (with ``scale="standard"`` its standard deviation); with
+        several views, a dict."""
         return self._scaling(1)
 
     @property
@@ -303,7 +306,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
 
-    # ---- using ----
+    # ---- transforming and saving ----
 
     def transform(self, X):
         """Compute the features of examples.
@@ -325,7 +328,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             data.free()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the model to a file, the same that the command line writes and reads.
+        """Write the model to a file that the command line can read as well.
 
         Parameters
         ----------
@@ -334,10 +337,10 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         self._model.save(path)
 
-    # ---- what scikit-learn asks about an estimator ----
+    # ---- answers to scikit-learn ----
 
     def _may_miss_target(self) -> bool:
-        """Whether a regressor's features are found without y, so that what y depends on may be lost."""
+        """Whether a regressor's features are found without y and may therefore miss what y depends on."""
         is_regressor = getattr(self, "_estimator_type", None) == "regressor"
         return is_regressor and not self._entry.has(tables.SUPERVISION) and self._entry.name != "none"
 

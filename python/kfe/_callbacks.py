@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python as kernels and as direction rules. What they raise is kept and raised after the call."""
+"""Python functions as kernels and as direction rules. Their exceptions are kept and raised after the library's call."""
 from __future__ import annotations
 
 import math
@@ -22,20 +22,20 @@ def _copy(address: int | None, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def kernel_callback(events, function: Callable, name: str):
-    """κ(x, y) on two rows; `name` is what messages call it."""
+    """κ(x, y) on two rows; messages call the kernel `name`."""
     nan = float("nan")
 
     def kernel(_user, x, y, cols):
         if events.interrupted or events.error is not None:
-            return nan  # the call ends when the library next looks; until then, lose no time
+            return nan  # the library stops at its next check; until then, return quickly
         try:
-            # Copies: the function may keep them, and the memory behind x and y ends with the call.
+            # Copies, because the function may keep them and the memory of x and y is valid only during the call.
             a, b = _copy(x, (cols,)), _copy(y, (cols,))
             value = float(function(a, b))
             if not math.isfinite(value):
                 raise ValueError(f"the kernel function {name} returned {value} for rows {_shown(a)} and {_shown(b)}")
             return value
-        except BaseException as error:  # noqa: B902: C cannot carry it
+        except BaseException as error:  # noqa: B902  (an exception cannot pass through C)
             events.error = events.error or error
             return nan
 
@@ -43,14 +43,14 @@ def kernel_callback(events, function: Callable, name: str):
 
 
 class DeflationState:
-    """What a direction rule sees at the beginning of an iteration.
+    """The state that a direction rule sees at the beginning of an iteration.
 
     Attributes
     ----------
     iteration : int
-        From 0; as many features have been found.
+        The number of features found so far.
     residual : ndarray of shape (n_samples, n_targets)
-        The centred target, minus what the features found so far explain.
+        The centred target minus the part that the features found so far explain.
     features : ndarray of shape (iteration, n_samples)
         The features found so far, orthonormal.
     """
@@ -66,7 +66,7 @@ class DeflationState:
         self._info = None
 
     def times(self, vectors: np.ndarray) -> np.ndarray:
-        """The kernel matrix, centred if so asked, times one or several columns."""
+        """The kernel matrix, centred if requested, times one or several columns."""
         if self._info is None:
             raise RuntimeError("times() works only while the rule is running")
         columns = np.ascontiguousarray(vectors, np.float64).reshape(self.n_samples, -1)
@@ -78,7 +78,7 @@ class DeflationState:
 
 
 def rule_callback(events, function: Callable):
-    """A function of a DeflationState that returns coefficients on the examples, or None to end."""
+    """A rule from a function of a DeflationState that returns coefficients on the examples, or None to end."""
 
     def rule(_user, info, direction):
         try:
@@ -100,6 +100,6 @@ def rule_callback(events, function: Callable):
 
 
 def callback_name(function: Callable) -> str:
-    """What a model calls a function of the user's; letters, digits, and what the library lets through."""
+    """The name of a user's function in a model: letters, digits and other characters that the library allows."""
     name = getattr(function, "__name__", type(function).__name__)
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in name)

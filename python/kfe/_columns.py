@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views as groups of columns of one table: the parameter ``views`` of estimators."""
+"""Views as groups of columns of one table (the estimators' parameter ``views``)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from ._spec import is_precomputed
 
 
 def _numbers(view: str, columns: Any, count: int) -> np.ndarray:
-    """Columns by number, as a slice, or as a mask."""
+    """Column numbers from numbers, a slice or a mask."""
     if isinstance(columns, slice):
         return np.arange(count)[columns]
     found = np.asarray(list(columns))
@@ -37,7 +37,7 @@ def _by_name(view: str, columns: list[str], names: np.ndarray | None) -> np.ndar
 
 
 def find_columns(views: Any, count: int, names: np.ndarray | None) -> dict[str, np.ndarray]:
-    """The numbers of each view's columns."""
+    """The column numbers of each view."""
     if not isinstance(views, Mapping) or not views:
         raise ValueError(f"views is a dict of columns by view, such as {{'left': range(0, 3), 'right': [3, 4]}}, not {views!r}")
     found = {}
@@ -52,7 +52,7 @@ def find_columns(views: Any, count: int, names: np.ndarray | None) -> dict[str, 
 
 
 def divide_columns(estimator, table: Any, reset: bool) -> dict[str, Any]:
-    """The views of one table, which validation has let through."""
+    """Divides one validated table into its views."""
     if is_precomputed(estimator.kernel):
         raise ValueError("views= divides columns of a table, which a kernel matrix does not have; give one matrix for each view")
     names = getattr(estimator, "feature_names_in_", None)

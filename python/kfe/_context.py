@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts: threads, seed and memory of one call, its warnings, its progress, and how it is interrupted."""
+"""Contexts: threads, seed and memory of one call, its warnings and progress, and its interruption."""
 from __future__ import annotations
 
 import ctypes
@@ -23,8 +23,8 @@ _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 class _Process:
-    """Whether this process was forked from one that had loaded the library. The threads of OpenMP do not exist in
-    such a process, although its runtime believes that they do, and work given to them would be waited for without end.
+    """Whether this process was forked from one that had loaded the library. OpenMP's threads do not exist in such a
+    process, although its runtime assumes that they do, so it would wait forever for work given to them.
     """
 
     forked = False
@@ -39,12 +39,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def count_threads(n_threads: int | None) -> int:
-    """Threads as the library takes them; 0 is its own choice."""
+    """The number of threads for the library; 0 is its own choice."""
     return int(n_threads or 0) or int(_Process.forked)
 
 
 def parse_memory(memory: int | float | str | None) -> int:
-    """Bytes, from a number or from words as the command line takes them; 0 for None."""
+    """Bytes, from a number or from text as on the command line; 0 for None."""
     if memory is None:
         return 0
     if not isinstance(memory, str):
@@ -57,7 +57,7 @@ def parse_memory(memory: int | float | str | None) -> int:
 
 
 def parse_seed(random_state: Any) -> int | None:
-    """A seed from what scikit-learn takes as random_state; None keeps the library's own, so that results repeat."""
+    """A seed from scikit-learn's random_state; None keeps the library's own seed, so that results repeat."""
     if random_state is None:
         return None
     if hasattr(random_state, "randint"):
@@ -74,7 +74,7 @@ def parse_seed(random_state: Any) -> int | None:
 
 
 class _Events:
-    """What happens during a call. It knows nothing of the context, so that no cycle keeps that alive."""
+    """The events of a call. It does not refer to the context, so that no cycle keeps the context alive."""
 
     def __init__(self, verbose: int):
         self.verbose = verbose
@@ -90,7 +90,7 @@ class _Events:
                 self.warnings.append(message)
             elif self.verbose:
                 print(f"[kfe] {message}")
-        except BaseException as error:  # nothing may be raised through C
+        except BaseException as error:  # an exception must not pass through C
             self.error = self.error or error
 
     def progress(self, _user, stage, done, total):
@@ -100,7 +100,7 @@ class _Events:
             self.error = self.error or error
 
     def cancel(self, _user):
-        # Handlers of signals run between these instructions, in the main thread.
+        # Signal handlers run between these instructions, in the main thread.
         try:
             return int(self.interrupted or self.error is not None)
         except BaseException as error:
@@ -112,7 +112,7 @@ class _Events:
 
 
 class _Interruptible:
-    """Lets Ctrl-C set a flag that the library looks at, instead of an exception that C cannot carry."""
+    """Makes Ctrl-C set a flag that the library checks, because an exception cannot pass through C."""
 
     def __init__(self, events: _Events):
         self.events = events
@@ -130,7 +130,7 @@ class _Interruptible:
 
 
 def _refuse_zero_bytes(arguments) -> None:
-    """C would end a text at its first zero byte and work on another file than the one named."""
+    """Refuses zero bytes: C would end the text there and use another file than the one named."""
     for argument in arguments:
         if isinstance(argument, bytes) and b"\0" in argument:
             raise ValueError(f"{argument.decode(errors='replace')!r} contains a null character")
@@ -147,7 +147,7 @@ class Context:
             raise make_error(status, "out of memory")
         self.pointer = pointer.value
         self.events = _Events(int(verbose))
-        # Kept by the finalizer: the library calls them until the context is gone.
+        # The finalizer keeps them, because the library calls them until the context is freed.
         self._log = LOG_FN(self.events.log)
         self._cancel = CANCEL_FN(self.events.cancel)
         self._progress = PROGRESS_FN(self.events.progress)
@@ -155,7 +155,7 @@ class Context:
                                            self._progress)
         lib.kfe_context_on_log(self.pointer, self._log, None)
         if threading.current_thread() is threading.main_thread():
-            # Only there do signals arrive; elsewhere, asking would mean to wait for the interpreter's lock.
+            # Signals arrive only in the main thread; in others, asking would wait for the interpreter's lock.
             lib.kfe_context_on_cancel(self.pointer, self._cancel, None)
         self._show_progress(verbose)
         self.check(lib.kfe_context_set_wording(self.pointer, WORDING_PYTHON))
@@ -173,14 +173,14 @@ class Context:
             lib.kfe_context_on_progress(self.pointer, self._progress, None)
 
     def call(self, function, *arguments) -> None:
-        """Calls `function` of the library with this context; what went wrong is raised, warnings are given."""
+        """Calls `function` of the library with this context; raises errors and issues warnings."""
         _refuse_zero_bytes(arguments)
         with _Interruptible(self.events):
             status = function(self.pointer, *arguments)
         self.check(status)
 
     def quick(self, function, *arguments) -> None:
-        """The same for what is done at once and need not be interrupted."""
+        """The same for short calls that need no interruption."""
         _refuse_zero_bytes(arguments)
         self.check(function(self.pointer, *arguments))
 
@@ -201,7 +201,7 @@ class Context:
             warnings.warn(message, KfeWarning, stacklevel=outside())
 
     def take_json(self, pointer: c_void_p) -> Any:
-        """The JSON text that the library wrote, read and freed."""
+        """Reads the JSON text that the library wrote, and frees it."""
         try:
             return json.loads(ctypes.string_at(pointer.value).decode())
         finally:
@@ -213,7 +213,7 @@ def _free_context(pointer, *_callbacks):
 
 
 def outside() -> int:
-    """How many frames up the caller of this package is, so that warnings point at the user's line."""
+    """The number of frames up to the caller of this package, so that warnings point at the user's line."""
     import sys
     depth, frame = 1, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("kfe", "sklearn"):

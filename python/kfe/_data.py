@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays as data sets of the library. Dense float64 in C order and CSR are wrapped where they lie."""
+"""Arrays as data sets of the library. Dense float64 in C order and CSR are wrapped without copying."""
 from __future__ import annotations
 
 import ctypes
@@ -33,12 +33,12 @@ class Data:
         return lib.kfe_data_rows(self.pointer)
 
     def _check_count(self, what: str, given: int, expected: int) -> None:
-        """The library is given addresses and reads as many as the data has."""
+        """Refuses another number of entries: the library gets an address and reads one entry per row."""
         if given != expected:
             raise ValueError(f"there are {given} {what}, but the data has {expected}")
 
     def set_labels(self, names: Sequence[str], codes: np.ndarray) -> None:
-        """Row i is of the class called names[codes[i]]."""
+        """Row i belongs to the class named names[codes[i]]."""
         self._check_count("labels", len(codes), self.rows)
         written = [name.encode() for name in names]
         addresses = np.ascontiguousarray(string_array(written)[codes])
@@ -50,7 +50,7 @@ class Data:
         self.context.quick(lib.kfe_data_set_targets, self.pointer, columns.shape[1], columns.ctypes.data)
 
     def set_missing(self, fill: str) -> None:
-        """Takes NaNs for missing values, which every fit fills in."""
+        """Treats NaNs as missing values, which every fit fills."""
         self.context.quick(lib.kfe_data_set_missing, self.pointer, fill.encode())
 
     def set_column_names(self, names: Sequence[str]) -> None:
@@ -59,8 +59,7 @@ class Data:
         self.context.quick(lib.kfe_data_set_column_names, self.pointer, 0, string_array(written).ctypes.data)
 
     def to_arrays(self) -> tuple[Any, np.ndarray | None]:
-        """The first view, as it is dense or sparse, and the target, copied: labels as text or integers, or real
-        numbers."""
+        """The first view, dense or sparse, and a copy of the target: labels as text or integers, or real numbers."""
         rows, cols = lib.kfe_data_rows(self.pointer), lib.kfe_data_cols(self.pointer, 0)
         if lib.kfe_data_is_sparse(self.pointer, 0):
             return self._csr(rows, cols), self._target(rows)
@@ -98,7 +97,7 @@ def _free_data(pointer, _context, _kept):
 
 
 def class_labels(names: Sequence[str]) -> np.ndarray:
-    """Names of classes as labels: truth values and integers where all are written as such, else text."""
+    """Class names as labels: booleans or integers if all are written as such, otherwise text."""
     if names and set(names) <= {"False", "True"}:
         return np.array([name == "True" for name in names])
     try:
@@ -117,7 +116,7 @@ def _wrap_dense(context: Context, x: np.ndarray) -> Data:
     return Data(context, pointer.value, x)
 
 
-MOST_COLUMNS = 2**31 - 1  # the library's columns of sparse rows are int32
+MOST_COLUMNS = 2**31 - 1  # the library's column numbers of sparse rows are int32
 
 
 def _wrap_csr(context: Context, x: Any) -> Data:
@@ -155,8 +154,8 @@ def _wrap_views(context: Context, views: dict[str, Any], column_names: dict[str,
 
 
 def wrap(context: Context, x: Any, column_names: dict[str, Sequence[str]] | None = None) -> Data:
-    """A data set of what validation let through: an array, a CSR matrix, a list of strings, a dict of views.
-    `column_names` are those of views, by view."""
+    """A data set from validated input: an array, a CSR matrix, a list of strings, or a dict of views. `column_names` are
+    the names of the views' columns, by view."""
     if isinstance(x, dict):
         return _wrap_views(context, x, column_names or {})
     if isinstance(x, list):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures and documentation of estimators, from the tables."""
+"""Signatures and documentation of estimators, from the library's tables."""
 from __future__ import annotations
 
 import textwrap
@@ -17,7 +17,7 @@ class Argument(NamedTuple):
     name: str
     type: str  # as a type hint
     default: Any
-    words: str  # as documentation has it
+    words: str  # in the documentation
     help: str
 
 
@@ -30,7 +30,7 @@ def _number(value: float) -> str:
 
 
 def _range(param: Param) -> str:
-    """Limits of a number, those that stand for none left out."""
+    """The limits of a number, without infinite ones."""
     smallest, largest = 2.3e-308, 9e15
     low = "" if param.min < -largest else "above 0" if 0 < param.min < smallest else f"from {_number(param.min)}"
     high = "" if param.max >= largest else f"to {_number(param.max)}"
@@ -110,7 +110,7 @@ def _kernel_arguments(entry: Entry, kind: str) -> list[Argument]:
 
 
 def arguments(entry: Entry, kind: str = "") -> list[Argument]:
-    """The parameters of an estimator's constructor, in order. `kind`: "" of a transformer, else "Classifier" or
+    """The parameters of an estimator's constructor, in order. `kind`: "" for a transformer, else "Classifier" or
     "Regressor"."""
     found = [_argument(param) for param in entry.params] + _kernel_arguments(entry, kind)
     found += [*(_argument(param) for param in FIT_OPTIONS), _MISSING]
@@ -127,7 +127,7 @@ def kernel_arguments(entry: Entry) -> list[Argument]:
 
 
 def init_source(args: list[Argument]) -> str:
-    """The text of a constructor that keeps its arguments, as scikit-learn wants it."""
+    """The source of a constructor that stores its arguments, as scikit-learn requires."""
     lines = ["def __init__("]
     for number, argument in enumerate(["self", *args]):
         if number == 2:
@@ -152,7 +152,7 @@ def _section(title: str, lines: list[str]) -> list[str]:
 
 
 def is_localized(entry: Entry) -> bool:
-    """Whether a method's model has parts and a gate."""
+    """Whether a method's models have parts and a gate."""
     return any(param.name == "gate" for param in entry.params)
 
 
@@ -224,11 +224,11 @@ def _summary(name: str, entry: Entry, kind: str) -> list[str]:
 
 
 class Described(NamedTuple):
-    """What a docstring is made from."""
+    """The contents of a docstring."""
 
     name: str
     entry: Entry
-    kind: str  # as `arguments` takes it
+    kind: str  # as in `arguments`
     args: list[Argument]
 
 

@@ -42,7 +42,7 @@ RULE_EXAMPLES = {
 
 
 def make_class(bases: tuple[type, ...], what: Described, example: list[str] | None = None) -> type:
-    """An estimator with a constructor of its own: scikit-learn reads parameters from its signature."""
+    """An estimator class with a constructor of its own, because scikit-learn reads parameters from the signature."""
     space: dict[str, Any] = {}
     exec("from __future__ import annotations\n" + init_source(what.args), space)
     init = space["__init__"]
@@ -56,12 +56,12 @@ def make_class(bases: tuple[type, ...], what: Described, example: list[str] | No
 
 
 def estimator_arguments(entry: Entry, kind: str = "") -> list[Argument]:
-    """Arguments of an estimator of a method, or of a rule."""
+    """Constructor arguments of a method's estimator, or of a direction rule's."""
     return [RULE_ARGUMENT] * (entry is RULE) + arguments(entry, kind)
 
 
 def _family(name: str, entry: Entry) -> dict[str, type]:
-    """The transformer of a method, and what predicts from its features."""
+    """The transformer of a method, and its classifier and regressor."""
     example = RULE_EXAMPLE if entry is RULE else None
     base = make_class((Extractor,), Described(name, entry, "", estimator_arguments(entry)), example)
     made = {name: base}
@@ -77,11 +77,11 @@ CLASSES = {name: made for method, entry in {**ESTIMATORS, "DirectionRule": RULE}
            for name, made in _family(method, entry).items()}
 
 
-# ---- models from files ----
+# ---- estimators from model files ----
 
 
 def _value(param: Param, text: str) -> Any:
-    """The value of a parameter as a model has it."""
+    """The Python value of a parameter in a model."""
     return param._replace(initial=text).default
 
 
@@ -90,14 +90,14 @@ def _values(rows: tuple[Param, ...], written: dict[str, str]) -> dict[str, Any]:
 
 
 def _unweighted(kernel: str) -> str:
-    """A kernel without the weight that a fit found for it, which the next fit finds anew."""
+    """A kernel without the weight that the fit found; the next fit finds it again."""
     name, _, options = kernel.partition(":")
     kept = [option for option in options.split(",") if option and not option.startswith("weight=")]
     return ":".join(part for part in (name, ",".join(kept)) if part)
 
 
 def _kernel(told: dict[str, Any], functions: dict[str, Callable]) -> Any:
-    """The kernels of a model as the constructor takes them: one, a list, or with several views a dict."""
+    """The kernels of a model as a constructor argument: one kernel, a list or, with several views, a dict."""
     found: dict[str, list[Any]] = {}
     for kernel, view in zip(told["kernels"], told["kernel_views"]):
         kernel = _unweighted(kernel) if "weights" in told["records"] else kernel
@@ -106,18 +106,18 @@ def _kernel(told: dict[str, Any], functions: dict[str, Callable]) -> Any:
         found.setdefault(view, []).append(function or kernel)
     by_view = {view: kernels[0] if len(kernels) == 1 else kernels for view, kernels in found.items()}
     first = next(iter(by_view.values()))
-    return first if len(told["views"]) == 1 or callable(first) else by_view  # a function is for all views
+    return first if len(told["views"]) == 1 or callable(first) else by_view  # a function applies to all views
 
 
 def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callable]) -> dict[str, Any]:
-    """Constructor's arguments from what a model tells of itself."""
+    """Constructor arguments from a model's description."""
     found = {python_name(name): value for name, value in _values(entry.params, told["parameters"]).items()}
     found["scale"] = told["views"][0]["scale"]
     found["missing"] = told["views"][0]["missing"].replace("-", "_")
     if told.get("kernels"):
         found["kernel"] = _kernel(told, functions)
     if told["task"] == "real":
-        found["task"] = "regress"  # of transformers
+        found["task"] = "regress"  # for transformers
     learner = told.get("learner")
     if learner and learner["name"] in LEARNERS:
         rows = LEARNERS[learner["name"]].params
@@ -126,14 +126,14 @@ def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callabl
 
 
 def _kind_of(model: Model) -> str:
-    """What a model does, as the names of classes say it; "": features only."""
+    """The kind of a model, as in class names; "": features only."""
     if not model.predicts:
         return ""
     return "Classifier" if model.task == TASK_CLASSES else "Regressor"
 
 
 def from_model(model: Model, labels: np.ndarray | None = None) -> Extractor:
-    """A fitted estimator around a model; `labels` are its classes where names alone would not tell them."""
+    """A fitted estimator from a model; `labels` are its classes if names alone would not give them."""
     entry = METHODS.get(model.method, RULE)
     kind = _kind_of(model)
     made = CLASSES[(class_name(entry.name) if entry is not RULE else "DirectionRule") + kind]
@@ -160,14 +160,14 @@ def _remember_columns(estimator: Extractor, model: Model, views: list[str]) -> N
 
 
 def load(path: str | os.PathLike, kernels: dict[str, Callable] | None = None) -> Extractor:
-    """The estimator that a model file holds, fitted.
+    """Load a fitted estimator from a model file.
 
     Parameters
     ----------
     path : str or path-like
         A file written by ``save``, or by the command line.
     kernels : dict of callable, optional
-        The functions of a model whose kernels are functions of Python, by name.
+        The Python functions of the model's kernels, by name.
 
     Returns
     -------
@@ -175,14 +175,14 @@ def load(path: str | os.PathLike, kernels: dict[str, Callable] | None = None) ->
 
     Notes
     -----
-    A file holds labels as text. If all are written as integers they come back as integers, whether they were integers,
-    whole real numbers or text such as "7"; if all are True or False, as truth values; otherwise as text. ``score``
-    compares labels by what they are called, so that it is the same for any of them.
+    A file contains labels as text. If all look like integers, they are loaded as integers, whether they were integers,
+    whole real numbers or text such as "7"; if all are True or False, as booleans; otherwise as text. ``score`` compares
+    labels as text, so it does not depend on their type.
 
-    The parameters are those of the fit, with numbers in place of words such as ``gamma=scale``. With several views
-    ``kernel`` is a dict by view. Methods that weigh kernels keep only those of a weight above zero, so that a file
-    cannot tell what the others were: a clone that is fitted again begins with the kernels that were left, without
-    their weights, and with the default kernel for a view that has none.
+    The parameters are those of the fit, with numbers instead of words such as ``gamma=scale``. With several views
+    ``kernel`` is a dict by view. Methods with kernel weights store only the kernels with a positive weight. A clone of
+    the estimator therefore starts with these kernels, without their weights, and with the default kernel for views that
+    have none left.
     """
     model = Model.load(path)
     if kernels:

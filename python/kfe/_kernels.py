@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels as objects, one class for every kernel in the library's table, and kernels in all the ways users write them.
+"""Kernels as objects, one class for every kernel in the library's table, and conversions between the ways to write them.
 
-An object has parameters in scikit-learn's way, so that searches vary them as ``kernel__gamma``. Nothing here imports
-scikit-learn.
+Objects have scikit-learn's get_params and set_params, so that searches vary ``kernel__gamma``. This module does not
+import scikit-learn.
 """
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ KERNEL_CLASS_NAMES = {"rbf": "RBF", "poly": "Polynomial"}
 
 
 class Parameters:
-    """What has parameters that scikit-learn reads, sets and copies."""
+    """The base of objects whose parameters scikit-learn reads, sets and copies."""
 
     _names: tuple[str, ...]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep`, also those of kernels inside as ``name__parameter``.
+        """Parameters by name; with `deep`, also those of nested kernels as ``name__parameter``.
 
         Parameters
         ----------
@@ -41,7 +41,7 @@ class Parameters:
         return found
 
     def set_params(self, **params: Any):
-        """Set parameters; those of kernels inside as ``name__parameter``.
+        """Set parameters; those of nested kernels as ``name__parameter``.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Parameters:
 class _Sums:
     """Sums and multiples of kernels."""
 
-    __array_ufunc__ = None  # a number of NumPy leaves the product to __rmul__
+    __array_ufunc__ = None  # NumPy's numbers leave the product to __rmul__
 
     def __add__(self, other: Any) -> "KernelSum":
         if not is_kernel(other):
@@ -98,12 +98,12 @@ class _Sums:
 
 
 class Kernel(_Sums, Parameters):
-    """A kernel of the library; its classes are made from the table of kernels."""
+    """A kernel of the library; its subclasses are made from the table of kernels."""
 
     _entry: ClassVar[Entry]
 
     def __str__(self) -> str:
-        """As the library reads it: "rbf:gamma=0.5"."""
+        """The kernel as the library reads it: "rbf:gamma=0.5"."""
         given = {row.name: self._get(python_name(row.name, frozenset())) for row in self._entry.params}
         options = [f"{row.name}={as_text(given[row.name])}" for row in self._entry.params
                    if as_text(given[row.name]) != as_text(row.default)]
@@ -118,7 +118,7 @@ class Kernel(_Sums, Parameters):
         return type(self)(**{**self.get_params(), "weight": factor * float(self.weight)})
 
     def __call__(self, X, Y=None):
-        """The kernel matrix between the rows of X and those of Y (None: X), as `kernel_matrix` computes it."""
+        """The kernel matrix between the rows of X and those of Y (None: X); see `kernel_matrix`."""
         from ._sources import kernel_matrix
         return kernel_matrix(self, X, Y)
 
@@ -127,14 +127,14 @@ class KernelSum(_Sums, Parameters):
     """A sum of kernels, each with its weight.
 
     ``kfe.RBF(gamma=0.1) + 0.5 * kfe.Linear()`` makes one. Its parameters are called ``k1``, ``k2`` and so on, so that
-    a search varies ``kernel__k1__gamma``. Methods that weigh kernels (``MKL`` and others) find the weights anew.
+    a search varies ``kernel__k1__gamma``. Methods that learn weights (``MKL`` and others) find new ones.
 
     Parameters
     ----------
     *kernels : object
-        Kernels, in any of the ways that estimators take.
+        Kernels, written in any way that estimators accept.
     **named : object
-        The same by name: ``k1=``, ``k2=`` and so on, as ``clone`` gives them.
+        The same by name: ``k1=``, ``k2=`` and so on, as ``clone`` passes them.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class KernelSum(_Sums, Parameters):
 class ViewKernels(Parameters):
     """Kernels by view, so that a search can vary their parameters: ``kernel__fac__gamma``.
 
-    A dict of kernels is understood as well; its parameters cannot be searched.
+    A dict of kernels is accepted too, but its parameters cannot be searched.
 
     Parameters
     ----------
@@ -219,26 +219,26 @@ for _class in (KernelSum, ViewKernels):
     _class.__module__ = "kfe"
 
 
-# ---- kernels in all the ways users write them ----
+# ---- conversions between the ways to write kernels ----
 
 
 def _is_pair(kernel: Any) -> bool:
-    """("rbf", {"gamma": 0.1})"""
+    """Whether the kernel is a pair such as ("rbf", {"gamma": 0.1})."""
     return isinstance(kernel, tuple) and len(kernel) == 2 and isinstance(kernel[0], str) and isinstance(kernel[1], Mapping)
 
 
 def _is_named(kernel: Any) -> bool:
-    """{"name": "rbf", "gamma": 0.1}; other dicts are kernels by view."""
+    """Whether the kernel is a dict such as {"name": "rbf", "gamma": 0.1}; other dicts are kernels by view."""
     return isinstance(kernel, Mapping) and isinstance(kernel.get("name"), str) and find_kernel(kernel["name"]) is not None
 
 
 def is_kernel(value: Any) -> bool:
-    """Whether this is one kernel, or a sum."""
+    """Whether the value is one kernel or a sum of kernels."""
     return isinstance(value, (str, _Sums)) or callable(value) or _is_pair(value) or _is_named(value)
 
 
 def by_view(kernel: Any) -> Mapping[str, Any] | None:
-    """Kernels by view; None if they are not given so."""
+    """Kernels by view; None if they are not given by view."""
     if isinstance(kernel, ViewKernels):
         return kernel.kernels
     return kernel if isinstance(kernel, Mapping) and not _is_named(kernel) else None
@@ -249,7 +249,7 @@ def _addends(kernel: Any) -> list[Any]:
 
 
 def kernel_list(kernel: Any) -> list[Any]:
-    """Kernels as a list of texts and functions: none, one, or several; those of views one after the other."""
+    """Kernels as a list of texts and functions; those of several views are concatenated."""
     if kernel is None:
         return []
     views = by_view(kernel)
@@ -281,12 +281,12 @@ def kernel_text(kernel: Any) -> str:
 
 
 def entry_of(kernel: Any) -> Entry | None:
-    """The table's entry of a kernel that is given by name."""
+    """The table entry of a kernel that is given by name."""
     return find_kernel(kernel.split(":")[0]) if isinstance(kernel, str) else None
 
 
 def kernel_entries(kernel: Any) -> Iterator[Entry]:
-    """The entries of all kernels that are given by name."""
+    """The table entries of all kernels that are given by name."""
     for item in kernel_list(kernel):
         entry = entry_of(item)
         if entry:
@@ -303,7 +303,7 @@ def _typed(entry: Entry, name: str, text: str) -> Any:
 
 
 def as_object(kernel: Any) -> Any:
-    """A kernel as an object with parameters; functions, and lists of kernels, as they are."""
+    """A kernel as an object with parameters; functions and lists of kernels are returned unchanged."""
     if isinstance(kernel, Parameters) or not is_kernel(kernel):
         return kernel
     if not isinstance(kernel, str) and callable(kernel):
@@ -329,7 +329,7 @@ def with_params(kernel: Any, params: Mapping[str, Any]) -> Any:
 
 
 def with_gamma(texts: list[Any], gamma: Any) -> list[Any]:
-    """Kernels with the estimator's gamma, where they have such a parameter."""
+    """The kernels with the estimator's gamma, where they have that parameter."""
     if gamma is None:
         return texts
     found = [_set_gamma(text, gamma) for text in texts]

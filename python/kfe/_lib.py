@@ -14,14 +14,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def _has_sanitizers(folder: pathlib.Path) -> bool:
-    """A library with sanitizers ends the process of a Python that was not built with them."""
+    """Whether the library was built with sanitizers; it would end a Python process that was built without them."""
     cache = folder / "CMakeCache.txt"
     lines = cache.read_text().splitlines() if cache.is_file() else []
     return any(line.startswith("KFE_SANITIZE:") and not line.endswith("=") for line in lines)
 
 
 def _built() -> list[pathlib.Path]:
-    """Libraries in the build folders of the source tree that this package lies in, if it lies in one."""
+    """Libraries in the build folders of the source tree that contains this package, if there is one."""
     source = HERE.parent.parent
     if not (source / "include" / "kfe.h").is_file():
         return []
@@ -31,7 +31,7 @@ def _built() -> list[pathlib.Path]:
 
 
 def find_library() -> str:
-    """KFE_LIBRARY, else the library in the package, else that of the build tree, else the system's."""
+    """The path of the library: KFE_LIBRARY, else inside the package, else in the build tree, else the system's."""
     named = os.environ.get("KFE_LIBRARY")
     if named:
         return named

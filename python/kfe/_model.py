@@ -19,10 +19,9 @@ STYLE_JSON = 1
 
 
 class Model:
-    """A model, the context that it was made with, and the functions that its kernels are.
+    """A model, the context that made it, and the Python functions of its kernels.
 
-    Models are not changed once they are made, so that any number of threads may use one, each with a context of
-    its own.
+    Models are immutable, so any number of threads may use one model, each with a context of its own.
     """
 
     def __init__(self, context: Context, pointer: int, kernels: dict[str, Callable] | None = None,
@@ -59,14 +58,14 @@ class Model:
         return model
 
     def bind(self, kernels: dict[str, Callable]) -> None:
-        """Gives the kernels that are functions of Python their functions."""
+        """Binds Python functions to the kernels that need them."""
         callbacks = {name: kernel_callback(self.context.events, function, name) for name, function in kernels.items()}
         for name, callback in callbacks.items():
             self.context.call(lib.kfe_model_bind_kernel, self.pointer, name.encode(), callback, None)
         self.kernels = dict(kernels)
         self._callbacks = callbacks
 
-    # ---- keeping ----
+    # ---- saving and loading ----
 
     def save(self, path: str | os.PathLike) -> None:
         self.context.call(lib.kfe_model_save, self.pointer, os.fsencode(path))
@@ -82,10 +81,10 @@ class Model:
     def __reduce__(self):
         return Model.from_bytes, (self.to_bytes(), self.kernels)
 
-    # ---- using ----
+    # ---- applying ----
 
     def _run(self, call: Callable[[], Any]) -> Any:
-        """Kernels that are functions of Python report to the context that the model was made with."""
+        """Runs a call; kernels that are Python functions report to the context that made the model."""
         try:
             return call()
         finally:
@@ -99,7 +98,7 @@ class Model:
         return out.array()
 
     def predict(self, context: Context, data: Data) -> tuple[np.ndarray, OutMatrix]:
-        """Numbers of classes or values, and the decision values."""
+        """Class numbers or values, and the decision values."""
         answers, scores = OutMatrix(context), OutMatrix(context)
         self._run(lambda: context.call(lib.kfe_predict, self.pointer, data.pointer, answers.pointer, scores.pointer))
         return answers.array(), scores
@@ -109,7 +108,7 @@ class Model:
         context.call(lib.kfe_class_scores, self.pointer, scores.pointer, out.pointer)
         return out.array()
 
-    # ---- asking ----
+    # ---- inspecting ----
 
     @property
     def method(self) -> str:
@@ -142,7 +141,7 @@ class Model:
         return [lib.kfe_model_cols(self.pointer, v) for v in range(lib.kfe_model_views(self.pointer))]
 
     def column_names(self, view: int) -> np.ndarray | None:
-        """Names of all columns of a view; None where one has none."""
+        """The names of all columns of a view; None if a column has no name."""
         names = [lib.kfe_model_column_name(self.pointer, view, j) for j in range(self.view_columns[view])]
         return np.array([name.decode() for name in names], dtype=object) if names and all(names) else None
 
@@ -164,7 +163,7 @@ class Model:
         return view(address, (lib.kfe_model_support_size(self.pointer),), self, "<i8") if address else None
 
     def scaling(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """What is subtracted from the columns of a view, and what they are divided by."""
+        """The numbers that scaling subtracts from the columns of a view, and those by which it divides them."""
         shift, factor, cols = c_void_p(), c_void_p(), (self.view_columns[number],)
         lib.kfe_model_scaling(self.pointer, number, byref(shift), byref(factor))
         return (view(shift.value, cols, self) if shift else np.zeros(cols),
@@ -174,7 +173,7 @@ class Model:
         return view(address, (rows, cols), self) if address else None
 
     def parts(self) -> list[PartInfo]:
-        """The parts of a localized model; none for others."""
+        """The parts of a localized model; an empty list for other models."""
         found, info = [], PartInfo()
         while lib.kfe_model_part(self.pointer, len(found), byref(info)):
             found.append(info)
@@ -182,14 +181,14 @@ class Model:
         return found
 
     def gate(self) -> tuple[np.ndarray, np.ndarray]:
-        """V and v₀ of the gate of a localized model."""
+        """V and v₀ of a localized model's gate."""
         weights, offset, count = c_void_p(), c_void_p(), len(self.parts())
         dim = lib.kfe_model_gate(self.pointer, byref(weights), byref(offset))
         V = view(weights.value, (dim, count), self) if weights else np.eye(count)
         return V, view(offset.value, (count,), self)
 
     def records(self) -> dict[str, np.ndarray]:
-        """Everything that the fit recorded, by the library's names."""
+        """All records of the fit, by the library's names."""
         found, index, count = {}, 0, c_int64()
         while name := lib.kfe_model_record_name(self.pointer, index):
             address = lib.kfe_model_record(self.pointer, name, byref(count))

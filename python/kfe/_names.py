@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of parameters as users type them: other names that are understood, and help with those that are not."""
+"""Parameter names as users type them: accepted aliases, and help with unknown names."""
 from __future__ import annotations
 
 import difflib
@@ -10,17 +10,17 @@ from typing import Any
 from ._context import outside
 from ._tables import FIT_OPTIONS, Entry, python_name
 
-# What other packages call a parameter of ours.
+# Other packages' names of our parameters.
 ALIASES = {"n_components": "dim"}
 
 
 def former_names(entry: Entry) -> dict[str, str]:
-    """The names of today, by former name."""
+    """Current names by former name."""
     return {python_name(row.alias): python_name(row.name) for row in (*entry.params, *FIT_OPTIONS) if row.alias}
 
 
 def rename_params(entry: Entry, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters under today's names; a FutureWarning says what a former name has become."""
+    """Parameters under their current names; a FutureWarning announces the new name of a former one."""
     former = former_names(entry)
     names = {**ALIASES, **former}
     found = {name: value for name, value in params.items() if name not in names}
@@ -50,10 +50,10 @@ def _reason(cls: type, name: str, known: tuple[str, ...]) -> str:
 
 
 class EstimatorType(ABCMeta):
-    """The type of the estimator classes: it reads the names of arguments before the constructor does."""
+    """The metaclass of the estimators: it reads argument names before the constructor does."""
 
     def __call__(cls, *args, **params):
-        known = getattr(cls.__init__, "parameter_names", None)  # not there in a class that a user derives
+        known = getattr(cls.__init__, "parameter_names", None)  # missing in a class that a user derives
         if known is not None:
             params = rename_params(cls._entry, params)
             for name in params:

@@ -11,26 +11,26 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from . import _tables as tables
 from ._target import CLASSES, REAL, class_texts, encode_labels
 
-# What predicts from the features if no learner is named and the method has no predictor of its own.
+# The default learners of methods without a predictor of their own.
 DEFAULT_LEARNERS = {"classifier": "svm", "regressor": "ls"}
 
 
 def _written(labels) -> np.ndarray:
-    """Labels as a model file has them."""
+    """Labels as text, as in model files."""
     classes, codes = encode_labels(column_or_1d(labels))
     return np.array(class_texts(classes))[codes]
 
 
 def settle_ties(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Equal scores are decided by the order in which the library saw the classes, not by that of the columns: the
-    score of the predicted class becomes the next larger number."""
+    """Raises the predicted class's score to the next larger number. The library breaks ties by the order in which it saw
+    the classes, not by the order of the columns."""
     tied = np.flatnonzero(np.argmax(scores, axis=1) != predicted)
     scores[tied, predicted[tied]] = np.nextafter(scores[tied].max(axis=1), np.inf)
     return scores
 
 
 class Predicting:
-    """What classifiers and regressors share."""
+    """The common part of classifiers and regressors."""
 
     _estimator_type: ClassVar[str]
 
@@ -38,7 +38,7 @@ class Predicting:
         return True
 
     def _used_learner(self) -> Any:
-        """The learner of the fit; None: the method predicts by itself."""
+        """The learner of the fit; None: the method has its own predictor."""
         if self.learner is None and not self._entry.has(tables.PREDICTOR):
             return DEFAULT_LEARNERS[self._estimator_type]
         return self.learner
@@ -86,7 +86,7 @@ class Classifying(Predicting):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes, one score: above zero is the second of ``classes_``.
+            With two classes, one score: positive means the second of ``classes_``.
         """
         context, answers, scores = self._answers(X)
         places = self._class_places
@@ -101,8 +101,8 @@ class Classifying(Predicting):
     def score(self, X, y, sample_weight=None):
         """Accuracy of the predicted labels.
 
-        Labels are the same if they are written the same: 1, 1.0 and "1" are, so that a model that was saved and
-        loaded has the score that it had.
+        Labels are compared as text: 1, 1.0 and "1" are equal. So a model has the same score after saving and
+        loading.
 
         Parameters
         ----------

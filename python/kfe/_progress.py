@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress through tqdm, where it is installed."""
+"""Progress bars by tqdm, if it is installed."""
 from __future__ import annotations
 
 
 class Bar:
-    """One bar per stage of the work; a stage of unknown length only counts."""
+    """One bar per stage of the work; a stage of unknown length only shows a count."""
 
     def __init__(self, tqdm):
         self._tqdm = tqdm

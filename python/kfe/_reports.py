@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of cv, compare, evaluate and measure, with values as Python has them and tables for pandas."""
+"""Results of cv, compare, evaluate and measure, with Python values and as tables for pandas."""
 from __future__ import annotations
 
 from typing import Any
 
 
 def typed(value: Any) -> Any:
-    """A report with the values of settings as numbers and truth values; the library writes them as text."""
+    """A report whose settings are numbers and booleans; the library writes them as text."""
     if isinstance(value, dict):
         return {key: ({name: _typed_text(text) for name, text in each.items()} if key in ("setting", "best") and
                       isinstance(each, dict) else typed(each)) for key, each in value.items()}
@@ -27,33 +27,33 @@ def _typed_text(text: Any) -> Any:
 
 
 class Report(dict):
-    """A result as a dict, the same that the command line prints with ``--json``."""
+    """A result as a dict, equal to the JSON that the command line prints with ``--json``."""
 
     def to_dataframe(self):
-        """The numbers as a table, for pandas to show."""
+        """The numbers as a pandas table."""
         raise NotImplementedError
 
 
 class CrossValidation(Report):
-    """The outcome of `cv`. ``best_estimator_`` is there if it was asked for."""
+    """The result of `cv`. It has ``best_estimator_`` if refit was requested."""
 
     def to_dataframe(self):
-        """One row for each split: where it was, what was chosen, what was measured, and the seconds of its fit."""
+        """One row per split: its repeat and fold, the setting chosen, the metrics, and the seconds of its fit."""
         import pandas
         return pandas.DataFrame([_split_row(split) for split in self["splits"]])
 
 
 class Comparison(Report):
-    """The outcome of `compare`."""
+    """The result of `compare`."""
 
     def to_dataframe(self):
-        """One row for each method: mean and standard deviation of each metric, and the seconds that it took."""
+        """One row per method: mean and standard deviation of each metric, and the seconds it took."""
         import pandas
         rows = [{"label": method["label"], **_summary(method), "seconds": method["seconds"]} for method in self["methods"]]
         return pandas.DataFrame(rows).set_index("label")
 
     def differences(self):
-        """One row for each pair of methods, with tests of whether they differ."""
+        """One row per pair of methods, with tests of whether they differ."""
         import pandas
         rows = [{"a": pair["a"], "b": pair["b"], "difference": pair["difference"],
                  **{f"{test}_{key}": value for test in ("paired", "corrected") for key, value in pair[test].items()}}
@@ -62,19 +62,19 @@ class Comparison(Report):
 
 
 class Evaluation(Report):
-    """The outcome of `evaluate`."""
+    """The result of `evaluate`."""
 
     def to_dataframe(self):
-        """The metrics, one row."""
+        """The metrics, in one row."""
         import pandas
         return pandas.DataFrame([self["metrics"]])
 
 
 class Measures(list):
-    """The outcome of `measure`: a dict for each kernel."""
+    """The result of `measure`: one dict per kernel."""
 
     def to_dataframe(self):
-        """One row for each kernel."""
+        """One row per kernel."""
         import pandas
         return pandas.DataFrame(list(self)).set_index("kernel")
 

@@ -21,7 +21,7 @@ from ._tables import as_text, option_rows, options_text, python_name
 
 Grid = Mapping[str, Any]
 
-# What scikit-learn calls a metric of ours.
+# scikit-learn's names of our metrics.
 METRICS = {"roc_auc": "auc", "neg_root_mean_squared_error": "rmse", "neg_mean_absolute_error": "mae"}
 
 
@@ -29,7 +29,7 @@ METRICS = {"roc_auc": "auc", "neg_root_mean_squared_error": "rmse", "neg_mean_ab
 
 
 def documented(option: Callable) -> Callable:
-    """Lists the options of a table in a docstring, in the place of the word OPTIONS."""
+    """Replaces the word OPTIONS in a docstring by the list of a table's options."""
     def decorate(function: Callable) -> Callable:
         lines = []
         for row in option_rows(option):
@@ -41,7 +41,7 @@ def documented(option: Callable) -> Callable:
 
 
 def clean_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with metrics as the library calls them; those that are None are left out."""
+    """Options with the library's names of metrics; options that are None are dropped."""
     found = {name: value for name, value in options.items() if value is not None}
     if "metrics" in found:
         names = found["metrics"].split(";") if isinstance(found["metrics"], str) else found["metrics"]
@@ -50,7 +50,7 @@ def clean_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def clean_grid(grid: Grid | Iterable[str] | str | None) -> dict[str, Any] | list[str]:
-    """A grid with parameters as the library calls them; grids that are text stay so."""
+    """A grid with the library's names of parameters; grids given as text are not changed."""
     if grid is None:
         return {}
     if isinstance(grid, str):
@@ -67,7 +67,7 @@ def clean_grid(grid: Grid | Iterable[str] | str | None) -> dict[str, Any] | list
 
 
 def _grid_texts(grid: dict[str, Any] | list[str]) -> list[bytes]:
-    """Grids as "NAME=a,b,c"; a value that is text, such as "0.01:10:log7", goes as it is."""
+    """Grids as "NAME=a,b,c"; a value that is text, such as "0.01:10:log7", is passed unchanged."""
     if isinstance(grid, list):
         return [text.encode() for text in grid]
     written = []
@@ -85,7 +85,7 @@ def _strings(texts: Sequence[bytes]):
 
 
 def _fresh(estimator):
-    """A copy that has seen no data; the user's stays as it is."""
+    """An unfitted copy; the user's estimator is not changed."""
     from sklearn.base import clone
     _check_own(estimator)
     return clone(estimator)
@@ -104,13 +104,14 @@ def _check_own(estimator) -> None:
 
 
 def _let_go(context: Context, text: c_void_p, model: c_void_p | None = None) -> None:
-    """Free the results of a call that was interrupted."""
+    """Frees the results of a call that was interrupted."""
     lib.kfe_string_free(context.pointer, text)
     lib.kfe_model_free(model)
 
 
 def _wrap_best(estimator, model: Model, y):
-    """An estimator of the best setting, with the labels as they were and running as the one it came from."""
+    """An estimator of the best setting, with the user's labels and the original estimator's threads, memory and
+    verbosity."""
     from ._estimators import from_model
     running = ("random_state", "n_threads", "memory", "verbose")
     labels = np.unique(y) if model.task == TASK_CLASSES else None
@@ -121,7 +122,7 @@ def _wrap_best(estimator, model: Model, y):
 
 
 def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any], refit: bool) -> CrossValidation:
-    """The library's cross-validation, on its own splits (None) or on these."""
+    """The library's cross-validation, on its own splits (None) or on given ones."""
     from ._splits import split_file
     context = estimator._context()
     spec, grids = make_spec(context, estimator), _grid_texts(grid)
@@ -151,7 +152,7 @@ def _inner_folds(options: Mapping[str, Any]) -> int:
 
 
 def _is_nested_here(grid: Any, groups: Any) -> bool:
-    """Whether Python nests the search: over kernels and learners, or with inner folds that keep groups together."""
+    """Whether Python runs the nested search: over kernels or learners, or with inner folds that keep groups together."""
     from ._assess import AXES
     if not isinstance(grid, dict):
         return groups is not None and bool(grid)
@@ -159,7 +160,7 @@ def _is_nested_here(grid: Any, groups: Any) -> bool:
 
 
 def _problem(estimator, X, y, division, options: dict[str, Any], folds: int):
-    """What is assessed on: the splits that the user gives, or else those of the library."""
+    """The problem to assess, with the user's splits or else the library's."""
     from sklearn.base import is_regressor
     from ._assess import Problem
     from ._splits import DIVIDING, explicit_splits, library_splits
@@ -202,26 +203,26 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
        refit: bool = False, **options: Any) -> CrossValidation:
     """Nested cross-validation of a classifier or regressor.
 
-    Settings of a grid are compared on inner folds of each training part, so that the choice does not see what it
-    is measured on. Kernel matrices are shared among settings and splits.
+    Settings of a grid are compared on inner folds of each training part, so that test rows never influence the choice.
+    Settings and splits share kernel matrices.
 
     Parameters
     ----------
     estimator : object
-        A classifier or regressor of this package. Its random_state, n_threads, memory and verbose hold.
+        A classifier or regressor of this package. Its random_state, n_threads, memory and verbose apply.
     X, y : array-like
     grid : dict, optional
-        Values to try of parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or
-        ``{"gamma": "0.01:10:log7"}``. ``"kernel"`` and ``"learner"`` are axes as well:
-        ``{"kernel": ["rbf", kfe.Laplacian()], "learner": ["svm", "knn"], "gamma": [0.1, 1]}``; a parameter is varied
-        for those that have it.
+        Values to try for parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or
+        ``{"gamma": "0.01:10:log7"}``. ``"kernel"`` and ``"learner"`` can be axes too:
+        ``{"kernel": ["rbf", kfe.Laplacian()], "learner": ["svm", "knn"], "gamma": [0.1, 1]}``; a parameter varies
+        only for kernels and learners that have it.
     cv : int, splitter or iterable, optional
         A number of folds, a splitter of scikit-learn such as ``KFold(5, shuffle=True)``, or pairs of training and
-        test rows. None: as the options say.
+        test rows. None: by the options.
     groups : array-like of shape (n_samples,), optional
         A label for each row. Rows of one group stay together, in the splits and in the inner folds.
     refit : bool, default=False
-        Fit the best setting on all the data, as ``best_estimator_`` of the result.
+        Fit the best setting on all data, as ``best_estimator_`` of the result.
     **options
         Options of cross-validation:
 
@@ -230,7 +231,7 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     Returns
     -------
     report : CrossValidation
-        A dict; ``to_dataframe`` makes a table of it, with a row for each split.
+        A dict; ``to_dataframe`` converts it to a table with one row per split.
 
     Examples
     --------
@@ -252,7 +253,7 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
 
 
 def _finish_nested(report: dict[str, Any], X, y, refit: bool) -> CrossValidation:
-    """The report, with the best setting fitted on all the data if so asked."""
+    """The report, with the best setting fitted on all data if requested."""
     from ._assess import apply_setting
     best = report.pop("_best")
     found = CrossValidation(report)
@@ -278,7 +279,7 @@ def _named_estimators(estimators: Any) -> list[tuple[str | None, Any]]:
 
 
 def _is_baseline(estimator: Any) -> bool:
-    """An estimator of scikit-learn, or of another package that follows it."""
+    """Whether this is an estimator from scikit-learn or from another package that follows its conventions."""
     from sklearn.base import is_classifier, is_regressor
     from ._base import Extractor
     is_object = not isinstance(estimator, (Extractor, type))
@@ -286,7 +287,7 @@ def _is_baseline(estimator: Any) -> bool:
 
 
 def _label(estimator: Any) -> str:
-    """A method with the parameters that were changed, as the library labels it."""
+    """The label of an estimator, as in the library: the method and the parameters that were changed."""
     entry = estimator._entry
     changed = [f"{row.name}={as_text(getattr(estimator, python_name(row.name)))}" for row in entry.params
                if repr(getattr(estimator, python_name(row.name))) != repr(row.default)]
@@ -294,7 +295,7 @@ def _label(estimator: Any) -> str:
 
 
 def _distinct(labels: list[str], estimators: list[Any]) -> list[str]:
-    """Labels that differ; those that do not are replaced by what the estimator looks like, and numbered at last."""
+    """Distinct labels: equal ones are replaced by the estimators' texts and, if those are equal too, numbered."""
     found = [repr(estimator).replace("\n", " ") if labels.count(label) > 1 else label
              for label, estimator in zip(labels, estimators)]
     return [f"{label} ({found[:k].count(label) + 1})" if found.count(label) > 1 else label for k, label in enumerate(found)]
@@ -303,21 +304,21 @@ def _distinct(labels: list[str], estimators: list[Any]) -> list[str]:
 @documented(lib.kfe_compare_option)
 def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = None,
             groups: Any = None, **options: Any) -> Comparison:
-    """Several estimators on the same splits, with tests of which differ.
+    """Compare several estimators on the same splits, and test which of them differ.
 
     Parameters
     ----------
     estimators : list or dict
-        Classifiers, or regressors, of this package, and of scikit-learn as baselines: estimators, pairs of a label
-        and an estimator, or a dict of them. Baselines are fitted as they are; the grid does not vary them. The
-        random_state, n_threads, memory and verbose of the first of this package hold for all.
+        Classifiers or regressors of this package and, as baselines, of scikit-learn: estimators, pairs of a label
+        and an estimator, or a dict of them. The grid does not vary baselines. The random_state, n_threads, memory and
+        verbose of this package's first estimator apply to all.
     X, y : array-like
     grid : dict, optional
-        As of `cv`; a parameter is varied for the estimators that have it.
+        As for `cv`; a parameter varies only for estimators that have it.
     cv : int, splitter or iterable, optional
-        As of `cv`.
+        As for `cv`.
     groups : array-like of shape (n_samples,), optional
-        As of `cv`.
+        As for `cv`.
     **options
         Options of the comparison:
 
@@ -326,7 +327,7 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     Returns
     -------
     report : Comparison
-        A dict; ``to_dataframe`` and ``differences`` make tables of it.
+        A dict; ``to_dataframe`` and ``differences`` convert it to tables.
 
     Examples
     --------
@@ -351,7 +352,7 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
 
 
 def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options: dict[str, Any]) -> Comparison:
-    """The library's comparison, on its own splits (None) or on these."""
+    """The library's comparison, on its own splits (None) or on given ones."""
     from ._splits import split_file
     context = estimators[0]._context()
     specs, grids, text = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
@@ -372,7 +373,7 @@ def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options
 
 
 def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Comparison:
-    """A comparison that Python puts together: with baselines, labels of the user's, or nested searches."""
+    """A comparison that Python combines: with baselines, users' labels, or nested searches."""
     from ._assess import assess_baseline, differences, larger_is_better
     own = [each for _, each in named if not _is_baseline(each)]
     if _is_nested_here(grid, problem.groups):
@@ -401,12 +402,12 @@ def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Compari
 
 @documented(lib.kfe_evaluate_option)
 def evaluate(estimator, X, y, **options: Any) -> Evaluation:
-    """Metrics of a fitted estimator's predictions.
+    """Compute metrics of a fitted estimator's predictions.
 
     Parameters
     ----------
     estimator : object or path
-        Fitted, or the file of a model.
+        A fitted estimator, or the path of a model file.
     X, y : array-like
     **options
         Options of evaluation:
@@ -416,7 +417,7 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     Returns
     -------
     report : Evaluation
-        A dict with metrics, confusion matrix, and the points of the ROC and precision-recall curves.
+        A dict with metrics, the confusion matrix, and the points of the ROC and precision-recall curves.
     """
     if isinstance(estimator, (str, os.PathLike)):
         from ._estimators import load
@@ -438,7 +439,7 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
 
 
 def _named_kernels(kernels: Any) -> list[str]:
-    """Kernels as the library's measure takes them; those of views as "VIEW=KERNEL"."""
+    """Kernels in the form of the library's measure; those of views as "VIEW=KERNEL"."""
     views = by_view(kernels)
     if views is not None:
         return [f"{view}={kernel}" for view, own in views.items() for kernel in _named_kernels(own)]
@@ -452,17 +453,17 @@ def _named_kernels(kernels: Any) -> list[str]:
 
 def measure(X, y, kernels: Any = "rbf", *, task: str = "auto", scale: str = "none",
             n_threads: int | None = None, **options: Any) -> Measures:
-    """How well kernels suit the labels, before any fit: alignment, HSIC, effective rank.
+    """Measure how well kernels suit the labels, without a fit: alignment, HSIC, effective rank.
 
     Parameters
     ----------
     X, y : array-like
     kernels : object, str, list or dict, default="rbf"
-        A kernel, or a list of them, as estimators take them. With several views also a dict of kernels, or lists of
-        them, by view.
+        A kernel or a list of kernels, as estimators accept them. With several views also a dict of kernels, or of lists
+        of them, by view.
     task : {'auto', 'classify', 'regress'}, default='auto'
     scale : str, default='none'
-        Scaling of the columns, as of the estimators.
+        Scaling of the columns, as for the estimators.
     n_threads : int, optional
     **options
         As the flags of ``kfe measure``.
@@ -470,7 +471,7 @@ def measure(X, y, kernels: Any = "rbf", *, task: str = "auto", scale: str = "non
     Returns
     -------
     measures : Measures
-        A list with a dict for each kernel; ``to_dataframe`` makes a table of it.
+        A list with one dict per kernel; ``to_dataframe`` converts it to a table.
     """
     from ._estimators import CLASSES
     names = _named_kernels(kernels)

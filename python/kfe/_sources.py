@@ -18,7 +18,7 @@ from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STRINGS, En
 
 
 def generate(name: str, random_state: int | None = None, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Data sets of the literature.
+    """Generate a data set of the literature.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def generate(name: str, random_state: int | None = None, **options: Any) -> tupl
     random_state : int, optional
         The seed.
     **options
-        Of the generator, such as ``n=300``.
+        Options of the generator, such as ``n=300``.
 
     Returns
     -------
@@ -53,8 +53,7 @@ def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[An
     ----------
     path : str or path-like
     model : fitted estimator or path of a model, optional
-        The model that the data is for. It knows how many columns its data has, so that a label column is found
-        or missed where the model expects it.
+        The model that the data is for. Its number of columns determines whether the file has a label column.
     **options
         Options of reading: ``label="species"``, ``header="yes"``, ``missing="mean"`` and so on.
 
@@ -62,7 +61,7 @@ def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[An
     -------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         A CSR matrix if the file is sparse, as LIBSVM's are.
-    y : ndarray of shape (n_samples,), or None if there are no labels
+    y : ndarray of shape (n_samples,), or None without labels
     """
     context, pointer, name = Context(), c_void_p(), os.fsencode(path)
     if model is None:
@@ -85,12 +84,12 @@ def _model_of(model: Any):
 
 
 def kernel_matrix(kernel: Any, X, Y=None, n_threads: int | None = None) -> np.ndarray:
-    """The kernel matrix between the rows of X and those of Y (None: X).
+    """Compute the kernel matrix between the rows of X and those of Y (None: X).
 
     Parameters
     ----------
     kernel : object, str, tuple or dict
-        Such as ``kfe.RBF(gamma=0.5)`` or "rbf:gamma=0.5"; names such as gamma=scale are resolved on Y.
+        A kernel such as ``kfe.RBF(gamma=0.5)`` or "rbf:gamma=0.5"; words such as gamma=scale are resolved on Y.
     X, Y : array-like or sparse matrix of shape (n_samples, n_features)
     n_threads : int, optional
 
@@ -125,20 +124,20 @@ def _listing(entries: dict[str, Entry]) -> list[dict[str, Any]]:
 
 
 def methods() -> list[dict[str, Any]]:
-    """Every method, with its estimator's name."""
+    """List the methods, with the names of their estimators."""
     return [{**row, "estimator": class_name(row["name"])} for row in _listing(METHODS)]
 
 
 def kernels() -> list[dict[str, Any]]:
-    """Every kernel, with its formula as reference."""
+    """List the kernels, with their formulas as references."""
     return _listing(KERNEL_ENTRIES)
 
 
 def learners() -> list[dict[str, Any]]:
-    """Everything that learns on features."""
+    """List the classifiers and regressors that can be fitted on features."""
     return _listing(LEARNERS)
 
 
 def generators() -> list[dict[str, Any]]:
-    """Every generator of data."""
+    """List the generators of data."""
     return _listing(GENERATORS)

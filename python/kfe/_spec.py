@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Specs of the library from the parameters of an estimator."""
+"""Specs of the library, made from the parameters of an estimator."""
 from __future__ import annotations
 
 import weakref
@@ -29,14 +29,14 @@ def is_precomputed(kernel: Any) -> bool:
 
 
 def split_learner(learner: str, params: dict[str, Any] | str | None) -> tuple[str, bytes | None]:
-    """The learner's name and its options, those after a colon first."""
+    """The learner's name and its options; those after a colon come first."""
     name, _, inline = learner.partition(":")
     more = params.encode() if isinstance(params, str) else options_text(_learner_names(name, params or {}))
     return name, b",".join(part for part in (inline.encode(), more) if part) or None
 
 
 def _learner_names(learner: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Names as the library has them: class_weights is class-weights, and so is scikit-learn's class_weight."""
+    """Parameters under the library's names: class_weights and scikit-learn's class_weight are class-weights."""
     rows = LEARNERS[learner].params if learner in LEARNERS else ()
     known = {python_name(row.name, frozenset()): row.name for row in rows}
     if "class_weights" in known:
@@ -45,7 +45,7 @@ def _learner_names(learner: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def one_value(row: Param, value: Any) -> Any:
-    """The value of a parameter; several of a number, a word or a truth value are refused."""
+    """The value of a parameter; refuses several values for a number, a word or a boolean."""
     several = isinstance(value, (list, tuple, dict, set)) or getattr(value, "ndim", 0) > 0
     if several and row.kind != TEXT:
         name = python_name(row.name)
@@ -83,7 +83,7 @@ class Spec:
         self.context.quick(lib.kfe_spec_set, self.pointer, name.encode(), as_text(value).encode())
 
     def set_params(self, rows: Iterable, values: dict[str, Any]) -> None:
-        """Sets what differs from None, which is the default of everything."""
+        """Sets the parameters that are not None; None means the default."""
         for row in rows:
             value = values[python_name(row.name)]
             if value is not None:
@@ -134,7 +134,7 @@ class Spec:
 
 
     def check(self, data: Any = None) -> int:
-        """Raises unless the spec can be fitted on the data (None: on any). Returns the reason (``MISFIT_...``) where
+        """Raises unless the spec can be fitted on the data (None: on any data). Returns the reason (``MISFIT_...``) if
         the caller words the error itself."""
         misfit = c_int()
         status = lib.kfe_spec_check(self.context.pointer, self.pointer, data.pointer if data else None, byref(misfit))
@@ -148,7 +148,7 @@ def _free_spec(pointer, _context, _callbacks):
 
 
 def make_spec(context: Context, estimator: Any) -> Spec:
-    """The spec of an estimator. The method is set before the learner, since their parameters may share names."""
+    """The spec of an estimator. The method is set before the learner, because their parameters may share names."""
     values = {name: getattr(estimator, name) for name in estimator._parameter_names}
     entry = estimator._entry
     if "rule" in values:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training and test parts: those of scikit-learn's splitters, those that users give, and those that the library makes."""
+"""Training and test parts: from scikit-learn's splitters, from users, and from the library."""
 from __future__ import annotations
 
 import contextlib
@@ -19,15 +19,15 @@ from ._validation import is_views
 
 Split = tuple[np.ndarray, np.ndarray]  # training and test rows, from 0
 
-# Options of the library that say how rows are divided.
+# Options of the library that determine how rows are divided.
 DIVIDING = ("split", "folds", "repeats", "train_size", "stratified", "split_file")
 
 
 class Division(NamedTuple):
-    """How the rows are divided, as users say it."""
+    """The user's division of the rows."""
 
     cv: Any  # None, a number of folds, a splitter of scikit-learn, or pairs of training and test rows
-    groups: Any  # a label for each row; rows of a group stay together; None: none
+    groups: Any  # a label for each row; rows of a group stay together; None: no groups
 
     @property
     def is_explicit(self) -> bool:
@@ -35,7 +35,7 @@ class Division(NamedTuple):
 
 
 def with_folds(division: Division, options: dict[str, Any]) -> dict[str, Any]:
-    """Options with the number of folds that cv gives."""
+    """The options with cv's number of folds."""
     if division.is_explicit:
         given = [name for name in DIVIDING if name in options and not (name == "folds" and division.cv is None)]
         if given:
@@ -45,7 +45,7 @@ def with_folds(division: Division, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def group_splits(groups: Any, folds: int) -> list[Split]:
-    """As many folds as asked for, or one for each group if there are fewer; no group is in both parts."""
+    """As many folds as requested, or one per group if there are fewer groups; no group is in both parts."""
     from sklearn.model_selection import GroupKFold
     groups = np.asarray(groups)
     count = len(np.unique(groups))
@@ -55,7 +55,7 @@ def group_splits(groups: Any, folds: int) -> list[Split]:
 
 
 def explicit_splits(division: Division, X: Any, y: Any, folds: int) -> list[Split]:
-    """The pairs of training and test rows that cv and groups stand for."""
+    """The pairs of training and test rows that cv and groups define."""
     rows = len(y)
     if division.groups is not None and len(division.groups) != rows:
         raise ValueError(f"groups has {len(division.groups)} labels, but y has {rows} rows")
@@ -70,7 +70,7 @@ def explicit_splits(division: Division, X: Any, y: Any, folds: int) -> list[Spli
 
 
 def _checked(number: int, pair: Any, rows: int) -> Split:
-    """Rows, increasing, from numbers or from a mask."""
+    """Rows in increasing order, from numbers or from a mask."""
     try:
         train, test = (np.asarray(part) for part in pair)
     except (TypeError, ValueError):
@@ -86,7 +86,7 @@ def _checked(number: int, pair: Any, rows: int) -> Split:
 
 @contextlib.contextmanager
 def split_file(splits: list[Split]) -> Iterator[str]:
-    """A file that holds the splits, as the library reads them, while it is needed."""
+    """A temporary file with the splits in the library's format."""
     handle, path = tempfile.mkstemp(suffix=".txt", prefix="kfe-splits-")
     try:
         with os.fdopen(handle, "w") as file:
@@ -99,7 +99,7 @@ def split_file(splits: list[Split]) -> Iterator[str]:
 
 
 def library_splits(data: Data, options: dict[str, Any]) -> list[Split]:
-    """The splits that the library makes of the data with these options and the seed of the data's context."""
+    """The library's splits of the data with these options and the seed of the data's context."""
     pointer, count = c_void_p(), c_int64()
     data.context.call(lib.kfe_splits_make, data.pointer, options_text(options), byref(pointer))
     try:
@@ -116,7 +116,7 @@ def library_splits(data: Data, options: dict[str, Any]) -> list[Split]:
 
 
 def take_rows(X: Any, rows: np.ndarray, columns: np.ndarray | None = None) -> Any:
-    """Some rows of a table, of strings, or of all views; `columns` of kernel matrices too (None: all columns)."""
+    """Some rows of a table, of strings or of all views; for kernel matrices also some `columns` (None: all)."""
     from sklearn.utils import _safe_indexing
     if is_views(X):
         named = X.items() if isinstance(X, dict) else enumerate(X)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is in the library: methods, kernels, learners, generators, and their parameters.
+"""The library's tables: methods, kernels, learners, generators, and their parameters.
 
-Names of Python follow one rule: dashes become underscores, and a name that Python or the estimator needs for itself
-gets an underscore at its end (``max-iter`` is ``max_iter``, ``lambda`` is ``lambda_``).
+Python names follow one rule: dashes become underscores, and a name that Python or the estimator itself uses gets a
+trailing underscore (``max-iter`` is ``max_iter``, ``lambda`` is ``lambda_``).
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR = (1 
 
 INT, REAL, CHOICE, FLAG, TEXT = range(5)
 
-# Parameters that every estimator has; a method's own of the same name gets an underscore.
+# Parameters of every estimator; a method's own parameter of the same name gets an underscore.
 RESERVED = frozenset(["kernel", "gamma", "views", "learner", "learner_params", "task", "missing", "random_state", "n_threads", "memory",
                       "verbose", "rule"])
 
@@ -32,7 +32,7 @@ CLASS_NAMES = {
 
 
 def class_name(method: str) -> str:
-    """The name of a method's estimator; one made from its own where none was chosen."""
+    """The name of a method's estimator; derived from the method's name if CLASS_NAMES has none."""
     return CLASS_NAMES.get(method) or "".join(part[:1].upper() + part[1:] for part in method.split("-"))
 
 
@@ -50,7 +50,7 @@ class Param(NamedTuple):
 
     @property
     def default(self) -> Any:
-        """The default as a value of Python."""
+        """The default as a Python value."""
         if self.kind == FLAG:
             return self.initial == "yes"
         if self.kind in (INT, REAL) and self.initial not in self.words:
@@ -67,8 +67,8 @@ class Entry(NamedTuple):
     reference: str
     flags: int
     params: tuple[Param, ...]
-    kernel: str | None = None  # of a method, where none is given
-    alias: str | None = None  # another name that is understood
+    kernel: str | None = None  # default kernel of a method
+    alias: str | None = None  # another accepted name
 
     def has(self, flag: int) -> bool:
         return bool(self.flags & flag)
@@ -80,8 +80,8 @@ def python_name(name: str, taken: frozenset[str] = RESERVED) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A value as the library reads it."""
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:  # a NumPy scalar, whose repr says so
+    """A value as text for the library."""
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:  # a NumPy scalar, whose repr names its type
         value = value.item()
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -97,7 +97,7 @@ def as_text(value: Any) -> str:
 
 
 def options_text(options: dict[str, Any]) -> bytes | None:
-    """Options as "key=value,key=value", with a backslash before what would end a value."""
+    """Options as "key=value,key=value", with a backslash before characters that would end a value."""
     written = []
     for key, value in options.items():
         text = as_text(value).replace("\\", "\\\\").replace(",", "\\,")
@@ -131,7 +131,7 @@ def _entries(table, params) -> dict[str, Entry]:
 
 
 def find_kernel(name: str) -> Entry | None:
-    """The kernel of this name, or of this other name."""
+    """The kernel with this name or alias."""
     named = (entry for entry in KERNEL_ENTRIES.values() if entry.alias == name)
     return KERNEL_ENTRIES.get(name) or next(named, None)
 
@@ -145,10 +145,10 @@ ESTIMATORS = {class_name(name): entry for name, entry in METHODS.items()}
 
 
 def can_regress(entry: Entry) -> bool:
-    """Whether a regressor can be fitted on the method's features: it takes real targets, or none at all."""
+    """Whether a regressor can be fitted on the method's features: the method accepts real targets, or needs none."""
     return entry.has(REGRESSION) or not entry.has(SUPERVISION)
 
 
 def predictor_names(name: str, entry: Entry) -> list[str]:
-    """The estimators that predict from the features of the estimator called `name`."""
+    """The names of the estimators that predict from the features of the estimator `name`."""
     return [name + "Classifier"] + ([name + "Regressor"] if can_regress(entry) else [])

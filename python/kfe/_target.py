@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of y: whether it is classes or real values, and classes as the library takes them."""
+"""Checks of y: classes or real values, and classes in the library's form."""
 from __future__ import annotations
 
 from typing import Any
@@ -29,7 +29,7 @@ def count_rows(X: Any) -> int:
 
 
 def validate_target(context: Context, estimator, X, y) -> tuple[np.ndarray, bool]:
-    """y as an array, and whether it is real values."""
+    """y as an array, and whether it contains real values."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     kind = estimator._target_kind()
@@ -47,19 +47,19 @@ def validate_target(context: Context, estimator, X, y) -> tuple[np.ndarray, bool
 
 
 def _is_real(context: Context, y: np.ndarray) -> bool:
-    """Text and truth values are classes, several columns are real values, and of numbers the library knows."""
+    """Text and booleans are classes, several columns are real values, and for numbers the library decides."""
     if y.ndim == 2 and y.shape[1] > 1:
         return True
     if y.dtype.kind not in "iuf":
         return False
     values = np.ascontiguousarray(y.ravel(), np.float64)
     task = lib.kfe_guess_task(context.pointer, len(values), values.ctypes.data, int(y.dtype.kind == "f"))
-    context.check(0)  # gives the warning
+    context.check(0)  # issues the warning
     return task == TASK_REAL
 
 
 def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels, sorted, and the number of each row's among them."""
+    """The sorted distinct labels, and for each row the index of its label."""
     if y.dtype.kind == "i" and len(y) and int(y.max()) - int(y.min()) < len(y):
         least = int(y.min())
         places = y.astype(np.intp) - least  # counting is much faster than sorting
@@ -71,7 +71,7 @@ def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_texts(classes: np.ndarray) -> list[str]:
-    """Names of classes as a file would have them: 1.0 is written 1."""
+    """Class names as in files: 1.0 is written as 1."""
     if classes.dtype.kind == "f" and np.all(classes == np.floor(classes)):
         return [str(int(label)) for label in classes]
     return [str(label) for label in classes]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search for a method, a kernel and settings that suit the data: tune."""
+"""tune: the search for a method, a kernel and settings that suit the data."""
 from __future__ import annotations
 
 from ctypes import byref, c_void_p
@@ -13,10 +13,10 @@ from ._tables import options_text
 
 
 class Tuning(Report):
-    """The outcome of `tune`: a dict, and ``best_estimator_``, fitted on all the data."""
+    """The result of `tune`: a dict with ``best_estimator_``, which is fitted on all data."""
 
     def to_dataframe(self):
-        """One row for each candidate, best first."""
+        """One row per candidate, best first."""
         import pandas
         rows = [{**{key: value for key, value in row.items() if key != "setting"}, **row.get("setting", {})}
                 for row in self["ranking"]]
@@ -25,11 +25,11 @@ class Tuning(Report):
 
 def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "auto", random_state: Any = None,
          n_threads: int | None = None, memory: Any = None, verbose: int = 0, **options: Any) -> Tuning:
-    """Which method, which kernel, which width?
+    """Search for the method, the kernel and the settings that suit the data best.
 
     Tries methods, kernels, widths, ridges and classifiers or regressors, and baselines without a method, by successive
-    halving on inner folds. The error of the whole procedure is measured on examples that took no part in choosing.
-    While the time does not end the search, the result depends on the data, the options and random_state only.
+    halving on inner folds. The error of the whole procedure is measured on examples that did not influence the choice.
+    Unless the time limit ends the search, the result depends only on the data, the options and random_state.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
         Try this many settings, spread evenly over all candidates; 0: all.
     task : {'auto', 'classify', 'regress'}, default='auto'
     random_state, n_threads, memory, verbose
-        As of the estimators.
+        As for the estimators.
     **options
         As the flags of ``kfe tune``: ``assess``, ``folds``, ``metrics``, ``positive``.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of X, in scikit-learn's words and for its versions old and new. Checks of y are in _target."""
+"""Checks of X in scikit-learn's words, for its old and new versions. Checks of y are in _target."""
 from __future__ import annotations
 
 import inspect
@@ -20,12 +20,12 @@ except ImportError:  # scikit-learn before 1.6
     def validate_data(estimator, X, **options):
         return estimator._validate_data(X, **options)
 
-# What the library works on; anything else is converted.
+# The layout that the library works on; other layouts are converted.
 LAYOUT = dict(dtype=np.float64, order="C")
 
 
 def check_sparse(X: Any) -> None:
-    """Refuses a CSR matrix whose arrays contradict each other: compiled code would read past their ends."""
+    """Refuses a CSR matrix with inconsistent arrays: compiled code would read beyond their ends."""
     if not issparse(X) or X.format != "csr":
         return
     starts, entries = np.asarray(X.indptr), min(len(X.indices), len(X.data))
@@ -39,26 +39,26 @@ def check_sparse(X: Any) -> None:
                          f"{columns.min()} to {columns.max()}")
 
 
-# scikit-learn 1.6 has renamed it.
+# scikit-learn 1.6 renamed it.
 FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
 FILLS = {"error": "error", "mean": "mean", "median": "median", "most_frequent": "most-frequent",
          "most-frequent": "most-frequent"}
 
 
 def check_missing(missing: str) -> str:
-    """How missing values are filled in, as the library calls it."""
+    """The library's name for the way in which missing values are filled."""
     if missing not in FILLS:
         raise ValueError(f"missing is one of 'error', 'mean', 'median' and 'most_frequent', not {missing!r}")
     return FILLS[missing]
 
 
 def finite_rule(estimator) -> dict[str, Any]:
-    """Whether NaNs are let through."""
+    """The option of scikit-learn's checks that accepts or refuses NaNs."""
     return {FINITE: True if check_missing(estimator.missing) == "error" else "allow-nan"}
 
 
 def check_table(table: Any, **options):
-    """One table as the library takes it: dense float64 rows or CSR."""
+    """One table in the library's form: dense float64 rows or CSR."""
     check_sparse(table)
     return check_array(table, accept_sparse=["csr"], **LAYOUT, **options)
 
@@ -71,14 +71,14 @@ def validate(estimator, X, reset: bool):
 
 
 def is_views(X: Any) -> bool:
-    """Whether X is several tables: a dict, or a list of what has two dimensions."""
+    """Whether X is several tables: a dict, or a list of two-dimensional arrays."""
     if isinstance(X, dict):
-        return not issparse(X)  # a matrix of SciPy may be a dict, too
+        return not issparse(X)  # a SciPy matrix may be a dict, too
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(len(getattr(table, "shape", ())) == 2 for table in X)
 
 
 def _named_views(X: Any, expected: dict[str, int] | None) -> dict[str, Any]:
-    """Views by name. Those of a list are called by their place, or as those of the fit; others come in any order."""
+    """Views by name. Views in a list are named by position, or as in the fit; a dict may have any order."""
     if isinstance(X, dict):
         named = {str(name): table for name, table in X.items()}
         return {name: named[name] for name in expected} if expected and set(expected) == set(named) else named
@@ -87,7 +87,7 @@ def _named_views(X: Any, expected: dict[str, int] | None) -> dict[str, Any]:
 
 
 def _check_view(estimator, name: str, table: Any):
-    """A table; or strings, where the view's kernel is on strings."""
+    """A table, or strings if the view's kernel is on strings."""
     kernel = getattr(estimator, "kernel", None)
     views = by_view(kernel)
     own = kernel if views is None else views.get(name)
@@ -98,7 +98,7 @@ def _check_view(estimator, name: str, table: Any):
 
 
 def _check_view_names(estimator, found: dict[str, np.ndarray]) -> None:
-    """Tables in another order, or of other columns, are not taken for those of the fit."""
+    """Refuses tables whose column names or their order differ from those of the fit."""
     for view, names in found.items():
         expected = getattr(estimator, "view_feature_names_in_", {}).get(view)
         if expected is not None and list(names) != list(expected):
@@ -131,7 +131,7 @@ def check_views(estimator, X: Any, reset: bool) -> dict[str, Any]:
 
 
 def refuse_one_table(estimator) -> None:
-    """The estimator was fitted on several views."""
+    """Refuses a single table if the estimator was fitted on several views."""
     views = ", ".join(f"{name} ({columns} features)" for name, columns in estimator.view_columns_.items())
     raise ValueError(f"{type(estimator).__name__} was fitted on the views {views}, but X is one table; give X as a "
                      "list or dict of arrays, one for each view")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package of this source tree, unless another is asked for; data that tests share."""
+"""Uses the package of this source tree unless another is requested; data that tests share."""
 import os
 import pathlib
 import sys
@@ -20,7 +20,7 @@ def iris():
 
 @pytest.fixture
 def clouds():
-    """Two classes in five columns, the second half of the first class mixed in."""
+    """Two classes in five columns; the second half of the first class overlaps with the other."""
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, 120)
     return rng.normal(size=(120, 5)) + 1.5 * y[:, None], y

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same methods of scikit-learn give the same numbers."""
+"""Methods that scikit-learn has too give the same numbers."""
 import numpy as np
 import pytest
 import scipy.sparse as sp

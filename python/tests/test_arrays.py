@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of array is taken, converted or refused as scikit-learn's own estimators do."""
+"""Every kind of array is accepted, converted or refused as scikit-learn's own estimators do."""
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,7 +55,7 @@ def test_unsorted_and_repeated_sparse_entries():
     before = x.indices.copy()
     got = kfe.OC(n_threads=1).fit(x, [0, 0, 1]).transform(x)
     np.testing.assert_allclose(got, kfe.OC(n_threads=1).fit(x.toarray(), [0, 0, 1]).transform(x.toarray()))
-    np.testing.assert_array_equal(x.indices, before)  # the user's matrix is not tidied up
+    np.testing.assert_array_equal(x.indices, before)  # the user's matrix is not changed
 
 
 BAD = {
@@ -79,7 +79,7 @@ def test_refused_as_by_sklearn(kind):
         KernelPCA(kernel="rbf").fit(BAD[kind])
     with pytest.raises(type(theirs.value)) as ours:
         kfe.KPCA().fit(BAD[kind])
-    if kind not in ("text", "none"):  # KernelPCA itself says it in other words than estimators of float64 do
+    if kind not in ("text", "none"):  # KernelPCA itself words it differently from estimators of float64
         assert str(ours.value).replace("KPCA", "KernelPCA") == str(theirs.value)
 
 
@@ -101,7 +101,7 @@ def test_column_names(iris):
 
 
 def test_dense_and_csr_are_wrapped_where_they_lie():
-    """The library sees what is written to the array afterwards."""
+    """The library sees later changes of the array."""
     context, x = Context(), PLAIN.copy()
     data, row = wrap(context, x), np.empty(6)
     x[3] = 7

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views as groups of columns of one table, names of columns, sparse files, scaling, and what is refused."""
+"""Views as groups of columns of one table, names of columns, sparse files, scaling, and refused input."""
 import re
 
 import numpy as np
@@ -35,7 +35,7 @@ def test_groups_of_columns_are_views(views, iris, flowers):
 
 
 def test_views_in_searches(iris, flowers):
-    """What a dict of tables cannot do: scikit-learn cuts the rows of one table."""
+    """Searches need one table, because scikit-learn splits its rows; a dict of tables would not work."""
     estimator = kfe.KPLSClassifier(views=GROUPS, kernel=kfe.ViewKernels(sepal=kfe.RBF(), petal="linear"), n_threads=1)
     search = GridSearchCV(estimator, {"kernel__sepal__gamma": [0.1, 1]}, cv=3).fit(*iris)
     assert search.best_estimator_.view_columns_ == {"sepal": 2, "petal": 2}
@@ -74,7 +74,7 @@ def test_views_are_given_once(iris, flowers):
 
 
 def test_columns_are_matched_by_name(iris):
-    """As scikit-learn does: other names, or another order, are refused; the names of the fit put them right."""
+    """As in scikit-learn, other names or another order are refused; the message shows the names of the fit."""
     frame = pd.DataFrame(iris[0], columns=list("abcd"))
     model = kfe.KFD(n_threads=1).fit(frame, iris[1])
     mixed = frame[list("dbca")]

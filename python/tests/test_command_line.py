@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python computes has the bits of what the command line computes; each reads the other's models."""
+"""Python and the command line compute the same bits, and each reads the other's models."""
 import os
 import subprocess
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.skipif("KFE" not in os.environ, reason="needs the comm
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Three classes, and two of them, with numbers as labels, in files that keep every bit."""
+    """Files with three classes and with two of them, with numbers as labels, that preserve every bit."""
     path = tmp_path_factory.mktemp("cli")
     x, y = kfe.generate("iris")
     codes = np.unique(y, return_inverse=True)[1]

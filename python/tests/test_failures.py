@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors, warnings, interruptions, and functions of the user's that fail."""
+"""Errors, warnings, interruptions, and users' functions that fail."""
 import os
 import signal
 import subprocess
@@ -65,7 +65,7 @@ def test_seeds_decide(iris):
     assert list(draw(1)) != list(draw(2))
 
 
-# ---- functions of the user's ----
+# ---- users' functions ----
 
 
 def test_callable_kernel(iris):
@@ -95,7 +95,7 @@ def test_what_a_kernel_raises_is_raised(iris):
 
 
 def test_direction_rule(iris):
-    """The rule of kpls, written down: the first eigenvector of YYᵀK, with βᵀKβ = 1."""
+    """The rule of kpls, written in Python: the first eigenvector of YYᵀK, with βᵀKβ = 1."""
     x, y = iris[0], iris[0][:, 0]
 
     def rule(state):
@@ -120,7 +120,7 @@ def test_direction_rule_ends_and_fails(iris, tmp_path):
         kfe.DirectionRule(lambda state: {}["no"]).fit(*iris)
 
 
-# ---- being interrupted ----
+# ---- interruptions ----
 
 BUSY = """
 import sys, time, threading, numpy as np, kfe
@@ -156,8 +156,8 @@ def test_interruption(estimator, rows, call):
         sent = time.time()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
-        assert time.time() - sent < 20  # a fit that is not interrupted prints another line
-        out, err = process.stdout.read(), process.stderr.read()  # communicate() would lose what readline() read ahead
+        assert time.time() - sent < 20  # an uninterrupted fit prints another line
+        out, err = process.stdout.read(), process.stderr.read()  # not communicate(), which loses read-ahead
         assert out == "works\n" and err == "", err
     finally:
         process.kill()
@@ -169,7 +169,7 @@ def test_interruption_between_calls_is_pythons_own(iris):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-# ---- being told ----
+# ---- warnings and progress ----
 
 
 def test_progress_through_tqdm(iris, monkeypatch, capsys):
@@ -203,7 +203,7 @@ def test_verbose_without_tqdm(iris, monkeypatch, capsys):
     assert "[kfe]" in capsys.readouterr().out
 
 
-# ---- messages that a newcomer can follow ----
+# ---- messages for newcomers ----
 
 
 def test_kernels_that_are_not_finite(iris):
@@ -246,12 +246,12 @@ def test_values_of_numpy_are_written_plainly(iris):
 def test_what_is_missing_to_predict(use, iris):
     with pytest.raises(AttributeError) as caught:
         getattr(kfe.KOC().fit(*iris), use)
-    told = f"{caught.value} {caught.value.__cause__}"  # newer versions of scikit-learn put the reason below their own
+    told = f"{caught.value} {caught.value.__cause__}"  # scikit-learn may chain its own message
     assert "features only" in told and "kfe.KOCClassifier" in told
 
 
 def messages(iris, tmp_path):
-    """What the library says to all kinds of mistakes."""
+    """The library's messages about many kinds of mistakes."""
     X, y = iris
     kfe.KOC().fit(X, y).save(tmp_path / "features.kfe")
     (tmp_path / "gap.csv").write_text("1,2,a\n3,,b\n")
@@ -284,7 +284,7 @@ def messages(iris, tmp_path):
 
 
 def test_messages_are_in_pythons_words(iris, tmp_path):
-    """No message names a flag, a command or the markup of parameters."""
+    """No message contains a flag, a command or the markup of parameters."""
     for message in messages(iris, tmp_path):
         assert not re.search(r"(?<![\w-])--?[a-z][a-z-]*\b|`kfe |\{[a-z-]+(=[^}]*)?\}(?!:)", message), message
 

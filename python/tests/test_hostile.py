@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever arrays and parameters are given: a result with finite numbers, or an exception of the right kind.
+"""Arbitrary arrays and parameters give a result with finite numbers, or an exception of the right kind.
 
-A crash of the interpreter ends the whole run, so every example that passes is also one without a crash. Examples are the
-same in every run; KFE_HYPOTHESIS=N tries N of each, at random.
+A crash of the interpreter would end the whole run, so no example crashes. Examples are the same in every run;
+KFE_HYPOTHESIS=N tries N random ones of each kind.
 """
 import os
 import warnings
@@ -25,7 +25,7 @@ REFUSALS = (ValueError, TypeError, OverflowError, ArithmeticError, MemoryError, 
 
 
 def attempt(work):
-    """The result, or None after an exception of the kinds that users catch."""
+    """The result, or None after an exception of a kind that users catch."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -49,7 +49,7 @@ objects = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.tex
 
 @st.composite
 def arrays(draw):
-    """Arrays of any type and shape: transposed, strided, backwards, broadcast or read-only."""
+    """Arrays of any type and shape: transposed, strided, reversed, broadcast or read-only."""
     dtype = draw(dtypes)
     elements = objects if dtype == object else None
     x = draw(npst.arrays(dtype, draw(shapes), elements=elements, fill=st.nothing()))
@@ -77,7 +77,7 @@ def test_any_array(x):
 @given(npst.arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(1, 4))), st.sampled_from(["KPCA", "KFD", "SMA", "PLS"]),
        st.data())
 def test_any_numbers(x, method, data):
-    """Doubles of all sizes, with infinities and NaN, with classes or real targets."""
+    """Doubles of all sizes, including infinities and NaN, with classes or real targets."""
     labels = data.draw(st.lists(st.integers(0, 2), min_size=len(x), max_size=len(x)))
     check_features(attempt(lambda: getattr(kfe, method)(dim=1, n_threads=1).fit(x, labels).transform(x)), len(x))
 
@@ -91,7 +91,7 @@ def test_any_target(y):
 
 @st.composite
 def compressed_rows(draw):
-    """CSR matrices whose index arrays say anything: out of range, unsorted, repeated, falling, of two widths."""
+    """CSR matrices with arbitrary index arrays: out of range, unsorted, repeated, decreasing, of two widths."""
     rows, cols = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     entries = draw(st.integers(0, 8))
     wide = draw(st.sampled_from([np.int32, np.int64]))
@@ -106,7 +106,7 @@ def compressed_rows(draw):
 
 
 def dense_of(x):
-    """The same numbers in a dense array; None if the index arrays are not those of a matrix."""
+    """The same numbers in a dense array; None if the index arrays do not describe a matrix."""
     rows, cols = x.shape
     starts = x.indptr.tolist()
     if starts[0] != 0 or any(b < a for a, b in zip(starts, starts[1:])) or starts[-1] > min(len(x.data), len(x.indices)):
@@ -123,14 +123,14 @@ def dense_of(x):
 @hostile
 @given(compressed_rows())
 def test_any_compressed_rows(x):
-    """What is not a matrix is refused; what is one gives the features of the same numbers in a dense array."""
+    """Invalid matrices are refused; valid ones give the features of the same numbers in a dense array."""
     dense = dense_of(x)
     found = attempt(lambda: kfe.PCA(dim=1, n_threads=1).fit_transform(x))
     if dense is None:
         assert found is None
         return
     if found is None and (x.indptr[-1] < len(x.data) or x.indices.dtype == np.int64):
-        return  # entries that belong to no row, and wide indices, may be refused, as scikit-learn does
+        return  # entries that belong to no row, and wide indices, may be refused, as in scikit-learn
     expected = attempt(lambda: kfe.PCA(dim=1, n_threads=1).fit_transform(dense))
     assert (found is None) == (expected is None), (x.data, x.indices, x.indptr)
     if found is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels as objects and in the other ways users write them, in searches and by view."""
+"""Kernels as objects and in users' other notations, in searches and by view."""
 import copy
 import doctest
 import inspect
@@ -81,7 +81,7 @@ def test_gamma_of_the_estimator(iris):
 
 
 def test_searches(iris):
-    """kernel__gamma, as grids, distributions and Optuna's trials set it."""
+    """Grids, distributions and Optuna's trials set kernel__gamma."""
     grid = GridSearchCV(kfe.KPLSClassifier(kernel=kfe.RBF(), n_threads=1), {"kernel__gamma": [1e-6, 0.1]}, cv=3).fit(*iris)
     assert grid.best_params_ == {"kernel__gamma": 0.1} and grid.best_estimator_.kernel == kfe.RBF(gamma=0.1)
     named = GridSearchCV(kfe.KPLSClassifier(n_threads=1), {"kernel__gamma": [1e-6, 0.1]}, cv=3).fit(*iris)
@@ -98,7 +98,7 @@ def test_searches(iris):
 
 
 def test_trials_do_not_share_kernels(iris):
-    """What Optuna does: clone, set_params with floats, fit; the estimator that was cloned stays as it was."""
+    """As Optuna does: clone, set_params with floats, fit; the original estimator does not change."""
     base = kfe.KPLSClassifier(kernel=kfe.RBF(gamma=0.5), n_threads=1)
     for gamma in (0.1, 1.0):
         trial = clone(base).set_params(kernel__gamma=gamma, dim=2).fit(*iris)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the library is looked for."""
+"""Where the package searches for the library."""
 import os
 import pathlib
 import shutil
@@ -16,7 +16,7 @@ SAY = "import kfe; print(kfe._library._name)"
 
 
 def run(folder, **environment):
-    """Imports a copy of the package that has no library beside it."""
+    """Imports a copy of the package without a library next to it."""
     shutil.copytree(PACKAGE, folder / "kfe", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     kept = {key: value for key, value in os.environ.items() if key not in ("KFE_LIBRARY", "LD_LIBRARY_PATH")}
     return subprocess.run([sys.executable, "-c", SAY], env={**kept, "PYTHONPATH": str(folder), **environment},
@@ -33,7 +33,7 @@ def test_installed(tmp_path):
 
 
 def test_build_tree(tmp_path):
-    """The folder called build comes first; those with sanitizers are left out."""
+    """The folder named build comes first; builds with sanitizers are skipped."""
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "kfe.h").touch()
     for name, sanitizers in (("build-asan", "address"), ("build-clang", ""), ("build-z", "")):

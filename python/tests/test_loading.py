@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes back from a file: labels of every kind, kernels by view, names of columns; and that it can be used."""
+"""Estimators from files: labels of every kind, kernels by view, names of columns, and their use."""
 import os
 import subprocess
 
@@ -55,7 +55,7 @@ def test_names_of_classes():
 
 
 def test_regression_is_remembered(iris, tmp_path):
-    x, y = iris[0][:, 1:], np.round(iris[0][:, 0])  # few whole numbers look like classes
+    x, y = iris[0][:, 1:], np.round(iris[0][:, 0])  # few distinct whole numbers look like classes
     model = kfe.KPLSRegressor(learner="ls", n_threads=1).fit(x, y)
     model.save(tmp_path / "m.kfe")
     loaded = kfe.load(tmp_path / "m.kfe").set_params(n_threads=1)
@@ -83,7 +83,7 @@ def test_loaded_models_can_be_fitted_again(estimator, halves, iris, tmp_path):
     assert isinstance(again.kernel, dict) and set(again.kernel) <= set(halves)
     features = again.fit(halves, iris[1]).transform(halves)
     if getattr(model, "kernel_weights_", np.ones(1)).min() == 0:
-        return  # what was left out is unknown
+        return  # the file does not contain the kernels that were dropped
     np.testing.assert_allclose(features, model.transform(halves), atol=1e-6 * np.abs(features).max())
 
 

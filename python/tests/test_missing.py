@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Missing values in X, filled in with what the training rows suggest, against scikit-learn's SimpleImputer."""
+"""Missing values in X, filled from the training rows, against scikit-learn's SimpleImputer."""
 import numpy as np
 import pandas as pd
 import pytest

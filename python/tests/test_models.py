@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models survive pickling, files and copies; fitted attributes say what is inside."""
+"""Models survive pickling, files and copies; fitted attributes describe the model."""
 import copy
 import pickle
 
@@ -123,7 +123,7 @@ def test_linear_methods_and_learners_on_kernels(iris):
 
 
 def test_parts_of_a_localized_model():
-    """Shares and gated projections, from the matrices of the model."""
+    """Shares and gated projections, computed from the matrices of the model."""
     x, y = kfe.generate("waveform", n=120, random_state=3)
     views = [x[:, :8], x[:, 8:]]
     model = kfe.SLDR(local_dim=2, gate_dim=3, n_threads=1).fit(views, y)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The optima of methods that learn kernels or features with SVMs, by solvers that are not kfe's: LIBSVM (scikit-learn)
-for the SVMs, SciPy's SLSQP for the weights of kernels."""
+"""The optima of methods that learn kernels or features with SVMs, by independent solvers: LIBSVM (scikit-learn) for the
+SVMs, SciPy's SLSQP for the weights of kernels."""
 import os
 import pathlib
 
@@ -40,7 +40,7 @@ def svms(K, y, C):
 
 
 def minimise(value_and_gradient, p):
-    """A convex function on the simplex by SLSQP, from several starts."""
+    """Minimises a convex function on the simplex by SLSQP, from several starts."""
     starts = [np.full(p, 1 / p)] + [np.full(p, 0.1 / p) + 0.9 * np.eye(p)[i] for i in range(p)]
     ends = [optimize.minimize(value_and_gradient, d, jac=True, method="SLSQP", bounds=[(0, 1)] * p,
                               constraints={"type": "eq", "fun": lambda d: d.sum() - 1, "jac": lambda d: np.ones(p)},

@@ -20,7 +20,7 @@ def rbf(X, Y, gamma=0.3):
 
 
 def parallel(a, b):
-    """The cosine of the angle between two vectors, without its sign."""
+    """The absolute cosine of the angle between two vectors."""
     return abs(a @ b) / np.linalg.norm(a) / np.linalg.norm(b)
 
 
@@ -38,7 +38,7 @@ def test_rkopls_solves_its_eigenproblem(ridge):
     np.testing.assert_allclose(model.criterion_, values[::-1][:len(model.criterion_)], rtol=1e-6, atol=1e-9)
     features = model.transform(X)
     assert features.shape[1] == 2
-    # With three balanced classes the two eigenvalues may be close: the spaces are compared.
+    # With three balanced classes the two eigenvalues may be close, so the test compares the spaces.
     ours, theirs = linalg.orth(features - features.mean(axis=0)), linalg.orth(Kr @ vectors[:, -2:])
     assert np.linalg.norm(ours - theirs @ (theirs.T @ ours)) < 1e-5
 
@@ -68,7 +68,7 @@ def test_kb_takes_the_leading_direction_in_every_iteration(ridge, loss):
 
 
 def alignment(features, y):
-    """⟨XXᵀ, YYᵀ⟩ / (‖XXᵀ‖ ‖YYᵀ‖), Y the class indicator."""
+    """⟨XXᵀ, YYᵀ⟩ / (‖XXᵀ‖ ‖YYᵀ‖), where Y is the class indicator."""
     Y = np.eye(y.max() + 1)[y]
     return np.sum((Y.T @ features) ** 2) / np.linalg.norm(features.T @ features) / np.linalg.norm(Y.T @ Y)
 
@@ -95,7 +95,7 @@ def test_skfe_ends_where_no_direction_raises_the_alignment(init):
         direction *= np.linalg.norm(W) / np.linalg.norm(direction)
         for step in (1e-3, -1e-3):
             gains.append(alignment(on_subspace(K, W + step * direction), y) - reached)
-    # First order would be seen as a gain in one of the two directions.
+    # A gradient would show as a gain in one of the two directions.
     assert max(gains) < 1e-6
 
 

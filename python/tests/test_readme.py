@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example in the README runs as it is written."""
+"""The README's example runs as written."""
 import os
 import pathlib
 import re

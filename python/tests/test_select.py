@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cv, compare, evaluate and measure say what the command line says."""
+"""cv, compare, evaluate and measure give the same results as the command line."""
 import json
 import os
 import subprocess
@@ -22,7 +22,7 @@ def from_command(folder, *arguments):
 
 
 def without_times(report):
-    """Seconds differ between runs, nothing else."""
+    """Removes the seconds, which differ between runs."""
     if isinstance(report, dict):
         return {key: without_times(value) for key, value in report.items() if key != "seconds"}
     return [without_times(item) for item in report] if isinstance(report, list) else report

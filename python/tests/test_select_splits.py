@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Splits of scikit-learn and of the user's, groups, baselines, and grids over kernels and learners."""
+"""Splits from scikit-learn and from users, groups, baselines, and grids over kernels and learners."""
 import inspect
 
 import numpy as np
@@ -39,7 +39,7 @@ def test_a_number_of_folds_is_the_librarys(iris):
 
 
 def test_groups(iris):
-    """Rows of a group stay together, as scikit-learn keeps them."""
+    """Rows of a group stay together, as in scikit-learn."""
     groups = np.arange(150) % 7
     expected = cross_val_score(KNN, *iris, cv=GroupKFold(5), groups=groups)
     assert values(kfe.cv(KNN, *iris, groups=groups)) == pytest.approx(expected)
@@ -49,7 +49,7 @@ def test_groups(iris):
 
 
 def chosen_by_sklearn(estimator, grid, x, y, outer, groups, folds):
-    """What nested searches of scikit-learn measure and choose."""
+    """The scores and choices of scikit-learn's nested searches."""
     found = []
     for train, test in outer:
         inner = list(GroupKFold(folds).split(x[train], y[train], groups[train]))
@@ -128,7 +128,7 @@ def test_baselines_that_regress(iris):
 
 
 def test_differences_are_those_of_the_library(iris):
-    """The tests of pairs that Python puts together, against the library's own comparison."""
+    """Python's tests of pairs against the library's own comparison."""
     pair = [KNN, kfe.KPCAClassifier(dim=1, n_threads=1)]
     ours, theirs = kfe.compare([("a", pair[0]), ("b", pair[1])], *iris, folds=4), kfe.compare(pair, *iris, folds=4)
     for key in ("difference", "paired", "corrected"):

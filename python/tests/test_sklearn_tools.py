@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimators inside scikit-learn's own machinery."""
+"""Estimators inside scikit-learn's pipelines, searches and ensembles."""
 import warnings
 
 import numpy as np
@@ -19,7 +19,7 @@ import kfe
 from kfe import _tables
 
 
-@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")  # centroids of centred data depend on each other
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")  # centroids of centred data are dependent
 def test_pipeline_and_grid_search(iris):
     pipeline = make_pipeline(StandardScaler(), kfe.KOC(n_threads=1), SVC())
     search = GridSearchCV(pipeline, {"koc__kernel": ["rbf:gamma=0.1", "rbf:gamma=1", "linear"]}, cv=3)
@@ -60,7 +60,7 @@ def test_column_transformer_and_pandas_output(iris):
 
 
 def test_what_an_estimator_is():
-    """Before any fit, as scikit-learn's searches and ensembles ask it."""
+    """The kind of an unfitted estimator, for which scikit-learn's searches and ensembles ask."""
     for method, entry in _tables.ESTIMATORS.items():
         alone = getattr(kfe, method)()
         assert not is_classifier(alone) and not is_regressor(alone) and not hasattr(alone, "predict")
@@ -101,7 +101,7 @@ def test_many_different_integers(iris):
 
 
 def test_folds_never_change_the_task():
-    """A whole-number target with few values in some training parts, many in others."""
+    """A whole-number target with few distinct values in some training parts and many in others."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=(90, 3))
     y = np.round(6 * x[:, 0] + 2 * x[:, 1]).astype(int)
@@ -118,7 +118,7 @@ def test_folds_never_change_the_task():
 
 
 def test_ensembles(iris, clouds):
-    """Ensembles ask what their members are before they fit them."""
+    """Ensembles ask for the kind of their members before they fit them."""
     x, y = iris[0][:, :3], iris[0][:, 3]
     members = [("kpls", kfe.KPLSRegressor(n_threads=1)), ("pca", kfe.KPCARegressor(learner="knn:neighbors=5", n_threads=1))]
     assert VotingRegressor(members).fit(x, y).score(x, y) > 0.9
@@ -147,7 +147,7 @@ def test_names_that_other_packages_use(iris):
 
 
 def test_derived_classes(iris):
-    """A class of the user's may have a constructor of its own."""
+    """A user's class may have a constructor of its own."""
     class Mine(kfe.KPLSClassifier):
         def __init__(self, width=1.0):
             super().__init__(kernel=f"rbf:gamma={width}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes, signatures, documentation and type hints follow the library's tables."""
+"""Classes, signatures, documentation and type hints agree with the library's tables."""
 import doctest
 import importlib.machinery
 import importlib.util
@@ -24,7 +24,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 
 
 def listed(what):
-    """What the command line says there is."""
+    """The names that the command line lists."""
     return json.loads(subprocess.run([os.environ["KFE"], what, "--json"], capture_output=True, check=True).stdout)
 
 
@@ -59,7 +59,7 @@ def test_signatures_are_those_of_the_command_line():
 
 
 def test_former_names_are_understood():
-    """Every alias of the tables, in the constructor and in set_params; the signature has today's names only."""
+    """Every alias of the tables works in the constructor and in set_params; the signature has current names only."""
     seen = set()
     for name, entry in _tables.ESTIMATORS.items():
         for row in entry.params:
@@ -105,7 +105,7 @@ def test_class(name):
 
 
 def documented(made):
-    """Names under Attributes."""
+    """The names under Attributes."""
     section = re.search(r"\nAttributes\n-+\n(.*?)\n\n", made.__doc__, re.DOTALL)[1]
     return re.findall(r"^(\w+) : ", section, re.MULTILINE)
 
@@ -140,7 +140,7 @@ def test_examples_in_documentation(name):
 
 
 def test_type_hints_are_current():
-    """If not, run tools/make-stubs."""
+    """If this fails, run tools/make-stubs."""
     if not TOOLS.is_dir():
         pytest.skip("not in the source tree")
     loader = importlib.machinery.SourceFileLoader("make_stubs", str(TOOLS / "make-stubs"))
@@ -151,7 +151,7 @@ def test_type_hints_are_current():
 
 
 def test_import_is_light():
-    """scikit-learn alone takes a second."""
+    """scikit-learn alone takes a second to import."""
     code = "import sys, kfe; print('sklearn' in sys.modules, len(dir(kfe)) > 30, kfe.__version__)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several threads at once; processes that are forked; many fits in a row."""
+"""Several threads at once; forked processes; many fits in a row."""
 import gc
 import os
 import signal
@@ -63,11 +63,11 @@ def churn(x, y, times):
                 kfe.KOC(kernel="rbf:gamma=-1", n_threads=1).fit(x, y)
             except ValueError:
                 pass
-            model.loop = model  # freed by the collector, model and context in any order
+            model.loop = model  # the collector frees model and context, in any order
 
 
 def test_memory_does_not_grow():
-    """200 fits and transforms; each holds more than a megabyte, so that even one in ten kept would show."""
+    """200 fits and transforms; each holds more than a megabyte, so that keeping even one in ten would show."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(300, 200)), np.arange(300) % 3
     churn(x, y, 20)
@@ -97,7 +97,7 @@ print("done")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_forked_processes():
-    """After the parent has worked with threads, whose runtime in the child waits for them without end."""
+    """The parent has used threads; the runtime in the child would wait forever for them."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-W", "ignore", "-c", FORK], env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:

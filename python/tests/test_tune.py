@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tune says what the command line says and returns an estimator that predicts."""
+"""tune gives the same results as the command line and returns an estimator that predicts."""
 import numpy as np
 import pytest
 

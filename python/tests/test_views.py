@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several views from Python: mkl, lmkl and sldr against prediction written again in NumPy from the model file (by
-docs/model-file.md), against scikit-learn's SVMs on the same kernel, and with views in every shape."""
+"""Several views from Python: mkl, lmkl and sldr against predictions computed in NumPy from the model file (by
+docs/model-file.md), against scikit-learn's SVMs on the same kernel, and with views in every form."""
 import json
 import pickle
 import struct
@@ -17,14 +17,14 @@ from kfe._context import Context
 from kfe._data import wrap
 
 LOCALIZED = [kfe.LMKLClassifier, kfe.SLDRClassifier]
-# Fits that are cut short are as good for these tests.
+# Fits with few iterations suffice for these tests.
 pytestmark = pytest.mark.filterwarnings("ignore:.*still falls:kfe.KfeWarning")
 
 
-# ---- a model file, read and applied without the library ----
+# ---- reading and applying a model file without the library ----
 
 class LocalModel:
-    """What docs/model-file.md says of localized models, word by word."""
+    """A localized model, literally by docs/model-file.md."""
 
     def __init__(self, path):
         content = path.read_bytes()
@@ -44,7 +44,7 @@ class LocalModel:
         return np.frombuffer(self.payload[begin:end], kind).reshape(entry["shape"])
 
     def rows(self, name, width):
-        """A table, dense or of compressed rows."""
+        """A table, dense or as compressed rows."""
         dense = self.tensor(name)
         if dense is not None:
             return dense
@@ -63,7 +63,7 @@ class LocalModel:
         return kernel_values(self.kernels[part]["kernel"], self.rows(f"view{view}.support", x.shape[1]), x).T
 
     def places(self, views):
-        """Local projections and the gate's projection and shares of every row."""
+        """The local projections of every row, and the gate's projections and weights."""
         z, seen = [], np.zeros((len(views[0]), self.local["gate_dim"]))
         for part in range(len(self.kernels)):
             x = self.columns(part, views)
@@ -87,7 +87,7 @@ class LocalModel:
 
 
 def kernel_values(text, x, y):
-    """By the formulas of docs/kernels.md, rows of x against rows of y."""
+    """The kernel values by the formulas of docs/kernels.md, rows of x against rows of y."""
     name, _, written = text.partition(":")
     options = {key: float(value) for key, value in (item.split("=") for item in written.split(",") if item)}
     if name == "linear":
@@ -112,7 +112,7 @@ def kernel_values(text, x, y):
 # ---- problems ----
 
 def planted(seed, rows, classes=2):
-    """Two views, each of which tells the classes apart on one side; what side it is stands in the first."""
+    """Two views, each of which separates the classes on one side; the first column contains the side."""
     rng = np.random.default_rng(seed)
     side, y = rng.choice([-1, 1], rows), np.arange(rows) % classes
     centre = np.linspace(-1.5, 1.5, classes)[y]
@@ -133,7 +133,7 @@ def saved(model, tmp_path):
 
 
 def scores(model, views):
-    """Decision values as the library gives them: of two classes, above zero for the first."""
+    """The library's decision values; with two classes, positive for the first."""
     values = model.decision_function(views)
     return -values[:, None] if values.ndim == 1 else values
 
@@ -143,7 +143,7 @@ def assert_predicts_as_written(model, views, tmp_path):
     np.testing.assert_allclose(scores(model, views), expected, rtol=0, atol=1e-9 * (1 + np.abs(expected).max()))
 
 
-# ---- predictions are those of the file ----
+# ---- predictions equal those computed from the file ----
 
 KERNELS = [None, "poly:degree=2,gamma=0.7", "poly:degree=3,coef0=0.5", "rbf:gamma=0.4", ["rbf:gamma=0.4", "linear"],
            {"a": ["linear:weight=2", "rbf:gamma=0.2"], "b": "poly:degree=2,weight=0.3"}]
@@ -229,7 +229,7 @@ def test_projections_are_orthonormal(tmp_path):
     gating = np.vstack([file.tensor(f"part{part}.gating") for part in range(2)])
     for matrix in (gating, file.tensor("part0.projection"), file.tensor("part1.projection")):
         np.testing.assert_allclose(matrix.T @ matrix, np.eye(matrix.shape[1]), atol=1e-13)
-    assert np.abs(gating).max(axis=1).min() > 0  # it moved in all columns
+    assert np.abs(gating).max(axis=1).min() > 0  # the gate moved in all columns
 
 
 @pytest.mark.parametrize("method", LOCALIZED)
@@ -255,11 +255,11 @@ def test_noise_is_switched_off():
     assert np.min(np.array(means)[:, :2]) > 0.3
 
 
-# ---- what was minimised ----
+# ---- the objective ----
 
 def svms_optimum(kernel, y, c):
-    """The summed dual optimum of one SVM against the rest for each class (of two classes: one), by LIBSVM as
-    scikit-learn has it."""
+    """The sum of the dual optima of one SVM per class against the rest (two classes: one SVM), by
+    scikit-learn's LIBSVM."""
     classes, total = np.unique(y), 0
     for label in classes if len(classes) > 2 else classes[:1]:
         svm = SVC(C=c, kernel="precomputed", tol=1e-8).fit(kernel, y == label)
@@ -322,7 +322,7 @@ def test_mkl_is_an_svm_on_the_weighted_sum():
     np.testing.assert_allclose(model.decision_function(test), expected, atol=1e-4 * np.abs(expected).max())
 
 
-# ---- views as users give them ----
+# ---- views in every form ----
 
 MODELS = [kfe.MKLClassifier(kernel="rbf:gamma=0.3", n_threads=1), kfe.LMKLClassifier(kernel="rbf:gamma=0.3", n_threads=1),
           kfe.SLDRClassifier(kernel="linear", n_threads=1)]
@@ -349,7 +349,7 @@ def test_views_permuted_at_the_fit(estimator):
     train, y = planted(16, 60)
     test, _ = planted(17, 30)
     turned = {name: train[name] for name in reversed(train)}
-    if hasattr(estimator, "restarts"):  # localized: the start is the same, before rounding can lead to another end
+    if hasattr(estimator, "restarts"):  # compare the start; rounding may lead to another end
         starts = [clone(estimator).set_params(svm_stop=1e-8, max_iter=0).fit(views, y).records_["objective"][0]
                   for views in (train, turned)]
         assert abs(starts[0] - starts[1]) < 1e-6 * starts[0]

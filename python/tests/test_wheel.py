@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package as a user installs it: built into a wheel, in an environment of its own."""
+"""The package as users install it: built into a wheel, in an environment of its own."""
 import os
 import pathlib
 import subprocess

@@ -54,7 +54,7 @@ static kfe_status read_spec(rep_cell *cell, const rep_use *use)
     rep_put_options(json_object_get(cell->column, "params"), use, &params);
     REP_TRY(rep_text_check(cell->ctx, &params));
     REP_TRY(kfe_spec_parse(cell->ctx, method, rep_text_string(&params), NULL, &cell->spec));
-    /* the papers' tables are of unscaled columns unless a spec says otherwise */
+    /* the papers' tables use unscaled columns unless a plan says otherwise */
     REP_TRY(kfe_spec_set(cell->ctx, cell->spec, "scale", scale ? scale : "none"));
     REP_TRY(read_kernels(cell));
     REP_TRY(read_learner(cell, use));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open a cell of a plan, one column in one row, to get the specification, the grids and the protocol to run. */
+/* Open a cell of a plan, one column in one row, to get the spec, the grids and the protocol to run. */
 #ifndef REP_CELL_H
 #define REP_CELL_H
 
@@ -12,7 +12,7 @@ typedef struct rep_cell {
     const char **grids;
     int grid_count;
     char *point;          /* "gamma=0.2", one of the grids */
-    char *options;        /* of kfe_cross_validate */
+    char *options;        /* options of kfe_cross_validate */
     const json_t *points; /* of a ROC curve: false positive rates, not owned; NULL otherwise */
     int divided; /* a protocol was given: a path is fitted on training parts, otherwise on all rows */
 } rep_cell;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Take means and standard deviations of numbers that come one by one, and read a clock. */
+/* Compute means and standard deviations of numbers that arrive one by one, and read a clock. */
 #ifndef REP_MEAN_H
 #define REP_MEAN_H
 
@@ -19,7 +19,7 @@ double rep_mean_sd(const rep_mean *sum);
 
 /* Seconds on a clock that only moves forward. */
 double rep_seconds(void);
-/* Processor seconds of this process, summed over its threads: other programs do not add to them. */
+/* Processor seconds of this process over all its threads; other programs do not count. */
 double rep_processor_seconds(void);
 
 #endif

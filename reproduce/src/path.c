@@ -44,7 +44,7 @@ cleanup:
     return status;
 }
 
-/* Of feature k: the mean over the rows of weight · feature². */
+/* For feature k: the mean over the rows of weight · feature². */
 static double weighted_square(const kfe_matrix *features, const double *weights, int64_t k)
 {
     double sum = 0;

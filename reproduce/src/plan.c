@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens plans and answers what their JSON says. Called by every other file of this folder. */
+/* Opens plans and reads their JSON. Called by every other file of this folder. */
 #include "reproduce/src/plan.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ kfe_status rep_plan_prefix(const rep_plan *plan, const char *where, kfe_status s
                     reason);
 }
 
-/* ---- what the plan says ---- */
+/* ---- contents of a plan ---- */
 
 int rep_plan_is_assessed(const rep_plan *plan)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a row of a plan does to its data before anything is fitted, in the order of rep_prepare. Called by data.c. */
+/* Prepares the data of a row as the plan says, before anything is fitted. Called by data.c. */
 #include "reproduce/src/prepare.h"
 
 #include <math.h>
@@ -278,7 +278,7 @@ cleanup:
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static int64_t integer_or(const json_t *row, const char *key, int64_t unless_given)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Do to a data set what a row of a plan says: join classes, sample, cut, transform, scale. */
+/* Prepare a data set as a row of a plan says: join classes, sample, cut, transform, scale. */
 #ifndef REP_PREPARE_H
 #define REP_PREPARE_H
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write a published table or figure beside our own numbers, as text, JSON or CSV. */
+/* Write a published table or figure and our own numbers next to it, as text, JSON or CSV. */
 #ifndef REP_REPORT_H
 #define REP_REPORT_H
 
 #include "reproduce/src/plan.h"
 
-/* One number: of a row, a column and a metric, and on a curve of one point. NaN: not available. */
+/* One number of a row, a column and a metric; on a curve, at one point. NaN: not available. */
 typedef struct rep_finding {
     const char *row, *column, *metric; /* not owned */
     double point;
     rep_published paper;
     double mean, sd;
     int64_t splits;
-    double seconds; /* that the cell took */
+    double seconds; /* time for the cell */
     char *setting;  /* parameters chosen, or NULL */
     char *failed;   /* how many settings or splits failed, and why; NULL: none */
     char *note;     /* why there is no number, or NULL */
@@ -21,7 +21,7 @@ typedef struct rep_finding {
 typedef struct rep_report {
     kfe_context *ctx;
     const rep_plan *plan;
-    const char *over; /* what a curve is over, not owned; NULL: no curve */
+    const char *over; /* the x-axis of a curve, not owned; NULL: not a curve */
     int64_t metric_count;
     rep_finding *items;
     int64_t count, capacity;

@@ -22,7 +22,7 @@ static int decimals(double value)
     return places;
 }
 
-/* Too small for the most decimals. */
+/* Whether the value is too small for the largest number of decimals. */
 static int is_tiny(double value)
 {
     return fabs(value) > 0 && fabs(value) < 1e-3;
@@ -148,7 +148,7 @@ static void put_list(const rep_report *report, rep_text *text)
 
 /* ---- curves ---- */
 
-/* The end of the findings from `first` on that have the same row and point: one line of a curve. */
+/* The end of the findings from `first` on with the same row and point: one line of a curve. */
 static int64_t line_end(const rep_report *report, int64_t first)
 {
     double point = report->items[first].point;

@@ -35,7 +35,7 @@ int rep_entry_at(int index, rep_entry *out)
 /* The row that is being computed. */
 typedef struct current_row {
     kfe_data *data;  /* NULL: files are missing */
-    char *missing;   /* a note about them, or NULL */
+    char *missing;   /* a note about missing files, or NULL */
     rep_path *paths; /* one for each column */
 } current_row;
 
@@ -46,12 +46,12 @@ typedef struct run {
     const char *output; /* folder; "": none */
     rep_plan plan;
     rep_report report;
-    rep_text missing;    /* files, over all rows */
+    rep_text missing;    /* missing files of all rows */
     rep_place place;     /* the current cell */
     int64_t point_index; /* of place.point */
     int64_t first;       /* its first finding; there is one for each metric */
     current_row row;
-    int64_t done, total, computed; /* cells */
+    int64_t done, total, computed; /* numbers of cells */
 } run;
 
 static const char *text_or_empty(const char *text)

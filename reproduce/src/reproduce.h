@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute a published table or figure again: what the command `kfe reproduce` calls. */
+/* Reproduce a published table or figure. The command `kfe reproduce` calls this. */
 #ifndef REP_REPRODUCE_H
 #define REP_REPRODUCE_H
 

@@ -10,7 +10,7 @@ static double coordinate(const json_t *points, size_t index, size_t which)
     return json_number_value(json_array_get(json_array_get(points, index), which));
 }
 
-/* The curve begins at (0, 0), ends at (1, 1) and falls nowhere. */
+/* The curve begins at (0, 0), ends at (1, 1) and never falls. */
 static double height_at(const json_t *points, double rate)
 {
     size_t last = 0;

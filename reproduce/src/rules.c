@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of a plan and the checks of what they name. Called by plan.c when a plan is opened. */
+/* The keys of a plan, and checks of the names in it. Called by plan.c when a plan is opened. */
 #include "reproduce/src/rules.h"
 
 #include <math.h>
@@ -185,7 +185,7 @@ static kfe_status check_classes(const rep_plan *plan, const char *where, const j
     return KFE_OK;
 }
 
-/* Larger numbers are not whole in JSON, and do not fit an integer. */
+/* Larger numbers are not exact in JSON and do not fit an integer. */
 #define LARGEST_SEED 9007199254740992.0
 
 static kfe_status check_seed(const rep_plan *plan, const char *where, const json_t *row)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measure how well features separate the classes: the numbers beside a scatter plot. */
+/* Measure how well features separate the classes, for the numbers next to a scatter plot. */
 #ifndef REP_SEPARATION_H
 #define REP_SEPARATION_H
 
@@ -7,7 +7,8 @@
 
 typedef struct rep_separation {
     double
-        neighbour_accuracy; /* share of rows whose nearest other row (the first of equals) has their class */
+        neighbour_accuracy; /* share of rows whose nearest other row (the first of equally near ones) has the
+                             * same class */
     double scatter_ratio;   /* trace of the between-class scatter over that of the within-class scatter */
 } rep_separation;
 

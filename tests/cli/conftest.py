@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running kfe in a folder of its own, and what every failure must look like."""
+"""Runs kfe in a folder of its own, and checks the form of every failure."""
 import os
 import pathlib
 import subprocess
@@ -26,7 +26,7 @@ class Kfe:
         return self.run(*arguments, **options)
 
     def refused(self, *arguments, says=(), status=2, **options):
-        """Fails with one clear message and leaves no file behind."""
+        """Checks that the command fails with one clear message and writes no file."""
         before = self.files()
         done = self.run(*arguments, status=status, **options)
         problem = [line for line in done.err.splitlines() if not line.startswith("kfe: warning:")]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bad input gets: a clear error that names file, line, column and remedy, exit status 2, nothing
-written, nothing left behind."""
+"""Bad input gives a clear error that names file, line, column and remedy, exit status 2, and no output file."""
 import gzip
 import json
 import os
@@ -67,7 +66,7 @@ def test_files_that_cannot_be_read(kfe):
 
 
 def as_nobody(kfe, *arguments):
-    """Root may read everything, so that the test of permissions needs somebody else."""
+    """Root may read every file, so the test of permissions runs as another user."""
     if os.getuid() != 0:
         return subprocess.run([KFE, *arguments], cwd=kfe.folder, capture_output=True)
     if not shutil.which("setpriv"):
@@ -302,13 +301,13 @@ def test_wrong_usage(kfe, arguments, says):
 
 
 def test_no_flag_is_suggested_that_shares_no_letter_with_what_was_typed(kfe):
-    """One edit turns k into C, which is not what was meant."""
+    """One edit turns k into C, but the user did not mean C."""
     assert "did you mean" not in kfe.refused("fit", "-m", "koc", "--k", "3")
     assert "did you mean" not in kfe.refused("fit", "-m", "foo", "x.csv", "-o", "m")
 
 
 def test_one_row_of_new_data(kfe):
-    """Its gaps have no mean, and dropping them leaves nothing: the remedies must not lead in a circle."""
+    """A single row has no mean for its gaps, and dropping it leaves no rows: the message must not suggest either."""
     model = kfe.model()
     kfe.write("gap.csv", "x,y,z,class\n1,,3,a\n")
     kfe.refused("transform", model, "gap.csv", "--missing", "mean", says=("has not learned", "--missing drop"))
@@ -319,7 +318,7 @@ def test_one_row_of_new_data(kfe):
 
 
 def test_odd_tables_that_newcomers_bring(kfe):
-    """Each is a table that Excel, R, pandas or a colleague would write; all hold the same numbers."""
+    """Each table is one that Excel, R, pandas or a colleague would write; all contain the same numbers."""
     rows = [line.split(",") for line in SMALL.splitlines()]
     comma = "\n".join(",".join(row) for row in rows)
     tables = {
@@ -349,7 +348,7 @@ def test_odd_tables_that_newcomers_bring(kfe):
 
 def test_constant_and_duplicate_data(kfe):
     kfe.write("constant.csv", "1,1,a\n1,1,b\n1,1,a\n1,1,b\n")
-    # equal points have kernel value 1, so both centroids are the same vector of length 1
+    # equal points have the kernel value 1, so both centroids are the same vector of norm 1
     done = kfe.ok(*FIT, "--scale", "standard", "constant.csv", "-o", "m.kfe")
     assert "1 of 2 centroids are linearly dependent" in done.err
     assert kfe.ok("transform", "m.kfe", "constant.csv").out.split() == ["z1", "1", "1", "1", "1"]
@@ -374,5 +373,5 @@ def test_constant_and_duplicate_data(kfe):
     (["measure", "-k", "rfb"], "no kernel 'rfb'"),
 ])
 def test_mistakes_show_before_data_is_read(kfe, arguments, reason):
-    """The data file does not exist, which is never noticed."""
+    """The data file does not exist, but the message is about the mistake."""
     assert "no-such-file" not in kfe.refused(*arguments, "no-such-file.csv", says=reason)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C ends a command soon, also within solvers that cannot be asked to stop (LAPACK, LIBSVM)."""
+"""Ctrl-C ends a command soon, even inside solvers that cannot be asked to stop (LAPACK, LIBSVM)."""
 import random
 import signal
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from conftest import KFE
 from test_signals import wait_until_busy
 
-# A checkpoint or, after one second, the end by the signal itself; generous for a machine with many other programs.
+# The command ends at a checkpoint or, after one second, by the signal itself. Generous, for a busy machine.
 SECONDS = 8
 
 LONG = {
@@ -25,7 +25,7 @@ LONG = {
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cancel")
     subprocess.run([KFE, "generate", "twonorm", "--n", "4000", "-o", "train.csv"], cwd=folder, check=True)
-    rng = random.Random(1)  # labels that cannot be learned keep LIBSVM busy
+    rng = random.Random(1)  # random labels keep LIBSVM busy
     with open(folder / "noise.csv", "w") as file:
         file.write("a,b,c,y\n")
         for _ in range(6000):

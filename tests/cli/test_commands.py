@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command doing what it is for."""
+"""Every command does its job."""
 import gzip
 import json
 
@@ -93,7 +93,7 @@ def test_labels_may_be_missing_or_elsewhere_at_transform_time(kfe):
 
 
 def test_a_target_that_an_unsupervised_method_does_not_use_is_named(kfe):
-    """The last column of a table is the label unless --label says otherwise: whoever fits kpca is told."""
+    """The last column of a table is the label unless --label says otherwise; a fit of kpca mentions it."""
     kfe.write("numbers.csv", "1.5,2,3\n3,4,4\n5,7.5,1\n2,2,8\n")
     told = "column 3, the last, was taken as the target, which kpca does not use; --label none makes it data"
     assert told in kfe.ok("fit", "-m", "kpca", "numbers.csv", "-o", "m.kfe").err
@@ -105,11 +105,11 @@ def test_a_target_that_an_unsupervised_method_does_not_use_is_named(kfe):
 
 
 def test_the_summary_of_a_fit_names_the_kernel(kfe):
-    """gamma=scale is one over the number of columns times the variance of all values."""
+    """gamma=scale is 1 / (number of columns × variance of all values)."""
     kfe.write("numbers.csv", "0,1\n0,3\n")
     told = kfe.ok("fit", "-m", "kpca", "-k", "rbf:gamma=scale", "--label", "none", "numbers.csv", "-o", "m.kfe").err
     gamma = float(told.split("kpca with rbf:gamma=")[1].split(":")[0])
-    assert gamma == pytest.approx(float(f"{1 / (2 * 1.5):g}"))  # 0, 1, 0 and 3 vary by 1.5
+    assert gamma == pytest.approx(float(f"{1 / (2 * 1.5):g}"))  # the variance of 0, 1, 0 and 3 is 1.5
     assert "kpca with rbf:gamma=" in kfe.ok("fit", "-m", "kpca", "--label", "none", "numbers.csv", "-o", "m.kfe").err
     told = kfe.ok("fit", "-m", "kpca", *["-k", "rbf:gamma=0.5"] * 6, "--label", "none", "numbers.csv", "-o", "m.kfe").err
     assert "with " + " + ".join(["rbf:gamma=0.5"] * 4) + " + 2 more kernels: " in told

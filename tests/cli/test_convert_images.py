@@ -14,7 +14,7 @@ def images(kfe):
 
 
 def expected():
-    """Images of 3 × 2 pixels, by hand: positions (w, h) of one rectangle, and what is added and subtracted."""
+    """Images of 3 × 2 pixels by hand: positions (w, h) of a rectangle, and the pixels that are added and subtracted."""
     columns = []
     for image in IMAGES.reshape(-1, 2, 3):
         a = image

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is assumed about data: labels, columns, missing values; and that it is said."""
+"""Assumptions about data (labels, columns, missing values) and the messages that state them."""
 import collections
 import gzip
 import io
@@ -19,7 +19,7 @@ def write(kfe, name, rows, header=None):
 
 
 def points(count, label):
-    """`count` rows of two columns, and the label of each."""
+    """`count` rows of two columns, with a label each."""
     draw = numpy.random.default_rng(3)
     return [[*draw.normal(size=2).round(6), label(i)] for i in range(count)]
 
@@ -54,7 +54,7 @@ def test_cv_and_compare_print_it_too(kfe):
 
 
 def test_a_model_knows_what_labels_are(kfe):
-    """Labels of new data are read as the model has them, however they are written."""
+    """Labels of new data are read as the model's labels, in any spelling."""
     write(kfe, "t.csv", points(60, lambda i: i % 30))
     kfe.ok("fit", "-q", "-m", "kpls", "-k", "rbf", "--learner", "knn", "--task", "classify", "t.csv", "-o", "c.kfe")
     kfe.ok("fit", "-q", "-m", "kpls", "-k", "rbf", "--learner", "ls", "--task", "regress", "t.csv", "-o", "r.kfe")
@@ -81,7 +81,7 @@ def test_equal_labels_are_one_class_in_training_and_test(kfe):
 
 
 def write_strings(kfe, name, header=None, labels=True):
-    """Strings of two kinds, which a spectrum kernel tells apart."""
+    """Strings of two kinds, which a spectrum kernel separates."""
     strings = [("ab" * 5, "cd" * 5)[i % 2] + "xyz"[i % 3] for i in range(24)]
     lines = ([header] if header else []) + [s + (f",{'pq'[i % 2]}" if labels else "") for i, s in enumerate(strings)]
     (kfe.folder / name).write_text("\n".join(lines) + "\n")
@@ -113,7 +113,7 @@ def test_strings_are_predicted_without_a_label_column(kfe, header):
     assert set(expected.split()) == {"label", "p", "q"}
 
 
-# ---- kernels that are not what they should be ----
+# ---- degenerate kernels ----
 
 
 def write_matrix(kfe, name, matrix):
@@ -122,7 +122,7 @@ def write_matrix(kfe, name, matrix):
 
 
 def test_kpca_takes_a_kernel_that_is_far_too_narrow(kfe):
-    """K is the identity: P has the eigenvalue 1 only, of all unit vectors orthogonal to (1, ..., 1)."""
+    """K is the identity: after centring, its only nonzero eigenvalue is 1, for all vectors orthogonal to (1, ..., 1)."""
     write(kfe, "t.csv", points(60, lambda i: i % 2))
     write_matrix(kfe, "identity.csv", numpy.eye(60))
     for kernel, name in ("rbf:gamma=1e6", "t.csv"), ("precomputed", "identity.csv"):
@@ -227,7 +227,7 @@ def test_the_version_in_every_form(kfe):
 
 
 def test_the_largest_confusions_of_many_classes(kfe):
-    """Classes in the order of their numbers, although they appear in another; counts by brute force."""
+    """Classes are listed in the order of their numbers, not of appearance; counts by brute force."""
     draw = numpy.random.default_rng(5)
     rows = [[x + draw.normal() * 3, draw.normal(), x] for x in draw.permutation(numpy.repeat(numpy.arange(40), 6))]
     write(kfe, "t.csv", rows)
@@ -256,7 +256,7 @@ def test_the_table_of_fifteen_classes_is_whole(kfe):
 
 
 def gappy(count, seed=7):
-    """Two informative columns with gaps, and the class; the gaps are NaN here and empty in files."""
+    """Two informative columns with gaps, and the class. Gaps are NaN here and empty in files."""
     draw = numpy.random.default_rng(seed)
     table = draw.normal(size=(count, 3)).round(2)
     label = (table[:, 0] + table[:, 1] > 0).astype(int)
@@ -280,7 +280,7 @@ def fill_of(kind, table):
 @pytest.mark.parametrize("kind", ["mean", "median", "most-frequent"])
 @pytest.mark.parametrize("scale", ["none", "standard"])
 def test_a_model_fills_in_what_its_training_rows_suggest(kfe, kind, scale):
-    """As if the training file's fill had been written into both files by hand."""
+    """Equals writing the training file's fills into both files."""
     train, label = gappy(60)
     test, test_label = gappy(30, seed=8)
     fill = numpy.array(fill_of(kind, train))
@@ -312,9 +312,9 @@ def test_a_model_that_learned_no_fill_says_so(kfe):
 
 
 def test_cross_validation_fills_in_without_leaking(kfe):
-    """Each fold by hand: the fill of its training rows, a fit, and the accuracy on its test rows."""
+    """For each fold: the fills of its training rows, a fit, and the accuracy on its test rows."""
     table, label = gappy(60)
-    table[table[:, 2] > 0.8, 2] = 50  # a mean that depends on the rows
+    table[table[:, 2] > 0.8, 2] = 50  # so the mean depends on the rows
     write_gappy(kfe, "t.csv", table, label)
     spec = ["-m", "kfd", "-k", "rbf:gamma=0.5", "--scale", "standard", "--learner", "svm"]
     splits = [(numpy.arange(60)[k::4] + 1) for k in range(4)]
@@ -349,7 +349,7 @@ def test_rows_that_are_dropped_are_seen_in_the_output(kfe):
 
 
 def named(count=40, seed=4):
-    """Rows of id, a, b, c and the class, which a and b decide."""
+    """Rows of id, a, b, c and the class, which depends on a and b."""
     draw = numpy.random.default_rng(seed)
     table = draw.normal(size=(count, 3)).round(4)
     return [[f"p{i}", *row, "no yes".split()[int(row[0] + row[1] > 0)]] for i, row in enumerate(table)]
@@ -365,7 +365,7 @@ def columns(rows, *order):
 @pytest.mark.parametrize("flags", [["--id", "name"], ["--id", "1"], ["--drop", "name"], ["--drop", "1"],
                                    ["--select", "a,b,c"], ["--select", "2-4"], ["--drop", "na*"]])
 def test_columns_that_are_no_features(kfe, flags):
-    """The features are those of a file without the column."""
+    """The features equal those of a file without the column."""
     rows = named()
     write(kfe, "all.csv", rows, "name,a,b,c,class")
     write(kfe, "plain.csv", columns(rows, 1, 2, 3, 4), "a,b,c,class")
@@ -406,7 +406,7 @@ def test_row_numbers_without_a_name_are_left_out(kfe):
     write(kfe, "t.csv", rows, ",a,b,c,class")
     said = kfe.ok(*FIT_NAMED, "t.csv", "-o", "m.kfe").err
     assert "counts the rows" in said and "40 examples, 3 columns" in said
-    write(kfe, "t.csv", [[7 * i, *row[1:]] for i, row in enumerate(rows)], ",a,b,c,class")  # no row numbers
+    write(kfe, "t.csv", [[7 * i, *row[1:]] for i, row in enumerate(rows)], ",a,b,c,class")  # not row numbers
     assert "40 examples, 4 columns" in kfe.ok(*FIT_NAMED, "t.csv", "-o", "m.kfe").err
 
 
@@ -452,7 +452,7 @@ def test_info_says_that_models_contain_training_rows(kfe):
 
 
 def complete(kfe, *line):
-    """What the completion of bash offers for the last word of a line, split as bash splits it."""
+    """The completions that bash offers for the last word of a line, which is split as bash splits it."""
     kfe.write("complete.sh", kfe.ok("help", "--completion", "bash").out)
     script = 'source complete.sh; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kfe 2> /dev/null; echo "${COMPREPLY[*]}"'
     done = subprocess.run(["bash", "-c", script, "bash", *line], cwd=kfe.folder, capture_output=True, text=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Defaults that the data decides: the ridge, the number of neighbours, the dimensions of sldr."""
+"""Defaults that depend on the data: the ridge, the number of neighbours, the dimensions of sldr."""
 import json
 import random
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models that predict: fit --learner, predict, evaluate, cv, compare, and what they refuse."""
+"""Models that predict: fit --learner, predict, evaluate, cv, compare, and input that they refuse."""
 import csv
 import io
 import json
@@ -21,7 +21,7 @@ LEARNERS = ("knn", "svm", "linear-svm", "ls", "centroid")
 
 
 def clouds(seed, rows, classes, apart=1.5):
-    """Gaussian clouds in three dimensions that overlap, and the number of the cloud of each row."""
+    """Overlapping Gaussian clouds in three dimensions, and the number of each row's cloud."""
     random = np.random.default_rng(seed)
     code = np.arange(rows) % classes
     centres = apart * np.eye(max(classes, 3))[:, :3]
@@ -61,7 +61,7 @@ def test_predictions_before_and_after(kfe, learner):
     predicted = [row["label"] for row in rows_of(texts.pop())]
     truth = labels_of(kfe, "test.csv")
     assert set(predicted) <= {"red", "green", "blue"} and len(predicted) == 60
-    assert np.mean(np.array(predicted) == truth) > 0.5  # a third by chance
+    assert np.mean(np.array(predicted) == truth) > 0.5  # chance gives a third
 
 
 def test_scores_say_what_they_are_for(kfe):
@@ -135,7 +135,7 @@ def test_numbers_are_predicted_too(kfe):
     truth = np.array(labels_of(kfe, "test.csv"), float)
     rows = rows_of(kfe.ok("predict", "m.kfe", "test.csv").out)
     assert list(rows[0]) == ["value"]
-    np.testing.assert_allclose([float(row["value"]) for row in rows], truth, atol=1e-9)  # it is linear
+    np.testing.assert_allclose([float(row["value"]) for row in rows], truth, atol=1e-9)  # the target is linear
     kfe.ok("fit", "-q", "-m", "kpca", "-k", "rbf:gamma=0.1", "--dim", 5, "--learner", "svm", "train.csv", "-o", "m.kfe")
     predicted = np.array([float(row["value"]) for row in rows_of(kfe.ok("predict", "m.kfe", "test.csv").out)])
     metrics = json.loads(kfe.ok("evaluate", "m.kfe", "test.csv", "--json").out)["metrics"]
@@ -157,7 +157,7 @@ def test_ready_kernels_and_sparse_data(kfe):
     linear = rows_of(kfe.ok("predict", "linear.kfe", "x.csv", "--scores").out)
     assert [r["label"] for r in ready] == [r["label"] for r in linear]
     np.testing.assert_allclose([float(r["score a : b"]) for r in ready], [float(r["score a : b"]) for r in linear],
-                               atol=2e-2)  # the stopping rule of the solver is 1e-3
+                               atol=2e-2)  # the solver's tolerance is 1e-3
     kfe.ok("convert", "x.csv", "x.svm")
     for file in ("x.csv", "x.svm"):
         kfe.ok("fit", "-q", "-m", "none", "--learner", "linear-svm", file, "-o", f"{file}.kfe")
@@ -348,7 +348,7 @@ def test_comparing_ready_kernels_leaves_out_what_needs_columns(kfe):
     assert re.search(r"^koc ", done.out, re.M) and re.search(r"^none ", done.out, re.M)
 
 
-# ---- what is refused ----
+# ---- refused input ----
 
 @pytest.mark.parametrize("arguments, says", [
     (("fit", *PIPELINE, "--learner", "svn", "train.csv", "-o", "m.kfe"), ("svn", "did you mean svm?", "kfe learners")),
@@ -410,7 +410,7 @@ def test_the_kinds_of_targets_must_match(kfe):
     kfe.ok("fit", "-q", *PIPELINE, "--learner", "knn", "train.csv", "-o", "m.kfe")
     kfe.refused("evaluate", "m.kfe", "test.csv", "--task", "regress", says=("classes", "numbers"))
     kfe.ok("fit", "-q", "-m", "none", "--learner", "ls", "--task", "regress", "train.csv", "-o", "m.kfe")
-    assert "rmse" in kfe.ok("evaluate", "m.kfe", "test.csv").out  # few distinct numbers, and yet no classes
+    assert "rmse" in kfe.ok("evaluate", "m.kfe", "test.csv").out  # few distinct numbers, but not classes
     kfe.refused("evaluate", "m.kfe", "test.csv", "--metrics", "accuracy", says=("accuracy", "rmse"))
 
 
@@ -496,7 +496,7 @@ def test_man_pages_render(kfe, page):
         assert "class-weights" in text.replace("‐", "-").replace("−", "-") and "LEARNERS" in text
 
 
-# ---- what a model remembers of its training file ----
+# ---- what a model stores about its training file ----
 
 FIRST = "class,x,y\n" + "".join(f"{i % 2},{i % 2 * 3 + 0.1 * i},{(i * 7) % 5}\n" for i in range(20))
 
@@ -560,7 +560,7 @@ def test_settings_that_fail_do_not_end_a_search(kfe):
 
 
 def test_groups_are_kept_together(kfe):
-    """Three rows per subject, told by a column of the subject itself: groups take the advantage of it away."""
+    """Three rows per subject, and a column that identifies the subject: groups remove the advantage of that column."""
     random = np.random.default_rng(3)
     subject = np.repeat(np.arange(30), 3)
     x = random.normal(size=(30, 2))[subject] + 0.01 * random.normal(size=(90, 2))
@@ -613,7 +613,7 @@ def test_tune(kfe):
 
 
 def test_one_progress_line_for_a_search(kfe):
-    """Fits of the whole search, with the time left, on a terminal only."""
+    """Counts the fits of the whole search and the time left; on a terminal only."""
     kfe.ok("generate", "-q", "banana", "--n", "700", "-o", "b.csv")
     flags = ["cv", "-m", "none", "-k", "rbf", "--learner", "svm", "--grid", "gamma=0.1:10:log8", "--grid", "C=0.1:100:log8",
              "--folds", "5", "--inner-folds", "5", "b.csv", "--threads", "1"]

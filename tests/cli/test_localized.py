@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lmkl and sldr on the command line: what is reported, features, string views, selection, and clear refusals."""
+"""lmkl and sldr on the command line: reports, features, string views, selection, and clear refusals."""
 import json
 import random
 
@@ -14,7 +14,8 @@ def table(rows):
 
 
 def draw_views(seed, rows=ROWS):
-    """Each of left and right tells the classes apart on one side; the side stands in the first column of both."""
+    """View "left" separates the classes on one side, "right" on the other; the first column of both contains the
+    side."""
     draw = random.Random(seed)
     left, right, noise, labels = [], [], [], []
     for i in range(rows):
@@ -30,7 +31,7 @@ def draw_views(seed, rows=ROWS):
 
 @pytest.fixture
 def views(kfe):
-    """left.csv, right.csv, noise.csv, labels.csv; the same of new examples in the folder new."""
+    """Writes left.csv, right.csv, noise.csv and labels.csv, and the same for new examples in the folder new."""
     kfe.path("new").mkdir()
     for folder, seed in (("", 6), ("new/", 7)):
         left, right, noise, labels = draw_views(seed)
@@ -55,7 +56,7 @@ def accuracy(kfe, *arguments, labels="new/labels.csv"):
     return json.loads(told)["metrics"]["accuracy"]
 
 
-# ---- what is reported ----
+# ---- reports ----
 
 def test_what_is_not_used(views):
     fit(views, "sldr", "left.csv", "right.csv", "noise.csv")
@@ -130,7 +131,7 @@ def test_sparse_files(views, method):
 
 
 def spectrum(a, b, length=2):
-    """Substrings in common, counted one by one."""
+    """The number of common substrings, counted one by one."""
     pieces = [[text[i:i + length] for i in range(len(text) - length + 1)] for text in (a, b)]
     return sum(pieces[0].count(piece) * pieces[1].count(piece) for piece in set(pieces[0]))
 

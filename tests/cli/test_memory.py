@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--memory holds: every command stays below the limit plus a fixed allowance, or refuses beforehand."""
+"""--memory is respected: every command stays below the limit plus a fixed allowance, or refuses before it starts."""
 import gzip
 import io
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="sanitizers need memory of the
 MB = 1 << 20
 ALLOWANCE = 50 * MB
 
-# The peak of a process counts what it was before exec: this one is small.
+# The peak of a process includes its memory before exec, so a small process starts kfe.
 LAUNCHER = """
 import os, sys
 pid = os.fork()
@@ -33,14 +33,14 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def run(folder, *arguments):
-    """Exit status, standard error and peak in bytes."""
+    """Returns exit status, standard error and peak memory in bytes."""
     done = subprocess.run([sys.executable, "-S", "-c", LAUNCHER, KFE, *map(str, arguments)], cwd=folder, timeout=300,
                           capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "2"})
     return done.returncode, done.stderr, int(done.stdout.rsplit("peak ", 1)[1]) * 1024
 
 
 def check(folder, megabytes, *arguments):
-    """Runs with this limit; True if the command succeeded, False if it refused."""
+    """Runs with this limit; returns True if the command succeeded, False if it refused."""
     status, err, peak = run(folder, *arguments, "--memory", f"{megabytes}M")
     assert status in (0, 2), err
     if status == 2:
@@ -59,7 +59,7 @@ def data(tmp_path_factory):
 
 KERNELS = {"hsic-mkl": 2, "mkl": 2, "svm-mkl": 2, "lmkl": 2}
 METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint"]
-# svm-joint takes a minute where it may not factor the kernel matrix.
+# svm-joint takes a minute if it may not factor the kernel matrix.
 LIMITS = {"svm-joint": (28, 160)}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings of the library name parameters neutrally: {missing=mean}, never --missing mean (src/core/wording.h)."""
+"""Messages of the library name parameters neutrally: {missing=mean}, never --missing mean (src/core/wording.h)."""
 import json
 import pathlib
 import re
@@ -7,12 +7,12 @@ import re
 import pytest
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "src"
-WORDING = SOURCES / "core" / "wording.c"  # the one file that knows how hosts spell parameters
+WORDING = SOURCES / "core" / "wording.c"  # the only file that knows how hosts spell parameters
 MARK = re.compile(r"\{([A-Za-z][A-Za-z0-9-]*)(?:=([^{}]*))?\}")
 FLAG = re.compile(r"(?<![-\w])--[A-Za-z][\w-]*")
 TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\])'|\"(?:\\.|[^\"\\\n])*\"", re.S)
 
-# Calls that do not translate marks: a mark in their strings would reach the user as it is.
+# These calls do not translate marks: a mark in their strings would reach the user unchanged.
 UNTRANSLATED = ("kfe_i_text_puts", "kfe_i_text_printf", "kfe_i_text_add", "snprintf", "json_string", "json_pack")
 
 
@@ -21,7 +21,7 @@ def sources():
 
 
 def literals(text):
-    """Adjacent string literals joined, each with its place in the text; comments and characters are no strings."""
+    """Yields adjacent string literals joined, with their positions; skips comments and character constants."""
     joined, end = [], None
     for token in TOKEN.finditer(text):
         if token.group()[0] != '"':
@@ -35,7 +35,7 @@ def literals(text):
 
 
 def enclosing_call(text, place):
-    """The function whose arguments the place stands among; '' outside of calls."""
+    """The function whose arguments contain this position; '' outside of calls."""
     depth = 0
     for i in range(place - 1, -1, -1):
         if text[i] == ")":
@@ -57,11 +57,11 @@ def where(path, text, place):
 
 @pytest.fixture
 def parameters(kfe):
-    """Every parameter that the tables and the command line know, with the words it takes ([]: anything)."""
+    """All parameters of the tables and the command line, with their allowed words ([]: any value)."""
     known = {}
 
     def add_flags(*arguments):
-        # "  --missing WORD" begins the help of a flag; its words stand in the parenthesis that ends it.
+        # "  --missing WORD" starts the help of a flag; its words are in the parenthesis at the end.
         for help_text in re.split(r"\n(?=\s+(?:-\w, )?--)", kfe.ok(*arguments, "--help").out):
             name = re.match(r"\s+(?:-\w, )?--([\w-]+)", help_text)
             if name:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people really have on their disks. One test for each thing that once went wrong."""
+"""Unusual data of real users: one test for each case that once failed."""
 import json
 import os
 
@@ -52,7 +52,7 @@ def test_data_without_any_difference_is_bad_input(kfe, method):
 
 
 def test_no_width_comes_from_data_without_any_difference(kfe):
-    """Also where rounding makes a little of it: the mean of three sevens, summed in thirds, need not be seven."""
+    """Also if rounding adds a tiny difference: the mean of three sevens, summed in thirds, may differ from seven."""
     for value in ("7", "0", "0.1"):
         kfe.write("same.csv", "".join(f"{value},{value},{name}\n" for name in "abababa"))
         kfe.refused("fit", "-m", "kfd", "same.csv", "-o", "m.kfe", says=["variance is 0", "give gamma a number"])

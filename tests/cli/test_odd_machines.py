@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands on machines whose OpenMP is set up in unusual ways end, with the same result; the waiting of threads."""
+"""Commands end with the same result on machines with unusual OpenMP settings; how threads wait."""
 import os
 import pathlib
 import subprocess
@@ -22,7 +22,7 @@ def expected(data, tmp_path_factory):
 
 
 def features(data, folder, **environment):
-    """The features that a fit with two threads gives, under more variables of the environment."""
+    """The features of a fit with two threads and these environment variables."""
     settings = {**os.environ, **environment}
     model, output = folder / "m.kfe", folder / "z.csv"
     for arguments in (["fit", "-q", "-m", "kpca", "--dim", "2", "-k", "rbf:gamma=0.05", str(data), "-o", str(model)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output files: links, rights, leftovers, and what is found out before the work; control characters on a terminal."""
+"""Output files: links, permissions, leftovers, checks before the work starts, and control characters on a terminal."""
 import os
 import pty
 import shutil
@@ -35,7 +35,7 @@ def ready(kfe):
 @pytest.mark.parametrize("name", commands(""))
 def test_links_are_followed(ready, name):
     ready.path("kept").mkdir()
-    os.symlink("kept/target.csv", ready.path("link.csv"))  # dangling
+    os.symlink("kept/target.csv", ready.path("link.csv"))  # a dangling link
     ready.ok(*commands("link.csv")[name])
     assert ready.path("link.csv").is_symlink()
     first = ready.path("kept/target.csv").read_bytes()
@@ -46,7 +46,7 @@ def test_links_are_followed(ready, name):
 
 @pytest.mark.parametrize("name", [name for name in commands("") if name != "generate"])
 def test_outputs_are_checked_before_the_work(ready, name):
-    """The inputs are broken, so that a command that reads them first complains about them."""
+    """The inputs are broken: a command that read them first would complain about them instead."""
     for broken in ("small.csv", "m.kfe", "p.kfe"):
         ready.write(broken, "not what it should be")
     ready.path("folder").mkdir()
@@ -59,7 +59,7 @@ def test_outputs_are_checked_before_the_work(ready, name):
 
 @pytest.fixture
 def open_folder():
-    """A folder that everybody may use, since pytest's are private."""
+    """A folder that every user may use; pytest's folders are private."""
     folder = tempfile.mkdtemp()
     os.chmod(folder, 0o777)
     yield folder
@@ -100,7 +100,7 @@ def test_leftovers_of_killed_runs_are_removed(ready):
 
 
 def on_terminal(kfe, *arguments):
-    """What a terminal gets, standard output and error together."""
+    """Standard output and error together, as a terminal gets them."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([KFE, *arguments], cwd=kfe.folder, stdout=theirs, stderr=theirs, stdin=theirs)
     os.close(theirs)
@@ -120,7 +120,7 @@ def on_terminal(kfe, *arguments):
 
 @pytest.fixture
 def evil(kfe):
-    """Classes, columns and a file whose names a terminal would obey."""
+    """Names of classes, columns and a file that contain control sequences."""
     text = SMALL.replace(",a\n", f",{EVIL}a\n").replace("x,y", f"{EVIL}x,y")
     kfe.write(f"{EVIL}.csv", text)
     kfe.ok("fit", "-q", "-m", "koc", "--learner", "knn", f"{EVIL}.csv", "-o", "e.kfe")
@@ -148,7 +148,7 @@ def test_a_terminal_is_not_told_what_to_do(evil, arguments):
 
 
 def test_pipes_and_messages(evil):
-    """Data in a pipe keeps its bytes; a message never has control characters."""
+    """Data in a pipe keeps its bytes; a message never contains control characters."""
     assert EVIL in evil.ok("predict", "-q", "e.kfe", f"{EVIL}.csv").out
     assert EVIL in evil.ok("convert", "-q", f"{EVIL}.csv", "-").out
     assert "\\x1b]0;evil\\x07" in evil.refused("info", f"missing{EVIL}.kfe")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On published data, if the environment variable KFE_DATA names a folder that holds it: SET/SET.csv with the label last,
+"""Published data sets, if the environment variable KFE_DATA names their folder: SET/SET.csv with the label last,
 SET/SET.svm.gz for sparse text."""
 import os
 import pathlib
@@ -18,7 +18,7 @@ def data(name):
 
 
 def linear_accuracy(kfe, train_labels, test_labels):
-    """Of least squares on the features, for labels of -1 and 1."""
+    """Accuracy of least squares on the features, for labels of -1 and 1."""
     train, test = np.load(kfe.path("train.npy")), np.load(kfe.path("test.npy"))
     weights, *_ = np.linalg.lstsq(np.c_[train, np.ones(len(train))], train_labels, rcond=None)
     return np.mean(np.sign(np.c_[test, np.ones(len(test))] @ weights) == test_labels)
@@ -26,7 +26,7 @@ def linear_accuracy(kfe, train_labels, test_labels):
 
 @pytest.mark.parametrize("name, train_rows, gamma, published", [("banana", 400, 10, 0.891), ("twonorm", 400, 1 / 38, 0.976)])
 def test_koc_on_the_papers_own_sets(kfe, name, train_rows, gamma, published):
-    """Park & Park 2002, table 1: koc with these widths and a linear classifier, on the first of their 100 splits."""
+    """Park & Park 2002, table 1: koc with their widths and a linear classifier, on the first of their 100 splits."""
     lines = data(f"{name}/{name}.csv").read_text().splitlines(keepends=True)
     kfe.write("train.csv", "".join(lines[:train_rows]))
     kfe.write("test.csv", "".join(lines[train_rows:]))
@@ -51,7 +51,7 @@ def test_genes(kfe):
 
 
 def test_sparse_text(kfe):
-    """3,204 documents of 31,472 terms stay sparse: the fit takes a fraction of what a dense table would."""
+    """3,204 documents of 31,472 terms stay sparse: the fit takes a fraction of a dense table's memory."""
     path = data("la1/la1.svm.gz")
     kfe.ok("fit", "-q", "-m", "koc", "-k", "linear", "--memory", "100M", path, "-o", "m.kfe")
     kfe.ok("transform", "-q", "m.kfe", path, "-o", "z.npy")

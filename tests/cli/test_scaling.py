@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scale=auto standardises dense columns whose spreads differ by more than tenfold, says so and keeps it in the model."""
+"""scale=auto standardises dense columns whose spreads differ by more than tenfold, says so, and stores it in the
+model."""
 import json
 import math
 import random
@@ -8,7 +9,7 @@ import pytest
 
 
 def table(factors, rows=60, shift=0.0, seed=1):
-    """Two classes that the first column tells apart; column j is multiplied by factors[j]."""
+    """Two classes that the first column separates; column j is multiplied by factors[j]."""
     draw = random.Random(seed)
     lines = []
     for i in range(rows):
@@ -19,7 +20,7 @@ def table(factors, rows=60, shift=0.0, seed=1):
 
 
 def scaling(kfe, *arguments):
-    """The scaling in the model, and what the fit said."""
+    """The scaling stored in the model, and the messages of the fit."""
     done = kfe.ok("fit", *arguments, "-o", "m.kfe")
     views = json.loads(kfe.ok("info", "m.kfe", "--json").out)["views"]
     return [view["scale"] for view in views], done.err
@@ -81,7 +82,7 @@ def fold_scores(kfe, *arguments):
 
 @pytest.mark.parametrize("kernel", ["rbf:gamma=0.3", "rbf"])
 def test_every_training_part_learns_its_own_scaling(kfe, kernel):
-    """One example is far out. The fold that tests it has even training rows; the others have uneven ones."""
+    """One example is an outlier. Its own fold has training rows of equal spreads; the other folds do not."""
     kfe.write("even.csv", table([1, 3, 1, 1]))
     kfe.write("uneven.csv", table([1, 100, 1, 1]))
     kfe.write("outlier.csv", table([1, 3, 1, 1]) + "0,4000,0,0,a\n")

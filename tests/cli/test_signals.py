@@ -55,7 +55,7 @@ def test_interrupted_while_waiting_for_input(kfe):
 
 
 def test_ignored_signals_stay_ignored(kfe):
-    """As under nohup."""
+    """As under nohup: ignored signals stay ignored."""
     process = subprocess.Popen(["sh", "-c", f'trap "" HUP; exec "{KFE}" convert - out.csv'], cwd=kfe.folder,
                                stdin=subprocess.PIPE)
     time.sleep(1)
@@ -71,7 +71,7 @@ def test_closed_pipe_is_quiet(kfe):
 
 
 def on_terminal(kfe, *arguments):
-    """Standard error on a terminal; what was shown there."""
+    """Runs kfe with standard error on a terminal and returns its output there."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([KFE, *map(str, arguments)], cwd=kfe.folder, stderr=theirs,
                                env={**os.environ, "TERM": "xterm"})

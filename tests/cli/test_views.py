@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several views of the same examples on the command line: names, kernels of their own, and mkl."""
+"""Several views of the same examples on the command line: names, kernels per view, and mkl."""
 import json
 import random
 
@@ -10,7 +10,7 @@ ROWS = 40
 
 @pytest.fixture
 def views(kfe):
-    """Two views and labels: signal.csv tells the classes apart, noise.csv does not."""
+    """Two views and labels: signal.csv separates the classes, noise.csv does not."""
     draw = random.Random(1)
     classes = ["yes" if i % 2 else "no" for i in range(ROWS)]
     signal = [[draw.gauss(2 if c == "yes" else -2, 1), draw.gauss(0, 1)] for c in classes]

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A malloc to preload, which fails the n-th call that is made from inside certain shared libraries, and counts what they
- * take. Used by test_dependencies.py. Environment:
- *     KFE_FAIL_LIBRARIES   beginnings of names of libraries, with commas: libsvm,libstdc++
- *     KFE_FAIL_AT          which call fails, from 1; 0: none
+ * A malloc for LD_PRELOAD that fails the n-th call from inside certain shared libraries, and counts their
+ * calls and memory. Used by test_dependencies.py. Environment:
+ *     KFE_FAIL_LIBRARIES   prefixes of library names, separated by commas: libsvm,libstdc++
+ *     KFE_FAIL_AT          the call that fails, from 1; 0: none
  *     KFE_FAIL_REPORT      file that gets "calls peak-bytes" at exit
- * An operator new calls malloc from libstdc++, so libraries in C++ are named together with it. For glibc.
+ * In C++, operator new calls malloc from libstdc++, so name libstdc++ together with C++ libraries. For
+ * glibc.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +36,7 @@ static long fail_at;
 static long calls;
 static size_t held, peak;
 
-/* Blocks of the libraries, by address. */
+/* The libraries' blocks, by address. */
 static struct {
     void *block;
     size_t size;
@@ -146,7 +147,7 @@ static void note(const void *caller, void *block, size_t size)
     unlock();
 }
 
-/* Entries behind a removed one must still be found: they are put in again. */
+/* Entries after a removed one must still be found, so they are inserted again. */
 static void forget(void *block)
 {
     if (range_count == 0 || !block)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that ends inside LAPACK, BLAS, OpenMP, LIBSVM, LIBLINEAR, Clp and CSDP.
+"""Failing allocations inside LAPACK, BLAS, OpenMP, LIBSVM, LIBLINEAR, Clp and CSDP.
 
-Sweeps fail one allocation of a library at a time. The outcome must be one of those listed for the library; in no case is a
-model written that differs from the right one. LIBSVM, LIBLINEAR, Clp and CSDP do not survive a failed allocation, so kfe
-asks beforehand for as much as they may take: those bounds are measured, and a limit of the address space, which makes
-memory end for real, must give a message and never a signal.
+Sweeps fail one allocation of a library at a time. The outcome must be one of those listed for the library, and kfe must
+never write a wrong model. LIBSVM, LIBLINEAR, Clp and CSDP do not survive a failed allocation, so kfe first reserves as much
+memory as they may take. The tests measure these bounds, and a limited address space, where memory really runs out, must
+give a message and never a signal.
 """
 import os
 import resource
@@ -14,7 +14,7 @@ import pytest
 
 KFE = os.environ.get("KFE", "kfe")
 PRELOAD = os.environ["FAILING_MALLOC"]
-MOST_RUNS = 24  # for each library: all calls, or so many of them
+MOST_RUNS = 24  # per library: all calls, or this many of them
 
 SVM = ["-m", "pca", "--dim", "3", "--learner", "svm"]
 LINEAR_SVM = ["-m", "pca", "--dim", "3", "--learner", "linear-svm"]
@@ -35,7 +35,7 @@ def environment(**more):
 
 
 def fit(folder, arguments, libraries="none", at=0):
-    """Status, messages and model of a fit whose `at`-th allocation inside the libraries fails."""
+    """Exit status, messages and model of a fit whose `at`-th allocation inside the libraries fails."""
     report, model = folder / "report", folder / "m.kfe"
     for path in report, model:
         path.unlink(missing_ok=True)
@@ -59,7 +59,7 @@ def outcome(right, status, messages, model):
     return "exits" if messages else "silent"
 
 
-# What may happen when an allocation of a library fails. "exits": the library ends the process with its own message.
+# The allowed outcomes if an allocation of a library fails. "exits": the library ends the process with its own message.
 SWEEPS = [
     ("libopenblas,libblas", ["-m", "kpca", "-k", "rbf", "--dim", "3", "some.csv"], {"right", "exits", "dies"}),
     ("libgomp", ["-m", "kpca", "-k", "rbf", "--dim", "3", "train.csv"], {"right", "exits"}),
@@ -99,7 +99,7 @@ def test_no_allocation_beside_the_context(folder, library):
 
 
 def libsvm_bytes(rows, megabytes):
-    """What src/learn/library_memory.c asks for."""
+    """The amount that src/learn/library_memory.c reserves."""
     return 1e6 + 528 * rows + 9 / 8 * min(megabytes * 2**20, 4 * rows * rows + 64 * rows)
 
 
@@ -133,7 +133,7 @@ def test_solvers_take_no_more_than_was_checked(folder, arguments, libraries, mos
 
 
 def run_within(folder, megabytes, *arguments):
-    """Exit status and messages of kfe with a limited address space; OpenBLAS waits without end for its buffers."""
+    """Exit status and messages of kfe with a limited address space. OpenBLAS would wait forever for its buffers."""
     limit = int(megabytes * 2**20)
     try:
         done = subprocess.run([KFE, *arguments], cwd=folder, capture_output=True, timeout=8, env=environment(),
@@ -145,7 +145,7 @@ def run_within(folder, megabytes, *arguments):
 
 @pytest.fixture(scope="module")
 def least(folder):
-    """The least address space, in MB, with which kfe starts and reads the data."""
+    """The smallest address space, in MB, with which kfe starts and reads the data."""
     low, high = 16, 1024
     while high - low > 8:
         middle = (low + high) / 2
@@ -155,7 +155,7 @@ def least(folder):
 
 
 def test_end_of_the_address_space_gives_a_message(folder, least):
-    """LIBSVM would take up to 31 MB, and die if it did not get them."""
+    """LIBSVM would need up to 31 MB and crash without them."""
     for extra in 4, 12, 20:
         status, messages = run_within(folder, least + extra, "fit", "-q", "-m", "none", "many.csv", "--learner", "svm",
                                       "--learner-kernel", "rbf:gamma=0.5", "--multiclass", "ovr", "-o", "limited.kfe")

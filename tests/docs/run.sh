@@ -14,7 +14,7 @@ fi
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 "$cmake" --install "$build" --prefix "$prefix" > "$prefix/log" || { cat "$prefix/log"; exit 1; }
-# Pages and programs use what a user has: the installed command, library and package.
+# Pages and programs use the installed command, library and package, as users do.
 libraries=$(dirname "$(find "$prefix" -name libkfe.so)")
 export PATH=$prefix/bin:$PATH PKG_CONFIG_PATH=$libraries/pkgconfig LD_LIBRARY_PATH=$libraries
 export PYTHONPATH=$PWD/../../python OMP_NUM_THREADS=1 MPLBACKEND=Agg PYTHONDONTWRITEBYTECODE=1

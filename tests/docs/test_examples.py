@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts in examples/ make their pictures, and the pictures show something."""
+"""The scripts in examples/ create their pictures, and the pictures are not empty."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pages
 import pytest
 
 SCRIPTS = sorted((pages.ROOT / "examples").glob("*.py"))
-# Of methods that a library may not have.
+# Examples of methods that a library may lack.
 NEEDS = {"sldr_gate": "SLDR"}
 
 

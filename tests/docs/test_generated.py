@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that docs/generate.py makes have everything in them, and the commands on them work."""
+"""The pages of docs/generate.py are complete, and the commands on them work."""
 import json
 import os
 import re
@@ -70,7 +70,7 @@ def test_every_command_is_there(reference):
 
 
 def test_examples_of_methods_work(reference, tmp_path):
-    """Each on two views of two crescents, with their labels apart."""
+    """Runs each example on two views of two crescents, with the labels in a separate file."""
     text = output(KFE, "generate", "banana", "--n", "40")
     header, *rows = [line.split(",") for line in text.splitlines()]
     wide = [[*row[:2], str(float(row[0]) * float(row[1])), row[2]] for row in rows]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs the fuzzing harnesses for a machine that has neither compilers nor libraries: harnesses, every shared library
-# with the loader, corpora, and go.sh, which runs them all at once.
+# Packs the fuzzing harnesses for a machine without compilers and libraries: harnesses, all shared libraries with the
+# loader, corpora, and go.sh, which runs all harnesses at once.
 # usage: tests/fuzz/bundle.sh BUILD_DIR FOLDER
 # There:  FOLDER/go.sh SECONDS OUTPUT_DIR     then here: tests/fuzz/absorb.sh BUILD_DIR OUTPUT_DIR
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs all harnesses of a bundle (bundle.sh) at once, sixteen processes, each with a copy of its corpus.
-# usage: go.sh SECONDS OUTPUT_DIR     the last fifth of the time, at most 90 s, minimises what was found
+# usage: go.sh SECONDS OUTPUT_DIR     the last fifth of the time, at most 90 s, is for minimising the inputs found
 # Leaves summary.txt (executions, coverage, corpus by harness), findings.tar.gz (inputs that fail, with logs) and
 # corpus.tar.gz (new inputs that reach new code) in OUTPUT_DIR.
 set -uo pipefail
@@ -15,7 +15,7 @@ saving=$((total / 5 < 90 ? total / 5 : 90))
 fuzzing=$((total - saving))
 export work fuzzing saving OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive TMPDIR=$work/tmp PATH=${PATH:-/usr/bin:/bin}
 
-# A harness under the loader and the libraries of the bundle. libFuzzer starts itself again to merge: as this program.
+# Starts a harness with the bundle's loader and libraries. To merge, libFuzzer starts itself again, as this program.
 for harness in "$work"/bin/fuzz_*; do
     name=${harness##*/}
     printf '#!/bin/bash\nexec %q --argv0 %q --library-path %q %q "$@"\n' "$work/lib/ld-linux-x86-64.so.2" "$work/$name" \
@@ -23,7 +23,7 @@ for harness in "$work"/bin/fuzz_*; do
     chmod +x "$work/$name"
 done
 
-# The leak check needs ptrace, which some containers refuse.
+# The leak check needs ptrace, which some containers forbid.
 leaks=1
 export ASAN_OPTIONS=allocator_release_to_os_interval_ms=-1
 "$work/fuzz_csv" -detect_leaks=1 "$work"/corpus/csv/* > "$work/logs/leak-check" 2>&1 || leaks=0
@@ -31,7 +31,7 @@ export ASAN_OPTIONS=allocator_release_to_os_interval_ms=-1
 export leaks
 options=(-rss_limit_mb=3000 -timeout=25 -max_len=65536)
 
-fuzz() { # HARNESS INSTANCE SECONDS      starts again after a finding, at most 40 times
+fuzz() {  # HARNESS INSTANCE SECONDS      restarts after a finding, at most 40 times
     local name=$1 live=$work/live/$1-$2 until=$((SECONDS + $3)) try left
     mkdir -p "$live"
     cp -r "$work/corpus/${name#fuzz_}/." "$live"
@@ -55,11 +55,11 @@ lanes() {
 }
 lanes
 
-merge() { # HARNESS      keeps what the corpus of the bundle does not reach
+merge() {  # HARNESS      keeps inputs that reach code which the bundle's corpus does not
     local short=${1#fuzz_}
     mkdir -p "$work/new/$short"
     cp -r "$work/corpus/$short/." "$work/new/$short"
-    # merging that takes too long: some small new inputs, as they are
+    # if merging took too long: some small new inputs, unmerged
     timeout "$saving" "$work/$1" "${options[@]}" -merge=1 "$work/new/$short" "$work"/live/"$1"-* > "$work/logs/$1-merge.log" 2>&1 ||
         find "$work"/live/"$1"-* -type f -size -4k | tail -n 1000 | xargs -r cp -n -t "$work/new/$short" 2> /dev/null
     (cd "$work/new/$short" && for file in *; do [[ ! -e $work/corpus/$short/$file ]] || rm -f "$file"; done)
@@ -88,7 +88,7 @@ summarise() {
 }
 summarise > "$out/summary.txt"
 cat "$out/summary.txt"
-# The end of a log says what happened; inputs that fail are small.
+# The end of a log shows what happened; inputs that fail are small.
 for log in "$work"/logs/*.log; do tail -c 12000 "$log" > "$log.tail" && mv "$log.tail" "$log"; done
 find "$work/found" -size +200k -delete
 tar -C "$work" -czf "$out/findings.tar.gz" found logs

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes for hours and keeps what it learned: builds the harnesses, shares the time among them, and adds new inputs,
-# minimised, to tests/fuzz/corpus. Look at `git status tests/fuzz/corpus` afterwards and keep what is small.
+# Fuzzes for hours and keeps the results: builds the harnesses, shares the time among them, and adds new minimised
+# inputs to tests/fuzz/corpus. Check `git status tests/fuzz/corpus` afterwards and commit the small ones.
 # usage: tests/fuzz/long.sh HOURS [HARNESS...]     HOURS of processor time in all, for example 2 or 0.5
 set -euo pipefail
 cd "$(dirname "$0")/../.."

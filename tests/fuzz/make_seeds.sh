@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the seeds of fuzz_use: one small model of each kind of projector, predictor, data and kernel.
-# usage: tests/fuzz/make_seeds.sh KFE [FOLDER]     KFE: the command; FOLDER: where to (tests/fuzz/corpus/use)
+# Makes the seeds of fuzz_use: one small model for each kind of projector, predictor, data and kernel.
+# usage: tests/fuzz/make_seeds.sh KFE [FOLDER]     KFE: the command; FOLDER: the output (tests/fuzz/corpus/use)
 set -euo pipefail
 kfe=$(realpath "${1:?usage: make_seeds.sh KFE [FOLDER]}")
 out=$(realpath -m "${2:-$(dirname "$0")/corpus/use}")

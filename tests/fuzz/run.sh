@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Replays the corpus of every fuzzing harness, then lets each look for new inputs for some seconds.
+# Replays the corpus of every fuzzing harness, then searches for new inputs for some seconds per harness.
 # usage: tests/fuzz/run.sh BUILD_DIR SECONDS [HARNESS...]     SECONDS 0: replay only
-# An input that fails is left in BUILD_DIR/found, with the log; GROW=1 adds new inputs to the corpora, minimised.
+# A failing input is left in BUILD_DIR/found with its log. GROW=1 adds new minimised inputs to the corpora.
 set -uo pipefail
 build=$(realpath "${1:?usage: run.sh BUILD_DIR SECONDS [HARNESS...]}") seconds=${2:?} here=$(cd "$(dirname "$0")" && pwd)
 shift 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program: everything through the installed header and library. */
+/* A user's program that uses only the installed header and library. */
 #include <stdio.h>
 #include <string.h>
 

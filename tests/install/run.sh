@@ -82,14 +82,14 @@ for page in "$prefix"/share/man/man1/*.1; do
         test -z "$warnings" || { echo "$warnings"; exit 1; }
     fi
     if command -v mandoc > /dev/null; then
-        # No date: the same sources give the same page.
+        # Without a date, so that the same sources give the same page.
         warnings=$(mandoc -T lint -W warning "$page" | grep -v 'missing date' || true)
         test -z "$warnings" || { echo "$warnings"; exit 1; }
     fi
 done
 
 step "completion"
-completions() { # words of the line, the last one being completed
+completions() {  # words of the line; the last one is completed
     bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kfe; printf "%s\n" "${COMPREPLY[@]}"' \
         "$prefix/share/bash-completion/completions/kfe" "$@"
 }

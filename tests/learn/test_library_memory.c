@@ -53,7 +53,7 @@ static void *at_most_a_megabyte(void *user, void *block, size_t size)
     return size > 1 << 20 ? NULL : realloc(block, size);
 }
 
-static void test_memory_beyond_the_limit(void **state)
+static void test_memory_that_the_allocator_refuses(void **state)
 {
     kfe_context *ctx = NULL;
 
@@ -70,7 +70,7 @@ int main(void)
         with_context(test_cache_is_no_larger_than_the_matrix),
         with_context(test_cache_shrinks_to_the_limit),
         with_context(test_too_little_memory_is_refused),
-        cmocka_unit_test(test_memory_beyond_the_limit),
+        cmocka_unit_test(test_memory_that_the_allocator_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

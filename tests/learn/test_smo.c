@@ -457,7 +457,7 @@ static void test_bad_arguments(void **state)
     smo_free_problem(&p);
 }
 
-static void test_malformed_kernels_are_refused(void **state)
+static void test_huge_kernel_values_are_refused(void **state)
 {
     kfe_context *ctx = *state;
     smo_problem p = smo_make_points(5, 10, 3, 0.5);
@@ -581,7 +581,7 @@ int main(void)
         with_context(test_iteration_limit_is_a_warning),
         with_context(test_huge_kernel_values_end_soon),
         with_context(test_bad_arguments),
-        with_context(test_malformed_kernels_are_refused),
+        with_context(test_huge_kernel_values_are_refused),
         with_context(test_cancel),
         with_context(test_every_allocation_may_fail),
         with_context(test_iterations_do_not_allocate),

@@ -10,6 +10,6 @@ if ! /usr/bin/python3 -c 'import pytest, numpy, scipy, sklearn, pandas' 2> /dev/
     echo "skipped: Debian's python3-pytest, python3-sklearn and python3-pandas are not installed"
     exit 77
 fi
-# Threads of two OpenMP programs that wait for each other spin: one each is faster on small matrices.
+# Waiting OpenMP threads of two programs spin and slow each other down: with small matrices one thread each is faster.
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs tests

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of kfe.h through ctypes as the tests need."""
+"""The part of kfe.h that the tests need, through ctypes."""
 import ctypes
 import os
 import pathlib
@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "kfe"))
-from _abi import Matrix  # noqa: E402: the structures of kfe.h
+from _abi import Matrix  # noqa: E402  (the structures of kfe.h)
 
 
 class Failure(Exception):
-    """A call that did not succeed, with the library's message."""
+    """A failed call, with the library's message."""
 
 
 class Kfe:
@@ -38,7 +38,7 @@ class Kfe:
         self.free("context", self.context)
 
     def wrap(self, x):
-        """A data set that refers to the memory of x, and what must stay alive for it."""
+        """A data set that refers to the memory of x, and the objects that must stay alive for it."""
         data = c_void_p()
         if scipy.sparse.issparse(x):
             x = x.tocsr().sorted_indices()
@@ -52,7 +52,7 @@ class Kfe:
         return data, kept
 
     def take(self, matrix):
-        """The values of a matrix of the library, which is freed."""
+        """Copies the values of a library matrix and frees the matrix."""
         flat = np.ctypeslib.as_array(ctypes.cast(matrix.values, POINTER(c_double)), (matrix.rows * matrix.stride,))
         values = flat.reshape(matrix.rows, matrix.stride)[:, :matrix.cols].copy()
         self.free("matrix", byref(matrix))
@@ -72,7 +72,7 @@ class Kfe:
         return self.take(matrix)
 
     def features(self, method, params, kernel, train, *others, targets=None):
-        """Fits on `train`, to real targets if there are any; the features of each of `others`."""
+        """Fits on `train`, with real targets if given; returns the features of each of `others`."""
         spec, model = c_void_p(), c_void_p()
         data, kept = self.wrap(train)
         if targets is not None:

@@ -15,7 +15,7 @@ from libkfe import Failure
 
 
 def make(seed, rows, cols, nonnegative=False):
-    """Half zeros, with a row of zeros and a repeated row."""
+    """Half of the entries are zero; one row is all zeros and one row is repeated."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, cols)) * (rng.random((rows, cols)) < 0.5)
     x[1], x[2] = 0, x[0]
@@ -50,7 +50,7 @@ def test_kernel(kfe, kernel, formula, options, nonnegative, rows_kind, columns_k
     kinds = {"dense": lambda m: m, "csr": scipy.sparse.csr_matrix}
     got = kfe.kernel_matrix(kernel, kinds[rows_kind](x), kinds[columns_kind](y))
     expected = formula(x, y, **options)
-    # both sides round: some tens of operations on numbers of this size
+    # both sides round: a few dozen operations on numbers of this size
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-13 * np.abs(expected).max())
 
 
@@ -111,7 +111,7 @@ def test_pca(kfe, shape, sparse):
 
 
 def test_kernel_pca_on_the_command_line(tmp_path):
-    """The same through files: numbers survive the way there and back."""
+    """The same through files: numbers survive writing and reading."""
     train, new = make(10, 80, 6), make(11, 25, 6)
     np.save(tmp_path / "train.npy", train)
     np.savetxt(tmp_path / "new.csv", new, delimiter=",", fmt="%.17g")

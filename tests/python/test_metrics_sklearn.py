@@ -9,11 +9,11 @@ pytest.importorskip("sklearn")
 import scipy.stats
 from sklearn import metrics
 
-TOLERANCE = 1e-12  # both sides sum some hundreds of numbers around 1
+TOLERANCE = 1e-12  # both sides sum a few hundred numbers around 1
 
 
 def pointer(array, kind):
-    """The array as the library wants it, which must stay alive, and its address."""
+    """The array in the library's type, which the caller must keep alive, and its address."""
     if array is None:
         return None, None
     kept = np.ascontiguousarray(array, kind)
@@ -45,7 +45,7 @@ def paired_test(kfe, a, b, test_share=0.0):
 
 
 def make_classes(seed, rows, classes):
-    """Predictions that are right half of the time, and scores of few distinct values. The last class is rare."""
+    """Predictions that are right half of the time, and scores with few distinct values. The last class is rare."""
     rng = np.random.default_rng(seed)
     truth = np.minimum(rng.integers(0, 2 * classes - 1, rows) // 2, classes - 1)
     predicted = np.where(rng.random(rows) < 0.5, truth, rng.integers(0, classes, rows))
@@ -71,7 +71,7 @@ def test_counts(kfe, seed, rows, classes):
 
 
 def test_f1_of_classes_in_one_list_only(kfe):
-    """Class 2 is only in the truth, 3 only among the predictions, 4 nowhere."""
+    """Class 2 occurs only in the truth, class 3 only in the predictions, class 4 nowhere."""
     truth, predicted = np.array([0, 0, 1, 1, 2, 2, 0]), np.array([0, 1, 1, 1, 3, 0, 0])
     expected = metrics.f1_score(truth, predicted, average="macro", zero_division=0)
     assert of_classes(kfe, "f1", 5, truth, predicted) == pytest.approx(expected, abs=TOLERANCE)
@@ -79,12 +79,12 @@ def test_f1_of_classes_in_one_list_only(kfe):
 
 @pytest.mark.parametrize("seed, rows, classes", CASES)
 def test_one_against_the_rest(kfe, seed, rows, classes):
-    """Membership of each class is one binary problem; the Hamming loss is their mean error."""
+    """Membership in each class is a binary problem; the Hamming loss is the mean of their errors."""
     truth, predicted, scores = make_classes(seed, rows, classes)
     members = truth[:, None] == np.arange(classes)
     by_score = metrics.hamming_loss(members, scores > 0)
     by_label = metrics.hamming_loss(members, predicted[:, None] == np.arange(classes))
-    assert np.any(scores == 0)  # which is not above zero
+    assert np.any(scores == 0)  # a score of zero is not above zero
     assert of_classes(kfe, "ovr-error", classes, truth, predicted, scores) == pytest.approx(by_score, abs=TOLERANCE)
     assert of_classes(kfe, "ovr-error", classes, truth, predicted) == pytest.approx(by_label, abs=TOLERANCE)
     error = 1 - metrics.accuracy_score(truth, predicted)
@@ -115,7 +115,7 @@ def test_values(kfe, rows, cols):
         np.sqrt(metrics.mean_squared_error(truth, predicted)), rel=TOLERANCE)
     assert of_values(kfe, "mae", truth, predicted) == pytest.approx(
         metrics.mean_absolute_error(truth, predicted), rel=TOLERANCE)
-    # 1 − residual/variation: what cancels in the variation about a mean of 5 is lost
+    # 1 − residual/variation loses the digits that cancel in the variation about a mean of 5
     assert of_values(kfe, "r2", truth, predicted) == pytest.approx(metrics.r2_score(truth, predicted), rel=1e-9)
 
 
@@ -132,7 +132,7 @@ def test_paired_t(kfe, count):
 
 @pytest.mark.parametrize("train, test", [(90, 10), (50, 50)])
 def test_corrected_t(kfe, train, test):
-    """The plain statistic, shrunk as the formula says."""
+    """The plain statistic, reduced by the formula's factor."""
     rng = np.random.default_rng(train)
     a, b = rng.normal(size=30) + 0.5, rng.normal(size=30)
     plain = scipy.stats.ttest_rel(a, b).statistic
@@ -144,7 +144,7 @@ def test_corrected_t(kfe, train, test):
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 10, 29, 99, 1000, 9999, 100000])
 def test_student_tail(kfe, degrees):
-    """Pairs made to have the statistic t: differences m ± 1 of mean square chosen for it."""
+    """Pairs with the statistic t: differences m ± 1 with the mean that gives t."""
     signs = np.where(np.arange(degrees + 1) % 2, 1.0, -1.0)
     signs -= signs.mean()
     deviation = signs.std(ddof=1) / np.sqrt(degrees + 1)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Partial least squares with one and with several targets against scikit-learn, whose weights have length one and
-whose deflation is that of Wold, as ours."""
+"""Partial least squares with one and with several targets against scikit-learn, whose weights have norm one and
+whose deflation is Wold's, like ours."""
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
 from sklearn.cross_decomposition import PLSRegression
 
-# Theirs is a power iteration that ends when weights change by less than its tolerance, squared.
+# scikit-learn uses a power iteration that stops when the squared change of the weights falls below its tolerance.
 TOLERANCE = 1e-7
 
 
@@ -36,7 +36,7 @@ def test_scores(kfe, rows, cols, targets):
 
 
 def test_kernel_form(kfe):
-    """With a linear kernel the dual gives what the primal gives."""
+    """With a linear kernel the dual form equals the primal form."""
     x, y = problem(40, 6, 2)
     theirs = PLSRegression(n_components=3, scale=False, tol=1e-15, max_iter=100000).fit(x, y)
     (dual,) = kfe.features("kpls", "dim=3", "linear", x, x, targets=y)

@@ -38,6 +38,6 @@ echo "-- the method is listed, has help, and works"
 head -n 3 "$work/features.csv"
 
 echo "-- the conformance suite runs it"
-# Kept in a file: grep -q would close the pipe on ctest.
+# The list goes through a file, because grep -q would close ctest's pipe.
 (cd "$work/build" && ctest -R conformance -V) > "$work/log" 2>&1 || { tail -n 60 "$work/log"; exit 1; }
 grep -m 3 scratch "$work/log"

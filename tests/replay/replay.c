@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzzing harness on the files and folders named, without libFuzzer: with any compiler, and under valgrind. */
+/* Runs a fuzzing harness on the named files and folders without libFuzzer, so with any compiler and under
+ * valgrind. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most);
 
-/* The mutators of the harnesses refer to it; nothing is mutated here. */
+/* The harnesses' mutators refer to this function; nothing calls them here. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most)
 {
     (void)bytes;
@@ -68,5 +69,5 @@ int main(int count, char **arguments)
             done += run_file(arguments[i]);
     }
     printf("%d inputs\n", done);
-    return done > 0 ? 0 : 2; /* no input: nothing was tested */
+    return done > 0 ? 0 : 2; /* without input nothing was tested */
 }

@@ -22,9 +22,9 @@ typedef struct support_sweep {
 } support_sweep;
 
 /* Fails the test unless
- * - the use succeeds without failing allocations and makes at least `at_least` allocations,
- * - each failing allocation, except `harmless` ones, gives KFE_ENOMEM with a message,
- * - nothing stays allocated.
+ *   - the use succeeds without failing allocations and makes at least `at_least` allocations,
+ *   - each failing allocation, except `harmless` ones, gives KFE_ENOMEM with a message,
+ *   - nothing stays allocated.
  * With several threads the failing allocation may never be reached; the use may then end in KFE_OK.
  * Returns the number of allocations of a use without failures. */
 int64_t support_sweep_run(const support_sweep *sweep);

@@ -2,7 +2,7 @@
 /*
  * Continuum regression against an exhaustive search. With three columns every unit direction is a point of
  * the sphere, and a grid over the sphere, refined around its best point, finds the global maximum of
- * ‖YᵀXu‖²(uᵀXᵀXu)^(γ−1)
+ *   ‖YᵀXu‖²(uᵀXᵀXu)^(γ−1)
  * The search runs for the first feature and, on the deflated data, for the second; for γ over six decades;
  * for one target and for several. (The best unit combination c of several targets has (cᵀYᵀXu)² = ‖YᵀXu‖².)
  */
