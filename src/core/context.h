@@ -5,6 +5,14 @@
 
 #include "kfe.h"
 
+/* How fast this machine computes, in operations and bytes per second, with this many threads (gram/solve/cost.h). */
+typedef struct kfe_i_rates {
+    int threads; /* 0: not measured yet */
+    double dgemm, sgemm;
+    double dpotrf, spftrf; /* at the order at which they were measured */
+    double bytes;          /* read from memory */
+} kfe_i_rates;
+
 struct kfe_context {
     kfe_reallocate_fn reallocate;
     void *reallocate_user;
@@ -21,6 +29,7 @@ struct kfe_context {
     void *progress_user;
     kfe_cancel_fn cancel;
     void *cancel_user;
+    kfe_i_rates rates;
     struct kfe_i_search *search; /* that is going on (search.h); NULL: none */
     void *scratch;               /* kept from call to call (kfe_i_scratch) */
     int64_t scratch_size;

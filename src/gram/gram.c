@@ -146,6 +146,34 @@ kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int6
     return gram->form->columns(gram, index, count, out);
 }
 
+/* Reads the rows listed of a few columns at a time. */
+static kfe_status among_by_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    enum { GROUP = 64 };
+    kfe_status status = KFE_OK;
+    int64_t most = count < GROUP ? count : GROUP;
+    double *columns = NULL;
+
+    KFE_ALLOC(gram->ctx, columns, gram->size * most);
+    for (int64_t first = 0; first < count; first += GROUP) {
+        int64_t wide = count - first < GROUP ? count - first : GROUP;
+        KFE_TRY(gram->form->columns(gram, index + first, wide, columns));
+        for (int64_t i = 0; i < count; i++)
+            memcpy(out + i * count + first, columns + index[i] * wide, (size_t)wide * sizeof *out);
+    }
+cleanup:
+    kfe_i_free(gram->ctx, columns);
+    return status;
+}
+
+kfe_status kfe_i_gram_among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    assert(kfe_i_all_below(index, count, gram->size));
+    if (gram->form->among)
+        return gram->form->among(gram, index, count, out);
+    return among_by_columns(gram, index, count, out);
+}
+
 kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out)
 {
     assert(gram->size >= 0 && out);

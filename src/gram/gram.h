@@ -20,6 +20,8 @@ typedef struct kfe_i_gram_form {
     /* out (n × count) = the columns listed */
     kfe_status (*columns)(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
     kfe_status (*diagonal)(const kfe_i_gram *gram, double *out);
+    /* out (count × count) = the entries among the examples listed; NULL: read from `columns`. */
+    kfe_status (*among)(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
     /* out = G v. Uses the operator's workspace, so that iterations do not allocate. */
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: computed by `times`. */
@@ -107,12 +109,15 @@ const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index);
 kfe_status kfe_i_gram_block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
                             double *out, int64_t stride);
 kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
+/* out (count × count) = the entries among the examples listed, which may be listed twice. */
+kfe_status kfe_i_gram_among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
 kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out);
 kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
 /* The whole matrix, n × n, freed by the caller. */
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);
-/* (G + ridge·I) out = right, for k right-hand sides, to a relative residual of `tolerance` in each (solve.c).
+/* (G + ridge·I) out = right, for k right-hand sides, to a relative residual of `tolerance` in each, in the way that is
+ * predicted to be fastest (solve/solve.h).
  * *residual, unless NULL, receives the relative residual that was reached. Fails with KFE_ENUMERIC if it is above
  * both the tolerance and what rounding explains. */
 kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
@@ -144,6 +149,8 @@ typedef struct kfe_i_kept {
  */
 kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out);
 void kfe_i_gram_keep_free(kfe_i_kept *kept);
+/* Whether kfe_i_gram_keep would make a copy in double precision. */
+int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve);
 
 /* For form files: a zeroed operator with `state_size` bytes of state. */
 kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,

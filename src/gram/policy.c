@@ -36,10 +36,31 @@ static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **
     return status;
 }
 
+static double budget_beside(const kfe_i_gram *gram, double reserve)
+{
+    return KFE_MATRIX_SHARE * (double)kfe_i_memory_left(gram->ctx) - reserve;
+}
+
+/* The operator that evaluates the kernel inside this one, if a copy of it may be kept; else NULL. */
+static const kfe_i_gram *evaluated_inside(const kfe_i_gram *gram)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    const kfe_i_gram *evaluated = inner ? inner : gram;
+
+    return evaluated->form->evaluates && !evaluated->pinned ? evaluated : NULL;
+}
+
+int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
+{
+    double entries = (double)gram->size * (double)gram->size;
+
+    return evaluated_inside(gram) && 8 * entries <= budget_beside(gram, reserve);
+}
+
 static kfe_status store(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
 {
     double entries = (double)gram->size * (double)gram->size;
-    double budget = KFE_MATRIX_SHARE * (double)kfe_i_memory_left(gram->ctx) - reserve;
+    double budget = budget_beside(gram, reserve);
     int wide = 8 * entries <= budget;
     kfe_status status;
 
@@ -55,10 +76,10 @@ kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *o
 {
     kfe_status status = KFE_OK;
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    const kfe_i_gram *evaluated = inner ? inner : gram;
+    const kfe_i_gram *evaluated = evaluated_inside(gram);
 
     *out = (kfe_i_kept){.gram = gram};
-    if (!evaluated->form->evaluates || evaluated->pinned)
+    if (!evaluated)
         return KFE_OK;
     KFE_TRY(store(evaluated, reserve, &out->stored));
     if (out->stored && inner)

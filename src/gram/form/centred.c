@@ -74,6 +74,20 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     return status;
 }
 
+static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    centred_state *s = gram->state;
+    kfe_status status = measure_means(s);
+
+    if (status == KFE_OK)
+        status = kfe_i_gram_among(s->inner, index, count, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            out[i * count + j] += s->overall - s->row_means[index[i]] - s->row_means[index[j]];
+    return status;
+}
+
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
     centred_state *s = gram->state;
@@ -129,6 +143,7 @@ static const kfe_i_gram_form form = {
     .name = "centred",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .release = release,

@@ -18,7 +18,8 @@ typedef struct stored_state {
     int64_t stride;
 } stored_state;
 
-enum { PANEL_ROWS = 64 };
+/* Fewer entries than SERIAL_ENTRIES are copied by one thread: starting others would take longer. */
+enum { PANEL_ROWS = 64, SERIAL_ENTRIES = 1 << 17 };
 
 static void copy_row(const stored_state *s, int64_t i, int64_t col, int64_t cols, double *out)
 {
@@ -33,6 +34,7 @@ static void copy_row(const stored_state *s, int64_t i, int64_t col, int64_t cols
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
                         double *out, int64_t stride)
 {
+#pragma omp parallel for num_threads(kfe_context_threads(gram->ctx)) if (rows * cols >= SERIAL_ENTRIES)
     for (int64_t i = 0; i < rows; i++)
         copy_row(gram->state, row + i, col, cols, out + i * stride);
     return KFE_OK;
@@ -48,6 +50,14 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     for (int64_t i = 0; i < gram->size; i++)
         for (int64_t j = 0; j < count; j++)
             out[i * count + j] = entry(gram->state, i, index[j]);
+    return KFE_OK;
+}
+
+static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            out[i * count + j] = entry(gram->state, index[i], index[j]);
     return KFE_OK;
 }
 
@@ -96,6 +106,7 @@ static const kfe_i_gram_form form_f64 = {
     .name = "stored in double precision",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .release = release,
@@ -104,6 +115,7 @@ static const kfe_i_gram_form form_f32 = {
     .name = "stored in single precision",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .release = release,
@@ -113,6 +125,7 @@ static const kfe_i_gram_form form_precomputed = {
     .name = "as given",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .release = release,

@@ -39,6 +39,16 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     return KFE_OK;
 }
 
+static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    const subset_state *s = gram->state;
+
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            out[i * count + j] = s->matrix[s->index[index[i]] * s->all + s->index[index[j]]];
+    return KFE_OK;
+}
+
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
     const subset_state *s = gram->state;
@@ -110,6 +120,7 @@ static const kfe_i_gram_form form_subset = {
     .name = "part of a stored matrix",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .release = release,

@@ -38,6 +38,19 @@ cleanup:
     return status;
 }
 
+static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    const tiled_state *s = gram->state;
+    kfe_i_points chosen = {0};
+
+    KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
+    KFE_TRY(kfe_i_self_matrix(gram->ctx, s->kernel, &chosen, out, NULL));
+cleanup:
+    kfe_i_points_free(&chosen);
+    return status;
+}
+
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;
@@ -209,6 +222,7 @@ static const kfe_i_gram_form form = {
     .name = "computed tile by tile, not stored",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .group_sums = group_sums,

@@ -1,379 +1,527 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (G + λI) B = R for a block of right-hand sides.
+ * (G + λI) B = R for a block of right-hand sides: the choice between three ways by their predicted seconds (cost.h), and
+ * the refinement that all of them end with.
  *
- * Up to 3,000 examples: Cholesky. Beyond: conjugate gradients on all right-hand sides at once, with one product
- * per iteration, preconditioned by FFᵀ + λI with F from randomly pivoted Cholesky. By Woodbury,
+ *     Cholesky in double precision: n³/3 operations, 8n² bytes.
+ *     Cholesky in single precision, as the preconditioner of conjugate gradients: half the time, a quarter of the memory
+ *         (precondition.h), and a few iterations, since only rounding keeps the preconditioner from being exact.
+ *     Conjugate gradients with FFᵀ + λI as preconditioner, F from randomly pivoted Cholesky (pivot.h): for spectra that
+ *         fall fast below λ, and for matrices too large to factor. If its rate shows that a factorisation would be
+ *         faster, it gives way to that.
  *
- *     (FFᵀ + λI)⁻¹x = (x − F(FᵀF + λI)⁻¹Fᵀx)/λ,
+ * Problems of up to 3,000 examples always take the first way, which gives the same bits every time; above, the choice
+ * depends on measured rates, so that two runs may differ within the tolerance.
  *
- * which costs O(nr). The rank r grows until the trace of G − FFᵀ is below λ (the preconditioner is then nearly
- * exact) or the limits on memory and rank are reached.
- *
- * Iterations may use a copy of the operator in single precision. An outer loop then computes the true residual in
- * double precision and solves for the correction until it is small enough (iterative refinement). The residual
- * that is reported is always the true one.
- *
- * Cost: iterations·(one product + 4nrk), memory n(r + 4k) doubles. Iterations do not allocate.
+ * Iterations may use a copy of the operator in single precision. An outer loop then computes the true residual in double
+ * precision and solves for the correction until it is small enough (iterative refinement). The residual that is
+ * reported is always the true one.
  */
+#include "gram/solve/solve.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
-#include "gram/gram.h"
-#include "gram/solve/pivot.h"
+#include "gram/solve/block_cg.h"
+#include "gram/solve/cost.h"
 
 enum {
-    DIRECT_SIZE = 3000, /* up to this size Cholesky is faster */
-    MAX_RANK = 1000,
+    DIRECT_SIZE = 3000, /* up to this size Cholesky takes a tenth of a second, less than choosing well */
+    LEAST_PROBE = 32, /* rank of the factor that shows the decay of the spectrum: n/64 within these bounds */
+    MOST_PROBE = 256,
     MAX_ITERATIONS = 300,
+    FACTOR_ITERATIONS = 60, /* with a factorisation as the preconditioner */
     MAX_REFINEMENTS = 12
 };
 /* A residual above this is never explained by rounding. */
 #define KFE_WORST_RESIDUAL 1e-6
 /* The residual that one solution in single precision can reach. */
 #define KFE_INNER_TOLERANCE 1e-5
+/* The low-rank factor takes at most this share of the memory that is left. */
+#define KFE_FACTOR_SHARE 0.3
 
-/* One number for each right-hand side. */
-typedef struct column_values {
-    double *rho;    /* ⟨residual, z⟩ */
-    double *alpha;  /* step length; also scratch */
-    double *goal;   /* the residual norm to reach */
-    double *length; /* the residual norm now */
-} column_values;
+static const char *const way_names[KFE_SOLVE_WAYS] = {"", "Cholesky in double precision",
+                                                      "Cholesky in single precision and conjugate gradients",
+                                                      "conjugate gradients"};
 
-typedef struct solve_state {
+typedef struct solver {
     kfe_context *ctx;
-    const kfe_i_gram *exact; /* for true residuals */
-    const kfe_i_gram *fast;  /* for iterations */
-    int refined;             /* iterations are in single precision */
-    double ridge;
+    const kfe_i_gram *gram; /* as given */
+    double ridge, tolerance;
+    const double *right;
     int64_t n, k;
-    kfe_i_low_rank low_rank;
-    double *core;                        /* Cholesky factor of FᵀF + λI, r × r */
-    double *residual, *step, *image, *z; /* n × k */
-    double *correction;                  /* n × k */
-    double *small;                       /* r × k */
-    column_values column;
-    int iterations;
-    double rounding; /* the relative residual that rounding alone may leave */
-} solve_state;
+    double *out;
+    double mean;                /* mean diagonal entry of G */
+    kfe_i_kept kept;            /* a copy of the operator for many passes */
+    const kfe_i_gram *exact;    /* for true residuals */
+    kfe_i_low_rank low_rank;    /* rank 0: none yet */
+    kfe_i_cg_work *work;        /* NULL until iterations begin */
+    double *residual, *product; /* n × k */
+    double *goals;              /* k */
+    double rounding;            /* the relative residual that rounding alone may leave */
+    kfe_i_solve_report report;
+} solver;
 
-/* ---- direct ---- */
+/* What each way is predicted to take; INFINITY: it does not fit in memory. */
+typedef struct plan {
+    kfe_i_cost cost;
+    double seconds[KFE_SOLVE_WAYS];
+    int64_t rank;
+} plan;
 
-static kfe_status direct_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
-                               double *out)
+static void release(solver *s)
 {
-    kfe_status status = KFE_OK;
-    double *matrix = NULL;
-    int64_t n = gram->size;
-
-    KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
-    for (int64_t i = 0; i < n; i++)
-        matrix[i * n + i] += ridge;
-    if (out != right)
-        memcpy(out, right, (size_t)(n * k) * sizeof *out);
-    KFE_TRY(kfe_i_checkpoint(gram->ctx, "factorising the kernel matrix", 0, 0));
-    KFE_TRY(kfe_i_cholesky_solve(gram->ctx, n, matrix, k, out, "the kernel matrix plus the ridge"));
-cleanup:
-    kfe_i_free(gram->ctx, matrix);
-    return status;
+    kfe_i_free(s->ctx, s->residual);
+    kfe_i_free(s->ctx, s->product);
+    kfe_i_free(s->ctx, s->goals);
+    kfe_i_cg_work_free(s->work);
+    kfe_i_low_rank_free(&s->low_rank);
+    kfe_i_gram_keep_free(&s->kept);
 }
 
 /* ---- blocks of columns ---- */
 
-/* sums[j] = Σ_i a_ij b_ij */
-static void column_products(int64_t n, int64_t k, const double *a, const double *b, double *sums)
+static double column_norm(const solver *s, const double *block, int64_t j)
 {
-    memset(sums, 0, (size_t)k * sizeof *sums);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < k; j++)
-            sums[j] += a[i * k + j] * b[i * k + j];
+    double sum = 0;
+
+    for (int64_t i = 0; i < s->n; i++)
+        sum += block[i * s->k + j] * block[i * s->k + j];
+    return sqrt(sum);
 }
 
-/* out = (G + λI) v by `gram`. */
-static kfe_status apply(const solve_state *s, const kfe_i_gram *gram, const double *v, double *out)
-{
-    kfe_status status = kfe_i_gram_times(gram, v, s->k, out);
-
-    for (int64_t i = 0; status == KFE_OK && i < s->n * s->k; i++)
-        out[i] += s->ridge * v[i];
-    return status;
-}
-
-/* ---- the preconditioner ---- */
-
-static int64_t affordable_rank(const kfe_i_gram *gram)
-{
-    double tenth = 0.1 * (double)kfe_i_memory_left(gram->ctx);
-    int64_t fits = (int64_t)(tenth / (8 * (double)gram->size));
-    int64_t most = gram->size / 4 < MAX_RANK ? gram->size / 4 : MAX_RANK;
-
-    return fits < 1 ? 1 : fits < most ? fits : most;
-}
-
-static kfe_i_columns factor_of(const solve_state *s)
-{
-    return kfe_i_strided(s->low_rank.factor, s->low_rank.rank, s->low_rank.capacity);
-}
-
-static kfe_status make_preconditioner(solve_state *s)
+static kfe_status allocate(solver *s)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_pivoted_cholesky(s->fast, affordable_rank(s->fast), s->ridge, &s->low_rank));
-    int64_t r = s->low_rank.rank;
-    KFE_ALLOC(s->ctx, s->core, r * r + 1);
-    KFE_ALLOC(s->ctx, s->small, r * s->k + 1);
-    if (r == 0)
+    if (s->goals)
         return KFE_OK;
-    kfe_i_inner_products(s->n, factor_of(s), factor_of(s), s->core);
-    for (int64_t i = 0; i < r; i++)
-        s->core[i * r + i] += s->ridge;
-    KFE_TRY(kfe_i_cholesky(s->ctx, r, s->core, "the preconditioner"));
+    KFE_ALLOC(s->ctx, s->residual, s->n * s->k);
+    KFE_ALLOC(s->ctx, s->product, s->n * s->k);
+    KFE_ALLOC(s->ctx, s->goals, s->k);
 cleanup:
     return status;
 }
 
-/* z = λ(FFᵀ + λI)⁻¹ x; the factor λ changes nothing and keeps z of the size of x. */
-static void precondition(const solve_state *s, const double *x, double *z)
+/* residual = right − (G + λI)·out, and the largest relative norm of its columns. Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖
+ * is at most the trace. */
+static kfe_status true_residual(solver *s)
 {
-    int64_t r = s->low_rank.rank;
-
-    memcpy(z, x, (size_t)(s->n * s->k) * sizeof *z);
-    if (r == 0)
-        return;
-    kfe_i_inner_products(s->n, factor_of(s), kfe_i_packed(x, s->k), s->small);
-    kfe_i_solve_cholesky(r, s->core, s->k, s->small);
-    kfe_i_combine(s->n, -1, factor_of(s), kfe_i_packed(s->small, s->k), 1, z);
-}
-
-/* ---- conjugate gradients ---- */
-
-/* Per column: α_j = ρ_j / ⟨p_j, (G + λI)p_j⟩, or 0 once a column has converged or broken down. */
-static void choose_steps(solve_state *s)
-{
-    column_products(s->n, s->k, s->step, s->image, s->column.alpha);
-    for (int64_t j = 0; j < s->k; j++)
-        s->column.alpha[j] = s->column.length[j] > s->column.goal[j] && s->column.alpha[j] > 0
-                                 ? s->column.rho[j] / s->column.alpha[j]
-                                 : 0;
-}
-
-static void advance(solve_state *s)
-{
-    int64_t k = s->k;
-
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = 0; j < k; j++) {
-            s->correction[i * k + j] += s->column.alpha[j] * s->step[i * k + j];
-            s->residual[i * k + j] -= s->column.alpha[j] * s->image[i * k + j];
-        }
-}
-
-/* step = z + β step with β_j = ρ_j(new)/ρ_j. */
-static void update_directions(solve_state *s)
-{
-    int64_t k = s->k;
-
-    precondition(s, s->residual, s->z);
-    column_products(s->n, k, s->residual, s->z, s->column.alpha);
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = 0; j < k; j++) {
-            double beta = s->column.rho[j] > 0 ? s->column.alpha[j] / s->column.rho[j] : 0;
-            s->step[i * k + j] = s->z[i * k + j] + beta * s->step[i * k + j];
-        }
-    memcpy(s->column.rho, s->column.alpha, (size_t)k * sizeof *s->column.rho);
-}
-
-/* Computes the norms of the residuals; returns how many columns have not converged. */
-static int measure_residuals(solve_state *s)
-{
-    int unfinished = 0;
-
-    column_products(s->n, s->k, s->residual, s->residual, s->column.length);
-    for (int64_t j = 0; j < s->k; j++) {
-        s->column.length[j] = sqrt(s->column.length[j]);
-        unfinished += s->column.length[j] > s->column.goal[j];
-    }
-    return unfinished;
-}
-
-/* correction ≈ (G + λI)⁻¹ residual, until every column of the residual is below its goal. Overwrites the
- * residual. */
-static kfe_status conjugate_gradients(solve_state *s, int most)
-{
-    kfe_status status = KFE_OK;
-
-    memset(s->correction, 0, (size_t)(s->n * s->k) * sizeof *s->correction);
-    memset(s->step, 0, (size_t)(s->n * s->k) * sizeof *s->step);
-    memset(s->column.rho, 0, (size_t)s->k * sizeof *s->column.rho);
-    for (int iteration = 0; measure_residuals(s) > 0 && iteration < most; iteration++) {
-        update_directions(s);
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->iterations++, 0));
-        KFE_TRY(apply(s, s->fast, s->step, s->image));
-        choose_steps(s);
-        advance(s);
-    }
-cleanup:
-    return status;
-}
-
-/* ---- refinement ---- */
-
-/* residual = right − (G + λI)·out; *largest is the largest norm of a column, relative to that of `right`. Rounding
- * alone may leave about ε‖G‖‖x‖, and ‖G‖ is at most the trace. */
-static kfe_status true_residual(solve_state *s, const double *right, const double *out, double *largest)
-{
-    kfe_status status = apply(s, s->exact, out, s->image);
+    kfe_status status = kfe_i_gram_times(s->exact, s->out, s->k, s->product);
+    double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + s->ridge);
 
     if (status != KFE_OK)
         return status;
     for (int64_t i = 0; i < s->n * s->k; i++)
-        s->residual[i] = right[i] - s->image[i];
-    column_products(s->n, s->k, s->residual, s->residual, s->column.length);
-    column_products(s->n, s->k, right, right, s->column.alpha);
-    column_products(s->n, s->k, out, out, s->column.rho);
-    *largest = s->rounding = 0;
-    for (int64_t j = 0; j < s->k; j++)
-        if (s->column.alpha[j] > 0) {
-            *largest = fmax(*largest, sqrt(s->column.length[j] / s->column.alpha[j]));
-            s->rounding = fmax(s->rounding, 4 * DBL_EPSILON * (s->low_rank.whole + s->ridge) *
-                                                sqrt(s->column.rho[j] / s->column.alpha[j]));
+        s->residual[i] = s->right[i] - s->product[i] - s->ridge * s->out[i];
+    s->report.residual = s->rounding = 0;
+    for (int64_t j = 0; j < s->k; j++) {
+        double right = column_norm(s, s->right, j);
+        if (right > 0) {
+            s->report.residual = fmax(s->report.residual, column_norm(s, s->residual, j) / right);
+            s->rounding = fmax(s->rounding, scale * column_norm(s, s->out, j) / right);
         }
+    }
     s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
     return KFE_OK;
 }
 
-static void set_goals(solve_state *s, const double *right, double tolerance)
+static int solved(const solver *s)
 {
-    column_products(s->n, s->k, right, right, s->column.goal);
-    column_products(s->n, s->k, s->residual, s->residual, s->column.length);
+    return s->report.residual <= fmax(s->tolerance, s->rounding);
+}
+
+/* ---- Cholesky in double precision ---- */
+
+/* Leaves `out` as it was if the matrix is not positive definite. */
+static kfe_status solve_f64(solver *s)
+{
+    kfe_status status = KFE_OK;
+    double *matrix = NULL;
+    double *solution = NULL;
+    int64_t n = s->n;
+
+    KFE_ALLOC(s->ctx, solution, n * s->k);
+    KFE_TRY(kfe_i_gram_materialise(s->exact, &matrix));
+    for (int64_t i = 0; i < n; i++)
+        matrix[i * n + i] += s->ridge;
+    memcpy(solution, s->right, (size_t)(n * s->k) * sizeof *solution);
+    KFE_TRY(kfe_i_checkpoint(s->ctx, "factorising the kernel matrix", 0, 0));
+    KFE_TRY(kfe_i_cholesky_solve(s->ctx, n, matrix, s->k, solution, "the kernel matrix plus the ridge"));
+    memcpy(s->out, solution, (size_t)(n * s->k) * sizeof *solution);
+    s->report.way = KFE_SOLVE_F64;
+cleanup:
+    kfe_i_free(s->ctx, matrix);
+    kfe_i_free(s->ctx, solution);
+    return status;
+}
+
+/* ---- iterations ---- */
+
+static void set_goals(solver *s, int single)
+{
     for (int64_t j = 0; j < s->k; j++) {
-        double wanted = 0.5 * tolerance * sqrt(s->column.goal[j]);
-        double possible = s->refined ? KFE_INNER_TOLERANCE * sqrt(s->column.length[j]) : 0;
-        s->column.goal[j] = fmax(wanted, possible);
+        double wanted = 0.5 * s->tolerance * column_norm(s, s->right, j);
+        double possible = single ? KFE_INNER_TOLERANCE * column_norm(s, s->residual, j) : 0;
+        s->goals[j] = fmax(wanted, possible);
     }
 }
 
-static kfe_status refine(solve_state *s, const double *right, double tolerance, double *out, double *reached)
+/* Solves for the residual and corrects `out`, again and again while that helps. *end says how the last solve ended. */
+static kfe_status refine(solver *s, kfe_i_cg_problem *problem, kfe_i_cg_end *end)
 {
     kfe_status status = KFE_OK;
+    int single = problem->gram != s->exact && kfe_i_gram_is_single(problem->gram);
     double before = INFINITY;
 
-    memset(out, 0, (size_t)(s->n * s->k) * sizeof *out);
-    memcpy(s->residual, right, (size_t)(s->n * s->k) * sizeof *out);
-    *reached = 1;
+    if (!s->work)
+        KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &s->work));
     for (int pass = 0; pass < MAX_REFINEMENTS; pass++) {
-        if (*reached <= tolerance || *reached >= 0.5 * before)
+        if (s->report.residual <= s->tolerance || s->report.residual >= 0.5 * before)
             break;
-        before = *reached;
-        set_goals(s, right, tolerance);
-        KFE_TRY(conjugate_gradients(s, MAX_ITERATIONS));
-        for (int64_t i = 0; i < s->n * s->k; i++)
-            out[i] += s->correction[i];
-        KFE_TRY(true_residual(s, right, out, reached));
+        before = s->report.residual;
+        set_goals(s, single);
+        problem->goals = s->goals;
+        KFE_TRY(kfe_i_block_cg(problem, s->work, s->residual, s->out, end, &s->report.iterations));
+        KFE_TRY(true_residual(s));
+        if (*end == KFE_CG_LOSING || *end == KFE_CG_INDEFINITE)
+            break;
     }
 cleanup:
     return status;
+}
+
+static kfe_status solve_f32(solver *s)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_single_factor factor = {0};
+    kfe_i_cg_end end = KFE_CG_CONVERGED;
+    int definite = 0;
+
+    KFE_TRY(kfe_i_single_factor_new(s->exact, s->ridge, s->k, &factor, &definite));
+    if (!definite)
+        return KFE_OK;
+    kfe_i_cg_problem problem = {.gram = s->exact,
+                                .ridge = s->ridge,
+                                .k = s->k,
+                                .preconditioner = kfe_i_single_preconditioner(&factor),
+                                .most = FACTOR_ITERATIONS,
+                                .rival = INFINITY};
+    KFE_TRY(refine(s, &problem, &end));
+    s->report.way = KFE_SOLVE_F32;
+cleanup:
+    kfe_i_single_factor_free(&factor);
+    return status;
+}
+
+static kfe_status solve_cg(solver *s, const plan *p)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_woodbury woodbury = {0};
+    kfe_i_cg_end end = KFE_CG_CONVERGED;
+    const kfe_i_gram *fast = s->kept.gram;
+
+    if (!s->low_rank.ctx)
+        KFE_TRY(kfe_i_pivoted_cholesky(fast, p->rank, s->ridge, &s->low_rank));
+    else
+        KFE_TRY(kfe_i_low_rank_grow(fast, p->rank, s->ridge, &s->low_rank));
+    s->report.rank = s->low_rank.rank;
+    KFE_TRY(kfe_i_woodbury_new(&s->low_rank, s->ridge, s->k, &woodbury));
+    kfe_i_cg_problem problem = {.gram = fast,
+                                .ridge = s->ridge,
+                                .k = s->k,
+                                .preconditioner = kfe_i_woodbury_preconditioner(&woodbury),
+                                .most = MAX_ITERATIONS,
+                                .rival = fmin(p->seconds[KFE_SOLVE_F32], p->seconds[KFE_SOLVE_F64])};
+    KFE_TRY(refine(s, &problem, &end));
+    s->report.way = KFE_SOLVE_CG;
+    if (end == KFE_CG_LOSING)
+        kfe_i_log(s->ctx, KFE_LOG_INFO,
+                  "solve: after %d iterations the relative residual is %.1e; a factorisation is predicted to "
+                  "be faster",
+                  s->report.iterations, s->report.residual);
+cleanup:
+    kfe_i_woodbury_free(&woodbury);
+    kfe_i_low_rank_free(&s->low_rank);
+    return status;
+}
+
+/* ---- the choice ---- */
+
+/* The blocks of all ways, and the workspace of the operator, about another block for each thread. */
+static double block_bytes(const solver *s)
+{
+    return 8.0 * (double)s->n * (7.0 + kfe_context_threads(s->ctx)) * (double)s->k;
+}
+
+static double f64_bytes(const solver *s)
+{
+    return 8.0 * (double)s->n * (double)s->n + block_bytes(s);
+}
+
+static double f32_bytes(const solver *s)
+{
+    return kfe_i_single_factor_bytes(s->n, s->k) + block_bytes(s);
+}
+
+static int fits(const solver *s, double bytes)
+{
+    return bytes <= (double)kfe_i_memory_left(s->ctx);
+}
+
+/* Columns that a low-rank factor may have: n/4, or what fits. */
+static int64_t affordable_rank(const solver *s)
+{
+    double fits = KFE_FACTOR_SHARE * (double)kfe_i_memory_left(s->ctx) / (8 * (double)s->n);
+    double most = fmin(fits, (double)s->n / 4);
+
+    return most < 1 ? 1 : (int64_t)most;
+}
+
+/* The decay of the spectrum, from factors of two small ranks. */
+static kfe_status probe(solver *s, int64_t most, kfe_i_decay *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rank = s->n / 64;
+    double half = 0;
+
+    rank = rank < LEAST_PROBE ? LEAST_PROBE : rank > MOST_PROBE ? MOST_PROBE : rank;
+    rank = rank > most ? most : rank;
+    KFE_TRY(kfe_i_pivoted_cholesky(s->exact, (rank + 1) / 2, s->ridge, &s->low_rank));
+    half = s->low_rank.trace;
+    out->rank = fmax(1, (double)s->low_rank.rank);
+    KFE_TRY(kfe_i_low_rank_grow(s->exact, rank, s->ridge, &s->low_rank));
+    out->trace = s->low_rank.trace;
+    double doubled = fmax(1, (double)s->low_rank.rank) / out->rank;
+    out->slope = doubled > 1 && out->trace > 0 ? log(half / out->trace) / log(doubled) : 8;
+    out->rank = fmax(1, (double)s->low_rank.rank);
+cleanup:
+    return status;
+}
+
+/* Keeps the matrix in double precision if there is room for it beside `reserve` bytes; the ways that factor it make
+ * only a few passes and do not gain from less. */
+static kfe_status keep_exact(solver *s, double reserve)
+{
+    kfe_status status = KFE_OK;
+
+    if (s->kept.gram != s->gram || !kfe_i_gram_wide_fits(s->gram, reserve))
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_keep(s->gram, reserve, &s->kept));
+    s->exact = s->kept.gram;
+cleanup:
+    return status;
+}
+
+static kfe_status keep_for_iterations(solver *s, int64_t rank)
+{
+    kfe_status status = KFE_OK;
+
+    if (s->kept.gram != s->gram)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_keep(s->gram, block_bytes(s) + 8.0 * (double)s->n * (double)(rank + 128), &s->kept));
+    s->exact = kfe_i_gram_is_single(s->kept.gram) ? s->gram : s->kept.gram;
+cleanup:
+    return status;
+}
+
+/* The predictions for all ways. Evaluates the matrix once if it fits. */
+static kfe_status make_plan(solver *s, plan *p)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_decay decay = {0};
+    kfe_i_stamp start = kfe_i_start_clock(s->ctx);
+
+    KFE_TRY(keep_exact(s, f32_bytes(s)));
+    KFE_TRY(kfe_i_cost_of(s->exact, s->ridge, s->k, s->tolerance, &p->cost));
+    KFE_TRY(probe(s, affordable_rank(s), &decay));
+    p->seconds[KFE_SOLVE_F64] = fits(s, f64_bytes(s)) ? kfe_i_f64_seconds(&p->cost) : INFINITY;
+    p->seconds[KFE_SOLVE_F32] = fits(s, f32_bytes(s)) ? kfe_i_f32_seconds(&p->cost, &decay) : INFINITY;
+    p->seconds[KFE_SOLVE_CG] = kfe_i_cg_seconds(&p->cost, &decay, affordable_rank(s), &p->rank);
+    double spent = kfe_i_seconds_since(s->ctx, start);
+    for (int way = KFE_SOLVE_F64; way < KFE_SOLVE_WAYS; way++)
+        p->seconds[way] += spent;
+cleanup:
+    return status;
+}
+
+static kfe_i_solve_way fastest(const plan *p)
+{
+    kfe_i_solve_way best = KFE_SOLVE_CG;
+
+    for (int way = KFE_SOLVE_F64; way < KFE_SOLVE_CG; way++)
+        if (p->seconds[way] < p->seconds[best])
+            best = (kfe_i_solve_way)way;
+    return best;
+}
+
+static void log_plan(const solver *s, const plan *p, kfe_i_solve_way way)
+{
+    char text[96];
+    size_t length = 0;
+
+    for (int other = KFE_SOLVE_F64; other < KFE_SOLVE_WAYS; other++) {
+        const char *separator = other == KFE_SOLVE_F64 ? "" : " / ";
+        int added =
+            isinf(p->seconds[other])
+                ? snprintf(text + length, sizeof text - length, "%stoo large", separator)
+                : snprintf(text + length, sizeof text - length, "%s%.2g s", separator, p->seconds[other]);
+        length += (size_t)added;
+    }
+    kfe_i_log(
+        s->ctx, KFE_LOG_INFO,
+        "solve: %s, predicted %.2g s (double / single precision / conjugate gradients with rank %lld: %s)",
+        way_names[way], p->seconds[way], (long long)p->rank, text);
 }
 
 /* ---- all together ---- */
 
-static kfe_status allocate(solve_state *s)
+static kfe_status run_way(solver *s, const plan *p, kfe_i_solve_way way)
 {
     kfe_status status = KFE_OK;
-    double **blocks[] = {&s->residual, &s->step, &s->image, &s->z, &s->correction};
-    double **rows[] = {&s->column.rho, &s->column.alpha, &s->column.goal, &s->column.length};
 
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        KFE_ALLOC(s->ctx, *blocks[i], s->n * s->k);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        KFE_ALLOC(s->ctx, *rows[i], s->k);
-cleanup:
-    return status;
-}
-
-static void release(solve_state *s)
-{
-    double *blocks[] = {s->residual, s->step,       s->image,        s->z,           s->correction,   s->core,
-                        s->small,    s->column.rho, s->column.alpha, s->column.goal, s->column.length};
-
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        kfe_i_free(s->ctx, blocks[i]);
+    if (way == KFE_SOLVE_CG) {
+        KFE_TRY(keep_for_iterations(s, p->rank));
+        return solve_cg(s, p);
+    }
     kfe_i_low_rank_free(&s->low_rank);
-}
-
-static kfe_status iterative_solve(solve_state *s, const double *right, double tolerance, double *out,
-                                  double *reached)
-{
-    kfe_status status = KFE_OK;
-
-    s->refined = kfe_i_gram_is_single(s->fast);
-    KFE_TRY(allocate(s));
-    KFE_TRY(make_preconditioner(s));
-    KFE_TRY(refine(s, right, tolerance, out, reached));
-    kfe_i_log(s->ctx, KFE_LOG_INFO,
-              "solve: %d iterations, preconditioner of rank %lld, relative residual %.1e", s->iterations,
-              (long long)s->low_rank.rank, *reached);
+    if (way == KFE_SOLVE_F32)
+        return solve_f32(s);
+    KFE_TRY(solve_f64(s));
+    KFE_TRY(true_residual(s));
 cleanup:
     return status;
 }
 
-/* The residual of a solution that Cholesky computed, for callers that want it. */
-static kfe_status measure_direct(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
-                                 const double *out, double *residual)
+static void drop_copy(solver *s)
+{
+    kfe_i_gram_keep_free(&s->kept);
+    s->kept.gram = s->exact = s->gram;
+}
+
+/* Tries a way and, if it does not reach the tolerance, those that remain: each factorisation is more robust than what
+ * comes before it. */
+static kfe_status run_ways(solver *s, const plan *p, kfe_i_solve_way way)
+{
+    kfe_status status = run_way(s, p, way);
+
+    if (status == KFE_OK && !solved(s) && way == KFE_SOLVE_CG) {
+        if (!kfe_i_gram_is_single(s->kept.gram) || s->kept.gram == s->gram)
+            s->exact = s->kept.gram;
+        else
+            drop_copy(s);
+        if (fits(s, f32_bytes(s)))
+            status = run_way(s, p, KFE_SOLVE_F32);
+    }
+    if (status != KFE_OK || solved(s) || way == KFE_SOLVE_F64 || !fits(s, f64_bytes(s)))
+        return status;
+    status = run_way(s, p, KFE_SOLVE_F64);
+    return status == KFE_ENUMERIC ? KFE_OK : status; /* what the iterations reached is reported */
+}
+
+static kfe_status begin(solver *s)
 {
     kfe_status status = KFE_OK;
-    solve_state s = {.ctx = gram->ctx, .exact = gram, .ridge = ridge, .n = gram->size, .k = k};
 
-    KFE_TRY(allocate(&s));
-    KFE_TRY(true_residual(&s, right, out, residual));
+    s->kept.gram = s->exact = s->gram;
+    KFE_TRY(allocate(s));
+    KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &s->mean));
+    memset(s->out, 0, (size_t)(s->n * s->k) * sizeof *s->out);
+    memcpy(s->residual, s->right, (size_t)(s->n * s->k) * sizeof *s->residual);
+    s->report.residual = 1;
 cleanup:
+    return status;
+}
+
+/* The least that iterations need; more only makes them faster. */
+static kfe_status check_memory(const solver *s)
+{
+    return kfe_i_check_memory(s->ctx, block_bytes(s) + 8.0 * (double)s->n * 128,
+                              "solving for so many right-hand sides", "raise {memory}");
+}
+
+static kfe_status choose_and_run(solver *s, kfe_i_solve_way way)
+{
+    kfe_status status = KFE_OK;
+    plan p = {.seconds = {INFINITY, INFINITY, INFINITY, INFINITY}};
+
+    KFE_TRY(check_memory(s));
+    KFE_TRY(begin(s));
+    if (way == KFE_SOLVE_AUTO) {
+        KFE_TRY(make_plan(s, &p));
+        way = fastest(&p);
+        s->report.predicted = p.seconds[way];
+        log_plan(s, &p, way);
+    } else {
+        if (way != KFE_SOLVE_CG)
+            KFE_TRY(keep_exact(s, way == KFE_SOLVE_F32 ? f32_bytes(s) : f64_bytes(s)));
+        p.rank = affordable_rank(s) < s->n / 8 ? affordable_rank(s) : s->n / 8;
+    }
+    s->report.first = way;
+    KFE_TRY(run_ways(s, &p, way));
+    if (!solved(s))
+        KFE_FAIL(s->ctx, KFE_ENUMERIC,
+                 "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
+                 s->report.residual, s->tolerance);
+cleanup:
+    return status;
+}
+
+/* Up to DIRECT_SIZE: Cholesky, and the residual only for callers that want it. */
+static kfe_status solve_small(solver *s, int measured)
+{
+    kfe_status status = KFE_OK;
+
+    s->exact = s->gram;
+    KFE_TRY(solve_f64(s));
+    if (!measured)
+        return KFE_OK;
+    KFE_TRY(allocate(s));
+    KFE_TRY(true_residual(s));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_gram_solve_by(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                               double tolerance, double *out, kfe_i_solve_way way, kfe_i_solve_report *report)
+{
+    solver s = {.ctx = gram->ctx,
+                .gram = gram,
+                .ridge = ridge,
+                .tolerance = tolerance,
+                .right = right,
+                .n = gram->size,
+                .k = k,
+                .out = out};
+    kfe_i_stamp start = kfe_i_start_clock(s.ctx);
+    int small = way == KFE_SOLVE_AUTO && gram->size <= DIRECT_SIZE;
+
+    assert(k >= 0 && right != out);
+    assert(tolerance > 0);
+    kfe_status status = small ? solve_small(&s, report != NULL) : choose_and_run(&s, way);
+    s.report.seconds = kfe_i_seconds_since(s.ctx, start);
+    if (!small && status == KFE_OK)
+        kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: %s: %d iterations, relative residual %.1e, %.2f s",
+                  way_names[s.report.way], s.report.iterations, s.report.residual, s.report.seconds);
+    if (report)
+        *report = s.report;
     release(&s);
     return status;
-}
-
-/* Preconditioner, its working columns, and blocks of right-hand sides; the operator's own workspace is about
- * another block for each thread. */
-static double bytes_needed(const kfe_i_gram *gram, int64_t k)
-{
-    double columns = (double)affordable_rank(gram) + 64 + (6.0 + kfe_context_threads(gram->ctx)) * (double)k;
-    return 8.0 * (double)gram->size * columns;
 }
 
 kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
                             double tolerance, double *out, double *residual)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_kept kept = {0};
-    solve_state s = {.ctx = gram->ctx, .ridge = ridge, .n = gram->size, .k = k};
-    double reached = 0;
+    kfe_i_solve_report report = {0};
+    kfe_status status =
+        kfe_i_gram_solve_by(gram, ridge, right, k, tolerance, out, KFE_SOLVE_AUTO, residual ? &report : NULL);
 
-    assert(k >= 0 && right != out);
-    assert(tolerance > 0);
-    if (gram->size <= DIRECT_SIZE) {
-        status = direct_solve(gram, ridge, right, k, out);
-        return status == KFE_OK && residual ? measure_direct(gram, ridge, right, k, out, residual) : status;
-    }
-    KFE_TRY(kfe_i_check_memory(gram->ctx, bytes_needed(gram, k), "solving for so many right-hand sides",
-                               "raise {memory}"));
-    KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(gram, k), &kept));
-    s.fast = kept.gram;
-    s.exact = kfe_i_gram_is_single(kept.gram) ? gram : kept.gram;
-    KFE_TRY(iterative_solve(&s, right, tolerance, out, &reached));
     if (residual)
-        *residual = reached;
-    if (reached > fmax(tolerance, s.rounding))
-        status = kfe_i_fail(gram->ctx, KFE_ENUMERIC,
-                            "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
-                            reached, tolerance);
-cleanup:
-    release(&s);
-    kfe_i_gram_keep_free(&kept);
+        *residual = report.residual;
     return status;
 }

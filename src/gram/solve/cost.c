@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rates of this machine, and the seconds that each way of solving is predicted to take; solve.c chooses by them. */
+#include "gram/solve/cost.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/memory.h"
+#include "gram/dense/thin.h"
+
+/* ---- time ---- */
+
+kfe_i_stamp kfe_i_start_clock(const kfe_context *ctx)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (kfe_i_stamp){.wall = kfe_i_clock(),
+                         .processor = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
+                         .threads = kfe_context_threads(ctx)};
+}
+
+double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start)
+{
+    kfe_i_stamp now = kfe_i_start_clock(ctx);
+    double seconds = fmin(now.wall - start.wall, (now.processor - start.processor) / start.threads);
+
+    return fmax(seconds, 1e-7);
+}
+
+/* ---- rates ---- */
+
+enum {
+    GEMM_ORDER = 512,
+    FACTOR_ORDER = 768,
+    BUFFER = 1 << 22, /* doubles: 32 MB, more than the caches of two cores hold */
+    SAMPLE_COLUMNS = 32,
+    TRIES = 2
+};
+/* Measuring takes memory; where less than this is left, typical rates are used. */
+#define MEASURING_MEMORY 300e6
+
+/* Rates of one core of 2023, for contexts that have no memory for a measurement. */
+static const kfe_i_rates typical = {
+    .dgemm = 40e9, .sgemm = 80e9, .dpotrf = 25e9, .spftrf = 45e9, .bytes = 8e9};
+
+static double gemm_seconds(const kfe_context *ctx, double *buffer, int single)
+{
+    blasint m = GEMM_ORDER;
+    float *narrow = (float *)buffer;
+
+    for (int64_t i = 0; i < 2 * (int64_t)m * m; i++) {
+        double value = 1.0 / (double)(1 + i % 64);
+        if (single)
+            narrow[i] = (float)value;
+        else
+            buffer[i] = value;
+    }
+    kfe_i_stamp start = kfe_i_start_clock(ctx);
+    if (single)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, narrow, m, narrow, m, 0,
+                    narrow + m * m, m);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, buffer, m, buffer, m, 0,
+                    buffer + m * m, m);
+    return kfe_i_seconds_since(ctx, start);
+}
+
+/* The matrix is diagonally dominant, so that the factorisation runs to its end. */
+static double factor_seconds(const kfe_context *ctx, double *buffer, int single)
+{
+    int64_t n = FACTOR_ORDER;
+    float *narrow = (float *)buffer;
+
+    memset(buffer, 0, (size_t)(n * n) * sizeof *buffer);
+    if (single) /* rectangular full packed: both diagonals, at (j, j) and (j + 1, j) of n + 1 rows */
+        for (int64_t j = 0; j < n / 2; j++)
+            narrow[j * (n + 1) + j] = narrow[j * (n + 1) + j + 1] = 1;
+    for (int64_t j = 0; !single && j < n; j++)
+        buffer[j * n + j] = 1;
+    kfe_i_stamp start = kfe_i_start_clock(ctx);
+    if (single)
+        LAPACKE_spftrf_work(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)n, narrow);
+    else
+        LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, buffer, (lapack_int)n);
+    return kfe_i_seconds_since(ctx, start);
+}
+
+static double read_seconds(const kfe_context *ctx, const double *buffer, double *sum)
+{
+    double total = 0;
+    kfe_i_stamp start = kfe_i_start_clock(ctx);
+
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) reduction(+ : total)
+    for (int64_t i = 0; i < BUFFER; i += 8)
+        for (int64_t j = 0; j < 8; j++)
+            total += buffer[i + j];
+    *sum += total; /* so that the loop is not left out */
+    return kfe_i_seconds_since(ctx, start);
+}
+
+static void measure(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
+{
+    double gemm_work = 2.0 * GEMM_ORDER * GEMM_ORDER * GEMM_ORDER;
+    double factor_work = (double)FACTOR_ORDER * FACTOR_ORDER * FACTOR_ORDER / 3;
+    double sum = 0;
+
+    for (int i = 0; i < TRIES; i++) { /* the best of a few: other programs only slow a measurement down */
+        out->dgemm = fmax(out->dgemm, gemm_work / gemm_seconds(ctx, buffer, 0));
+        out->sgemm = fmax(out->sgemm, gemm_work / gemm_seconds(ctx, buffer, 1));
+        out->dpotrf = fmax(out->dpotrf, factor_work / factor_seconds(ctx, buffer, 0));
+        out->spftrf = fmax(out->spftrf, factor_work / factor_seconds(ctx, buffer, 1));
+        out->bytes = fmax(out->bytes, 8.0 * BUFFER / read_seconds(ctx, buffer, &sum));
+    }
+    buffer[0] = sum;
+}
+
+kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
+{
+    kfe_status status = KFE_OK;
+    double *buffer = NULL;
+    kfe_i_rates rates = {.threads = kfe_context_threads(ctx)};
+
+    *out = ctx->rates;
+    if (ctx->rates.threads == rates.threads)
+        return KFE_OK;
+    if ((double)kfe_i_memory_left(ctx) < MEASURING_MEMORY) {
+        *out = typical;
+        return KFE_OK;
+    }
+    KFE_ALLOC_ZERO(ctx, buffer, BUFFER);
+    measure(ctx, buffer, &rates);
+    ctx->rates = *out = rates;
+    kfe_i_log(
+        ctx, KFE_LOG_DEBUG,
+        "this machine: GEMM %.0f and %.0f Gflop/s in double and single precision, Cholesky %.0f and %.0f, "
+        "memory %.1f GB/s",
+        rates.dgemm * 1e-9, rates.sgemm * 1e-9, rates.dpotrf * 1e-9, rates.spftrf * 1e-9, rates.bytes * 1e-9);
+cleanup:
+    kfe_i_free(ctx, buffer);
+    return status;
+}
+
+/* ---- the operator ---- */
+
+static kfe_status time_columns(const kfe_i_gram *gram, double *seconds)
+{
+    kfe_status status = KFE_OK;
+    int64_t index[SAMPLE_COLUMNS];
+    int64_t count = gram->size < SAMPLE_COLUMNS ? gram->size : SAMPLE_COLUMNS;
+    double *columns = NULL;
+
+    for (int64_t j = 0; j < count; j++)
+        index[j] = j * (gram->size / count);
+    KFE_ALLOC(gram->ctx, columns, gram->size * count);
+    kfe_i_stamp start = kfe_i_start_clock(gram->ctx);
+    KFE_TRY(kfe_i_gram_columns(gram, index, count, columns));
+    *seconds = kfe_i_seconds_since(gram->ctx, start) / (double)count;
+cleanup:
+    kfe_i_free(gram->ctx, columns);
+    return status;
+}
+
+kfe_status kfe_i_cost_of(const kfe_i_gram *gram, double ridge, int64_t k, double tolerance, kfe_i_cost *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    int evaluates = (inner ? inner : gram)->form->evaluates;
+
+    *out = (kfe_i_cost){.n = (double)gram->size, .k = (double)k, .ridge = ridge, .tolerance = tolerance};
+    KFE_TRY(kfe_i_measure_rates(gram->ctx, &out->rates));
+    KFE_TRY(kfe_i_gram_mean_diagonal(gram, &out->mean));
+    out->entry_bytes = evaluates ? 0 : kfe_i_gram_is_single(gram) ? 4 : 8;
+    if (evaluates)
+        KFE_TRY(time_columns(inner ? inner : gram, &out->column_seconds));
+cleanup:
+    return status;
+}
+
+/* ---- predictions ---- */
+
+/* Factorisations come nearer to the rate of GEMM as n grows: rate = gemm·n/(n + h), and the measurement gives h. */
+static double factor_cost(double n, double gemm, double measured)
+{
+    double half = fmax(0, FACTOR_ORDER * (gemm / measured - 1));
+    return n * n / 3 * (n + half) / gemm;
+}
+
+/* Evaluating the matrix once: half of the columns, by symmetry. */
+static double evaluate_once(const kfe_i_cost *c)
+{
+    return 0.5 * c->n * c->column_seconds;
+}
+
+double kfe_i_product_seconds(const kfe_i_cost *c)
+{
+    double passes = ceil(c->k / KFE_THIN);
+    double arithmetic = 2 * c->n * c->n * c->k / c->rates.dgemm;
+
+    return evaluate_once(c) + arithmetic + passes * c->n * c->n * c->entry_bytes / c->rates.bytes;
+}
+
+double kfe_i_cg_iterations(double condition, double tolerance)
+{
+    double root = sqrt(fmax(condition, 1));
+    double rate = fmax((root - 1) / (root + 1), 1e-3);
+
+    return fmax(1, ceil(log(tolerance) / log(rate)));
+}
+
+/* Products with the block of vectors that an iteration makes beside the operator and the preconditioner. */
+static double block_seconds(const kfe_i_cost *c)
+{
+    return 16 * c->n * c->k * c->k / c->rates.dgemm + 100 * c->n * c->k / c->rates.bytes;
+}
+
+double kfe_i_f64_seconds(const kfe_i_cost *c)
+{
+    double copy = 3 * 8 * c->n * c->n / c->rates.bytes;
+    double solve = 4 * 8 * c->n * c->n / c->rates.bytes + 4 * c->n * c->n * c->k / c->rates.dgemm;
+
+    return evaluate_once(c) + copy + factor_cost(c->n, c->rates.dgemm, c->rates.dpotrf) + solve +
+           kfe_i_product_seconds(c);
+}
+
+/* Rounding in the factorisation changes the matrix by about this much (measured; the bound is far larger). */
+static double single_error(const kfe_i_cost *c)
+{
+    return 4 * (double)FLT_EPSILON * sqrt(c->n) * (c->mean + c->ridge);
+}
+
+/* With eigenvalues that fall like i^(−slope−1), the largest of G − FFᵀ is about slope/rank of its trace. */
+static double next_eigenvalue(const kfe_i_decay *decay, double rank)
+{
+    return fmax(decay->slope, 0.05) * decay->trace / rank * pow(rank / decay->rank, -decay->slope);
+}
+
+static double last_eigenvalue(const kfe_i_cost *c, const kfe_i_decay *decay)
+{
+    double slope = fmax(decay->slope, 0.05);
+    return next_eigenvalue(decay, decay->rank) * pow(fmax(1, c->n / decay->rank), -slope - 1);
+}
+
+double kfe_i_f32_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
+{
+    double copy = (c->entry_bytes + 8) * c->n * c->n / c->rates.bytes;
+    double solve = 2 * 4 * c->n * c->n / c->rates.bytes + 2 * c->n * c->n * c->k / c->rates.sgemm;
+    double iterations =
+        kfe_i_cg_iterations(1 + 2 * single_error(c) / (c->ridge + last_eigenvalue(c, decay)), c->tolerance);
+
+    return evaluate_once(c) + copy + factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) +
+           iterations * (solve + block_seconds(c)) + (iterations + 1) * kfe_i_product_seconds(c);
+}
+
+/* Random pivots leave some of the directions before the next eigenvalue, hence the factor 2. */
+static double cg_seconds_at(const kfe_i_cost *c, const kfe_i_decay *decay, double rank)
+{
+    double condition = 1 + 2 * next_eigenvalue(decay, rank) / (c->ridge + last_eigenvalue(c, decay));
+    double iterations = kfe_i_cg_iterations(condition, c->tolerance);
+    double columns = rank * (c->column_seconds + 64 * c->n / c->rates.bytes);
+    double factor = 4 * c->n * rank * rank / c->rates.dgemm;
+    double precondition = 2 * 8 * c->n * rank / c->rates.bytes + 4 * c->n * rank * c->k / c->rates.dgemm;
+
+    return columns + factor + (iterations + 1) * (precondition + block_seconds(c) + kfe_i_product_seconds(c));
+}
+
+double kfe_i_cg_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay, int64_t most, int64_t *rank)
+{
+    double best = INFINITY;
+
+    for (double r = decay->rank; r < 2 * (double)most; r *= 1.5) {
+        double tried = fmax(1, fmin(r, (double)most));
+        double seconds = cg_seconds_at(cost, decay, tried);
+        if (seconds < best) {
+            best = seconds;
+            *rank = (int64_t)tried;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Solve (G + λI)B = R in a way of your choice, and read what it cost. kfe_i_gram_solve chooses the way itself. */
+#ifndef KFE_GRAM_SOLVE_SOLVE_H
+#define KFE_GRAM_SOLVE_SOLVE_H
+
+#include "gram/gram.h"
+
+typedef enum kfe_i_solve_way {
+    KFE_SOLVE_AUTO, /* the way that is predicted to be fastest within the memory limit */
+    KFE_SOLVE_F64,  /* Cholesky in double precision */
+    KFE_SOLVE_F32,  /* conjugate gradients preconditioned by Cholesky in single precision */
+    KFE_SOLVE_CG,   /* conjugate gradients preconditioned by a low-rank factor */
+    KFE_SOLVE_WAYS
+} kfe_i_solve_way;
+
+typedef struct kfe_i_solve_report {
+    kfe_i_solve_way way, first; /* that gave the solution; that was begun with */
+    double predicted;           /* seconds; 0: nothing was predicted */
+    double seconds;             /* as cost.h counts them */
+    int iterations;
+    int64_t rank;    /* of the low-rank factor */
+    double residual; /* relative, of the worst column, recomputed from the operator */
+} kfe_i_solve_report;
+
+/* Like kfe_i_gram_solve. A way other than AUTO gives way to another only if it fails for numerical reasons. */
+kfe_status kfe_i_gram_solve_by(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                               double tolerance, double *out, kfe_i_solve_way way,
+                               kfe_i_solve_report *report);
+
+#endif
