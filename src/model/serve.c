@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers requests from the caller's memory into the caller's memory: kfe_transform_into and kfe_predict_into. What a
  * block of rows needs on the way lies in the context's scratch memory, so small requests allocate nothing. */
-#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "data/fill.h"
 #include "kernel/few.h"
-#include "model/model.h"
+#include "model/overflow.h"
 
 /* Rows of a block when there are more than a few: enough that preparing the support for each block costs little. */
 enum { BLOCK_ROWS = 1024 };
@@ -126,12 +125,14 @@ cleanup:
 static kfe_status refuse_overflow(const request *r, const double *computed, int64_t first, int64_t count,
                                   int64_t cols)
 {
-    for (int64_t p = 0; p < count * cols; p++)
-        if (!isfinite(computed[p]))
-            return kfe_i_fail(r->ctx, KFE_EINPUT,
-                              "row %lld has values too large to compute with; correct or remove it",
-                              (long long)(first + p / cols) + 1);
-    return KFE_OK;
+    int64_t row = kfe_i_find_overflow(computed, count, cols);
+    kfe_i_largest largest = {0};
+
+    if (row < 0)
+        return KFE_OK;
+    for (int v = 0; v < r->model->view_count; v++)
+        kfe_i_largest_add(&largest, r->model->views[v].name, &r->ready.scaled[v], NULL, row);
+    return kfe_i_refuse_overflow(r->ctx, &largest, r->model->views[0].name, first + row);
 }
 
 static kfe_status transform_block(request *r, int64_t first, int64_t count)

@@ -395,6 +395,23 @@ static void files_of_other_names_are_taken_in_order(void **state)
     kfe_model_free(model);
 }
 
+/* Features of new data overflow: the message names the view, the row and the column, in any order of the views. */
+static void overflow_names_the_view(void **state)
+{
+    kfe_context *ctx = *state;
+    sample s = make_sample(ctx);
+    kfe_data *train = join(ctx, &s, "012", "abc");
+    kfe_model *model = support_fit(ctx, "koc", NULL, "poly:degree=3", train);
+
+    s.x[2][4 * 3 + 1] = -1e150;
+    s.x[2][4 * 3 + 2] = 1e149;
+    check_transform(ctx, &s, model, NULL, "012", "abc", "c: row 5, column 2 is too large");
+    check_transform(ctx, &s, model, NULL, "210", "cba", "c: row 5, column 2 is too large");
+    kfe_model_free(model);
+    kfe_data_free(train);
+    free_sample(&s);
+}
+
 /* ---- memory ---- */
 
 static kfe_status join_fit_and_transform(kfe_context *ctx, void *user)
@@ -455,6 +472,7 @@ int main(void)
         with_context(measures_are_of_single_views_too),
         with_context(new_data_is_arranged_by_name),
         with_context(files_of_other_names_are_taken_in_order),
+        with_context(overflow_names_the_view),
         with_context(every_allocation_may_fail),
     };
 
