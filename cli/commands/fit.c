@@ -82,11 +82,20 @@ static void print_choices(const kfe_model *model)
 {
     int64_t count = 0;
     const double *rows = kfe_model_record(model, "loo-rows", &count);
-    const double *ridge = kfe_model_record(model, "ridge", &count);
     const double *neighbors = kfe_model_record(model, "learner-neighbors", &count);
+    /* of these, a method chooses the first that it records */
+    static const struct {
+        const char *record, *parameter;
+    } chosen[] = {{"ridge", "ridge"}, {"xi", "xi"}, {"svm-c", "svm-C"}};
 
-    if (rows && ridge)
-        fprintf(stderr, ", ridge %.3g by leave-one-out on %.0f examples", *ridge, *rows);
+    for (size_t i = 0; rows && i < sizeof chosen / sizeof *chosen; i++) {
+        const double *value = kfe_model_record(model, chosen[i].record, &count);
+        if (value) {
+            fprintf(stderr, ", %s %.3g by leave-one-out on %.0f examples", chosen[i].parameter, *value,
+                    *rows);
+            break;
+        }
+    }
     if (neighbors)
         fprintf(stderr, ", %.0f neighbors", *neighbors);
 }

@@ -358,6 +358,7 @@ static kfe_status add_records(const joint *s, kfe_i_solution *out)
     KFE_TRY(kfe_i_solution_record(out, "bound", &s->bound, 1));
     KFE_TRY(kfe_i_solution_record(out, "gap", &gap, 1));
     KFE_TRY(kfe_i_solution_record(out, "iterations", &iterations, 1));
+    KFE_TRY(kfe_i_solution_record(out, "svm-c", &s->settings->c, 1));
 cleanup:
     return status;
 }

@@ -25,6 +25,7 @@
 #define KFE_METHOD_JOINT_JOINT_H
 
 #include "method/method.h"
+#include "method/ridge/leave_one_out.h"
 #include "method/shared/onevsrest.h"
 
 typedef struct kfe_i_joint_settings {
@@ -36,9 +37,13 @@ typedef struct kfe_i_joint_settings {
 
 enum { KFE_STEP_EXACT, KFE_STEP_PLAIN };
 
-#define KFE_JOINT_ROWS(type, field)                                                                          \
+/* `automatic` says what svm-C=auto is. */
+#define KFE_JOINT_ROWS(type, field, automatic)                                                               \
     KFE_DIM_ROW(type, field.dim, "number of features; auto: as many as there are SVMs"),                     \
-        KFE_ONEVSREST_ROWS(type, field.c, field.stop),                                                       \
+        KFE_REAL_OR(type, field.c, "svm-C", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",      \
+                    "C of the SVMs: weight of the loss against the norm; auto: " automatic,                  \
+                    KFE_ALIAS("machine-C")),                                                                 \
+        KFE_SVM_STOP_ROW(type, field.stop),                                                                  \
         KFE_REAL(                                                                                            \
             type, field.settled, "settled", "0.0001", 0, 1,                                                  \
             "relative gap between objective and bound that is accepted; the alternation also ends when "     \
@@ -67,7 +72,7 @@ typedef struct kfe_i_joint_method {
 } kfe_i_joint_method;
 
 /* Coefficients (not centred yet), the predictor, and the records objective, bound, gap (relative), iterations,
- * and upper-bound and lower-bound by iteration. Warns if the gap is above `settled`. */
+ * svm-c, and upper-bound and lower-bound by iteration. C must be given in the settings. Warns if the gap is above `settled`. */
 kfe_status kfe_i_joint_fit(kfe_context *ctx, const kfe_i_joint_method *method, const kfe_i_target *target,
                            const kfe_i_joint_settings *settings, kfe_i_solution *out);
 
@@ -82,10 +87,11 @@ typedef struct kfe_i_joint_kernel {
     const kfe_i_gram *gram;
     int64_t n;
     int uncorrelated; /* usvm-joint */
-    double ridge;     /* as asked for at first, then as used */
+    double ridge;     /* as asked for at first (ridge.h), then as used */
     int64_t max_iterations;
-    double *factor; /* n × n: Cholesky factor of G + ridge·I; NULL: solved by the operator */
-    double *right;  /* n × classes */
+    double *factor;          /* n × n: Cholesky factor of G + ridge·I; NULL: solved by the operator */
+    double *right;           /* n × classes */
+    kfe_i_loo_choice choice; /* rows 0: nothing was chosen by leave-one-out */
 } kfe_i_joint_kernel;
 
 /* B and GB for A (n × m). */

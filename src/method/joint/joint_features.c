@@ -15,6 +15,7 @@
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
 #include "method/joint/joint.h"
+#include "method/joint/svm_choice.h"
 #include "method/ridge/ridge.h"
 
 /* Forming K takes 2n³ operations, a minute at this size on two cores. */
@@ -104,7 +105,26 @@ cleanup:
     return status;
 }
 
-static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *problem, double *rounding)
+/* Settings that are automatic. svm-joint keeps a small λ and takes C by leave-one-out, usvm-joint its ξ. */
+static kfe_status choose_settings(kfe_i_joint_kernel *s, const kfe_i_problem *problem, double *c)
+{
+    kfe_status status = KFE_OK;
+    int needs_choice = s->uncorrelated ? s->ridge == KFE_RIDGE_AUTO : *c == KFE_SVM_C_AUTO;
+
+    if (needs_choice)
+        KFE_TRY(kfe_i_class_ridge(s->ctx, s->method, s->gram, problem->target, &s->choice));
+    if (s->uncorrelated && s->choice.rows > 0)
+        s->ridge = s->choice.ridge;
+    else
+        KFE_TRY(kfe_i_gram_chosen_ridge(s->gram, s->ridge, &s->ridge));
+    if (*c == KFE_SVM_C_AUTO)
+        *c = s->uncorrelated ? KFE_SHRUNK_SVM_C : kfe_i_svm_c(&s->choice);
+cleanup:
+    return status;
+}
+
+static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *problem, double *c,
+                              double *rounding)
 {
     kfe_status status = KFE_OK;
     double matrix = 8 * (double)s->n * (double)s->n;
@@ -116,7 +136,7 @@ static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *proble
     KFE_TRY(kfe_i_gram_keep(s->centred, later, &s->kept));
     s->gram = s->kept.gram;
     KFE_ALLOC(s->ctx, s->right, s->n * problem->target->class_count);
-    KFE_TRY(kfe_i_gram_chosen_ridge(s->gram, s->ridge, &s->ridge));
+    KFE_TRY(choose_settings(s, problem, c));
     KFE_TRY(raise_tiny_ridge(s, problem->gram, rounding));
     if (is_factored)
         KFE_TRY(factorise(s));
@@ -140,16 +160,18 @@ kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem
                                   kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
+    kfe_i_joint_settings chosen = *settings;
     kfe_i_joint_method method = {.name = s->method, .find = find, .solve = kfe_i_joint_solve, .user = s};
 
     s->ctx = ctx;
     s->n = problem->gram->size;
     s->max_iterations = settings->max_iterations;
-    KFE_TRY(open_kernel(s, problem, &method.rounding));
+    KFE_TRY(open_kernel(s, problem, &chosen.c, &method.rounding));
     method.rounding = rounding_of_kernel(s, method.rounding);
-    KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, settings, out));
+    KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, &chosen, out));
     KFE_TRY(kfe_i_solution_centre(out, s->centred));
     KFE_TRY(kfe_i_solution_record(out, s->uncorrelated ? "xi" : "lambda", &s->ridge, 1));
+    KFE_TRY(kfe_i_loo_record(out, &s->choice));
 cleanup:
     kfe_i_free(ctx, s->factor);
     kfe_i_free(ctx, s->right);

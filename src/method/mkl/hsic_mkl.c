@@ -28,7 +28,7 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_mkl_settings, dim, "number of features; auto: one fewer than classes"),
     KFE_CHOICE(hsic_mkl_settings, label_kernel, "label-kernel", "h2", "h1|h2",
                "kernel on the labels: 1 for examples of one class, or that over the size of the class"),
-    KFE_RIDGE_WEIGHTS_ROWS(hsic_mkl_settings, weights, "max-iter"),
+    KFE_RIDGE_WEIGHTS_ROWS(hsic_mkl_settings, weights, "max-iter", "1/examples"),
 };
 
 /* L: Y, or Y(YᵀY)^(−1/2). */

@@ -24,10 +24,10 @@ typedef struct kfe_i_ridge_weights_settings {
     int solver;
 } kfe_i_ridge_weights_settings;
 
-/* `iterations` names the limit of the solver: svm-mkl has an own max-iter. */
-#define KFE_RIDGE_WEIGHTS_ROWS(type, field, iterations)                                                      \
+/* `iterations` names the limit of the solver: svm-mkl has an own max-iter. `automatic` says what xi=auto is. */
+#define KFE_RIDGE_WEIGHTS_ROWS(type, field, iterations, automatic)                                           \
     KFE_REAL_OR(type, field.xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",            \
-                "regularisation xi, against a sum of kernels of trace one; auto: 1/examples"),               \
+                "regularisation xi, against a sum of kernels of trace one; auto: " automatic),               \
         KFE_CHOICE(type, field.solver, "solver", "gradient", KFE_SOLVER_WORDS,                               \
                    "how weights are found: Newton steps on the simplex, linear programs that gain one "      \
                    "constraint per iteration, or one semidefinite program (small data only)"),               \

@@ -14,6 +14,7 @@
  */
 #include "method/ridge/hsic_solve.h"
 #include "method/ridge/label_kernel.h"
+#include "method/ridge/ridge.h"
 
 typedef struct hsic_settings {
     int64_t dim;
@@ -23,9 +24,10 @@ typedef struct hsic_settings {
 
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_settings, dim, "number of features; auto: as many as the target depends on"),
-    KFE_REAL_OR(hsic_settings, lambda, "lambda", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
-                "regularisation lambda (lambda |W|^2); auto: a thousandth of the mean diagonal of the "
-                "centred kernel"),
+    KFE_CHOSEN_RIDGE_ROW(hsic_settings, lambda, "lambda",
+                         "regularisation lambda (lambda |W|^2); auto: by leave-one-out, in closed form (of "
+                         "more than 400 examples, on a sample); thousandth: of the mean diagonal of the "
+                         "centred kernel"),
     KFE_LABEL_KERNEL_ROW(hsic_settings, label_kernel),
 };
 

@@ -21,7 +21,6 @@ kfe_status kfe_i_hsic_fit(kfe_context *ctx, const kfe_i_problem *problem, const 
         .on_images = !options->uncorrelated,
         .squared_norm = labels.squared_norm,
         .ridge = options->ridge,
-        .leave_one_out = options->uncorrelated, /* hsic hardly depends on its ridge (docs/defaults.md) */
         .classes = problem->target->task == KFE_TASK_CLASSES,
         .dim = options->dim,
         .most = labels.most,

@@ -19,7 +19,7 @@ typedef struct kfe_i_hsic_options {
     const char *method; /* name, for messages */
     int uncorrelated;   /* uhsic */
     int64_t dim;        /* features asked for; 0: all */
-    double ridge; /* λ or ξ; negative: a thousandth of the mean diagonal of G (hsic), leave-one-out (uhsic) */
+    double ridge;       /* λ or ξ, as in kfe_i_ridge_problem */
     const char *label_kernel;
 } kfe_i_hsic_options;
 

@@ -76,7 +76,6 @@ static kfe_status fit_norm(kfe_context *ctx, const kfe_i_problem *problem, const
         .columns = groups->count,
         .squared_norm = 1, /* the largest eigenvalue of LLᵀ */
         .ridge = s->ridge,
-        .leave_one_out = 1,
         .classes = 1,
         .dim = s->dim,
         .most = groups->count - 1,

@@ -55,7 +55,6 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         .columns = columns,
         .squared_norm = 1,
         .ridge = s->ridge,
-        .leave_one_out = 1,
         .classes = problem->target->task == KFE_TASK_CLASSES,
         .dim = s->dim,
         .most = kfe_i_most_directions(problem->target, columns),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice of a ridge by leave-one-out, from one eigendecomposition of a sample of the kernel matrix; called by
- * ridge_fit.c. An eigendecomposition costs some ten times a Cholesky factorisation of the same order, so that of many
+/* The choice of a ridge by leave-one-out, from one eigendecomposition of a sample of the kernel matrix; used by the ridge
+ * family and by the joint methods. An eigendecomposition costs some ten times a Cholesky factorisation of the same order, so that of many
  * examples only a random sample is used. The ridge needs no correction for the size of the sample: it is the ratio of
  * noise to signal, which does not depend on the number of examples. */
 #include "method/ridge/leave_one_out.h"
@@ -109,6 +109,8 @@ cleanup:
     return status;
 }
 
+/* ---- the rule ---- */
+
 static double mean_of(int64_t n, const double *values)
 {
     double sum = 0;
@@ -128,7 +130,7 @@ static double error_of_mean(int64_t n, const double *values, double mean)
     return sqrt(sum) / (double)n;
 }
 
-int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, int classes)
+static int64_t smallest_error(int64_t count, int64_t n, const double *errors)
 {
     int64_t best = 0;
     double smallest = (double)INFINITY;
@@ -140,10 +142,19 @@ int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, int class
             best = r;
         }
     }
-    if (!classes || !isfinite(smallest))
+    return best;
+}
+
+int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, kfe_i_loo_rule rule)
+{
+    int64_t best = smallest_error(count, n, errors);
+    double smallest = mean_of(n, errors + best * n);
+    int64_t step = rule == KFE_LOO_LARGEST_RIDGE ? -1 : 1;
+
+    if (rule == KFE_LOO_SMALLEST_ERROR || !isfinite(smallest))
         return best;
     double bound = smallest + error_of_mean(n, errors + best * n, smallest);
-    for (int64_t r = count - 1; r > best; r--)
+    for (int64_t r = step < 0 ? count - 1 : 0; r != best; r += step)
         if (mean_of(n, errors + r * n) <= bound)
             return r;
     return best;
@@ -319,7 +330,7 @@ static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
         ridges[r] = mean * pow(10, SMALLEST_EXPONENT + EXPONENT_STEP * r);
     KFE_ALLOC(s->ctx, s->errors, KFE_LOO_RIDGES * s->rows);
     KFE_TRY(kfe_i_loo_errors(s->ctx, &factor, KFE_LOO_RIDGES, ridges, s->errors));
-    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, s->rows, s->errors, s->problem->classes);
+    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, s->rows, s->errors, s->problem->rule);
     double error = mean_of(s->rows, s->errors + best * s->rows);
     if (isfinite(error) && square > 0)
         *out = (kfe_i_loo_choice){.ridge = ridges[best], .error = error / square, .rows = s->rows};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Choose a ridge by leave-one-out: the value on a path of ridges whose regression predicts each example best from all
- * others. Used by the methods of this family for ridge=auto.
+ * others. Used by the methods of this family for ridge=auto, and by the joint methods for their ridge and C.
  *
  * The fitted values of a ridge regression on the kernel are a linear function of the targets,
  *
@@ -21,6 +21,20 @@
 /* Ridges tried, relative to the mean diagonal of G: 10^(−5), 10^(−4.5), … 10^2. */
 enum { KFE_LOO_RIDGES = 15 };
 
+/*
+ * Which ridge to take, chosen on development sets (docs/defaults.md):
+ *
+ *     features of a regression on classes   the largest ridge: squared errors of class indicators favour ridges below
+ *                                           those that classify best
+ *     hsic                                  the smallest ridge: its ridge only smooths
+ *     real targets, SVMs                    the smallest error
+ */
+typedef enum kfe_i_loo_rule {
+    KFE_LOO_SMALLEST_ERROR, /* of equal errors, the largest ridge */
+    KFE_LOO_LARGEST_RIDGE,  /* within one standard error of the smallest error */
+    KFE_LOO_SMALLEST_RIDGE  /* within one standard error of the smallest error */
+} kfe_i_loo_rule;
+
 typedef struct kfe_i_loo_problem {
     const kfe_i_gram *gram; /* of the kernel itself */
     const double *points; /* NULL, or rows z of a map whose products zᵀz' are the kernel: gram->size × rank */
@@ -28,10 +42,14 @@ typedef struct kfe_i_loo_problem {
     int centred;           /* use PKP and centred targets, as a regression with a constant does */
     const double *targets; /* n × columns */
     int64_t columns;
-    /* Targets stand for classes: take the largest ridge whose error is within one standard error of the smallest.
-     * Squared errors of class indicators favour ridges below those that classify best (docs/defaults.md). */
-    int classes;
+    kfe_i_loo_rule rule;
 } kfe_i_loo_problem;
+
+/* The rule of the features of a ridge regression on the targets. */
+static inline kfe_i_loo_rule kfe_i_loo_feature_rule(int classes)
+{
+    return classes ? KFE_LOO_LARGEST_RIDGE : KFE_LOO_SMALLEST_ERROR;
+}
 
 typedef struct kfe_i_loo_choice {
     double ridge;
@@ -62,6 +80,6 @@ kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, in
                             const double *ridges, double *errors);
 
 /* The ridge to take of `count` ascending ones, given their errors (count × n). */
-int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, int classes);
+int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, kfe_i_loo_rule rule);
 
 #endif

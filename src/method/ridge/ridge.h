@@ -44,10 +44,9 @@ typedef struct kfe_i_ridge_problem {
     int centred;            /* use PKP in place of K */
     const double *targets;  /* L, n × columns */
     int64_t columns;
-    int on_images;       /* the right-hand side is GL (hsic), else L */
-    double squared_norm; /* the largest criterion possible with L: to tell small criteria from rounding */
-    double ridge;        /* KFE_RIDGE_AUTO: by leave-one-out, if below; else negative: kfe_i_chosen_ridge */
-    int leave_one_out;
+    int on_images;         /* the right-hand side is GL (hsic), else L */
+    double squared_norm;   /* the largest criterion possible with L: to tell small criteria from rounding */
+    double ridge;          /* KFE_RIDGE_AUTO: by leave-one-out; else negative: kfe_i_chosen_ridge */
     int classes;           /* the targets stand for classes */
     int64_t dim;           /* features asked for; 0: all */
     int64_t most;          /* upper bound on the number of directions */

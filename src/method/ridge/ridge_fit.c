@@ -78,9 +78,10 @@ static kfe_status leave_one_out(ridge_state *s)
                                        .centred = p->centred,
                                        .targets = p->targets,
                                        .columns = p->columns,
-                                       .classes = p->classes};
+                                       .rule = p->on_images ? KFE_LOO_SMALLEST_RIDGE
+                                                            : kfe_i_loo_feature_rule(p->classes)};
 
-    if (p->ridge != KFE_RIDGE_AUTO || !p->leave_one_out)
+    if (p->ridge != KFE_RIDGE_AUTO)
         return KFE_OK;
     KFE_TRY(kfe_i_loo_choose(s->ctx, &problem, &s->choice));
     if (s->choice.rows > 0)

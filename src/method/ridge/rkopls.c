@@ -175,7 +175,7 @@ static kfe_status leave_one_out(kfe_context *ctx, const kfe_i_problem *problem, 
                                    .centred = s->center,
                                    .targets = red->targets,
                                    .columns = red->columns,
-                                   .classes = problem->target->task == KFE_TASK_CLASSES};
+                                   .rule = kfe_i_loo_feature_rule(problem->target->task == KFE_TASK_CLASSES)};
 
     return s->ridge == KFE_RIDGE_AUTO ? kfe_i_loo_choose(ctx, &loo, &red->choice) : KFE_OK;
 }

@@ -66,10 +66,12 @@ int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *svms);
 kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *svms, int64_t dim, const double *features,
                                      kfe_i_predictor *out);
 
+#define KFE_SVM_STOP_ROW(type, field)                                                                        \
+    KFE_REAL(type, field, "svm-stop", "0.0001", 1e-12, 1,                                                    \
+             "violation of the SVMs' optimality conditions that is accepted", KFE_ALIAS("machine-stop"))
 #define KFE_ONEVSREST_ROWS(type, c_field, stop_field)                                                        \
     KFE_REAL(type, c_field, "svm-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,                                   \
              "C of the SVMs: weight of the loss against the norm", KFE_ALIAS("machine-C")),                  \
-        KFE_REAL(type, stop_field, "svm-stop", "0.0001", 1e-12, 1,                                           \
-                 "violation of the SVMs' optimality conditions that is accepted", KFE_ALIAS("machine-stop"))
+        KFE_SVM_STOP_ROW(type, stop_field)
 
 #endif

@@ -149,7 +149,7 @@ static void test_a_tiny_ridge_is_raised(void **state)
 
     for (int m = 0; m < 2; m++) {
         char params[64];
-        snprintf(params, sizeof params, "%s=1e-18", ridges[m]);
+        snprintf(params, sizeof params, "svm-C=1,%s=1e-18", ridges[m]);
         support_catch_log(ctx);
         kfe_model *model = support_fit(ctx, methods[m], params, KERNEL, p.data);
         assert_non_null(strstr(support_log(), "below the rounding"));

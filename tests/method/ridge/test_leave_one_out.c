@@ -150,8 +150,10 @@ static void test_rule(void **state)
     const double errors[] = {2, 2, 2, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2.4, 0, 2.4, 3, 3, 3, 3};
     (void)state;
 
-    assert_int_equal(kfe_i_loo_best(5, 4, errors, 0), 2); /* of equal errors, the one with the larger ridge */
-    assert_int_equal(kfe_i_loo_best(5, 4, errors, 1), 3); /* 1.2 ≤ 1 + 0.5 < 3 */
+    assert_int_equal(kfe_i_loo_best(5, 4, errors, KFE_LOO_SMALLEST_ERROR),
+                     2); /* of equal errors, the one with the larger ridge */
+    assert_int_equal(kfe_i_loo_best(5, 4, errors, KFE_LOO_LARGEST_RIDGE), 3);  /* 1.2 ≤ 1 + 0.5 < 3 */
+    assert_int_equal(kfe_i_loo_best(5, 4, errors, KFE_LOO_SMALLEST_RIDGE), 1); /* 1 ≤ 1 + 0.5 < 2 */
 }
 
 static double record_of(const kfe_model *model, const char *name)
@@ -164,42 +166,83 @@ static double record_of(const kfe_model *model, const char *name)
     return *values;
 }
 
-/* kfd with a linear kernel: the ridge in the model is the one that refits choose. */
-static void test_model_has_the_ridge_of_refits(void **state)
+/* Points of two classes, and the leave-one-out errors of refits on their indicators for the path of ridges. */
+typedef struct refits {
+    kfe_data *data;
+    double *x, *centred; /* the points, which `data` refers to */
+    double path[KFE_LOO_RIDGES], errors[KFE_LOO_RIDGES * ROWS];
+    double trace; /* of the centred linear kernel */
+} refits;
+
+/* `weighted`: indicators divided by the roots of the class sizes, as in kfd and hsic. */
+static void refit_all(kfe_context *ctx, int weighted, refits *out)
 {
-    kfe_context *ctx = *state;
-    double *x = NULL;
     int *class_of = NULL;
     double y[ROWS * TARGETS];
-    double errors[KFE_LOO_RIDGES * ROWS];
-    double path[KFE_LOO_RIDGES];
-    double trace = 0;
-
-    support_clouds(7, ROWS, COLS, TARGETS, 1, &x, &class_of);
-    kfe_data *data = support_dense(ctx, ROWS, COLS, x, class_of);
-    kfe_model *model = support_fit(ctx, "kfd", "scale=none", "linear", data);
-    double *means = support_centre_columns(ROWS, COLS, x);
     double members[TARGETS] = {0};
+
+    support_clouds(7, ROWS, COLS, TARGETS, 1, &out->centred, &class_of);
+    free(class_of);
+    support_clouds(7, ROWS, COLS, TARGETS, 1, &out->x, &class_of);
+    out->data = support_dense(ctx, ROWS, COLS, out->x, class_of);
+    free(support_centre_columns(ROWS, COLS, out->centred));
     for (int i = 0; i < ROWS; i++)
         members[class_of[i]]++;
     for (int i = 0; i < ROWS; i++)
         for (int t = 0; t < TARGETS; t++)
-            y[i * TARGETS + t] = (class_of[i] == t) / sqrt(members[t]);
+            y[i * TARGETS + t] = (class_of[i] == t) / (weighted ? sqrt(members[t]) : 1);
+    out->trace = 0;
     for (int p = 0; p < ROWS * COLS; p++)
-        trace += x[p] * x[p];
+        out->trace += out->centred[p] * out->centred[p];
     for (int r = 0; r < KFE_LOO_RIDGES; r++) {
-        path[r] = trace / ROWS * pow(10, -5 + 0.5 * r);
+        out->path[r] = out->trace / ROWS * pow(10, -5 + 0.5 * r);
         for (int i = 0; i < ROWS; i++)
-            errors[r * ROWS + i] = refit_error(x, y, i, path[r], 1);
+            out->errors[r * ROWS + i] = refit_error(out->centred, y, i, out->path[r], 1);
     }
-    double expected = path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, errors, 1)];
-    assert_below(fabs(record_of(model, "ridge") - expected), 1e-9 * expected);
+    free(class_of);
+}
+
+static void refits_free(refits *r)
+{
+    kfe_data_free(r->data);
+    free(r->x);
+    free(r->centred);
+}
+
+static void check_choice(kfe_context *ctx, const kfe_data *data, const char *method, const char *record,
+                         double expected)
+{
+    kfe_model *model = support_fit(ctx, method, "scale=none", "linear", data);
+
+    assert_below(fabs(record_of(model, record) - expected), 1e-9 * expected);
     assert_true(record_of(model, "loo-rows") == ROWS);
     kfe_model_free(model);
-    kfe_data_free(data);
-    free(means);
-    free(x);
-    free(class_of);
+}
+
+/* On a linear kernel the models have the ridges, or the C, that refits choose. */
+static void test_models_have_the_ridges_of_refits(void **state)
+{
+    kfe_context *ctx = *state;
+    refits weighted;
+    refits plain;
+
+    refit_all(ctx, 1, &weighted);
+    refit_all(ctx, 0, &plain);
+    double smallest_error =
+        plain.path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, plain.errors, KFE_LOO_SMALLEST_ERROR)];
+    double largest =
+        weighted.path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, weighted.errors, KFE_LOO_LARGEST_RIDGE)];
+    double smallest =
+        weighted.path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, weighted.errors, KFE_LOO_SMALLEST_RIDGE)];
+    assert_true(smallest < smallest_error && smallest_error < largest); /* else rules are not told apart */
+    check_choice(ctx, plain.data, "kfd", "ridge", largest);
+    check_choice(ctx, plain.data, "hsic", "ridge", smallest);
+    check_choice(ctx, plain.data, "usvm-joint", "xi", smallest_error);
+    check_choice(ctx, plain.data, "usvm-joint", "svm-c", 10);
+    check_choice(ctx, plain.data, "svm-joint", "svm-c", 4 / smallest_error);
+    check_choice(ctx, plain.data, "svm-mkl", "xi", smallest_error / plain.trace); /* kernels of trace one */
+    refits_free(&weighted);
+    refits_free(&plain);
 }
 
 /* With many examples a sample determines the ridge. The same seed gives the same sample, and the ridge is
@@ -250,8 +293,10 @@ static void test_allocation_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_closed_form_equals_refits),     cmocka_unit_test(test_rule),
-        with_context(test_model_has_the_ridge_of_refits), with_context(test_sample_of_many),
+        with_context(test_closed_form_equals_refits),
+        cmocka_unit_test(test_rule),
+        with_context(test_models_have_the_ridges_of_refits),
+        with_context(test_sample_of_many),
         with_context(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

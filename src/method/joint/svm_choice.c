@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The automatic settings of svm-joint, usvm-joint and svm-mkl (svm_choice.h). */
+#include "method/joint/svm_choice.h"
+
+#include "core/memory.h"
+
+/* C·ρ */
+#define C_TIMES_RIDGE 4.0
+
+kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
+                             const kfe_i_target *target, kfe_i_loo_choice *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t classes = target->class_count;
+    double *indicator = NULL;
+
+    KFE_ALLOC_ZERO(ctx, indicator, target->rows * classes);
+    for (int64_t i = 0; i < target->rows; i++)
+        indicator[i * classes + target->codes[i]] = 1;
+    const kfe_i_loo_problem problem = {
+        .gram = gram, .centred = 1, .targets = indicator, .columns = classes, .rule = KFE_LOO_SMALLEST_ERROR};
+    KFE_TRY(kfe_i_loo_choose(ctx, &problem, out));
+    if (out->rows > 0)
+        kfe_i_log(ctx, KFE_LOG_INFO, "%s: ridge %g of smallest leave-one-out error on %lld of %lld examples",
+                  method, out->ridge, (long long)out->rows, (long long)target->rows);
+cleanup:
+    kfe_i_free(ctx, indicator);
+    return status;
+}
+
+double kfe_i_svm_c(const kfe_i_loo_choice *choice)
+{
+    return choice->rows > 0 ? C_TIMES_RIDGE / choice->ridge : 1;
+}
