@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Runs the tests of the pages with an installed copy; exits with 77 (skipped) if pytest is not installed.
 # usage: run.sh BUILD_DIR CMAKE     KFE and KFE_LIBRARY are in the environment
 build=$1 cmake=$2
 cd "$(dirname "$0")" || exit 1

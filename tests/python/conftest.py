@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+"""One context of the library for all tests of this folder."""
 import pytest
 
 from libkfe import Kfe

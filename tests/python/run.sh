@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Runs the tests of the library against scikit-learn; exits with 77 (skipped) if it cannot be used.
 cd "$(dirname "$0")" || exit 1
 if [[ -n ${KFE_SANITIZE-} ]]; then
     echo "skipped: Python cannot load a library that was built with sanitizers"

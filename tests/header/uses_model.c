@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Uses of specs, fits, models and predictions. */
+#include "header/uses.h"
+
+static double dot_product(void *user, const double *x, const double *y, int64_t cols)
+{
+    double sum = 0;
+
+    (void)user;
+    for (int64_t j = 0; j < cols; j++)
+        sum += x[j] * y[j];
+    return sum;
+}
+
+static void look_at_model(const kfe_model *model)
+{
+    int64_t count = 0;
+    const double *weights = NULL;
+    const double *shift = NULL;
+    const double *factor = NULL;
+    kfe_part_info part;
+
+    assert_string_equal(CALL(kfe_model_method)(model), "koc");
+    assert_string_equal(CALL(kfe_model_learner)(model), "knn");
+    assert_int_equal(CALL(kfe_model_task)(model), KFE_TASK_CLASSES);
+    assert_int_equal(CALL(kfe_model_outputs)(model), 3);
+    assert_true(CALL(kfe_model_dim)(model) > 0);
+    assert_true(CALL(kfe_model_support_size)(model) > 0);
+    assert_int_equal(CALL(kfe_model_views)(model), 1);
+    assert_int_equal(CALL(kfe_model_cols)(model, 0), COLS);
+    CALL(kfe_model_label_column)(model);
+    assert_int_equal(CALL(kfe_model_kernels)(model), 1);
+    assert_int_equal(CALL(kfe_model_scaling)(model, 0, &shift, &factor), 1);
+    assert_int_equal(kfe_model_scaling(model, 1, &shift, &factor), 0);
+    assert_null(shift);
+    assert_int_equal(CALL(kfe_model_takes_strings)(model, 0), 0);
+    assert_int_equal(CALL(kfe_model_class_count)(model), 3);
+    assert_string_equal(CALL(kfe_model_class_name)(model, 0), "a");
+    assert_null(CALL(kfe_model_column_name)(model, 0, 0));
+    assert_non_null(CALL(kfe_model_coefficients)(model, &count));
+    CALL(kfe_model_offset)(model);
+    CALL(kfe_model_support_index)(model);
+    assert_int_equal(CALL(kfe_model_part)(model, 0, &part), 0);
+    assert_int_equal(CALL(kfe_model_gate)(model, &weights, &weights), 0);
+    assert_non_null(CALL(kfe_model_record)(model, CALL(kfe_model_record_name)(model, 0), &count));
+}
+
+static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_matrix features = {0};
+    kfe_matrix predictions = {0};
+    kfe_matrix outputs = {0};
+    kfe_matrix scores = {0};
+    char *texts[5] = {0};
+    double zeros[COLS] = {0};
+    double into[8];
+    kfe_rows rows = {zeros, KFE_F64, 1, COLS, COLS};
+
+    TRY(CALL(kfe_transform)(ctx, model, data, &features));
+    TRY(CALL(kfe_predict)(ctx, model, data, &predictions, &outputs));
+    TRY(CALL(kfe_transform_into)(ctx, model, &rows, into));
+    TRY(CALL(kfe_predict_into)(ctx, model, &rows, into, NULL));
+    TRY(CALL(kfe_class_scores)(ctx, model, &outputs, &scores));
+    TRY(CALL(kfe_evaluate)(ctx, model, data, NULL, KFE_STYLE_TEXT, &texts[0]));
+    TRY(CALL(kfe_evaluate)(ctx, model, data, "metrics=auc;f1,positive=b", KFE_STYLE_JSON, &texts[1]));
+    TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_TEXT, &texts[2]));
+    TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_JSON, &texts[3]));
+    TRY(CALL(kfe_model_kernel)(ctx, model, 0, &texts[4]));
+    assert_true(strlen(texts[4]) > 0);
+    TRY(CALL(kfe_predictions_write)(ctx, model, NULL, &predictions, &scores, predictions_path));
+cleanup:
+    for (int i = 0; i < 5; i++)
+        kfe_string_free(ctx, texts[i]);
+    kfe_matrix_free(&features);
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&outputs);
+    kfe_matrix_free(&scores);
+    return status;
+}
+
+kfe_status use_model(kfe_context *ctx, void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *models[3] = {0};
+    kfe_data *read = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &data));
+    TRY(kfe_spec_parse(ctx, "koc", "dim=2", NULL, &spec));
+    TRY(CALL(kfe_spec_add_user_kernel)(ctx, spec, "dot", dot_product, NULL));
+    TRY(CALL(kfe_spec_set_learner)(ctx, spec, "knn", NULL));
+    TRY(CALL(kfe_spec_set)(ctx, spec, "neighbors", "3"));
+    TRY(kfe_fit(ctx, spec, data, &models[0]));
+    TRY(CALL(kfe_model_save_bytes)(ctx, models[0], &bytes, &size));
+    TRY(CALL(kfe_model_load_bytes)(ctx, bytes, size, &models[1]));
+    TRY(CALL(kfe_model_bind_kernel)(ctx, models[1], "dot", dot_product, NULL));
+    TRY(use_predictions(ctx, models[1], data));
+    TRY(CALL(kfe_model_save)(ctx, models[0], model_path));
+    TRY(CALL(kfe_model_load)(ctx, model_path, &models[2]));
+    look_at_model(models[2]);
+    TRY(CALL(kfe_data_read_for_model)(ctx, models[2], 1, (const char *const[]){csv_path}, NULL, NULL, &read));
+    assert_int_equal(kfe_data_cols(read, 0), COLS);
+cleanup:
+    kfe_data_free(read);
+    kfe_string_free(ctx, bytes);
+    for (int i = 0; i < 3; i++)
+        kfe_model_free(models[i]);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
+
+/* The direction of the first target's residual. */
+static kfe_status follow_residual(void *user, const kfe_deflation_state *state, double *direction)
+{
+    (void)user;
+    for (int64_t i = 0; i < state->examples; i++)
+        direction[i] = state->residual[i * state->targets];
+    return KFE_OK;
+}
+
+kfe_status use_rule(kfe_context *ctx, void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &data));
+    TRY(CALL(kfe_spec_new_rule)(ctx, "mine", follow_residual, NULL, "dim=2", "rbf:gamma=1", &spec));
+    TRY(kfe_fit(ctx, spec, data, &model));
+cleanup:
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Uses of metrics, splits, cross-validation, comparison, measures and tune. */
+#include "header/uses.h"
+
+kfe_status use_metrics(kfe_context *ctx, void *user)
+{
+    static const int32_t truth[] = {0, 1, 2, 0, 1, 2};
+    static const double scores[] = {3, 1, 2, 1, 2, 2, 1, 1, 0, 4, 4, 4, 0, 9, 0, 3, 2, 1};
+    kfe_status status = KFE_OK;
+    double out = 0;
+    double p = 0;
+
+    (void)user;
+    TRY(CALL(kfe_metric_classes)(ctx, "auc", 6, 3, 0, truth, truth, scores, &out));
+    TRY(CALL(kfe_metric_values)(ctx, "r2", 3, 2, scores, scores + 6, &out));
+    TRY(CALL(kfe_paired_test)(ctx, 6, scores, scores + 6, 0.1, &out, &p));
+cleanup:
+    return status;
+}
+
+static void look_at_splits(const kfe_splits *splits)
+{
+    int64_t train = 0;
+    int64_t test = 0;
+
+    assert_int_equal(CALL(kfe_splits_count)(splits), 2);
+    assert_non_null(CALL(kfe_splits_train)(splits, 0, &train));
+    assert_non_null(CALL(kfe_splits_test)(splits, 0, &test));
+    assert_int_equal(train + test, ROWS);
+}
+
+/* Groups by hand and from a column, and splits of the user. */
+static kfe_status use_groups(kfe_context *ctx, const kfe_splits *splits)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_splits *grouped = NULL;
+    int64_t groups[ROWS];
+    int64_t train = 0;
+    int64_t test = 0;
+    const int64_t *train_rows = kfe_splits_train(splits, 0, &train);
+    const int64_t *test_rows = kfe_splits_test(splits, 0, &test);
+
+    for (int i = 0; i < ROWS; i++)
+        groups[i] = i / 2;
+    TRY(wrap_labelled(ctx, &data));
+    TRY(CALL(kfe_data_set_groups)(ctx, data, groups));
+    TRY(kfe_splits_make(ctx, data, "folds=2", &grouped));
+    TRY(CALL(kfe_data_take_groups)(ctx, data, "1"));
+    TRY(CALL(kfe_data_add_split)(ctx, data, train, train_rows, test, test_rows));
+cleanup:
+    kfe_splits_free(grouped);
+    kfe_data_free(data);
+    return status;
+}
+
+kfe_status use_search(kfe_context *ctx, void *user)
+{
+    static const char *const grids[] = {"neighbors=1,3"};
+    static const char *const kernels[] = {"linear", "rbf"};
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *best = NULL;
+    kfe_splits *splits = NULL;
+    char *texts[3] = {0};
+    int64_t settings = 0;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &data));
+    TRY(kfe_spec_parse(ctx, "koc", "dim=1", NULL, &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "knn", NULL));
+    TRY(CALL(kfe_spec_check)(ctx, spec, data, NULL));
+    assert_string_equal(CALL(kfe_misfit_text)(KFE_MISFIT_VIEWS), "takes one view");
+    assert_string_equal(CALL(kfe_spec_method)(spec), "koc");
+    assert_true(CALL(kfe_spec_predicts)(spec));
+    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
+    TRY(CALL(kfe_cv_check)(ctx, spec, 1, grids, "folds=2", &settings));
+    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
+    TRY(CALL(kfe_splits_make)(ctx, data, "folds=2", &splits));
+    look_at_splits(splits);
+    TRY(use_groups(ctx, splits));
+    TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, KFE_STYLE_JSON, &texts[0]));
+    TRY(CALL(kfe_cross_validate)(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", KFE_STYLE_JSON, &best,
+                                 &texts[1]));
+    TRY(CALL(kfe_compare)(ctx, 2, (const kfe_spec *const[]){spec, spec}, 0, NULL, data, "folds=2",
+                          KFE_STYLE_TEXT, &texts[2]));
+cleanup:
+    for (int i = 0; i < 3; i++)
+        kfe_string_free(ctx, texts[i]);
+    CALL(kfe_splits_free)(splits);
+    kfe_model_free(best);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
+
+kfe_status use_tune(kfe_context *ctx, void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_model *best = NULL;
+    char *text = NULL;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &data));
+    assert_string_equal(CALL(kfe_tune_option)(0)->name, "time");
+    TRY(CALL(kfe_tune)(ctx, data, "time=none,trials=1,folds=2", KFE_STYLE_JSON, &best, &text));
+cleanup:
+    kfe_string_free(ctx, text);
+    kfe_model_free(best);
+    kfe_data_free(data);
+    return status;
+}
