@@ -13,7 +13,8 @@
  *    for them without end. The library notices: in such a child every context has one thread. Objects that
  *    another thread was using at the fork are undefined there. A child that calls exec is not concerned.
  *  - Waiting threads of OpenMP spin, which slows other programs and the threads themselves on a busy machine.
- *    OMP_WAIT_POLICY=passive in the environment prevents it; OpenMP reads it when it is loaded.
+ *    OMP_WAIT_POLICY=passive in the environment prevents it. OpenMP reads it while the program is loaded, so a
+ *    library cannot set it; the command line and the Python package do.
  *  - Strings are UTF-8 and copied; returned `const char *` belong to the object and live as long as it.
  *  - Rows are examples. Matrices are row-major doubles.
  *  - Options are written "key=value,key=value"; a comma or backslash inside a value takes a backslash, and

@@ -2,9 +2,11 @@
 """Finds and loads libkfe."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import pathlib
+from collections.abc import Iterator
 
 from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Matrix, ParamInfo,
                    PartInfo, declare)
@@ -41,10 +43,28 @@ def find_library() -> str:
     return "libkfe.so.0"
 
 
+@contextlib.contextmanager
+def _sleeping_threads() -> Iterator[None]:
+    """OpenMP threads that wait for work sleep instead of spinning, unless the environment says how they wait.
+
+    An OpenMP runtime reads the variable while it is loaded, so it is set only for that time. A runtime that another
+    package loaded before stays as it is.
+    """
+    if any(name in os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")):
+        yield
+        return
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        yield
+    finally:
+        os.environ.pop("OMP_WAIT_POLICY", None)
+
+
 def load_library(path: str | None = None) -> ctypes.CDLL:
     path = path or find_library()
     try:
-        library = ctypes.CDLL(path)
+        with _sleeping_threads():
+            library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(f"kfe needs its library, which cannot be loaded: {error}. Install it, build it, or name "
                           "it in the environment variable KFE_LIBRARY.") from None

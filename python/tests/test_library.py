@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the package searches for the library."""
+"""Where the package searches for the library, and how its threads wait."""
 import os
 import pathlib
 import shutil
@@ -52,3 +52,19 @@ def test_of_another_kind(tmp_path):
     import ctypes.util
     other = ctypes.util.find_library("z") or pytest.skip("no other library at hand")
     assert "too old" in run(tmp_path, KFE_LIBRARY=other).stderr
+
+
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+ENVIRONMENT = f"import os, kfe; print([os.environ.get(name) for name in {WAITING}])"
+
+
+@pytest.mark.parametrize("own, spins", [({}, "0"), ({"GOMP_SPINCOUNT": "500"}, "500")], ids=["unset", "own"])
+def test_threads_sleep_while_they_wait(own, spins):
+    """Unless the environment says how they wait; the environment of later programs stays as it was."""
+    kept = {key: value for key, value in os.environ.items() if key not in WAITING}
+    done = subprocess.run([sys.executable, "-c", ENVIRONMENT], capture_output=True, text=True, check=True,
+                          env={**kept, "PYTHONPATH": str(PACKAGE.parent), "OMP_DISPLAY_ENV": "verbose", **own})
+    assert done.stdout.strip() == str([own.get(name) for name in WAITING])
+    if "GOMP_SPINCOUNT" not in done.stderr:
+        pytest.skip("the OpenMP runtime is not libgomp")
+    assert f"GOMP_SPINCOUNT = '{spins}'" in done.stderr
