@@ -69,6 +69,8 @@ typedef struct kfe_i_method {
     const char *instead; /* the method to use with kernels that this one cannot take; NULL: none */
     const char *kernel;  /* unless given; NULL: rbf, or linear for methods that take no other */
     kfe_i_param_table params;
+    /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
+    int64_t (*columns)(const void *settings, int64_t rows);
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);
 } kfe_i_method;

@@ -160,8 +160,46 @@ cleanup:
     return status;
 }
 
+/*
+ * Nanoseconds of one thread, roughly: one kernel value of d columns takes 2 + d/15 (a product at GEMM's rate, an exponential),
+ * writing it and its distance to memory that is touched for the first time 10, and reading it back 1.5.
+ */
+#define KFE_VALUE_COST(d) (2 + (d) / 15)
+#define KFE_STORE_COST 10.0
+#define KFE_READ_COST 1.5
+
+/* Columns of a row that a kernel value costs time for. */
+static double columns_of(const kfe_data *data)
+{
+    double sum = 0;
+
+    for (int v = 0; v < data->view_count; v++) {
+        const kfe_i_table *table = &data->views[v].table;
+        sum += table->kind == KFE_TABLE_DENSE || table->rows == 0
+                   ? (double)table->cols
+                   : (double)table->row_start[table->rows] / (double)table->rows;
+    }
+    return sum;
+}
+
+/* Whether evaluating half the matrix and storing it costs less than evaluating the columns that the fits look at. */
+static int repays(const kfe_i_group *group, const kfe_spec *spec, int64_t fits)
+{
+    double n = (double)group->row_count;
+    double columns = 0;
+    double value = KFE_VALUE_COST(columns_of(group->data));
+
+    if (!spec->method->columns)
+        return 1;
+    for (int64_t m = 0; m < group->count; m++) {
+        int64_t rows = group->splits->items[group->members[m]].train_count;
+        columns += (double)fits * (double)spec->method->columns(spec->settings, rows);
+    }
+    return n * n * (value / 2 + KFE_STORE_COST) < n * columns * (value - KFE_READ_COST);
+}
+
 /* The matrix must fit in memory beside the distances of each kernel. */
-int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec)
+int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits)
 {
     int by_kernel = spec->method->flags & KFE_HAS_KERNELS &&
                     !(spec->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS));
@@ -170,7 +208,8 @@ int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec)
 
     return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
-           bytes * (double)(1 + kernels) <= (double)kfe_i_memory_left(group->ctx);
+           bytes * (double)(1 + kernels) <= (double)kfe_i_memory_left(group->ctx) &&
+           repays(group, spec, fits);
 }
 
 /* ---- shared work ---- */

@@ -38,8 +38,9 @@ void kfe_i_group_free(kfe_i_group *group);
 kfe_status kfe_i_group_set(kfe_i_group *group, int64_t first, int64_t count);
 /* Whether the training rows of a split decide its scaling or a kernel of the spec. */
 kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec *spec, int *out);
-/* Whether one matrix serves the spec: it needs kernel values only, and they fit in memory. */
-int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec);
+/* Whether one matrix is to serve `fits` fits like the spec's on each split: they need kernel values only, the matrix fits in
+ * memory, and what the fits would evaluate without it costs more. */
+int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits);
 /* Fills the matrix for the kernels of the spec; rows are scaled and dot products or distances computed once. */
 kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out);
 

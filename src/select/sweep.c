@@ -309,7 +309,7 @@ static kfe_status run_kernel(run *r, int dependent)
     KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
     if (depends != dependent || !kernel_is_wanted(r))
         return KFE_OK;
-    if (kfe_i_group_can_share(&r->group, r->spec)) {
+    if (kfe_i_group_can_share(&r->group, r->spec, r->sweep->grid->counts[KFE_AXIS_METHOD])) {
         KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
         r->shared = &shared;
     }

@@ -375,14 +375,20 @@ static void worst_places(kfe_i_pool *pool, int64_t count)
     }
 }
 
+int64_t kfe_i_pool_refresh(const kfe_i_pursuit_settings *settings, int64_t size)
+{
+    int64_t asked = settings->refresh > 0 ? settings->refresh : size / 20;
+
+    return asked < 1 ? 1 : asked > size ? size : asked;
+}
+
 /* Replaces the columns that were picked and the worst by new ones. */
 static kfe_status refresh(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
-    int64_t asked = p->settings->refresh > 0 ? p->settings->refresh : pool->size / 20;
+    int64_t asked = kfe_i_pool_refresh(p->settings, pool->size);
 
-    asked = asked < 1 ? 1 : asked > pool->size ? pool->size : asked;
     if (pool->queue.next + asked > pool->queue.waiting)
         shuffle_examples(pool); /* examples that left the pool alive come back to the queue */
     asked = asked > pool->queue.waiting - pool->queue.next ? pool->queue.waiting - pool->queue.next : asked;

@@ -421,6 +421,17 @@ static int is_small_matrix(kfe_context *ctx, int64_t n)
     return n <= SMALL_ROWS && 64 * (double)n * (double)n <= (double)kfe_i_memory_left(ctx);
 }
 
+int64_t kfe_i_pursuit_column_count(const void *settings, int64_t rows)
+{
+    const kfe_i_pursuit_settings *s = settings;
+    int64_t dim = s->dim > 0 ? s->dim : AUTO_DIM;
+    int64_t pool = s->columns > 0 && s->columns < rows ? s->columns : rows;
+
+    if (s->low_memory)
+        return dim < rows ? pool * dim : pool * rows;
+    return pool + (dim < rows ? dim : rows) * (1 + kfe_i_pool_refresh(s, pool));
+}
+
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out)

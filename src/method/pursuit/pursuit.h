@@ -89,7 +89,14 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out);
 
+/* How many columns of the kernel matrix a fit evaluates (kfe_i_method): the pool, and what each iteration picks and
+ * replaces. */
+int64_t kfe_i_pursuit_column_count(const void *settings, int64_t rows);
+
 /* ---- for the files of this folder ---- */
+
+/* How many columns of a pool of this size each iteration replaces. */
+int64_t kfe_i_pool_refresh(const kfe_i_pursuit_settings *settings, int64_t size);
 
 /* out (n × count) = columns of the operator over kernel_unit. */
 kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *pursuit, const int64_t *index, int64_t count,

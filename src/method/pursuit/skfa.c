@@ -24,5 +24,6 @@ const kfe_i_method kfe_i_method_skfa = {
     .reference = "Smola, Mangasarian & Schölkopf 1999; Dhanjal et al. 2009, section 2.1",
     .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
+    .columns = kfe_i_pursuit_column_count,
     .fit = fit,
 };

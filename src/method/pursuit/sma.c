@@ -25,5 +25,6 @@ const kfe_i_method kfe_i_method_sma = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
+    .columns = kfe_i_pursuit_column_count,
     .fit = fit,
 };

@@ -310,6 +310,13 @@ cleanup:
     return status;
 }
 
+static int64_t columns(const void *settings, int64_t examples)
+{
+    const rkopls_settings *s = settings;
+
+    return s->landmarks < examples ? s->landmarks : examples;
+}
+
 const kfe_i_method kfe_i_method_rkopls = {
     .name = "rkopls",
     .summary = "reduced orthonormalized kernel PLS: kopls on a few random examples, for many rows",
@@ -317,5 +324,6 @@ const kfe_i_method kfe_i_method_rkopls = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING,
     .params = KFE_PARAM_TABLE(rows, rkopls_settings),
+    .columns = columns,
     .fit = fit,
 };
