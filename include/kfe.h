@@ -240,6 +240,13 @@ KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, 
  * of their column. Like a scaling, every fit learns it on its own training rows, and the model fills in the same for new
  * data, which is given with its NaNs. Copies a view that has gaps. */
 KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fill);
+/* Encodes columns of categories of data with one dense view: each category of a column becomes a column of zeros and ones,
+ * in its place, called "NAME=CATEGORY" if the columns have names. `columns` are `count` numbers from 0 that increase,
+ * texts[k * rows + i] is the text of columns[k] in row i (copied; NULL: missing, see kfe_data_set_missing); what the data
+ * holds in these columns is ignored. Categories are sorted as classes are, 1000 at most. The model keeps them: new data is
+ * encoded by kfe_data_encode_for_model, or by kfe_data_read_for_model if it is in a file. */
+KFE_API kfe_status kfe_data_encode(kfe_context *ctx, kfe_data *data, int64_t count, const int64_t *columns,
+                                   const char *const *texts);
 /* Groups of rows that cross-validation keeps together: one number per row (copied; NULL: none). Rows of a group are never
  * in the training and in the test part of the same split. */
 KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const int64_t *groups);
@@ -459,6 +466,11 @@ KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *mo
                                            const char *const *paths, const char *const *names,
                                            const char *options, kfe_data **out);
 
+/* Encodes columns of new data with the categories of the model, which encodes exactly these columns. A category that the
+ * training data did not have becomes zeros, with one warning that counts such cells. */
+KFE_API kfe_status kfe_data_encode_for_model(kfe_context *ctx, const kfe_model *model, kfe_data *data,
+                                             int64_t count, const int64_t *columns, const char *const *texts);
+
 /* A model fitted with a user kernel and then loaded needs its function again. */
 KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name,
                                          kfe_kernel_fn kernel, void *user);
@@ -481,6 +493,12 @@ KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear 
 KFE_API int kfe_model_views(const kfe_model *model);
 KFE_API const char *kfe_model_view_name(const kfe_model *model, int view); /* NULL if out of range */
 KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
+/* The number of columns that the data of a view has before categories are encoded. */
+KFE_API int64_t kfe_model_source_cols(const kfe_model *model, int view);
+/* The categories of a column, numbered from 0 before encoding, sorted; they belong to the model. Returns how many; 0, and
+ * NULL, if the column is not encoded or not there. */
+KFE_API int64_t kfe_model_categories(const kfe_model *model, int view, int64_t column,
+                                     const char *const **out);
 /* How the columns of a view are scaled: x becomes (x - shift) * factor. kfe_model_cols numbers each, which belong to
  * the model; NULL: nothing is subtracted, or multiplied. Returns 0 if `view` is out of range, else 1. */
 KFE_API int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor);

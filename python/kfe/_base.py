@@ -15,6 +15,7 @@ from . import _tables as tables
 from ._columns import divide_columns
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
+from ._encode import split_texts
 from ._errors import InputError
 from ._kernels import with_params
 from ._model import Model
@@ -141,20 +142,23 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True) -> Data:
         """A data set of X, with labels or targets if the estimator needs them."""
+        X, texts = split_texts(self, X, reset)
         X = self._check_X(X, reset)
         task = None
         if with_target and (self._needs_target() or (y is not None and hasattr(self, "rule"))):
             y, is_real = validate_target(context, self, X, y)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
+        if isinstance(X, (np.ndarray,)) and hasattr(self, "feature_names_in_"):
+            data.set_column_names(self.feature_names_in_)
+        if texts is not None and len(texts.columns):
+            data.encode(texts, None if reset else self._model)
         if reset and check_missing(self.missing) != "error":
             data.set_missing(check_missing(self.missing))
         if task == TASK_REAL:
             data.set_targets(y)
         elif task == TASK_CLASSES:
             self._set_labels(data, y, reset)
-        if isinstance(X, (np.ndarray,)) and hasattr(self, "feature_names_in_"):
-            data.set_column_names(self.feature_names_in_)
         return data
 
     def _set_labels(self, data: Data, y: np.ndarray, reset: bool) -> None:

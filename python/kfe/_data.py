@@ -49,6 +49,18 @@ class Data:
         columns = np.ascontiguousarray(targets, np.float64).reshape(len(targets), -1)
         self.context.quick(lib.kfe_data_set_targets, self.pointer, columns.shape[1], columns.ctypes.data)
 
+    def encode(self, texts: Any, model: Any = None) -> None:
+        """Encodes columns of categories, with those of a model or (None) with those that are learned. `texts` is as in
+        _encode."""
+        self._check_count("texts in a column", len(texts.words[0]), self.rows)
+        distinct = sorted({word for words in texts.words for word in words if word is not None})
+        written = [word.encode() for word in distinct]
+        places = {None: 0, **dict(zip(distinct, string_array(written).tolist()))}
+        addresses = np.array([[places[word] for word in words] for words in texts.words], np.uint64)
+        target = (self.pointer,) if model is None else (model.pointer, self.pointer)
+        function = lib.kfe_data_encode if model is None else lib.kfe_data_encode_for_model
+        self.context.quick(function, *target, len(texts.columns), texts.columns.ctypes.data, addresses.ctypes.data)
+
     def set_missing(self, fill: str) -> None:
         """Treats NaNs as missing values, which every fit fills."""
         self.context.quick(lib.kfe_data_set_missing, self.pointer, fill.encode())

@@ -79,6 +79,10 @@ _TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
 _MISSING = Argument("missing", "str", "error", "{'error', 'mean', 'median', 'most_frequent'}",
                     "What to do with NaN in X: refuse it, or fill in the mean, median or most frequent value of its column "
                     "in the training rows, also in new data.")
+_ENCODE = Argument("encode", "Any", None, "'auto', list or None",
+                   "Columns of X that hold categories: their names or numbers, or 'auto' for all that hold text. Each category of "
+                   "the training rows becomes a column of zeros and ones; a category that new data has and they had not gives "
+                   "zeros and a warning. None: X is numbers.")
 _RUNNING = [
     Argument("random_state", "int | RandomState | None", None, "int or RandomState",
              "Seed of everything random. None is always the same seed."),
@@ -113,7 +117,7 @@ def arguments(entry: Entry, kind: str = "") -> list[Argument]:
     """The parameters of an estimator's constructor, in order. `kind`: "" for a transformer, else "Classifier" or
     "Regressor"."""
     found = [_argument(param) for param in entry.params] + _kernel_arguments(entry, kind)
-    found += [*(_argument(param) for param in FIT_OPTIONS), _MISSING]
+    found += [*(_argument(param) for param in FIT_OPTIONS), _MISSING, _ENCODE]
     if kind:
         found += [_learner(entry, kind), *_LEARNER_PARAMS]
     elif entry.has(tables.REGRESSION) and entry.name != "none":

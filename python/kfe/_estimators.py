@@ -114,6 +114,9 @@ def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callabl
     found = {python_name(name): value for name, value in _values(entry.params, told["parameters"]).items()}
     found["scale"] = told["views"][0]["scale"]
     found["missing"] = told["views"][0]["missing"].replace("-", "_")
+    encoded = told["views"][0].get("encoded") if len(told["views"]) == 1 else None
+    if encoded:
+        found["encode"] = [row.get("name", row["column"] - 1) for row in encoded]
     if told.get("kernels"):
         found["kernel"] = _kernel(told, functions)
     if told["task"] == "real":
@@ -142,21 +145,37 @@ def from_model(model: Model, labels: np.ndarray | None = None) -> Extractor:
     found = _parameters(entry, told, model.kernels)
     estimator = made(**{name: value for name, value in found.items() if name in known})
     estimator._model = model
-    _remember_columns(estimator, model, [view["name"] for view in told["views"]])
+    _remember_columns(estimator, model, told["views"])
     if model.task == TASK_CLASSES:
         estimator.classes_ = np.unique(class_labels(model.class_names)) if labels is None else labels
     estimator._publish()
     return estimator
 
 
-def _remember_columns(estimator: Extractor, model: Model, views: list[str]) -> None:
+def _remember_columns(estimator: Extractor, model: Model, told: list[dict[str, Any]]) -> None:
+    views = [view["name"] for view in told]
     columns, names = model.view_columns, [model.column_names(view) for view in range(len(views))]
     estimator.n_features_in_ = sum(columns)
     if len(views) > 1:
         estimator.view_columns_ = dict(zip(views, columns))
         estimator.view_feature_names_in_ = {view: found for view, found in zip(views, names) if found is not None}
+    elif told[0].get("encoded"):
+        _remember_categories(estimator, model, told[0]["encoded"], names[0])
     elif names[0] is not None:
         estimator.feature_names_in_ = names[0]
+
+
+def _remember_categories(estimator: Extractor, model: Model, encoded: list[dict[str, Any]], names: np.ndarray | None) -> None:
+    """The columns of X before the library encodes some of them."""
+    estimator._encoded_columns = [row["column"] - 1 for row in encoded]
+    estimator.n_features_in_ = model.source_columns
+    if names is None:
+        return
+    found = list(names)
+    for row in encoded:
+        place = row["column"] - 1
+        found[place:place + len(row["categories"])] = [row["name"]]
+    estimator.feature_names_in_ = np.array(found, dtype=object)
 
 
 def load(path: str | os.PathLike, kernels: dict[str, Callable] | None = None) -> Extractor:

@@ -140,6 +140,11 @@ class Model:
     def view_columns(self) -> list[int]:
         return [lib.kfe_model_cols(self.pointer, v) for v in range(lib.kfe_model_views(self.pointer))]
 
+    @property
+    def source_columns(self) -> int:
+        """Columns of the first view before categories are encoded."""
+        return lib.kfe_model_source_cols(self.pointer, 0)
+
     def column_names(self, view: int) -> np.ndarray | None:
         """The names of all columns of a view; None if a column has no name."""
         names = [lib.kfe_model_column_name(self.pointer, view, j) for j in range(self.view_columns[view])]

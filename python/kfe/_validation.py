@@ -67,7 +67,13 @@ def validate(estimator, X, reset: bool):
     check_sparse(X)
     takes_sparse = estimator._entry.has(tables.SPARSE) and not is_precomputed(getattr(estimator, "kernel", None))
     sparse = ["csr"] if takes_sparse else False
-    return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT, **finite_rule(estimator))
+    try:
+        return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT, **finite_rule(estimator))
+    except ValueError as error:
+        if "could not convert string" not in str(error) or getattr(estimator, "encode", None) is not None:
+            raise
+        raise ValueError(f"{error}; columns of text are encoded as categories with encode='auto' (see also "
+                         "kernels on strings, such as kernel='spectrum')") from None
 
 
 def is_views(X: Any) -> bool:

@@ -37,12 +37,10 @@ int kfe_i_same_class(const char *a, const char *b)
     return strcmp(a, b) == 0 || equal_values(value_of(a), value_of(b));
 }
 
-/* Numbers by value, then text; equal numbers in the order of their first appearance. */
-static int compare_words(const void *a, const void *b)
+/* Numbers by value, then text; 0 for equal numbers. */
+static int compare_texts(const word *first, const word *second)
 {
-    const word *first = a;
-    const word *second = b;
-    int texts = isnan(first->value) - isnan(second->value);
+    int texts = (isnan(first->value) != 0) - (isnan(second->value) != 0);
 
     if (texts != 0)
         return texts;
@@ -50,9 +48,25 @@ static int compare_words(const void *a, const void *b)
         return strcmp(first->text, second->text);
     if (first->value != second->value)
         return first->value < second->value ? -1 : 1;
-    if (!equal_values(first->value, second->value))
-        return strcmp(first->text, second->text);
-    return first->code < second->code ? -1 : 1;
+    return equal_values(first->value, second->value) ? 0 : strcmp(first->text, second->text);
+}
+
+int kfe_i_compare_classes(const char *a, const char *b)
+{
+    word first = {a, value_of(a), 0};
+    word second = {b, value_of(b), 0};
+
+    return compare_texts(&first, &second);
+}
+
+/* Equal numbers stand in the order of their first appearance. */
+static int compare_words(const void *a, const void *b)
+{
+    const word *first = a;
+    const word *second = b;
+    int order = compare_texts(first, second);
+
+    return order ? order : first->code < second->code ? -1 : 1;
 }
 
 /* The words that rows have, sorted; number[words] is 0 for those and -1 for the others. */

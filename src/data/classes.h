@@ -15,5 +15,7 @@ kfe_status kfe_i_classes_from_words(const kfe_i_intern *words, int32_t *codes, k
 
 /* Whether two labels name the same class. */
 int kfe_i_same_class(const char *a, const char *b);
+/* The order of classes: below, at or above 0 as `a` comes before, is the same class as, or comes after `b`. */
+int kfe_i_compare_classes(const char *a, const char *b);
 
 #endif

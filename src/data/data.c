@@ -35,6 +35,7 @@ static void free_view(kfe_context *ctx, kfe_i_view *view)
     free_names(ctx, view->table.cols, view->column_names);
     kfe_i_free(ctx, view->name);
     kfe_i_free(ctx, view->path);
+    kfe_i_encoding_free(&view->encoding);
     kfe_i_gaps_free(&view->gaps);
     kfe_i_table_free(&view->table);
 }
@@ -52,6 +53,21 @@ kfe_status kfe_i_view_copy_name(kfe_context *ctx, const kfe_i_view *from, kfe_i_
     if (from->path)
         KFE_STRDUP(ctx, to->path, from->path);
     to->named = from->named;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_view_copy_columns(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_encoding_copy(ctx, &from->encoding, &to->encoding));
+    if (!from->column_names)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(ctx, to->column_names, from->table.cols);
+    for (int64_t j = 0; j < from->table.cols; j++)
+        if (from->column_names[j])
+            KFE_STRDUP(ctx, to->column_names[j], from->column_names[j]);
 cleanup:
     return status;
 }

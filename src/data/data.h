@@ -12,8 +12,9 @@ typedef struct kfe_i_view {
     int named;  /* it was the user who called it so */
     char *path; /* the file it came from, for messages; NULL: none */
     kfe_i_table table;
-    char **column_names; /* one per column, or NULL */
-    kfe_i_gaps gaps;     /* of a dense table */
+    char **column_names;     /* one per column, or NULL */
+    kfe_i_encoding encoding; /* of text columns, which a dense table holds as zeros and ones */
+    kfe_i_gaps gaps;         /* of a dense table */
 } kfe_i_view;
 
 /* A split that the user gives: row numbers. */
@@ -46,6 +47,9 @@ void kfe_i_data_free_protocol(kfe_data *data);
 const char *kfe_i_view_shown(const kfe_i_view *view);
 /* Gives `to` the name and path of `from`. */
 kfe_status kfe_i_view_copy_name(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to);
+
+/* Gives `to`, whose table has as many columns, the names of the columns of `from` and their encoding. */
+kfe_status kfe_i_view_copy_columns(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to);
 
 /* Copies the rows listed, of all views and the target; classes that lose all members stay in the list. */
 kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,

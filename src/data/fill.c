@@ -20,12 +20,33 @@ static int64_t count_nans(const kfe_i_table *table)
     return count;
 }
 
-kfe_status kfe_i_gaps_find(kfe_context *ctx, const kfe_i_table *table, kfe_i_fill fill, kfe_i_gaps *out)
+/* Where the blocks of encoded columns are. */
+static kfe_status find_blocks(kfe_context *ctx, const kfe_i_encoding *encoding, kfe_i_gaps *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t added = 0; /* columns that earlier blocks have added */
+
+    if (encoding->count == 0)
+        return KFE_OK;
+    KFE_ALLOC(ctx, out->blocks, 2 * encoding->count);
+    for (int64_t e = 0; e < encoding->count; e++) {
+        out->blocks[2 * e] = encoding->columns[e].column + added;
+        out->blocks[2 * e + 1] = encoding->columns[e].count;
+        added += encoding->columns[e].count - 1;
+    }
+    out->block_count = encoding->count;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_gaps_find(kfe_context *ctx, const kfe_i_table *table, kfe_i_fill fill,
+                           const kfe_i_encoding *encoding, kfe_i_gaps *out)
 {
     kfe_status status = KFE_OK;
     int64_t found = 0;
 
     *out = (kfe_i_gaps){.ctx = ctx, .fill = fill};
+    KFE_TRY(find_blocks(ctx, encoding, out));
     KFE_ALLOC(ctx, out->row_start, table->rows + 1);
     KFE_ALLOC(ctx, out->columns, count_nans(table));
     for (int64_t i = 0; i < table->rows; i++) {
@@ -53,6 +74,10 @@ kfe_status kfe_i_gaps_gather(kfe_context *ctx, const kfe_i_gaps *gaps, const int
         return KFE_OK;
     for (int64_t i = 0; i < count; i++)
         total += gaps->row_start[index[i] + 1] - gaps->row_start[index[i]];
+    KFE_ALLOC(ctx, out->blocks, 2 * gaps->block_count);
+    if (gaps->block_count > 0)
+        memcpy(out->blocks, gaps->blocks, 2 * (size_t)gaps->block_count * sizeof *out->blocks);
+    out->block_count = gaps->block_count;
     KFE_ALLOC(ctx, out->row_start, count + 1);
     KFE_ALLOC(ctx, out->columns, total);
     for (int64_t i = 0; i < count; i++) {
@@ -72,6 +97,7 @@ void kfe_i_gaps_free(kfe_i_gaps *gaps)
     if (gaps->ctx) {
         kfe_i_free(gaps->ctx, gaps->row_start);
         kfe_i_free(gaps->ctx, gaps->columns);
+        kfe_i_free(gaps->ctx, gaps->blocks);
     }
     memset(gaps, 0, sizeof *gaps);
 }
@@ -126,7 +152,28 @@ static double fill_of(kfe_i_fill kind, double *values, int64_t count)
     return kind == KFE_FILL_MEDIAN ? median_of(values, count) : most_frequent_of(values, count);
 }
 
-kfe_status kfe_i_fill_learn(kfe_context *ctx, kfe_i_fill kind, const kfe_i_table *table, double *fill,
+/* Fills 1 into the column of the most frequent category of a block and 0 into its others. Equally frequent: the first. */
+static void fill_category(const kfe_i_table *table, int64_t first, int64_t count, double *fill)
+{
+    int64_t best = first;
+    double most = -1;
+
+    for (int64_t j = first; j < first + count; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < table->rows; i++) {
+            double value = table->values[i * table->stride + j];
+            sum += isnan(value) ? 0 : value;
+        }
+        if (sum > most) {
+            most = sum;
+            best = j;
+        }
+    }
+    for (int64_t j = first; j < first + count; j++)
+        fill[j] = j == best;
+}
+
+kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_i_table *table, double *fill,
                             int64_t *empty)
 {
     kfe_status status = KFE_OK;
@@ -139,10 +186,12 @@ kfe_status kfe_i_fill_learn(kfe_context *ctx, kfe_i_fill kind, const kfe_i_table
         for (int64_t i = 0; i < table->rows; i++)
             if (!isnan(table->values[i * table->stride + j]))
                 values[count++] = table->values[i * table->stride + j];
-        fill[j] = fill_of(kind, values, count);
+        fill[j] = fill_of(gaps->fill, values, count);
         if (count == 0 && *empty < 0)
             *empty = j;
     }
+    for (int64_t b = 0; gaps->fill != KFE_FILL_MEAN && b < gaps->block_count; b++)
+        fill_category(table, gaps->blocks[2 * b], gaps->blocks[2 * b + 1], fill);
 cleanup:
     kfe_i_free(ctx, values);
     return status;
@@ -192,7 +241,7 @@ kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, cons
         return kfe_i_scaler_learn(ctx, kind, table, out);
     KFE_ALLOC(ctx, fill, table->cols);
     KFE_TRY(open_gaps(ctx, table, gaps, &filled));
-    KFE_TRY(kfe_i_fill_learn(ctx, gaps->fill, &filled, fill, &empty));
+    KFE_TRY(kfe_i_fill_learn(ctx, gaps, &filled, fill, &empty));
     kfe_i_fill_nans(fill, &filled);
     KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));
     out->fill = fill;

@@ -9,6 +9,7 @@
 #ifndef KFE_DATA_FILL_H
 #define KFE_DATA_FILL_H
 
+#include "data/encoding.h"
 #include "data/scale.h"
 #include "data/table.h"
 
@@ -21,17 +22,22 @@ typedef struct kfe_i_gaps {
     kfe_i_fill fill;    /* KFE_FILL_NONE: nothing is filled in, and the arrays are NULL */
     int64_t *row_start; /* rows + 1 positions in `columns` */
     int32_t *columns;
+    int64_t block_count;
+    int64_t
+        *blocks; /* of encoded columns (data/encoding.h): first column and number of columns of each block */
 } kfe_i_gaps;
 
-/* Finds the NaNs of a table. */
-kfe_status kfe_i_gaps_find(kfe_context *ctx, const kfe_i_table *table, kfe_i_fill fill, kfe_i_gaps *out);
+/* Finds the NaNs of a table, which was encoded so. */
+kfe_status kfe_i_gaps_find(kfe_context *ctx, const kfe_i_table *table, kfe_i_fill fill,
+                           const kfe_i_encoding *encoding, kfe_i_gaps *out);
 kfe_status kfe_i_gaps_gather(kfe_context *ctx, const kfe_i_gaps *gaps, const int64_t *index, int64_t count,
                              kfe_i_gaps *out);
 void kfe_i_gaps_free(kfe_i_gaps *gaps);
 
 /* What to fill into each column, fill[cols], learned from the values that are not NaN. 0 for a column without any; the first of them
- * is *empty, which is -1 if there is none. */
-kfe_status kfe_i_fill_learn(kfe_context *ctx, kfe_i_fill kind, const kfe_i_table *table, double *fill,
+ * is *empty, which is -1 if there is none. In a block of categories, the mean is the share of each, and the median and the most
+ * frequent value are those of the most frequent category. `gaps` says what to fill in and where the blocks are. */
+kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_i_table *table, double *fill,
                             int64_t *empty);
 /* Replaces the NaNs of a dense table. Returns how many. */
 int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table);

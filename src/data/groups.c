@@ -67,6 +67,25 @@ static int shift_gaps(const kfe_i_view *view, int64_t column)
             return 0;
     for (int64_t i = 0; i < count; i++)
         view->gaps.columns[i] -= view->gaps.columns[i] > column;
+    for (int64_t b = 0; b < view->gaps.block_count; b++)
+        view->gaps.blocks[2 * b] -= view->gaps.blocks[2 * b] > column;
+    return 1;
+}
+
+/* Renumbers the encoded columns behind a column that is removed; 0 if the column is itself part of an encoded one. */
+static int shift_encoding(const kfe_i_view *view, int64_t column)
+{
+    const kfe_i_encoding *encoding = &view->encoding;
+    int64_t first = 0; /* of the encoded column at hand, after encoding */
+    int64_t added = 0;
+
+    for (int64_t e = 0; e < encoding->count; e++) {
+        first = encoding->columns[e].column + added;
+        if (column >= first && column < first + encoding->columns[e].count)
+            return 0;
+        added += encoding->columns[e].count - 1;
+        encoding->columns[e].column -= first > column;
+    }
     return 1;
 }
 
@@ -77,6 +96,10 @@ static kfe_status remove_column(kfe_context *ctx, kfe_i_view *view, int64_t colu
     int64_t cols = view->table.cols - 1;
 
     KFE_TRY(kfe_i_table_new_dense(ctx, view->table.rows, cols, &rest));
+    if (!shift_encoding(view, column)) {
+        kfe_i_table_free(&rest);
+        KFE_FAIL(ctx, KFE_EINVAL, "{groups}: the column is encoded as categories; leave it out of {encode}");
+    }
     if (!shift_gaps(view, column)) {
         kfe_i_table_free(&rest);
         KFE_FAIL(ctx, KFE_EINPUT, "{groups}: the column has missing values");

@@ -7,7 +7,7 @@
 #include "data/data.h"
 
 /* Fills the gaps of `table` in a copy that replaces it. */
-static kfe_status fill_gaps(kfe_context *ctx, kfe_i_fill kind, const char *shown, kfe_i_table *table)
+static kfe_status fill_gaps(kfe_context *ctx, const kfe_i_gaps *gaps, const char *shown, kfe_i_table *table)
 {
     kfe_status status = KFE_OK;
     kfe_i_table filled = {0};
@@ -15,7 +15,7 @@ static kfe_status fill_gaps(kfe_context *ctx, kfe_i_fill kind, const char *shown
     int64_t empty = -1;
 
     KFE_ALLOC(ctx, fill, table->cols);
-    KFE_TRY(kfe_i_fill_learn(ctx, kind, table, fill, &empty));
+    KFE_TRY(kfe_i_fill_learn(ctx, gaps, table, fill, &empty));
     if (empty >= 0)
         KFE_FAIL(ctx, KFE_EINPUT,
                  "%s: column %lld has no value in any row, so there is nothing to fill in; leave it out",
@@ -38,9 +38,9 @@ static kfe_status set_missing(kfe_context *ctx, kfe_i_fill kind, kfe_i_view *vie
 
     if (view->table.kind != KFE_TABLE_DENSE)
         return KFE_OK;
-    KFE_TRY(kfe_i_gaps_find(ctx, &view->table, kind, &gaps));
+    KFE_TRY(kfe_i_gaps_find(ctx, &view->table, kind, &view->encoding, &gaps));
     if (gaps.row_start[view->table.rows] > 0)
-        KFE_TRY(fill_gaps(ctx, kind, kfe_i_view_shown(view), &view->table));
+        KFE_TRY(fill_gaps(ctx, &gaps, kfe_i_view_shown(view), &view->table));
     kfe_i_gaps_free(&view->gaps);
     view->gaps = gaps;
     gaps = (kfe_i_gaps){0};

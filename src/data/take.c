@@ -27,10 +27,14 @@ kfe_status kfe_data_take(kfe_context *ctx, const kfe_data *data, int64_t count, 
     KFE_TRY(check_rows(ctx, data, count, rows));
     KFE_ALLOC(ctx, old_codes, data->target.class_count + 1);
     KFE_TRY(kfe_i_data_gather(ctx, data, rows, count, &part));
+    for (int v = 0; v < data->view_count; v++)
+        KFE_TRY(kfe_i_view_copy_columns(ctx, &data->views[v], &part->views[v]));
     if (part->target.task == KFE_TASK_CLASSES)
         kfe_i_target_compact(&part->target, old_codes);
     *out = part;
+    part = NULL;
 cleanup:
+    kfe_data_free(part);
     kfe_i_free(ctx, old_codes);
     return status;
 }

@@ -115,27 +115,13 @@ static kfe_status check_parts(kfe_context *ctx, int count, const kfe_data *const
     return KFE_OK;
 }
 
-static kfe_status copy_column_names(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to)
-{
-    kfe_status status = KFE_OK;
-
-    if (!from->column_names)
-        return KFE_OK;
-    KFE_ALLOC_ZERO(ctx, to->column_names, from->table.cols);
-    for (int64_t j = 0; j < from->table.cols; j++)
-        if (from->column_names[j])
-            KFE_STRDUP(ctx, to->column_names[j], from->column_names[j]);
-cleanup:
-    return status;
-}
-
 static kfe_status borrow_view(kfe_context *ctx, const kfe_i_view *from, const char *name, kfe_i_view *to)
 {
     kfe_status status = KFE_OK;
 
     to->table = from->table;
     to->table.owned = 0;
-    KFE_TRY(copy_column_names(ctx, from, to));
+    KFE_TRY(kfe_i_view_copy_columns(ctx, from, to));
     KFE_TRY(kfe_i_view_copy_name(ctx, from, to));
     if (name) {
         kfe_i_free(ctx, to->name);

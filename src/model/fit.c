@@ -30,6 +30,16 @@ cleanup:
     return status;
 }
 
+static kfe_status copy_encoding(kfe_i_fit *job, const kfe_i_view *view, kfe_i_model_view *out)
+{
+    kfe_status status = kfe_i_encoding_copy(job->ctx, &view->encoding, &out->encoding);
+
+    for (int64_t e = 0; status == KFE_OK && e < out->encoding.count; e++)
+        if (out->encoding.columns[e].name)
+            kfe_i_force_utf8(out->encoding.columns[e].name);
+    return status;
+}
+
 static kfe_status describe_views(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -41,6 +51,7 @@ static kfe_status describe_views(kfe_i_fit *job)
         job->model->views[v].cols = view->table.cols;
         KFE_TRY(copy_column_names(job, view, &job->model->views[v]));
         job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
+        KFE_TRY(copy_encoding(job, view, &job->model->views[v]));
     }
 cleanup:
     return status;

@@ -43,6 +43,7 @@ void kfe_model_free(kfe_model *model)
         for (int64_t j = 0; model->views[v].column_names && j < model->views[v].cols; j++)
             kfe_i_free(ctx, model->views[v].column_names[j]);
         kfe_i_free(ctx, model->views[v].column_names);
+        kfe_i_encoding_free(&model->views[v].encoding);
         kfe_i_scaler_free(&model->views[v].scaler);
         kfe_i_table_free(&model->views[v].support);
     }
@@ -242,6 +243,23 @@ const char *kfe_model_view_name(const kfe_model *model, int view)
 int64_t kfe_model_cols(const kfe_model *model, int view)
 {
     return view >= 0 && view < model->view_count ? model->views[view].cols : 0;
+}
+
+int64_t kfe_model_source_cols(const kfe_model *model, int view)
+{
+    return view >= 0 && view < model->view_count
+               ? kfe_i_encoding_source_cols(&model->views[view].encoding, model->views[view].cols)
+               : 0;
+}
+
+int64_t kfe_model_categories(const kfe_model *model, int view, int64_t column, const char *const **out)
+{
+    const kfe_i_categories *found = view >= 0 && view < model->view_count
+                                        ? kfe_i_encoding_find(&model->views[view].encoding, column)
+                                        : NULL;
+
+    *out = found ? (const char *const *)found->words : NULL;
+    return found ? found->count : 0;
 }
 
 int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor)

@@ -14,6 +14,7 @@ typedef struct kfe_i_model_view {
     int64_t cols;
     char **column_names; /* one per column, or NULL */
     int strings;
+    kfe_i_encoding encoding; /* of text columns, which `cols` counts as they are after encoding */
     kfe_i_scaler scaler;
     /* Support examples of kernel projectors or landmarks of localized ones, scaled; else empty. */
     kfe_i_table support;

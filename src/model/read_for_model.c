@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
+#include "data/encode.h"
 #include "data/read/read.h"
 #include "data/views.h"
 #include "model/arrange.h"
@@ -87,13 +88,15 @@ static void put_columns(const reading *r, kfe_i_text *options)
 {
     const kfe_i_model_view *last = &r->model->views[r->model->view_count - 1];
     int64_t column = r->model->label_column;
+    int64_t source;
     char number[32];
 
     if (r->count != r->model->view_count || last->strings)
         return;
-    snprintf(number, sizeof number, "%lld", (long long)last->cols);
+    source = kfe_i_encoding_source_cols(&last->encoding, last->cols);
+    snprintf(number, sizeof number, "%lld", (long long)source);
     put_option(options, "columns", number);
-    if (r->label_is_given || column < 1 || column > last->cols)
+    if (r->label_is_given || column < 1 || column > source)
         return;
     snprintf(number, sizeof number, "%lld", (long long)column);
     put_option(options, "label", number);
@@ -139,16 +142,34 @@ static int model_fills(const kfe_model *model)
     return 0;
 }
 
-/* The columns that file `index` should have; no names if the training file had none. */
-static kfe_i_expected_view expected_columns(const reading *r, int index)
+static int model_encodes(const kfe_model *model)
 {
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].encoding.count > 0)
+            return 1;
+    return 0;
+}
+
+/* The columns that file `index` should have before encoding; no names if the training file had none. The caller frees the
+ * list of names, not the names. */
+static kfe_status expected_columns(const reading *r, int index, kfe_i_expected_view *out)
+{
+    kfe_status status = KFE_OK;
     int view = names_decide(r) ? kfe_i_model_find_view(r->model, r->files[index].name) : index;
     const kfe_i_model_view *found = view >= 0 && view < r->model->view_count ? &r->model->views[view] : NULL;
-    kfe_i_expected_view none = {0, NULL};
+    char **names = NULL;
 
-    if (!found || !found->column_names || found->strings)
-        return none;
-    return (kfe_i_expected_view){found->cols, found->column_names};
+    if (!found || found->strings)
+        return KFE_OK;
+    out->count = kfe_i_encoding_source_cols(&found->encoding, found->cols);
+    out->encoding = &found->encoding;
+    if (!found->column_names)
+        return KFE_OK;
+    KFE_ALLOC(r->ctx, names, out->count);
+    kfe_i_encoding_source_names(&found->encoding, found->column_names, found->cols, names);
+    out->names = names;
+cleanup:
+    return status;
 }
 
 /* The name of the first column of strings, or NULL. */
@@ -170,6 +191,7 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     kfe_i_expected expected = {.label_name = r->model->label_name,
                                .keeps_missing =
                                    fills && r->missing != KFE_MISSING_ERROR && r->missing != KFE_MISSING_DROP,
+                               .encodes = model_encodes(r->model),
                                .string_name = string_name(r->model),
                                .task = r->model->task};
 
@@ -183,7 +205,7 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     KFE_ALLOC_ZERO(r->ctx, views, r->count);
     expected.views = views;
     for (int i = 0; i < r->count; i++) {
-        views[i] = expected_columns(r, i);
+        KFE_TRY(expected_columns(r, i, &views[i]));
         paths[i] = r->files[i].path;
         names[i] = r->files[i].given;
     }
@@ -191,6 +213,8 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
 cleanup:
     kfe_i_free(r->ctx, paths);
     kfe_i_free(r->ctx, names);
+    for (int i = 0; views && i < r->count; i++)
+        kfe_i_free(r->ctx, (void *)(uintptr_t)views[i].names);
     kfe_i_free(r->ctx, views);
     return status;
 }
@@ -220,4 +244,24 @@ cleanup:
     kfe_i_free(ctx, all_options);
     kfe_i_free(ctx, r.files);
     return status;
+}
+
+kfe_status kfe_data_encode_for_model(kfe_context *ctx, const kfe_model *model, kfe_data *data, int64_t count,
+                                     const int64_t *columns, const char *const *texts)
+{
+    const kfe_i_encoding *known = &model->views[0].encoding;
+    kfe_i_given_texts given = {count, columns, texts};
+    int64_t cols = kfe_data_cols(data, 0);
+    int same = count == known->count && cols == kfe_model_source_cols(model, 0);
+
+    for (int64_t e = 0; same && e < count; e++)
+        same = columns[e] == known->columns[e].column;
+    if (!same)
+        return kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "the data has %lld columns, %lld of them text, but the model was fitted on %lld columns, "
+            "%lld of them text; give the same columns",
+            (long long)cols, (long long)count, (long long)kfe_model_source_cols(model, 0),
+            (long long)known->count);
+    return kfe_i_data_encode(ctx, data, &given, known);
 }

@@ -91,7 +91,22 @@ static kfe_status check_kernel(checking *job, const kfe_i_kernel *kernel)
     return check_scale(job, kernel);
 }
 
-/* Every kernel finds its view. */
+/* The columns of a kernel matrix are examples, not categories. */
+static kfe_status refuse_encoded_matrix(kfe_context *ctx, const kfe_data *data,
+                                        const kfe_i_kernel_list *kernels)
+{
+    for (int64_t m = 0; m < kernels->count; m++) {
+        const kfe_i_view *view = &data->views[kernels->items[m].view];
+        if (kernels->items[m].def->base == KFE_BASE_GIVEN && view->encoding.count > 0)
+            return kfe_i_fail(
+                ctx, KFE_EINVAL,
+                "%s: a precomputed kernel matrix has no columns of categories; leave out {encode}",
+                kfe_i_view_shown(view));
+    }
+    return KFE_OK;
+}
+
+/* Every kernel finds its view, and suits it. */
 static kfe_status check_binding(checking *job)
 {
     kfe_i_kernel_list kernels;
@@ -99,6 +114,8 @@ static kfe_status check_binding(checking *job)
 
     kfe_i_kernel_list_init(job->ctx, &kernels);
     status = kfe_i_spec_kernels(job->ctx, job->spec, job->data, &kernels);
+    if (status == KFE_OK)
+        status = refuse_encoded_matrix(job->ctx, job->data, &kernels);
     kfe_i_kernel_list_free(&kernels);
     if (status != KFE_OK)
         job->misfit = KFE_MISFIT_OTHER;

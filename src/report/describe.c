@@ -23,6 +23,26 @@ static const char *support_kind(const kfe_i_model_view *view)
 
 /* ---- text ---- */
 
+/* Which columns of a view are categories. */
+static void add_encoding(kfe_i_text *text, const kfe_i_encoding *encoding)
+{
+    for (int64_t e = 0; e < encoding->count; e++) {
+        const kfe_i_categories *column = &encoding->columns[e];
+        kfe_i_text_printf(text, "encoded     column %lld", (long long)column->column + 1);
+        if (column->name) {
+            kfe_i_text_puts(text, " (");
+            kfe_i_text_add_shown(text, column->name);
+            kfe_i_text_puts(text, ")");
+        }
+        kfe_i_text_printf(text, ", %lld categories:", (long long)column->count);
+        for (int64_t k = 0; k < column->count && k < FEW; k++) {
+            kfe_i_text_puts(text, " ");
+            kfe_i_text_add_shown(text, column->words[k]);
+        }
+        kfe_i_text_puts(text, column->count > FEW ? " ...\n" : "\n");
+    }
+}
+
 static void add_views(kfe_i_text *text, const kfe_model *model)
 {
     for (int v = 0; v < model->view_count; v++) {
@@ -41,6 +61,7 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         }
         if (!view->strings)
             kfe_i_text_puts(text, "\n");
+        add_encoding(text, &view->encoding);
     }
 }
 
@@ -131,6 +152,25 @@ cleanup:
 
 /* ---- JSON ---- */
 
+static void write_encoding(kfe_i_json *json, const kfe_i_encoding *encoding)
+{
+    if (encoding->count == 0)
+        return;
+    kfe_i_json_array(json, "encoded");
+    for (int64_t e = 0; e < encoding->count; e++) {
+        kfe_i_json_object(json, NULL);
+        kfe_i_json_integer(json, "column", encoding->columns[e].column + 1);
+        if (encoding->columns[e].name)
+            kfe_i_json_text(json, "name", encoding->columns[e].name);
+        kfe_i_json_array(json, "categories");
+        for (int64_t k = 0; k < encoding->columns[e].count; k++)
+            kfe_i_json_text(json, NULL, encoding->columns[e].words[k]);
+        kfe_i_json_end(json);
+        kfe_i_json_end(json);
+    }
+    kfe_i_json_end(json);
+}
+
 static void write_views(kfe_i_json *json, const kfe_model *model)
 {
     kfe_i_json_array(json, "views");
@@ -145,6 +185,7 @@ static void write_views(kfe_i_json *json, const kfe_model *model)
         kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
         kfe_i_json_text(json, "missing", view->scaler.fill ? scale : "error");
         kfe_i_json_text(json, "support", support_kind(view));
+        write_encoding(json, &view->encoding);
         kfe_i_json_end(json);
     }
     kfe_i_json_end(json);

@@ -30,7 +30,7 @@ static void each_kind_by_hand(void **state)
 
     assert_ok(ctx, make(ctx, &table));
     for (int kind = KFE_FILL_MEAN; kind <= KFE_FILL_MOST_FREQUENT; kind++) {
-        assert_ok(ctx, kfe_i_fill_learn(ctx, (kfe_i_fill)kind, &table, fill, &empty));
+        assert_ok(ctx, kfe_i_fill_learn(ctx, &(kfe_i_gaps){.fill = (kfe_i_fill)kind}, &table, fill, &empty));
         assert_int_equal(empty, -1);
         for (int j = 0; j < COLS; j++)
             assert_true(fabs(fill[j] - expected[kind][j]) < 1e-15);
@@ -39,7 +39,7 @@ static void each_kind_by_hand(void **state)
     assert_true(table.values[2] == 5 && table.values[7] == -1 && table.values[12] == 2);
     for (int i = 0; i < ROWS; i++)
         table.values[i * COLS + 1] = GAP;
-    assert_ok(ctx, kfe_i_fill_learn(ctx, KFE_FILL_MEAN, &table, fill, &empty));
+    assert_ok(ctx, kfe_i_fill_learn(ctx, &(kfe_i_gaps){.fill = KFE_FILL_MEAN}, &table, fill, &empty));
     assert_int_equal(empty, 1);
     assert_true(fill[1] == 0);
     kfe_i_table_free(&table);
@@ -60,7 +60,7 @@ static kfe_status learn_on_some_rows(kfe_context *ctx, void *user)
 
     (void)user;
     KFE_TRY(make(ctx, &table));
-    KFE_TRY(kfe_i_gaps_find(ctx, &table, KFE_FILL_MEAN, &gaps));
+    KFE_TRY(kfe_i_gaps_find(ctx, &table, KFE_FILL_MEAN, &(kfe_i_encoding){0}, &gaps));
     kfe_i_fill_nans(whole, &table);
     KFE_TRY(kfe_i_table_gather(ctx, &table, index, 4, &part));
     KFE_TRY(kfe_i_gaps_gather(ctx, &gaps, index, 4, &part_gaps));

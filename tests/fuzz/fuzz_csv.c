@@ -3,4 +3,4 @@
 #include "fuzz_reader.h"
 
 FUZZ_READER("csv", "", "missing=drop", "missing=mean,label=none", "content=strings", "label=first,header=no",
-            "delimiter=space,task=classify", "header=yes,task=regress", "label=2,delimiter=comma")
+            "delimiter=space,task=classify", "header=yes,task=regress", "label=2,delimiter=comma,encode=auto")

@@ -13,6 +13,7 @@ printf '1,0,0.5\n0,1,1.5\n2,2,2.25\n1,0.5,0.75\n0.5,1,3.5\n3,2,-1\n' > real.csv
 printf 'a 1:1\nb 2:1\na 1:2 3:1\nb 2:2\n' > sparse.svm
 printf 'aacc\nttgg\naact\nttga\n' > strings.csv
 printf 'a\nb\na\nb\n' > strings.txt
+printf 'x,color,kind\n1,red,a\n0,blue,b\n2,red,a\n0,,b\n1.5,green,a\n0,blue,b\n' > colors.csv
 printf '4,1,2,1\n1,3,1,2\n2,1,4,1\n1,2,1,5\n' > given.csv
 
 fit() { # NAME ARGUMENT...
@@ -41,4 +42,5 @@ fit svm-joint -m svm-joint -k rbf:gamma=1 three.csv
 fit slmc -m slmc -k rbf:gamma=1 two.csv
 fit lmkl -m lmkl -k linear -k rbf:gamma=1 three.csv
 fit sldr -m sldr -k linear -k laplacian:gamma=1 two.csv
+fit encoded -m koc -k rbf:gamma=1 --learner knn --encode auto --missing most-frequent colors.csv
 ls "$out" | wc -l

@@ -38,5 +38,6 @@ kfe_status use_rule(kfe_context *ctx, void *user);
 kfe_status use_metrics(kfe_context *ctx, void *user);
 kfe_status use_search(kfe_context *ctx, void *user);
 kfe_status use_tune(kfe_context *ctx, void *user);
+kfe_status use_categories(kfe_context *ctx, void *user);
 
 #endif

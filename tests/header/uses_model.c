@@ -141,3 +141,32 @@ cleanup:
     kfe_data_free(data);
     return status;
 }
+
+/* The labels as a column of categories, in training and in new data. */
+kfe_status use_categories(kfe_context *ctx, void *user)
+{
+    static const int64_t column = 1;
+    kfe_status status = KFE_OK;
+    const char *const *found = NULL;
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &train));
+    TRY(wrap_labelled(ctx, &test));
+    TRY(CALL(kfe_data_encode)(ctx, train, 1, &column, labels));
+    TRY(kfe_spec_parse(ctx, "pca", NULL, NULL, &spec));
+    TRY(kfe_fit(ctx, spec, train, &model));
+    TRY(CALL(kfe_data_encode_for_model)(ctx, model, test, 1, &column, labels));
+    assert_int_equal(CALL(kfe_model_source_cols)(model, 0), COLS);
+    assert_int_equal(CALL(kfe_model_categories)(model, 0, column, &found), 3);
+    assert_string_equal(found[2], "c");
+cleanup:
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(test);
+    kfe_data_free(train);
+    return status;
+}

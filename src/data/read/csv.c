@@ -135,6 +135,7 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
         csv->values = NULL;
     }
     KFE_TRY(take_names(csv, out));
+    KFE_TRY(kfe_i_csv_encode(csv, out));
     if (csv->dialect.id >= 0)
         KFE_TRY(take_ids(csv, &out->ids));
 cleanup:
@@ -149,6 +150,9 @@ static void close_csv(kfe_i_csv *csv)
     kfe_i_free(csv->ctx, csv->values);
     kfe_i_free(csv->ctx, csv->string_start);
     kfe_i_free(csv->ctx, csv->dialect.place);
+    kfe_i_free(csv->ctx, csv->dialect.text);
+    kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
+    kfe_i_free(csv->ctx, csv->text_spans);
     kfe_i_free(csv->ctx, csv->id_start);
     kfe_i_free(csv->ctx, csv->id_spans);
     kfe_i_text_free(&csv->ids);

@@ -26,6 +26,8 @@ typedef struct kfe_i_dialect {
     int64_t label;  /* 0-based field of the label, -1: none */
     int64_t id;     /* 0-based field of the name of the row, -1: none */
     int64_t *place; /* the column of the table that each field becomes, -1: none */
+    int64_t
+        *text; /* which of the text columns (csv_encode.c) each field is, -1: none; NULL: there are none */
     int64_t string; /* 0-based field of the string, -1: all but the label are numbers */
     char **names;   /* header, one per field and NULL, or NULL */
     int64_t first_line;
@@ -47,8 +49,11 @@ typedef struct kfe_i_csv {
     kfe_i_text ids;
     int64_t *id_start;
     int64_t id_capacity;
+    int64_t text_count; /* columns of text that are encoded, in the order of the table */
+    kfe_i_text_column *texts;
     /* of the rows of the block at hand */
     kfe_i_span *label_spans, *string_spans, *id_spans;
+    kfe_i_span *text_spans; /* rows × text_count */
     int64_t span_capacity;
 } kfe_i_csv;
 
@@ -62,6 +67,8 @@ int kfe_i_csv_is_blank(char delimiter, const char *c);
 const char *kfe_i_csv_row_begin(char delimiter, const char *c);
 /* The beginning of the next field, or NULL at the end of the row. */
 const char *kfe_i_csv_next_field(char delimiter, const kfe_i_field *field);
+/* Whether a field of the block at hand is quoted. */
+int kfe_i_csv_span_is_quoted(const kfe_i_csv *csv, kfe_i_span span);
 /* Appends the content of a quoted field; doubled quotes become single ones. */
 void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end);
 
@@ -70,6 +77,19 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
 
 /* Finds out what each field becomes: dialect.id, dialect.place, the label again, and csv->cols. */
 kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv);
+
+/* What a model says about the columns of this file; NULL: nothing. */
+const kfe_i_expected_view *kfe_i_csv_expected(const kfe_i_csv *csv);
+/* Whether some text columns are to be encoded. */
+int kfe_i_csv_encodes(const kfe_i_csv *csv);
+/* Marks the fields of the block that hold a text, neither a number nor a missing value, in a record from c on. */
+void kfe_i_csv_mark_texts(const kfe_i_csv *csv, const char *c, unsigned char *marks);
+/* Finds out which fields are text columns to be encoded: csv->texts and dialect.text. */
+kfe_status kfe_i_csv_choose_texts(kfe_i_csv *csv);
+/* Puts the number of each text of the block at hand into the table, NaN where it is missing. */
+kfe_status kfe_i_csv_number_texts(kfe_i_csv *csv, int64_t rows);
+/* Encodes the text columns of the whole table. */
+kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out);
 
 /* Parses all whole records in the block; *used receives their length in bytes. */
 kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used);

@@ -120,9 +120,14 @@ static int take_odd_value(const kfe_i_csv *csv, share *part, int64_t number, con
     return 1;
 }
 
+static int is_missing(const kfe_i_field *field)
+{
+    return (!field->quoted || field->begin == field->end) && kfe_i_is_missing_text(field->begin, field->end);
+}
+
 static int take_label(const kfe_i_csv *csv, share *part, int64_t number, const kfe_i_field *field)
 {
-    if ((!field->quoted || field->begin == field->end) && kfe_i_is_missing_text(field->begin, field->end)) {
+    if (is_missing(field)) {
         if (csv->settings->missing != KFE_MISSING_DROP)
             return report(part, FAULT_LABEL_MISSING, number, field);
         part->has_missing = 1;
@@ -134,6 +139,16 @@ static kfe_i_span span_of(const kfe_i_csv *csv, const kfe_i_field *field)
 {
     kfe_i_span span = {(uint32_t)(field->begin - csv->block.bytes), (uint32_t)(field->end - field->begin)};
     return span;
+}
+
+/* Notes where the text of an encoded column is. */
+static int take_text(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field)
+{
+    csv->text_spans[row * csv->text_count + csv->dialect.text[number]] = span_of(csv, field);
+    if (!is_missing(field))
+        return 1;
+    part->has_missing = 1;
+    return csv->settings->missing == KFE_MISSING_ERROR ? report(part, FAULT_MISSING, number, field) : 1;
 }
 
 static int only_blanks_after_quote(const kfe_i_field *field)
@@ -165,6 +180,8 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
         csv->id_spans[row] = span_of(csv, field);
     if (csv->dialect.place[number] < 0)
         return 1;
+    if (csv->dialect.text && csv->dialect.text[number] >= 0)
+        return take_text(csv, part, number, row, field);
     if (!kfe_i_parse_number(field->begin, field->end, &parsed) || !isfinite(parsed))
         if (!take_odd_value(csv, part, number, field, &parsed))
             return 0;
@@ -260,11 +277,12 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
     switch (found->kind) {
     case FAULT_TEXT:
         kfe_i_text_printf(out, " is '%.*s', which is not a number; ", length, found->at.begin);
-        kfe_i_text_message(out, has_decimal_comma(&found->at)
-                                    ? "write decimals with a point, not a comma"
-                                    : "correct it, leave the column out ({drop}), keep it as the name of the "
-                                      "row ({id}), or, if it "
-                                      "is the label, say so ({label})");
+        kfe_i_text_message(out,
+                           has_decimal_comma(&found->at)
+                               ? "write decimals with a point, not a comma"
+                               : "correct it, encode the column as categories ({encode}), leave it out "
+                                 "({drop}), keep it as the name of the row ({id}), or, if it is the label, "
+                                 "say so ({label})");
         break;
     case FAULT_MISSING:
         kfe_i_text_message(out, " is missing; fill it in, or use {missing=mean} or {missing=drop}");
@@ -350,6 +368,11 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
         KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->id_spans, rows, sizeof *spans));
         csv->id_spans = spans;
     }
+    if (csv->text_count > 0) {
+        KFE_CHECK_ALLOC(spans,
+                        kfe_i_resize(csv->ctx, csv->text_spans, rows * csv->text_count, sizeof *spans));
+        csv->text_spans = spans;
+    }
     csv->span_capacity = rows;
 cleanup:
     return status;
@@ -374,7 +397,7 @@ static int64_t count_to(void *user, const char *place)
 
 /* A field is quoted exactly if the byte before its content is a quote; otherwise that byte is a delimiter, a blank or
  * a line end. */
-static int span_is_quoted(const kfe_i_csv *csv, kfe_i_span span)
+int kfe_i_csv_span_is_quoted(const kfe_i_csv *csv, kfe_i_span span)
 {
     return span.begin > 0 && csv->block.bytes[span.begin - 1] == '"';
 }
@@ -384,7 +407,7 @@ static kfe_status add_label(kfe_i_csv *csv, kfe_i_span span, kfe_i_text *scratch
     const char *word = csv->block.bytes + span.begin;
     const char *place = word;
     int64_t length = span.length;
-    int quoted = span_is_quoted(csv, span);
+    int quoted = kfe_i_csv_span_is_quoted(csv, span);
 
     if ((!quoted || length == 0) && kfe_i_is_missing_text(word, word + length))
         return kfe_i_labels_add_missing(csv->labels);
@@ -431,7 +454,7 @@ static kfe_status add_words(kfe_i_csv *csv, words w, int64_t rows)
     for (int64_t i = 0; i < rows; i++) {
         kfe_i_span span = w.spans[i];
         const char *word = csv->block.bytes + span.begin;
-        if (span_is_quoted(csv, span))
+        if (kfe_i_csv_span_is_quoted(csv, span))
             kfe_i_csv_unquote(w.text, word, word + span.length);
         else
             kfe_i_text_add(w.text, word, span.length);
@@ -500,6 +523,7 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
         KFE_TRY(add_strings(csv, rows));
     if (csv->dialect.id >= 0)
         KFE_TRY(add_ids(csv, rows));
+    KFE_TRY(kfe_i_csv_number_texts(csv, rows));
     csv->rows += rows;
 cleanup:
     return status;

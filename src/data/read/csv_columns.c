@@ -5,89 +5,17 @@
  * pandas writes it, is dropped; for a model, columns are found by the names that it was fitted with.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/suggest.h"
+#include "data/columns.h"
 #include "data/intern.h"
 #include "data/read/csv.h"
 
-static const char *name_at(const void *list, int index)
+/* The columns of the file, for a parameter that lists some of them. */
+static kfe_i_columns columns_of(const kfe_i_csv *csv, const char *parameter)
 {
-    return ((const char *const *)list)[index];
-}
-
-/* ---- lists of columns ---- */
-
-/* A list "a,b,3,5-7,fac_*" while its items are marked. */
-typedef struct marking {
-    const kfe_i_csv *csv;
-    const char *parameter; /* for messages */
-    unsigned char *marks;  /* one per field */
-} marking;
-
-static int mark_range(const marking *m, const char *item)
-{
-    long long first = 0;
-    long long last = 0;
-    int used = 0;
-
-    if (sscanf(item, "%9lld-%9lld%n", &first, &last, &used) == 2 && item[used] == '\0')
-        ;
-    else if (sscanf(item, "%9lld%n", &first, &used) == 1 && item[used] == '\0')
-        last = first;
-    else
-        return 0;
-    if (first < 1 || last < first || last > m->csv->dialect.fields)
-        return 0;
-    memset(m->marks + first - 1, 1, (size_t)(last - first + 1));
-    return 1;
-}
-
-static int mark_names(const marking *m, const char *item)
-{
-    size_t length = strlen(item);
-    int prefix = length > 1 && item[length - 1] == '*';
-    int found = 0;
-
-    for (int64_t j = 0; m->csv->dialect.names && j < m->csv->dialect.fields; j++) {
-        const char *name = m->csv->dialect.names[j];
-        if (prefix ? strncmp(name, item, length - 1) == 0 : strcmp(name, item) == 0)
-            found = m->marks[j] = 1;
-    }
-    return found;
-}
-
-static kfe_status mark_item(const marking *m, const char *item)
-{
-    char suggestion[128] = "";
-
-    if (mark_names(m, item) || mark_range(m, item))
-        return KFE_OK;
-    if (m->csv->dialect.names)
-        kfe_i_suggest(item, name_at, m->csv->dialect.names, suggestion, sizeof suggestion);
-    return kfe_i_fail_at(
-        m->csv->ctx, KFE_EINPUT, m->csv->block.source->name, 0, 0,
-        "%s: there is no column '%.100s'%s; give names from the header%s, prefixes such as fac_*, "
-        "numbers from 1 to %lld or ranges such as 2-4, separated by commas",
-        m->parameter, item, suggestion, m->csv->dialect.names ? "" : " (this file has none)",
-        (long long)m->csv->dialect.fields);
-}
-
-static kfe_status mark_list(const marking *m, const char *list)
-{
-    kfe_status status = KFE_OK;
-    char item[KFE_PARAM_TEXT_SIZE];
-
-    while (*list) {
-        size_t length = strcspn(list, ",");
-        snprintf(item, sizeof item, "%.*s", (int)length, list);
-        KFE_TRY(mark_item(m, item));
-        list += length + (list[length] == ',');
-    }
-cleanup:
-    return status;
+    return (kfe_i_columns){parameter, csv->block.source->name, csv->dialect.fields, csv->dialect.names};
 }
 
 /* ---- row numbers ---- */
@@ -133,14 +61,9 @@ static int has_index(const kfe_i_csv *csv)
 
 static const kfe_i_expected_view *expected_view(const kfe_i_csv *csv)
 {
-    const kfe_i_expected *expected = csv->settings->expected;
+    const kfe_i_expected_view *view = kfe_i_csv_expected(csv);
 
-    if (!expected || !expected->views || !csv->dialect.names ||
-        csv->settings->content != KFE_CONTENT_NUMBERS || csv->settings->expected_index < 0)
-        return NULL;
-    return expected->views[csv->settings->expected_index].names
-               ? &expected->views[csv->settings->expected_index]
-               : NULL;
+    return view && csv->dialect.names && view->names ? view : NULL;
 }
 
 static int64_t find_name(const kfe_i_csv *csv, const char *name)
@@ -268,38 +191,28 @@ cleanup:
 
 /* ---- all together ---- */
 
-static kfe_status find_id(kfe_i_csv *csv, unsigned char *marks)
+static kfe_status find_id(kfe_i_csv *csv)
 {
-    kfe_status status = KFE_OK;
-    marking m = {csv, "id", marks};
+    kfe_i_columns columns = columns_of(csv, "id");
 
     csv->dialect.id = -1;
-    if (!csv->settings->id[0])
-        return KFE_OK;
-    KFE_TRY(mark_item(&m, csv->settings->id));
-    for (int64_t j = 0; j < csv->dialect.fields; j++)
-        if (marks[j]) {
-            csv->dialect.id = j;
-            break;
-        }
-    memset(marks, 0, (size_t)csv->dialect.fields);
-cleanup:
-    return status;
+    return csv->settings->id[0] ? kfe_i_columns_find(csv->ctx, &columns, csv->settings->id, &csv->dialect.id)
+                                : KFE_OK;
 }
 
 /* Marks the fields that are not read: dropped, not selected, or row numbers. */
 static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
 {
     kfe_status status = KFE_OK;
-    marking m = {csv, "select", marks};
+    kfe_i_columns columns = columns_of(csv, "select");
 
     if (csv->settings->select[0]) {
-        KFE_TRY(mark_list(&m, csv->settings->select));
+        KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->select, marks));
         for (int64_t j = 0; j < csv->dialect.fields; j++)
             marks[j] = !marks[j] && j != csv->dialect.label;
     }
-    m.parameter = "drop";
-    KFE_TRY(mark_list(&m, csv->settings->drop));
+    columns.parameter = "drop";
+    KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->drop, marks));
     if (!marks[0] && csv->dialect.id != 0 && has_index(csv)) {
         marks[0] = 1;
         kfe_i_log(
@@ -339,16 +252,17 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
 
     KFE_ALLOC(csv->ctx, csv->dialect.place, csv->dialect.fields);
     KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
-    KFE_TRY(find_id(csv, marks));
+    KFE_TRY(find_id(csv));
     expected = expected_view(csv);
     if (expected)
         KFE_TRY(match_names(csv, expected, &matched));
-    if (matched)
-        goto cleanup;
-    KFE_TRY(mark_removed(csv, marks));
-    guess_label_again(csv, marks);
-    for (int64_t j = 0; j < csv->dialect.fields; j++)
-        csv->dialect.place[j] = marks[j] || j == csv->dialect.label ? -1 : csv->cols++;
+    if (!matched) {
+        KFE_TRY(mark_removed(csv, marks));
+        guess_label_again(csv, marks);
+        for (int64_t j = 0; j < csv->dialect.fields; j++)
+            csv->dialect.place[j] = marks[j] || j == csv->dialect.label ? -1 : csv->cols++;
+    }
+    KFE_TRY(kfe_i_csv_choose_texts(csv));
 cleanup:
     kfe_i_free(csv->ctx, marks);
     return status;

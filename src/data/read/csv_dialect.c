@@ -340,7 +340,42 @@ static int names_expected_string(const kfe_i_csv *csv)
     return 0;
 }
 
-static int has_header(const kfe_i_csv *csv, int64_t label, const char *first_end)
+/* Whether the first row has the name of a column that the model was fitted on. */
+static int has_expected_name(const kfe_i_csv *csv)
+{
+    const kfe_i_expected_view *view = kfe_i_csv_expected(csv);
+
+    for (int64_t j = 0; view && view->names && j < csv->dialect.fields; j++)
+        for (int64_t k = 0; k < view->count; k++)
+            if (strcmp(csv->dialect.names[j], view->names[k]) == 0)
+                return 1;
+    return 0;
+}
+
+/* Where text columns are encoded, a text in the first row may be a category. It is a name if it stands above numbers, or if
+ * there is nothing but text. */
+static int has_header_above_texts(const kfe_i_csv *csv, int64_t label, const char *first_end,
+                                  unsigned char *texts)
+{
+    int numbers = 0;
+    int only_row = first_end + 1 >= kfe_i_block_lines_end(&csv->block);
+
+    if (has_expected_name(csv))
+        return 1;
+    if (only_row && kfe_i_csv_expected(csv))
+        return 0;
+    kfe_i_csv_mark_texts(csv, first_end + 1, texts);
+    for (int64_t j = 0; j < csv->dialect.fields; j++) {
+        if (j == label || texts[j])
+            continue;
+        if (!is_number(csv->dialect.names[j]))
+            return 1;
+        numbers++;
+    }
+    return numbers == 0;
+}
+
+static int has_header(const kfe_i_csv *csv, int64_t label, const char *first_end, unsigned char *texts)
 {
     const kfe_i_read_settings *settings = csv->settings;
 
@@ -353,6 +388,8 @@ static int has_header(const kfe_i_csv *csv, int64_t label, const char *first_end
     if (settings->content == KFE_CONTENT_STRINGS)
         return has_customary_name(csv) || names_expected_string(csv) ||
                (label >= 0 && has_lonely_label(csv, first_end));
+    if (kfe_i_csv_encodes(csv))
+        return has_header_above_texts(csv, label, first_end, texts);
     for (int64_t j = 0; j < csv->dialect.fields; j++)
         if (j != label && !is_number(csv->dialect.names[j]))
             return 1;
@@ -401,6 +438,7 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
 {
     kfe_status status = KFE_OK;
     const char *end = NULL;
+    unsigned char *texts = NULL;
     const kfe_i_read_settings *settings = csv->settings;
 
     while (!csv->block.finished && kfe_i_block_lines_end(&csv->block) == csv->block.bytes)
@@ -412,7 +450,8 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->dialect.fields,
                                settings->header == KFE_HEADER_NO ? NULL : csv->dialect.names,
                                &csv->dialect.label));
-    if (has_header(csv, csv->dialect.label, end)) {
+    KFE_ALLOC_ZERO(csv->ctx, texts, csv->dialect.fields);
+    if (has_header(csv, csv->dialect.label, end, texts)) {
         warn_of_doubtful_header(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);
     } else {
@@ -421,5 +460,6 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     KFE_TRY(kfe_i_csv_choose_columns(csv));
     csv->dialect.string = settings->content == KFE_CONTENT_STRINGS ? csv->dialect.label == 0 : -1;
 cleanup:
+    kfe_i_free(csv->ctx, texts);
     return status;
 }

@@ -26,6 +26,7 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
     kfe_i_free(raw->ctx, raw->id_name);
     kfe_i_table_free(&raw->ids);
     kfe_i_gaps_free(&raw->gaps);
+    kfe_i_encoding_free(&raw->encoding);
     kfe_i_table_free(&raw->table);
     kfe_i_labels_free(&raw->labels);
     memset(raw, 0, sizeof *raw);
@@ -220,8 +221,8 @@ static kfe_status fill_in(kfe_i_raw_table *raw, const char *file, int missing)
     if (raw->table.kind != KFE_TABLE_DENSE)
         return KFE_OK;
     KFE_ALLOC(raw->ctx, fill, raw->table.cols);
-    KFE_TRY(kfe_i_gaps_find(raw->ctx, &raw->table, (kfe_i_fill)missing, &raw->gaps));
-    KFE_TRY(kfe_i_fill_learn(raw->ctx, (kfe_i_fill)missing, &raw->table, fill, &empty));
+    KFE_TRY(kfe_i_gaps_find(raw->ctx, &raw->table, (kfe_i_fill)missing, &raw->encoding, &raw->gaps));
+    KFE_TRY(kfe_i_fill_learn(raw->ctx, &raw->gaps, &raw->table, fill, &empty));
     if (empty >= 0)
         KFE_FAIL(raw->ctx, KFE_EINPUT,
                  "%s: column %lld%s%s%s has no value in any row, so there is no %s to fill in; fill in a "

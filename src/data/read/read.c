@@ -27,6 +27,10 @@ static const kfe_i_param rows[] = {
         "separated by commas"),
     ROW(KFE_TEXT, select, "select", "",
         "the only columns of a text table to take, besides the label; written as for drop"),
+    ROW(KFE_TEXT, encode, "encode", "",
+        "columns of a text table that hold categories: auto (all columns that hold text), or a list written "
+        "as "
+        "for drop; each category becomes a column of zeros and ones, kept in the model"),
     ROW(KFE_TEXT, delimiter, "delimiter", "auto",
         "what separates the fields of a text table: auto, comma, tab, semicolon, space, pipe, or one "
         "character"),
@@ -110,6 +114,27 @@ cleanup:
 
 /* ---- one file ---- */
 
+/* Whether columns of this file can be encoded, as the user asks. */
+static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_reader *reader,
+                               const kfe_i_read_settings *settings)
+{
+    if (settings->content == KFE_CONTENT_STRINGS)
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "%s: {encode} is for columns of categories, not for examples that are strings; leave "
+            "it out, or use a kernel on numbers",
+            file);
+    if (reader != &kfe_i_csv_reader && reader != &kfe_i_tsv_reader)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: {encode} is for text tables (CSV, TSV); %s files hold numbers only", file,
+                          reader->name);
+    if (settings->expected && !settings->expected->encodes)
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "%s: the model has learned no categories; fit it with {encode}, or leave {encode} out", file);
+    return KFE_OK;
+}
+
 static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const char *path,
                                  const kfe_i_read_settings *settings, kfe_i_raw_table *out)
 {
@@ -123,6 +148,8 @@ static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const c
         KFE_FAIL(ctx, KFE_EINVAL,
                  "%s: {id}, {drop} and {select} are for text tables (CSV, TSV), not for %s files",
                  source->name, reader->name);
+    if (settings->encode[0] && settings->content != KFE_CONTENT_LABELS)
+        KFE_TRY(check_encode(ctx, source->name, reader, settings));
     KFE_TRY(reader->read(ctx, source, settings, out));
     if (out->table.rows == 0 && out->labels.rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: no rows of data; it needs at least one", source->name);
@@ -158,7 +185,7 @@ static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings 
     own.format = 0;
     own.columns = 0;
     own.content = KFE_CONTENT_LABELS;
-    own.id[0] = own.drop[0] = own.select[0] = '\0';
+    own.id[0] = own.drop[0] = own.select[0] = own.encode[0] = '\0';
     own.expected_index = -1;
     KFE_TRY(read_file(ctx, settings->label_file, &own, &labels));
     if (!labels.labels.present)
@@ -231,7 +258,9 @@ static void move_table(kfe_i_raw_table *raw, kfe_i_view *view)
 {
     view->table = raw->table;
     view->column_names = raw->column_names;
+    view->encoding = raw->encoding;
     view->gaps = raw->gaps;
+    memset(&raw->encoding, 0, sizeof raw->encoding);
     memset(&raw->gaps, 0, sizeof raw->gaps);
     memset(&raw->table, 0, sizeof raw->table);
     raw->column_names = NULL;

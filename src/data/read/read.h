@@ -26,7 +26,8 @@ enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
 /* The columns of one file that is read for a model. */
 typedef struct kfe_i_expected_view {
     int64_t count;
-    char *const *names; /* NULL: not known */
+    char *const *names;             /* NULL: not known */
+    const kfe_i_encoding *encoding; /* of text columns; NULL: none is encoded */
 } kfe_i_expected_view;
 
 /* What a model says about new data that is read for it. */
@@ -34,6 +35,7 @@ typedef struct kfe_i_expected {
     const kfe_i_expected_view *views; /* one per file, or NULL */
     const char *label_name;           /* the header of the label in training, or NULL */
     int keeps_missing;                /* the model fills in missing values */
+    int encodes;                      /* the model has learned categories */
     const char *string_name;          /* what the column of strings was called in training; NULL: not known */
     kfe_task
         task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
@@ -45,6 +47,7 @@ typedef struct kfe_i_read_settings {
     char label_file[KFE_PARAM_TEXT_SIZE]; /* "" : none */
     char id[KFE_PARAM_TEXT_SIZE];         /* the column that names the rows; "": none */
     char drop[KFE_PARAM_TEXT_SIZE], select[KFE_PARAM_TEXT_SIZE]; /* lists of columns; "": none, all */
+    char encode[KFE_PARAM_TEXT_SIZE];                            /* auto, or a list of columns; "": none */
     char delimiter[KFE_PARAM_TEXT_SIZE]; /* auto, comma, tab, semicolon, space, pipe, or one character */
     int header;
     int format; /* index into the words of the parameter: auto, csv, tsv, libsvm, npy, npz */

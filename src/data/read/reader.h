@@ -16,10 +16,11 @@ typedef struct kfe_i_raw_table {
     kfe_i_table table;
     char **column_names; /* one per column of the table, or NULL */
     kfe_i_labels labels;
-    kfe_i_gaps gaps; /* of values that were filled in */
-    kfe_i_table ids; /* strings that name the rows; no rows: none */
-    char *id_name;   /* the header of that column, or "row" */
-    int has_missing; /* some value of the table or some label is missing */
+    kfe_i_encoding encoding; /* of text columns, which the table holds as zeros and ones */
+    kfe_i_gaps gaps;         /* of values that were filled in */
+    kfe_i_table ids;         /* strings that name the rows; no rows: none */
+    char *id_name;           /* the header of that column, or "row" */
+    int has_missing;         /* some value of the table or some label is missing */
 } kfe_i_raw_table;
 
 typedef struct kfe_i_reader {

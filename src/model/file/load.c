@@ -230,6 +230,7 @@ static kfe_status load_view(kfe_i_loading *job, int v, const kfe_i_json_value *e
     KFE_TRY(load_column_names(job, kfe_i_json_get(entry, "column_names"), view));
     KFE_TRY(load_scaler(job, v, kfe_i_word_index(KFE_SCALE_WORDS, scale)));
     KFE_TRY(load_fill_kind(job, kfe_i_json_get_text(entry, "missing"), &view->scaler));
+    KFE_TRY(kfe_i_load_encoding(job, kfe_i_json_get(entry, "encoded"), view));
 cleanup:
     return status;
 }

@@ -43,6 +43,9 @@ kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int 
 /* A kernel whose parameters are all numbers; `what` names the place it stands in. */
 kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const char *what, kfe_i_kernel *out);
 
+/* The categories of a view; `list` is NULL in files without any. */
+kfe_status kfe_i_load_encoding(const kfe_i_loading *job, const kfe_i_json_value *list,
+                               kfe_i_model_view *view);
 /* The localized projector. */
 kfe_status kfe_i_load_local(kfe_i_loading *job);
 /* The classifier or regressor, if the file has one. */

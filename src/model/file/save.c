@@ -137,6 +137,24 @@ static kfe_status set_classes(kfe_i_safetensors *file, const kfe_model *model)
     return kfe_i_set_json(file, "classes", &json);
 }
 
+/* Columns of categories, by their number before encoding, from 1. */
+static void add_encoding(kfe_i_json *json, const kfe_i_encoding *encoding)
+{
+    if (encoding->count == 0)
+        return;
+    kfe_i_json_array(json, "encoded");
+    for (int64_t e = 0; e < encoding->count; e++) {
+        const kfe_i_categories *column = &encoding->columns[e];
+        kfe_i_json_object(json, NULL);
+        kfe_i_json_integer(json, "column", column->column + 1);
+        if (column->name)
+            kfe_i_json_text(json, "name", column->name);
+        add_names(json, "categories", column->count, column->words);
+        kfe_i_json_end(json);
+    }
+    kfe_i_json_end(json);
+}
+
 static void add_view_entry(kfe_i_json *json, const kfe_i_model_view *view)
 {
     char scale[32] = "none";
@@ -153,6 +171,7 @@ static void add_view_entry(kfe_i_json *json, const kfe_i_model_view *view)
     }
     if (view->column_names)
         add_names(json, "column_names", view->cols, view->column_names);
+    add_encoding(json, &view->encoding);
     kfe_i_json_end(json);
 }
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of columns, as users write them for the readers (drop, select, id, encode) and for views of one table. */
+#include "data/columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/suggest.h"
+#include "core/wording.h"
+
+/* Marks a number or a range; returns 0 if the item is neither. */
+static int mark_range(const kfe_i_columns *columns, const char *item, unsigned char *marks)
+{
+    long long first = 0;
+    long long last = 0;
+    int used = 0;
+
+    if (sscanf(item, "%9lld-%9lld%n", &first, &last, &used) == 2 && item[used] == '\0')
+        ;
+    else if (sscanf(item, "%9lld%n", &first, &used) == 1 && item[used] == '\0')
+        last = first;
+    else
+        return 0;
+    if (first < 1 || last < first || last > columns->count)
+        return 0;
+    memset(marks + first - 1, 1, (size_t)(last - first + 1));
+    return 1;
+}
+
+/* Marks the columns of that name, or of that prefix; returns 0 if there is none. */
+static int mark_names(const kfe_i_columns *columns, const char *item, unsigned char *marks)
+{
+    size_t length = strlen(item);
+    int prefix = length > 1 && item[length - 1] == '*';
+    int found = 0;
+
+    for (int64_t j = 0; columns->names && j < columns->count; j++) {
+        const char *name = columns->names[j] ? columns->names[j] : "";
+        if (prefix ? strncmp(name, item, length - 1) == 0 : strcmp(name, item) == 0)
+            found = marks[j] = 1;
+    }
+    return found;
+}
+
+static const char *name_at(const void *list, int index)
+{
+    const kfe_i_columns *columns = list;
+    return index < columns->count ? columns->names[index] : NULL;
+}
+
+static kfe_status refuse_item(kfe_context *ctx, const kfe_i_columns *columns, const char *item)
+{
+    char suggestion[128] = "";
+    char parameter[KFE_WORDING_TEXT];
+
+    if (columns->names)
+        kfe_i_suggest(item, name_at, columns, suggestion, sizeof suggestion);
+    kfe_i_word_name(ctx, columns->parameter, parameter);
+    return kfe_i_fail_at(
+        ctx, KFE_EINPUT, columns->file, 0, 0,
+        "%s names the column '%.100s', which is not there%s; give names from the header%s, prefixes such as "
+        "fac_*, numbers from 1 to %lld or ranges such as 2-4, separated by commas",
+        parameter, item, suggestion, columns->names ? "" : " (this table has none)",
+        (long long)columns->count);
+}
+
+/* Takes the next item off the list: *item, for kfe_i_free. A backslash keeps the next character as it is. */
+static kfe_status next_item(kfe_context *ctx, const char **list, char **item)
+{
+    const char *c = *list;
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_text_add(&text, "", 0);
+    for (; *c && *c != ','; c++) {
+        c += *c == '\\' && c[1];
+        kfe_i_text_add(&text, c, 1);
+    }
+    *list = c + (*c == ',');
+    return kfe_i_text_take(&text, item);
+}
+
+kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_columns *columns, const char *list,
+                              unsigned char *marks)
+{
+    kfe_status status = KFE_OK;
+    char *item = NULL;
+
+    while (*list) {
+        KFE_TRY(next_item(ctx, &list, &item));
+        if (!mark_names(columns, item, marks) && !mark_range(columns, item, marks))
+            KFE_TRY(refuse_item(ctx, columns, item));
+        kfe_i_free(ctx, item);
+        item = NULL;
+    }
+cleanup:
+    kfe_i_free(ctx, item);
+    return status;
+}
+
+kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_columns *columns, const char *item, int64_t *out)
+{
+    kfe_status status = KFE_OK;
+    unsigned char *marks = NULL;
+
+    *out = -1;
+    KFE_ALLOC_ZERO(ctx, marks, columns->count);
+    KFE_TRY(kfe_i_columns_mark(ctx, columns, item, marks));
+    for (int64_t j = 0; *out < 0 && j < columns->count; j++)
+        if (marks[j])
+            *out = j;
+cleanup:
+    kfe_i_free(ctx, marks);
+    return status;
+}
