@@ -50,6 +50,7 @@ trap 'rm -f "$out"' EXIT
     echo "## Against other libraries"
     echo
     /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick
+    /usr/bin/python3 bench/neighbours.py build-bench/libkfe.so
     echo
     echo "## Subspace kernels, against SciPy"
     echo

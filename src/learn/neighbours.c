@@ -3,10 +3,11 @@
  * The search of k nearest neighbours by brute force, for predictors of the learner knn, and the error of each number of
  * neighbours on the training rows themselves, each left out in turn.
  *
- * Squared distances come from the kernel engine tile by tile: dense rows by matrix products, sparse rows by panels. Their
- * rounding error has a known bound. Rows that may be among the k nearest so far are measured again from differences, so
- * that rows at equal distances are equal, and dense and sparse rows give the same neighbours. Each query has a heap of its
- * k nearest rows, the farthest on top. Of rows at equal distances the lower one is nearer.
+ * Most rows are passed over: dense ones by dot products in single precision (narrow.h), sparse ones by squared distances from
+ * the kernel engine, tile by tile, both with a known bound of their rounding error. Rows that may be among the k nearest so
+ * far are measured from differences, so that rows at equal distances are equal, and dense and sparse rows give the same
+ * neighbours. Each query has a heap of its k nearest rows, the farthest on top. Of rows at equal distances the lower one is
+ * nearer.
  *
  * Time O(n·d) per query; memory one tile and 256 heaps per thread.
  */
@@ -19,7 +20,9 @@
 
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
+#include "kernel/tile/rows.h"
 #include "kernel/tile/tile.h"
+#include "learn/narrow.h"
 
 /* Queries are prepared in chunks, so that memory does not grow with their number. */
 enum { CHUNK_ROWS = 16384 };
@@ -46,6 +49,7 @@ struct search_job {
     const int64_t *index; /* leave-one-out: the support row of each query */
     const kfe_i_kernel *kernel;
     const kfe_i_points *queries, *support;
+    kfe_i_narrow narrow_queries, narrow_support; /* without rows: not used */
     int64_t k;
     double *work; /* per thread a tile and its scratch */
     int64_t own;
@@ -165,6 +169,13 @@ static void offer(neighbour *heap, int64_t k, neighbour candidate)
     }
 }
 
+static void offer_exactly(const search_job *job, neighbour *heap, int64_t query, int64_t row)
+{
+    double distance = distance_between(&job->queries->source, query, &job->support->source, row);
+
+    offer(heap, job->k, (neighbour){distance, row});
+}
+
 /* Offers the support rows from `first` on to the heap of one query. The test is written so that NaN passes it: where norms
  * overflow, differences give the distance. */
 static void offer_row(const search_job *job, neighbour *heap, int64_t query, int64_t first, int64_t count,
@@ -177,8 +188,24 @@ static void offer_row(const search_job *job, neighbour *heap, int64_t query, int
     for (int64_t j = 0; j < count; j++) {
         if (first + j >= job->k && distances[j] - share * (query_norm + norms[j]) > heap[0].distance)
             continue;
-        double distance = distance_between(&job->queries->source, query, &job->support->source, first + j);
-        offer(heap, job->k, (neighbour){distance, first + j});
+        offer_exactly(job, heap, query, first + j);
+    }
+}
+
+/* The same by products in single precision. The first k rows fill the heap. */
+static void offer_narrow_row(const search_job *job, neighbour *heap, int64_t query, int64_t first,
+                             int64_t count, const float *products)
+{
+    const float *levels = job->narrow_support.levels + first;
+    int64_t j = 0;
+
+    for (; j < count && first + j < job->k; j++)
+        offer_exactly(job, heap, query, first + j);
+    while (j < count) {
+        float threshold = kfe_i_narrow_threshold(&job->narrow_queries, query, heap[0].distance);
+        j = kfe_i_row_find_reaching(products, levels, threshold, j, count);
+        if (j < count)
+            offer_exactly(job, heap, query, first + j++);
     }
 }
 
@@ -266,6 +293,26 @@ static void leave_out(const search_job *job, int64_t query, const neighbour *fou
 
 /* ---- the search ---- */
 
+/* One tile: the support rows from `col` on, offered to the heaps of the queries from `row` on. */
+static void search_tile(const search_job *job, int64_t row, int64_t rows, int64_t col, double *tile,
+                        neighbour *heaps)
+{
+    int64_t left = job->support->table.rows - col;
+    int64_t cols = left < KFE_TILE_SIDE ? left : KFE_TILE_SIDE;
+    float *products = (float *)tile;
+
+    if (job->narrow_queries.rows > 0)
+        kfe_i_narrow_products(&job->narrow_queries, row, rows, &job->narrow_support, col, cols, products);
+    else
+        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->queries, row, rows},
+                        (kfe_i_range){job->support, col, cols}, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
+    for (int64_t i = 0; i < rows; i++)
+        if (job->narrow_queries.rows > 0)
+            offer_narrow_row(job, heaps + i * job->k, row + i, col, cols, products + i * cols);
+        else
+            offer_row(job, heaps + i * job->k, row + i, col, cols, tile + i * KFE_TILE_STRIDE);
+}
+
 static void search_panel(const void *user, int64_t row, int thread)
 {
     const search_job *job = user;
@@ -273,15 +320,9 @@ static void search_panel(const void *user, int64_t row, int thread)
     neighbour *heaps = job->heaps + KFE_TILE_SIDE * job->k * thread;
     int64_t left = job->queries->table.rows - row;
     int64_t rows = left < KFE_TILE_SIDE ? left : KFE_TILE_SIDE;
-    int64_t support_rows = job->support->table.rows;
 
-    for (int64_t col = 0; col < support_rows; col += KFE_TILE_SIDE) {
-        int64_t cols = support_rows - col < KFE_TILE_SIDE ? support_rows - col : KFE_TILE_SIDE;
-        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->queries, row, rows},
-                        (kfe_i_range){job->support, col, cols}, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
-        for (int64_t i = 0; i < rows; i++)
-            offer_row(job, heaps + i * job->k, row + i, col, cols, tile + i * KFE_TILE_STRIDE);
-    }
+    for (int64_t col = 0; col < job->support->table.rows; col += KFE_TILE_SIDE)
+        search_tile(job, row, rows, col, tile, heaps);
     for (int64_t i = 0; i < rows; i++) {
         neighbour *found = heaps + i * job->k;
         qsort(found, (size_t)job->k, sizeof *found, compare_neighbours);
@@ -297,6 +338,8 @@ static kfe_status search_chunk(kfe_context *ctx, search_job *job, const kfe_i_ta
 
     KFE_TRY(kfe_i_points_prepare(ctx, job->kernel, chunk, job->support, &queries));
     job->queries = &queries;
+    if (job->narrow_support.rows > 0 && kfe_i_narrow_suits(&queries, job->narrow_support.scale))
+        KFE_TRY(kfe_i_narrow_make(ctx, &queries, job->narrow_support.scale, &job->narrow_queries));
     job->own = KFE_TILE_SIZE + kfe_i_tile_scratch(&queries, job->support);
     KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
     KFE_TRY(kfe_i_each_panel(
@@ -306,6 +349,7 @@ cleanup:
     kfe_i_free(ctx, job->work);
     job->work = NULL;
     job->queries = NULL;
+    kfe_i_narrow_free(&job->narrow_queries);
     kfe_i_points_free(&queries);
     return status;
 }
@@ -325,6 +369,8 @@ static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *qu
         KFE_TRY(kfe_i_check_memory(ctx, bytes, "keeping so many neighbours",
                                    "use fewer {neighbors}, or raise {memory}"));
     KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &job.predictor->support, NULL, &support));
+    if (kfe_i_narrow_scale(&support) > 0)
+        KFE_TRY(kfe_i_narrow_make(ctx, &support, kfe_i_narrow_scale(&support), &job.narrow_support));
     KFE_ALLOC(ctx, job.heaps, (int64_t)heaps);
     for (int64_t first = 0; first < queries->rows; first += CHUNK_ROWS) {
         int64_t left = queries->rows - first;
@@ -335,6 +381,7 @@ static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *qu
     }
 cleanup:
     kfe_i_free(ctx, job.heaps);
+    kfe_i_narrow_free(&job.narrow_support);
     kfe_i_points_free(&support);
     return status;
 }

@@ -119,6 +119,46 @@ static void test_knn_is_brute_force(void **state)
             check_knn(*state, way & 1 ? 3 : 0, k[i], way & 2, way & 4);
 }
 
+/* Single precision, which passes over most rows, must not pass over a neighbour: points of any magnitude, far from the
+ * origin, close together, and a query far from all. */
+static void check_magnitude(kfe_context *ctx, double size, double away, double apart)
+{
+    double *train = support_normals(11, (int64_t)TRAIN * GRID);
+    double *queries = support_normals(12, (int64_t)QUERIES * GRID);
+    double *answers = support_normals(13, TRAIN);
+    double expected;
+    kfe_i_target target;
+
+    for (int64_t p = 0; p < (int64_t)TRAIN * GRID; p++)
+        train[p] = size * (away + (p % 2 ? apart : 1) * train[p]);
+    for (int64_t p = 0; p < (int64_t)QUERIES * GRID; p++)
+        queries[p] = size * (away + (p == 0 ? 1e6 : p % 3 ? apart : 1) * queries[p]);
+    assert_ok(ctx, kfe_i_target_from_values(ctx, TRAIN, 1, answers, &target));
+    kfe_i_table table = learn_dense(TRAIN, GRID, train);
+    kfe_i_table asked = learn_dense(QUERIES, GRID, queries);
+    double *got = learn_fit_outputs(ctx, "knn", "neighbors=3", &table, &target, &asked);
+    for (int64_t i = 0; i < QUERIES; i++) {
+        brute_force(train, queries + i * GRID, answers, 0, 3, 0, &expected);
+        assert_below(fabs(got[i] - expected), tolerance_sum(3, 12));
+    }
+    kfe_i_target_free(&target);
+    free(got);
+    free(train);
+    free(queries);
+    free(answers);
+}
+
+static void test_points_of_any_magnitude(void **state)
+{
+    static const double sizes[] = {1, 1e-140, 1e-30, 1e-19, 1e19, 1e30, 1e140};
+
+    for (int i = 0; i < 7; i++) {
+        check_magnitude(*state, sizes[i], 0, 1);
+        check_magnitude(*state, sizes[i], 1e5, 1);
+        check_magnitude(*state, sizes[i], 0, 1e-6);
+    }
+}
+
 static void test_more_neighbours_than_rows(void **state)
 {
     kfe_context *ctx = *state;
@@ -294,9 +334,13 @@ static void test_automatic_number_of_few_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_knn_is_brute_force),           with_context(test_more_neighbours_than_rows),
-        with_context(test_tiny_and_huge_distances_vote), with_context(test_sparse_queries_meet_dense_rows),
-        with_context(test_automatic_number_by_refits),   with_context(test_automatic_number_of_few_rows),
+        with_context(test_knn_is_brute_force),
+        with_context(test_points_of_any_magnitude),
+        with_context(test_more_neighbours_than_rows),
+        with_context(test_tiny_and_huge_distances_vote),
+        with_context(test_sparse_queries_meet_dense_rows),
+        with_context(test_automatic_number_by_refits),
+        with_context(test_automatic_number_of_few_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

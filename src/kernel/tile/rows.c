@@ -74,6 +74,24 @@ KFE_BODY void add_rows(const double *weights, int64_t count, const double *rows,
             out[c] += weights[j] * rows[j * k + c];
 }
 
+KFE_BODY int64_t find_reaching(const float *values, const float *levels, float threshold, int64_t from,
+                               int64_t count)
+{
+    enum { BLOCK = 64 };
+
+    for (int64_t first = from; first < count; first += BLOCK) {
+        int64_t last = first + BLOCK < count ? first + BLOCK : count;
+        int found = 0;
+#pragma omp simd reduction(| : found)
+        for (int64_t j = first; j < last; j++)
+            found |= values[j] - levels[j] >= threshold;
+        for (int64_t j = first; found && j < last; j++)
+            if (values[j] - levels[j] >= threshold)
+                return j;
+    }
+    return count;
+}
+
 #if defined(__x86_64__)
 
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
@@ -146,6 +164,18 @@ KFE_AVX2 static void add_rows_avx2(const double *weights, int64_t count, const d
     add_rows(weights, count, rows, k, out);
 }
 
+KFE_AVX512 static int64_t find_reaching_avx512(const float *values, const float *levels, float threshold,
+                                               int64_t from, int64_t count)
+{
+    return find_reaching(values, levels, threshold, from, count);
+}
+
+KFE_AVX2 static int64_t find_reaching_avx2(const float *values, const float *levels, float threshold,
+                                           int64_t from, int64_t count)
+{
+    return find_reaching(values, levels, threshold, from, count);
+}
+
 static int has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
@@ -213,6 +243,16 @@ void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, in
         add_rows(weights, count, rows, k, out);
 }
 
+int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float threshold, int64_t from,
+                                int64_t count)
+{
+    if (has_avx512())
+        return find_reaching_avx512(values, levels, threshold, from, count);
+    if (has_avx2())
+        return find_reaching_avx2(values, levels, threshold, from, count);
+    return find_reaching(values, levels, threshold, from, count);
+}
+
 #else
 
 void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
@@ -244,6 +284,12 @@ double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *sq
 void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out)
 {
     add_rows(weights, count, rows, k, out);
+}
+
+int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float threshold, int64_t from,
+                                int64_t count)
+{
+    return find_reaching(values, levels, threshold, from, count);
 }
 
 #endif

@@ -18,6 +18,10 @@ double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *sq
 /* out[k] += Σ weights[j]·row j of `rows`, which has `count` rows of k numbers. */
 void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out);
 
+/* The first j from `from` on with values[j] − levels[j] ≥ threshold; `count` if there is none. */
+int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float threshold, int64_t from,
+                                int64_t count);
+
 /* The number of sparse rows that lie side by side in a panel. */
 enum { KFE_LANES = 16 };
 /* sums[KFE_LANES] += Σ values[p]·panel[place[columns[p]] − 1]; place 0 means a row of zeros. */
