@@ -60,7 +60,7 @@ def test_sizes_and_seeds():
 
 
 def test_seeds_decide(iris):
-    draw = lambda seed: kfe.ReducedKOPLS(landmarks=10, random_state=seed).fit(*iris).support_
+    draw = lambda seed: kfe.ReducedKOPLS(support=10, random_state=seed).fit(*iris).support_
     np.testing.assert_array_equal(draw(1), draw(1))
     assert list(draw(1)) != list(draw(2))
 

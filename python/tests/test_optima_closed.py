@@ -27,7 +27,7 @@ def parallel(a, b):
 @pytest.mark.parametrize("ridge", RIDGES)
 def test_rkopls_solves_its_eigenproblem(ridge):
     X, y = clouds(classes=3)
-    model = kfe.ReducedKOPLS(kernel="rbf:gamma=0.3", landmarks=12, ridge=ridge).fit(X, y)
+    model = kfe.ReducedKOPLS(kernel="rbf:gamma=0.3", support=12, ridge=ridge).fit(X, y)
     S = X[model.support_]
     Kr, Kss = rbf(X, S), rbf(S, S)
     Kr = Kr - Kr.mean(axis=0)

@@ -10,6 +10,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "gram/form/landmarks.h"
 
 #define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
 
@@ -272,6 +273,13 @@ cleanup:
     return status;
 }
 
+int64_t kfe_i_gram_rank_bound(const kfe_i_gram *gram)
+{
+    kfe_i_landmark_info info;
+
+    return kfe_i_gram_has_landmarks(gram, &info) ? info.rank : gram->size;
+}
+
 kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;
@@ -296,6 +304,8 @@ kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out)
     double sum = 0;
     int64_t n = gram->size;
 
+    if (kfe_i_gram_has_landmarks(gram, NULL))
+        return kfe_i_landmark_squared_norm(gram, out);
     KFE_ALLOC(gram->ctx, panel, PANEL * n);
     for (int64_t row = 0; row < n; row += PANEL) {
         int64_t rows = n - row < PANEL ? n - row : PANEL;

@@ -129,6 +129,8 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
 #define KFE_TOLERANCE 1e-10
 /* Directions smaller than this, relative to the largest, are rounding error of the operator. */
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram);
+/* No more eigenvalues than this can be positive. */
+int64_t kfe_i_gram_rank_bound(const kfe_i_gram *gram);
 /* The size that rounding of the entries may give an eigenvalue that is zero. */
 kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
 /* The mean of the diagonal entries. */

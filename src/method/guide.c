@@ -21,7 +21,7 @@ static const kfe_guide_row rows[] = {
     {"components of data without labels", "pca, kpca",
      "skfa when a projection must cost a few kernel evaluations", 0},
     {"a model for a million rows", "sma",
-     "smc for covariance instead of alignment; rkopls with random landmarks", KFE_HAS_KERNELS},
+     "smc for covariance instead of alignment; rkopls with random support examples", KFE_HAS_KERNELS},
     {"fast projections of new data", "sma, smc, skfa", "akda-qr: as many kernel evaluations as classes",
      KFE_HAS_KERNELS},
     {"features and an SVM that fit each other", "svm-joint",

@@ -11,6 +11,7 @@
 #include "data/utf8.h"
 #include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
+#include "model/landmarks.h"
 #include "model/prepare.h"
 
 /* ---- the model ---- */
@@ -146,11 +147,17 @@ cleanup:
 
 static kfe_status open_gram(kfe_i_fit *job)
 {
-    int takes_kernels =
-        job->spec->method->flags & KFE_HAS_KERNELS || kfe_i_spec_learns_from_kernel(job->spec);
+    int takes_kernels = job->spec->method->flags & KFE_HAS_KERNELS ||
+                        kfe_i_spec_learns_from_kernel(job->spec) || kfe_i_spec_maps_kernel(job->spec);
     /* linear methods work on the factor of the operator, so it must stay factored */
     kfe_i_gram_storage storage = takes_kernels ? (kfe_i_gram_storage)job->spec->fit.gram : KFE_GRAM_AUTO;
-    kfe_status status = kfe_i_gram_open(job->ctx, &job->kernels, job->scaled, storage, &job->own_gram);
+    kfe_i_landmark_plan plan = kfe_i_spec_landmarks(job->spec);
+    kfe_status status = KFE_OK;
+
+    if (plan.count > 0)
+        status = kfe_i_open_landmarks(job->ctx, &job->kernels, job->scaled, &plan, storage, &job->own_gram);
+    else
+        status = kfe_i_gram_open(job->ctx, &job->kernels, job->scaled, storage, &job->own_gram);
 
     job->gram = job->own_gram;
     return status;
@@ -236,6 +243,8 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     problem.gram = job->gram;
     if (kfe_i_spec_learns_from_kernel(job->spec)) {
         KFE_TRY(learn_from_kernel(job));
+    } else if (kfe_i_spec_maps_kernel(job->spec)) {
+        KFE_TRY(kfe_i_landmark_features(job->ctx, job->gram, &job->solution));
     } else {
         KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
         KFE_TRY(take_kernel_weights(job));
@@ -307,7 +316,13 @@ cleanup:
 
 kfe_status kfe_i_fit_adopt(kfe_i_fit *job)
 {
-    return kfe_i_model_adopt(job->model, &job->solution, &job->kernels, job->scaled);
+    kfe_status status = KFE_OK;
+
+    if (job->gram)
+        KFE_TRY(kfe_i_solution_to_landmarks(job->gram, &job->solution));
+    KFE_TRY(kfe_i_model_adopt(job->model, &job->solution, &job->kernels, job->scaled));
+cleanup:
+    return status;
 }
 
 void kfe_i_fit_free(kfe_i_fit *job)

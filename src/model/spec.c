@@ -21,6 +21,14 @@ static const kfe_i_param fit_rows[] = {
         kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
         "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "
         "every pass), or as memory allows (auto)"),
+    KFE_INT_OR(
+        kfe_i_fit_settings, landmarks, "landmarks", "none", 1, KFE_INT_MAX, "none", "none=0",
+        "approximate the kernel matrix from this many examples, the landmarks, which become the model's "
+        "support; time and memory then grow with the number of examples instead of its square"),
+    KFE_CHOICE(
+        kfe_i_fit_settings, landmark_by, "landmark-by", "rpcholesky", KFE_LANDMARK_RULE_WORDS,
+        "how landmarks are chosen: by randomly pivoted Cholesky, uniformly at random, greedily among random "
+        "candidates (sma), or as the examples nearest to the centres of clusters (kmeans)"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 
@@ -211,7 +219,8 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
                               kfe_i_kernel_list *out)
 {
     kfe_status status = KFE_OK;
-    const char *usual = kfe_i_spec_learns_from_kernel(spec) ? "rbf" : kfe_i_method_kernel(spec->method);
+    int on_kernel = kfe_i_spec_learns_from_kernel(spec) || kfe_i_spec_maps_kernel(spec);
+    const char *usual = on_kernel ? "rbf" : kfe_i_method_kernel(spec->method);
     kfe_i_kernel kernel = {0};
 
     KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, out));
@@ -280,14 +289,27 @@ cleanup:
 
 int kfe_i_spec_scale(const kfe_spec *spec)
 {
-    int only_copies = spec->method == &kfe_i_method_none && !spec->learner;
+    int only_copies = spec->method == &kfe_i_method_none && !spec->learner && !kfe_i_spec_maps_kernel(spec);
 
     return only_copies && spec->fit.scale == KFE_SCALE_AUTO ? KFE_SCALE_NONE : spec->fit.scale;
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
 {
-    return spec->learner && spec->method == &kfe_i_method_none && spec->kernels.count > 0;
+    return spec->learner && spec->method == &kfe_i_method_none && spec->kernels.count > 0 &&
+           (spec->fit.landmarks == 0 || spec->learner->fit_gram);
+}
+
+int kfe_i_spec_maps_kernel(const kfe_spec *spec)
+{
+    return spec->method == &kfe_i_method_none && spec->kernels.count > 0 && spec->fit.landmarks > 0 &&
+           !kfe_i_spec_learns_from_kernel(spec);
+}
+
+kfe_i_landmark_plan kfe_i_spec_landmarks(const kfe_spec *spec)
+{
+    return (kfe_i_landmark_plan){.count = spec->fit.landmarks,
+                                 .rule = (kfe_i_landmark_rule)spec->fit.landmark_by};
 }
 
 const char *kfe_spec_method(const kfe_spec *spec)

@@ -5,12 +5,15 @@
 
 #include "data/data.h"
 #include "data/scale.h"
+#include "gram/landmark/landmark.h"
 #include "learn/learner.h"
 #include "method/method.h"
 
 typedef struct kfe_i_fit_settings {
-    int scale; /* kfe_i_scale_kind */
-    int gram;  /* kfe_i_gram_storage */
+    int scale;         /* kfe_i_scale_kind */
+    int gram;          /* kfe_i_gram_storage */
+    int64_t landmarks; /* 0: none */
+    int landmark_by;   /* kfe_i_landmark_rule */
 } kfe_i_fit_settings;
 
 struct kfe_spec {
@@ -38,7 +41,13 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
                               kfe_i_kernel_list *out);
 /* The scaling that the spec asks for. With neither a method nor a learner, `auto` leaves the columns as they are. */
 int kfe_i_spec_scale(const kfe_spec *spec);
-/* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. */
+/* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. With landmarks, only
+ * learners that can work on a Gram operator do; the others get the columns that the landmarks make. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);
+/* Whether the features are the columns that landmarks make of the kernel: the method is `none`, kernel and landmarks are given,
+ * and no learner learns from the kernel. */
+int kfe_i_spec_maps_kernel(const kfe_spec *spec);
+/* The landmarks that the spec asks for; count 0: none. */
+kfe_i_landmark_plan kfe_i_spec_landmarks(const kfe_spec *spec);
 
 #endif

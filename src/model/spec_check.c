@@ -81,6 +81,8 @@ static kfe_status check_kernel(checking *job, const kfe_i_kernel *kernel)
 
     if (kfe_i_spec_learns_from_kernel(job->spec))
         return check_kernel_for_learner(job, kernel);
+    if (kfe_i_spec_maps_kernel(job->spec))
+        return check_scale(job, kernel);
     if (!(method->flags & KFE_HAS_KERNELS) && (!plain || job->spec->kernels.count > 1))
         return refuse_kernel(job, kernel);
     if (method->flags & KFE_HAS_SYNTHETIC && !has_points(kernel))
@@ -89,6 +91,26 @@ static kfe_status check_kernel(checking *job, const kfe_i_kernel *kernel)
                       kernel->def->name, method->instead ? "; use " : "",
                       method->instead ? method->instead : "");
     return check_scale(job, kernel);
+}
+
+static kfe_status check_landmarks(checking *job)
+{
+    const kfe_i_method *method = job->spec->method;
+
+    if (job->spec->fit.landmarks == 0)
+        return KFE_OK;
+    if (method == &kfe_i_method_none && job->spec->kernels.count == 0)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
+                      "{landmarks} stands for a kernel matrix, but there is no kernel; give {kernel}");
+    if (method != &kfe_i_method_none && !(method->flags & KFE_HAS_KERNELS))
+        return MISFIT(job, KFE_MISFIT_KERNEL, KFE_EINVAL,
+                      "method %s is linear and has no kernel matrix for {landmarks} to stand for%s%s",
+                      method->name, method->instead ? "; use " : "", method->instead ? method->instead : "");
+    if (method->flags & KFE_HAS_WEIGHTS)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
+                      "method %s weighs whole kernel matrices: {landmarks} is not available with it",
+                      method->name);
+    return KFE_OK;
 }
 
 /* The columns of a kernel matrix are examples, not categories. */
@@ -198,7 +220,7 @@ static kfe_status check_views(checking *job)
     if (kfe_data_rows(data) < 1)
         return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINPUT, "there are no examples to fit on");
     if (data->view_count > 1 && !(job->spec->method->flags & KFE_HAS_MULTIVIEW) &&
-        !kfe_i_spec_learns_from_kernel(job->spec))
+        !kfe_i_spec_learns_from_kernel(job->spec) && !kfe_i_spec_maps_kernel(job->spec))
         return MISFIT(job, KFE_MISFIT_VIEWS, KFE_EINPUT, "method %s takes one table, but %d were given",
                       job->spec->method->name, data->view_count);
     for (int v = 0; v < data->view_count; v++)
@@ -220,6 +242,7 @@ static kfe_status check_all(checking *job)
 {
     kfe_status status = KFE_OK;
 
+    KFE_TRY(check_landmarks(job));
     for (int64_t m = 0; m < job->spec->kernels.count; m++)
         KFE_TRY(check_kernel(job, &job->spec->kernels.items[m]));
     if (!job->data)

@@ -207,7 +207,7 @@ int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_
     int64_t kernels = spec->kernels.count + group->data->view_count - 1; /* at most */
 
     return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
-           (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
+           spec->fit.landmarks == 0 && (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
            bytes * (double)(1 + kernels) <= (double)kfe_i_memory_left(group->ctx) &&
            repays(group, spec, fits);
 }

@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
+#include "model/landmarks.h"
 #include "model/prepare.h"
 #include "model/spec.h"
 #include "report/measures.h"
@@ -54,6 +55,17 @@ cleanup:
     return status;
 }
 
+static kfe_status open_gram(kfe_context *ctx, const kfe_i_fit_settings *settings,
+                            const kfe_i_kernel_list *kernels, const kfe_i_table *views, kfe_i_gram **out)
+{
+    kfe_i_gram_storage storage = (kfe_i_gram_storage)settings->gram;
+    kfe_i_landmark_plan plan = {.count = settings->landmarks,
+                                .rule = (kfe_i_landmark_rule)settings->landmark_by};
+
+    return plan.count > 0 ? kfe_i_open_landmarks(ctx, kernels, views, &plan, storage, out)
+                          : kfe_i_gram_open(ctx, kernels, views, storage, out);
+}
+
 /* The moments of one kernel on the scaled views, and its name with parameters such as gamma as numbers. */
 static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_fit_settings *settings,
                                  const char *kernel, kfe_i_moments *moments, char **name)
@@ -72,7 +84,7 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
     KFE_TRY(scale_views(ctx, data, settings->scale, &list, views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
-    KFE_TRY(kfe_i_gram_open(ctx, &list, views, (kfe_i_gram_storage)settings->gram, &gram));
+    KFE_TRY(open_gram(ctx, settings, &list, views, &gram));
     KFE_TRY(kfe_i_moments_compute(ctx, gram, &data->target, moments));
     KFE_TRY(name_kernel(ctx, &list.items[0], name));
 cleanup:

@@ -559,7 +559,7 @@ static void test_a_matrix_is_stored_only_where_it_repays(void **state)
 {
     (void)state;
     assert_true(peak_of("koc", NULL, 1000) > 1);
-    assert_true(peak_of("rkopls", "landmarks=50", 1500) < 0.5);
+    assert_true(peak_of("rkopls", "support=50", 1500) < 0.5);
     assert_true(peak_of("sma", "dim=5,columns=40", 3000) < 0.5);
 }
 

@@ -23,6 +23,7 @@
 #include "core/rng.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
+#include "gram/form/landmarks.h"
 #include "gram/gram.h"
 
 enum {
@@ -382,6 +383,8 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
 
     assert(k >= 1 && k <= gram->size);
     assert(tolerance > 0);
+    if (kfe_i_gram_has_landmarks(gram, NULL))
+        return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
     if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
         return dense_eigen(gram, k, eigenvalues, vectors);
     choose_sizes(&s);

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
+#include "gram/form/landmarks.h"
 
 /* Keeps the first `rank` of n eigenvectors and forms G₊ from them. */
 static kfe_status assemble(kfe_i_positive *out, const double *values, const double *vectors)
@@ -69,6 +70,9 @@ kfe_status kfe_i_least_eigenvalue(kfe_context *ctx, const kfe_i_gram *gram, doub
     double *vector = NULL;
     double value = 0;
 
+    *out = 0;
+    if (kfe_i_gram_has_landmarks(gram, NULL)) /* FFᵀ has no negative eigenvalue */
+        return KFE_OK;
     KFE_ALLOC(ctx, vector, gram->size);
     KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
     KFE_TRY(kfe_i_gram_sum(ctx, &centred, &minus, 1, &negative)); /* which owns `centred` from now on */

@@ -27,6 +27,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "gram/form/landmarks.h"
 #include "gram/solve/block_cg.h"
 #include "gram/solve/cost.h"
 
@@ -518,9 +519,12 @@ kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *
                             double tolerance, double *out, double *residual)
 {
     kfe_i_solve_report report = {0};
-    kfe_status status =
-        kfe_i_gram_solve_by(gram, ridge, right, k, tolerance, out, KFE_SOLVE_AUTO, residual ? &report : NULL);
+    kfe_status status;
 
+    if (kfe_i_gram_has_landmarks(gram, NULL))
+        return kfe_i_landmark_solve(gram, ridge, right, k, tolerance, out, residual);
+    status =
+        kfe_i_gram_solve_by(gram, ridge, right, k, tolerance, out, KFE_SOLVE_AUTO, residual ? &report : NULL);
     if (residual)
         *residual = report.residual;
     return status;

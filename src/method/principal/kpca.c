@@ -74,7 +74,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(kfe_i_largest_kernel_value(ctx, "kpca", problem->gram, &largest));
     if (s->center)
         KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
-    int64_t wanted = kfe_i_principal_wanted(s, n);
+    int64_t most = kfe_i_gram_rank_bound(problem->gram);
+    int64_t wanted = kfe_i_principal_wanted(s, most < n && most > 0 ? most : n);
     KFE_ALLOC(ctx, values, wanted);
     KFE_ALLOC(ctx, vectors, n * wanted);
     KFE_TRY(kfe_i_gram_eigen(centred ? centred : problem->gram, wanted, s->tolerance, values, vectors));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reduced orthonormalized kernel PLS: kopls with directions w = Σ β_s φ(x_s) on r random examples S, the
- * landmarks,
+ * Reduced orthonormalized kernel PLS: kopls with directions w = Σ β_s φ(x_s) on r random examples S,
+ * the support,
  *
  *     K_r Y Yᵀ K_rᵀ β = λ (K_r K_rᵀ + μK_SS) β.
  *
@@ -14,7 +14,7 @@
  *
  *     ZᵀYYᵀZv = λ(ZᵀZ + μI)v,
  *
- * which is well posed even if landmarks are equal. From there as in kopls: one solve with right side ZᵀY.
+ * which is well posed even if support examples are equal. From there as in kopls: one solve with right side ZᵀY.
  *
  * Arenas-García, Petersen & Hansen (2007); Dhanjal, Gunn & Shawe-Taylor (2009), section 2.2.
  * Time: n·r kernel evaluations and O(nr²); memory 8nr bytes.
@@ -36,21 +36,20 @@
 enum { PANEL = 512 };
 
 typedef struct rkopls_settings {
-    int64_t dim, landmarks;
+    int64_t dim, support;
     double ridge;
     int center;
 } rkopls_settings;
 
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(rkopls_settings, dim, "number of features; auto: as many as there are independent targets"),
-    KFE_INT(rkopls_settings, landmarks, "landmarks", "100", 1, KFE_INT_MAX,
-            "random examples (landmarks) that span the directions"),
+    KFE_INT(rkopls_settings, support, "support", "100", 1, KFE_INT_MAX,
+            "random examples (the support) that span the directions"),
     KFE_CHOSEN_RIDGE_ROW(rkopls_settings, ridge, "ridge",
                          "penalty mu on the norm of a direction (mu |w|^2); auto: by leave-one-out, in "
                          "closed form (of more than 400 "
                          "examples, on a sample); thousandth: of the mean diagonal of the part of the kernel "
-                         "matrix that the landmarks "
-                         "span"),
+                         "matrix that the support spans"),
     KFE_FLAG(rkopls_settings, center, "center", "yes", "centre the features of the examples"),
 };
 
@@ -85,16 +84,16 @@ static void free_reduction(kfe_context *ctx, reduction *red)
     kfe_i_free(ctx, red->h);
 }
 
-static kfe_status draw_landmarks(kfe_context *ctx, const kfe_i_gram *gram, reduction *red)
+static kfe_status draw_support(kfe_context *ctx, const kfe_i_gram *gram, reduction *red)
 {
     kfe_status status = KFE_OK;
     kfe_i_rng rng;
 
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)red->n * (double)red->r, "rkopls",
-                               "raise {memory} or lower {landmarks}"));
+                               "raise {memory} or lower {support}"));
     KFE_ALLOC(ctx, red->index, red->n);
     KFE_ALLOC(ctx, red->z, red->n * red->r);
-    kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_LANDMARKS);
+    kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_SUPPORT);
     kfe_i_rng_choose(&rng, red->n, red->r, red->index);
     KFE_TRY(kfe_i_gram_columns(gram, red->index, red->r, red->z));
 cleanup:
@@ -121,7 +120,8 @@ static kfe_status find_root(kfe_context *ctx, const kfe_i_gram *gram, reduction 
            values[red->rank] > kfe_i_gram_rank_tolerance(gram) * values[0])
         red->rank++;
     if (red->rank == 0)
-        KFE_FAIL(ctx, KFE_EINPUT, "rkopls: the kernel of the landmarks is zero; choose another kernel");
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "rkopls: the kernel of the support examples is zero; choose another kernel");
     kfe_i_warn_if_indefinite(gram, "rkopls", values[0], values[r - 1]);
     for (int64_t s = 0; s < r; s++)
         for (int64_t j = 0; j < red->rank; j++)
@@ -180,7 +180,7 @@ static kfe_status leave_one_out(kfe_context *ctx, const kfe_i_problem *problem, 
     return s->ridge == KFE_RIDGE_AUTO ? kfe_i_loo_choose(ctx, &loo, &red->choice) : KFE_OK;
 }
 
-/* tr(ZᵀZ)/n is the mean diagonal of the part of the (centred) kernel matrix that the landmarks span. */
+/* tr(ZᵀZ)/n is the mean diagonal of the part of the (centred) kernel matrix that the support examples span. */
 static void add_ridge(double asked, reduction *red)
 {
     int64_t q = red->rank;
@@ -265,9 +265,9 @@ static kfe_status reduce(kfe_context *ctx, const kfe_i_problem *problem, const r
     kfe_status status = KFE_OK;
 
     red->n = problem->gram->size;
-    red->r = s->landmarks < red->n ? s->landmarks : red->n;
+    red->r = s->support < red->n ? s->support : red->n;
     KFE_TRY(kfe_i_unit_targets(ctx, "rkopls", problem->target, &red->targets, &red->columns));
-    KFE_TRY(draw_landmarks(ctx, problem->gram, red));
+    KFE_TRY(draw_support(ctx, problem->gram, red));
     KFE_TRY(find_root(ctx, problem->gram, red));
     KFE_TRY(kfe_i_checkpoint(ctx, "rkopls", 1, 2));
     if (s->center)
@@ -314,7 +314,7 @@ static int64_t columns(const void *settings, int64_t examples)
 {
     const rkopls_settings *s = settings;
 
-    return s->landmarks < examples ? s->landmarks : examples;
+    return s->support < examples ? s->support : examples;
 }
 
 const kfe_i_method kfe_i_method_rkopls = {

@@ -268,7 +268,7 @@ static void test_few_landmarks_against_the_dense_problem(void **state)
     kfe_i_rng rng;
 
     kfe_context_set_seed(ctx, 17);
-    kfe_i_rng_init(&rng, 17, KFE_STREAM_LANDMARKS);
+    kfe_i_rng_init(&rng, 17, KFE_STREAM_SUPPORT);
     kfe_i_rng_choose(&rng, ROWS, LANDMARKS, index);
     for (int64_t s = 0; s < LANDMARKS; s++)
         memcpy(landmarks + s * COLS, p.x + index[s] * COLS, COLS * sizeof *landmarks);
@@ -276,7 +276,7 @@ static void test_few_landmarks_against_the_dense_problem(void **state)
     double *y = copy_of(ROWS * 2, p.y);
     free(support_centre_columns(ROWS, 2, y));
     for (int center = 0; center < 2; center++) {
-        const char *params = center ? "landmarks=9,ridge=0.05" : "landmarks=9,ridge=0.05,center=no";
+        const char *params = center ? "support=9,ridge=0.05" : "support=9,ridge=0.05,center=no";
         double *c = landmark_values(ROWS, p.x, landmarks, NULL);
         double *means = center ? support_centre_columns(ROWS, LANDMARKS, c) : NULL;
         double *test = landmark_values(TEST_ROWS, p.test, landmarks, means);
@@ -308,7 +308,7 @@ static void test_the_seed_chooses_the_landmarks(void **state)
 
     for (int k = 0; k < 3; k++) {
         kfe_context_set_seed(ctx, k == 2 ? 8 : 7);
-        z[k] = support_features(ctx, "rkopls", "landmarks=9", "rbf:gamma=0.3", p.data, p.test_data);
+        z[k] = support_features(ctx, "rkopls", "support=9", "rbf:gamma=0.3", p.data, p.test_data);
         assert_int_equal(z[k].cols, CLASSES - 1);
     }
     assert_memory_equal(z[0].values, z[1].values, bytes);
@@ -482,7 +482,7 @@ static void test_the_solution_is_refined(void **state)
 
     /* the seed determines the landmarks, which are the same for all data with as many rows */
     kfe_context_set_seed(ctx, 5);
-    kfe_model *model = support_fit(ctx, "rkopls", "landmarks=2", "rbf:gamma=0.3", p.data);
+    kfe_model *model = support_fit(ctx, "rkopls", "support=2", "rbf:gamma=0.3", p.data);
     int64_t first = kfe_model_support_index(model)[0];
     int64_t second = kfe_model_support_index(model)[1];
     for (int64_t i = 0; i < ROWS; i++) {
@@ -498,7 +498,7 @@ static void test_the_solution_is_refined(void **state)
     assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, ROWS, ROWS, k, &data));
     assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
     kfe_matrix z =
-        support_features(ctx, "rkopls", "landmarks=2,ridge=1e-300,center=no", "precomputed", data, data);
+        support_features(ctx, "rkopls", "support=2,ridge=1e-300,center=no", "precomputed", data, data);
     explained_by(g, h, y, expected);
     normalise(expected);
     normalise(z.values);
@@ -519,7 +519,7 @@ static void test_the_solution_is_refined(void **state)
 static void test_allocations_that_fail(void **state)
 {
     static const char *const requests[][2] = {
-        {"kopls", NULL}, {"kopls", "center=no,dim=1"}, {"rkopls", "landmarks=5"}, {"rkopls", "center=no"}};
+        {"kopls", NULL}, {"kopls", "center=no,dim=1"}, {"rkopls", "support=5"}, {"rkopls", "center=no"}};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, 10);
 

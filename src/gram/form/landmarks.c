@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The landmark operator FFᵀ as a form of the Gram operator: choosing landmarks, making the factor F, and the questions that
+ * methods ask. Fits open it when the spec has landmarks (model/fit.c). */
+#include "gram/form/landmarks.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/invariant.h"
+#include "core/memory.h"
+#include "core/rng.h"
+#include "gram/dense/linalg.h"
+#include "gram/form/landmarks_factor.h"
+
+enum { PANEL = 1024 };
+/* The share of the memory that is left which the factor may take; methods need the rest for their vectors. */
+#define KFE_FACTOR_SHARE 0.6
+/* A diagonal entry of G − FFᵀ below this, relative to the largest of G, is not rounding: the kernel is not positive
+ * definite. */
+#define KFE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_RANK_TOLERANCE)
+
+typedef struct landmark_state {
+    kfe_i_landmark_factor factor;
+    double left;
+} landmark_state;
+
+/* ---- what methods ask ---- */
+
+static kfe_i_landmark_factor *factor_of(const kfe_i_gram *gram)
+{
+    return &((landmark_state *)gram->state)->factor;
+}
+
+/* out (rows × cols) = F[row …]·F[col …]ᵀ */
+static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                        double *out, int64_t stride)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    int64_t r = f->rank;
+    double *left = NULL;
+    double *right = NULL;
+    double *scratch = NULL;
+
+    for (int64_t i = 0; i < rows && r == 0; i++)
+        memset(out + i * stride, 0, (size_t)cols * sizeof *out);
+    if (rows == 0 || cols == 0 || r == 0)
+        return KFE_OK;
+    if (f->wide) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)cols, (blasint)r, 1,
+                    f->wide + row * r, (blasint)r, f->wide + col * r, (blasint)r, 0, out, (blasint)stride);
+        return KFE_OK;
+    }
+    KFE_ALLOC(gram->ctx, left, PANEL * r);
+    KFE_ALLOC(gram->ctx, right, PANEL * r);
+    KFE_ALLOC(gram->ctx, scratch, PANEL * f->count);
+    for (int64_t j = 0; j < cols; j += PANEL) {
+        int64_t wide = cols - j < PANEL ? cols - j : PANEL;
+        KFE_TRY(kfe_i_factor_rows(f, col + j, wide, right, scratch));
+        for (int64_t i = 0; i < rows; i += PANEL) {
+            int64_t high = rows - i < PANEL ? rows - i : PANEL;
+            KFE_TRY(kfe_i_factor_rows(f, row + i, high, left, scratch));
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)high, (blasint)wide, (blasint)r, 1,
+                        left, (blasint)r, right, (blasint)r, 0, out + i * stride + j, (blasint)stride);
+        }
+    }
+cleanup:
+    kfe_i_free(gram->ctx, left);
+    kfe_i_free(gram->ctx, right);
+    kfe_i_free(gram->ctx, scratch);
+    return status;
+}
+
+/* out (count × rank) = rows of F at these examples */
+static kfe_status rows_at(const kfe_i_landmark_factor *f, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *scratch = NULL;
+
+    KFE_ALLOC(f->ctx, scratch, f->count);
+    for (int64_t j = 0; j < count; j++)
+        KFE_TRY(kfe_i_factor_rows(f, index[j], 1, out + j * f->rank, scratch));
+cleanup:
+    kfe_i_free(f->ctx, scratch);
+    return status;
+}
+
+static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *rows = NULL;
+    double *transposed = NULL;
+
+    KFE_ALLOC(gram->ctx, rows, count * f->rank);
+    KFE_ALLOC(gram->ctx, transposed, count * f->rank);
+    KFE_TRY(rows_at(f, index, count, rows));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < f->rank; j++)
+            transposed[j * count + i] = rows[i * f->rank + j];
+    KFE_TRY(kfe_i_factor_expand(f, transposed, count, out));
+cleanup:
+    kfe_i_free(gram->ctx, rows);
+    kfe_i_free(gram->ctx, transposed);
+    return status;
+}
+
+/* out[i] = ‖F[i, :]‖² */
+static kfe_status squared_rows(const kfe_i_landmark_factor *f, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *panel = NULL;
+    double *scratch = NULL;
+
+    KFE_ALLOC(f->ctx, panel, PANEL * f->rank);
+    KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
+        KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
+        for (int64_t i = 0; i < rows; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < f->rank; j++)
+                sum += panel[i * f->rank + j] * panel[i * f->rank + j];
+            out[first + i] = sum;
+        }
+    }
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, scratch);
+    return status;
+}
+
+static kfe_status diagonal(const kfe_i_gram *gram, double *out)
+{
+    return squared_rows(factor_of(gram), out);
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *small = kfe_i_gram_workspace(gram, f->rank * k);
+
+    if (!small)
+        return kfe_i_lack(gram->ctx);
+    KFE_TRY(kfe_i_factor_project(f, v, k, small));
+    KFE_TRY(kfe_i_factor_expand(f, small, k, out));
+cleanup:
+    return status;
+}
+
+static void release(kfe_i_gram *gram)
+{
+    kfe_i_landmark_factor_free(&((landmark_state *)gram->state)->factor);
+}
+
+static const kfe_i_gram_form form = {
+    .name = "approximated by landmarks",
+    .block = block,
+    .columns = columns,
+    .diagonal = diagonal,
+    .times = times,
+    .release = release,
+};
+
+kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram, int *centred)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+
+    *centred = inner != NULL;
+    gram = inner ? inner : gram;
+    return gram->form == &form ? factor_of(gram) : NULL;
+}
+
+int kfe_i_gram_has_landmarks(const kfe_i_gram *gram, kfe_i_landmark_info *out)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    const kfe_i_gram *plain = inner ? inner : gram;
+
+    if (plain->form != &form)
+        return 0;
+    if (out)
+        *out = (kfe_i_landmark_info){.index = factor_of(plain)->index,
+                                     .count = factor_of(plain)->count,
+                                     .rank = factor_of(plain)->rank,
+                                     .left = ((const landmark_state *)plain->state)->left,
+                                     .exact = factor_of(plain)->lower != NULL};
+    return 1;
+}
+
+kfe_status kfe_i_landmark_coefficients(const kfe_i_gram *gram, const int64_t *index, int64_t rows,
+                                       const double *a, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *small = NULL;
+    double *at = NULL;
+
+    assert(gram->form == &form);
+    KFE_ALLOC_ZERO(gram->ctx, small, f->rank * k);
+    if (!index) {
+        KFE_TRY(kfe_i_factor_project(f, a, k, small));
+    } else {
+        KFE_ALLOC(gram->ctx, at, rows * f->rank);
+        KFE_TRY(rows_at(f, index, rows, at));
+        if (rows > 0 && f->rank > 0 && k > 0)
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)f->rank, (blasint)k, (blasint)rows,
+                        1, at, (blasint)f->rank, a, (blasint)k, 0, small, (blasint)k);
+    }
+    KFE_TRY(kfe_i_factor_map(f, small, k, out));
+cleanup:
+    kfe_i_free(gram->ctx, small);
+    kfe_i_free(gram->ctx, at);
+    return status;
+}
+
+kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *identity = NULL;
+
+    assert(gram->form == &form);
+    KFE_ALLOC_ZERO(gram->ctx, identity, f->rank * f->rank);
+    for (int64_t j = 0; j < f->rank; j++)
+        identity[j * f->rank + j] = 1;
+    KFE_TRY(kfe_i_factor_map(f, identity, f->rank, out));
+cleanup:
+    kfe_i_free(gram->ctx, identity);
+    return status;
+}
+
+kfe_status kfe_i_landmark_rows(const kfe_i_gram *gram, int64_t first, int64_t rows, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *scratch = NULL;
+
+    assert(gram->form == &form);
+    KFE_ALLOC(gram->ctx, scratch, PANEL * f->count);
+    for (int64_t i = 0; i < rows; i += PANEL)
+        KFE_TRY(
+            kfe_i_factor_rows(f, first + i, rows - i < PANEL ? rows - i : PANEL, out + i * f->rank, scratch));
+cleanup:
+    kfe_i_free(gram->ctx, scratch);
+    return status;
+}
+
+/* ---- making the factor ---- */
+
+/* How the factor is kept. */
+static kfe_status choose_storage(const kfe_i_gram *source, int64_t count, kfe_i_gram_storage *storage)
+{
+    kfe_context *ctx = source->ctx;
+    double entries = (double)source->size * (double)count;
+    double budget = KFE_FACTOR_SHARE * (double)kfe_i_memory_left(ctx);
+
+    if (*storage == KFE_GRAM_AUTO)
+        *storage = 8 * entries <= budget   ? KFE_GRAM_F64
+                   : 4 * entries <= budget ? KFE_GRAM_F32
+                                           : KFE_GRAM_TILED;
+    if (*storage == KFE_GRAM_TILED)
+        return KFE_OK;
+    return kfe_i_check_memory(ctx, (*storage == KFE_GRAM_F64 ? 8 : 4) * entries,
+                              "the factor of the landmarks",
+                              "raise {memory}, use fewer {landmarks}, or {gram=tiled}, which keeps nothing");
+}
+
+/* Whether each pass over a source evaluates tiles, of which the landmarks' points are a side. */
+static kfe_status gather_points(kfe_i_landmark_factor *f, const kfe_i_gram *source)
+{
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
+
+    if (!kfe_i_gram_tiles(source, &kernel, &points))
+        return KFE_OK;
+    return kfe_i_points_gather(f->ctx, points, f->index, f->count, &f->chosen);
+}
+
+/* T from the positive eigenvalues of W (count × count), which is overwritten. */
+static kfe_status map_by_eigenvectors(kfe_i_landmark_factor *f, double *w, double rounding)
+{
+    kfe_status status = KFE_OK;
+    int64_t m = f->count;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    KFE_ALLOC(f->ctx, values, m);
+    KFE_ALLOC(f->ctx, vectors, m * m);
+    KFE_TRY(kfe_i_symmetric_eigen(f->ctx, m, w, m, values, vectors));
+    double smallest = fmax(rounding, KFE_RANK_TOLERANCE * values[0]);
+    while (f->rank < m && values[f->rank] > smallest)
+        f->rank++;
+    KFE_ALLOC(f->ctx, f->spread, m * f->rank);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < f->rank; j++)
+            f->spread[i * f->rank + j] = vectors[i * m + j] / sqrt(values[j]);
+cleanup:
+    kfe_i_free(f->ctx, values);
+    kfe_i_free(f->ctx, vectors);
+    return status;
+}
+
+/* L from W (count × count), which is overwritten; leaves out landmarks that depend on others. */
+static kfe_status map_by_cholesky(kfe_i_landmark_factor *f, double *w)
+{
+    kfe_status status = KFE_OK;
+    int64_t m = f->count;
+    int64_t *kept = NULL;
+
+    KFE_ALLOC(f->ctx, kept, m);
+    KFE_TRY(kfe_i_independent(f->ctx, m, w, KFE_RANK_TOLERANCE, kept, &f->rank));
+    KFE_ALLOC(f->ctx, f->lower, f->rank * f->rank);
+    for (int64_t i = 0; i < f->rank; i++) {
+        for (int64_t j = 0; j < f->rank; j++)
+            f->lower[i * f->rank + j] = w[kept[i] * m + kept[j]];
+        f->index[i] = f->index[kept[i]];
+    }
+    f->count = f->rank;
+    if (f->rank > 0)
+        KFE_TRY(kfe_i_cholesky(f->ctx, f->rank, f->lower, "the kernel matrix of the landmarks"));
+cleanup:
+    kfe_i_free(f->ctx, kept);
+    return status;
+}
+
+static kfe_status make_map(kfe_i_landmark_factor *f, const kfe_i_gram *source, int indefinite)
+{
+    kfe_status status = KFE_OK;
+    double *w = NULL;
+    double rounding = 0;
+
+    f->rank = 0;
+    KFE_ALLOC(f->ctx, w, f->count * f->count);
+    KFE_TRY(kfe_i_gram_entries(source, f->index, f->count, f->index, f->count, w));
+    if (indefinite) {
+        KFE_TRY(kfe_i_gram_rounding(source, &rounding));
+        KFE_TRY(map_by_eigenvectors(f, w, rounding));
+    } else {
+        KFE_TRY(map_by_cholesky(f, w));
+    }
+    KFE_TRY(gather_points(f, source));
+cleanup:
+    kfe_i_free(f->ctx, w);
+    return status;
+}
+
+/* Evaluates C panel by panel and keeps F. */
+static kfe_status fill_factor(kfe_i_landmark_factor *f, const kfe_i_gram *source, kfe_i_gram_storage storage)
+{
+    kfe_status status = KFE_OK;
+    int64_t size = f->rows * f->rank;
+    double *panel = NULL;
+    double *scratch = NULL;
+
+    if (storage == KFE_GRAM_F64)
+        KFE_ALLOC(f->ctx, f->wide, size);
+    else
+        KFE_ALLOC(f->ctx, f->narrow, size);
+    KFE_ALLOC(f->ctx, panel, PANEL * f->count);
+    KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
+        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_landmark_kernel_rows(f, source, first, rows, panel));
+        kfe_i_factor_from_kernel(f, rows, panel, scratch);
+        for (int64_t i = 0; i < rows * f->rank && f->wide; i++)
+            f->wide[first * f->rank + i] = panel[i];
+        for (int64_t i = 0; i < rows * f->rank && f->narrow; i++)
+            f->narrow[first * f->rank + i] = (float)panel[i];
+    }
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, scratch);
+    return status;
+}
+
+/* What share of the trace of G the factor leaves, and the most negative diagonal entry of G − FFᵀ, relative to the largest
+ * of G. */
+static kfe_status measure_left(const kfe_i_landmark_factor *f, const kfe_i_gram *source, double *left,
+                               double *negative)
+{
+    kfe_status status = KFE_OK;
+    double *exact = NULL;
+    double *kept = NULL;
+    double trace = 0;
+    double rest = 0;
+    double largest = 0;
+
+    KFE_ALLOC(f->ctx, exact, f->rows);
+    KFE_ALLOC(f->ctx, kept, f->rows);
+    KFE_TRY(kfe_i_gram_diagonal(source, exact));
+    KFE_TRY(squared_rows(f, kept));
+    *negative = 0;
+    for (int64_t i = 0; i < f->rows; i++) {
+        trace += fmax(0, exact[i]);
+        rest += fmax(0, exact[i] - kept[i]);
+        largest = fmax(largest, fabs(exact[i]));
+        *negative = fmin(*negative, exact[i] - kept[i]);
+    }
+    *left = trace > 0 ? rest / trace : 0;
+    *negative = largest > 0 ? *negative / largest : 0;
+cleanup:
+    kfe_i_free(f->ctx, exact);
+    kfe_i_free(f->ctx, kept);
+    return status;
+}
+
+/* Starts again from the landmarks alone. */
+static void drop_factor(kfe_i_landmark_factor *f)
+{
+    kfe_i_free(f->ctx, f->lower);
+    kfe_i_free(f->ctx, f->spread);
+    kfe_i_free(f->ctx, f->wide);
+    kfe_i_free(f->ctx, f->narrow);
+    kfe_i_points_free(&f->chosen);
+    f->lower = f->spread = f->wide = NULL;
+    f->narrow = NULL;
+    f->source = NULL; /* which the caller owns */
+    f->rank = 0;
+}
+
+static kfe_status make_factor(kfe_i_landmark_factor *f, kfe_i_gram *source, kfe_i_gram_storage storage,
+                              int indefinite)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(make_map(f, source, indefinite));
+    if (storage == KFE_GRAM_TILED)
+        f->source = source;
+    else
+        KFE_TRY(fill_factor(f, source, storage));
+cleanup:
+    return status;
+}
+
+/* Takes the factor that randomly pivoted Cholesky made, without the columns that it did not use. */
+static kfe_status take_pivots(landmark_state *s, kfe_i_rpcholesky *made)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_factor *f = &s->factor;
+    int64_t r = made->rank;
+
+    for (int64_t i = 0; i < made->rows && r < made->capacity; i++)
+        memmove(made->factor + i * r, made->factor + i * made->capacity, (size_t)r * sizeof *made->factor);
+    KFE_ALLOC_ZERO(f->ctx, f->lower, r * r);
+    for (int64_t i = 0; i < r; i++)
+        memcpy(f->lower + i * r, made->factor + made->pivots[i] * r, (size_t)(i + 1) * sizeof *f->lower);
+    memcpy(f->index, made->pivots, (size_t)r * sizeof *f->index);
+    f->count = f->rank = r;
+    f->wide = made->factor;
+    made->factor = NULL;
+    s->left = made->trace > 0 ? made->left / made->trace : 0;
+cleanup:
+    return status;
+}
+
+/* Adds examples that are no landmarks yet, up to `most`: an indefinite kernel needs its negative part too, which
+ * pivoting passes over. */
+static kfe_status fill_up(kfe_i_landmark_factor *f, int64_t most)
+{
+    kfe_status status = KFE_OK;
+    int64_t *order = NULL;
+    unsigned char *taken = NULL;
+    kfe_i_rng rng;
+
+    KFE_ALLOC(f->ctx, order, f->rows);
+    KFE_ALLOC_ZERO(f->ctx, taken, f->rows);
+    for (int64_t j = 0; j < f->count; j++)
+        taken[f->index[j]] = 1;
+    kfe_i_rng_init(&rng, kfe_context_seed(f->ctx), KFE_STREAM_GRAM_LANDMARKS);
+    kfe_i_rng_choose(&rng, f->rows, f->rows, order);
+    for (int64_t i = 0; i < f->rows && f->count < most; i++)
+        if (!taken[order[i]])
+            f->index[f->count++] = order[i];
+cleanup:
+    kfe_i_free(f->ctx, order);
+    kfe_i_free(f->ctx, taken);
+    return status;
+}
+
+static kfe_status make_by_pivots(landmark_state *s, const kfe_i_gram *source, int64_t most, double *negative)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_rpcholesky made = {0};
+
+    KFE_TRY(kfe_i_rpcholesky_run(source, NULL, source->size, most, &made));
+    *negative = made.negative;
+    KFE_TRY(take_pivots(s, &made));
+cleanup:
+    kfe_i_rpcholesky_free(&made);
+    return status;
+}
+
+static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landmark_plan *plan,
+                       kfe_i_gram_storage storage)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_factor *f = &s->factor;
+    double negative = 0;
+
+    if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY) {
+        KFE_TRY(make_by_pivots(s, source, plan->count, &negative));
+    } else {
+        KFE_TRY(kfe_i_landmarks_choose(source, plan, f->index, &f->count));
+        KFE_TRY(make_factor(f, source, storage, 0));
+        KFE_TRY(measure_left(f, source, &s->left, &negative));
+    }
+    if (negative >= KFE_NEGATIVE_BEYOND_ROUNDING)
+        return KFE_OK;
+    kfe_i_log(f->ctx, KFE_LOG_WARNING,
+              "the kernel is not positive definite on this data; directions of negative length are left out "
+              "of what "
+              "the landmarks make");
+    drop_factor(f);
+    KFE_TRY(fill_up(f, plan->count));
+    KFE_TRY(make_factor(f, source, storage, 1));
+    KFE_TRY(measure_left(f, source, &s->left, &negative));
+cleanup:
+    return status;
+}
+
+static void log_choice(const kfe_i_gram *gram, const landmark_state *s)
+{
+    const kfe_i_landmark_factor *f = &s->factor;
+
+    kfe_i_log(
+        gram->ctx, KFE_LOG_INFO,
+        "landmarks: %lld of %lld examples, rank %lld; they leave %.2g%% of the trace of the kernel matrix; "
+        "the factor is %s",
+        (long long)f->count, (long long)f->rows, (long long)f->rank, 100 * s->left,
+        f->wide     ? "in double precision"
+        : f->narrow ? "in single precision"
+                    : "computed again at every pass");
+}
+
+static int64_t clamp_count(const kfe_i_gram *source, int64_t asked)
+{
+    if (asked <= source->size)
+        return asked;
+    kfe_i_log(source->ctx, KFE_LOG_NOTICE,
+              "{landmarks=%lld} is more than the %lld examples: using all of them", (long long)asked,
+              (long long)source->size);
+    return source->size;
+}
+
+kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_i_landmark_plan *plan,
+                                kfe_i_gram_storage storage, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_plan clamped = {.count = clamp_count(source, plan->count), .rule = plan->rule};
+
+    *out = NULL;
+    KFE_TRY(choose_storage(source, clamped.count, &storage));
+    KFE_TRY(kfe_i_gram_new(ctx, &form, source->size, sizeof(landmark_state), out));
+    landmark_state *s = (*out)->state;
+    s->factor.ctx = ctx;
+    s->factor.rows = source->size;
+    KFE_ALLOC(ctx, s->factor.index, clamped.count);
+    KFE_TRY(make(s, source, &clamped, storage));
+    log_choice(*out, s);
+    if (s->factor.source)
+        source = NULL;
+cleanup:
+    if (status != KFE_OK && *out) {
+        ((landmark_state *)(*out)->state)->factor.source = NULL;
+        kfe_i_gram_free(*out);
+        *out = NULL;
+    }
+    kfe_i_gram_free(source);
+    return status;
+}

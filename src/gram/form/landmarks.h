@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replace a Gram operator by its approximation from m landmarks, so that any method runs in time O(nm²) and memory
+ * O(nm):
+ *
+ *     G̃ = C W⁺ Cᵀ = FFᵀ,   C = G[:, landmarks] (n × m),   W = G[landmarks, landmarks] (m × m),
+ *     F = CT,   TTᵀ = W⁺.
+ *
+ * With W = LLᵀ, T = L⁻ᵀ. Landmarks that depend on others up to rounding are left out, so that L is well defined. If the
+ * kernel is not positive definite, T = V₊Λ₊^(−1/2) from the positive eigenvalues of W.
+ *
+ * A direction with coefficients A on the examples is, at a new point x,
+ *
+ *     Aᵀκ̃(X, x) = (TFᵀA)ᵀ κ(landmarks, x),
+ *
+ * so that the landmarks are the support of the projector. With all examples as landmarks, G̃ = G.
+ */
+#ifndef KFE_GRAM_FORM_LANDMARKS_H
+#define KFE_GRAM_FORM_LANDMARKS_H
+
+#include "gram/landmark/landmark.h"
+
+/* The landmark operator of `source`, which it owns from now on, also after a failure. `storage` says how F is kept:
+ * in double or single precision, evaluated again at every pass (tiled), or as memory allows (auto). Fewer landmarks
+ * than asked for are used if there are no more examples. */
+kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_i_landmark_plan *plan,
+                                kfe_i_gram_storage storage, kfe_i_gram **out);
+
+typedef struct kfe_i_landmark_info {
+    const int64_t *index; /* the landmarks: examples of the operator */
+    int64_t count;
+    int64_t rank; /* columns of F */
+    double left;  /* share of the trace of G that G̃ leaves, 0 … 1 */
+    int exact; /* the columns of G̃ at the landmarks are those of G: the kernel is positive definite on them */
+} kfe_i_landmark_info;
+
+/* Whether this is a landmark operator, or a centred one; *out, unless NULL, describes it. */
+int kfe_i_gram_has_landmarks(const kfe_i_gram *gram, kfe_i_landmark_info *out);
+
+/* out (count × k) = TFᵀA, the coefficients on the landmarks of A (rows × k) on the examples `index` (NULL: all).
+ * Not for a centred operator. */
+kfe_status kfe_i_landmark_coefficients(const kfe_i_gram *gram, const int64_t *index, int64_t rows,
+                                       const double *a, int64_t k, double *out);
+/* out (count × rank) = T, the coefficients of the columns of F. */
+kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, double *out);
+/* Rows of F: out (rows × rank). Not for a centred operator. */
+kfe_status kfe_i_landmark_rows(const kfe_i_gram *gram, int64_t first, int64_t rows, double *out);
+
+/* What kfe_i_gram_solve, kfe_i_gram_eigen and kfe_i_gram_squared_norm do for an operator with landmarks, centred or
+ * not. */
+kfe_status kfe_i_landmark_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                                double tolerance, double *out, double *residual);
+kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors);
+kfe_status kfe_i_landmark_squared_norm(const kfe_i_gram *gram, double *out);
+
+#endif

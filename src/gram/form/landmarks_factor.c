@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products with the factor F = CT of a landmark operator, stored or evaluated again panel by panel; used by the other files
+ * landmarks*.c. */
+#include "gram/form/landmarks_factor.h"
+
+#include <cblas.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/dense/linalg.h"
+#include "kernel/tile/cross.h"
+
+/* Rows of a panel: large enough for BLAS, small beside the factor. */
+enum { PANEL = 1024 };
+
+void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f)
+{
+    if (!f->ctx)
+        return;
+    kfe_i_free(f->ctx, f->index);
+    kfe_i_free(f->ctx, f->lower);
+    kfe_i_free(f->ctx, f->spread);
+    kfe_i_free(f->ctx, f->wide);
+    kfe_i_free(f->ctx, f->narrow);
+    kfe_i_free(f->ctx, f->products);
+    kfe_i_free(f->ctx, f->sums);
+    kfe_i_points_free(&f->chosen);
+    kfe_i_gram_free(f->source);
+    memset(f, 0, sizeof *f);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- rows ---- */
+
+kfe_status kfe_i_landmark_kernel_rows(const kfe_i_landmark_factor *f, const kfe_i_gram *source, int64_t first,
+                                      int64_t rows, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
+
+    if (f->chosen.ctx && kfe_i_gram_tiles(source, &kernel, &points))
+        return kfe_i_cross_block(f->ctx, kernel, (kfe_i_range){points, first, rows},
+                                 (kfe_i_range){&f->chosen, 0, f->count}, out, f->count);
+    for (int64_t j = 0; j < f->count; j++)
+        KFE_TRY(kfe_i_gram_block(source, first, rows, f->index[j], 1, out + j, f->count));
+cleanup:
+    return status;
+}
+
+void kfe_i_factor_from_kernel(const kfe_i_landmark_factor *f, int64_t rows, double *panel, double *scratch)
+{
+    if (f->lower) {
+        kfe_i_solve_lower_transposed(rows, f->rank, f->lower, panel);
+        return;
+    }
+    memcpy(scratch, panel, (size_t)(rows * f->count) * sizeof *panel);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)f->rank, (blasint)f->count,
+                1, scratch, (blasint)f->count, f->spread, (blasint)f->rank, 0, panel, (blasint)f->rank);
+}
+
+kfe_status kfe_i_factor_rows(const kfe_i_landmark_factor *f, int64_t first, int64_t rows, double *out,
+                             double *scratch)
+{
+    kfe_status status = KFE_OK;
+    int64_t size = rows * f->rank;
+
+    if (f->wide) {
+        memcpy(out, f->wide + first * f->rank, (size_t)size * sizeof *out);
+    } else if (f->narrow) {
+        const float *from = f->narrow + first * f->rank;
+        for (int64_t i = 0; i < size; i++)
+            out[i] = (double)from[i];
+    } else if (f->lower) {
+        KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, out));
+        kfe_i_factor_from_kernel(f, rows, out, scratch);
+    } else {
+        KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, scratch));
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)f->rank,
+                    (blasint)f->count, 1, scratch, (blasint)f->count, f->spread, (blasint)f->rank, 0, out,
+                    (blasint)f->rank);
+    }
+cleanup:
+    return status;
+}
+
+/* ---- products with T ---- */
+
+static void solve_lower(const kfe_i_landmark_factor *f, CBLAS_TRANSPOSE transposed, int64_t k, double *z)
+{
+    if (f->rank > 0 && k > 0)
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed, CblasNonUnit, (blasint)f->rank,
+                    (blasint)k, 1, f->lower, (blasint)f->rank, z, (blasint)k);
+}
+
+kfe_status kfe_i_factor_map(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out)
+{
+    if (f->lower) {
+        memcpy(out, z, (size_t)(f->rank * k) * sizeof *out);
+        solve_lower(f, CblasTrans, k, out);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)f->count, (blasint)k,
+                    (blasint)f->rank, 1, f->spread, (blasint)f->rank, z, (blasint)k, 0, out, (blasint)k);
+    }
+    return KFE_OK;
+}
+
+/* out (rank × k) = Tᵀz for z (count × k), which is overwritten. */
+static void map_transposed(const kfe_i_landmark_factor *f, double *z, int64_t k, double *out)
+{
+    if (f->lower) {
+        solve_lower(f, CblasNoTrans, k, z);
+        memcpy(out, z, (size_t)(f->rank * k) * sizeof *out);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)f->rank, (blasint)k, (blasint)f->count,
+                    1, f->spread, (blasint)f->rank, z, (blasint)k, 0, out, (blasint)k);
+    }
+}
+
+/* ---- products with F ---- */
+
+/* The rows of F, or of C if the factor is not stored; the width of the latter is `count`. */
+static kfe_status panel_rows(const kfe_i_landmark_factor *f, int64_t first, int64_t rows, double *out)
+{
+    return f->source ? kfe_i_landmark_kernel_rows(f, f->source, first, rows, out)
+                     : kfe_i_factor_rows(f, first, rows, out, NULL);
+}
+
+static int64_t panel_width(const kfe_i_landmark_factor *f)
+{
+    return f->source ? f->count : f->rank;
+}
+
+static void add_transposed(int64_t rows, int64_t width, const double *panel, const double *v, int64_t k,
+                           double *out)
+{
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)width, (blasint)k, (blasint)rows, 1, panel,
+                (blasint)width, v, (blasint)k, 1, out, (blasint)k);
+}
+
+static void multiply(int64_t rows, int64_t width, const double *panel, const double *z, int64_t k,
+                     double *out)
+{
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)width, 1,
+                panel, (blasint)width, z, (blasint)k, 0, out, (blasint)k);
+}
+
+kfe_status kfe_i_factor_project(const kfe_i_landmark_factor *f, const double *v, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t width = panel_width(f);
+    double *panel = NULL;
+    double *sum = NULL;
+
+    memset(out, 0, (size_t)(f->rank * k) * sizeof *out);
+    if (f->rank == 0 || k == 0)
+        return KFE_OK;
+    if (f->wide) {
+        add_transposed(f->rows, f->rank, f->wide, v, k, out);
+        return KFE_OK;
+    }
+    KFE_ALLOC(f->ctx, panel, PANEL * width);
+    KFE_ALLOC_ZERO(f->ctx, sum, width * k);
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = least(PANEL, f->rows - first);
+        KFE_TRY(panel_rows(f, first, rows, panel));
+        add_transposed(rows, width, panel, v + first * k, k, sum);
+    }
+    if (f->source)
+        map_transposed(f, sum, k, out);
+    else
+        memcpy(out, sum, (size_t)(width * k) * sizeof *out);
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, sum);
+    return status;
+}
+
+kfe_status kfe_i_factor_expand(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t width = panel_width(f);
+    double *panel = NULL;
+    double *mapped = NULL;
+
+    memset(out, 0, (size_t)(f->rows * k) * sizeof *out);
+    if (f->rank == 0 || k == 0)
+        return KFE_OK;
+    if (f->wide) {
+        multiply(f->rows, f->rank, f->wide, z, k, out);
+        return KFE_OK;
+    }
+    KFE_ALLOC(f->ctx, panel, PANEL * width);
+    if (f->source) {
+        KFE_ALLOC(f->ctx, mapped, f->count * k);
+        KFE_TRY(kfe_i_factor_map(f, z, k, mapped));
+    }
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = least(PANEL, f->rows - first);
+        KFE_TRY(panel_rows(f, first, rows, panel));
+        multiply(rows, width, panel, mapped ? mapped : z, k, out + first * k);
+    }
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, mapped);
+    return status;
+}
+
+static void add_products(const kfe_i_landmark_factor *f, int64_t rows, const double *panel, double *out,
+                         double *sums)
+{
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (blasint)f->rank, (blasint)rows, 1, panel,
+                (blasint)f->rank, 1, out, (blasint)f->rank);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < f->rank; j++)
+            sums[j] += panel[i * f->rank + j];
+}
+
+/* out (rank × rank) = FᵀF and sums (rank) = Fᵀe, both zeroed before */
+static kfe_status sum_products(const kfe_i_landmark_factor *f, double *out, double *sums)
+{
+    kfe_status status = KFE_OK;
+    int64_t r = f->rank;
+    double *panel = NULL;
+    double *scratch = NULL;
+
+    if (r == 0)
+        return KFE_OK;
+    if (f->wide) {
+        add_products(f, f->rows, f->wide, out, sums);
+    } else {
+        KFE_ALLOC(f->ctx, panel, PANEL * r);
+        KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
+        for (int64_t first = 0; first < f->rows; first += PANEL) {
+            int64_t rows = least(PANEL, f->rows - first);
+            KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
+            add_products(f, rows, panel, out, sums);
+        }
+    }
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = 0; j < i; j++)
+            out[j * r + i] = out[i * r + j];
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, scratch);
+    return status;
+}
+
+kfe_status kfe_i_factor_products(kfe_i_landmark_factor *f)
+{
+    kfe_status status = KFE_OK;
+    double *products = NULL;
+    double *sums = NULL;
+
+    if (f->products)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(f->ctx, products, f->rank * f->rank);
+    KFE_ALLOC_ZERO(f->ctx, sums, f->rank);
+    KFE_TRY(kfe_i_checkpoint(f->ctx, "multiplying the factor of the landmarks", 0, 0));
+    KFE_TRY(sum_products(f, products, sums));
+    f->products = products;
+    f->sums = sums;
+    products = sums = NULL;
+cleanup:
+    kfe_i_free(f->ctx, products);
+    kfe_i_free(f->ctx, sums);
+    return status;
+}

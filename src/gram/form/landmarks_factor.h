@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Multiply with the factor F of a landmark operator, however it is kept. Only the files landmarks*.c use this. */
+#ifndef KFE_GRAM_FORM_LANDMARKS_FACTOR_H
+#define KFE_GRAM_FORM_LANDMARKS_FACTOR_H
+
+#include "gram/form/landmarks.h"
+
+/* F = CT of n × rank. One of `wide`, `narrow` and `source` is set: F is in double or single precision, or C is evaluated
+ * again at every pass. */
+typedef struct kfe_i_landmark_factor {
+    kfe_context *ctx;
+    int64_t rows, rank;
+    int64_t count;  /* of landmarks */
+    int64_t *index; /* count */
+    double *lower;  /* L, rank × rank: T = L⁻ᵀ; NULL: `spread` is T */
+    double *spread; /* T, count × rank */
+    double *wide;   /* rows × rank */
+    float *narrow;  /* rows × rank */
+    kfe_i_gram *source;
+    kfe_i_points chosen; /* the landmarks' points, if `source` is tiled */
+    double *products;    /* FᵀF, rank × rank, and */
+    double *sums;        /* Fᵀe: NULL until they are needed */
+} kfe_i_landmark_factor;
+
+void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f);
+
+/* Rows of C from the exact operator: out (rows × count). */
+kfe_status kfe_i_landmark_kernel_rows(const kfe_i_landmark_factor *f, const kfe_i_gram *source, int64_t first,
+                                      int64_t rows, double *out);
+/* Rows of F: out (rows × rank). `scratch` has rows × count doubles. */
+kfe_status kfe_i_factor_rows(const kfe_i_landmark_factor *f, int64_t first, int64_t rows, double *out,
+                             double *scratch);
+/* Replaces rows of C (rows × count) in `panel` by rows of F (rows × rank). `scratch` as above. */
+void kfe_i_factor_from_kernel(const kfe_i_landmark_factor *f, int64_t rows, double *panel, double *scratch);
+/* out (rank × k) = Fᵀv and out (rows × k) = Fz. */
+kfe_status kfe_i_factor_project(const kfe_i_landmark_factor *f, const double *v, int64_t k, double *out);
+kfe_status kfe_i_factor_expand(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out);
+/* out (count × k) = Tz */
+kfe_status kfe_i_factor_map(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out);
+/* Makes FᵀF and Fᵀe available in the factor, in one pass at the first call. */
+kfe_status kfe_i_factor_products(kfe_i_landmark_factor *f);
+
+/* The factor of an operator with landmarks; *centred says whether the operator is PFFᵀP. NULL for others. */
+kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram, int *centred);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choose landmarks: a few examples whose kernel columns stand for the whole Gram matrix (form/landmarks.h). */
+#ifndef KFE_GRAM_LANDMARK_LANDMARK_H
+#define KFE_GRAM_LANDMARK_LANDMARK_H
+
+#include "gram/gram.h"
+
+typedef enum kfe_i_landmark_rule {
+    KFE_LANDMARKS_RPCHOLESKY, /* randomly pivoted Cholesky */
+    KFE_LANDMARKS_RANDOM,     /* a uniform sample */
+    KFE_LANDMARKS_SMA,        /* greedily: the best of a few random candidates */
+    KFE_LANDMARKS_KMEANS      /* the examples nearest to the centres of clusters */
+} kfe_i_landmark_rule;
+#define KFE_LANDMARK_RULE_WORDS "rpcholesky|random|sma|kmeans"
+
+typedef struct kfe_i_landmark_plan {
+    int64_t count; /* 0: no landmarks */
+    kfe_i_landmark_rule rule;
+} kfe_i_landmark_plan;
+
+/* Writes up to plan->count (at most n) different examples to `index`, and their number. The rule may stop early,
+ * when the examples found span all others. The context's seed decides. */
+kfe_status kfe_i_landmarks_choose(const kfe_i_gram *gram, const kfe_i_landmark_plan *plan, int64_t *index,
+                                  int64_t *count);
+
+/* out[i·cols + j] = G[row[i], col[j]] */
+kfe_status kfe_i_gram_entries(const kfe_i_gram *gram, const int64_t *row, int64_t rows, const int64_t *col,
+                              int64_t cols, double *out);
+
+/* What randomly pivoted Cholesky makes; pivot j is the j-th landmark. */
+typedef struct kfe_i_rpcholesky {
+    kfe_context *ctx;
+    int64_t rows, rank, capacity;
+    double *factor;   /* rows × capacity, `rank` columns in use: F with FFᵀ ≈ G */
+    double *diagonal; /* of G − FFᵀ; not negative */
+    int64_t *pivots;
+    double trace;    /* of G */
+    double left;     /* trace of G − FFᵀ */
+    double negative; /* the most negative diagonal entry of G − FFᵀ seen, relative to the largest of G */
+} kfe_i_rpcholesky;
+
+/*
+ * Randomly pivoted Cholesky with rejection, in blocks (Epperly, Tropp & Webber, 2024): pivots follow exactly the
+ * distribution of one-by-one sampling in proportion to the diagonal of the residual. Runs on the listed rows of G
+ * (NULL: all). Stops at `most` pivots, or when no diagonal entry of the residual exceeds rounding.
+ * Time O(rows·most²) and rows·most kernel values, memory rows·most doubles. Free it also after a failure.
+ */
+kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const int64_t *rows, int64_t count, int64_t most,
+                                kfe_i_rpcholesky *out);
+void kfe_i_rpcholesky_free(kfe_i_rpcholesky *made);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Landmarks in a fit: opening their operator, and moving the coefficients of a solution onto them; used by fit.c. */
+#include "model/landmarks.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+kfe_status kfe_i_open_landmarks(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                                const kfe_i_landmark_plan *plan, kfe_i_gram_storage storage, kfe_i_gram **out)
+{
+    kfe_i_gram *exact = NULL;
+    kfe_status status = kfe_i_gram_open(ctx, kernels, views, KFE_GRAM_AUTO, &exact);
+
+    return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, plan, storage, out) : status;
+}
+
+static kfe_status copy_index(kfe_i_solution *solution, const kfe_i_landmark_info *info)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(solution->ctx, solution->index, info->count);
+    memcpy(solution->index, info->index, (size_t)info->count * sizeof *solution->index);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_info info = {0};
+
+    kfe_i_gram_has_landmarks(gram, &info);
+    if (info.rank == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "the kernel is zero on the landmarks; choose another kernel");
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, info.count, info.rank, out));
+    KFE_TRY(copy_index(out, &info));
+    KFE_TRY(kfe_i_landmark_map(gram, out->coefficients));
+cleanup:
+    return status;
+}
+
+static int row_is_zero(const kfe_i_solution *solution, int64_t i)
+{
+    for (int64_t j = 0; j < solution->dim; j++)
+        if (solution->coefficients[i * solution->dim + j] != 0)
+            return 0;
+    return 1;
+}
+
+/* Whether all examples with coefficients are landmarks, and the operator is exact there: the solution may stay as it is. */
+static kfe_status is_on_landmarks(const kfe_i_solution *solution, int64_t n, const kfe_i_landmark_info *info,
+                                  int *out)
+{
+    kfe_status status = KFE_OK;
+    unsigned char *is_landmark = NULL;
+
+    *out = info->exact;
+    KFE_ALLOC_ZERO(solution->ctx, is_landmark, n);
+    for (int64_t j = 0; j < info->count; j++)
+        is_landmark[info->index[j]] = 1;
+    for (int64_t i = 0; i < solution->rows && *out; i++)
+        *out = is_landmark[solution->index ? solution->index[i] : i] || row_is_zero(solution, i);
+cleanup:
+    kfe_i_free(solution->ctx, is_landmark);
+    return status;
+}
+
+static kfe_status move_coefficients(const kfe_i_gram *gram, const kfe_i_landmark_info *info,
+                                    kfe_i_solution *solution)
+{
+    kfe_status status = KFE_OK;
+    double *moved = NULL;
+
+    KFE_ALLOC(solution->ctx, moved, info->count * solution->dim);
+    KFE_TRY(kfe_i_landmark_coefficients(gram, solution->index, solution->rows, solution->coefficients,
+                                        solution->dim, moved));
+    kfe_i_free(solution->ctx, solution->coefficients);
+    kfe_i_free(solution->ctx, solution->index);
+    solution->coefficients = moved;
+    solution->index = NULL;
+    solution->rows = info->count;
+    moved = NULL;
+    KFE_TRY(copy_index(solution, info));
+cleanup:
+    kfe_i_free(solution->ctx, moved);
+    return status;
+}
+
+static kfe_status record(const kfe_i_landmark_info *info, kfe_i_solution *solution)
+{
+    kfe_status status = KFE_OK;
+    double count = (double)info->count;
+    double rank = (double)info->rank;
+
+    KFE_TRY(kfe_i_solution_record(solution, "landmarks", &count, 1));
+    KFE_TRY(kfe_i_solution_record(solution, "landmark-rank", &rank, 1));
+    KFE_TRY(kfe_i_solution_record(solution, "landmark-trace-left", &info->left, 1));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_info info;
+    int done = 1;
+
+    if (!kfe_i_gram_has_landmarks(gram, &info))
+        return KFE_OK;
+    if (solution->kind == KFE_SOLUTION_DUAL)
+        KFE_TRY(is_on_landmarks(solution, gram->size, &info, &done));
+    if (!done)
+        KFE_TRY(move_coefficients(gram, &info, solution));
+    KFE_TRY(record(&info, solution));
+cleanup:
+    return status;
+}

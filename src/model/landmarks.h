@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fit on a Gram operator that landmarks approximate, and make them the support of the model. */
+#ifndef KFE_MODEL_LANDMARKS_H
+#define KFE_MODEL_LANDMARKS_H
+
+#include "gram/form/landmarks.h"
+#include "method/method.h"
+
+/* Opens the operator of the kernels (kfe_i_gram_open) and replaces it by the one of its landmarks. */
+kfe_status kfe_i_open_landmarks(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                                const kfe_i_landmark_plan *plan, kfe_i_gram_storage storage,
+                                kfe_i_gram **out);
+/* The solution whose features are the columns of F: features of two examples have the product that the landmark operator
+ * gives for them. */
+kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out);
+/* Rewrites a dual solution on the landmarks, and records what they leave of the trace. Does nothing if the operator has no
+ * landmarks. */
+kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution);
+
+#endif
