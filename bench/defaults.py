@@ -10,7 +10,8 @@
 
 FOLDER of --data has one folder per set. Each job is one `kfe cv` on random splits: half of the rows, but at most --rows, train.
 
-    before   the defaults of version 0.2: no scaling, a ridge of a thousandth of the mean diagonal, one neighbour, two local dimensions
+    before   the defaults of version 0.1: no scaling, a ridge of a thousandth of the mean diagonal, one neighbour, two local dimensions,
+             and those of FORMER
     after    the defaults
     tuned    a grid over kernel width, ridge, number of features and C, chosen by cross-validation inside the training rows
 
@@ -47,6 +48,13 @@ SETS = {
 }
 VARIANTS = ("before", "after", "tuned")
 RIDGES = ("ridge", "lambda", "xi")
+# Former defaults that were numbers, by parameter: methods, value.
+FORMER = {
+    "svm-C": (("svm-joint", "usvm-joint", "svm-mkl"), "1"),
+    "ridge": (("kda-qr", "akda-qr"), "0"),
+    "nu": (("skpls", "skblf"), "0.25"),
+    "dim": (("sma", "smc"), "10"),
+}
 WIDTHS = (1 / 16, 1 / 4, 1, 4, 16)
 
 
@@ -94,7 +102,7 @@ def default_gamma(kfe, path):
     return float(text.split("gamma=")[1].split(",")[0])
 
 
-def method_flags(method, variant, gamma):
+def method_flags(method, variant, gamma, rows):
     names = {p["name"]: p for p in method["parameters"]}
     predicts = "predicts" in method["flags"]
     flags = [] if predicts else ["--learner", "knn"]
@@ -105,6 +113,11 @@ def method_flags(method, variant, gamma):
                 flags += [f"--{name}", "thousandth"]
         if "local-dim" in names:
             flags += ["--local-dim", "2"]
+        for name, (methods, value) in FORMER.items():
+            if method["name"] in methods:
+                flags += [f"--{name}", value]
+        if method["name"] == "svm-mkl":
+            flags += ["--xi", f"{1 / rows:.4g}"]
     if variant == "tuned":
         if method.get("default_kernel") == "rbf":
             flags += ["--grid", "gamma=" + ",".join(f"{gamma * factor:.4g}" for factor in WIDTHS)]
@@ -128,13 +141,14 @@ def make_jobs(kfe, options, data):
     for name in options.sets.split(",") if options.sets else SETS:
         path, rows = draw_rows(pathlib.Path(options.data), name, 3 * options.rows, data)
         gamma = default_gamma(kfe, path)
-        common = ["--json", "-q", "--threads", "1", "--split", "random", "--train-size", min(options.rows, rows // 2),
+        train = min(options.rows, rows // 2)
+        common = ["--json", "-q", "--threads", "1", "--split", "random", "--train-size", train,
                   "--repeats", options.repeats, "--inner-folds", "3", "--metrics", "error"]
         for method in methods:
             if method["name"] not in wanted:
                 continue
             for variant in VARIANTS:
-                command = ["./bin/kfe", "cv", "-m", method["name"], *method_flags(method, variant, gamma), *common,
+                command = ["./bin/kfe", "cv", "-m", method["name"], *method_flags(method, variant, gamma, train), *common,
                            f"./data/{path.name}"]
                 jobs.append({"set": name, "method": method["name"], "variant": variant,
                              "command": " ".join(shlex.quote(str(word)) for word in command)})

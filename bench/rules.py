@@ -56,10 +56,13 @@ RULES = {
     "joint-xi": (["usvm-joint", "svm-mkl"], {"auto": [], **{f"xi {x}, C {c}": ["--xi", str(x), "--svm-C", str(c)]
                                                             for x in ("auto", 0.01, 1) for c in (1, 10, 100)}}),
     "joint-C": (["svm-joint"], {"auto": [], **values("svm-C", 1, 10, 100, 1000)}),
-    "kda-qr": (["kda-qr"], {"auto": [], "total": ["--scatter", "total"], "whiten": ["--whiten"],
-                            **values("ridge", 0.01, 0.1, 1), **values("dim", 1)}),
-    "kb": (["kb"], {"auto": [], **values("dim", 1, 3, 10, 30), **values("ridge", 0.1, 10)}),
-    "skpls": (["skpls"], {"auto": [], **values("dim", 3, 10, 30), **values("nu", 0.5, 1), "centre": ["--center"]}),
+    "kda-qr": (["kda-qr", "akda-qr"], {"auto": [], "total": ["--scatter", "total"], "whiten": ["--whiten"],
+                                       **values("ridge", 0.1, 0.3, 1, 3, 10)}),
+    "kb": (["kb"], {"auto": [], **values("dim", 1, 2, 3, 30), **values("ridge", 0.1, 10), "centre": ["--center"],
+                    "centre, dim 1": ["--center", "--dim", "1"], "log": ["--loss", "log"], "log, dim 30": ["--loss", "log", "--dim", "30"]}),
+    "skpls": (["skpls", "skblf"], {"auto": [], "nu 0.25": ["--nu", "0.25"], "nu 0.5": ["--nu", "0.5"], "nu 1": ["--nu", "1"], "nu 0.25, dim 20": ["--nu", "0.25", "--dim", "20"],
+                                   "nu 0.5, dim 20": ["--nu", "0.5", "--dim", "20"], "nu 0.25, centre": ["--nu", "0.25", "--center"],
+                                   "nu 0.5, centre": ["--nu", "0.5", "--center"]}),
     "sma": (["sma"], {"auto": [], **values("dim", 5, 10, 20, 40, 80), "centre": ["--center"]}),
     "neighbors": (["none"], values("neighbors", "auto", 1, 5, 15)),
 }

@@ -42,7 +42,7 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
     random_state, n_threads, memory, verbose
         As for the estimators.
     **options
-        As the flags of ``kfe tune``: ``assess``, ``folds``, ``metrics``, ``positive``.
+        As the flags of ``kfe tune``: ``assess``, ``folds``, ``kernel``, ``metrics``, ``positive``.
 
     Returns
     -------

@@ -458,6 +458,33 @@ const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis
     return value_at(grid, axis, choice[grid->axes[axis].place]);
 }
 
+/* Whether the kernel or learner of a setting has the parameter of the axis. */
+static int applies(const kfe_i_grid *grid, int64_t index, int64_t axis)
+{
+    const kfe_i_axis *own = &grid->axes[axis];
+    const kfe_i_axis *chosen = switch_of(grid, own->owner);
+
+    if (!chosen || chosen == own)
+        return 1;
+    const char *name = kfe_i_grid_value(grid, index, chosen - grid->axes);
+    const kfe_i_param_table *params =
+        own->owner == KFE_AXIS_KERNEL ? kernel_params(name) : learner_params(name);
+    return !params || kfe_i_param_find(params, own->name);
+}
+
+int64_t kfe_i_grid_first_alike(const kfe_i_grid *grid, int64_t index)
+{
+    int64_t stride = 1;
+    int64_t first = index;
+
+    for (int64_t i = grid->axis_count - 1; i >= 0; i--) {
+        if (!applies(grid, index, i))
+            first -= index / stride % grid->axes[i].count * stride;
+        stride *= grid->axes[i].count;
+    }
+    return first;
+}
+
 kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int64_t choice[KFE_AXIS_PLACES],
                             kfe_i_axis_place first, kfe_i_axis_place last, kfe_spec *spec)
 {
@@ -514,7 +541,7 @@ int kfe_i_grid_edge(const kfe_i_grid *grid, int64_t index, int64_t axis)
 
     if (!row || (row->info.type != KFE_PARAM_INT && row->info.type != KFE_PARAM_REAL) ||
         range_of(&grid->axes[axis], &low, &high) < 2 ||
-        !kfe_i_parse_number(text, text + strlen(text), &value) || low == high)
+        !kfe_i_parse_number(text, text + strlen(text), &value) || low == high || !applies(grid, index, axis))
         return 0;
     if (value == low)
         return value > row->info.min ? -1 : 0;
@@ -523,6 +550,12 @@ int kfe_i_grid_edge(const kfe_i_grid *grid, int64_t index, int64_t axis)
 
 void kfe_i_grid_describe(const kfe_i_grid *grid, int64_t index, kfe_i_text *out)
 {
-    for (int64_t i = 0; i < grid->axis_count; i++)
-        kfe_i_text_printf(out, "%s%s=%s", i ? " " : "", grid->axes[i].name, kfe_i_grid_value(grid, index, i));
+    const char *separator = "";
+
+    for (int64_t i = 0; i < grid->axis_count; i++) {
+        if (!applies(grid, index, i))
+            continue;
+        kfe_i_text_printf(out, "%s%s=%s", separator, grid->axes[i].name, kfe_i_grid_value(grid, index, i));
+        separator = " ";
+    }
 }

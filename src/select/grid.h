@@ -61,10 +61,13 @@ kfe_status kfe_i_grid_apply(kfe_context *ctx, const kfe_i_grid *grid, const int6
 kfe_status kfe_i_grid_spec(kfe_context *ctx, const kfe_i_grid *grid, int64_t index, kfe_spec **out);
 /* The value of an axis in a setting. */
 const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis);
+/* The first setting that is the same fit: settings of a kernel or learner that lacks a parameter of the grid differ only
+ * in a value that is not used. */
+int64_t kfe_i_grid_first_alike(const kfe_i_grid *grid, int64_t index);
 /* Where the value of an axis in a setting lies: -1 at the lower edge of the grid, 1 at the upper one, 0 inside. Words,
- * single values and values beyond which the parameter allows none are inside. */
+ * single values, values that are not used and values beyond which the parameter allows none are inside. */
 int kfe_i_grid_edge(const kfe_i_grid *grid, int64_t index, int64_t axis);
-/* Appends "gamma=0.1 C=1"; nothing for a grid of one. */
+/* Appends "gamma=0.1 C=1", without parameters that are not used; nothing for a grid of one. */
 void kfe_i_grid_describe(const kfe_i_grid *grid, int64_t index, kfe_i_text *out);
 
 #endif

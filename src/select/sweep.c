@@ -2,6 +2,7 @@
 /* Runs all settings of a grid on all splits: walks the grid from what costs most to change to what costs least,
  * and shares kernel matrices, fits and features on the way. Called by assess.c. */
 #include "select/sweep.h"
+#include "select/duplicates.h"
 
 #include <math.h>
 #include <string.h>
@@ -501,19 +502,26 @@ static int64_t count_wanted(const run *r)
     return r->sweep->wanted ? wanted : cells;
 }
 
-kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out)
+kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *asked, kfe_i_cells *out)
 {
     kfe_status status = KFE_OK;
+    kfe_i_duplicates duplicates = {0};
+    kfe_i_sweep once = *asked;
+    const kfe_i_sweep *sweep = &once;
     run r = {.ctx = ctx, .sweep = sweep, .cells = out};
 
     memset(out, 0, sizeof *out);
+    KFE_TRY(kfe_i_duplicates_find(ctx, asked->grid, asked->splits->count, asked->wanted, &duplicates));
+    once.wanted = duplicates.first ? duplicates.wanted : asked->wanted;
     KFE_TRY(begin_run(&r));
     for (r.choice[KFE_AXIS_FIT] = 0; r.choice[KFE_AXIS_FIT] < sweep->grid->counts[KFE_AXIS_FIT];
          r.choice[KFE_AXIS_FIT]++)
         KFE_TRY(run_fit_options(&r));
     if (out->failed > 0 && out->failed == count_wanted(&r))
         KFE_FAIL(ctx, out->failures[0].status, "%s", out->failures[0].reason);
+    KFE_TRY(kfe_i_duplicates_fill(&duplicates, asked->wanted, out));
 cleanup:
+    kfe_i_duplicates_free(&duplicates);
     end_run(&r);
     if (status != KFE_OK)
         kfe_i_cells_free(out);

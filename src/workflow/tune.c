@@ -17,11 +17,12 @@
 
 enum { FOLDS_UP_TO = 5000 };
 enum { ASSESS_AUTO, ASSESS_FOLDS, ASSESS_HELD_OUT };
+enum { KERNEL_ANY, KERNEL_PRECOMPUTED };
 
 typedef struct tune_settings {
     char time[KFE_PARAM_TEXT_SIZE];
     int64_t trials;
-    int assess;
+    int assess, kernel;
     int64_t folds;
     char metrics[KFE_PARAM_TEXT_SIZE];
     char positive[KFE_PARAM_TEXT_SIZE];
@@ -40,6 +41,8 @@ static const kfe_i_param rows[] = {
         "auto: folds up to 5000 rows"),
     KFE_INT(tune_settings, folds, "folds", "5", 2, KFE_INT_MAX,
             "number of outer folds; one of them is held out"),
+    KFE_CHOICE(tune_settings, kernel, "kernel", "any", "any|precomputed",
+               "what the columns are: rows for any kernel, or the values of a kernel between all examples"),
     KFE_TEXT(tune_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides; accuracy or rmse unless given"),
     KFE_TEXT(tune_settings, positive, "positive", "", KFE_POSITIVE_HELP),
@@ -79,16 +82,47 @@ static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
     if (target->task == KFE_TASK_CLASSES && target->class_count < 2)
         KFE_FAIL(ctx, KFE_EINPUT, "there is nothing to predict: every example is of class '%s'",
                  target->names[0]);
-    if (target->task == KFE_TASK_REAL && target->cols > 1)
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "a search takes one target, not %lld", (long long)target->cols);
-    for (int v = 0; v < data->view_count; v++) {
+    for (int v = 0; v < data->view_count; v++)
         KFE_TRY(kfe_i_check_view(ctx, &data->views[v]));
-        if (data->views[v].table.kind == KFE_TABLE_TEXT)
-            KFE_FAIL(ctx, KFE_EUNSUPPORTED,
-                     "there are no candidates for strings; use {grid} with a kernel on strings");
-    }
 cleanup:
     return status;
+}
+
+static int is_symmetric(const kfe_i_table *table)
+{
+    if (table->kind != KFE_TABLE_DENSE || table->rows != table->cols || table->rows < 2)
+        return 0;
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (table->values[i * table->stride + j] != table->values[j * table->stride + i])
+                return 0;
+    return 1;
+}
+
+/* Whether the data is a kernel matrix: only if the user says so, but a symmetric table is remarked on. */
+static kfe_status check_given_kernel(kfe_i_tune *tune, const tune_settings *settings)
+{
+    const kfe_data *data = tune->data;
+    const kfe_i_table *table = &data->views[0].table;
+
+    tune->given_kernel = settings->kernel == KERNEL_PRECOMPUTED;
+    if (tune->given_kernel && data->view_count > 1)
+        return kfe_i_fail(
+            tune->ctx, KFE_EUNSUPPORTED,
+            "{kernel=precomputed} takes one kernel matrix, not %d; add them up first, or compare "
+            "methods such as mkl",
+            data->view_count);
+    if (tune->given_kernel && table->rows != table->cols)
+        return kfe_i_fail(
+            tune->ctx, KFE_EINPUT,
+            "a kernel matrix has as many columns as rows; this one has %lld rows and %lld columns",
+            (long long)table->rows, (long long)table->cols);
+    if (!tune->given_kernel && data->view_count == 1 && is_symmetric(table))
+        kfe_i_log(
+            tune->ctx, KFE_LOG_WARNING,
+            "the table is symmetric, as kernel matrices are, but its columns are taken as measurements; "
+            "{kernel=precomputed} takes it as a kernel matrix");
+    return KFE_OK;
 }
 
 static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
@@ -118,6 +152,7 @@ static kfe_status begin(kfe_i_tune *tune, const tune_settings *settings)
     const kfe_i_target *target = &tune->data->target;
 
     KFE_TRY(check_data(tune->ctx, tune->data));
+    KFE_TRY(check_given_kernel(tune, settings));
     KFE_TRY(kfe_i_metric_list(tune->ctx, settings->metrics, target->task, KFE_MOST_METRICS, tune->metrics,
                               &tune->metric_count));
     if (tune->metric_count == 0)

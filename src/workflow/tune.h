@@ -26,15 +26,19 @@ enum {
     KFE_TUNE_REAL = 1u << 1,
     KFE_TUNE_DENSE = 1u << 2,
     KFE_TUNE_SPARSE = 1u << 3,
-    KFE_TUNE_VIEWS = 1u << 4,   /* also several views */
-    KFE_TUNE_BASELINE = 1u << 5 /* a method without features: its best setting is measured on all folds */
+    KFE_TUNE_VIEWS = 1u << 4,    /* also several views */
+    KFE_TUNE_BASELINE = 1u << 5, /* a method without features: its best setting is measured on all folds */
+    KFE_TUNE_STRINGS = 1u << 6,
+    KFE_TUNE_GIVEN = 1u << 7,     /* a given kernel matrix */
+    KFE_TUNE_SEVERAL = 1u << 8,   /* also several real targets */
+    KFE_TUNE_ONLY_VIEWS = 1u << 9 /* not for one view */
 };
 
 /* One row of the table of candidates. In a grid, numbers after '@' are multiples of a typical kernel width, and
  * numbers after '$' multiples of the spread of real targets. */
 typedef struct kfe_i_candidate {
     const char *name;
-    const char *method, *kernel, *learner; /* kernel NULL: none */
+    const char *method, *kernel, *learner; /* NULL: none */
     unsigned flags;
     const char *grids[KFE_TUNE_AXES];
 } kfe_i_candidate;
@@ -69,7 +73,8 @@ typedef struct kfe_i_tune {
     const kfe_i_metric *metrics[KFE_MOST_METRICS];
     int64_t metric_count, positive;
     kfe_i_splits outer;
-    int held_out; /* the outer part is one that is held out; else folds */
+    int given_kernel; /* the data is a kernel matrix */
+    int held_out;     /* the outer part is one that is held out; else folds */
     int64_t searchers;
     kfe_i_entry *entries;
     int64_t entry_count, entry_capacity;

@@ -19,10 +19,16 @@
 #define ANY_TABLE (KFE_TUNE_DENSE | KFE_TUNE_SPARSE)
 #define WIDTHS "gamma=@0.0156,0.0625,0.25,1,4"
 #define PRICES "C=0.1,1,10,100,1000"
+#define LENGTHS "length=2,3,4,5"
 
 /* Of candidates that do equally well the first is preferred, so that simple ones stand first. */
 static const kfe_i_candidate table[] = {
-    {"least squares", "none", NULL, "ls", ANY_TASK | ANY_TABLE | KFE_TUNE_BASELINE, {"l2=0.01,1,100,10000"}},
+    {"least squares",
+     "none",
+     NULL,
+     "ls",
+     ANY_TASK | ANY_TABLE | KFE_TUNE_SEVERAL | KFE_TUNE_BASELINE,
+     {"l2=0.01,1,100,10000"}},
     {"linear SVM",
      "none",
      NULL,
@@ -33,7 +39,7 @@ static const kfe_i_candidate table[] = {
      "none",
      NULL,
      "knn",
-     ANY_TASK | ANY_TABLE | KFE_TUNE_BASELINE,
+     ANY_TASK | ANY_TABLE | KFE_TUNE_SEVERAL | KFE_TUNE_BASELINE,
      {"neighbors=1,3,7,15,31"}},
     {"SVM, Gaussian kernel",
      "none",
@@ -83,20 +89,25 @@ static const kfe_i_candidate table[] = {
      "knn",
      KFE_TUNE_CLASSES | KFE_TUNE_SPARSE,
      {"ridge=0.0001,0.001,0.01,0.1", "neighbors=5,15"}},
-    {"pls", "pls", NULL, "ls", ANY_TASK | ANY_TABLE, {"dim=1,2,3,5,8"}},
+    {"pls", "pls", NULL, "ls", ANY_TASK | ANY_TABLE | KFE_TUNE_SEVERAL, {"dim=1,2,3,5,8"}},
     {"kpls, Gaussian kernel",
      "kpls",
      "rbf",
      "ls",
-     ANY_TASK | ANY_TABLE | KFE_TUNE_VIEWS,
+     ANY_TASK | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_SEVERAL,
      {WIDTHS, "dim=2,4,8,16,32"}},
     {"kpls, Laplacian kernel",
      "kpls",
      "laplacian",
      "ls",
-     ANY_TASK | KFE_TUNE_DENSE | KFE_TUNE_VIEWS,
+     ANY_TASK | KFE_TUNE_DENSE | KFE_TUNE_VIEWS | KFE_TUNE_SEVERAL,
      {WIDTHS, "dim=2,4,8,16,32"}},
-    {"kpls, cosine kernel", "kpls", "cosine", "ls", ANY_TASK | KFE_TUNE_SPARSE, {"dim=2,4,8,16,32"}},
+    {"kpls, cosine kernel",
+     "kpls",
+     "cosine",
+     "ls",
+     ANY_TASK | KFE_TUNE_SPARSE | KFE_TUNE_SEVERAL,
+     {"dim=2,4,8,16,32"}},
     {"koc, Gaussian kernel",
      "koc",
      "rbf",
@@ -109,6 +120,60 @@ static const kfe_i_candidate table[] = {
      "linear-svm",
      KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS,
      {WIDTHS, "dim=8,32", "C=1,100"}},
+    {"mkl, Gaussian kernels",
+     "mkl",
+     "rbf",
+     NULL,
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_ONLY_VIEWS,
+     {WIDTHS, "svm-C=1,10,100"}},
+    {"SVM, spectrum kernel",
+     "none",
+     "spectrum",
+     "svm",
+     KFE_TUNE_CLASSES | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
+     {LENGTHS, PRICES}},
+    {"SVM, spectrum kernel",
+     "none",
+     "spectrum",
+     "svm",
+     KFE_TUNE_REAL | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
+     {LENGTHS, "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+    {"kfd, spectrum kernel",
+     "kfd",
+     "spectrum",
+     "knn",
+     KFE_TUNE_CLASSES | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS,
+     {LENGTHS, "ridge=auto,0.001,0.1", "neighbors=5,15"}},
+    {"kpls, spectrum kernel",
+     "kpls",
+     "spectrum",
+     "ls",
+     ANY_TASK | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS | KFE_TUNE_SEVERAL,
+     {LENGTHS, "dim=2,4,8,16,32"}},
+    {"SVM, given kernel",
+     "none",
+     "precomputed",
+     "svm",
+     KFE_TUNE_CLASSES | KFE_TUNE_GIVEN | KFE_TUNE_BASELINE,
+     {"C=0.01,0.1,1,10,100,1000"}},
+    {"SVM, given kernel",
+     "none",
+     "precomputed",
+     "svm",
+     KFE_TUNE_REAL | KFE_TUNE_GIVEN | KFE_TUNE_BASELINE,
+     {"C=$0.1,0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+    {"kfd, given kernel",
+     "kfd",
+     "precomputed",
+     "knn",
+     KFE_TUNE_CLASSES | KFE_TUNE_GIVEN,
+     {"ridge=auto,0.001,0.1,10", "neighbors=5,15"}},
+    {"kpls, given kernel",
+     "kpls",
+     "precomputed",
+     "ls",
+     ANY_TASK | KFE_TUNE_GIVEN | KFE_TUNE_SEVERAL,
+     {"dim=1,2,4,8,16,32"}},
 };
 
 const kfe_i_candidate *kfe_i_candidate_at(int index)
@@ -118,13 +183,28 @@ const kfe_i_candidate *kfe_i_candidate_at(int index)
 
 /* ---- which can take the data ---- */
 
-static int can_take(const kfe_i_candidate *candidate, const kfe_data *data)
+static unsigned kind_of_view(const kfe_i_tune *tune, int view)
 {
-    unsigned task = data->target.task == KFE_TASK_REAL ? KFE_TUNE_REAL : KFE_TUNE_CLASSES;
-    unsigned needed = task | (data->view_count > 1 ? KFE_TUNE_VIEWS : 0u);
+    if (tune->given_kernel)
+        return KFE_TUNE_GIVEN;
+    if (tune->data->views[view].table.kind == KFE_TABLE_TEXT)
+        return KFE_TUNE_STRINGS;
+    return kfe_data_is_sparse(tune->data, view) ? KFE_TUNE_SPARSE : KFE_TUNE_DENSE;
+}
 
-    for (int v = 0; v < data->view_count; v++)
-        needed |= kfe_data_is_sparse(data, v) ? KFE_TUNE_SPARSE : KFE_TUNE_DENSE;
+static int can_take(const kfe_i_candidate *candidate, const kfe_i_tune *tune)
+{
+    const kfe_i_target *target = &tune->data->target;
+    int views = tune->data->view_count;
+    unsigned needed = target->task == KFE_TASK_REAL ? KFE_TUNE_REAL : KFE_TUNE_CLASSES;
+
+    if (views == 1 && (candidate->flags & KFE_TUNE_ONLY_VIEWS))
+        return 0;
+    if (target->task == KFE_TASK_REAL && target->cols > 1)
+        needed |= KFE_TUNE_SEVERAL;
+    needed |= views > 1 ? KFE_TUNE_VIEWS : 0u;
+    for (int v = 0; v < views; v++)
+        needed |= kind_of_view(tune, v);
     return (candidate->flags & needed) == needed;
 }
 
@@ -133,7 +213,8 @@ kfe_status kfe_i_candidate_spec(kfe_context *ctx, const kfe_i_candidate *candida
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_spec_parse(ctx, candidate->method, NULL, candidate->kernel, out));
-    KFE_TRY(kfe_spec_set_learner(ctx, *out, candidate->learner, NULL));
+    if (candidate->learner)
+        KFE_TRY(kfe_spec_set_learner(ctx, *out, candidate->learner, NULL));
 cleanup:
     if (status != KFE_OK) {
         kfe_spec_free(*out);
@@ -301,15 +382,16 @@ kfe_status kfe_i_tune_candidates(kfe_i_tune *tune)
     const kfe_i_candidate *candidate;
     double median = 0;
 
-    if (tune->data->view_count == 1)
+    if (tune->data->view_count == 1 && (kind_of_view(tune, 0) & ANY_TABLE))
         KFE_TRY(median_width(tune, &median));
     for (int i = 0; (candidate = kfe_i_candidate_at(i)) != NULL; i++)
-        if (can_take(candidate, tune->data))
+        if (can_take(candidate, tune))
             KFE_TRY(add_candidate(tune, candidate, median));
     if (tune->entry_count == 0)
-        KFE_FAIL(tune->ctx, KFE_EUNSUPPORTED,
-                 "there is no candidate for several views of which some are sparse; compare methods with "
-                 "kfe_compare instead");
+        KFE_FAIL(
+            tune->ctx, KFE_EUNSUPPORTED,
+            "there is no candidate for this data: its views must be all dense, all sparse or all strings; "
+            "compare methods with {kernel} instead, which may name a kernel for each view");
 cleanup:
     return status;
 }

@@ -276,7 +276,10 @@ static void write_names(kfe_i_json *json, const kfe_i_candidate *candidate)
         kfe_i_json_text(json, "kernel", candidate->kernel);
     else
         kfe_i_json_null(json, "kernel");
-    kfe_i_json_text(json, "learner", candidate->learner);
+    if (candidate->learner)
+        kfe_i_json_text(json, "learner", candidate->learner);
+    else
+        kfe_i_json_null(json, "learner");
 }
 
 static void write_ranked(kfe_i_json *json, const ranking *list, const ranked *r)

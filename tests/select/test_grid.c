@@ -492,6 +492,60 @@ static void test_allocations_that_fail(void **state)
 
 /* ---- values at the edge of a grid ---- */
 
+static int same_value(const kfe_i_grid *grid, int64_t a, int64_t b, const char *name)
+{
+    int64_t axis = 0;
+
+    axis_named(grid, name, &axis);
+    return strcmp(kfe_i_grid_value(grid, a, axis), kfe_i_grid_value(grid, b, axis)) == 0;
+}
+
+/* Whether two settings are the same fit: gamma counts for rbf only, neighbors for knn only. */
+static int are_alike(const kfe_i_grid *grid, int64_t a, int64_t b)
+{
+    int64_t kernel = 0;
+    int64_t learner = 0;
+
+    axis_named(grid, "kernel", &kernel);
+    axis_named(grid, "learner", &learner);
+    return same_value(grid, a, b, "kernel") && same_value(grid, a, b, "learner") &&
+           same_value(grid, a, b, "dim") &&
+           (strcmp(kfe_i_grid_value(grid, a, kernel), "linear") == 0 || same_value(grid, a, b, "gamma")) &&
+           (strcmp(kfe_i_grid_value(grid, a, learner), "ls") == 0 || same_value(grid, a, b, "neighbors"));
+}
+
+static void test_settings_that_are_the_same_fit(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_grid grid = made(ctx, &(request){.method = "kpca",
+                                           .kernel = "rbf",
+                                           .learner = "knn",
+                                           .texts = {"gamma=0.1,1,10", "kernel=rbf,linear,rbf:gamma=2",
+                                                     "neighbors=1,5", "learner=knn,ls", "dim=1,2"}});
+    kfe_i_text text;
+    char *described = NULL;
+
+    assert_int_equal(grid.count, 3 * 3 * 2 * 2 * 2);
+    for (int64_t i = 0; i < grid.count; i++) {
+        int64_t first = 0;
+        while (!are_alike(&grid, i, first))
+            first++;
+        assert_int_equal(kfe_i_grid_first_alike(&grid, i), first);
+    }
+    int64_t last = grid.count - 1; /* rbf:gamma=2, whose gamma an axis sets again */
+    assert_int_equal(kfe_i_grid_first_alike(&grid, last), last - 1);
+    int64_t linear = grid.count / 3;
+    kfe_i_text_init(&text, ctx);
+    kfe_i_grid_describe(&grid, linear, &text);
+    assert_ok(ctx, kfe_i_text_take(&text, &described));
+    assert_string_equal(described, "kernel=linear dim=1 learner=knn neighbors=1");
+    kfe_string_free(ctx, described);
+    for (int64_t axis = 0; axis < grid.axis_count; axis++)
+        if (strcmp(grid.axes[axis].name, "gamma") == 0)
+            assert_int_equal(kfe_i_grid_edge(&grid, linear, axis), 0);
+    kfe_i_grid_free(&grid);
+}
+
 static void test_edges_of_a_grid(void **state)
 {
     static const struct {
@@ -524,6 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_edges_of_a_grid),
+        with_context(test_settings_that_are_the_same_fit),
         with_context(test_lists_and_ranges),
         with_context(test_words_are_values_too),
         with_context(test_what_is_refused),

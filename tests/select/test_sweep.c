@@ -563,6 +563,34 @@ static void test_a_matrix_is_stored_only_where_it_repays(void **state)
     assert_true(peak_of("sma", "dim=5,columns=40", 3000) < 0.5);
 }
 
+/* A linear kernel has no gamma, and least squares have no neighbours: the second value costs no fit. */
+static void test_settings_that_are_the_same_are_fitted_once(void **state)
+{
+    int checked = 0;
+
+    for (int i = 0; i < CASES; i++) {
+        opened o;
+        kfe_i_cells cells = {0};
+        open_case(*state, &cases[i], &o);
+        const kfe_i_sweep sweep = {.data = o.sample.data,
+                                   .grid = &o.grid,
+                                   .splits = &o.splits,
+                                   .metrics = o.metrics,
+                                   .metric_count = o.metric_count,
+                                   .positive = cases[i].classes == 2 ? 1 : -1};
+        assert_ok(o.ctx, kfe_i_sweep_run(o.ctx, &sweep, &cells));
+        for (int64_t c = 0; c < o.grid.count; c++) {
+            int is_first = kfe_i_grid_first_alike(&o.grid, c) == c;
+            checked += !is_first;
+            for (int64_t s = 0; s < o.splits.count; s++)
+                assert_int_equal(is_first, cells.seconds[s * o.grid.count + c] > 0);
+        }
+        kfe_i_cells_free(&cells);
+        close_case(&o);
+    }
+    assert_int_equal(checked, 2); /* "koc kernels" and "kpca learners" */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -572,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_a_matrix_is_stored_only_where_it_repays),
         cmocka_unit_test(test_only_what_is_wanted),
+        cmocka_unit_test(test_settings_that_are_the_same_are_fitted_once),
         cmocka_unit_test(test_support_vectors_are_counted),
         cmocka_unit_test(test_class_missing_from_a_training_part),
         cmocka_unit_test(test_training_part_of_one_class_is_refused),

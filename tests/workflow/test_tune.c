@@ -194,17 +194,24 @@ static void test_kinds_of_data(void **state)
     static const struct {
         select_table table;
         int classes;
-        const char *metric, *candidate, *absent;
+        const char *more, *metric, *candidate, *absent;
     } cases[] = {
-        {SELECT_DENSE, 0, "rmse", "SVM, Laplacian kernel", "linear SVM"},
-        {SELECT_CSR, 3, "accuracy", "SVM, cosine kernel", "SVM, Laplacian kernel"},
-        {SELECT_VIEWS, 2, "accuracy", "kfd, Gaussian kernel", "pls"},
+        {SELECT_DENSE, 0, "", "rmse", "SVM, Laplacian kernel", "linear SVM"},
+        {SELECT_DENSE, 2, "", "accuracy", "linear SVM", "mkl, Gaussian kernels"},
+        {SELECT_CSR, 3, "", "accuracy", "SVM, cosine kernel", "SVM, Laplacian kernel"},
+        {SELECT_VIEWS, 2, "", "accuracy", "kfd, Gaussian kernel", "pls"},
+        {SELECT_VIEWS, 2, "", "accuracy", "mkl, Gaussian kernels", "pls"},
+        {SELECT_TEXT, 2, "", "accuracy", "SVM, spectrum kernel", "nearest neighbours"},
+        {SELECT_GIVEN, 2, ",kernel=precomputed", "accuracy", "kfd, given kernel", "nearest neighbours"},
+        {SELECT_GIVEN, 0, ",kernel=precomputed", "rmse", "SVM, given kernel", "kfd, given kernel"},
     };
     kfe_context *ctx = *state;
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         select_sample s = select_sample_make(ctx, cases[c].table, 60, 6, cases[c].classes, 1);
-        json_t *json = tune(ctx, s.data, "time=none,trials=26,assess=held-out", NULL);
+        char options[80];
+        snprintf(options, sizeof options, "time=none,trials=26,assess=held-out%s", cases[c].more);
+        json_t *json = tune(ctx, s.data, options, NULL);
         char *absent = json_dumps(json_object_get(json, "ranking"), 0);
         ranked(json, cases[c].candidate);
         char quoted[64];
@@ -217,6 +224,67 @@ static void test_kinds_of_data(void **state)
         json_decref(json);
         select_sample_free(&s);
     }
+}
+
+static void test_mkl_is_tried_on_views(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_VIEWS, 60, 6, 2, 1);
+    json_t *json = tune(ctx, s.data, "time=none,trials=40,assess=held-out", NULL);
+    const json_t *row = ranked(json, "mkl, Gaussian kernels");
+
+    assert_string_equal(word(row, "method"), "mkl");
+    assert_true(json_is_null(json_object_get(row, "learner")));
+    json_decref(json);
+    select_sample_free(&s);
+}
+
+/* Several targets: candidates that predict all of them. The first target is linear in the columns, so that least squares
+ * predict it far better than its mean. */
+static void test_several_targets(void **state)
+{
+    enum { MANY = 60, COLUMNS = 3 };
+    kfe_context *ctx = *state;
+    double *x = support_normals(5, MANY * COLUMNS);
+    double y[MANY * 2];
+    kfe_model *best = NULL;
+
+    for (int i = 0; i < MANY; i++) {
+        y[2 * i] = 2 * x[i * COLUMNS] - x[i * COLUMNS + 1];
+        y[2 * i + 1] = x[i * COLUMNS + 2];
+    }
+    kfe_data *data = support_dense(ctx, MANY, COLUMNS, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 2, y));
+    json_t *json = tune(ctx, data, "time=none,trials=20,folds=3", &best);
+    assert_true(honest_mean(json, "rmse") < 0.2);
+    assert_int_equal(kfe_model_outputs(best), 2);
+    char *text = json_dumps(json_object_get(json, "ranking"), 0);
+    assert_null(strstr(text, "SVM"));
+    free(text);
+    json_decref(json);
+    kfe_model_free(best);
+    kfe_data_free(data);
+    free(x);
+}
+
+static void test_given_kernels_are_recognised(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample given = select_sample_make(ctx, SELECT_GIVEN, 30, 3, 2, 1);
+    select_sample dense = select_sample_make(ctx, SELECT_DENSE, 30, 3, 2, 1);
+    select_sample views = select_sample_make(ctx, SELECT_VIEWS, 30, 4, 2, 1);
+    char *text = NULL;
+
+    support_catch_log(ctx);
+    json_decref(tune(ctx, given.data, "time=none,trials=13,assess=held-out", NULL));
+    assert_non_null(strstr(support_log(), "kernel=precomputed takes it as a kernel matrix"));
+    assert_fails(ctx, KFE_EINPUT, "30 rows and 3 columns",
+                 kfe_tune(ctx, dense.data, "kernel=precomputed", KFE_STYLE_TEXT, NULL, &text));
+    assert_fails(ctx, KFE_EUNSUPPORTED, "one kernel matrix, not 2",
+                 kfe_tune(ctx, views.data, "kernel=precomputed", KFE_STYLE_TEXT, NULL, &text));
+    select_sample_free(&given);
+    select_sample_free(&dense);
+    select_sample_free(&views);
 }
 
 static void test_budgets(void **state)
@@ -247,21 +315,17 @@ static void test_budgets(void **state)
 static void test_refusals(void **state)
 {
     kfe_context *ctx = *state;
-    select_sample strings = select_sample_make(ctx, SELECT_TEXT, 20, 4, 2, 1);
     double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     int one_class[8] = {0};
     kfe_data *alone = support_dense(ctx, 8, 1, x, one_class);
     kfe_data *unlabelled = support_dense(ctx, 8, 1, x, NULL);
     char *text = NULL;
 
-    assert_fails(ctx, KFE_EUNSUPPORTED, "strings",
-                 kfe_tune(ctx, strings.data, NULL, KFE_STYLE_TEXT, NULL, &text));
     assert_fails(ctx, KFE_EINPUT, "nothing to predict",
                  kfe_tune(ctx, alone, NULL, KFE_STYLE_TEXT, NULL, &text));
     assert_fails(ctx, KFE_EINPUT, "labels", kfe_tune(ctx, unlabelled, NULL, KFE_STYLE_TEXT, NULL, &text));
     kfe_data_free(alone);
     kfe_data_free(unlabelled);
-    select_sample_free(&strings);
 }
 
 static int stop_at_once(void *user)
@@ -291,6 +355,9 @@ int main(void)
         with_context(test_outer_folds_by_hand),
         with_context(test_results_repeat),
         with_context(test_kinds_of_data),
+        with_context(test_mkl_is_tried_on_views),
+        with_context(test_several_targets),
+        with_context(test_given_kernels_are_recognised),
         with_context(test_budgets),
         with_context(test_refusals),
         with_context(test_cancelling_stops),

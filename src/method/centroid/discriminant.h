@@ -25,7 +25,7 @@ typedef struct kfe_i_discriminant_settings {
     KFE_DIM_ROW(kfe_i_discriminant_settings, dim, "number of features; auto: one for each class"),           \
         KFE_CHOICE(kfe_i_discriminant_settings, scatter, "scatter", "within", "within|total",                \
                    "scatter that the scatter between classes is compared with: within classes, or total"),   \
-        KFE_REAL(kfe_i_discriminant_settings, ridge, "ridge", "0", 0, KFE_REAL_MAX,                          \
+        KFE_REAL(kfe_i_discriminant_settings, ridge, "ridge", "3", 0, KFE_REAL_MAX,                          \
                  "added to the diagonal of that scatter, as a share of its mean diagonal"),                  \
         KFE_FLAG(kfe_i_discriminant_settings, whiten, "whiten", "no",                                        \
                  "scale every feature to unit scatter; otherwise directions have unit length")

@@ -10,7 +10,7 @@ typedef enum kfe_i_sparse_rule { KFE_SPARSE_MR, KFE_SPARSE_MI } kfe_i_sparse_rul
 #define KFE_SPARSE_WORDS "mr|mi"
 
 #define KFE_SPARSE_ROWS(type)                                                                                \
-    KFE_REAL(type, sparse.nu, "nu", "0.25", KFE_REAL_POSITIVE, 1,                                            \
+    KFE_REAL(type, sparse.nu, "nu", "0.5", KFE_REAL_POSITIVE, 1,                                             \
              "share of the examples that a direction rests on"),                                             \
         KFE_CHOICE(                                                                                          \
             type, sparse.rule, "rule", "mr", KFE_SPARSE_WORDS,                                               \

@@ -12,7 +12,7 @@
 #include "method/shared/range.h"
 #include "method/shared/targets.h"
 
-enum { AUTO_DIM = 10 };
+enum { AUTO_DIM = 10, AUTO_DIM_PER_CLASS = 2 };
 
 /* ---- orthogonal features ---- */
 
@@ -219,12 +219,24 @@ cleanup:
     return status;
 }
 
+/* Features asked for. One direction rests on one example, so that many classes need more than ten. */
+static int64_t features_asked(const kfe_i_pursuit *p, const kfe_i_problem *problem)
+{
+    int64_t for_classes = 0;
+
+    if (p->settings->dim > 0)
+        return p->settings->dim;
+    if (p->aim != KFE_AIM_VARIANCE && problem->target->task == KFE_TASK_CLASSES)
+        for_classes = AUTO_DIM_PER_CLASS * problem->target->class_count;
+    return for_classes > AUTO_DIM ? for_classes : AUTO_DIM;
+}
+
 static kfe_status begin(kfe_i_pursuit *p, const kfe_i_problem *problem)
 {
     kfe_status status = KFE_OK;
-    int64_t asked = p->settings->dim > 0 ? p->settings->dim : AUTO_DIM;
 
     p->n = p->gram->size;
+    int64_t asked = features_asked(p, problem);
     p->found.most = asked < p->n ? asked : p->n;
     KFE_TRY(begin_targets(p, problem));
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),

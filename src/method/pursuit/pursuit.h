@@ -37,8 +37,9 @@ typedef struct kfe_i_pursuit_settings {
     KFE_INT(kfe_i_pursuit_settings, sparsity, "sparsity", "1", 1, KFE_SPARSITY_MOST,                         \
             "most examples that a direction rests on")
 
-#define KFE_PURSUIT_ROWS                                                                                     \
-    KFE_DIM_ROW(kfe_i_pursuit_settings, dim, "number of features; auto: 10, or as many as possible"),        \
+/* `automatic` says what dim=auto is. */
+#define KFE_PURSUIT_ROWS(automatic)                                                                          \
+    KFE_DIM_ROW(kfe_i_pursuit_settings, dim, "number of features; auto: " automatic),                        \
         KFE_INT(kfe_i_pursuit_settings, columns, "columns", "500", 0, KFE_INT_MAX,                           \
                 "kernel columns in the pool that examples are picked from; 0: all"),                         \
         KFE_INT_OR(kfe_i_pursuit_settings, refresh, "refresh", "auto", 1, KFE_INT_MAX, "auto", "auto=0",     \

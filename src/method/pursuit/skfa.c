@@ -9,7 +9,7 @@
  */
 #include "method/pursuit/pursuit.h"
 
-static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS};
+static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS("10, or as many as possible")};
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)

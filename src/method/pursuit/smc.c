@@ -9,7 +9,8 @@
  */
 #include "method/pursuit/pursuit.h"
 
-static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS, KFE_SPARSITY_ROW, KFE_BOUND_ROWS};
+static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS("10, or two for each class if that is more"),
+                                   KFE_SPARSITY_ROW, KFE_BOUND_ROWS};
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)

@@ -179,8 +179,8 @@ static void test_total_scatter_gives_the_same_directions(void **state)
 {
     kfe_context *ctx = *state;
     problem p = make_problem(ctx, 8);
-    kfe_model *within = support_fit(ctx, "kda-qr", NULL, KERNEL, p.train);
-    kfe_model *total = support_fit(ctx, "kda-qr", "scatter=total", KERNEL, p.train);
+    kfe_model *within = support_fit(ctx, "kda-qr", "ridge=0", KERNEL, p.train);
+    kfe_model *total = support_fit(ctx, "kda-qr", "ridge=0,scatter=total", KERNEL, p.train);
     kfe_matrix a = support_transform(ctx, within, p.test_data);
     kfe_matrix b = support_transform(ctx, total, p.test_data);
     int64_t count = 0;
