@@ -49,7 +49,7 @@ def test_every_function_is_in_the_c_reference(reference):
 def test_comments_stay_with_their_functions(reference):
     assert re.search(r"c:function:: const char \*kfe_status_text\(kfe_status status\)\n\n   The text of a status",
                      reference["c.rst"])
-    assert re.search(r"c:struct:: kfe_deflation_state\n\n   What a direction rule sees", reference["c.rst"])
+    assert re.search(r"c:struct:: kfe_deflation_state\n\n   The state that a direction rule sees", reference["c.rst"])
 
 
 def test_places_in_files_are_no_links(reference):
