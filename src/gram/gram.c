@@ -118,7 +118,7 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
     *out = NULL;
     KFE_TRY(open_terms(ctx, kernels, views, &evaluated));
     if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {
-        KFE_TRY(kfe_i_gram_stored(ctx, evaluated, storage == KFE_GRAM_F32, out));
+        KFE_TRY(kfe_i_gram_packed(ctx, evaluated, storage == KFE_GRAM_F32, out));
     } else {
         *out = evaluated;
         evaluated = NULL;

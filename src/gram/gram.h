@@ -70,7 +70,11 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
 void kfe_i_gram_factored_refresh(const kfe_i_gram *gram);
 /* Borrows a matrix that the user computed; fails with KFE_EINPUT and the cell if it is not symmetric. */
 kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
-/* Evaluates every entry of `source` once and keeps it, in double or single precision. */
+/* Evaluates the lower half of `source` once and keeps it, in double or single precision. */
+kfe_status kfe_i_gram_packed(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);
+double kfe_i_gram_packed_bytes(int64_t n, int single);
+/* Evaluates every entry of `source` once and keeps it, in double or single precision. Takes twice the memory of a packed
+ * operator; for callers of kfe_i_gram_row. */
 kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);
 /* Keeps the first `rows` rows of a tiled operator in single precision and evaluates the rest each time. Since
  * the matrix is symmetric, that covers 1 − (1 − rows/n)² of it. Borrows `source`. */
@@ -151,6 +155,8 @@ typedef struct kfe_i_kept {
  */
 kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out);
 void kfe_i_gram_keep_free(kfe_i_kept *kept);
+/* The same; in double precision the copy has whole rows for kfe_i_gram_row, if these fit. */
+kfe_status kfe_i_gram_keep_rows(const kfe_i_gram *gram, double reserve, kfe_i_kept *out);
 /* Whether kfe_i_gram_keep would make a copy in double precision. */
 int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve);
 

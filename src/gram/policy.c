@@ -11,7 +11,7 @@ static void log_choice(const kfe_i_gram *gram, const char *choice)
     char wide[32];
     char limit[32];
 
-    kfe_i_format_bytes(8 * (double)gram->size * (double)gram->size, wide, sizeof wide);
+    kfe_i_format_bytes(kfe_i_gram_packed_bytes(gram->size, 0), wide, sizeof wide);
     kfe_i_format_bytes((double)kfe_context_memory(gram->ctx), limit, sizeof limit);
     kfe_i_log(gram->ctx, KFE_LOG_INFO,
               "kernel matrix of %lld examples: %s (%s in double precision, limit %s)", (long long)gram->size,
@@ -52,27 +52,27 @@ static const kfe_i_gram *evaluated_inside(const kfe_i_gram *gram)
 
 int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
 {
-    double entries = (double)gram->size * (double)gram->size;
-
-    return evaluated_inside(gram) && 8 * entries <= budget_beside(gram, reserve);
+    return evaluated_inside(gram) && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
 }
 
-static kfe_status store(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
+static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_gram **owned)
 {
-    double entries = (double)gram->size * (double)gram->size;
     double budget = budget_beside(gram, reserve);
-    int wide = 8 * entries <= budget;
+    int wide = kfe_i_gram_packed_bytes(gram->size, 0) <= budget;
     kfe_status status;
 
-    if (!wide && 4 * entries > budget)
+    if (!wide && kfe_i_gram_packed_bytes(gram->size, 1) > budget)
         return keep_part(gram, budget, owned);
-    status = kfe_i_gram_stored(gram->ctx, gram, !wide, owned);
+    if (rows && 8 * (double)gram->size * (double)gram->size <= budget)
+        status = kfe_i_gram_stored(gram->ctx, gram, 0, owned);
+    else
+        status = kfe_i_gram_packed(gram->ctx, gram, !wide, owned);
     if (status == KFE_OK)
         log_choice(gram, (*owned)->form->name);
     return status;
 }
 
-kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out)
+static kfe_status keep(const kfe_i_gram *gram, double reserve, int rows, kfe_i_kept *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
@@ -81,7 +81,7 @@ kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *o
     *out = (kfe_i_kept){.gram = gram};
     if (!evaluated)
         return KFE_OK;
-    KFE_TRY(store(evaluated, reserve, &out->stored));
+    KFE_TRY(store(evaluated, reserve, rows, &out->stored));
     if (out->stored && inner)
         KFE_TRY(kfe_i_gram_centred(gram->ctx, out->stored, &out->centred));
     if (out->centred && !kfe_i_gram_is_single(out->stored))
@@ -90,6 +90,16 @@ kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *o
         out->gram = inner ? out->centred : out->stored;
 cleanup:
     return status;
+}
+
+kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out)
+{
+    return keep(gram, reserve, 0, out);
+}
+
+kfe_status kfe_i_gram_keep_rows(const kfe_i_gram *gram, double reserve, kfe_i_kept *out)
+{
+    return keep(gram, reserve, 1, out);
 }
 
 void kfe_i_gram_keep_free(kfe_i_kept *kept)

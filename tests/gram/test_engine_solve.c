@@ -154,8 +154,8 @@ static void test_storage(void **state)
         const char *form;
     } cases[] = {
         {100000000, "stored in double precision"},
-        {60000000, "stored in single precision"},
-        {30000000, "partly stored in single precision"},
+        {38000000, "stored in single precision"},
+        {19000000, "partly stored in single precision"},
     };
     kfe_context *ctx = *state;
     solved s;
@@ -332,7 +332,7 @@ static void test_failing_allocations(void **state)
 /* More iterations make no more allocations, in double and in single precision. */
 static void test_iterations_do_not_allocate(void **state)
 {
-    static const int64_t memories[] = {100000000, 60000000};
+    static const int64_t memories[] = {100000000, 38000000};
     (void)state;
 
     for (int m = 0; m < 2; m++)

@@ -35,9 +35,9 @@ double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start)
 /* ---- rates ---- */
 
 enum {
-    GEMM_ORDER = 512,
-    FACTOR_ORDER = 768,
-    BUFFER = 1 << 22, /* doubles: 32 MB, more than the caches of two cores hold */
+    GEMM_ORDER = 384,
+    FACTOR_ORDER = 640,
+    BUFFER = 1 << 21, /* doubles: 16 MB, more than the caches of two cores hold */
     SAMPLE_COLUMNS = 32,
     TRIES = 2
 };
@@ -174,7 +174,7 @@ kfe_status kfe_i_cost_of(const kfe_i_gram *gram, double ridge, int64_t k, double
     *out = (kfe_i_cost){.n = (double)gram->size, .k = (double)k, .ridge = ridge, .tolerance = tolerance};
     KFE_TRY(kfe_i_measure_rates(gram->ctx, &out->rates));
     KFE_TRY(kfe_i_gram_mean_diagonal(gram, &out->mean));
-    out->entry_bytes = evaluates ? 0 : kfe_i_gram_is_single(gram) ? 4 : 8;
+    out->entry_bytes = evaluates ? 0 : kfe_i_gram_is_single(gram) ? 2 : 4; /* half of the matrix is read */
     if (evaluates)
         KFE_TRY(time_columns(inner ? inner : gram, &out->column_seconds));
 cleanup:
@@ -253,7 +253,7 @@ double kfe_i_f32_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
         kfe_i_cg_iterations(1 + 2 * single_error(c) / (c->ridge + last_eigenvalue(c, decay)), c->tolerance);
 
     return evaluate_once(c) + copy + factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) +
-           iterations * (solve + block_seconds(c)) + (iterations + 1) * kfe_i_product_seconds(c);
+           iterations * (solve + block_seconds(c) + kfe_i_product_seconds(c));
 }
 
 /* Random pivots leave some of the directions before the next eigenvalue, hence the factor 2. */

@@ -2,7 +2,7 @@
 /*
  * Predict how many seconds each way of solving (G + λI)B = R will take on this machine.
  *
- * The rates of GEMM, of both Cholesky factorisations and of memory are measured once per context, in some 20 ms; only
+ * The rates of GEMM, of both Cholesky factorisations and of memory are measured once per context, in some 10 ms; only
  * problems that take a good part of a second ask for them.
  */
 #ifndef KFE_GRAM_SOLVE_COST_H
@@ -25,7 +25,7 @@ double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start);
 typedef struct kfe_i_cost {
     kfe_i_rates rates;
     double n, k;           /* examples, right-hand sides */
-    double entry_bytes;    /* of a stored entry; 0: entries are evaluated at every pass */
+    double entry_bytes;    /* that a product reads for each entry; 0: entries are evaluated at every pass */
     double column_seconds; /* to evaluate one column, if so */
     double ridge;
     double mean;      /* mean diagonal entry of G */

@@ -31,6 +31,7 @@ typedef struct kfe_i_single_factor {
 kfe_status kfe_i_single_factor_new(const kfe_i_gram *gram, double ridge, int64_t k, kfe_i_single_factor *out,
                                    int *definite);
 void kfe_i_single_factor_free(kfe_i_single_factor *factor);
+/* Its constant c is 1: it is an approximate inverse. */
 kfe_i_preconditioner kfe_i_single_preconditioner(kfe_i_single_factor *factor);
 /* Bytes that such a factor needs for k right-hand sides. */
 double kfe_i_single_factor_bytes(int64_t n, int64_t k);

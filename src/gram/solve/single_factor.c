@@ -203,9 +203,9 @@ static void apply(void *state, int64_t k, const double *x, double *z)
     LAPACKE_spftrs_work(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)n, (lapack_int)k, f->values, f->block,
                         (lapack_int)n);
     for (int64_t j = 0; j < k; j++) {
-        double largest = z[j];
+        double scale = f->scale * z[j];
         for (int64_t i = 0; i < n; i++)
-            z[i * k + j] = largest * (double)f->block[j * n + i];
+            z[i * k + j] = scale * (double)f->block[j * n + i];
     }
 }
 

@@ -98,7 +98,7 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
 
     KFE_TRY(open_raw(bank, problem, m, base));
     KFE_TRY(kfe_i_gram_centred(ctx, bank->raw[m], &bank->centred[m]));
-    KFE_TRY(kfe_i_gram_keep(bank->centred[m], reserve, &bank->kept[m]));
+    KFE_TRY(kfe_i_gram_keep_rows(bank->centred[m], reserve, &bank->kept[m]));
     KFE_TRY(keep_entries(bank, problem, m, reserve));
     KFE_TRY(measure_trace(ctx, bank->raw[m], bank->kept[m].gram, &bank->traces[m]));
     if (bank->traces[m] == 0) {

@@ -36,18 +36,19 @@ static void free_state(ridge_state *s)
     kfe_i_free(s->ctx, s->small);
 }
 
-/* Row means, products and the solver each pass over the operator. If the matrix and the solver's copy of it
+/* Row means, products and the solver each pass over the operator. If the matrix and the solver's factor of it
  * take at most half of the memory, kernels are evaluated once; otherwise the solver keeps what fits. */
 static kfe_status keep_matrix(ridge_state *s)
 {
     const kfe_i_gram *gram = s->problem->gram;
     double n = (double)gram->size;
-    double needed = 16 * n * n + 80 * n * (double)s->problem->columns;
+    double matrix = kfe_i_gram_packed_bytes(gram->size, 0);
+    double later = 8 * n * n + 80 * n * (double)s->problem->columns;
 
     s->kept.gram = gram;
-    if (needed > 0.5 * (double)kfe_i_memory_left(s->ctx))
+    if (matrix + later > 0.5 * (double)kfe_i_memory_left(s->ctx))
         return KFE_OK;
-    return kfe_i_gram_keep(gram, needed - 8 * n * n, &s->kept);
+    return kfe_i_gram_keep(gram, later, &s->kept);
 }
 
 static kfe_status open_operator(ridge_state *s)

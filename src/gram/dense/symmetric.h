@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Multiply a symmetric matrix, of which only the lower half is stored, with a few vectors, at the speed of reading that half.
+ */
+#ifndef KFE_GRAM_DENSE_SYMMETRIC_H
+#define KFE_GRAM_DENSE_SYMMETRIC_H
+
+#include "core/context.h"
+
+/* Rows of a panel. Panel p holds rows 64p … 64p + 63 up to the end of its diagonal block, row after row. */
+enum { KFE_SYMMETRIC_PANEL = 64 };
+
+/* A matrix in double (`wide`) or single precision (`narrow`); the other is NULL. */
+typedef struct kfe_i_symmetric {
+    int64_t n;
+    double *wide;
+    float *narrow;
+} kfe_i_symmetric;
+
+/* Entries stored of a matrix of order n, those of the panels before the p-th, and the length of a row of panel p. */
+int64_t kfe_i_symmetric_entries(int64_t n);
+static inline int64_t kfe_i_symmetric_offset(int64_t panel)
+{
+    return (int64_t)KFE_SYMMETRIC_PANEL * KFE_SYMMETRIC_PANEL * (panel * (panel + 1) / 2);
+}
+static inline int64_t kfe_i_symmetric_stride(int64_t n, int64_t panel)
+{
+    int64_t end = KFE_SYMMETRIC_PANEL * (panel + 1);
+    return end < n ? end : n;
+}
+
+/* Doubles of workspace for a product. */
+int64_t kfe_i_symmetric_work(const kfe_context *ctx, int64_t n);
+/* out (n × k) = a·v for v (n × k). The same bits for the same number of threads. */
+void kfe_i_symmetric_times(const kfe_context *ctx, const kfe_i_symmetric *a, const double *v, int64_t k,
+                           double *out, double *work);
+
+#endif
