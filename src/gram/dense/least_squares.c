@@ -146,7 +146,13 @@ cleanup:
 
 /* ---- the small problem ---- */
 
-/* Divide and conquer: fast, but it may fail to converge. LAPACK's *info is not 0 then. */
+/* Divide and conquer: fast, but it may fail to converge: LAPACK's *info is not 0 then. This was seen once, on finite
+ * features of an rbf kernel, and not again in the same fit. It is a known weakness of dgesdd, not of the data: OpenBLAS
+ * has reports of ordinary matrices on which dgesdd fails and dgesvd does not, depending on the number of threads and on
+ * the processor, whose kernels round differently (OpenBLAS issue 3044, NumPy issues 11887 and 12941). Some 8,000
+ * triangles did not provoke it: kernel columns of the same data at all widths, graded ones, rank-deficient ones, with
+ * subnormal numbers, with equal singular values. NaN cannot be the cause: it is reported as info = -4, and dgesvd
+ * fails on it too. */
 static kfe_status divide_and_conquer(factors *f, lapack_int *info)
 {
     kfe_status status = KFE_OK;
@@ -166,7 +172,7 @@ cleanup:
     return status;
 }
 
-/* QR iterations: slower, and far less likely to fail. */
+/* QR iterations: slower, and without the secular equations that divide and conquer fails to solve. */
 static kfe_status iterate_qr(factors *f)
 {
     kfe_status status = KFE_OK;

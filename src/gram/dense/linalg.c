@@ -77,6 +77,34 @@ kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *wh
 }
 
 /* Right-hand sides are row-major n × k. BLAS, which accepts row-major, solves L y = b and Lᵀ x = y. */
+/* In squares that fit into the cache. */
+void kfe_i_mirror(int64_t n, double *a)
+{
+    enum { SIDE = 32 };
+
+    for (int64_t row = 0; row < n; row += SIDE)
+        for (int64_t col = 0; col <= row; col += SIDE)
+            for (int64_t i = row; i < n && i < row + SIDE; i++)
+                for (int64_t j = col; j < i && j < col + SIDE; j++)
+                    a[j * n + i] = a[i * n + j];
+}
+
+kfe_status kfe_i_invert_cholesky(kfe_context *ctx, int64_t n, double *lower)
+{
+    kfe_status status = check_order(ctx, n);
+
+    assert(n >= 0);
+    if (status != KFE_OK)
+        return status;
+    int saved = enter_order(n);
+    lapack_int info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, lower, (lapack_int)n);
+    leave_order(saved);
+    if (info != 0)
+        return not_definite(ctx, "a triangle with a zero on its diagonal");
+    kfe_i_mirror(n, lower);
+    return KFE_OK;
+}
+
 void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b)
 {
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,

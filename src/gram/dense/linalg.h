@@ -15,6 +15,10 @@ kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t 
 kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *what);
 /* b (n × k) ← (LLᵀ)⁻¹b for the lower factor L. */
 void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b);
+/* The lower factor L becomes (LLᵀ)⁻¹, a full symmetric matrix, in 2n³/3 operations. */
+kfe_status kfe_i_invert_cholesky(kfe_context *ctx, int64_t n, double *lower);
+/* Copies the lower triangle of a (n × n) to the upper one. */
+void kfe_i_mirror(int64_t n, double *a);
 /* Pivoted Cholesky of a copy: how many rows are independent up to `tolerance` times the largest diagonal
  * entry, and which (kept[rank], increasing). */
 kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, double tolerance, int64_t *kept,

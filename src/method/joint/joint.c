@@ -16,8 +16,8 @@
 /* The share of the accepted gap that the SVMs may use up. */
 #define KFE_SVM_SHARE 0.1
 /* The shares of the accepted gap that the SVMs of the closed form may use up, and that a feature must explain to
- * be kept. A feature that explains less changes the objective by less than the gap, and its direction depends on
- * how exactly the SVMs were solved. The first share is small because features move with the square root of the
+ * be kept. A feature that explains less usually changes the objective by less than the gap, and its direction
+ * depends on how exactly the SVMs were solved; where the gap stays open without it, it is taken back. The first share is small because features move with the square root of the
  * gap. */
 #define KFE_CLOSED_FORM_SHARE 1e-5
 #define KFE_FEATURE_SHARE 0.1
@@ -48,7 +48,7 @@ typedef struct joint {
     kfe_i_onevsrest svms;
     workspace work;
     found now, best;
-    double *labels;        /* n × classes: where the alternation starts */
+    double *given; /* A, n × classes: where the alternation starts, or the solution of the closed form */
     double *upper, *lower; /* by iteration */
     double bound;          /* the largest lower bound */
     double explained;      /* Σ λ of the current features */
@@ -78,7 +78,7 @@ static void joint_free(joint *s)
     kfe_i_free(s->ctx, s->work.vectors);
     found_free(s->ctx, &s->now);
     found_free(s->ctx, &s->best);
-    kfe_i_free(s->ctx, s->labels);
+    kfe_i_free(s->ctx, s->given);
     kfe_i_free(s->ctx, s->upper);
     kfe_i_free(s->ctx, s->lower);
 }
@@ -112,7 +112,7 @@ static kfe_status joint_open(joint *s, const kfe_i_target *target)
     KFE_ALLOC(s->ctx, s->best.features, block);
     KFE_ALLOC(s->ctx, s->best.weights, block);
     KFE_ALLOC(s->ctx, s->best.offset, s->svms.count);
-    KFE_ALLOC(s->ctx, s->labels, block);
+    KFE_ALLOC(s->ctx, s->given, block);
     KFE_ALLOC(s->ctx, s->upper, s->settings->max_iterations);
     KFE_ALLOC(s->ctx, s->lower, s->settings->max_iterations);
 cleanup:
@@ -243,7 +243,8 @@ static kfe_status solve_closed_form(joint *s, double *bound)
     s->closed_form_iterations = certificate.iterations;
     s->least_value = KFE_FEATURE_SHARE * s->svms.objective *
                      (s->settings->settled > 0 ? s->settings->settled : KFE_USUAL_GAP);
-    KFE_TRY(find_features(s, s->svms.weights, s->svms.count));
+    memcpy(s->given, s->svms.weights, (size_t)(s->n * s->svms.count) * sizeof *s->given);
+    KFE_TRY(find_features(s, s->given, s->svms.count));
 cleanup:
     return status;
 }
@@ -266,8 +267,8 @@ static kfe_status start_from_labels(joint *s, const kfe_i_target *target)
     kfe_i_target_count(target, sizes);
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t g = 0; g < c; g++)
-            s->labels[i * c + g] = target->codes[i] == g ? 1 / sqrt((double)sizes[g]) : 0;
-    KFE_TRY(find_features(s, s->labels, c));
+            s->given[i * c + g] = target->codes[i] == g ? 1 / sqrt((double)sizes[g]) : 0;
+    KFE_TRY(find_features(s, s->given, c));
 cleanup:
     kfe_i_free(s->ctx, sizes);
     return status;
@@ -379,6 +380,19 @@ cleanup:
     return status;
 }
 
+/* The features of the closed form once more, with those that explain little. */
+static kfe_status take_small_features(joint *s)
+{
+    kfe_status status = KFE_OK;
+
+    s->least_value = 0;
+    KFE_TRY(find_features(s, s->given, s->svms.count));
+    KFE_TRY(solve_svms(s));
+    s->upper[0] = s->best.objective;
+cleanup:
+    return status;
+}
+
 static kfe_status search(joint *s, const kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
@@ -393,6 +407,8 @@ static kfe_status search(joint *s, const kfe_i_target *target)
         bound = fmax(bound, s->svms.alpha_sum - 0.5 * s->explained);
     KFE_TRY(solve_svms(s));
     record(s, s->now.objective, bound);
+    if (relative_gap(s) > s->settings->settled && !has_fewer_features(s) && s->now.dim < s->svms.count)
+        KFE_TRY(take_small_features(s));
 cleanup:
     return status;
 }

@@ -78,7 +78,7 @@ kfe_status kfe_i_joint_fit(kfe_context *ctx, const kfe_i_joint_method *method, c
 
 /* ---- svm-joint and usvm-joint ---- */
 
-/* G + ridge·I on the centred operator G, factored where n is small enough. */
+/* The kernel K of the closed form on the centred operator G, formed where memory allows. */
 typedef struct kfe_i_joint_kernel {
     kfe_context *ctx;
     const char *method;
@@ -89,11 +89,14 @@ typedef struct kfe_i_joint_kernel {
     int uncorrelated; /* usvm-joint */
     double ridge;     /* as asked for at first (ridge.h), then as used */
     int64_t max_iterations;
-    double *factor;          /* n × n: Cholesky factor of G + ridge·I; NULL: solved by the operator */
+    kfe_i_gram *formed;      /* the operator of K; NULL: K is not formed */
+    kfe_i_table values;      /* its entries, n × n */
     double *right;           /* n × classes */
     kfe_i_loo_choice choice; /* rows 0: nothing was chosen by leave-one-out */
 } kfe_i_joint_kernel;
 
+/* Forms K from G and the ridge (joint_kernel.c). KFE_ENUMERIC if G + ridge·I is not positive definite. */
+kfe_status kfe_i_joint_form(kfe_i_joint_kernel *kernel);
 /* B and GB for A (n × m). */
 kfe_status kfe_i_joint_transform(kfe_i_joint_kernel *kernel, const double *a, int64_t m, double *b,
                                  double *image);

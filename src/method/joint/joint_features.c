@@ -3,13 +3,14 @@
  * svm-joint and usvm-joint: the features for given SVMs, on the centred operator G of one kernel or a sum.
  *   svm-joint    maximise tr((Wᵀ(G+λI)W)⁻¹WᵀGAAᵀGW)             B = (G + λI)⁻¹GA
  *   usvm-joint   maximise tr(QᵀGAAᵀGQ) with Qᵀ(GG+ξG)Q = I      B = (G + ξI)⁻¹A
- * and in both H = AᵀGB. Where memory allows, G + ridge·I is factored once and an iteration costs O(n²c); else
- * an iteration is one block solve by the operator's own solver. GB is multiplied out, not derived from the
- * equation that B solves, so that the features are those that the model will have even where a tiny ridge
+ * and in both H = AᵀGB. Where memory allows, the kernel K of the closed form (joint_kernel.c) is formed once, and
+ *   svm-joint    B = (GA − KA)/λ
+ *   usvm-joint   B = (A − KA)/ξ
+ * costs O(n²m); else B is one block solve by the operator's own solver. GB is multiplied out, not derived from
+ * the equation that B solves, so that the features are those that the model will have even where a tiny ridge
  * leaves nothing of B but rounding: the gap then tells.
  */
 #include <cblas.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "gram/dense/basis.h"
@@ -18,33 +19,38 @@
 #include "method/joint/svm_choice.h"
 #include "method/ridge/ridge.h"
 
-/* Forming K takes 2n³ operations, a minute at this size on two cores. */
-enum { FACTORED_ROWS = 12000 };
-/* The share of the memory limit that the factor and one more matrix may take. */
-#define FACTORED_SHARE 0.5
-/* Of what is left: for the span of features (joint_kernel.c), if the matrix is not factored. */
+/* Forming K takes n³ operations: at this size some twenty minutes on two cores. */
+enum { FORMED_ROWS = 40000 };
+/* The share of the memory limit that K may take. */
+#define FORMED_SHARE 0.7
+/* Of what is left: for the span of features (joint_kernel.c), if K is not formed. */
 #define SPAN_SHARE 0.4
 
 /* Where the kernel is not positive definite, the ridge is raised until the sum is. */
-static kfe_status factorise(kfe_i_joint_kernel *s)
+static kfe_status form_with_ridge(kfe_i_joint_kernel *s)
 {
     kfe_status status = KFE_OK;
     double before = s->ridge;
 
-    do {
-        kfe_i_free(s->ctx, s->factor);
-        s->factor = NULL;
-        KFE_TRY(kfe_i_gram_materialise(s->gram, &s->factor));
-        for (int64_t i = 0; i < s->n; i++)
-            s->factor[i * s->n + i] += s->ridge;
-        status = kfe_i_cholesky(s->ctx, s->n, s->factor, "the centred kernel plus the ridge");
-        s->ridge *= status == KFE_ENUMERIC ? 4 : 1;
-    } while (status == KFE_ENUMERIC && s->ridge < 1e6 * before);
+    while ((status = kfe_i_joint_form(s)) == KFE_ENUMERIC && s->ridge < 1e6 * before)
+        s->ridge *= 4;
     if (status == KFE_OK && s->ridge > before)
         kfe_i_log(s->ctx, KFE_LOG_WARNING,
                   "%s: the kernel is not positive definite, so the ridge was raised from %g to %g; prefer "
                   "kernels such as rbf or poly",
                   s->method, before, s->ridge);
+    return status;
+}
+
+/* B from KA, without a solve. */
+static kfe_status transform_by_kernel(kfe_i_joint_kernel *s, const double *right, const double *a, int64_t m,
+                                      double *b)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_gram_times(s->formed, a, m, b));
+    for (int64_t i = 0; i < s->n * m; i++)
+        b[i] = (right[i] - b[i]) / s->ridge;
 cleanup:
     return status;
 }
@@ -58,12 +64,10 @@ kfe_status kfe_i_joint_transform(kfe_i_joint_kernel *s, const double *a, int64_t
         KFE_TRY(kfe_i_gram_times(s->gram, a, m, s->right));
         right = s->right;
     }
-    if (s->factor) {
-        memcpy(b, right, (size_t)(s->n * m) * sizeof *b);
-        kfe_i_solve_cholesky(s->n, s->factor, m, b);
-    } else {
+    if (s->formed)
+        KFE_TRY(transform_by_kernel(s, right, a, m, b));
+    else
         KFE_TRY(kfe_i_gram_solve(s->gram, s->ridge, right, m, KFE_TOLERANCE, b, NULL));
-    }
     KFE_TRY(kfe_i_gram_times(s->gram, b, m, image));
 cleanup:
     return status;
@@ -128,9 +132,8 @@ static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *proble
 {
     kfe_status status = KFE_OK;
     double matrix = 8 * (double)s->n * (double)s->n;
-    int is_factored =
-        s->n <= FACTORED_ROWS && 2 * matrix <= FACTORED_SHARE * (double)kfe_i_memory_left(s->ctx);
-    double later = is_factored ? 2 * matrix : SPAN_SHARE * (double)kfe_i_memory_left(s->ctx);
+    int is_formed = s->n <= FORMED_ROWS && matrix <= FORMED_SHARE * (double)kfe_i_memory_left(s->ctx);
+    double later = is_formed ? matrix : SPAN_SHARE * (double)kfe_i_memory_left(s->ctx);
 
     KFE_TRY(kfe_i_gram_centred(s->ctx, problem->gram, &s->centred));
     KFE_TRY(kfe_i_gram_keep(s->centred, later, &s->kept));
@@ -138,8 +141,8 @@ static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *proble
     KFE_ALLOC(s->ctx, s->right, s->n * problem->target->class_count);
     KFE_TRY(choose_settings(s, problem, c));
     KFE_TRY(raise_tiny_ridge(s, problem->gram, rounding));
-    if (is_factored)
-        KFE_TRY(factorise(s));
+    if (is_formed)
+        KFE_TRY(form_with_ridge(s));
 cleanup:
     return status;
 }
@@ -173,7 +176,8 @@ kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem
     KFE_TRY(kfe_i_solution_record(out, s->uncorrelated ? "xi" : "lambda", &s->ridge, 1));
     KFE_TRY(kfe_i_loo_record(out, &s->choice));
 cleanup:
-    kfe_i_free(ctx, s->factor);
+    kfe_i_gram_free(s->formed);
+    kfe_i_table_free(&s->values);
     kfe_i_free(ctx, s->right);
     kfe_i_gram_keep_free(&s->kept);
     kfe_i_gram_free(s->centred);

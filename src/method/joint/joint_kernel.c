@@ -4,7 +4,9 @@
  *   svm-joint    K = G(G + λI)⁻¹G = G − λ(G + λI)⁻¹G
  *   usvm-joint   K = G(G + ξI)⁻¹
  *
- * Where G + ridge·I is factored, K is formed: 2n³ operations once, and n² memory beside the factor.
+ * Where memory allows, K is formed in place of M = (G + ridge·I)⁻¹, in n³ operations and n² numbers:
+ *   svm-joint    K = G − λI + λ²M
+ *   usvm-joint   K = I − ξM
  *
  * Otherwise K is never formed. The features found for the SVMs of all iterations so far span a subspace S, and
  * K_S ≼ K. An iteration solves the SVMs on K_S, which are linear in few features, and then one block system
@@ -19,6 +21,7 @@
 
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "kernel/tile/tile.h"
 #include "method/joint/joint.h"
 
 /* Norm after orthogonalisation, relative to the norm before, at which a vector adds nothing. */
@@ -30,45 +33,62 @@
 
 /* ---- K formed ---- */
 
-/* values (n × n) = (G + ridge·I)⁻¹G, or G − ridge times that. */
-static kfe_status fill_kernel(const kfe_i_joint_kernel *s, double *values, double *row)
+/* The lower triangle of M becomes that of K. `panel`: KFE_TILE_SIDE rows of G. */
+static kfe_status from_inverse(const kfe_i_joint_kernel *s, double *values, double *panel)
 {
     kfe_status status = KFE_OK;
     int64_t n = s->n;
+    double factor = s->uncorrelated ? -s->ridge : s->ridge * s->ridge;
+    double diagonal = s->uncorrelated ? 1 : -s->ridge;
 
-    KFE_TRY(kfe_i_gram_block(s->gram, 0, n, 0, n, values, n));
-    kfe_i_solve_cholesky(n, s->factor, n, values);
-    for (int64_t i = 0; !s->uncorrelated && i < n; i++) {
-        KFE_TRY(kfe_i_gram_block(s->gram, i, 1, 0, n, row, n));
-        for (int64_t j = 0; j < n; j++)
-            values[i * n + j] = row[j] - s->ridge * values[i * n + j];
+    for (int64_t row = 0; row < n; row += KFE_TILE_SIDE) {
+        int64_t end = row + KFE_TILE_SIDE < n ? row + KFE_TILE_SIDE : n;
+        if (!s->uncorrelated)
+            KFE_TRY(kfe_i_gram_block(s->gram, row, end - row, 0, end, panel, end));
+        for (int64_t i = row; i < end; i++) {
+            cblas_dscal((blasint)(i + 1), factor, values + i * n, 1);
+            if (!s->uncorrelated)
+                cblas_daxpy((blasint)(i + 1), 1, panel + (i - row) * end, 1, values + i * n, 1);
+            values[i * n + i] += diagonal;
+        }
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            values[i * n + j] = values[j * n + i] = (values[i * n + j] + values[j * n + i]) / 2;
 cleanup:
     return status;
 }
 
-static kfe_status solve_stored(const kfe_i_joint_kernel *s, kfe_i_onevsrest *svms, double tolerance,
+kfe_status kfe_i_joint_form(kfe_i_joint_kernel *s)
+{
+    kfe_status status = KFE_OK;
+    double *panel = NULL;
+    int64_t n = s->n;
+
+    KFE_TRY(kfe_i_table_new_dense(s->ctx, n, n, &s->values));
+    KFE_ALLOC(s->ctx, panel, s->uncorrelated ? 1 : KFE_TILE_SIDE * n);
+    KFE_TRY(kfe_i_gram_block(s->gram, 0, n, 0, n, s->values.values, n));
+    for (int64_t i = 0; i < n; i++)
+        s->values.values[i * n + i] += s->ridge;
+    KFE_TRY(kfe_i_cholesky(s->ctx, n, s->values.values, "the centred kernel plus the ridge"));
+    KFE_TRY(kfe_i_checkpoint(s->ctx, "inverting the kernel", 1, 2));
+    KFE_TRY(kfe_i_invert_cholesky(s->ctx, n, s->values.values));
+    KFE_TRY(from_inverse(s, s->values.values, panel));
+    kfe_i_mirror(n, s->values.values);
+    KFE_TRY(kfe_i_gram_precomputed(s->ctx, &s->values, &s->formed));
+cleanup:
+    kfe_i_free(s->ctx, panel);
+    if (status != KFE_OK)
+        kfe_i_table_free(&s->values);
+    return status;
+}
+
+static kfe_status solve_formed(const kfe_i_joint_kernel *s, kfe_i_onevsrest *svms, double tolerance,
                                kfe_i_joint_certificate *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_table table = {0};
-    kfe_i_gram *gram = NULL;
-    double *row = NULL;
 
-    KFE_TRY(kfe_i_table_new_dense(s->ctx, s->n, s->n, &table));
-    KFE_ALLOC(s->ctx, row, s->n);
-    KFE_TRY(fill_kernel(s, table.values, row));
-    KFE_TRY(kfe_i_gram_precomputed(s->ctx, &table, &gram));
-    KFE_TRY(kfe_i_onevsrest_solve_until(svms, gram, tolerance));
+    KFE_TRY(kfe_i_onevsrest_solve_until(svms, s->formed, tolerance));
     out->bound = svms->objective;
     out->iterations = 1;
 cleanup:
-    kfe_i_gram_free(gram);
-    kfe_i_free(s->ctx, row);
-    kfe_i_table_free(&table);
     return status;
 }
 
@@ -240,8 +260,8 @@ kfe_status kfe_i_joint_solve(void *user, kfe_i_onevsrest *svms, double tolerance
     kfe_i_joint_kernel *kernel = user;
     span s = {.kernel = kernel, .n = kernel->n};
 
-    if (kernel->factor)
-        return solve_stored(kernel, svms, tolerance, out);
+    if (kernel->formed)
+        return solve_formed(kernel, svms, tolerance, out);
     KFE_TRY(span_open(&s, svms->count));
     KFE_TRY(solve_in_span(&s, svms, SPAN_TOLERANCE * tolerance, out));
 cleanup:

@@ -4,8 +4,8 @@
  * subspace kernel TTᵀ, eqs. (9)–(12).
  *
  * Chen, Ji, Ceran, Li, Wu & Ye (2008), section 3.2. joint.h has the closed form and the alternation.
- * Cost: a Cholesky factorisation, 2n³ for the kernel of the closed form, and c SVMs; memory 2n² to 3n². Above
- * 12,000 examples one block solve per iteration (joint_kernel.c).
+ * Cost: n³ operations and n² numbers for the kernel of the closed form, and c SVMs; n² more where G is stored. Where
+ * memory does not allow that, one block solve per iteration (joint_kernel.c).
  */
 #include "method/joint/joint.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "gram/dense/linalg.h"
 #include "learn/multiclass.h"
 
 /* Up to STORED_ROWS examples the SVMs work on the stored matrix, if it takes at most this share of the memory. */
@@ -79,18 +80,6 @@ void kfe_i_onevsrest_free(kfe_i_onevsrest *svms)
 
 /* ---- solving ---- */
 
-/* The upper triangle from the lower, in squares that fit into the cache. */
-static void mirror(int64_t n, double *matrix)
-{
-    enum { SIDE = 32 };
-
-    for (int64_t row = 0; row < n; row += SIDE)
-        for (int64_t col = 0; col <= row; col += SIDE)
-            for (int64_t i = row; i < n && i < row + SIDE; i++)
-                for (int64_t j = col; j < i && j < col + SIDE; j++)
-                    matrix[j * n + i] = matrix[i * n + j];
-}
-
 const kfe_i_gram *kfe_i_onevsrest_gram(kfe_i_onevsrest *s, int64_t dim, const double *features)
 {
     kfe_i_feature_gram *f = &s->features;
@@ -99,7 +88,7 @@ const kfe_i_gram *kfe_i_onevsrest_gram(kfe_i_onevsrest *s, int64_t dim, const do
     if (f->is_stored) {
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, (blasint)dim, 1, features, (blasint)dim, 0,
                     f->table.values, n);
-        mirror(s->n, f->table.values);
+        kfe_i_mirror(s->n, f->table.values);
         return f->gram;
     }
     for (int64_t i = 0; i < s->n; i++) {
