@@ -51,6 +51,7 @@ trap 'rm -f "$out"' EXIT
     echo
     /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick
     /usr/bin/python3 bench/neighbours.py build-bench/libkfe.so
+    /usr/bin/python3 bench/pls.py build-bench/libkfe.so
     echo
     echo "## Subspace kernels, against SciPy"
     echo

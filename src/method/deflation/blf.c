@@ -20,7 +20,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const blf_settings *s = settings;
-    kfe_i_deflation_setup setup = {"blf", KFE_SIDE_PRIMAL, s->center, s->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "blf", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim};
 
     return kfe_i_latent_fit(ctx, problem, &setup, (kfe_i_loss_kind)s->loss, out);
 }

@@ -453,7 +453,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const cr_settings *given = settings;
-    kfe_i_deflation_setup setup = {"cr", KFE_SIDE_PRIMAL, given->center, given->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "cr", .side = KFE_SIDE_PRIMAL, .center = given->center, .dim = given->dim};
     kfe_i_deflation deflation = {0};
     cr_state s = {.alpha = given->alpha};
 

@@ -33,7 +33,8 @@ typedef struct kfe_i_deflation_setup {
     const char *method; /* begins messages */
     kfe_i_side side;
     int center;
-    int64_t dim; /* 0: 10, or as many as possible */
+    int64_t dim;  /* 0: 10, or as many as possible */
+    int products; /* primal: the rule sees data and targets through their products only, so a smaller table may stand for them */
 } kfe_i_deflation_setup;
 
 /* The data as something to multiply with (deflation_data.c). */
@@ -45,6 +46,8 @@ typedef struct kfe_i_deflation_data {
     /* primal: the table, its transpose if it is sparse, and the column means to subtract (NULL: none) */
     const kfe_i_table *table, *transposed;
     double *means;
+    kfe_i_table
+        compressed; /* what stands for the table (compress.c); the means are subtracted already. Without rows: nothing */
     double *panels; /* rows × targets for every thread */
 } kfe_i_deflation_data;
 
@@ -67,7 +70,8 @@ typedef struct kfe_i_deflation_limits {
 typedef struct kfe_i_deflation {
     kfe_context *ctx;
     kfe_i_deflation_setup setup;
-    int64_t examples; /* n */
+    int64_t examples; /* n, or the rows of the table that stands for them */
+    int64_t all;      /* n */
     int64_t rows;     /* of a direction: d columns (primal) or n examples (dual) */
     kfe_i_deflation_data data;
     /* the centred targets over `unit` (targets.h), and what the features leave of them */
@@ -113,6 +117,8 @@ kfe_status kfe_i_deflation_times(const kfe_i_deflation *deflation, const double 
 kfe_status kfe_i_deflation_pull(const kfe_i_deflation *deflation, const double *w, int64_t k, double *out);
 /* w (n × k) ← (I − QQᵀ)w; k is one or at most the number of targets. */
 void kfe_i_deflation_project_out(const kfe_i_deflation *deflation, double *w, int64_t k);
+/* Lets a table of d + targets rows stand for n examples, where that is faster and as accurate (compress.c). */
+kfe_status kfe_i_deflation_compress(kfe_i_deflation *deflation);
 /* Whether a size, such as the covariance of a direction, is rounding error beside that of the first iteration. The first call
  * sets the latter. */
 int kfe_i_deflation_is_spent(kfe_i_deflation *deflation, double size);

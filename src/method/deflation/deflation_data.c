@@ -99,6 +99,11 @@ static void shift_column(int64_t k, int64_t count, const double *x, double sum, 
         a[i * k] -= x ? x[i] * sum : sum;
 }
 
+static int subtracts_means(const kfe_i_deflation *d)
+{
+    return d->data.means && d->data.compressed.rows == 0;
+}
+
 static kfe_status times_primal(const kfe_i_deflation *d, const double *v, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
@@ -107,7 +112,7 @@ static kfe_status times_primal(const kfe_i_deflation *d, const double *v, int64_
         times_dense(d, v, k, out);
     else
         KFE_TRY(kfe_i_table_times(d->ctx, d->data.table, v, k, out));
-    for (int64_t j = 0; d->data.means && j < k; j++)
+    for (int64_t j = 0; subtracts_means(d) && j < k; j++)
         shift_column(k, d->examples, NULL, cblas_ddot((blasint)d->rows, v + j, (blasint)k, d->data.means, 1),
                      out + j);
 cleanup:
@@ -122,7 +127,7 @@ static kfe_status pull_primal(const kfe_i_deflation *d, const double *w, int64_t
         pull_dense(d, w, k, out);
     else
         KFE_TRY(kfe_i_table_times(d->ctx, d->data.transposed, w, k, out));
-    for (int64_t j = 0; d->data.means && j < k; j++) {
+    for (int64_t j = 0; subtracts_means(d) && j < k; j++) {
         double sum = 0;
         for (int64_t i = 0; i < d->examples; i++)
             sum += w[i * k + j];
@@ -192,6 +197,8 @@ static kfe_status begin_primal(kfe_i_deflation *d, const kfe_i_problem *problem)
         d->limits.rounding += 16 * (double)d->examples * DBL_EPSILON * DBL_EPSILON * norms[i];
     if (d->setup.center)
         KFE_TRY(measure_means(d));
+    if (d->setup.products)
+        KFE_TRY(kfe_i_deflation_compress(d));
 cleanup:
     return status;
 }
@@ -246,7 +253,7 @@ kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,
     int64_t n = problem->gram->size;
     double largest = 0;
 
-    *d = (kfe_i_deflation){.ctx = ctx, .setup = *setup, .examples = n, .rows = n, .unit = 1};
+    *d = (kfe_i_deflation){.ctx = ctx, .setup = *setup, .examples = n, .all = n, .rows = n, .unit = 1};
     if (setup->side == KFE_SIDE_PRIMAL) {
         d->data.table = kfe_i_gram_factor(problem->gram);
         d->data.transposed = kfe_i_gram_factor_transposed(problem->gram);
@@ -278,6 +285,7 @@ void kfe_i_deflation_free(kfe_i_deflation *d)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(d->ctx, blocks[i]);
     kfe_i_eigen_work_free(d->work.eigen);
+    kfe_i_table_free(&d->data.compressed);
     kfe_i_gram_keep_free(&d->data.kept);
     kfe_i_gram_free(d->data.centred);
     memset(d, 0, sizeof *d);

@@ -20,7 +20,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const kblf_settings *s = settings;
-    kfe_i_deflation_setup setup = {"kblf", KFE_SIDE_DUAL, s->center, s->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "kblf", .side = KFE_SIDE_DUAL, .center = s->center, .dim = s->dim};
 
     return kfe_i_latent_fit(ctx, problem, &setup, (kfe_i_loss_kind)s->loss, out);
 }

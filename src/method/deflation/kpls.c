@@ -19,7 +19,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const kpls_settings *s = settings;
-    kfe_i_deflation_setup setup = {"kpls", KFE_SIDE_DUAL, s->center, s->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "kpls", .side = KFE_SIDE_DUAL, .center = s->center, .dim = s->dim};
 
     return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
 }

@@ -4,7 +4,8 @@
  * data minus what the features so far explain. Since (I − QQᵀ)Y is the residual target, X_jᵀY is Xᵀ times it, so that only the
  * target is deflated.
  *
- * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature.
+ * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature, or one product XᵀX for all
+ * (compress.c).
  */
 #include "method/deflation/deflation.h"
 
@@ -19,7 +20,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     const pls_settings *s = settings;
-    kfe_i_deflation_setup setup = {"pls", KFE_SIDE_PRIMAL, s->center, s->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "pls", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim, .products = 1};
 
     return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
 }

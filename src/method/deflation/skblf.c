@@ -45,7 +45,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const skblf_settings *s = settings;
-    kfe_i_deflation_setup setup = {"skblf", KFE_SIDE_COLUMNS, s->center, s->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "skblf", .side = KFE_SIDE_COLUMNS, .center = s->center, .dim = s->dim};
     kfe_i_deflation deflation = {0};
     skblf_state state = {0};
 

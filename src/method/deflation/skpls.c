@@ -30,7 +30,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const skpls_settings *s = settings;
-    kfe_i_deflation_setup setup = {"skpls", KFE_SIDE_COLUMNS, s->center, s->dim};
+    kfe_i_deflation_setup setup = {
+        .method = "skpls", .side = KFE_SIDE_COLUMNS, .center = s->center, .dim = s->dim};
     kfe_i_deflation deflation = {0};
     kfe_i_sparse_direction sparse = {0};
 

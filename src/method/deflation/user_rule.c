@@ -57,7 +57,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     kfe_i_user_rule_settings s = *(const kfe_i_user_rule_settings *)settings;
-    kfe_i_deflation_setup setup = {s.name, KFE_SIDE_DUAL, s.center, s.dim};
+    kfe_i_deflation_setup setup = {.method = s.name, .side = KFE_SIDE_DUAL, .center = s.center, .dim = s.dim};
 
     return kfe_i_deflation_fit(ctx, problem, &setup, &rule, &s, out);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear, kernel and sparse partial least squares, and continuum regression: against deflation as in the
  * paper, against each other, and against the criteria that they maximise. */
+#include <stdio.h>
+
 #include "support/deflation.h"
 
 #include <math.h>
@@ -353,6 +355,56 @@ static void assert_fit_fails(kfe_context *ctx, kfe_status expected, const char *
     kfe_spec_free(spec);
 }
 
+/* Many examples are compressed to products of their columns if they are dense, never if they are sparse: both must find the
+ * same, also where columns depend on each other or lie far from zero. */
+static void check_compression(kfe_context *ctx, double same, double away, double tolerance)
+{
+    enum { MANY = 2600, WIDE = 6 };
+    static const char *const names[] = {"covariance", "alignment"};
+    double *x = NULL;
+    int *class_of = NULL;
+    support_csr arrays = {0};
+
+    support_clouds(21, MANY, WIDE, 3, 1, &x, &class_of);
+    for (int64_t i = 0; i < MANY; i++) {
+        x[i * WIDE + 1] = same * x[i * WIDE] + (1 - same) * x[i * WIDE + 1];
+        x[i * WIDE + 2] += away;
+    }
+    kfe_data *dense = support_dense(ctx, MANY, WIDE, x, class_of);
+    kfe_data *sparse = support_sparse(ctx, MANY, WIDE, x, class_of, &arrays);
+    char params[32];
+    snprintf(params, sizeof params, "scale=none,dim=%d", DIM);
+    kfe_model *a = support_fit(ctx, "pls", params, NULL, dense);
+    kfe_model *b = support_fit(ctx, "pls", params, NULL, sparse);
+    kfe_matrix za = support_transform(ctx, a, dense);
+    kfe_matrix zb = support_transform(ctx, b, dense);
+    assert_int_equal(za.cols, zb.cols);
+    assert_below(support_distance_up_to_sign(MANY, za.cols, za.values, zb.values), tolerance);
+    for (int r = 0; r < 2; r++) { /* the regression has the signs of the features */
+        int64_t count = 0;
+        const double *of_a = kfe_model_record(a, names[r], &count);
+        assert_below(support_distance(count, of_a, kfe_model_record(b, names[r], &count)), tolerance);
+    }
+    kfe_matrix_free(&za);
+    kfe_matrix_free(&zb);
+    kfe_model_free(a);
+    kfe_model_free(b);
+    kfe_data_free(dense);
+    kfe_data_free(sparse);
+    support_csr_free(&arrays);
+    free(x);
+    free(class_of);
+}
+
+static void test_compressed_examples(void **state)
+{
+    check_compression(*state, 0, 0, 1e-11);
+    check_compression(*state, 0, 1e3, 1e-9);
+    check_compression(*state, 1 - 1e-3, 0, 1e-7);
+    check_compression(*state, 1 - 1e-7, 0, 1e-7);
+    check_compression(*state, 1, 0, 1e-7);
+}
+
 static void test_target_that_does_not_vary(void **state)
 {
     kfe_context *ctx = *state;
@@ -453,6 +505,7 @@ int main(void)
         with_context(test_alignment_approaches_one),
         with_context(test_linear_kpls_is_pls),
         with_context(test_many_threads_and_panels),
+        with_context(test_compressed_examples),
         with_context(test_target_that_does_not_vary),
         with_context(test_examples_that_do_not_vary),
         with_context(test_little_data),
