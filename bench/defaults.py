@@ -48,13 +48,14 @@ SETS = {
 }
 VARIANTS = ("before", "after", "tuned")
 RIDGES = ("ridge", "lambda", "xi")
-# Former defaults that were numbers, by parameter: methods, value.
-FORMER = {
-    "svm-C": (("svm-joint", "usvm-joint", "svm-mkl"), "1"),
-    "ridge": (("kda-qr", "akda-qr"), "0"),
-    "nu": (("skpls", "skblf"), "0.25"),
-    "dim": (("sma", "smc"), "10"),
-}
+# Former defaults that were numbers: parameter, methods, value.
+FORMER = [
+    ("svm-C", ("svm-joint", "usvm-joint", "svm-mkl"), "1"),
+    ("ridge", ("kda-qr", "akda-qr"), "0"),
+    ("ridge", ("kb",), "mean"),
+    ("nu", ("skpls", "skblf"), "0.25"),
+    ("dim", ("sma", "smc", "kb"), "10"),
+]
 WIDTHS = (1 / 16, 1 / 4, 1, 4, 16)
 
 
@@ -113,7 +114,7 @@ def method_flags(method, variant, gamma, rows):
                 flags += [f"--{name}", "thousandth"]
         if "local-dim" in names:
             flags += ["--local-dim", "2"]
-        for name, (methods, value) in FORMER.items():
+        for name, methods, value in FORMER:
             if method["name"] in methods:
                 flags += [f"--{name}", value]
         if method["name"] == "svm-mkl":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Defaults that depend on the data: the ridge, the number of neighbours, the dimensions of sldr."""
+"""Defaults that depend on the data: the ridge, C, the number of neighbours and of features; and numbers that measurements chose."""
 import json
 import random
 
@@ -52,3 +52,32 @@ def test_sldr_projects_to_one_dimension_fewer_than_classes(kfe):
 def test_narrow_views_are_not_warned_about(kfe):
     kfe.write("data.csv", table(5, cols=3))
     assert "dimension" not in kfe.ok("fit", "-m", "sldr", "--max-iter", "1", "data.csv", "-o", "m.kfe").err
+
+
+def test_svms_are_regularised_by_leave_one_out(kfe):
+    kfe.write("data.csv", table(3))
+    for method, name, record in [("svm-joint", "svm-C", "svm-c"), ("usvm-joint", "xi", "xi"), ("svm-mkl", "xi", "xi")]:
+        done = kfe.ok("fit", "-m", method, "data.csv", "-o", "m.kfe")
+        kept = records(kfe)
+        assert f"{name} {kept[record][0]:.3g} by leave-one-out on 60 examples" in done.err
+        chosen = kfe.ok("predict", "m.kfe", "data.csv").out
+        kfe.ok("fit", "-q", "-m", method, f"--{name}", repr(kept[record][0]), "data.csv", "-o", "m.kfe")
+        assert kfe.ok("predict", "m.kfe", "data.csv").out == chosen
+        assert "loo-rows" not in records(kfe)
+
+
+def test_numbers_of_single_methods(kfe):
+    for method, classes, flags, former in [("kda-qr", 3, ["--ridge", "3"], ["--ridge", "0"]),
+                                           ("akda-qr", 3, ["--ridge", "3"], ["--ridge", "0"]),
+                                           ("skpls", 3, ["--nu", "0.5"], ["--nu", "0.25"]),
+                                           ("skblf", 2, ["--nu", "0.5"], ["--nu", "0.25"]),
+                                           ("kb", 2, ["--dim", "3"], ["--dim", "10"]),
+                                           ("sma", 3, ["--dim", "10"], ["--dim", "6"]),
+                                           ("sma", 6, ["--dim", "12"], ["--dim", "10"]),
+                                           ("smc", 6, ["--dim", "12"], ["--dim", "10"])]:
+        kfe.write("data.csv", table(classes))
+        found = []
+        for more in [[], flags, former]:
+            kfe.ok("fit", "-q", "-m", method, *more, "data.csv", "-o", "m.kfe")
+            found.append(kfe.ok("transform", "m.kfe", "data.csv").out)
+        assert found[0] == found[1] != found[2], method

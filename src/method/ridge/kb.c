@@ -14,8 +14,9 @@
  * so that products of features are the boosted kernel.
  *
  * The paper has μ = 0. With a kernel matrix of full rank the first feature then reproduces y, which says nothing
- * about new points and leaves nothing for the next iteration; boosting needs weak features, hence the ridge. W₋
- * counts as at least W₊/n², so that steps are finite.
+ * about new points and leaves nothing for the next iteration; boosting needs weak features, hence the ridge. In the
+ * first iteration M = yyᵀ, and w is the ridge regression of y: unless μ is given, leave-one-out chooses it, from the
+ * eigenvectors that are needed anyway. W₋ counts as at least W₊/n², so that steps are finite.
  *
  * In the dual, w = Φα. With K = UΛUᵀ (positive λ only) and S = (Λ/(Λ + μ))^½,
  *
@@ -31,10 +32,11 @@
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
 #include "gram/solve/positive.h"
+#include "method/ridge/leave_one_out.h"
 #include "method/ridge/ridge.h"
 
 enum { LOSS_EXP, LOSS_LOG };
-enum { DEFAULT_ITERATIONS = 10 };
+enum { DEFAULT_ITERATIONS = 3 };
 
 /* exp of a larger number would overflow. */
 #define KFE_LARGEST_EXPONENT 700.0
@@ -46,12 +48,13 @@ typedef struct kb_settings {
 } kb_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_DIM_ROW(kb_settings, dim, "number of features, one per iteration; auto: 10"),
+    KFE_DIM_ROW(kb_settings, dim, "number of features, one per iteration; auto: 3"),
     KFE_CHOICE(kb_settings, loss, "loss", "exp", "exp|log",
                "loss on pairs of examples: exponential or logistic"),
-    KFE_REAL_OR(kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto", "auto=-1",
-                "penalty mu on the norm of a direction (mu |w|^2), 0: none; auto: the mean diagonal of the "
-                "kernel matrix"),
+    KFE_REAL_OR(
+        kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto|mean", "auto=-1|mean=-2",
+        "penalty mu on the norm of a direction (mu |w|^2), 0: none; auto: by leave-one-out, in closed "
+        "form; mean: the mean diagonal of the kernel matrix"),
     KFE_FLAG(kb_settings, center, "center", "no", "centre the kernel in feature space"),
 };
 
@@ -60,19 +63,20 @@ typedef struct boosting {
     int loss;
     int64_t n, rank, most;
     double ridge;
-    double *sign;      /* y */
-    double *onto;      /* US, n × rank: h to q */
-    double *back;      /* U(Λ(Λ + μ))^(−1/2), n × rank: h to α */
-    double *margin;    /* y_i y_j Q_ij, n × n */
-    double *weighted;  /* M, n × n */
-    double *half;      /* MUS, n × rank */
-    double *small;     /* SUᵀMUS, rank × rank */
-    double *direction; /* h */
-    double *feature;   /* q */
-    double *row_sums;  /* 3 × n: sums by example */
-    double *alphas;    /* most × n, already times √ρ */
-    double *steps;     /* ρ */
-    double *losses;    /* the mean loss over pairs after each iteration */
+    kfe_i_loo_choice choice; /* rows 0: the ridge was not chosen by leave-one-out */
+    double *sign;            /* y */
+    double *onto;            /* US, n × rank: h to q */
+    double *back;            /* U(Λ(Λ + μ))^(−1/2), n × rank: h to α */
+    double *margin;          /* y_i y_j Q_ij, n × n */
+    double *weighted;        /* M, n × n */
+    double *half;            /* MUS, n × rank */
+    double *small;           /* SUᵀMUS, rank × rank */
+    double *direction;       /* h */
+    double *feature;         /* q */
+    double *row_sums;        /* 3 × n: sums by example */
+    double *alphas;          /* most × n, already times √ρ */
+    double *steps;           /* ρ */
+    double *losses;          /* the mean loss over pairs after each iteration */
     kfe_i_eigen_work *eigen;
 } boosting;
 
@@ -123,6 +127,29 @@ cleanup:
     return status;
 }
 
+/* The ridge of the regression of y, whose features are those of the first iteration, by leave-one-out. */
+static kfe_status choose_ridge(boosting *b, const double *values, const double *vectors)
+{
+    kfe_status status = KFE_OK;
+    double *positive = NULL;
+    double mean = 0;
+
+    KFE_ALLOC(b->ctx, positive, b->n);
+    for (int64_t j = 0; j < b->n; j++) {
+        positive[j] = fmax(values[j], 0);
+        mean += positive[j] / (double)b->n;
+    }
+    const kfe_i_loo_factor factor = {
+        .n = b->n, .rank = b->n, .columns = 1, .vectors = vectors, .values = positive, .targets = b->sign};
+    if (mean > 0 && b->n >= 3)
+        KFE_TRY(kfe_i_loo_choose_from(b->ctx, &factor, mean, KFE_LOO_LARGEST_RIDGE, &b->choice));
+    if (b->choice.rows > 0)
+        b->ridge = b->choice.ridge;
+cleanup:
+    kfe_i_free(b->ctx, positive);
+    return status;
+}
+
 static kfe_status find_basis(const kfe_i_gram *gram, double asked, boosting *b)
 {
     kfe_status status = KFE_OK;
@@ -138,6 +165,8 @@ static kfe_status find_basis(const kfe_i_gram *gram, double asked, boosting *b)
     b->ridge = fmax(b->ridge, 0);
     KFE_TRY(kfe_i_gram_materialise(gram, &k));
     KFE_TRY(kfe_i_symmetric_eigen(b->ctx, b->n, k, b->n, values, vectors));
+    if (asked == KFE_RIDGE_AUTO)
+        KFE_TRY(choose_ridge(b, values, vectors));
     double smallest = fmax(kfe_i_gram_rank_tolerance(gram) * values[0], 0);
     while (b->rank < b->n && values[b->rank] > smallest)
         b->rank++;
@@ -377,6 +406,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(kfe_i_solution_record(out, "steps", b.steps, dim));
     KFE_TRY(kfe_i_solution_record(out, "losses", b.losses, dim));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &b.ridge, 1));
+    KFE_TRY(kfe_i_loo_record(out, &b.choice));
     KFE_TRY(check_finite(out));
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));

@@ -170,7 +170,6 @@ typedef struct loo_sample {
     double *targets; /* rows × columns */
     double *values, *vectors;
     double *panel; /* the sampled points */
-    double *errors;
     int indefinite;
 } loo_sample;
 
@@ -182,7 +181,6 @@ static void free_sample(loo_sample *s)
     kfe_i_free(s->ctx, s->values);
     kfe_i_free(s->ctx, s->vectors);
     kfe_i_free(s->ctx, s->panel);
-    kfe_i_free(s->ctx, s->errors);
 }
 
 static int64_t sample_size(int64_t n)
@@ -303,11 +301,31 @@ cleanup:
     return status;
 }
 
-static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
+kfe_status kfe_i_loo_choose_from(kfe_context *ctx, const kfe_i_loo_factor *factor, double mean,
+                                 kfe_i_loo_rule rule, kfe_i_loo_choice *out)
 {
     kfe_status status = KFE_OK;
     double ridges[KFE_LOO_RIDGES];
-    int64_t size = s->rows * s->problem->columns;
+    int64_t n = factor->n;
+    double *errors = NULL;
+    double square =
+        cblas_ddot((blasint)(n * factor->columns), factor->targets, 1, factor->targets, 1) / (double)n;
+
+    for (int r = 0; r < KFE_LOO_RIDGES; r++)
+        ridges[r] = mean * pow(10, SMALLEST_EXPONENT + EXPONENT_STEP * r);
+    KFE_ALLOC(ctx, errors, KFE_LOO_RIDGES * n);
+    KFE_TRY(kfe_i_loo_errors(ctx, factor, KFE_LOO_RIDGES, ridges, errors));
+    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, n, errors, rule);
+    double error = mean_of(n, errors + best * n);
+    if (isfinite(error) && square > 0)
+        *out = (kfe_i_loo_choice){.ridge = ridges[best], .error = error / square, .rows = n};
+cleanup:
+    kfe_i_free(ctx, errors);
+    return status;
+}
+
+static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
+{
     const kfe_i_loo_factor factor = {.n = s->rows,
                                      .rank = s->rows,
                                      .columns = s->problem->columns,
@@ -315,18 +333,8 @@ static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
                                      .values = s->values,
                                      .targets = s->targets,
                                      .centred = s->problem->centred};
-    double square = cblas_ddot((blasint)size, s->targets, 1, s->targets, 1) / (double)s->rows;
 
-    for (int r = 0; r < KFE_LOO_RIDGES; r++)
-        ridges[r] = mean * pow(10, SMALLEST_EXPONENT + EXPONENT_STEP * r);
-    KFE_ALLOC(s->ctx, s->errors, KFE_LOO_RIDGES * s->rows);
-    KFE_TRY(kfe_i_loo_errors(s->ctx, &factor, KFE_LOO_RIDGES, ridges, s->errors));
-    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, s->rows, s->errors, s->problem->rule);
-    double error = mean_of(s->rows, s->errors + best * s->rows);
-    if (isfinite(error) && square > 0)
-        *out = (kfe_i_loo_choice){.ridge = ridges[best], .error = error / square, .rows = s->rows};
-cleanup:
-    return status;
+    return kfe_i_loo_choose_from(s->ctx, &factor, mean, s->problem->rule, out);
 }
 
 kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out)

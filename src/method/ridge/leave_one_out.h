@@ -79,6 +79,11 @@ typedef struct kfe_i_loo_factor {
 kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, int64_t count,
                             const double *ridges, double *errors);
 
+/* Chooses a ridge from eigenvectors that there are already; `mean` is the mean diagonal of G. As kfe_i_loo_choose, but
+ * `out` stays as it is if nothing can be chosen. */
+kfe_status kfe_i_loo_choose_from(kfe_context *ctx, const kfe_i_loo_factor *factor, double mean,
+                                 kfe_i_loo_rule rule, kfe_i_loo_choice *out);
+
 /* The ridge to take of `count` ascending ones, given their errors (count × n). */
 int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, kfe_i_loo_rule rule);
 

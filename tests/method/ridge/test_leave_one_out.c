@@ -245,6 +245,35 @@ static void test_models_have_the_ridges_of_refits(void **state)
     refits_free(&plain);
 }
 
+/* kb regresses ±1 on the kernel without a constant. */
+static void test_kb_has_the_ridge_of_refits(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = NULL;
+    int *class_of = NULL;
+    double y[ROWS * TARGETS] = {0};
+    double path[KFE_LOO_RIDGES];
+    double errors[KFE_LOO_RIDGES * ROWS];
+    double trace = 0;
+
+    support_clouds(7, ROWS, COLS, 2, 1, &x, &class_of);
+    kfe_data *data = support_dense(ctx, ROWS, COLS, x, class_of);
+    for (int p = 0; p < ROWS * COLS; p++)
+        trace += x[p] * x[p];
+    for (int i = 0; i < ROWS; i++)
+        y[i * TARGETS] = class_of[i] == 0 ? 1 : -1;
+    for (int r = 0; r < KFE_LOO_RIDGES; r++) {
+        path[r] = trace / ROWS * pow(10, -5 + 0.5 * r);
+        for (int i = 0; i < ROWS; i++)
+            errors[r * ROWS + i] = refit_error(x, y, i, path[r], 0);
+    }
+    check_choice(ctx, data, "kb", "ridge",
+                 path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, errors, KFE_LOO_LARGEST_RIDGE)]);
+    kfe_data_free(data);
+    free(x);
+    free(class_of);
+}
+
 /* With many examples a sample determines the ridge. The same seed gives the same sample, and the ridge is
  * near that of all examples. */
 static void test_sample_of_many(void **state)
@@ -296,6 +325,7 @@ int main(void)
         with_context(test_closed_form_equals_refits),
         cmocka_unit_test(test_rule),
         with_context(test_models_have_the_ridges_of_refits),
+        with_context(test_kb_has_the_ridge_of_refits),
         with_context(test_sample_of_many),
         with_context(test_allocation_failures),
     };
