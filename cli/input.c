@@ -40,7 +40,54 @@ static size_t split_named(const char *value, const char **rest)
     return value[length] == '=' && value[length + 1] && length < VIEW_NAME_SIZE ? length : 0;
 }
 
-static kfe_status list_views(cli_session *session, int first, view_list *out)
+/* Whether --view means a file: it exists, or its name looks like one. */
+static int names_file(const char *value)
+{
+    char stem[VIEW_NAME_SIZE];
+    struct stat found;
+
+    kfe_view_name(value, stem, sizeof stem); /* without the extension of a format */
+    return strchr(value, '/') || strcmp(stem, value) != 0 || stat(value, &found) == 0;
+}
+
+/* Tells the reader, by an option, which views are columns of the one table: every --view NAME=COLUMNS. Returns how many, or -1
+ * after a failure. */
+static int add_view_columns(cli_session *session, int first, cli_text *options)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *value;
+    const char *rest;
+    cli_text list = {0};
+    int count = 0;
+    int files = 0;
+
+    for (int i = 0; (value = cli_value_at(arguments, "view", i)) != NULL; i++) {
+        if (split_named(value, &rest) == 0) { /* list_views says what is wrong with it */
+            free(list.bytes);
+            return 0;
+        }
+        if (names_file(rest)) {
+            files++;
+            continue;
+        }
+        cli_text_printf(&list, "%s%s", count++ ? ";" : "", value);
+    }
+    if (count > 0 && (files > 0 || arguments->operand_count - first != 1)) {
+        cli_fail(session,
+                 "--view NAME=COLUMNS divides the columns of one table, but %s; give one table, or --view "
+                 "NAME=FILE for each view",
+                 files > 0                              ? "another --view names a file"
+                 : arguments->operand_count - first > 1 ? "several are given"
+                                                        : "none is given");
+        count = -1;
+    } else if (count > 0) {
+        cli_text_option(options, "view_columns", list.bytes);
+    }
+    free(list.bytes);
+    return count;
+}
+
+static kfe_status list_views(cli_session *session, int first, int with_files, view_list *out)
 {
     const cli_arguments *arguments = &session->arguments;
     const char *value;
@@ -50,12 +97,14 @@ static kfe_status list_views(cli_session *session, int first, view_list *out)
         view_file *added = &out->items[out->count++];
         *added = (view_file){.path = arguments->operands[i]};
     }
-    for (int i = 0; (value = cli_value_at(arguments, "view", i)) != NULL; i++) {
+    for (int i = 0; with_files && (value = cli_value_at(arguments, "view", i)) != NULL; i++) {
         view_file *added = &out->items[out->count];
         *added = (view_file){.named = 1};
         size_t length = split_named(value, &added->path);
         if (length == 0)
-            return cli_fail(session, "--view takes NAME=FILE, such as --view sound=sound.csv, not '%s'",
+            return cli_fail(session,
+                            "--view takes NAME=FILE, such as --view sound=sound.csv, or columns of one "
+                            "table, such as --view sound=3-8, not '%s'",
                             value);
         memcpy(added->name, value, length);
         out->named = 1;
@@ -174,15 +223,21 @@ kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model
     view_list views = {0};
     cli_text all_options = {0};
     kfe_status status = KFE_OK;
+    int column_views = 0;
 
     *out = NULL;
-    CLI_TRY(list_views(session, first, &views));
+    cli_text_add(&all_options, options ? options : "");
+    column_views = add_view_columns(session, first, &all_options);
+    if (column_views < 0) {
+        free(all_options.bytes);
+        return KFE_EINVAL;
+    }
+    CLI_TRY(list_views(session, first, column_views == 0, &views));
     if (views.count == 0) {
         status = cli_fail(session, "%s needs a data file ('-' is standard input); usage: kfe %s %s",
                           session->command->name, session->command->name, session->command->operands);
         goto cleanup;
     }
-    cli_text_add(&all_options, options ? options : "");
     cli_options_of(&session->arguments, CLI_READING, &all_options);
     CLI_TRY(read_views(session, &views, model, cli_text_string(&all_options), out));
 cleanup:
@@ -237,6 +292,16 @@ static void print_target(const kfe_data *data)
     }
 }
 
+/* Whether several views can only be columns of the one file that is named. */
+static int columns_of_one_table(const cli_arguments *arguments, int first)
+{
+    const char *value = cli_value_at(arguments, "view", 0);
+    const char *rest;
+
+    return arguments->operand_count - first == 1 &&
+           (!value || (split_named(value, &rest) && !names_file(rest)));
+}
+
 void cli_print_data(const cli_session *session, int first, const kfe_data *data)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -245,7 +310,9 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
     fputs(cli_shown(first < arguments->operand_count ? arguments->operands[first]
                                                      : kfe_data_view_name(data, 0)),
           stderr);
-    if (views > 1)
+    if (views > 1 && columns_of_one_table(arguments, first))
+        fprintf(stderr, " in %d views", views);
+    else if (views > 1)
         fprintf(stderr, " and %d more", views - 1);
     fprintf(stderr, ": %lld example%s, ", (long long)kfe_data_rows(data),
             kfe_data_rows(data) == 1 ? "" : "s");

@@ -249,6 +249,12 @@ KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const 
  * them: encode new data with kfe_data_encode_for_model, or read it with kfe_data_read_for_model. */
 KFE_API kfe_status kfe_data_encode(kfe_context *ctx, kfe_data *data, int64_t count, const int64_t *columns,
                                    const char *const *texts);
+/* Divides the columns of data with one view into `count` views, given by names and lists of columns: names, prefixes
+ * such as fac_*, numbers from 1 and ranges such as 2-4, separated by commas; a comma inside a name takes a backslash.
+ * Columns are those before kfe_data_encode. A column belongs to one view at most. The model keeps the division, so that new
+ * data is again one table. */
+KFE_API kfe_status kfe_data_divide(kfe_context *ctx, kfe_data *data, int count, const char *const *names,
+                                   const char *const *columns);
 /* Sets groups of rows that cross-validation keeps together: one number per row (copied; NULL: no groups). Rows of a group
  * are never in the training and in the test part of the same split. */
 KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const int64_t *groups);
@@ -508,6 +514,9 @@ KFE_API int64_t kfe_model_source_cols(const kfe_model *model, int view);
  * and *out = NULL if the column does not exist or is not encoded. */
 KFE_API int64_t kfe_model_categories(const kfe_model *model, int view, int64_t column,
                                      const char *const **out);
+/* Of a model whose views are columns of one table (kfe_data_divide): the number of columns of that table, and the view of each,
+ * -1 for none, which belong to the model. 0, and NULL, for other models. */
+KFE_API int64_t kfe_model_division(const kfe_model *model, const int32_t **view_of);
 /* The scaling of a view's columns, (x - shift) * factor: kfe_model_cols numbers each, which belong to the model. NULL:
  * nothing is subtracted or multiplied. Returns 0 if `view` is out of range, otherwise 1. */
 KFE_API int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor);

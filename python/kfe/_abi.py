@@ -145,6 +145,7 @@ PROTOTYPES = {
     "kfe_cross_validate": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT,
                            OUT),
     "kfe_compare": (c_int, c_void_p, c_int, OUT, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT),
+    "kfe_data_divide": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), POINTER(c_char_p)),
     "kfe_data_encode": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_encode_for_model": (c_int, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_set_groups": (c_int, c_void_p, c_void_p, c_void_p),

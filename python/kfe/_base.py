@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _tables as tables
-from ._columns import divide_columns
+from ._columns import note_division
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._encode import split_texts
@@ -128,7 +128,10 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if getattr(self, "views", None) is not None:
             if is_views(X):
                 raise ValueError("views= divides the columns of one table, but X is several; give one of them")
-            return divide_columns(self, validate(self, X, reset=reset), reset)
+            table = validate(self, X, reset=reset)
+            if reset:
+                note_division(self, table)
+            return table
         if is_views(X):
             return check_views(self, X, reset)
         if reset:
@@ -149,10 +152,12 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             y, is_real = validate_target(context, self, X, y)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
-        if isinstance(X, (np.ndarray,)) and hasattr(self, "feature_names_in_"):
+        if not isinstance(X, (dict, list)) and hasattr(self, "feature_names_in_"):
             data.set_column_names(self.feature_names_in_)
         if texts is not None and len(texts.columns):
             data.encode(texts, None if reset else self._model)
+        if reset and getattr(self, "views", None) is not None:
+            data.divide(self._view_places)
         if reset and check_missing(self.missing) != "error":
             data.set_missing(check_missing(self.missing))
         if task == TASK_REAL:

@@ -51,19 +51,12 @@ def find_columns(views: Any, count: int, names: np.ndarray | None) -> dict[str, 
     return found
 
 
-def divide_columns(estimator, table: Any, reset: bool) -> dict[str, Any]:
-    """Divides one validated table into its views."""
+def note_division(estimator, table: Any) -> None:
+    """Finds the columns of each view in a validated table; the library divides it."""
     if is_precomputed(estimator.kernel):
         raise ValueError("views= divides columns of a table, which a kernel matrix does not have; give one matrix for each view")
     names = getattr(estimator, "feature_names_in_", None)
-    if reset:
-        found = find_columns(estimator.views, table.shape[1], names)
-        estimator.view_columns_ = {view: len(columns) for view, columns in found.items()}
-        estimator.view_feature_names_in_ = {} if names is None else {view: names[columns] for view, columns in found.items()}
-        estimator._view_places = found
-    return {view: _take(table, columns) for view, columns in estimator._view_places.items()}
-
-
-def _take(table: Any, columns: np.ndarray) -> Any:
-    part = table[:, columns]
-    return np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part.tocsr()
+    found = {view: np.unique(columns) for view, columns in find_columns(estimator.views, table.shape[1], names).items()}
+    estimator.view_columns_ = {view: len(columns) for view, columns in found.items()}
+    estimator.view_feature_names_in_ = {} if names is None else {view: names[columns] for view, columns in found.items()}
+    estimator._view_places = found

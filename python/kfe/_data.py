@@ -61,6 +61,12 @@ class Data:
         function = lib.kfe_data_encode if model is None else lib.kfe_data_encode_for_model
         self.context.quick(function, *target, len(texts.columns), texts.columns.ctypes.data, addresses.ctypes.data)
 
+    def divide(self, views: dict[str, np.ndarray]) -> None:
+        """Makes views of groups of columns, given by number. The library does the same for new data of the model."""
+        names = (c_char_p * len(views))(*(str(view).encode() for view in views))
+        lists = (c_char_p * len(views))(*(",".join(str(column + 1) for column in columns).encode() for columns in views.values()))
+        self.context.quick(lib.kfe_data_divide, self.pointer, len(views), names, lists)
+
     def set_missing(self, fill: str) -> None:
         """Treats NaNs as missing values, which every fit fills."""
         self.context.quick(lib.kfe_data_set_missing, self.pointer, fill.encode())

@@ -109,14 +109,34 @@ def _kernel(told: dict[str, Any], functions: dict[str, Callable]) -> Any:
     return first if len(told["views"]) == 1 or callable(first) else by_view  # a function applies to all views
 
 
+def _view_places(told: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The columns of each view of a model whose views are columns of one table."""
+    view_of = np.array(told["division"]["views"])
+    return {view["name"]: np.flatnonzero(view_of == number + 1) for number, view in enumerate(told["views"])}
+
+
+def _encoded_columns(told: dict[str, Any]) -> dict[Any, int]:
+    """Columns of categories: the number of each in the table, by name or (without names) by number."""
+    places = _view_places(told) if "division" in told else {}
+    found = {}
+    for view in told["views"]:
+        for row in view.get("encoded", ()):
+            place = row["column"] - 1
+            place = int(places[view["name"]][place]) if places else place
+            found[row.get("name", place)] = place
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
 def _parameters(entry: Entry, told: dict[str, Any], functions: dict[str, Callable]) -> dict[str, Any]:
     """Constructor arguments from a model's description."""
     found = {python_name(name): value for name, value in _values(entry.params, told["parameters"]).items()}
     found["scale"] = told["views"][0]["scale"]
     found["missing"] = told["views"][0]["missing"].replace("-", "_")
-    encoded = told["views"][0].get("encoded") if len(told["views"]) == 1 else None
-    if encoded:
-        found["encode"] = [row.get("name", row["column"] - 1) for row in encoded]
+    encoded = _encoded_columns(told)
+    if encoded and (len(told["views"]) == 1 or "division" in told):
+        found["encode"] = list(encoded)
+    if "division" in told:
+        found["views"] = {view: places.tolist() for view, places in _view_places(told).items()}
     if told.get("kernels"):
         found["kernel"] = _kernel(told, functions)
     if told["task"] == "real":
@@ -145,29 +165,43 @@ def from_model(model: Model, labels: np.ndarray | None = None) -> Extractor:
     found = _parameters(entry, told, model.kernels)
     estimator = made(**{name: value for name, value in found.items() if name in known})
     estimator._model = model
-    _remember_columns(estimator, model, told["views"])
+    _remember_columns(estimator, model, told)
     if model.task == TASK_CLASSES:
         estimator.classes_ = np.unique(class_labels(model.class_names)) if labels is None else labels
     estimator._publish()
     return estimator
 
 
-def _remember_columns(estimator: Extractor, model: Model, told: list[dict[str, Any]]) -> None:
-    views = [view["name"] for view in told]
+def _remember_columns(estimator: Extractor, model: Model, told: dict[str, Any]) -> None:
+    views = [view["name"] for view in told["views"]]
+    estimator._encoded_columns = list(_encoded_columns(told).values())
     columns, names = model.view_columns, [model.column_names(view) for view in range(len(views))]
     estimator.n_features_in_ = sum(columns)
-    if len(views) > 1:
+    if "division" in told:
+        _remember_division(estimator, told)
+    elif len(views) > 1:
         estimator.view_columns_ = dict(zip(views, columns))
         estimator.view_feature_names_in_ = {view: found for view, found in zip(views, names) if found is not None}
-    elif told[0].get("encoded"):
-        _remember_categories(estimator, model, told[0]["encoded"], names[0])
+    elif estimator._encoded_columns:
+        _remember_categories(estimator, model, told["views"][0]["encoded"], names[0])
     elif names[0] is not None:
         estimator.feature_names_in_ = names[0]
 
 
+def _remember_division(estimator: Extractor, told: dict[str, Any]) -> None:
+    """The one table that the views are columns of."""
+    names, places = told["division"].get("column_names"), _view_places(told)
+    estimator._view_places = places
+    estimator.n_features_in_ = len(told["division"]["views"])
+    estimator.view_columns_ = {view: len(columns) for view, columns in places.items()}
+    estimator.view_feature_names_in_ = {}
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator.view_feature_names_in_ = {view: estimator.feature_names_in_[columns] for view, columns in places.items()}
+
+
 def _remember_categories(estimator: Extractor, model: Model, encoded: list[dict[str, Any]], names: np.ndarray | None) -> None:
     """The columns of X before the library encodes some of them."""
-    estimator._encoded_columns = [row["column"] - 1 for row in encoded]
     estimator.n_features_in_ = model.source_columns
     if names is None:
         return

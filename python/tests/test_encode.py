@@ -105,3 +105,21 @@ def test_searches_of_the_library_take_categories():
     hand = kfe.cv(kfe.KFDClassifier(**KFD), by_hand(X)[0], y, folds=3)
     assert [split["metrics"] for split in report["splits"]] == [split["metrics"] for split in hand["splits"]]
     assert (report.best_estimator_.predict(X) == kfe.KFDClassifier(**KFD, encode="auto").fit(X, y).predict(X)).all()
+
+
+def test_categories_in_views_of_one_table(tmp_path):
+    X, y = frame()
+    hand = by_hand(X)[0]
+    views = {"left": ["x", "color"], "right": ["size", "z"]}
+    model = kfe.MKLClassifier(kernel="rbf", views=views, encode="auto", n_threads=1).fit(X, y)
+    other = kfe.MKLClassifier(kernel="rbf", n_threads=1).fit({"left": hand[:, :4], "right": hand[:, 4:]}, y)
+    expected = other.transform({"left": hand[:, :4], "right": hand[:, 4:]})
+    np.testing.assert_array_equal(model.transform(X), expected)
+    model.save(tmp_path / "m.kfe")
+    loaded = kfe.load(tmp_path / "m.kfe")
+    np.testing.assert_array_equal(loaded.transform(X), expected)
+    assert loaded.encode == ["color", "size"] and loaded.view_columns_ == {"left": 2, "right": 2}
+    assert loaded.feature_names_in_.tolist() == ["x", "color", "size", "z"]
+    np.testing.assert_array_equal(clone(loaded).fit(X, y).transform(X).shape, expected.shape)
+    with pytest.raises(ValueError, match="column 2 is in the views 'left' and 'right'"):
+        kfe.MKLClassifier(views={"left": [0, 1], "right": [1, 3]}, encode="auto").fit(X, y)

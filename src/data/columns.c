@@ -10,7 +10,7 @@
 #include "core/wording.h"
 
 /* Marks a number or a range; returns 0 if the item is neither. */
-static int mark_range(const kfe_i_columns *columns, const char *item, unsigned char *marks)
+static int mark_range(const kfe_i_column_list *columns, const char *item, unsigned char *marks)
 {
     long long first = 0;
     long long last = 0;
@@ -29,7 +29,7 @@ static int mark_range(const kfe_i_columns *columns, const char *item, unsigned c
 }
 
 /* Marks the columns of that name, or of that prefix; returns 0 if there is none. */
-static int mark_names(const kfe_i_columns *columns, const char *item, unsigned char *marks)
+static int mark_names(const kfe_i_column_list *columns, const char *item, unsigned char *marks)
 {
     size_t length = strlen(item);
     int prefix = length > 1 && item[length - 1] == '*';
@@ -45,11 +45,11 @@ static int mark_names(const kfe_i_columns *columns, const char *item, unsigned c
 
 static const char *name_at(const void *list, int index)
 {
-    const kfe_i_columns *columns = list;
+    const kfe_i_column_list *columns = list;
     return index < columns->count ? columns->names[index] : NULL;
 }
 
-static kfe_status refuse_item(kfe_context *ctx, const kfe_i_columns *columns, const char *item)
+static kfe_status refuse_item(kfe_context *ctx, const kfe_i_column_list *columns, const char *item)
 {
     char suggestion[128] = "";
     char parameter[KFE_WORDING_TEXT];
@@ -81,7 +81,7 @@ static kfe_status next_item(kfe_context *ctx, const char **list, char **item)
     return kfe_i_text_take(&text, item);
 }
 
-kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_columns *columns, const char *list,
+kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_column_list *columns, const char *list,
                               unsigned char *marks)
 {
     kfe_status status = KFE_OK;
@@ -99,7 +99,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_columns *columns, const char *item, int64_t *out)
+kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_column_list *columns, const char *item,
+                              int64_t *out)
 {
     kfe_status status = KFE_OK;
     unsigned char *marks = NULL;

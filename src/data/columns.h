@@ -6,18 +6,19 @@
 #include "core/context.h"
 
 /* The columns that a list may name. */
-typedef struct kfe_i_columns {
+typedef struct kfe_i_column_list {
     const char *parameter; /* that holds the list, for messages: "drop" */
     const char *file;      /* for messages */
     int64_t count;
     char *const *names; /* one per column; NULL: none */
-} kfe_i_columns;
+} kfe_i_column_list;
 
 /* Sets the marks, one per column, of all columns that the list names: names, prefixes such as fac_*, numbers from 1 and
  * ranges such as 2-4, separated by commas; a comma inside a name takes a backslash. Fails for an item that names none. */
-kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_columns *columns, const char *list,
+kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_column_list *columns, const char *list,
                               unsigned char *marks);
 /* The first column that the list names. */
-kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_columns *columns, const char *item, int64_t *out);
+kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_column_list *columns, const char *item,
+                              int64_t *out);
 
 #endif

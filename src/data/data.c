@@ -83,8 +83,23 @@ void kfe_data_free(kfe_data *data)
     kfe_i_free(data->ctx, data->id_name);
     kfe_i_table_free(&data->ids);
     kfe_i_data_free_protocol(data);
+    kfe_i_division_free(&data->division);
     kfe_i_free(data->ctx, data->views);
     kfe_i_free(data->ctx, data);
+}
+
+void kfe_i_data_swap_views(kfe_data *a, kfe_data *b)
+{
+    kfe_i_view *views = a->views;
+    kfe_i_division division = a->division;
+    int count = a->view_count;
+
+    a->views = b->views;
+    a->division = b->division;
+    a->view_count = b->view_count;
+    b->views = views;
+    b->division = division;
+    b->view_count = count;
 }
 
 void kfe_matrix_free(kfe_matrix *matrix)

@@ -3,6 +3,7 @@
 #ifndef KFE_DATA_DATA_H
 #define KFE_DATA_DATA_H
 
+#include "data/divide.h"
 #include "data/fill.h"
 #include "data/table.h"
 #include "data/target.h"
@@ -27,6 +28,8 @@ struct kfe_data {
     kfe_context *ctx;
     int view_count;
     kfe_i_view *views;
+    kfe_i_division division; /* of the one table that the views are columns of; no columns: none */
+    kfe_data *divided;       /* of arranged data (model/arrange.h): owns the views; NULL: nothing */
     kfe_i_target target;
     char *target_name;         /* the header of the label column, or NULL */
     kfe_i_table ids;           /* strings that name the rows in outputs; no rows: none */
@@ -48,6 +51,10 @@ const char *kfe_i_view_shown(const kfe_i_view *view);
 /* Gives `to` the name and path of `from`. */
 kfe_status kfe_i_view_copy_name(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to);
 
+/* Takes the NaNs of a dense view for gaps and fills them in, as kfe_data_set_missing does. */
+kfe_status kfe_i_view_set_missing(kfe_context *ctx, kfe_i_fill kind, kfe_i_view *view);
+/* Exchanges the views and the division of two data sets. */
+void kfe_i_data_swap_views(kfe_data *a, kfe_data *b);
 /* Gives `to`, whose table has as many columns, the names of the columns of `from` and their encoding. */
 kfe_status kfe_i_view_copy_columns(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to);
 

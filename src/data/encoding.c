@@ -18,14 +18,18 @@ static void free_words(kfe_context *ctx, int64_t count, char **words)
     kfe_i_free(ctx, words);
 }
 
+void kfe_i_categories_free(kfe_context *ctx, kfe_i_categories *column)
+{
+    kfe_i_free(ctx, column->name);
+    free_words(ctx, column->count, column->words);
+}
+
 void kfe_i_encoding_free(kfe_i_encoding *encoding)
 {
     kfe_context *ctx = encoding->ctx;
 
-    for (int64_t e = 0; encoding->columns && e < encoding->count; e++) {
-        kfe_i_free(ctx, encoding->columns[e].name);
-        free_words(ctx, encoding->columns[e].count, encoding->columns[e].words);
-    }
+    for (int64_t e = 0; encoding->columns && e < encoding->count; e++)
+        kfe_i_categories_free(ctx, &encoding->columns[e]);
     if (ctx)
         kfe_i_free(ctx, encoding->columns);
     memset(encoding, 0, sizeof *encoding);
@@ -49,7 +53,7 @@ cleanup:
     return status;
 }
 
-static kfe_status copy_categories(kfe_context *ctx, const kfe_i_categories *from, kfe_i_categories *out)
+kfe_status kfe_i_categories_copy(kfe_context *ctx, const kfe_i_categories *from, kfe_i_categories *out)
 {
     kfe_status status = KFE_OK;
 
@@ -73,7 +77,7 @@ kfe_status kfe_i_encoding_copy(kfe_context *ctx, const kfe_i_encoding *from, kfe
         return KFE_OK;
     KFE_TRY(begin_encoding(ctx, from->count, out));
     for (int64_t e = 0; e < from->count; e++)
-        KFE_TRY(copy_categories(ctx, &from->columns[e], &out->columns[e]));
+        KFE_TRY(kfe_i_categories_copy(ctx, &from->columns[e], &out->columns[e]));
 cleanup:
     if (status != KFE_OK)
         kfe_i_encoding_free(out);

@@ -53,6 +53,8 @@ kfe_status kfe_i_encoding_apply(kfe_context *ctx, const kfe_i_encoding *encoding
                                 const kfe_i_text_column *texts, const kfe_i_named_table *source);
 kfe_status kfe_i_encoding_copy(kfe_context *ctx, const kfe_i_encoding *from, kfe_i_encoding *out);
 void kfe_i_encoding_free(kfe_i_encoding *encoding);
+kfe_status kfe_i_categories_copy(kfe_context *ctx, const kfe_i_categories *from, kfe_i_categories *out);
+void kfe_i_categories_free(kfe_context *ctx, kfe_i_categories *column);
 
 /* The number of columns before encoding, of a table that has `cols` columns after it. */
 int64_t kfe_i_encoding_source_cols(const kfe_i_encoding *encoding, int64_t cols);

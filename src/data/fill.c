@@ -92,6 +92,20 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_gaps_copy(kfe_context *ctx, const kfe_i_gaps *gaps, int64_t rows, kfe_i_gaps *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *all = NULL;
+
+    KFE_ALLOC(ctx, all, rows);
+    for (int64_t i = 0; i < rows; i++)
+        all[i] = i;
+    KFE_TRY(kfe_i_gaps_gather(ctx, gaps, all, rows, out));
+cleanup:
+    kfe_i_free(ctx, all);
+    return status;
+}
+
 void kfe_i_gaps_free(kfe_i_gaps *gaps)
 {
     if (gaps->ctx) {
@@ -214,9 +228,8 @@ int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table)
 
 /* ---- with a scaling ---- */
 
-/* A copy of the table with NaN in its gaps. */
-static kfe_status open_gaps(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
-                            kfe_i_table *out)
+kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
+                           kfe_i_table *out)
 {
     kfe_status status = kfe_i_table_copy(ctx, table, out);
 
@@ -240,7 +253,7 @@ kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, cons
     if (gaps->fill == KFE_FILL_NONE)
         return kfe_i_scaler_learn(ctx, kind, table, out);
     KFE_ALLOC(ctx, fill, table->cols);
-    KFE_TRY(open_gaps(ctx, table, gaps, &filled));
+    KFE_TRY(kfe_i_gaps_open(ctx, table, gaps, &filled));
     KFE_TRY(kfe_i_fill_learn(ctx, gaps, &filled, fill, &empty));
     kfe_i_fill_nans(fill, &filled);
     KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));
@@ -265,7 +278,7 @@ kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler,
     if (table->cols != scaler->cols)
         KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but what to fill in was learned on %lld",
                  (long long)table->cols, (long long)scaler->cols);
-    KFE_TRY(open_gaps(ctx, table, gaps, &filled));
+    KFE_TRY(kfe_i_gaps_open(ctx, table, gaps, &filled));
     kfe_i_fill_nans(scaler->fill, &filled);
     KFE_TRY(kfe_i_scaler_apply(ctx, scaler, &filled, out));
     if (!out->owned) { /* nothing is scaled: the copy is the result */

@@ -32,6 +32,7 @@ kfe_status kfe_i_gaps_find(kfe_context *ctx, const kfe_i_table *table, kfe_i_fil
                            const kfe_i_encoding *encoding, kfe_i_gaps *out);
 kfe_status kfe_i_gaps_gather(kfe_context *ctx, const kfe_i_gaps *gaps, const int64_t *index, int64_t count,
                              kfe_i_gaps *out);
+kfe_status kfe_i_gaps_copy(kfe_context *ctx, const kfe_i_gaps *gaps, int64_t rows, kfe_i_gaps *out);
 void kfe_i_gaps_free(kfe_i_gaps *gaps);
 
 /* What to fill into each column, fill[cols], learned from the values that are not NaN. 0 for a column without any; the first of them
@@ -41,6 +42,10 @@ kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_
                             int64_t *empty);
 /* Replaces the NaNs of a dense table. Returns how many. */
 int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table);
+
+/* A copy of the table with NaN in its gaps. */
+kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
+                           kfe_i_table *out);
 
 /* Learns what to fill in and the scaling of a view; `gaps` are those of the table. */
 kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,

@@ -31,7 +31,7 @@ cleanup:
     return status;
 }
 
-static kfe_status set_missing(kfe_context *ctx, kfe_i_fill kind, kfe_i_view *view)
+kfe_status kfe_i_view_set_missing(kfe_context *ctx, kfe_i_fill kind, kfe_i_view *view)
 {
     kfe_status status = KFE_OK;
     kfe_i_gaps gaps = {0};
@@ -58,7 +58,7 @@ kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fi
         KFE_FAIL(ctx, KFE_EINVAL, "missing values are filled with mean, median or most-frequent, not '%s'",
                  fill);
     for (int v = 0; v < data->view_count; v++)
-        KFE_TRY(set_missing(ctx, (kfe_i_fill)kind, &data->views[v]));
+        KFE_TRY(kfe_i_view_set_missing(ctx, (kfe_i_fill)kind, &data->views[v]));
 cleanup:
     return status;
 }

@@ -148,6 +148,65 @@ kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const 
     return gather_variable(ctx, table, index, count, out);
 }
 
+static kfe_status dense_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *columns,
+                                int64_t count, kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_new_dense(ctx, table->rows, count, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < table->rows; i++)
+        for (int64_t j = 0; j < count; j++)
+            out->values[i * out->stride + j] = table->values[i * table->stride + columns[j]];
+    return status;
+}
+
+/* The new number of each column, -1: it is left out. */
+static kfe_status number_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *columns,
+                                 int64_t count, int32_t **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, *out, table->cols);
+    memset(*out, 0xff, (size_t)table->cols * sizeof **out);
+    for (int64_t j = 0; j < count; j++)
+        (*out)[columns[j]] = (int32_t)j;
+cleanup:
+    return status;
+}
+
+static kfe_status csr_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *columns,
+                              int64_t count, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    int32_t *number = NULL;
+    int64_t entries = 0;
+
+    KFE_TRY(number_columns(ctx, table, columns, count, &number));
+    for (int64_t p = 0; p < table->row_start[table->rows]; p++)
+        entries += number[table->columns[p]] >= 0;
+    KFE_TRY(kfe_i_table_new_csr(ctx, table->rows, count, entries, out));
+    entries = 0;
+    for (int64_t i = 0; i < table->rows; i++) {
+        for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++) {
+            if (number[table->columns[p]] < 0)
+                continue;
+            out->columns[entries] = number[table->columns[p]];
+            out->values[entries++] = table->values[p];
+        }
+        out->row_start[i + 1] = entries;
+    }
+cleanup:
+    kfe_i_free(ctx, number);
+    return status;
+}
+
+kfe_status kfe_i_table_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *columns,
+                               int64_t count, kfe_i_table *out)
+{
+    assert(table->kind != KFE_TABLE_TEXT && kfe_i_all_below(columns, count, table->cols));
+    return table->kind == KFE_TABLE_DENSE ? dense_columns(ctx, table, columns, count, out)
+                                          : csr_columns(ctx, table, columns, count, out);
+}
+
 kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;

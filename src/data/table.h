@@ -32,6 +32,9 @@ kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t c
 /* An owned copy of the rows listed. */
 kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const int64_t *index, int64_t count,
                               kfe_i_table *out);
+/* An owned copy of the columns listed, of a dense or csr table; those of a csr table increase. */
+kfe_status kfe_i_table_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *columns,
+                               int64_t count, kfe_i_table *out);
 kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
 /* Row i of a dense or csr table, dense, into row[cols]. */
 void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);

@@ -50,7 +50,7 @@ kfe_status kfe_i_views_check_names(kfe_context *ctx, const kfe_i_view *views, in
         int first = kfe_i_views_find(views, v, views[v].name);
         if (first < 0)
             continue;
-        if (views[v].path && views[first].path)
+        if (views[v].path && views[first].path && strcmp(views[v].path, views[first].path) != 0)
             return kfe_i_fail(ctx, KFE_EINVAL,
                               "%s and %s are both views named '%s'; tell them apart with {view}",
                               views[first].path, views[v].path, views[v].name);
@@ -122,6 +122,7 @@ static kfe_status borrow_view(kfe_context *ctx, const kfe_i_view *from, const ch
     to->table = from->table;
     to->table.owned = 0;
     KFE_TRY(kfe_i_view_copy_columns(ctx, from, to));
+    KFE_TRY(kfe_i_gaps_copy(ctx, &from->gaps, from->table.rows, &to->gaps));
     KFE_TRY(kfe_i_view_copy_name(ctx, from, to));
     if (name) {
         kfe_i_free(ctx, to->name);

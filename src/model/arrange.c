@@ -79,6 +79,23 @@ static kfe_status by_order(kfe_context *ctx, const kfe_model *model, const kfe_d
     return refuse(ctx, model, problem);
 }
 
+/* A division of one table as the model divides it. It owns its views. */
+static kfe_status divide_as_model(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                  kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    const char **names = NULL;
+
+    KFE_ALLOC(ctx, names, model->view_count);
+    for (int v = 0; v < model->view_count; v++)
+        names[v] = model->views[v].name;
+    KFE_TRY(kfe_data_join_views(ctx, 1, &data, NULL, out));
+    KFE_TRY(kfe_i_data_divide(ctx, *out, &model->division, model->view_count, names));
+cleanup:
+    kfe_i_free(ctx, names);
+    return status;
+}
+
 kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out)
 {
     kfe_status status = KFE_OK;
@@ -86,6 +103,11 @@ kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_dat
     *out = *data;
     out->ctx = ctx;
     out->views = NULL;
+    out->divided = NULL;
+    if (model->division.cols > 0 && data->view_count == 1 && data->division.cols == 0) {
+        KFE_TRY(divide_as_model(ctx, model, data, &out->divided));
+        data = out->divided;
+    }
     KFE_ALLOC_ZERO(ctx, out->views, model->view_count);
     out->view_count = model->view_count;
     KFE_TRY(names_decide(model, data) ? by_name(ctx, model, data, out) : by_order(ctx, model, data, out));
@@ -95,7 +117,9 @@ cleanup:
 
 void kfe_i_arrange_free(kfe_data *arranged)
 {
-    if (arranged->ctx)
+    if (arranged->ctx) {
         kfe_i_free(arranged->ctx, arranged->views);
+        kfe_data_free(arranged->divided);
+    }
     memset(arranged, 0, sizeof *arranged);
 }

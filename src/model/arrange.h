@@ -8,6 +8,7 @@
 /*
  * *out is `data` with its views in the model's order. It borrows everything from `data` but the list of views.
  * Views are matched by name, except
+ *   - data of one table is first divided as the training table was, if the views of the model are columns of one table;
  *   - for a model of one view, whose name does not matter;
  *   - if the user named no view and no name is the model's: then the order of the data stays.
  * Free it also after a failure.

@@ -107,6 +107,7 @@ static kfe_status begin_model(kfe_i_fit *job)
     if (job->train->target_name)
         KFE_STRDUP(job->ctx, job->model->label_name, job->train->target_name);
     KFE_TRY(describe_views(job));
+    KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
     KFE_TRY(describe_target(job));
 cleanup:
     return status;

@@ -51,6 +51,7 @@ void kfe_model_free(kfe_model *model)
         kfe_i_free(ctx, model->class_names[i]);
     free_records(model);
     kfe_i_kernel_list_free(&model->kernels);
+    kfe_i_division_free(&model->division);
     kfe_i_free(ctx, model->class_names);
     kfe_i_free(ctx, model->label_name);
     kfe_i_free(ctx, model->views);
@@ -260,6 +261,12 @@ int64_t kfe_model_categories(const kfe_model *model, int view, int64_t column, c
 
     *out = found ? (const char *const *)found->words : NULL;
     return found ? found->count : 0;
+}
+
+int64_t kfe_model_division(const kfe_model *model, const int32_t **view_of)
+{
+    *view_of = model->division.view_of;
+    return model->division.cols;
 }
 
 int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor)

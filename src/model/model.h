@@ -48,6 +48,7 @@ struct kfe_model {
 
     int view_count;
     kfe_i_model_view *views;
+    kfe_i_division division; /* of the one table that the views are columns of; no columns: none */
 
     kfe_i_projector projector; /* linear: coefficients are on columns of the one view; kernels: none */
     kfe_i_kernel_list kernels;

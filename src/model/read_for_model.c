@@ -50,6 +50,12 @@ static void move_labelled_file_last(reading *r)
     }
 }
 
+/* Whether the views of the model are columns of the one file. */
+static int reads_one_table(const reading *r)
+{
+    return r->count == 1 && r->model->view_count >= 1 && r->model->division.cols > 0;
+}
+
 static int takes_strings(const reading *r, int index, int by_name)
 {
     int view = by_name ? kfe_i_model_find_view(r->model, r->files[index].name) : index;
@@ -91,9 +97,10 @@ static void put_columns(const reading *r, kfe_i_text *options)
     int64_t source;
     char number[32];
 
-    if (r->count != r->model->view_count || last->strings)
+    if ((r->count != r->model->view_count && !reads_one_table(r)) || last->strings)
         return;
-    source = kfe_i_encoding_source_cols(&last->encoding, last->cols);
+    source = reads_one_table(r) ? r->model->division.cols
+                                : kfe_i_encoding_source_cols(&last->encoding, last->cols);
     snprintf(number, sizeof number, "%lld", (long long)source);
     put_option(options, "columns", number);
     if (r->label_is_given || column < 1 || column > source)
@@ -172,6 +179,57 @@ cleanup:
     return status;
 }
 
+static kfe_status list_views(const reading *r, const char ***out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(r->ctx, *out, r->model->view_count);
+    for (int v = 0; v < r->model->view_count; v++)
+        (*out)[v] = r->model->views[v].name;
+cleanup:
+    return status;
+}
+
+/* The encoding of the whole table, put together from those of its views. */
+static kfe_status whole_encoding(const reading *r, kfe_i_encoding *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_division *division = &r->model->division;
+
+    *out = (kfe_i_encoding){.ctx = r->ctx};
+    KFE_ALLOC_ZERO(r->ctx, out->columns, division->cols);
+    for (int64_t j = 0; j < division->cols; j++) {
+        int32_t view = division->view_of[j];
+        const kfe_i_categories *found = view < 0 ? NULL
+                                                 : kfe_i_encoding_find(&r->model->views[view].encoding,
+                                                                       kfe_i_division_place(division, j));
+        if (!found)
+            continue;
+        KFE_TRY(kfe_i_categories_copy(r->ctx, found, &out->columns[out->count++]));
+        out->columns[out->count - 1].column = j;
+    }
+cleanup:
+    return status;
+}
+
+/* The columns of the one table that the views of the model are columns of. */
+static kfe_status expected_table(const reading *r, const kfe_i_encoding *whole, kfe_i_expected_view *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_division *division = &r->model->division;
+    char **names = NULL;
+
+    out->count = division->cols;
+    out->encoding = whole;
+    if (!division->names)
+        return KFE_OK;
+    KFE_ALLOC(r->ctx, names, division->cols);
+    memcpy(names, division->names, (size_t)division->cols * sizeof *names);
+    out->names = names;
+cleanup:
+    return status;
+}
+
 /* The name of the first column of strings, or NULL. */
 static const char *string_name(const kfe_model *model)
 {
@@ -188,6 +246,8 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     const char **names = NULL;
     kfe_i_expected_view *views = NULL;
     int fills = model_fills(r->model);
+    kfe_i_encoding whole = {0};
+    const char **view_names = NULL;
     kfe_i_expected expected = {.label_name = r->model->label_name,
                                .keeps_missing =
                                    fills && r->missing != KFE_MISSING_ERROR && r->missing != KFE_MISSING_DROP,
@@ -204,13 +264,23 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     KFE_ALLOC(r->ctx, names, r->count);
     KFE_ALLOC_ZERO(r->ctx, views, r->count);
     expected.views = views;
+    if (reads_one_table(r)) {
+        KFE_TRY(list_views(r, &view_names));
+        KFE_TRY(whole_encoding(r, &whole));
+        expected.division = &r->model->division;
+        expected.view_names = view_names;
+        expected.view_count = r->model->view_count;
+    }
     for (int i = 0; i < r->count; i++) {
-        KFE_TRY(expected_columns(r, i, &views[i]));
+        KFE_TRY(reads_one_table(r) ? expected_table(r, &whole, &views[i])
+                                   : expected_columns(r, i, &views[i]));
         paths[i] = r->files[i].path;
         names[i] = r->files[i].given;
     }
     KFE_TRY(kfe_i_data_read_files(r->ctx, r->count, paths, names, options, &expected, out));
 cleanup:
+    kfe_i_encoding_free(&whole);
+    kfe_i_free(r->ctx, view_names);
     kfe_i_free(r->ctx, paths);
     kfe_i_free(r->ctx, names);
     for (int i = 0; views && i < r->count; i++)
@@ -249,19 +319,27 @@ cleanup:
 kfe_status kfe_data_encode_for_model(kfe_context *ctx, const kfe_model *model, kfe_data *data, int64_t count,
                                      const int64_t *columns, const char *const *texts)
 {
-    const kfe_i_encoding *known = &model->views[0].encoding;
+    kfe_status status = KFE_OK;
+    reading r = {.ctx = ctx, .model = model, .count = 1};
+    int divided = reads_one_table(&r);
+    kfe_i_encoding known = {0};
     kfe_i_given_texts given = {count, columns, texts};
     int64_t cols = kfe_data_cols(data, 0);
-    int same = count == known->count && cols == kfe_model_source_cols(model, 0);
+    int64_t expected = divided ? model->division.cols : kfe_model_source_cols(model, 0);
+    int same;
 
+    KFE_TRY(divided ? whole_encoding(&r, &known)
+                    : kfe_i_encoding_copy(ctx, &model->views[0].encoding, &known));
+    same = count == known.count && cols == expected;
     for (int64_t e = 0; same && e < count; e++)
-        same = columns[e] == known->columns[e].column;
+        same = columns[e] == known.columns[e].column;
     if (!same)
-        return kfe_i_fail(
-            ctx, KFE_EINPUT,
-            "the data has %lld columns, %lld of them text, but the model was fitted on %lld columns, "
-            "%lld of them text; give the same columns",
-            (long long)cols, (long long)count, (long long)kfe_model_source_cols(model, 0),
-            (long long)known->count);
-    return kfe_i_data_encode(ctx, data, &given, known);
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "the data has %lld columns, %lld of them text, but the model was fitted on %lld columns, "
+                 "%lld of them text; give the same columns",
+                 (long long)cols, (long long)count, (long long)expected, (long long)known.count);
+    KFE_TRY(kfe_i_data_encode(ctx, data, &given, &known));
+cleanup:
+    kfe_i_encoding_free(&known);
+    return status;
 }

@@ -171,6 +171,24 @@ static void write_encoding(kfe_i_json *json, const kfe_i_encoding *encoding)
     kfe_i_json_end(json);
 }
 
+static void write_division(kfe_i_json *json, const kfe_i_division *division)
+{
+    if (division->cols == 0)
+        return;
+    kfe_i_json_object(json, "division");
+    kfe_i_json_array(json, "views");
+    for (int64_t j = 0; j < division->cols; j++)
+        kfe_i_json_integer(json, NULL, division->view_of[j] + 1);
+    kfe_i_json_end(json);
+    if (division->names) {
+        kfe_i_json_array(json, "column_names");
+        for (int64_t j = 0; j < division->cols; j++)
+            kfe_i_json_text(json, NULL, division->names[j]);
+        kfe_i_json_end(json);
+    }
+    kfe_i_json_end(json);
+}
+
 static void write_views(kfe_i_json *json, const kfe_model *model)
 {
     kfe_i_json_array(json, "views");
@@ -296,6 +314,7 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     kfe_i_json_text(&json, "task", kfe_i_task_name(model->task));
     write_classes(&json, model);
     write_views(&json, model);
+    write_division(&json, &model->division);
     KFE_TRY(kfe_i_parts_as_json(ctx, model, &json));
     KFE_TRY(write_learner(ctx, &json, model));
     write_records(&json, model);

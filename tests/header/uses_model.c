@@ -142,10 +142,14 @@ cleanup:
     return status;
 }
 
-/* The labels as a column of categories, in training and in new data. */
+/* The labels as a column of categories, and two views of one table, in training and in new data. */
 kfe_status use_categories(kfe_context *ctx, void *user)
 {
     static const int64_t column = 1;
+    static const char *const views[] = {"left", "right"};
+    static const char *const columns[] = {"1-2", "3"};
+    kfe_matrix features = {0};
+    const int32_t *view_of = NULL;
     kfe_status status = KFE_OK;
     const char *const *found = NULL;
     kfe_data *train = NULL;
@@ -157,13 +161,18 @@ kfe_status use_categories(kfe_context *ctx, void *user)
     TRY(wrap_labelled(ctx, &train));
     TRY(wrap_labelled(ctx, &test));
     TRY(CALL(kfe_data_encode)(ctx, train, 1, &column, labels));
-    TRY(kfe_spec_parse(ctx, "pca", NULL, NULL, &spec));
+    TRY(CALL(kfe_data_divide)(ctx, train, 2, views, columns));
+    TRY(kfe_spec_parse(ctx, "kpca", NULL, "linear", &spec));
     TRY(kfe_fit(ctx, spec, train, &model));
+    assert_int_equal(CALL(kfe_model_division)(model, &view_of), COLS);
+    assert_int_equal(view_of[2], 1);
     TRY(CALL(kfe_data_encode_for_model)(ctx, model, test, 1, &column, labels));
-    assert_int_equal(CALL(kfe_model_source_cols)(model, 0), COLS);
+    TRY(kfe_transform(ctx, model, test, &features));
+    assert_int_equal(CALL(kfe_model_source_cols)(model, 0), 2);
     assert_int_equal(CALL(kfe_model_categories)(model, 0, column, &found), 3);
     assert_string_equal(found[2], "c");
 cleanup:
+    kfe_matrix_free(&features);
     kfe_model_free(model);
     kfe_spec_free(spec);
     kfe_data_free(test);

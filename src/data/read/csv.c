@@ -116,6 +116,22 @@ cleanup:
     return status;
 }
 
+/* Where the columns stood in the file. */
+static kfe_status take_fields(kfe_i_csv *csv, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (out->table.kind != KFE_TABLE_DENSE)
+        return KFE_OK;
+    KFE_ALLOC(csv->ctx, out->fields, out->table.cols);
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (csv->dialect.place[j] >= 0 && csv->dialect.place[j] < out->table.cols)
+            out->fields[csv->dialect.place[j]] = j;
+    out->field_count = csv->dialect.fields;
+cleanup:
+    return status;
+}
+
 static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
@@ -135,6 +151,7 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
         csv->values = NULL;
     }
     KFE_TRY(take_names(csv, out));
+    KFE_TRY(take_fields(csv, out));
     KFE_TRY(kfe_i_csv_encode(csv, out));
     if (csv->dialect.id >= 0)
         KFE_TRY(take_ids(csv, &out->ids));

@@ -13,9 +13,9 @@
 #include "data/read/csv.h"
 
 /* The columns of the file, for a parameter that lists some of them. */
-static kfe_i_columns columns_of(const kfe_i_csv *csv, const char *parameter)
+static kfe_i_column_list columns_of(const kfe_i_csv *csv, const char *parameter)
 {
-    return (kfe_i_columns){parameter, csv->block.source->name, csv->dialect.fields, csv->dialect.names};
+    return (kfe_i_column_list){parameter, csv->block.source->name, csv->dialect.fields, csv->dialect.names};
 }
 
 /* ---- row numbers ---- */
@@ -193,7 +193,7 @@ cleanup:
 
 static kfe_status find_id(kfe_i_csv *csv)
 {
-    kfe_i_columns columns = columns_of(csv, "id");
+    kfe_i_column_list columns = columns_of(csv, "id");
 
     csv->dialect.id = -1;
     return csv->settings->id[0] ? kfe_i_columns_find(csv->ctx, &columns, csv->settings->id, &csv->dialect.id)
@@ -204,7 +204,7 @@ static kfe_status find_id(kfe_i_csv *csv)
 static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
 {
     kfe_status status = KFE_OK;
-    kfe_i_columns columns = columns_of(csv, "select");
+    kfe_i_column_list columns = columns_of(csv, "select");
 
     if (csv->settings->select[0]) {
         KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->select, marks));

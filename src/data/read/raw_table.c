@@ -24,6 +24,7 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
         kfe_i_free(raw->ctx, raw->column_names[j]);
     kfe_i_free(raw->ctx, raw->column_names);
     kfe_i_free(raw->ctx, raw->id_name);
+    kfe_i_free(raw->ctx, raw->fields);
     kfe_i_table_free(&raw->ids);
     kfe_i_gaps_free(&raw->gaps);
     kfe_i_encoding_free(&raw->encoding);

@@ -48,6 +48,8 @@ static const kfe_i_param rows[] = {
         "what the examples are: rows of numbers, or one string each"),
     ROW(KFE_TEXT, string_views, "string_views", "",
         "views that hold strings while the others hold numbers, as NAME;NAME"),
+    ROW(KFE_TEXT, view_columns, "view_columns", "",
+        "views that are columns of one table, as NAME=COLUMNS;NAME=COLUMNS, COLUMNS written as for drop"),
     ROW(KFE_INT, columns, "columns", "0", 0, 2147483647,
         "number of columns to expect; 0 takes what is found"),
 };
@@ -410,6 +412,19 @@ static kfe_status refuse_repeated_input(kfe_context *ctx, int count, const char 
     return uses > 1 ? kfe_i_fail(ctx, KFE_EINVAL, "standard input can be read only once") : KFE_OK;
 }
 
+/* Divides the one table, as the user or the model says; `raw` still knows where its columns stood in the file. */
+static kfe_status divide(kfe_context *ctx, const kfe_i_read_settings *settings, const kfe_i_raw_table *raw,
+                         kfe_data *data)
+{
+    const kfe_i_expected *expected = settings->expected;
+
+    if (expected && expected->division && data->view_count == 1)
+        return kfe_i_data_divide(ctx, data, expected->division, expected->view_count, expected->view_names);
+    if (!settings->view_columns[0])
+        return KFE_OK;
+    return kfe_i_divide_as_listed(ctx, settings->view_columns, raw, data);
+}
+
 kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const *paths,
                                  const char *const *names, const char *options,
                                  const kfe_i_expected *expected, kfe_data **out)
@@ -437,6 +452,7 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     move_ids(&raws[0], data);
     KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
+    KFE_TRY(divide(ctx, &settings, &raws[0], data));
     *out = data;
     data = NULL;
 cleanup:

@@ -33,10 +33,13 @@ typedef struct kfe_i_expected_view {
 /* What a model says about new data that is read for it. */
 typedef struct kfe_i_expected {
     const kfe_i_expected_view *views; /* one per file, or NULL */
-    const char *label_name;           /* the header of the label in training, or NULL */
-    int keeps_missing;                /* the model fills in missing values */
-    int encodes;                      /* the model has learned categories */
-    const char *string_name;          /* what the column of strings was called in training; NULL: not known */
+    const kfe_i_division *division;   /* of the one file into the views of the model; NULL: none */
+    const char *const *view_names;    /* of the model; with a division */
+    int view_count;
+    const char *label_name;  /* the header of the label in training, or NULL */
+    int keeps_missing;       /* the model fills in missing values */
+    int encodes;             /* the model has learned categories */
+    const char *string_name; /* what the column of strings was called in training; NULL: not known */
     kfe_task
         task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
 } kfe_i_expected;
@@ -56,7 +59,8 @@ typedef struct kfe_i_read_settings {
     int content;
     char
         string_views[KFE_PARAM_TEXT_SIZE]; /* names, "a;b": those that hold strings whatever `content` says */
-    int64_t columns;                       /* expected number of features: pads libsvm files; 0: as found */
+    char view_columns[KFE_PARAM_TEXT_SIZE]; /* "NAME=COLUMNS;NAME=COLUMNS": views of one table; "": none */
+    int64_t columns;                        /* expected number of features: pads libsvm files; 0: as found */
     int label_is_given, may_have_label, expected_index; /* of one file: see read.c */
     const kfe_i_expected *expected;                     /* NULL: the data is not for a model */
 } kfe_i_read_settings;

@@ -16,6 +16,8 @@ typedef struct kfe_i_raw_table {
     kfe_i_table table;
     char **column_names; /* one per column of the table, or NULL */
     kfe_i_labels labels;
+    int64_t *fields;     /* the column of the file, from 0, of each column before encoding; NULL: the same */
+    int64_t field_count; /* columns of the file; 0: those of the table */
     kfe_i_encoding encoding; /* of text columns, which the table holds as zeros and ones */
     kfe_i_gaps gaps;         /* of values that were filled in */
     kfe_i_table ids;         /* strings that name the rows; no rows: none */
@@ -41,6 +43,10 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw);
  * same examples: a row is dropped from all of them. */
 kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, int count,
                                        const char *const *paths, const kfe_i_read_settings *settings);
+
+/* Divides data of one table by a list "NAME=COLUMNS;NAME=COLUMNS"; `raw` is the table that it was read as. */
+kfe_status kfe_i_divide_as_listed(kfe_context *ctx, const char *list, const kfe_i_raw_table *raw,
+                                  kfe_data *data);
 
 /* Which column of `count` holds the label: 0-based, or -1 for none. `names` may be NULL. */
 kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,

@@ -350,6 +350,7 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
 
     KFE_TRY(check_version(job));
     KFE_TRY(load_views(job));
+    KFE_TRY(kfe_i_load_division(job));
     KFE_TRY(load_texts(job));
     KFE_TRY(load_classes(job));
     KFE_TRY(load_kernels(job));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads the categories of encoded columns, for load.c, and checks that they fit the view. */
+/* Loads what a model knows about columns before they are encoded and divided into views, for load.c, and checks that it fits the
+ * views. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -71,5 +72,73 @@ kfe_status kfe_i_load_encoding(const kfe_i_loading *job, const kfe_i_json_value 
         KFE_TRY(load_column(job, entry, view, &view->encoding.columns[view->encoding.count++]));
     KFE_TRY(check_columns(job, view));
 cleanup:
+    return status;
+}
+
+/* ---- views of one table ---- */
+
+static kfe_status load_view_numbers(const kfe_i_loading *job, const kfe_i_json_value *list,
+                                    kfe_i_division *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (!list || !kfe_i_json_is(list, KFE_JSON_ARRAY) || list->count < 1 || list->count > INT32_MAX)
+        return kfe_i_damaged(job, "division");
+    KFE_ALLOC(job->ctx, out->view_of, list->count);
+    for (const kfe_i_json_value *entry = list->first; entry; entry = entry->next) {
+        int64_t view = kfe_i_json_is(entry, KFE_JSON_INTEGER) ? entry->integer : -1;
+        if (view < 0 || view > job->model->view_count)
+            return kfe_i_damaged(job, "division");
+        out->view_of[out->cols++] = (int32_t)view - 1;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status load_table_names(const kfe_i_loading *job, const kfe_i_json_value *list,
+                                   kfe_i_division *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t column = 0;
+
+    if ((list != NULL) != (job->model->views[0].column_names != NULL))
+        return kfe_i_damaged(job, "division");
+    if (!list)
+        return KFE_OK;
+    if (!kfe_i_json_is(list, KFE_JSON_ARRAY) || list->count != out->cols)
+        return kfe_i_damaged(job, "division");
+    KFE_ALLOC_ZERO(job->ctx, out->names, out->cols);
+    for (const kfe_i_json_value *name = list->first; name; name = name->next) {
+        if (!name->text)
+            return kfe_i_damaged(job, "division");
+        KFE_STRDUP(job->ctx, out->names[column], name->text);
+        column++;
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_load_division(kfe_i_loading *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_division *out = &job->model->division;
+    kfe_i_json_tree tree = {0};
+
+    if (!kfe_i_safetensors_get(&job->file, "division"))
+        return KFE_OK;
+    out->ctx = job->ctx;
+    KFE_TRY(kfe_i_take_json(job, "division", KFE_JSON_OBJECT, &tree));
+    KFE_TRY(load_view_numbers(job, kfe_i_json_get(tree.root, "views"), out));
+    KFE_TRY(load_table_names(job, kfe_i_json_get(tree.root, "column_names"), out));
+    for (int v = 0; v < job->model->view_count; v++) {
+        const kfe_i_model_view *view = &job->model->views[v];
+        if (view->strings || (view->column_names != NULL) != (out->names != NULL) ||
+            kfe_i_encoding_source_cols(&view->encoding, view->cols) != kfe_i_division_count(out, v)) {
+            status = kfe_i_damaged(job, "division");
+            goto cleanup;
+        }
+    }
+cleanup:
+    kfe_i_json_tree_free(&tree);
     return status;
 }

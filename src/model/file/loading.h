@@ -46,6 +46,8 @@ kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const c
 /* The categories of a view; `list` is NULL in files without any. */
 kfe_status kfe_i_load_encoding(const kfe_i_loading *job, const kfe_i_json_value *list,
                                kfe_i_model_view *view);
+/* The division of one table into the views, if the file has one. */
+kfe_status kfe_i_load_division(kfe_i_loading *job);
 /* The localized projector. */
 kfe_status kfe_i_load_local(kfe_i_loading *job);
 /* The classifier or regressor, if the file has one. */

@@ -187,6 +187,25 @@ static kfe_status set_views(kfe_i_safetensors *file, const kfe_model *model)
     return kfe_i_set_json(file, "views", &json);
 }
 
+/* Which view each column of the one table belongs to, from 1; 0: none. */
+static kfe_status set_division(kfe_i_safetensors *file, const kfe_i_division *division)
+{
+    kfe_i_json json;
+
+    if (division->cols == 0)
+        return KFE_OK;
+    kfe_i_json_init(&json, file->ctx, 0);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_array(&json, "views");
+    for (int64_t j = 0; j < division->cols; j++)
+        kfe_i_json_integer(&json, NULL, division->view_of[j] + 1);
+    kfe_i_json_end(&json);
+    if (division->names)
+        add_names(&json, "column_names", division->cols, division->names);
+    kfe_i_json_end(&json);
+    return kfe_i_set_json(file, "division", &json);
+}
+
 static kfe_status add_kernel_entry(kfe_i_json *json, const kfe_i_kernel *kernel)
 {
     kfe_status status = KFE_OK;
@@ -278,6 +297,7 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     if (model->label_name)
         KFE_TRY(kfe_i_safetensors_set(file, "label_name", model->label_name));
     KFE_TRY(set_views(file, model));
+    KFE_TRY(set_division(file, &model->division));
     KFE_TRY(set_classes(file, model));
     KFE_TRY(set_kernels(file, model));
     if (model->learner)
