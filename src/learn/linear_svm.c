@@ -20,6 +20,7 @@
 #include "learn/library_memory.h"
 #include "learn/multiclass.h"
 #include "learn/nodes.h"
+#include "learn/stoppable.h"
 
 _Static_assert(sizeof(kfe_i_node) == sizeof(struct feature_node) &&
                    offsetof(kfe_i_node, value) == offsetof(struct feature_node, value),
@@ -53,12 +54,6 @@ typedef struct linear_job {
     double relative_gradient; /* the largest, relative to that at w = 0 */
     double objective;         /* sum over the problems */
 } linear_job;
-
-/* Silences LIBLINEAR, which prints to standard output; the setting is global to the process. */
-static void print_nothing(const char *text)
-{
-    (void)text;
-}
 
 /* ---- the objective and its gradient ---- */
 
@@ -192,6 +187,22 @@ static void take_weights(linear_job *job, int64_t output, double sign, const dou
         predictor->offset[output] = -sign * w[predictor->dim];
 }
 
+/* LIBLINEAR ends after 1,000 steps, but it does not count those that it rejects. Where rounding decides, it rejects
+ * them without end. */
+enum { MOST_STEPS = 20000 };
+
+typedef struct linear_training {
+    const struct problem *problem;
+    const struct parameter *parameter;
+    struct model *model;
+} linear_training;
+
+static void call_liblinear(void *user)
+{
+    linear_training *training = user;
+    training->model = train(training->problem, training->parameter);
+}
+
 /* Trains on job->problem. LIBLINEAR's weights are for the class of its first label, whose sign they are multiplied by. */
 static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_weight, double negative_weight,
                             int64_t output)
@@ -214,10 +225,13 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
 
     if (complaint)
         return kfe_i_fail(ctx, KFE_EINVAL, "linear-svm: LIBLINEAR rejects the problem: %s", complaint);
+    linear_training training = {.problem = &job->problem, .parameter = &parameter};
     status = kfe_i_liblinear_reserve(ctx, job->problem.l, job->problem.n);
+    if (status == KFE_OK)
+        status = kfe_i_run_stoppable(ctx, "linear-svm", MOST_STEPS, call_liblinear, &training);
     if (status != KFE_OK)
         return status;
-    struct model *model = train(&job->problem, &parameter);
+    struct model *model = training.model;
     double sign = classes && model->label[0] < 0 ? -1 : 1;
     take_weights(job, output, sign, model->w);
     for (int j = 0; j < job->problem.n; j++)
@@ -292,7 +306,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     const linear_settings *s = settings;
     linear_job job = {.settings = s, .predictor = out};
 
-    set_print_string_function(print_nothing);
+    set_print_string_function(kfe_i_stop_if_cancelled); /* for the whole process */
     KFE_TRY(begin_predictor(ctx, features, target, s, out));
     KFE_TRY(kfe_i_nodes_from_table(ctx, features, s->bias, &job.nodes));
     KFE_TRY(check_size(ctx, &job));

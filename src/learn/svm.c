@@ -25,6 +25,7 @@
 #include "learn/library_memory.h"
 #include "learn/multiclass.h"
 #include "learn/nodes.h"
+#include "learn/stoppable.h"
 #include "learn/svm_dual.h"
 
 _Static_assert(sizeof(kfe_i_node) == sizeof(struct svm_node) &&
@@ -73,12 +74,6 @@ typedef struct svm_job {
     const double *values;              /* n × outputs: values of the examples without the offset */
     kfe_i_svm_certificate certificate; /* largest violation; sums of objectives and gaps */
 } svm_job;
-
-/* Silences LIBSVM, which prints to standard output; the setting is global to the process. */
-static void print_nothing(const char *text)
-{
-    (void)text;
-}
 
 /* ---- the job ---- */
 
@@ -186,6 +181,17 @@ static kfe_status overflow(kfe_context *ctx)
         "a smaller gamma, or {learner-kernel=rbf}");
 }
 
+typedef struct svm_training {
+    const svm_job *job;
+    struct svm_model *model;
+} svm_training;
+
+static void call_libsvm(void *user)
+{
+    svm_training *training = user;
+    training->model = svm_train(&training->job->problem, &training->job->parameter);
+}
+
 /* Trains on job->problem, whose row r is example[r] (NULL: r). */
 static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *example, int64_t output)
 {
@@ -195,9 +201,12 @@ static kfe_status train_libsvm(kfe_context *ctx, svm_job *job, const int64_t *ex
         return kfe_i_fail(ctx, KFE_EINVAL, "svm: LIBSVM rejects the problem: %s", complaint);
     job->parameter.cache_size = job->settings->cache;
     kfe_status status = kfe_i_libsvm_reserve(ctx, job->problem.l, &job->parameter.cache_size);
+    svm_training training = {.job = job};
+    if (status == KFE_OK)
+        status = kfe_i_run_stoppable(ctx, "svm", INT64_MAX, call_libsvm, &training);
     if (status != KFE_OK)
         return status;
-    struct svm_model *model = svm_train(&job->problem, &job->parameter);
+    struct svm_model *model = training.model;
     int finite = isfinite(model->rho[0]);
     double sign = job->parameter.svm_type == C_SVC && model->label[0] < 0 ? -1 : 1;
     for (int r = 0; r < model->l; r++) {
@@ -262,7 +271,7 @@ cleanup:
 
 static kfe_status train_all(kfe_context *ctx, svm_job *job)
 {
-    svm_set_print_string_function(print_nothing);
+    svm_set_print_string_function(kfe_i_stop_if_cancelled); /* for the whole process */
     if (job->decision == KFE_DECIDE_VALUE)
         return train_real(ctx, job);
     return kfe_i_multiclass_each(ctx, job->target, job->decision, job->class_weights, train_binary, job);

@@ -108,3 +108,11 @@ const char *support_log(void)
     log_text[0] = '\0';
     return taken;
 }
+
+/* A sanitizer asks for this. LIBSVM and LIBLINEAR keep some vectors by plain pointers, which are lost when a fit is
+ * cancelled. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libsvm.so\nleak:liblinear.so\nleak:libstdc++.so\n";
+}

@@ -15,6 +15,7 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "gram/dense/cholesky.h"
 
 static kfe_status check_order(kfe_context *ctx, int64_t n)
 {
@@ -27,6 +28,9 @@ static kfe_status check_order(kfe_context *ctx, int64_t n)
 /* Problems up to this order run on one thread: several threads would wait for each other longer than they work, and
  * far longer on a busy machine. */
 enum { SERIAL_ORDER = 512 };
+
+/* From here on one call of LAPACK may take half a second on one core. */
+enum { STOPPABLE_ORDER = 2000 };
 
 static int enter_order(int64_t n)
 {
@@ -58,19 +62,32 @@ static kfe_status not_definite(kfe_context *ctx, const char *what)
         what);
 }
 
+/* A small matrix in one call of LAPACK, a large one in pieces, so that the user can stop it. */
+static kfe_status factorise(kfe_context *ctx, int64_t n, double *a, const char *what)
+{
+    kfe_status status = KFE_OK;
+    int definite = 0;
+
+    if (n > STOPPABLE_ORDER) {
+        status = kfe_i_factorise(ctx, n, a, &definite);
+    } else {
+        int saved = enter_order(n);
+        /* column-major "upper" is row-major lower */
+        definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) == 0;
+        leave_order(saved);
+    }
+    return status == KFE_OK && !definite ? not_definite(ctx, what) : status;
+}
+
 kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *what)
 {
     kfe_status status = check_order(ctx, n);
 
     assert(n >= 0);
+    if (status == KFE_OK)
+        status = factorise(ctx, n, a, what);
     if (status != KFE_OK)
         return status;
-    int saved = enter_order(n);
-    /* column-major "upper" is row-major lower */
-    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n);
-    leave_order(saved);
-    if (info != 0)
-        return not_definite(ctx, what);
     for (int64_t i = 0; i < n; i++)
         memset(a + i * n + i + 1, 0, (size_t)(n - i - 1) * sizeof *a);
     return KFE_OK;
@@ -119,10 +136,10 @@ kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t 
     kfe_status status = check_order(ctx, n);
 
     assert(n >= 0 && k >= 0);
+    if (status == KFE_OK)
+        status = factorise(ctx, n, a, what);
     if (status != KFE_OK)
         return status;
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) != 0)
-        return not_definite(ctx, what);
     kfe_i_solve_cholesky(n, a, k, b);
     return KFE_OK;
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "gram/dense/cholesky.h"
 #include "gram/solve/precondition.h"
 
 enum { MOST_PANEL_ROWS = 256, PANEL_ENTRIES = 1 << 22, TRIES = 4 };
@@ -140,7 +141,7 @@ static kfe_status factorise(const kfe_i_gram *gram, double ridge, kfe_i_single_f
     for (int attempt = 0; attempt < TRIES && !*definite; attempt++) {
         KFE_TRY(fill(gram, ridge, f));
         KFE_TRY(kfe_i_checkpoint(f->ctx, "factorising the kernel matrix", 0, 0));
-        *definite = LAPACKE_spftrf_work(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)f->n, f->values) == 0;
+        KFE_TRY(kfe_i_factorise_packed(f->ctx, f->n, f->values, definite));
         if (!*definite)
             f->shift = SHIFT_GROWTH * fmax(f->shift, rounding);
     }

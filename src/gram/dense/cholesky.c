@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cholesky factorisations in pieces, for linalg.c (double precision) and the preconditioners (single precision).
+ *
+ * Right-looking, by panels of PANEL columns. For the row-major lower triangle of a matrix that is cut at a panel into
+ *     A11
+ *     A21  A22
+ * a step replaces A11 by its factor L11, A21 by L21 = A21 L11⁻ᵀ, and A22 by A22 − L21 L21ᵀ. The last of these takes
+ * nearly all the time; it is done by strips of rows, and after each strip the cancel callback is asked. */
+#include "gram/dense/cholesky.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+#include "core/memory.h"
+
+/* A strip of a matrix of order 20,000 takes 512 · 512 · 20,000 multiplications, about a third of a second on one core. */
+enum { PANEL = 512, DEPTH = 2048 };
+
+static const char stage[] = "factorising a matrix";
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- double precision ---- */
+
+/* Rows [row, row + height) of the trailing matrix. `panel`: L21, whose first row belongs to row 0 of `trailing`. */
+static void update_strip(int64_t width, int64_t row, int64_t rows, const double *panel, double *trailing,
+                         blasint ld)
+{
+    int64_t height = smaller(PANEL, rows - row);
+    const double *strip = panel + row * ld;
+    double *out = trailing + row * ld;
+
+    if (row > 0)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width,
+                    -1, strip, ld, panel, ld, 1, out, ld);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1, strip, ld, 1,
+                out + row, ld);
+}
+
+kfe_status kfe_i_factorise(kfe_context *ctx, int64_t n, double *a, int *definite)
+{
+    kfe_status status = KFE_OK;
+    blasint ld = (blasint)n;
+
+    *definite = 1;
+    for (int64_t first = 0; first < n && *definite; first += PANEL) {
+        int64_t width = smaller(PANEL, n - first), rest = n - first - width;
+        double *corner = a + first * n + first, *panel = corner + width * n, *trailing = panel + width;
+
+        /* column-major "upper" is row-major lower */
+        *definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, corner, (lapack_int)n) == 0;
+        if (!*definite || rest == 0)
+            break;
+        cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest,
+                    (blasint)width, 1, corner, ld, panel, ld);
+        for (int64_t row = 0; row < rest; row += PANEL) {
+            update_strip(width, row, rest, panel, trailing, ld);
+            KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* ---- single precision, packed ---- */
+
+/* The packed form keeps three parts of the lower triangle in one rectangle of n + 1 (n even) or n rows, here called
+ * column-major: the lower triangle A11 of order n1 = ⌈n/2⌉, below it A21, and above it the transpose of A22, an upper
+ * triangle of order n2 = ⌊n/2⌋. */
+typedef struct packed {
+    int64_t n1, n2;
+    blasint ld;
+    float *a11, *a21, *a22;
+} packed;
+
+static packed unpack(int64_t n, float *a)
+{
+    int64_t half = n / 2, ld = n % 2 ? n : n + 1;
+
+    if (n % 2)
+        return (packed){
+            .n1 = n - half, .n2 = half, .ld = (blasint)ld, .a11 = a, .a21 = a + n - half, .a22 = a + n};
+    return (packed){.n1 = half, .n2 = half, .ld = (blasint)ld, .a11 = a + 1, .a21 = a + half + 1, .a22 = a};
+}
+
+/* Column-major; `rows` × width panel below the corner, and the lower triangle to its right. */
+static void update_lower(int64_t width, int64_t row, int64_t rows, const float *panel, float *trailing,
+                         blasint ld)
+{
+    int64_t height = smaller(PANEL, rows - row);
+
+    if (row > 0)
+        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width,
+                    -1, panel + row, ld, panel, ld, 1, trailing + row, ld);
+    cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1, panel + row, ld,
+                1, trailing + row * ld + row, ld);
+}
+
+static kfe_status factorise_lower(kfe_context *ctx, int64_t n, float *a, blasint ld, int *definite)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t first = 0; first < n; first += PANEL) {
+        int64_t width = smaller(PANEL, n - first), rest = n - first - width;
+        float *corner = a + first * ld + first, *panel = corner + width, *trailing = panel + width * ld;
+
+        *definite =
+            LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)width, corner, (lapack_int)ld) == 0;
+        if (!*definite || rest == 0)
+            break;
+        cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest,
+                    (blasint)width, 1, corner, ld, panel, ld);
+        for (int64_t row = 0; row < rest; row += PANEL) {
+            update_lower(width, row, rest, panel, trailing, ld);
+            KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* Row-major, since the upper triangle in column-major order is a lower one in row-major order. */
+static void update_rows(int64_t width, int64_t row, int64_t rows, const float *panel, float *trailing,
+                        blasint ld)
+{
+    int64_t height = smaller(PANEL, rows - row);
+
+    if (row > 0)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width,
+                    -1, panel + row * ld, ld, panel, ld, 1, trailing + row * ld, ld);
+    cblas_ssyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1,
+                panel + row * ld, ld, 1, trailing + row * ld + row, ld);
+}
+
+static kfe_status factorise_upper(kfe_context *ctx, int64_t n, float *a, blasint ld, int *definite)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t first = 0; first < n; first += PANEL) {
+        int64_t width = smaller(PANEL, n - first), rest = n - first - width;
+        float *corner = a + first * ld + first, *panel = corner + width * ld, *trailing = panel + width;
+
+        *definite =
+            LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, corner, (lapack_int)ld) == 0;
+        if (!*definite || rest == 0)
+            break;
+        cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest,
+                    (blasint)width, 1, corner, ld, panel, ld);
+        for (int64_t row = 0; row < rest; row += PANEL) {
+            update_rows(width, row, rest, panel, trailing, ld);
+            KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* Columns [first, first + width) of A21 lose what the columns before them explain. */
+static kfe_status subtract_columns_before(kfe_context *ctx, const packed *p, int64_t first, int64_t width)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t k = 0; k < first; k += DEPTH) {
+        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)p->n2, (blasint)width,
+                    (blasint)smaller(DEPTH, first - k), -1, p->a21 + k * p->ld, p->ld,
+                    p->a11 + k * p->ld + first, p->ld, 1, p->a21 + first * p->ld, p->ld);
+        KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+    }
+cleanup:
+    return status;
+}
+
+/* A21 ← A21 L11⁻ᵀ, panel by panel. */
+static kfe_status solve_below(kfe_context *ctx, const packed *p)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t first = 0; first < p->n1; first += PANEL) {
+        int64_t width = smaller(PANEL, p->n1 - first);
+        KFE_TRY(subtract_columns_before(ctx, p, first, width));
+        cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)p->n2,
+                    (blasint)width, 1, p->a11 + first * p->ld + first, p->ld, p->a21 + first * p->ld, p->ld);
+    }
+cleanup:
+    return status;
+}
+
+/* Columns [first, first + width) of A22, an upper triangle, lose those of A21 A21ᵀ. */
+static kfe_status subtract_square(kfe_context *ctx, const packed *p, int64_t first, int64_t width)
+{
+    kfe_status status = KFE_OK;
+    float *out = p->a22 + first * p->ld;
+
+    for (int64_t k = 0; k < p->n1; k += DEPTH) {
+        blasint depth = (blasint)smaller(DEPTH, p->n1 - k);
+        const float *rows = p->a21 + k * p->ld;
+        if (first > 0)
+            cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)first, (blasint)width, depth, -1,
+                        rows, p->ld, rows + first, p->ld, 1, out, p->ld);
+        cblas_ssyrk(CblasColMajor, CblasUpper, CblasNoTrans, (blasint)width, depth, -1, rows + first, p->ld,
+                    1, out + first, p->ld);
+        KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_factorise_packed(kfe_context *ctx, int64_t n, float *a, int *definite)
+{
+    kfe_status status = KFE_OK;
+    packed p = unpack(n, a);
+
+    *definite = 1;
+    KFE_TRY(factorise_lower(ctx, p.n1, p.a11, p.ld, definite));
+    if (!*definite || p.n2 == 0)
+        goto cleanup;
+    KFE_TRY(solve_below(ctx, &p));
+    for (int64_t first = 0; first < p.n2; first += PANEL)
+        KFE_TRY(subtract_square(ctx, &p, first, smaller(PANEL, p.n2 - first)));
+    KFE_TRY(factorise_upper(ctx, p.n2, p.a22, p.ld, definite));
+cleanup:
+    return status;
+}
