@@ -100,6 +100,16 @@ static void print_choices(const kfe_model *model)
         fprintf(stderr, ", %.0f neighbors", *neighbors);
 }
 
+/* What landmarks cost: a number that the user should see, since it decides how good the approximation is. */
+static void print_landmarks(const kfe_model *model)
+{
+    int64_t count = 0;
+    const double *left = kfe_model_record(model, "landmark-trace-left", &count);
+
+    if (left)
+        fprintf(stderr, ", landmarks leave %.2g%% of the trace", 100 * *left);
+}
+
 static kfe_status print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
                                 double seconds)
 {
@@ -117,6 +127,7 @@ static kfe_status print_summary(const cli_session *session, const kfe_data *trai
             kfe_model_dim(model) == 1 ? "" : "s");
     if (kfe_model_support_size(model) > 0)
         fprintf(stderr, " from %lld support examples", (long long)kfe_model_support_size(model));
+    print_landmarks(model);
     print_choices(model);
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
     return KFE_OK;

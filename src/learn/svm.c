@@ -21,6 +21,7 @@
 
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "gram/form/landmarks.h"
 #include "learn/learner.h"
 #include "learn/library_memory.h"
 #include "learn/multiclass.h"
@@ -474,12 +475,31 @@ cleanup:
 
 /* ---- fitting ---- */
 
+/* The kernel FFᵀ is the linear kernel on the rows of F, which take far less memory than the matrix. */
+static kfe_status nodes_from_landmarks(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_info info = {0};
+    kfe_i_table factor = {0};
+
+    kfe_i_gram_has_landmarks(gram, &info);
+    KFE_TRY(kfe_i_table_new_dense(ctx, gram->size, info.rank, &factor));
+    KFE_TRY(kfe_i_landmark_rows(gram, 0, gram->size, factor.values));
+    KFE_TRY(kfe_i_nodes_from_table(ctx, &factor, 0, &job->nodes));
+    job->parameter.kernel_type = LINEAR;
+cleanup:
+    kfe_i_table_free(&factor);
+    return status;
+}
+
 static kfe_status train_on_gram(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
 
     job->gram = gram;
-    if (job->settings->solver == SOLVER_LIBSVM)
+    if (job->settings->solver == SOLVER_LIBSVM && kfe_i_gram_has_landmarks(gram, NULL))
+        KFE_TRY(nodes_from_landmarks(ctx, job, gram));
+    else if (job->settings->solver == SOLVER_LIBSVM)
         KFE_TRY(kfe_i_nodes_from_gram(ctx, gram, &job->nodes));
     KFE_TRY(train_all(ctx, job));
 cleanup:

@@ -10,7 +10,7 @@
 
 #include "core/param.h"
 #include "data/target.h"
-#include "gram/gram.h"
+#include "gram/landmark/landmark.h"
 #include "learn/predictor.h"
 #include "method/shared/local.h"
 
@@ -18,7 +18,8 @@
 typedef struct kfe_i_problem {
     const kfe_i_gram *gram; /* of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS */
     const kfe_i_target *target;
-    kfe_i_gram_storage storage; /* how the user wants operators stored */
+    kfe_i_gram_storage storage;    /* how the user wants operators stored */
+    kfe_i_landmark_plan landmarks; /* of operators that a method opens; `gram` has them already */
     /* Only for methods flagged KFE_HAS_SYNTHETIC, which need the points, and KFE_HAS_WEIGHTS (kfe_i_problem_kernel). */
     const kfe_i_kernel_list *kernels;
     const kfe_i_table *views;
@@ -90,7 +91,7 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
 
 /* ---- for method files ---- */
 
-/* Opens the operator of one kernel of the problem, its weight included; freed by the caller. */
+/* Opens the operator of one kernel of the problem, its weight and landmarks included; freed by the caller. */
 kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
                                 kfe_i_gram **out);
 

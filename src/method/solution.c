@@ -6,6 +6,7 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "gram/form/landmarks.h"
 #include "method/method.h"
 
 kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
@@ -15,7 +16,14 @@ kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, 
     kfe_i_kernel_list alone = {
         .ctx = ctx, .items = &problem->kernels->items[index], .count = 1, .capacity = 1};
 
-    return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
+    kfe_i_gram *exact = NULL;
+    kfe_status status = KFE_OK;
+
+    if (problem->landmarks.count == 0)
+        return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
+    status = kfe_i_gram_open(ctx, &alone, problem->views, KFE_GRAM_AUTO, &exact);
+    return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, &problem->landmarks, problem->storage, out)
+                            : status;
 }
 
 /* Coefficients whose relative difference is smaller count as equal: above rounding, below any difference in data. */

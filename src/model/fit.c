@@ -186,16 +186,13 @@ cleanup:
     return status;
 }
 
-/* Multiplies the kernels by the factors that the method found, drops those of factor zero, and opens the
- * operator of the new sum. */
-static kfe_status take_kernel_weights(kfe_i_fit *job)
+/* Multiplies the kernels by the factors that the method found, and drops those of factor zero. */
+static void weigh_kernels(kfe_i_fit *job)
 {
     const double *factors = job->solution.kernel_weights;
     kfe_i_kernel_list *list = &job->kernels;
     int64_t kept = 0;
 
-    if (!factors)
-        return KFE_OK;
     for (int64_t m = 0; m < list->count; m++) {
         kfe_i_kernel kernel = list->items[m];
         kernel.common.weight *= factors[m];
@@ -205,7 +202,25 @@ static kfe_status take_kernel_weights(kfe_i_fit *job)
             kfe_i_kernel_free(&kernel);
     }
     list->count = kept;
-    return open_gram(job);
+}
+
+/* Opens the operator of the weighted sum of kernels. With landmarks, the coefficients move onto it. */
+static kfe_status take_kernel_weights(kfe_i_fit *job, const kfe_i_problem *problem)
+{
+    kfe_status status = KFE_OK;
+    double *features = NULL;
+
+    if (!job->solution.kernel_weights)
+        return KFE_OK;
+    if (problem->landmarks.count > 0)
+        KFE_TRY(kfe_i_weighted_features(job->ctx, problem, &job->solution, &features));
+    weigh_kernels(job);
+    KFE_TRY(open_gram(job));
+    if (features)
+        KFE_TRY(kfe_i_approximate_features(job->gram, features, &job->solution));
+cleanup:
+    kfe_i_free(job->ctx, features);
+    return status;
 }
 
 /* A learner of the spec takes precedence over the method's own predictor. */
@@ -230,6 +245,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     const char **names = NULL;
     kfe_i_problem problem = {.target = &job->train->target,
                              .storage = (kfe_i_gram_storage)job->spec->fit.gram,
+                             .landmarks = kfe_i_spec_landmarks(job->spec),
                              .kernels = &job->kernels,
                              .views = job->scaled,
                              .view_count = job->train->view_count};
@@ -248,7 +264,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
         KFE_TRY(kfe_i_landmark_features(job->ctx, job->gram, &job->solution));
     } else {
         KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
-        KFE_TRY(take_kernel_weights(job));
+        KFE_TRY(take_kernel_weights(job, &problem));
         KFE_TRY(take_predictor(job));
     }
 cleanup:

@@ -40,6 +40,48 @@ cleanup:
     return status;
 }
 
+/* out += factor · G̃_m A for kernel m of the problem */
+static kfe_status add_features(kfe_context *ctx, const kfe_i_problem *problem, int64_t m, double factor,
+                               const kfe_i_solution *solution, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t size = problem->target->rows * solution->dim;
+    kfe_i_gram *gram = NULL;
+    double *part = NULL;
+
+    KFE_ALLOC(ctx, part, size);
+    KFE_TRY(kfe_i_problem_kernel(ctx, problem, m, &gram));
+    KFE_TRY(kfe_i_gram_times(gram, solution->coefficients, solution->dim, part));
+    for (int64_t i = 0; i < size; i++)
+        out[i] += factor * part[i];
+cleanup:
+    kfe_i_gram_free(gram);
+    kfe_i_free(ctx, part);
+    return status;
+}
+
+kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_problem *problem, kfe_i_solution *solution,
+                                   double **features)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = problem->target->rows;
+
+    *features = NULL;
+    KFE_TRY(kfe_i_solution_spread(solution, n));
+    KFE_ALLOC_ZERO(ctx, *features, n * solution->dim);
+    for (int64_t m = 0; m < problem->kernels->count; m++)
+        if (solution->kernel_weights[m] > 0)
+            KFE_TRY(add_features(ctx, problem, m, solution->kernel_weights[m], solution, *features));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *features,
+                                      kfe_i_solution *solution)
+{
+    return kfe_i_gram_solve(gram, 0, features, solution->dim, KFE_TOLERANCE, solution->coefficients, NULL);
+}
+
 static int row_is_zero(const kfe_i_solution *solution, int64_t i)
 {
     for (int64_t j = 0; j < solution->dim; j++)

@@ -13,6 +13,19 @@ kfe_status kfe_i_open_landmarks(kfe_context *ctx, const kfe_i_kernel_list *kerne
 /* The solution whose features are the columns of F: features of two examples have the product that the landmark operator
  * gives for them. */
 kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out);
+/*
+ * For methods that weigh the kernels. They work on one landmark operator for each kernel, but the model has one set of
+ * coefficients for the weighted sum of the kernels. So the features that the method found,
+ *
+ *     Φ = Σ_m weight_m G̃_m A,
+ *
+ * are computed first, and then approximated by least squares on the landmark operator of the weighted sum. With all examples as
+ * landmarks they are met exactly.
+ */
+kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_problem *problem, kfe_i_solution *solution,
+                                   double **features);
+kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *features,
+                                      kfe_i_solution *solution);
 /* Rewrites a dual solution on the landmarks, and records what they leave of the trace. Does nothing if the operator has no
  * landmarks. */
 kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution);

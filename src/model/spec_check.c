@@ -106,10 +106,6 @@ static kfe_status check_landmarks(checking *job)
         return MISFIT(job, KFE_MISFIT_KERNEL, KFE_EINVAL,
                       "method %s is linear and has no kernel matrix for {landmarks} to stand for%s%s",
                       method->name, method->instead ? "; use " : "", method->instead ? method->instead : "");
-    if (method->flags & KFE_HAS_WEIGHTS)
-        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
-                      "method %s weighs whole kernel matrices: {landmarks} is not available with it",
-                      method->name);
     return KFE_OK;
 }
 

@@ -79,6 +79,8 @@ static kfe_model *fit(kfe_context *ctx, const job *task, const char *landmarks, 
     kfe_model *model = NULL;
 
     assert_ok(ctx, kfe_spec_parse(ctx, task->method.name, NULL, "rbf:gamma=0.2", &spec));
+    if (task->method.flags & KFE_HAS_WEIGHTS)
+        assert_ok(ctx, kfe_spec_add_kernel(ctx, spec, "rbf:gamma=0.7"));
     tighten(ctx, task->index, spec);
     assert_ok(ctx, kfe_spec_set(ctx, spec, "landmarks", landmarks));
     assert_ok(ctx, kfe_spec_set(ctx, spec, "gram", gram));
@@ -164,18 +166,16 @@ static void run_job(void **state)
     kfe_context_free(ctx);
 }
 
-/* Linear methods have no kernel matrix to approximate; the others that cannot take landmarks say so. */
+/* Linear methods have no kernel matrix to approximate. */
 static void test_refusals(void **state)
 {
     kfe_entry_info method;
     kfe_spec *spec = NULL;
-    char *message = NULL;
 
-    (void)message;
     for (int m = 0; kfe_method(m, &method); m++) {
         assert_ok(*state, kfe_spec_parse(*state, method.name, "landmarks=5", NULL, &spec));
         kfe_status status = kfe_spec_check(*state, spec, NULL, NULL);
-        if (method.flags & KFE_HAS_KERNELS && !(method.flags & KFE_HAS_WEIGHTS))
+        if (method.flags & KFE_HAS_KERNELS)
             assert_int_equal(status, KFE_OK);
         else
             assert_int_equal(status, KFE_EINVAL);
@@ -183,6 +183,31 @@ static void test_refusals(void **state)
     }
     assert_int_equal(kfe_spec_parse(*state, "kpca", "landmarks=0", NULL, &spec), KFE_EINVAL);
     assert_int_equal(kfe_spec_parse(*state, "kpca", "landmark-by=nearest", NULL, &spec), KFE_EINVAL);
+}
+
+/* Localized methods compare columns, not kernel values. */
+static int is_localized(const char *method)
+{
+    return strcmp(method, "lmkl") == 0 || strcmp(method, "sldr") == 0;
+}
+
+static void run_refusal(void **state)
+{
+    const job *task = *state;
+    kfe_context *ctx = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    problem p = make_problem(2);
+
+    assert_int_equal(kfe_context_new(&ctx), KFE_OK);
+    kfe_data *train = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    assert_ok(ctx, kfe_spec_parse(ctx, task->method.name, "landmarks=5", NULL, &spec));
+    assert_int_equal(kfe_fit(ctx, spec, train, &model), KFE_EINVAL);
+    assert_non_null(strstr(kfe_error_message(ctx), "landmarks"));
+    assert_null(model);
+    kfe_spec_free(spec);
+    kfe_data_free(train);
+    kfe_context_free(ctx);
 }
 
 int main(void)
@@ -195,12 +220,13 @@ int main(void)
 
     tests[count++] = (struct CMUnitTest)with_context(test_refusals);
     for (int m = 0; kfe_method(m, &method) && count < MOST; m++) {
-        if (!(method.flags & KFE_HAS_KERNELS) || method.flags & KFE_HAS_WEIGHTS)
+        if (!(method.flags & KFE_HAS_KERNELS))
             continue;
         job *task = &jobs[count];
         *task = (job){.index = m, .method = method};
         snprintf(task->name, sizeof task->name, "%s", method.name);
-        tests[count++] = (struct CMUnitTest){task->name, run_job, NULL, NULL, task};
+        tests[count++] = (struct CMUnitTest){task->name, is_localized(method.name) ? run_refusal : run_job,
+                                             NULL, NULL, task};
     }
     assert_true(count < MOST);
     return _cmocka_run_group_tests("landmarks", tests, count, NULL, NULL);

@@ -196,6 +196,12 @@ kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_pro
     kfe_i_local_problem p = {0};
     kfe_i_local_path path = {0};
 
+    if (given->landmarks.count > 0)
+        KFE_FAIL(
+            ctx, KFE_EINVAL,
+            "method %s compares columns of its views instead of using a kernel matrix: {landmarks} is not "
+            "available with it; use mkl",
+            method);
     KFE_TRY(kfe_i_local_problem_open(ctx, method, given, settings, projects, &p));
     KFE_TRY(kfe_i_local_search(&p, settings, &path));
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LOCAL, 0, 0, out));

@@ -42,7 +42,8 @@ static int begins_family(const kfe_i_bank *bank, const kfe_i_problem *problem, i
     const kfe_i_kernel *kernel = &problem->kernels->items[m];
     kfe_i_base shape = {.ctx = bank->ctx, .def = *kernel->def, .view = kernel->view};
 
-    return (problem->storage == KFE_GRAM_AUTO || problem->storage == KFE_GRAM_F64) && kernel->def->map &&
+    return problem->landmarks.count == 0 &&
+           (problem->storage == KFE_GRAM_AUTO || problem->storage == KFE_GRAM_F64) && kernel->def->map &&
            m + 1 < bank->count && kernel[1].def->map && kfe_i_base_serves(&shape, &kernel[1]) &&
            8 * n * n * (double)(bank->count + 2) <= (double)kfe_i_memory_left(bank->ctx);
 }
