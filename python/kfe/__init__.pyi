@@ -2100,8 +2100,10 @@ class SLDRClassifier(_Classifier, SLDR):
 class NoExtraction(Extractor):
     def __init__(
         self,
-        scale: str = 'auto',
+        kernel: Kernel = None,
         *,
+        gamma: float | str | None = None,
+        scale: str = 'auto',
         gram: str = 'auto',
         landmarks: int | str = 'none',
         landmark_by: str = 'rpcholesky',

@@ -107,9 +107,11 @@ def _kernel_arguments(entry: Entry, kind: str) -> list[Argument]:
         several = entry.has(tables.MULTIVIEW)
         return [Argument("kernel", "Kernel", entry.kernel or "rbf", "object, str, callable, tuple, list or dict",
                          _KERNEL + (_VIEWS if several else "")), _GAMMA, *([_COLUMNS] if several else [])]
-    if entry.name == "none" and kind:
+    if entry.name == "none":
+        without = ("None: the learner works on the columns." if kind else
+                   "It needs ``landmarks``, which make features of it. None: the features are the columns.")
         return [Argument("kernel", "Kernel", None, "object, str, callable, tuple, list or dict",
-                         _KERNEL + " None: the learner works on the columns."), _GAMMA]
+                         f"{_KERNEL} {without}"), _GAMMA]
     return []
 
 
