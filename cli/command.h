@@ -86,11 +86,6 @@ const cli_command *cli_command_find(const char *name);
              "learner=a,b to choose among these: a,b,c, or N values "                                        \
              "from lo "                                                                                      \
              "to hi as lo:hi:logN or lo:hi:linN; may be repeated")
-#define CLI_GROUPS                                                                                           \
-    CLI_TEXT("groups", 0, "COLUMN",                                                                          \
-             "a column of numbers, by name or number, whose equal values are groups: the rows of a group "   \
-             "are never in the training and in the test part of the same split; the column is not used "     \
-             "otherwise")
 #define CLI_VIEW                                                                                             \
     CLI_TEXT(                                                                                                \
         "view", 0, "NAME=FILE",                                                                              \

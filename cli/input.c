@@ -368,9 +368,3 @@ kfe_status cli_check_output(cli_session *session, const char *path)
     }
     return path ? kfe_output_check(session->ctx, path) : KFE_OK;
 }
-
-kfe_status cli_take_groups(cli_session *session, kfe_data *data)
-{
-    const char *column = cli_value(&session->arguments, "groups");
-    return column ? kfe_data_take_groups(session->ctx, data, column) : KFE_OK;
-}

@@ -14,8 +14,6 @@ kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model
 kfe_status cli_load_model(cli_session *session, kfe_model **out);
 /* Tells the reader, by options, which views hold strings: those that a string kernel was given for. */
 void cli_add_content(const cli_session *session, cli_text *options);
-/* Takes the column that --groups names out of the data. */
-kfe_status cli_take_groups(cli_session *session, kfe_data *data);
 /* Prints "train.csv: 600 examples, 2 columns, 3 classes (1, 2, 3)" on standard error. */
 void cli_print_data(const cli_session *session, int first, const kfe_data *data);
 

@@ -165,7 +165,6 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_grids(session, c.count, c.specs));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
-    CLI_TRY(cli_take_groups(session, train));
     if (!named)
         CLI_TRY(drop_misfits(&c, train));
     CLI_TRY(run_comparison(&c, train));
@@ -191,7 +190,6 @@ static const cli_flag flags[] = {
         "the classifier or regressor to fit on the features; 'kfe learners' lists them; without it, only "
         "methods that predict by themselves take part"),
     CLI_GRID,
-    CLI_GROUPS,
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_JSON,
@@ -209,7 +207,7 @@ const cli_command cli_command_compare = {
                 "  kfe compare train.csv -m koc -m kpca:dim=5 -k rbf --grid gamma=0.01:10:log7 --learner "
                 "linear-svm\n",
     .flags = flags,
-    .uses = CLI_USES_READING | CLI_USES_FITTING,
+    .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_SHOWS_NOTICES,
     .option = kfe_compare_option,
     .option_title = "Flags of comparing",
     .choices = {{&cli_learners, "learner"}},

@@ -87,7 +87,6 @@ static kfe_status run(cli_session *session)
     CLI_TRY(make_spec(session, &spec));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
-    CLI_TRY(cli_take_groups(session, train));
     CLI_TRY(validate(session, spec, train));
 cleanup:
     kfe_spec_free(spec);
@@ -103,7 +102,6 @@ static const cli_flag flags[] = {
     CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them; methods that "
                 "predict by themselves need none"),
     CLI_GRID,
-    CLI_GROUPS,
     CLI_TEXT("save", 0, "MODEL", "fit the best setting on all examples and save that model"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,

@@ -78,6 +78,6 @@ const cli_command cli_command_measure = {
         "kernels, use centred-alignment.",
     .examples = "  kfe measure train.csv -k linear -k rbf:gamma=median\n",
     .flags = flags,
-    .uses = CLI_USES_READING | CLI_USES_FITTING,
+    .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_SHOWS_NOTICES,
     .run = run,
 };

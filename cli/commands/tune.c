@@ -24,7 +24,6 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_output(session, output));
     cli_options_of(arguments, CLI_OPTIONS, &options);
     CLI_TRY(cli_read_data(session, 0, NULL, "", &data));
-    CLI_TRY(cli_take_groups(session, data));
     CLI_TRY(kfe_tune(session->ctx, data, cli_text_string(&options), style, output ? &best : NULL, &text));
     if (output)
         CLI_TRY(kfe_model_save(session->ctx, best, output));
@@ -41,8 +40,8 @@ cleanup:
 }
 
 static const cli_flag flags[] = {
-    CLI_TEXT("output", 'o', "MODEL", "fit the best setting on all examples and save that model"), CLI_GROUPS,
-    CLI_VIEW, CLI_JSON, CLI_FLAGS_END};
+    CLI_TEXT("output", 'o', "MODEL", "fit the best setting on all examples and save that model"), CLI_VIEW,
+    CLI_JSON, CLI_FLAGS_END};
 
 const cli_command cli_command_tune = {
     .name = "tune",

@@ -21,6 +21,7 @@ from ._errors import (CancelledError, FileError, InputError, InvalidArgumentErro
                       MemoryLimitError, ModelError, NumericalError, OutOfMemoryError, UnsupportedError)
 from ._kernels import CLASSES as _KERNELS
 from ._kernels import KernelSum, ViewKernels
+from ._learners import CLASSES as _LEARNERS
 from ._lib import lib as _library
 from ._select import compare, cv, evaluate, measure
 from ._sources import generate, generators, kernel_matrix, kernels, learners, methods, read
@@ -38,8 +39,10 @@ _ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", 
 
 _KERNEL_CLASSES = (*_KERNELS, "KernelSum", "ViewKernels")
 
-__all__ = [*_ESTIMATORS, *_KERNEL_CLASSES, *_FUNCTIONS, *_ERRORS]
-globals().update(_KERNELS)
+_LEARNER_CLASSES = tuple(_LEARNERS)
+
+__all__ = [*_ESTIMATORS, *_KERNEL_CLASSES, *_LEARNER_CLASSES, *_FUNCTIONS, *_ERRORS]
+globals().update(_KERNELS, **_LEARNERS)
 
 
 def __getattr__(name: str):

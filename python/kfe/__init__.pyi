@@ -166,6 +166,51 @@ class Precomputed(_KernelObject):
     ) -> None: ...
     def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
 
+class NearestNeighbors(_Parameters):
+    def __init__(
+        self,
+        neighbors: int | str = 'auto',
+        *,
+        vote: str = 'uniform',
+    ) -> None: ...
+
+class SVM(_Parameters):
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        learner_kernel: str = 'linear',
+        class_weights: str = 'none',
+        multiclass: str = 'ovo',
+        stop: float = 0.001,
+        svm_cache: float = 200.0,
+        svm_solver: str = 'libsvm',
+    ) -> None: ...
+
+class LinearSVM(_Parameters):
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        class_weights: str = 'none',
+        multiclass: str = 'ovr',
+        stop: float = 0.001,
+        bias: bool = True,
+    ) -> None: ...
+
+class LeastSquares(_Parameters):
+    def __init__(
+        self,
+        l2: float = 0.0,
+    ) -> None: ...
+
+class NearestCentroid(_Parameters):
+    def __init__(
+        self,
+    ) -> None: ...
+
 class OC(Extractor):
     def __init__(
         self,

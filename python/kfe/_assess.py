@@ -14,6 +14,7 @@ import numpy as np
 from . import _tables as tables
 from ._context import Context
 from ._kernels import kernel_list, kernel_text
+from ._learners import learner_text
 from ._lib import lib
 from ._spec import is_precomputed
 from ._splits import Split, group_splits, take_rows
@@ -154,7 +155,7 @@ def _applies(name: str, estimator: Any) -> bool:
     for kernel in kernel_list(getattr(estimator, "kernel", None)):
         entry = tables.find_kernel(kernel.split(":")[0]) if isinstance(kernel, str) else None
         rows += entry.params if entry else ()
-    learner = estimator._used_learner()
+    learner = learner_text(estimator._used_learner())
     entry = tables.LEARNERS.get(learner.split(":")[0]) if isinstance(learner, str) else None
     rows += entry.params if entry else ()
     return any(name.rstrip("_").replace("_", "-") in (row.name, row.alias) for row in rows)
@@ -162,7 +163,7 @@ def _applies(name: str, estimator: Any) -> bool:
 
 def _shown(axis: str, value: Any) -> Any:
     try:
-        return kernel_text(value) if axis == "kernel" else value
+        return kernel_text(value) if axis == "kernel" else learner_text(value)
     except TypeError:
         return repr(value)
 

@@ -18,6 +18,7 @@ from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._encode import split_texts
 from ._errors import InputError
 from ._kernels import with_params
+from ._learners import with_params as learner_with_params
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
@@ -104,7 +105,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return KINDS[check_task(self.task)] if hasattr(self, "task") else EITHER
 
     def set_params(self, **params):
-        """Set parameters; those of the kernel as ``kernel__gamma``.
+        """Set parameters; those of the kernel as ``kernel__gamma``, those of the learner as ``learner__C``.
 
         Parameters
         ----------
@@ -121,7 +122,17 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         inner = {name[len("kernel__"):]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
         if inner and hasattr(self, "kernel"):
             self.kernel = with_params(self.kernel, inner)
+        self._set_learner_params(params)
         return super().set_params(**params)
+
+    def _set_learner_params(self, params: dict[str, Any]) -> None:
+        """Takes the parameters of the learner, ``learner__C``, out of `params` and sets them."""
+        inner = {name[len("learner__"):]: params.pop(name) for name in list(params) if name.startswith("learner__")}
+        if not inner or not hasattr(self, "learner"):
+            params.update({f"learner__{name}": value for name, value in inner.items()})
+            return
+        learner = params.pop("learner", self.learner)
+        self.learner = learner_with_params(self._used_learner() if learner is None else learner, inner)
 
     def _check_X(self, X, reset: bool):
         """X in the library's form, with scikit-learn's checks and messages."""

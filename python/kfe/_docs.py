@@ -98,7 +98,8 @@ _RUNNING = [
 def _learner(entry: Entry, kind: str) -> Argument:
     unless_given = _OWN_LEARNER if entry.has(tables.PREDICTOR) else _DEFAULT_LEARNER[kind]
     return Argument("learner", "str | None", None, "str",
-                    f"The {kind.lower()} on the features: its name, with parameters as in \"svm:C=10\". "
+                    f"The {kind.lower()} on the features: an object such as ``kfe.SVM(C=10)``, or its name with parameters, "
+                    f"\"svm:C=10\". "
                     f"``kfe.learners()`` lists them. {unless_given}")
 
 
@@ -256,6 +257,18 @@ def kernel_docstring(name: str, entry: Entry, args: list[Argument]) -> str:
     """Documentation of a kernel's class."""
     summary = entry.summary[:1].upper() + entry.summary[1:].rstrip(".") + "."
     lines = [_paragraph(summary), "", _paragraph(f"This is the kernel ``{entry.name}`` of the command line, ``{entry.reference}``.")]
+    parameters = []
+    for argument in args:
+        parameters += _item(argument.name, f"{argument.words}, default={argument.default!r}", argument.help)
+    lines += _section("Parameters", parameters)
+    return "\n".join(lines + _section("Examples", [">>> import kfe", f">>> kfe.{name}()", f"{name}()"])) + "\n"
+
+
+def learner_docstring(name: str, entry: Entry, args: list[Argument]) -> str:
+    """Documentation of a learner's class."""
+    summary = entry.summary[:1].upper() + entry.summary[1:].rstrip(".") + "."
+    lines = [_paragraph(summary), "", _paragraph(f"This is the learner ``{entry.name}`` of the command line, for the parameter "
+                                                 "``learner`` of estimators.")]
     parameters = []
     for argument in args:
         parameters += _item(argument.name, f"{argument.words}, default={argument.default!r}", argument.help)

@@ -10,6 +10,7 @@ from ._callbacks import callback_name, kernel_callback, rule_callback
 from ._context import Context
 from ._errors import UnsupportedError
 from ._kernels import by_view, kernel_entries, kernel_list, kernel_text, with_gamma
+from ._learners import learner_text
 from ._lib import lib
 from ._tables import FIT_OPTIONS, LEARNERS, TEXT, Entry, Param, as_text, options_text, python_name
 
@@ -125,6 +126,7 @@ class Spec:
                 raise ValueError("learner_params were given without a learner: the method predicts by itself; name one, "
                                  "such as learner='svm'")
             return
+        learner = learner_text(learner)
         if not isinstance(learner, str):
             raise TypeError(f"learner is the name of one of the library's ({', '.join(LEARNERS)}), not "
                             f"{type(learner).__name__}; an estimator of scikit-learn goes behind this one, in a "

@@ -206,6 +206,11 @@ static kfe_status as_text(const comparison *c, char **out)
 
     kfe_i_text_init(&text, c->ctx);
     KFE_TRY(add_table(c, &text));
+    for (int64_t i = 0; i < c->count; i++) {
+        if (c->items[i].tuning)
+            kfe_i_put_edges(&text, c->labels[i], &c->items[i]);
+        kfe_i_put_permutations(&text, c->labels[i], &c->items[i]);
+    }
     if (c->count > 1)
         KFE_TRY(add_tests(c, &text));
     KFE_TRY(kfe_i_text_take(&text, out));

@@ -242,14 +242,15 @@ static void add_failures(kfe_i_text *text, const kfe_i_assessment *a)
 }
 
 /* A best value at the edge of its grid says that the grid is too narrow. */
-static void add_edges(kfe_i_text *text, const kfe_i_assessment *a)
+void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_i_assessment *a)
 {
     for (int64_t i = 0; i < a->grid.axis_count; i++) {
         int edge = kfe_i_grid_edge(&a->grid, a->best, i);
         if (edge != 0)
-            kfe_i_text_printf(text, "best value at the edge of the grid: %s=%s is the %s that was tried\n",
-                              a->grid.axes[i].name, kfe_i_grid_value(&a->grid, a->best, i),
-                              edge < 0 ? "smallest" : "largest");
+            kfe_i_text_printf(text,
+                              "%s%sbest value at the edge of the grid: %s=%s is the %s that was tried\n",
+                              label ? label : "", label ? ": " : "", a->grid.axes[i].name,
+                              kfe_i_grid_value(&a->grid, a->best, i), edge < 0 ? "smallest" : "largest");
     }
 }
 
@@ -268,11 +269,12 @@ static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
                            (long long)a->tuning_splits, (long long)a->grid.count);
 }
 
-static void add_permutations(kfe_i_text *text, const kfe_i_assessment *a)
+void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_i_assessment *a)
 {
     if (a->permuted_count > 0)
-        kfe_i_text_printf(text, "p %.3g: how likely labels that say nothing do as well (%lld permutations)\n",
-                          a->permutation_p, (long long)a->permuted_count);
+        kfe_i_text_printf(
+            text, "%s%sp %.3g: how likely labels that say nothing do as well (%lld permutations)\n",
+            label ? label : "", label ? ": " : "", a->permutation_p, (long long)a->permuted_count);
 }
 
 static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **out)
@@ -289,9 +291,9 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **ou
     if (a->tuning) {
         add_failures(&text, a);
         add_best(&text, a);
-        add_edges(&text, a);
+        kfe_i_put_edges(&text, NULL, a);
     }
-    add_permutations(&text, a);
+    kfe_i_put_permutations(&text, NULL, a);
     return kfe_i_text_take(&text, out);
 }
 

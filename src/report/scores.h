@@ -33,6 +33,10 @@ typedef struct kfe_i_compared {
 kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compared, kfe_style style,
                                    char **out);
 
+/* Appends a line for each axis whose best value is at the edge of the grid, and one for a permutation test; `label`, unless NULL,
+ * begins each. */
+void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_i_assessment *a);
+void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_i_assessment *a);
 /* Appends the method with the parameters that are not at their defaults, as "koc:clusters-per-class=2". */
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);
 /* The same with kernels, learner and options of the fit: "koc rbf:gamma=1 svm:C=10 scale=standard". */

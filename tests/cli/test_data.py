@@ -415,7 +415,7 @@ def test_columns_that_do_not_exist_are_named(kfe):
     kfe.refused(*FIT_NAMED, "--drop", "nam", "t.csv", "-o", "m.kfe", says=("drop", "'nam'", "did you mean 'name'"))
     kfe.refused(*FIT_NAMED, "--select", "2-9", "t.csv", "-o", "m.kfe", says=("select", "'2-9'", "1 to 5"))
     kfe.ok("convert", "--drop", "name", "t.csv", "t.svm")
-    kfe.refused(*FIT_NAMED, "--drop", "2", "t.svm", "-o", "m.kfe", says=("--drop", "text tables", "libsvm"))
+    kfe.refused(*FIT_NAMED, "--drop", "2", "t.svm", "-o", "m.kfe", says=("--drop", "dense tables", "sparse rows"))
 
 
 def test_unseen_sparse_columns_are_ignored_with_a_count(kfe):

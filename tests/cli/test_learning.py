@@ -574,7 +574,7 @@ def test_groups_are_kept_together(kfe):
     assert all(split["test_rows"] % 3 == 0 for split in fair["splits"])
     each = json.loads(kfe.ok(*flags, "s.csv", "--groups", "2", "--split", "leave-group-out").out)
     assert len(each["splits"]) == 30
-    kfe.refused("cv", "-m", "none", "--learner", "knn", "s.csv", "--groups", "who", says="--groups: s.csv has no column 'who'")
+    kfe.refused("cv", "-m", "none", "--learner", "knn", "s.csv", "--groups", "who", says="--groups names the column 'who', which is not there")
     kfe.refused("cv", "-m", "none", "--learner", "knn", "s.csv", "--split", "leave-group-out", says="with --groups")
 
 

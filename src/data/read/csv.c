@@ -153,6 +153,7 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     KFE_TRY(take_names(csv, out));
     KFE_TRY(take_fields(csv, out));
     KFE_TRY(kfe_i_csv_encode(csv, out));
+    KFE_TRY(kfe_i_csv_take_groups(csv, out));
     if (csv->dialect.id >= 0)
         KFE_TRY(take_ids(csv, &out->ids));
 cleanup:
@@ -168,6 +169,9 @@ static void close_csv(kfe_i_csv *csv)
     kfe_i_free(csv->ctx, csv->string_start);
     kfe_i_free(csv->ctx, csv->dialect.place);
     kfe_i_free(csv->ctx, csv->dialect.text);
+    kfe_i_intern_free(&csv->group_words);
+    kfe_i_free(csv->ctx, csv->groups);
+    kfe_i_free(csv->ctx, csv->group_spans);
     kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
     kfe_i_free(csv->ctx, csv->text_spans);
     kfe_i_free(csv->ctx, csv->id_start);
@@ -192,6 +196,7 @@ static kfe_status read_delimited(kfe_context *ctx, kfe_i_source *source, const k
     csv.labels = &out->labels;
     kfe_i_text_init(&csv.strings, ctx);
     kfe_i_text_init(&csv.ids, ctx);
+    kfe_i_intern_init(&csv.group_words, ctx);
     KFE_TRY(kfe_i_block_open(source, &csv.block));
     KFE_TRY(kfe_i_block_fill(&csv.block));
     KFE_TRY(kfe_i_csv_choose_dialect(&csv));

@@ -25,6 +25,7 @@ typedef struct kfe_i_dialect {
     int64_t fields; /* per row */
     int64_t label;  /* 0-based field of the label, -1: none */
     int64_t id;     /* 0-based field of the name of the row, -1: none */
+    int64_t group;  /* 0-based field of the group of the row, -1: none */
     int64_t *place; /* the column of the table that each field becomes, -1: none */
     int64_t
         *text; /* which of the text columns (csv_encode.c) each field is, -1: none; NULL: there are none */
@@ -49,10 +50,14 @@ typedef struct kfe_i_csv {
     kfe_i_text ids;
     int64_t *id_start;
     int64_t id_capacity;
+    kfe_i_intern group_words;
+    int32_t *groups; /* the word of each row */
+    int64_t group_capacity;
     int64_t text_count; /* columns of text that are encoded, in the order of the table */
     kfe_i_text_column *texts;
     /* of the rows of the block at hand */
     kfe_i_span *label_spans, *string_spans, *id_spans;
+    kfe_i_span *group_spans;
     kfe_i_span *text_spans; /* rows × text_count */
     int64_t span_capacity;
 } kfe_i_csv;
@@ -88,6 +93,9 @@ void kfe_i_csv_mark_texts(const kfe_i_csv *csv, const char *c, unsigned char *ma
 kfe_status kfe_i_csv_choose_texts(kfe_i_csv *csv);
 /* Puts the number of each text of the block at hand into the table, NaN where it is missing. */
 kfe_status kfe_i_csv_number_texts(kfe_i_csv *csv, int64_t rows);
+/* Notes the groups of the rows of the block at hand, and takes those of all rows. */
+kfe_status kfe_i_csv_add_groups(kfe_i_csv *csv, int64_t rows);
+kfe_status kfe_i_csv_take_groups(kfe_i_csv *csv, kfe_i_raw_table *out);
 /* Encodes the text columns of the whole table. */
 kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out);
 

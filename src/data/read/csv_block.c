@@ -20,6 +20,7 @@ typedef enum fault_kind {
     FAULT_MISSING,
     FAULT_INFINITE,
     FAULT_LABEL_MISSING,
+    FAULT_GROUP_MISSING,
     FAULT_AFTER_QUOTE
 } fault_kind;
 
@@ -176,6 +177,10 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
         csv->string_spans[row] = span_of(csv, field);
         return 1;
     }
+    if (number == csv->dialect.group) {
+        csv->group_spans[row] = span_of(csv, field);
+        return is_missing(field) ? report(part, FAULT_GROUP_MISSING, number, field) : 1;
+    }
     if (number == csv->dialect.id)
         csv->id_spans[row] = span_of(csv, field);
     if (csv->dialect.place[number] < 0)
@@ -291,6 +296,9 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
         kfe_i_text_printf(out, " is '%.*s', which is not finite; replace it with a number", length,
                           found->at.begin);
         break;
+    case FAULT_GROUP_MISSING:
+        kfe_i_text_message(out, ", the group of the row ({groups}), is missing; fill it in");
+        break;
     case FAULT_LABEL_MISSING:
         kfe_i_text_message(out, ", the label, is missing; fill it in, or use {missing=drop}");
         break;
@@ -367,6 +375,10 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
     if (csv->dialect.id >= 0) {
         KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->id_spans, rows, sizeof *spans));
         csv->id_spans = spans;
+    }
+    if (csv->dialect.group >= 0) {
+        KFE_CHECK_ALLOC(spans, kfe_i_resize(csv->ctx, csv->group_spans, rows, sizeof *spans));
+        csv->group_spans = spans;
     }
     if (csv->text_count > 0) {
         KFE_CHECK_ALLOC(spans,
@@ -524,6 +536,7 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
     if (csv->dialect.id >= 0)
         KFE_TRY(add_ids(csv, rows));
     KFE_TRY(kfe_i_csv_number_texts(csv, rows));
+    KFE_TRY(kfe_i_csv_add_groups(csv, rows));
     csv->rows += rows;
 cleanup:
     return status;

@@ -11,6 +11,7 @@
 #include "data/columns.h"
 #include "data/intern.h"
 #include "data/read/csv.h"
+#include "data/read/pick.h"
 
 /* The columns of the file, for a parameter that lists some of them. */
 static kfe_i_column_list columns_of(const kfe_i_csv *csv, const char *parameter)
@@ -179,7 +180,8 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     }
     csv->dialect.label = field >= 0 && csv->dialect.place[field] < 0 ? field : -1; /* a column is no label */
     csv->cols = view->count;
-    extra = csv->dialect.fields - view->count - (csv->dialect.label >= 0) - (csv->dialect.id >= 0);
+    extra = csv->dialect.fields - view->count - (csv->dialect.label >= 0) - (csv->dialect.id >= 0) -
+            (csv->dialect.group >= 0);
     if (extra > 0)
         kfe_i_log(csv->ctx, KFE_LOG_NOTICE, "%s: %lld column%s that the model does not know %s ignored",
                   csv->block.source->name, (long long)extra, extra == 1 ? "" : "s",
@@ -191,13 +193,25 @@ cleanup:
 
 /* ---- all together ---- */
 
-static kfe_status find_id(kfe_i_csv *csv)
+/* The field that a parameter names; -1 if the user gives none. */
+static kfe_status find_field(const kfe_i_csv *csv, const char *parameter, const char *given, int64_t *out)
 {
-    kfe_i_column_list columns = columns_of(csv, "id");
+    kfe_i_column_list columns = columns_of(csv, parameter);
 
-    csv->dialect.id = -1;
-    return csv->settings->id[0] ? kfe_i_columns_find(csv->ctx, &columns, csv->settings->id, &csv->dialect.id)
-                                : KFE_OK;
+    *out = -1;
+    return given[0] ? kfe_i_columns_find(csv->ctx, &columns, given, out) : KFE_OK;
+}
+
+static kfe_status find_group(kfe_i_csv *csv)
+{
+    kfe_status status = find_field(csv, "groups", csv->settings->groups, &csv->dialect.group);
+
+    if (status != KFE_OK || csv->dialect.group < 0 || csv->dialect.group != csv->dialect.label)
+        return status;
+    if (kfe_i_word_index("auto|last", csv->settings->label) >= 0)
+        return KFE_OK; /* the label is then guessed among the others */
+    return kfe_i_fail_at(csv->ctx, KFE_EINVAL, csv->block.source->name, 0, 0,
+                         "{groups} names column %lld, which is the label", (long long)csv->dialect.group + 1);
 }
 
 /* Marks the fields that are not read: dropped, not selected, or row numbers. */
@@ -213,7 +227,7 @@ static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
     }
     columns.parameter = "drop";
     KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->drop, marks));
-    if (!marks[0] && csv->dialect.id != 0 && has_index(csv)) {
+    if (!marks[0] && csv->dialect.id != 0 && csv->dialect.group != 0 && has_index(csv)) {
         marks[0] = 1;
         kfe_i_log(
             csv->ctx, KFE_LOG_NOTICE,
@@ -222,25 +236,10 @@ static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
     }
     if (csv->dialect.id >= 0)
         marks[csv->dialect.id] = 1;
+    if (csv->dialect.group >= 0)
+        marks[csv->dialect.group] = 1;
 cleanup:
     return status;
-}
-
-/* The last field that is left is the label where that was guessed; none if the others are all that is expected. */
-static void guess_label_again(kfe_i_csv *csv, const unsigned char *removed)
-{
-    const char *label = csv->settings->label;
-    int64_t kept = 0;
-    int64_t last = -1;
-
-    if (csv->dialect.label < 0 || (strcmp(label, "auto") != 0 && strcmp(label, "last") != 0))
-        return;
-    for (int64_t j = 0; j < csv->dialect.fields; j++)
-        if (!removed[j]) {
-            kept++;
-            last = j;
-        }
-    csv->dialect.label = csv->settings->columns == kept ? -1 : last;
 }
 
 kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
@@ -252,13 +251,15 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
 
     KFE_ALLOC(csv->ctx, csv->dialect.place, csv->dialect.fields);
     KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
-    KFE_TRY(find_id(csv));
+    KFE_TRY(find_field(csv, "id", csv->settings->id, &csv->dialect.id));
+    KFE_TRY(find_group(csv));
     expected = expected_view(csv);
     if (expected)
         KFE_TRY(match_names(csv, expected, &matched));
     if (!matched) {
         KFE_TRY(mark_removed(csv, marks));
-        guess_label_again(csv, marks);
+        if (csv->dialect.label >= 0)
+            kfe_i_guess_label(csv->settings, csv->dialect.fields, marks, &csv->dialect.label);
         for (int64_t j = 0; j < csv->dialect.fields; j++)
             csv->dialect.place[j] = marks[j] || j == csv->dialect.label ? -1 : csv->cols++;
     }

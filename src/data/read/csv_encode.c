@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Columns of categories in delimited text, for csv.c. While a file is read, the table holds the number of each text; at the
+ * Columns of categories and of groups in delimited text, for csv.c. While a file is read, the table holds the number of each text; at the
  * end, each category becomes a column of zeros and ones (data/encoding.h).
  *
  * Which columns they are: for a model, those that it was fitted with; else those that the user lists or, for encode=auto, those
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/classes.h"
 #include "data/columns.h"
 #include "data/read/csv.h"
 #include "data/utf8.h"
@@ -148,7 +149,7 @@ cleanup:
 /* ---- numbers of texts ---- */
 
 /* The number of the text at a span, or NaN. `scratch` is memory to reuse. */
-static kfe_status number_text(kfe_i_csv *csv, kfe_i_span span, kfe_i_text *scratch, kfe_i_intern *words,
+static kfe_status number_text(const kfe_i_csv *csv, kfe_i_span span, kfe_i_text *scratch, kfe_i_intern *words,
                               double *out)
 {
     const char *word = csv->block.bytes + span.begin;
@@ -200,5 +201,45 @@ kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out)
         KFE_TRY(kfe_i_encoding_learn(csv->ctx, csv->text_count, csv->texts, &source, &out->encoding));
     KFE_TRY(kfe_i_encoding_apply(csv->ctx, &out->encoding, csv->texts, &source));
 cleanup:
+    return status;
+}
+
+/* ---- groups of rows ---- */
+
+kfe_status kfe_i_csv_add_groups(kfe_i_csv *csv, int64_t rows)
+{
+    kfe_status status = KFE_OK;
+    double number = 0;
+    kfe_i_text scratch;
+
+    if (csv->dialect.group < 0)
+        return KFE_OK;
+    kfe_i_text_init(&scratch, csv->ctx);
+    KFE_GROW(csv->ctx, csv->groups, csv->group_capacity, csv->rows + rows);
+    for (int64_t i = 0; i < rows; i++) {
+        KFE_TRY(number_text(csv, csv->group_spans[i], &scratch, &csv->group_words, &number));
+        csv->groups[csv->rows + i] = (int32_t)number;
+    }
+cleanup:
+    kfe_i_text_free(&scratch);
+    return status;
+}
+
+/* Equal numbers are one group, as they are one class. */
+kfe_status kfe_i_csv_take_groups(kfe_i_csv *csv, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_target classes = {.ctx = csv->ctx, .rows = csv->rows};
+
+    if (csv->dialect.group < 0)
+        return KFE_OK;
+    status = kfe_i_classes_from_words(&csv->group_words, csv->groups, &classes);
+    csv->groups = NULL; /* they belong to `classes` */
+    KFE_TRY(status);
+    KFE_ALLOC(csv->ctx, out->groups, csv->rows);
+    for (int64_t i = 0; i < csv->rows; i++)
+        out->groups[i] = classes.codes[i];
+cleanup:
+    kfe_i_target_free(&classes);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/read/pick.h"
 
 enum { CHUNK_BYTES = 1 << 20 };
 
@@ -249,27 +250,6 @@ cleanup:
 
 /* ---- tables ---- */
 
-/* Moves column `label` out of a rows × cols matrix and closes the gap. */
-static kfe_status split_label(kfe_context *ctx, double *values, int64_t rows, int64_t cols, int64_t label,
-                              kfe_i_labels *labels)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC(ctx, labels->numbers, rows);
-    for (int64_t i = 0; i < rows; i++) {
-        const double *row = values + i * cols;
-        double *shorter = values + i * (cols - 1);
-        labels->numbers[i] = row[label];
-        memmove(shorter, row, (size_t)label * sizeof *row);
-        memmove(shorter + label, row + label + 1, (size_t)(cols - 1 - label) * sizeof *row);
-    }
-    labels->rows = rows;
-    labels->present = 1;
-    labels->column = label + 1;
-cleanup:
-    return status;
-}
-
 static kfe_status check_values(kfe_i_source *source, const char *what, kfe_i_raw_table *raw)
 {
     const kfe_i_table *table = &raw->table;
@@ -294,29 +274,13 @@ static kfe_status check_dimensions(kfe_i_source *source, const char *what, const
                          what, npy->dimensions);
 }
 
-static kfe_status choose_label(kfe_i_source *source, const kfe_i_read_settings *settings, int with_label,
-                               int64_t cols, int64_t *label)
-{
-    kfe_status status = KFE_OK;
-
-    *label = -1;
-    if (with_label)
-        KFE_TRY(kfe_i_label_column(source->ctx, source->name, settings, cols, NULL, label));
-    if (*label >= 0 && cols == 1)
-        KFE_FAIL(source->ctx, KFE_EINPUT,
-                 "%s: the only column is the label, which leaves no features; use {label=none}",
-                 source->name);
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
                                 int with_label, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &out->table;
     kfe_i_npy npy;
-    int64_t label = -1;
+    kfe_i_picks picks = {0};
 
     KFE_TRY(kfe_i_npy_read_header(source, what, &npy));
     KFE_TRY(check_dimensions(source, what, &npy));
@@ -327,17 +291,17 @@ kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kf
     if (npy.count == 0)
         KFE_FAIL(source->ctx, KFE_EINPUT, "%s: %s: the array is empty; it needs at least one row and column",
                  source->name, what);
-    KFE_TRY(choose_label(source, settings, with_label, table->cols, &label));
+    KFE_TRY(kfe_i_picks_find(source->ctx, source->name, settings, with_label, table->cols, &picks));
     KFE_TRY(kfe_i_npy_read_numbers(source, what, &npy, &table->values));
-    if (label >= 0) {
-        KFE_TRY(split_label(source->ctx, table->values, table->rows, table->cols, label, &out->labels));
-        table->cols--;
+    KFE_TRY(kfe_i_picks_take(source->ctx, &picks, out));
+    if (picks.label >= 0) {
         out->labels.floating = npy.kind == 'f';
         out->has_missing |= kfe_i_labels_find_missing(&out->labels) >= 0;
     }
     table->stride = table->cols;
     KFE_TRY(check_values(source, what, out));
 cleanup:
+    kfe_i_picks_free(source->ctx, &picks);
     return status;
 }
 

@@ -19,14 +19,16 @@ static const kfe_i_param rows[] = {
         "header or a number from 1"),
     ROW(KFE_TEXT, label_file, "label_file", "", "take the labels from this file of one column"),
     ROW(KFE_TEXT, id, "id", "",
-        "the column of a text table that names its rows, by name or number; it is no feature, and outputs "
-        "begin with it"),
+        "the column that names the rows, by name or number; it is no feature, and outputs begin with it"),
+    ROW(KFE_TEXT, groups, "groups", "",
+        "a column of numbers or text, by name or number, whose equal values are groups: cross-validation "
+        "never "
+        "has rows of a group in the training and in the test part of a split; the column is no feature"),
     ROW(KFE_TEXT, drop, "drop", "",
-        "columns of a text table to leave out: names, prefixes such as fac_*, numbers from 1 or ranges such "
+        "columns to leave out: names, prefixes such as fac_*, numbers from 1 or ranges such "
         "as 2-4, "
         "separated by commas"),
-    ROW(KFE_TEXT, select, "select", "",
-        "the only columns of a text table to take, besides the label; written as for drop"),
+    ROW(KFE_TEXT, select, "select", "", "the only columns to take, besides the label; written as for drop"),
     ROW(KFE_TEXT, encode, "encode", "",
         "columns of a text table that hold categories: auto (all columns that hold text), or a list written "
         "as "
@@ -116,6 +118,11 @@ cleanup:
 
 /* ---- one file ---- */
 
+static int names_columns(const kfe_i_read_settings *settings)
+{
+    return settings->id[0] || settings->drop[0] || settings->select[0] || settings->groups[0];
+}
+
 /* Whether columns of this file can be encoded, as the user asks. */
 static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_reader *reader,
                                const kfe_i_read_settings *settings)
@@ -145,14 +152,15 @@ static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const c
 
     kfe_i_raw_table_init(out, ctx);
     KFE_TRY(choose_reader(source, path, settings->format, &reader));
-    if ((settings->id[0] || settings->drop[0] || settings->select[0]) && reader != &kfe_i_csv_reader &&
-        reader != &kfe_i_tsv_reader)
-        KFE_FAIL(ctx, KFE_EINVAL,
-                 "%s: {id}, {drop} and {select} are for text tables (CSV, TSV), not for %s files",
-                 source->name, reader->name);
     if (settings->encode[0] && settings->content != KFE_CONTENT_LABELS)
         KFE_TRY(check_encode(ctx, source->name, reader, settings));
     KFE_TRY(reader->read(ctx, source, settings, out));
+    if (out->table.kind == KFE_TABLE_CSR && names_columns(settings))
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "%s: {id}, {drop}, {select} and {groups} are for dense tables; sparse rows are matched with "
+                 "a model by "
+                 "the numbers of their columns, which must not shift: leave entries out of the file instead",
+                 source->name);
     if (out->table.rows == 0 && out->labels.rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: no rows of data; it needs at least one", source->name);
 cleanup:
@@ -187,7 +195,7 @@ static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings 
     own.format = 0;
     own.columns = 0;
     own.content = KFE_CONTENT_LABELS;
-    own.id[0] = own.drop[0] = own.select[0] = own.encode[0] = '\0';
+    own.id[0] = own.drop[0] = own.select[0] = own.encode[0] = own.groups[0] = '\0';
     own.expected_index = -1;
     KFE_TRY(read_file(ctx, settings->label_file, &own, &labels));
     if (!labels.labels.present)
@@ -272,6 +280,8 @@ static void move_ids(kfe_i_raw_table *raw, kfe_data *data)
 {
     data->ids = raw->ids;
     data->id_name = raw->id_name;
+    data->groups = raw->groups;
+    raw->groups = NULL;
     memset(&raw->ids, 0, sizeof raw->ids);
     raw->id_name = NULL;
 }
@@ -372,7 +382,7 @@ static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe
     own.expected_index = index;
     own.may_have_label = is_last && !all->label_file[0];
     if (index > 0)
-        own.id[0] = '\0';
+        own.id[0] = own.groups[0] = '\0';
     if (!is_last) {
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
