@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion script for bash, from the same tables as the help; completion_more.c has those for zsh and fish. */
+/* The completion script for bash, from the same tables as the help; completion_zsh_fish.c has those for zsh and fish. */
 #include "completion.h"
 
 #include <string.h>
