@@ -79,6 +79,12 @@ const cli_command *cli_command_find(const char *name);
         .metavar = (value_name), .letter = (short_form)                                                      \
     }
 #define CLI_JSON CLI_SWITCH("json", "print the result as JSON on standard output")
+#define CLI_METHOD CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them")
+#define CLI_KERNEL                                                                                           \
+    CLI_TEXT(                                                                                                \
+        "kernel", 'k', "KERNEL",                                                                             \
+        "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; given several times: their "   \
+        "weighted sum")
 #define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
 #define CLI_GRID                                                                                             \
     CLI_TEXT("grid", 0, "NAME=VALUES",                                                                       \

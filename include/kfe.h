@@ -637,7 +637,7 @@ KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the en
  * kernels, widths, ridges and learners, and baselines without a method) by successive halving within a budget, ranks
  * them, and measures the error of the whole procedure on examples that did not influence the choice. `best`, if not NULL,
  * becomes a model of the best setting, fitted on all data. Unless the time limit ends the search, the result depends only
- * on the data, the options and the seed. Options: kfe_tune_option.
+ * on the data, the options and the seed. Options: kfe_tune_option. data NULL: only checks the options.
  */
 KFE_API kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_style style,
                             kfe_model **best, char **out);

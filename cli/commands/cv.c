@@ -96,9 +96,8 @@ cleanup:
 }
 
 static const cli_flag flags[] = {
-    CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
-    CLI_TEXT("kernel", 'k', "KERNEL",
-             "the kernel, as name or name:key=value,…; given several times: their weighted sum"),
+    CLI_METHOD,
+    CLI_KERNEL,
     CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them; methods that "
                 "predict by themselves need none"),
     CLI_GRID,

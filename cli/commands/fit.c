@@ -176,10 +176,8 @@ cleanup:
 }
 
 static const cli_flag flags[] = {
-    CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them"),
-    CLI_TEXT("kernel", 'k', "KERNEL",
-             "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; given several times: their "
-             "weighted sum"),
+    CLI_METHOD,
+    CLI_KERNEL,
     CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them"),
     CLI_TEXT("output", 'o', "MODEL", "the model file to write; '-' is standard output"),
     CLI_VIEW,

@@ -23,14 +23,15 @@ static kfe_status run(cli_session *session)
         return cli_fail(session, "the table goes to standard output; -o needs a file");
     CLI_TRY(cli_check_output(session, output));
     cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(kfe_tune(session->ctx, NULL, cli_text_string(&options), style, NULL, &text));
     CLI_TRY(cli_read_data(session, 0, NULL, "", &data));
     CLI_TRY(kfe_tune(session->ctx, data, cli_text_string(&options), style, output ? &best : NULL, &text));
-    if (output)
-        CLI_TRY(kfe_model_save(session->ctx, best, output));
     cli_progress_erase();
     if (!session->quiet)
         cli_print_data(session, 0, data);
-    cli_print_text(text);
+    cli_print_text(text); /* before saving, which may fail: the search is not lost */
+    if (output)
+        CLI_TRY(kfe_model_save(session->ctx, best, output));
 cleanup:
     kfe_string_free(session->ctx, text);
     kfe_model_free(best);

@@ -353,7 +353,7 @@ static const char *metric_name_at(const void *list, int index)
     return metric ? metric->name : NULL;
 }
 
-/* Fails with the reason and the names of the metrics for this task. */
+/* Fails with the reason and the names of the metrics for this task (KFE_TASK_NONE: all metrics). */
 static kfe_status refuse(kfe_context *ctx, const char *reason, kfe_task task)
 {
     kfe_status status = KFE_OK;
@@ -361,39 +361,56 @@ static kfe_status refuse(kfe_context *ctx, const char *reason, kfe_task task)
 
     kfe_i_text_init(&names, ctx);
     for (int i = 0; kfe_i_metric_at(i); i++)
-        if (metrics[i].task == task)
+        if (task == KFE_TASK_NONE || metrics[i].task == task)
             kfe_i_text_printf(&names, "%s%s", names.length ? ", " : "", metrics[i].name);
     KFE_TRY(names.status);
-    KFE_FAIL(ctx, KFE_EINVAL, "%s; the metrics for %s are %s", reason,
-             task == KFE_TASK_REAL ? "real targets" : "classes", names.bytes);
+    KFE_FAIL(ctx, KFE_EINVAL, "%s; the metrics%s are %s", reason,
+             task == KFE_TASK_NONE   ? ""
+             : task == KFE_TASK_REAL ? " for real targets"
+                                     : " for classes",
+             names.bytes);
 cleanup:
     kfe_i_text_free(&names);
     return status;
 }
 
-kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, const kfe_i_metric **out)
+static const kfe_i_metric *metric_named(const char *name)
+{
+    const kfe_i_metric *metric;
+
+    for (int i = 0; (metric = kfe_i_metric_at(i)); i++)
+        if (strcmp(metric->name, name) == 0)
+            break;
+    return metric;
+}
+
+static kfe_status refuse_unknown(kfe_context *ctx, const char *name, kfe_task task)
 {
     char suggestion[96];
     char reason[256];
-    const kfe_i_metric *found;
+
+    kfe_i_suggest(name, metric_name_at, NULL, suggestion, sizeof suggestion);
+    snprintf(reason, sizeof reason, "there is no metric '%.100s'%s", name, suggestion);
+    return refuse(ctx, reason, task);
+}
+
+kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, const kfe_i_metric **out)
+{
+    char reason[256];
+    const kfe_i_metric *found = metric_named(name);
 
     *out = NULL;
     if (task == KFE_TASK_NONE)
         return kfe_i_fail(ctx, KFE_EINPUT, "metric %s needs a target; name the label column", name);
-    for (int i = 0; (found = kfe_i_metric_at(i)); i++)
-        if (strcmp(found->name, name) == 0)
-            break;
-    if (found && found->task == task) {
-        *out = found;
-        return KFE_OK;
-    }
-    kfe_i_suggest(name, metric_name_at, NULL, suggestion, sizeof suggestion);
-    if (found)
+    if (!found)
+        return refuse_unknown(ctx, name, task);
+    if (found->task != task) {
         snprintf(reason, sizeof reason, "metric %s is for %s", name,
                  found->task == KFE_TASK_REAL ? "real targets" : "classes");
-    else
-        snprintf(reason, sizeof reason, "there is no metric '%.100s'%s", name, suggestion);
-    return refuse(ctx, reason, task);
+        return refuse(ctx, reason, task);
+    }
+    *out = found;
+    return KFE_OK;
 }
 
 static kfe_status add_to_list(kfe_context *ctx, const char *name, size_t length, kfe_task task, int64_t most,
@@ -422,6 +439,20 @@ kfe_status kfe_i_metric_list(kfe_context *ctx, const char *names, kfe_task task,
     }
 cleanup:
     return status;
+}
+
+kfe_status kfe_i_metric_names_check(kfe_context *ctx, const char *names)
+{
+    char name[64];
+
+    while (*names) {
+        size_t length = strcspn(names, ";,");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), names);
+        if (length > 0 && !metric_named(name))
+            return refuse_unknown(ctx, name, KFE_TASK_NONE);
+        names += length + (names[length] != '\0');
+    }
+    return KFE_OK;
 }
 
 const kfe_i_metric *kfe_i_metric_default(kfe_task task)

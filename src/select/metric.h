@@ -41,6 +41,8 @@ kfe_status kfe_i_metric_find(kfe_context *ctx, const char *name, kfe_task task, 
 /* The metrics of "NAME;NAME;…"; an empty string names none. KFE_EINVAL if there are more than `most`. */
 kfe_status kfe_i_metric_list(kfe_context *ctx, const char *names, kfe_task task, int64_t most,
                              const kfe_i_metric **out, int64_t *count);
+/* Fails unless every name is that of a metric, for any task: a check before data is read. */
+kfe_status kfe_i_metric_names_check(kfe_context *ctx, const char *names);
 /* The metric that is optimised unless given: accuracy, or rmse. */
 const kfe_i_metric *kfe_i_metric_default(kfe_task task);
 

@@ -75,6 +75,7 @@ kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
 
     *settings = 0;
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &parsed));
+    KFE_TRY(kfe_i_metric_names_check(ctx, parsed.metrics));
     KFE_TRY(kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){grid_count, grids, 0}, NULL, &grid));
     *settings = grid.count;
 cleanup:

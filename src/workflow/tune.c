@@ -280,6 +280,9 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
     KFE_TRY(kfe_i_params_default(ctx, &params, &settings));
     KFE_TRY(kfe_i_params_parse(ctx, &params, "tune", &settings, options));
     KFE_TRY(parse_time(ctx, settings.time, &tune.seconds));
+    KFE_TRY(kfe_i_metric_names_check(ctx, settings.metrics));
+    if (!data)
+        goto cleanup;
     tune.trials = settings.trials;
     KFE_TRY(begin(&tune, &settings));
     KFE_TRY(run_tune(&tune, style, best, out));

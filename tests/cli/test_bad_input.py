@@ -370,7 +370,11 @@ def test_constant_and_duplicate_data(kfe):
     (["compare", "-k", "rfb", "--learner", "knn"], "no kernel 'rfb'"),
     (["compare", "-m", "koc", "-m", "kpac", "--learner", "knn"], "no method 'kpac'"),
     (["compare", "-k", "rbf", "--learner", "knn", "--grid", "gama=1,2"], "gama"),
+    (["cv", "-m", "koc", "--learner", "knn", "--metrics", "acuracy"], "no metric 'acuracy'"),
     (["measure", "-k", "rfb"], "no kernel 'rfb'"),
+    (["tune", "--time", "soon"], "--time takes a time"),
+    (["tune", "--metrics", "accuracy,acu"], "no metric 'acu'"),
+    (["tune", "-o", "nowhere/model.kfe"], "no directory nowhere"),
 ])
 def test_mistakes_show_before_data_is_read(kfe, arguments, reason):
     """The data file does not exist, but the message is about the mistake."""

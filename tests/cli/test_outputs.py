@@ -153,3 +153,12 @@ def test_pipes_and_messages(evil):
     assert EVIL in evil.ok("convert", "-q", f"{EVIL}.csv", "-").out
     assert "\\x1b]0;evil\\x07" in evil.refused("info", f"missing{EVIL}.kfe")
     assert "\x1b" not in evil.refused("fit", "-m", EVIL, f"{EVIL}.csv", "-o", "x.kfe")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("command", [["tune", "--trials", "2", "--time", "none", "-o"],
+                                     ["cv", "-m", "oc", "--learner", "knn", "--save"]])
+def test_results_are_printed_before_the_model_cannot_be_saved(kfe, command):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    done = kfe.run(*command, "/dev/full", "iris.csv", status=2)
+    assert "No space left" in done.err and "accuracy" in done.out

@@ -156,78 +156,81 @@ static void test_untouched_file_loads(void **state)
     "[{\"name\":\"v\",\"columns\":" columns ",\"strings\":" strings ",\"scale\":\"" scale "\"}]"
 #define KERNEL(text, view) "[{\"kernel\":\"" text "\",\"view\":" view "}]"
 
+/* key, value (NULL: deleted), text of the message */
+static const char *const metadata_edits[][3] = {
+    {"format", "other", "not a kfe model"},
+    {"format", NULL, "not a kfe model"},
+    {"format_version", "2", "update kfe"},
+    {"format_version", "99999999999999999999999", "update kfe"},
+    {"format_version", "0", "fit the model again"},
+    {"format_version", "-7", "fit the model again"},
+    {"format_version", "one", "format version"},
+    {"format_version", "1x", "format version"},
+    {"format_version", NULL, "format version"},
+    {"kfe_version", NULL, "kfe_version"},
+    {"method", NULL, "method"},
+    {"parameters", NULL, "parameters"},
+    {"projector", "both", "projector"},
+    {"projector", "linear", "kernels"},
+    {"projector", NULL, "projector"},
+    {"task", "rank", "task"},
+    {"task", NULL, "task"},
+    {"task", "none", "classes"},
+    {"task", "real", "classes"},
+    {"classes", "[]", "classes"},
+    {"train_rows", "0", "train_rows"},
+    {"train_rows", "-5", "train_rows"},
+    {"train_rows", "many", "train_rows"},
+    {"train_rows", NULL, "train_rows"},
+    {"classes", "[\"a\",1]", "classes"},
+    {"classes", "{}", "classes"},
+    {"classes", NULL, "classes"},
+    {"kernels", KERNEL("rfb:gamma=1", "0"), "no kernel 'rfb'"},
+    {"kernels", KERNEL("rbf:gamma=-1", "0"), "gamma"},
+    {"kernels", KERNEL("rbf:gamma=nan", "0"), "gamma"},
+    {"kernels", KERNEL("rbf:gamma=scale", "0"), "kernels"},
+    {"kernels", KERNEL("rbf:colour=1", "0"), "colour"},
+    {"kernels", KERNEL("rbf:gamma=1", "1"), "kernels"},
+    {"kernels", KERNEL("rbf:gamma=1", "-1"), "kernels"},
+    {"kernels", KERNEL("rbf:gamma=1", "4294967296"), "kernels"},
+    {"kernels", KERNEL("spectrum:length=3", "0"), "kernels"},
+    {"kernels", KERNEL("precomputed", "0"), "support"},
+    {"kernels", "[{\"view\":0}]", "kernels"},
+    {"kernels", "[{\"kernel\":7,\"view\":0}]", "kernels"},
+    {"kernels", "[]", "kernels"},
+    {"kernels", "[", "kernels"},
+    {"kernels", NULL, "kernels"},
+    {"views", VIEW("5", "false", "none"), "support"},
+    {"views", VIEW("0", "false", "none"), "views"},
+    {"views", VIEW("-4", "false", "none"), "views"},
+    {"views", VIEW("4000000000", "false", "none"), "views"},
+    {"views", VIEW("\"4\"", "false", "none"), "views"},
+    {"views", VIEW("4", "true", "none"), "kernels"},
+    {"views", VIEW("4", "false", "standard"), "scale.factor"},
+    {"views", VIEW("4", "false", "loud"), "views"},
+    {"views", "[{\"columns\":4,\"strings\":false,\"scale\":\"none\"}]", "views"},
+    {"views", "[]", "views"},
+    {"views", "[1]", "views"},
+    {"views", "null", "views"},
+    {"views", NULL, "views"},
+};
+
 static void test_wrong_metadata_is_refused(void **state)
 {
-    /* key, value (NULL: deleted), text of the message */
-    static const char *const edits[][3] = {
-        {"format", "other", "not a kfe model"},
-        {"format", NULL, "not a kfe model"},
-        {"format_version", "2", "update kfe"},
-        {"format_version", "99999999999999999999999", "update kfe"},
-        {"format_version", "0", "fit the model again"},
-        {"format_version", "-7", "fit the model again"},
-        {"format_version", "one", "format version"},
-        {"format_version", "1x", "format version"},
-        {"format_version", NULL, "format version"},
-        {"kfe_version", NULL, "kfe_version"},
-        {"method", NULL, "method"},
-        {"parameters", NULL, "parameters"},
-        {"projector", "both", "projector"},
-        {"projector", "linear", "kernels"},
-        {"projector", NULL, "projector"},
-        {"task", "rank", "task"},
-        {"task", NULL, "task"},
-        {"task", "none", "classes"},
-        {"task", "real", "classes"},
-        {"classes", "[]", "classes"},
-        {"train_rows", "0", "train_rows"},
-        {"train_rows", "-5", "train_rows"},
-        {"train_rows", "many", "train_rows"},
-        {"train_rows", NULL, "train_rows"},
-        {"classes", "[\"a\",1]", "classes"},
-        {"classes", "{}", "classes"},
-        {"classes", NULL, "classes"},
-        {"kernels", KERNEL("rfb:gamma=1", "0"), "no kernel 'rfb'"},
-        {"kernels", KERNEL("rbf:gamma=-1", "0"), "gamma"},
-        {"kernels", KERNEL("rbf:gamma=nan", "0"), "gamma"},
-        {"kernels", KERNEL("rbf:gamma=scale", "0"), "kernels"},
-        {"kernels", KERNEL("rbf:colour=1", "0"), "colour"},
-        {"kernels", KERNEL("rbf:gamma=1", "1"), "kernels"},
-        {"kernels", KERNEL("rbf:gamma=1", "-1"), "kernels"},
-        {"kernels", KERNEL("rbf:gamma=1", "4294967296"), "kernels"},
-        {"kernels", KERNEL("spectrum:length=3", "0"), "kernels"},
-        {"kernels", KERNEL("precomputed", "0"), "support"},
-        {"kernels", "[{\"view\":0}]", "kernels"},
-        {"kernels", "[{\"kernel\":7,\"view\":0}]", "kernels"},
-        {"kernels", "[]", "kernels"},
-        {"kernels", "[", "kernels"},
-        {"kernels", NULL, "kernels"},
-        {"views", VIEW("5", "false", "none"), "support"},
-        {"views", VIEW("0", "false", "none"), "views"},
-        {"views", VIEW("-4", "false", "none"), "views"},
-        {"views", VIEW("4000000000", "false", "none"), "views"},
-        {"views", VIEW("\"4\"", "false", "none"), "views"},
-        {"views", VIEW("4", "true", "none"), "kernels"},
-        {"views", VIEW("4", "false", "standard"), "scale.factor"},
-        {"views", VIEW("4", "false", "loud"), "views"},
-        {"views", "[{\"columns\":4,\"strings\":false,\"scale\":\"none\"}]", "views"},
-        {"views", "[]", "views"},
-        {"views", "[1]", "views"},
-        {"views", "null", "views"},
-        {"views", NULL, "views"},
-    };
     kfe_context *ctx = *state;
     support_sample s = make_sample(ctx);
 
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+    for (size_t i = 0; i < sizeof metadata_edits / sizeof *metadata_edits; i++) {
         model_file f = saved(ctx, "koc", "rbf:gamma=0.5", s.data);
         char what[256];
-        if (edits[i][1])
-            json_object_set_new(model_file_metadata(&f), edits[i][0], json_string(edits[i][1]));
+        if (metadata_edits[i][1])
+            json_object_set_new(model_file_metadata(&f), metadata_edits[i][0],
+                                json_string(metadata_edits[i][1]));
         else
-            json_object_del(model_file_metadata(&f), edits[i][0]);
-        snprintf(what, sizeof what, "%s = %s", edits[i][0], edits[i][1] ? edits[i][1] : "(left out)");
-        model_file_assert_refused(ctx, &f, what, edits[i][2]);
+            json_object_del(model_file_metadata(&f), metadata_edits[i][0]);
+        snprintf(what, sizeof what, "%s = %s", metadata_edits[i][0],
+                 metadata_edits[i][1] ? metadata_edits[i][1] : "(left out)");
+        model_file_assert_refused(ctx, &f, what, metadata_edits[i][2]);
         model_file_free(&f);
     }
     support_sample_free(&s);

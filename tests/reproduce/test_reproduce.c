@@ -90,21 +90,22 @@ static kfe_spec *make_spec(kfe_context *ctx, const char *kernel, const char *lea
     return spec;
 }
 
+static const char table_plan[] =
+    "{" HEAD ", \"metrics\": [\"error\", \"balanced-accuracy\"], \"percent\": true, \"protocol\": "
+    "{\"split\": \"random\", \"repeats\": 7, \"train-size\": 0.9, \"inner-folds\": 3}, \"quick\": "
+    "{\"repeats\": 5}, \"columns\": [{\"name\": \"P\"}, {\"name\": \"K\", \"method\": \"koc\", "
+    "\"kernel\": \"rbf\", \"learner\": \"knn\", \"protocol\": {\"tuning-splits\": 2}}], \"rows\": "
+    "[{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 20}, \"seed\": 5, "
+    "\"protocol\": {\"train-size\": 40}, \"columns\": {\"K\": {\"grid\": [\"gamma=0.01,0.3\", "
+    "\"neighbors=1,3\"]}}, \"paper\": {\"P\": 9.5, \"K\": {\"error\": {\"value\": 12, \"sd\": 3, "
+    "\"count\": "
+    "50}, \"balanced-accuracy\": 80}}}]}";
+
 /* Percentages, the chosen setting, the protocol with its defaults, and the difference with and without the
  * paper's standard deviation. */
 static void test_table_equals_the_search(void **state)
 {
     kfe_context *ctx = *state;
-    static const char text[] =
-        "{" HEAD ", \"metrics\": [\"error\", \"balanced-accuracy\"], \"percent\": true, \"protocol\": "
-        "{\"split\": \"random\", \"repeats\": 7, \"train-size\": 0.9, \"inner-folds\": 3}, \"quick\": "
-        "{\"repeats\": 5}, \"columns\": [{\"name\": \"P\"}, {\"name\": \"K\", \"method\": \"koc\", "
-        "\"kernel\": \"rbf\", \"learner\": \"knn\", \"protocol\": {\"tuning-splits\": 2}}], \"rows\": "
-        "[{\"name\": \"S\", \"generate\": \"slabs\", \"options\": {\"per-class\": 20}, \"seed\": 5, "
-        "\"protocol\": {\"train-size\": 40}, \"columns\": {\"K\": {\"grid\": [\"gamma=0.01,0.3\", "
-        "\"neighbors=1,3\"]}}, \"paper\": {\"P\": 9.5, \"K\": {\"error\": {\"value\": 12, \"sd\": 3, "
-        "\"count\": "
-        "50}, \"balanced-accuracy\": 80}}}]}";
     static const char *const grid[] = {"gamma=0.01,0.3", "neighbors=1,3"};
     kfe_data *data = NULL;
     uint64_t seed = kfe_context_seed(ctx);
@@ -121,7 +122,7 @@ static void test_table_equals_the_search(void **state)
                          : "split=random,repeats=7,train-size=40,inner-folds=3,tuning-splits=2,"
                            "metrics=error;balanced-accuracy");
         const rep_settings settings = {.quick = quick};
-        json_t *report = support_reproduce(ctx, text, &settings);
+        json_t *report = support_reproduce(ctx, table_plan, &settings);
         const json_t *error = support_result(report, 2);
         const json_t *balanced = support_result(report, 3);
         double mean = 100 * mean_of(a.splits.count, a.values, 2);

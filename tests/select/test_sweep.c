@@ -527,42 +527,6 @@ static void test_training_part_of_one_class_is_refused(void **state)
     }
 }
 
-/* The most bytes that a cross-validation has in use, as a share of the kernel matrix. */
-static double peak_of(const char *method, const char *params, int64_t rows)
-{
-    enum { FEW = 4 };
-    support_allocator allocator = {0};
-    kfe_context *ctx = NULL;
-    double *x = NULL;
-    int *class_of = NULL;
-    kfe_spec *spec = NULL;
-    char *report = NULL;
-
-    support_clouds(5, rows, FEW, 3, 2, &x, &class_of);
-    assert_int_equal(kfe_context_new_with(support_reallocate, &allocator, &ctx), KFE_OK);
-    assert_ok(ctx, kfe_context_set_threads(ctx, 1));
-    kfe_data *data = support_dense(ctx, rows, FEW, x, class_of);
-    assert_ok(ctx, kfe_spec_parse(ctx, method, params, "rbf:gamma=0.1", &spec));
-    assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "ls", NULL));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, data, "folds=3", KFE_STYLE_TEXT, NULL, &report));
-    kfe_string_free(ctx, report);
-    kfe_spec_free(spec);
-    kfe_data_free(data);
-    kfe_context_free(ctx);
-    free(x);
-    free(class_of);
-    return (double)allocator.peak / (8 * (double)rows * (double)rows);
-}
-
-/* koc makes a pass over the matrix in every fold, so the folds share one; sma and rkopls look at few columns. */
-static void test_a_matrix_is_stored_only_where_it_repays(void **state)
-{
-    (void)state;
-    assert_true(peak_of("koc", NULL, 1000) > 1);
-    assert_true(peak_of("rkopls", "support=50", 1500) < 0.5);
-    assert_true(peak_of("sma", "dim=5,columns=40", 3000) < 0.5);
-}
-
 /* A linear kernel has no gamma, and least squares have no neighbours: the second value costs no fit. */
 static void test_settings_that_are_the_same_are_fitted_once(void **state)
 {
@@ -598,7 +562,6 @@ int main(void)
         cmocka_unit_test(test_the_values_differ),
         cmocka_unit_test(test_without_sharing_it_is_the_same),
         cmocka_unit_test(test_threads_change_nothing),
-        cmocka_unit_test(test_a_matrix_is_stored_only_where_it_repays),
         cmocka_unit_test(test_only_what_is_wanted),
         cmocka_unit_test(test_settings_that_are_the_same_are_fitted_once),
         cmocka_unit_test(test_support_vectors_are_counted),

@@ -48,18 +48,25 @@ static double *indicator(const int *class_of)
     return y;
 }
 
-/* The matrices cᵀc + ridge·s and (cᵀy)(cᵀy)ᵀ for c (ROWS × k) and y (ROWS × m). */
-static void scatter_and_covariance(int64_t k, const double *c, int64_t m, const double *y, double ridge,
-                                   const double *s, double **scatter, double **covariance)
-{
-    double *turned = support_transpose(ROWS, k, c);
-    double *products = support_product(k, ROWS, m, turned, y);
-    double *products_turned = support_transpose(k, m, products);
+/* A generalized eigenproblem: (cᵀy)(cᵀy)ᵀu = λ(cᵀc + ridge·s)u. */
+typedef struct eigenproblem {
+    int64_t k, m;
+    const double *c, *y; /* ROWS × k, ROWS × m */
+    double ridge;
+    const double *s; /* k × k */
+} eigenproblem;
 
-    *scatter = support_product(k, ROWS, k, turned, c);
-    *covariance = support_product(k, m, k, products, products_turned);
+static void scatter_and_covariance(const eigenproblem *p, double **scatter, double **covariance)
+{
+    int64_t k = p->k;
+    double *turned = support_transpose(ROWS, k, p->c);
+    double *products = support_product(k, ROWS, p->m, turned, p->y);
+    double *products_turned = support_transpose(k, p->m, products);
+
+    *scatter = support_product(k, ROWS, k, turned, p->c);
+    *covariance = support_product(k, p->m, k, products, products_turned);
     for (int64_t i = 0; i < k * k; i++)
-        (*scatter)[i] += ridge * s[i];
+        (*scatter)[i] += p->ridge * p->s[i];
     free(turned);
     free(products);
     free(products_turned);
@@ -67,16 +74,16 @@ static void scatter_and_covariance(int64_t k, const double *c, int64_t m, const 
 
 /* The features of `new_points` (rows × k, in the coordinates of c and centred like c) along the first `dim`
  * generalized eigenvectors. */
-static double *expected_features(int64_t k, const double *c, int64_t m, const double *y, double ridge,
-                                 const double *s, int64_t rows, const double *new_points, int64_t dim,
+static double *expected_features(const eigenproblem *p, int64_t rows, const double *new_points, int64_t dim,
                                  double *gap)
 {
+    int64_t k = p->k;
     double *scatter, *covariance;
     double *values = calloc((size_t)k, sizeof *values);
     double *vectors = calloc((size_t)(k * k), sizeof *vectors);
     double *features = calloc((size_t)(rows * dim), sizeof *features);
 
-    scatter_and_covariance(k, c, m, y, ridge, s, &scatter, &covariance);
+    scatter_and_covariance(p, &scatter, &covariance);
     support_generalized(k, covariance, scatter, values, vectors);
     double *all = support_product(rows, k, k, new_points, vectors);
     for (int64_t i = 0; i < rows; i++)
@@ -123,7 +130,8 @@ static void compare_with_primal(kfe_context *ctx, const support_sample *p, int r
     for (int64_t i = 0; i < TEST_ROWS * COLS; i++)
         test[i] -= means[i % COLS];
     snprintf(params, sizeof params, "ridge=%.17g", ridge);
-    double *expected = expected_features(COLS, x, m, y, ridge, unit, TEST_ROWS, test, dim, &gap);
+    double *expected =
+        expected_features(&(eigenproblem){COLS, m, x, y, ridge, unit}, TEST_ROWS, test, dim, &gap);
     kfe_matrix got = support_features(ctx, method, params, "linear", real ? p->real : p->data, p->test_data);
     assert_int_equal(got.cols, dim);
     assert_below(support_distance_up_to_sign(TEST_ROWS, dim, expected, got.values),
@@ -280,7 +288,8 @@ static void test_few_landmarks_against_the_dense_problem(void **state)
         double *c = landmark_values(ROWS, p.x, landmarks, NULL);
         double *means = center ? support_centre_columns(ROWS, LANDMARKS, c) : NULL;
         double *test = landmark_values(TEST_ROWS, p.test, landmarks, means);
-        double *expected = expected_features(LANDMARKS, c, 2, y, 0.05, inner, TEST_ROWS, test, 2, &gap);
+        double *expected =
+            expected_features(&(eigenproblem){LANDMARKS, 2, c, y, 0.05, inner}, TEST_ROWS, test, 2, &gap);
         kfe_model *model = support_fit(ctx, "rkopls", params, "rbf:gamma=0.3", p.real);
         kfe_matrix got = support_transform(ctx, model, p.test_data);
         assert_int_equal(kfe_model_support_size(model), LANDMARKS);
