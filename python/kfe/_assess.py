@@ -17,7 +17,7 @@ from ._kernels import kernel_list, kernel_text
 from ._learners import learner_text
 from ._lib import lib
 from ._spec import is_precomputed
-from ._splits import Split, group_splits, take_rows
+from ._splits import Split, take_rows
 
 AXES = ("kernel", "learner")  # grid axes that are not parameters of the library's grids
 SIGNIFICANT = 0.05  # as in the library's reports
@@ -182,12 +182,6 @@ def variants(estimator: Any, grid: Mapping[str, Any]) -> list[Variant]:
                                    if name not in used or _applies(name, variant.estimator)}) for variant in made]
 
 
-def _inner_splits(problem: Problem, data_splits: Callable, train: np.ndarray) -> list[Split]:
-    if problem.groups is not None:
-        return group_splits(problem.groups[train], problem.inner_folds)
-    return data_splits(train)
-
-
 class Search(NamedTuple):
     """Chooses a setting on one training part: the library's search with explicit splits."""
 
@@ -201,7 +195,7 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
     choices, splits, tried, start = variants(estimator, grid), [], {}, time.perf_counter()
     for number, (train, test) in enumerate(problem.splits):
         begin = time.perf_counter()
-        inner = _inner_splits(problem, search.inner, train)
+        inner = search.inner(train)
         best = None
         for choice in choices:
             report = search.run(choice.estimator, problem.part(estimator, train, train), problem.y[train], choice.grid, inner,

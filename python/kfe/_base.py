@@ -360,9 +360,11 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ---- answers to scikit-learn ----
 
     def _may_miss_target(self) -> bool:
-        """Whether a regressor's features are found without y and may therefore miss what y depends on."""
+        """Whether a regressor's features are found without y and may therefore miss what y depends on: with a kernel, ten
+        features hold less of the columns than those of pca."""
         is_regressor = getattr(self, "_estimator_type", None) == "regressor"
-        return is_regressor and not self._entry.has(tables.SUPERVISION) and self._entry.name != "none"
+        unsupervised = self._entry.has(tables.KERNELS) and not self._entry.has(tables.SUPERVISION)
+        return is_regressor and unsupervised and self._entry.name != "none"
 
     def _more_tags(self) -> dict[str, Any]:
         kernel = getattr(self, "kernel", None)

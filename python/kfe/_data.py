@@ -67,6 +67,18 @@ class Data:
         lists = (c_char_p * len(views))(*(",".join(str(column + 1) for column in columns).encode() for columns in views.values()))
         self.context.quick(lib.kfe_data_divide, self.pointer, len(views), names, lists)
 
+    def set_groups(self, groups: np.ndarray) -> None:
+        """Groups of rows, as numbers, that cross-validation keeps together."""
+        self._check_count("groups", len(groups), self.rows)
+        codes = np.ascontiguousarray(groups, np.int64)
+        self.context.quick(lib.kfe_data_set_groups, self.pointer, codes.ctypes.data)
+
+    def add_split(self, train: np.ndarray, test: np.ndarray) -> None:
+        """A training and a test part that cross-validation uses instead of its own."""
+        parts = [np.ascontiguousarray(part, np.int64) for part in (train, test)]
+        self.context.quick(lib.kfe_data_add_split, self.pointer, len(parts[0]), parts[0].ctypes.data, len(parts[1]),
+                           parts[1].ctypes.data)
+
     def set_missing(self, fill: str) -> None:
         """Treats NaNs as missing values, which every fit fills."""
         self.context.quick(lib.kfe_data_set_missing, self.pointer, fill.encode())

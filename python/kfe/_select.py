@@ -2,7 +2,6 @@
 """Cross-validation, comparison, evaluation and measures of kernels: cv, compare, evaluate, measure."""
 from __future__ import annotations
 
-import contextlib
 import os
 import textwrap
 from ctypes import byref, c_char_p, c_void_p
@@ -121,25 +120,23 @@ def _wrap_best(estimator, model: Model, y):
 # ---- searches of the library ----
 
 
-def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any], refit: bool) -> CrossValidation:
+def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any], refit: bool, groups: Any = None) -> CrossValidation:
     """The library's cross-validation, on its own splits (None) or on given ones."""
-    from ._splits import split_file
+    from ._splits import give_splits
     context = estimator._context()
     spec, grids = make_spec(context, estimator), _grid_texts(grid)
     spec.check()
     data = estimator._prepare(context, X, y, reset=True)
     best, text = c_void_p(), c_void_p()
-    with contextlib.ExitStack() as stack:
-        if splits is not None:
-            options = {**options, "split": "file", "split_file": stack.enter_context(split_file(splits))}
-        try:
-            context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
-                         options_text(options), STYLE_JSON, byref(best) if refit else None, byref(text))
-        except BaseException:
-            _let_go(context, text, best)
-            raise
-        finally:
-            data.free()
+    try:
+        give_splits(data, splits, groups)
+        context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
+                     options_text(options), STYLE_JSON, byref(best) if refit else None, byref(text))
+    except BaseException:
+        _let_go(context, text, best)
+        raise
+    finally:
+        data.free()
     report = CrossValidation(typed(context.take_json(text)))
     if refit:
         report.best_estimator_ = _wrap_best(estimator, Model(context, best.value, spec.kernels, spec.callbacks), y)
@@ -151,46 +148,44 @@ def _inner_folds(options: Mapping[str, Any]) -> int:
                                                if row.name == "inner-folds")))
 
 
-def _is_nested_here(grid: Any, groups: Any) -> bool:
-    """Whether Python runs the nested search: over kernels or learners, or with inner folds that keep groups together."""
+def _is_nested_here(grid: Any) -> bool:
+    """Whether Python runs the nested search: over kernels or learners."""
     from ._assess import AXES
-    if not isinstance(grid, dict):
-        return groups is not None and bool(grid)
-    return any(axis in grid for axis in AXES) or (groups is not None and bool(grid))
+    return isinstance(grid, dict) and any(axis in grid for axis in AXES)
 
 
-def _problem(estimator, X, y, division, options: dict[str, Any], folds: int):
+def _problem(estimator, X, y, division, options: dict[str, Any]):
     """The problem to assess, with the user's splits or else the library's."""
     from sklearn.base import is_regressor
     from ._assess import Problem
-    from ._splits import DIVIDING, explicit_splits, library_splits
+    from ._splits import DIVIDING, explicit_splits, give_splits, library_splits
     y = np.asarray(y)
-    if division.is_explicit:
-        splits = explicit_splits(division, X, y, folds)
-    else:
+    groups, splits = division.codes(len(y)), explicit_splits(division, X, y)
+    if splits is None:
         data = estimator._prepare(estimator._context(), X, y, reset=True)
         try:
+            give_splits(data, None, groups)
             splits = library_splits(data, {name: value for name, value in options.items() if name in DIVIDING})
         finally:
             data.free()
     metrics = options.get("metrics") or ["rmse" if is_regressor(estimator) else "accuracy"]
     rest = {name: value for name, value in options.items() if name not in DIVIDING}
-    groups = None if division.groups is None else np.asarray(division.groups)
     return Problem(X, y, splits, groups, _inner_folds(options), metrics, {**rest, "metrics": metrics})
 
 
 def _nested(estimator, grid, problem) -> dict[str, Any]:
     from ._assess import Search, assess_nested
-    from ._splits import library_splits
+    from ._splits import give_splits, group_codes, library_splits
     if problem.inner_folds < 2:
-        raise ValueError("a grid over kernels or learners, or with groups, needs inner_folds of at least 2")
-    if not isinstance(grid, dict):
-        raise ValueError("give the grid as a dict when there are groups")
+        raise ValueError("a grid over kernels or learners needs inner_folds of at least 2")
 
     def inner(train):
         data = estimator._prepare(estimator._context(), problem.part(estimator, train, train), problem.y[train], reset=True)
+        groups = None if problem.groups is None else group_codes(problem.groups[train])
+        folds = problem.inner_folds if groups is None else min(problem.inner_folds, int(groups.max()) + 1)
         try:
-            return library_splits(data, {"folds": problem.inner_folds})
+            give_splits(data, None, groups)
+            return library_splits(data, {"folds": folds})
         finally:
             data.free()
 
@@ -243,12 +238,10 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     """
     from ._splits import Division, explicit_splits, with_folds
     estimator, grid, division = _fresh(estimator), clean_grid(grid), Division(cv, groups)
-    folds = int(options.get("folds", 5))
-    options = with_folds(division, clean_options(options))
-    if not _is_nested_here(grid, groups):
-        splits = explicit_splits(division, X, np.asarray(y), folds) if division.is_explicit else None
-        return _search(estimator, X, y, grid, splits, options, refit)
-    report = _nested(estimator, grid, _problem(estimator, X, y, division, options, folds))
+    options, rows = with_folds(division, clean_options(options)), len(np.asarray(y))
+    if not _is_nested_here(grid):
+        return _search(estimator, X, y, grid, explicit_splits(division, X, np.asarray(y)), options, refit, division.codes(rows))
+    report = _nested(estimator, grid, _problem(estimator, X, y, division, options))
     return _finish_nested(report, X, y, refit)
 
 
@@ -340,35 +333,32 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     from ._splits import Division, with_folds
     named = [(name, each if _is_baseline(each) else _fresh(each)) for name, each in _named_estimators(estimators)]
     division, grid = Division(cv, groups), clean_grid(grid)
-    folds = int(options.get("folds", 5))
     options = with_folds(division, clean_options(options))
     own = [each for _, each in named if not _is_baseline(each)]
     plain = len(own) == len(named) and all(name is None for name, _ in named)
-    if plain and not division.is_explicit and not _is_nested_here(grid, groups):
-        return _compare_own(own, X, y, grid, None, options)
+    if plain and not division.is_explicit and not _is_nested_here(grid):
+        return _compare_own(own, X, y, grid, None, options, division.codes(len(np.asarray(y))))
     if not own:
         raise ValueError("compare needs at least one estimator of this package; scikit-learn has cross_val_score")
-    return _compare_here(named, grid, _problem(own[0], X, y, division, options, folds))
+    return _compare_here(named, grid, _problem(own[0], X, y, division, options))
 
 
-def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options: dict[str, Any]) -> Comparison:
+def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options: dict[str, Any], groups: Any = None) -> Comparison:
     """The library's comparison, on its own splits (None) or on given ones."""
-    from ._splits import split_file
+    from ._splits import give_splits
     context = estimators[0]._context()
     specs, grids, text = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
     data = estimators[0]._prepare(context, X, y, reset=True)
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
-    with contextlib.ExitStack() as stack:
-        if splits is not None:
-            options = {**options, "split": "file", "split_file": stack.enter_context(split_file(splits))}
-        try:
-            context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
-                         options_text(options), STYLE_JSON, byref(text))
-        except BaseException:
-            _let_go(context, text)
-            raise
-        finally:
-            data.free()
+    try:
+        give_splits(data, splits, groups)
+        context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
+                     options_text(options), STYLE_JSON, byref(text))
+    except BaseException:
+        _let_go(context, text)
+        raise
+    finally:
+        data.free()
     return Comparison(typed(context.take_json(text)))
 
 
@@ -376,11 +366,11 @@ def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Compari
     """A comparison that Python combines: with baselines, users' labels, or nested searches."""
     from ._assess import assess_baseline, differences, larger_is_better
     own = [each for _, each in named if not _is_baseline(each)]
-    if _is_nested_here(grid, problem.groups):
+    if _is_nested_here(grid):
         reports = [_finish_nested(_nested(each, grid, problem), None, None, False) for each in own]
         failed: list[Any] = []
     else:
-        told = _compare_own(own, problem.X, problem.y, grid, problem.splits, problem.options)
+        told = _compare_own(own, problem.X, problem.y, grid, problem.splits, problem.options, problem.groups)
         reports, failed = told["methods"], told["failed"]
         if len(reports) < len(own):
             raise ValueError(f"not all estimators can be compared on this data: {failed}")

@@ -2,11 +2,8 @@
 """Training and test parts: from scikit-learn's splitters, from users, and from the library."""
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from ctypes import byref, c_int64, c_void_p
-from typing import Any, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +17,7 @@ from ._validation import is_views
 Split = tuple[np.ndarray, np.ndarray]  # training and test rows, from 0
 
 # Options of the library that determine how rows are divided.
+DEFAULT_FOLDS = 5
 DIVIDING = ("split", "folds", "repeats", "train_size", "stratified", "split_file")
 
 
@@ -31,42 +29,57 @@ class Division(NamedTuple):
 
     @property
     def is_explicit(self) -> bool:
-        return self.groups is not None or not (self.cv is None or isinstance(self.cv, (int, np.integer)))
+        """Whether cv gives the splits themselves; otherwise the library makes them."""
+        return not (self.cv is None or isinstance(self.cv, (int, np.integer)))
+
+    def codes(self, rows: int) -> np.ndarray | None:
+        """The groups as numbers, for the library."""
+        if self.groups is None:
+            return None
+        if len(self.groups) != rows:
+            raise ValueError(f"groups has {len(self.groups)} labels, but y has {rows} rows")
+        return group_codes(self.groups)
+
+
+def group_codes(groups: Any) -> np.ndarray:
+    names, codes = np.unique(np.asarray(groups), return_inverse=True)
+    if len(names) < 2:
+        raise ValueError("groups needs at least two different groups")
+    return codes.ravel().astype(np.int64)
 
 
 def with_folds(division: Division, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with cv's number of folds."""
+    """The options with cv's number of folds; with groups, at most as many folds as there are groups."""
     if division.is_explicit:
-        given = [name for name in DIVIDING if name in options and not (name == "folds" and division.cv is None)]
+        given = [name for name in DIVIDING if name in options]
         if given:
-            raise ValueError(f"cv and groups say how the rows are divided; {given[0]} is an option of the library's own splits")
-        return {name: value for name, value in options.items() if name != "folds"}
-    return options if division.cv is None else {**options, "folds": int(division.cv)}
+            raise ValueError(f"cv says how the rows are divided; {given[0]} is an option of the library's own splits")
+        return options
+    found = options if division.cv is None else {**options, "folds": int(division.cv)}
+    if division.groups is None or found.get("split", "folds") != "folds":
+        return found
+    return {**found, "folds": min(int(found.get("folds", DEFAULT_FOLDS)), len(np.unique(np.asarray(division.groups))))}
 
 
-def group_splits(groups: Any, folds: int) -> list[Split]:
-    """As many folds as requested, or one per group if there are fewer groups; no group is in both parts."""
-    from sklearn.model_selection import GroupKFold
-    groups = np.asarray(groups)
-    count = len(np.unique(groups))
-    if count < 2:
-        raise ValueError("groups needs at least two different groups")
-    return list(GroupKFold(min(folds, count)).split(np.zeros(len(groups)), groups=groups))
-
-
-def explicit_splits(division: Division, X: Any, y: Any, folds: int) -> list[Split]:
-    """The pairs of training and test rows that cv and groups define."""
+def explicit_splits(division: Division, X: Any, y: Any) -> list[Split] | None:
+    """The pairs of training and test rows that cv gives; None: the library makes them."""
+    if not division.is_explicit:
+        return None
     rows = len(y)
-    if division.groups is not None and len(division.groups) != rows:
-        raise ValueError(f"groups has {len(division.groups)} labels, but y has {rows} rows")
-    if division.cv is None or isinstance(division.cv, (int, np.integer)):
-        return group_splits(division.groups, folds if division.cv is None else int(division.cv))
     if hasattr(division.cv, "split"):
         table = np.zeros((rows, 1)) if is_views(X) or isinstance(X, list) else X
         pairs = division.cv.split(table, y, division.groups)
     else:
         pairs = division.cv
     return [_checked(number, pair, rows) for number, pair in enumerate(pairs)]
+
+
+def give_splits(data: Data, splits: list[Split] | None, groups: np.ndarray | None) -> None:
+    """Hands groups of rows and the user's splits over to the library, which nests its searches in them."""
+    if groups is not None:
+        data.set_groups(groups)
+    for train, test in splits or ():
+        data.add_split(train, test)
 
 
 def _checked(number: int, pair: Any, rows: int) -> Split:
@@ -82,20 +95,6 @@ def _checked(number: int, pair: Any, rows: int) -> Split:
     if len(np.intersect1d(*parts)):
         raise ValueError(f"split {number + 1} of cv has rows in both parts")
     return parts[0], parts[1]
-
-
-@contextlib.contextmanager
-def split_file(splits: list[Split]) -> Iterator[str]:
-    """A temporary file with the splits in the library's format."""
-    handle, path = tempfile.mkstemp(suffix=".txt", prefix="kfe-splits-")
-    try:
-        with os.fdopen(handle, "w") as file:
-            for parts in splits:
-                for word, part in zip(("train", "test"), parts):
-                    file.write(f"{word} {' '.join(map(str, np.asarray(part) + 1))}\n")
-        yield path
-    finally:
-        os.unlink(path)
 
 
 def library_splits(data: Data, options: dict[str, Any]) -> list[Split]:

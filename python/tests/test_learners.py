@@ -51,3 +51,11 @@ def test_grids_of_the_library_take_them(iris):
     X, y = iris
     report = kfe.cv(kfe.KOCClassifier(**FIT), X, y, grid={"learner": [kfe.SVM(), kfe.NearestCentroid()], "C": [1, 10]}, folds=2, inner_folds=2)
     assert {row["setting"]["learner"] for row in report["settings"]} == {"svm", "centroid"}
+
+
+def test_few_regressors_may_score_poorly():
+    """scikit-learn's tag is for regressors whose features are found with a kernel and without y; the checks of all others demand a
+    good score."""
+    regressors = [name for name in kfe.__all__ if name.endswith("Regressor")]
+    tagged = {name for name in regressors if getattr(kfe, name)()._more_tags()["poor_score"]}
+    assert tagged == {"KPCARegressor", "SKFARegressor", "DirectionRuleRegressor"}

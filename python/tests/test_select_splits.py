@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import kfe
+from kfe._splits import give_splits, group_codes, library_splits
 from kfe import _tables
 from kfe._lib import lib
 
@@ -38,21 +39,35 @@ def test_a_number_of_folds_is_the_librarys(iris):
     assert len(values(kfe.cv(KNN, *iris, cv=masks))) == 3
 
 
+def splits_of_the_library(x, y, groups, folds):
+    """The splits that kfe.cv uses: those of the library, with groups as numbers."""
+    data = KNN._prepare(KNN._context(), x, y, reset=True)
+    give_splits(data, None, group_codes(groups))
+    return library_splits(data, {"folds": folds})
+
+
 def test_groups(iris):
-    """Rows of a group stay together, as in scikit-learn."""
-    groups = np.arange(150) % 7
-    expected = cross_val_score(KNN, *iris, cv=GroupKFold(5), groups=groups)
+    """Rows of a group stay together; the library divides them, whatever the groups are called."""
+    groups = np.array(list("abcdefg"))[np.arange(150) % 7]
+    splits = splits_of_the_library(*iris, groups, 5)
+    assert sorted(np.concatenate([test for _, test in splits])) == list(range(150))
+    for train, test in splits:
+        assert not set(groups[train]) & set(groups[test])
+    expected = cross_val_score(KNN, *iris, cv=splits)
     assert values(kfe.cv(KNN, *iris, groups=groups)) == pytest.approx(expected)
+    assert values(kfe.cv(KNN, *iris, groups=np.arange(150) % 7)) == pytest.approx(expected)
+    assert len(values(kfe.cv(KNN, *iris, groups=groups, folds=30))) == 7
+    assert len(values(kfe.cv(KNN, *iris, groups=groups, split="leave-group-out"))) == 7
     expected = cross_val_score(KNN, *iris, cv=LeaveOneGroupOut(), groups=groups)
     assert values(kfe.cv(KNN, *iris, groups=groups, cv=LeaveOneGroupOut())) == pytest.approx(expected)
     assert len(values(kfe.cv(KNN, *iris, groups=groups, folds=3))) == 3
 
 
-def chosen_by_sklearn(estimator, grid, x, y, outer, groups, folds):
-    """The scores and choices of scikit-learn's nested searches."""
+def chosen_by_sklearn(estimator, grid, x, y, outer, groups):
+    """The scores and choices of scikit-learn's nested searches, with a group of the training part in each inner fold."""
     found = []
     for train, test in outer:
-        inner = list(GroupKFold(folds).split(x[train], y[train], groups[train]))
+        inner = list(LeaveOneGroupOut().split(x[train], y[train], groups[train]))
         search = GridSearchCV(clone(estimator), grid, cv=inner).fit(x[train], y[train])
         found.append((search.score(x[test], y[test]), search.best_params_))
     return found
@@ -61,11 +76,11 @@ def chosen_by_sklearn(estimator, grid, x, y, outer, groups, folds):
 def test_inner_folds_keep_groups_together(iris):
     x, y, groups = *iris, np.arange(150) // 3 % 10
     outer = list(GroupKFold(3).split(x, y, groups))
-    expected = chosen_by_sklearn(KNN.set_params(kernel="rbf"), {"kernel__gamma": [1e-4, 0.2, 50]}, x, y, outer, groups, 4)
-    report = kfe.cv(KNN, x, y, grid={"gamma": [1e-4, 0.2, 50]}, groups=groups, folds=3, inner_folds=4, refit=True)
+    expected = chosen_by_sklearn(KNN.set_params(kernel="rbf"), {"kernel__gamma": [1e-4, 0.2, 50]}, x, y, outer, groups)
+    report = kfe.cv(KNN, x, y, grid={"gamma": [1e-4, 0.2, 50]}, groups=groups, cv=outer, inner_folds=10, refit=True)
     assert values(report) == pytest.approx([score for score, _ in expected])
     assert [split["setting"]["gamma"] for split in report["splits"]] == [best["kernel__gamma"] for _, best in expected]
-    assert report.best_estimator_.kernel == kfe.RBF(gamma=report["best"]["gamma"])
+    assert report.best_estimator_.kernel == str(kfe.RBF(gamma=report["best"]["gamma"]))
 
 
 def test_kernels_and_learners_are_axes(iris):
@@ -73,9 +88,9 @@ def test_kernels_and_learners_are_axes(iris):
     estimator = kfe.KPLSClassifier(dim=2, n_threads=1)
     kernels = [kfe.RBF(gamma=0.1), "linear", kfe.RBF(gamma=30)]
     outer = list(GroupKFold(3).split(x, y, groups))
-    expected = chosen_by_sklearn(estimator, {"kernel": kernels, "learner": ["centroid", "knn"]}, x, y, outer, groups, 3)
-    report = kfe.cv(estimator, x, y, grid={"kernel": kernels, "learner": ["centroid", "knn"]}, groups=groups, folds=3,
-                    inner_folds=3)
+    expected = chosen_by_sklearn(estimator, {"kernel": kernels, "learner": ["centroid", "knn"]}, x, y, outer, groups)
+    report = kfe.cv(estimator, x, y, grid={"kernel": kernels, "learner": ["centroid", "knn"]}, groups=groups, cv=outer,
+                    inner_folds=10)
     assert values(report) == pytest.approx([score for score, _ in expected])
     assert [(split["setting"]["kernel"], split["setting"]["learner"]) for split in report["splits"]] == [
         (str(best["kernel"]), best["learner"]) for _, best in expected]
