@@ -139,3 +139,11 @@ def test_wide_data_stays_sparse(bombs):
 @pytest.mark.parametrize("method", ["koc", "kfd", "pls", "kpls", "sma", "hsic"])
 def test_rows_times_classes(bombs, method):
     assert not check(bombs, 60, "fit", "-q", "-m", method, "--task", "classify", "classes.csv", "-o", "m.kfe")
+
+
+def test_compressed_arrays_are_unpacked_on_the_way(tmp_path):
+    """The table of 40 MB fits in the limit, but not beside an unpacked copy of itself."""
+    x = (np.arange(5000 * 1000) % 7).astype(float).reshape(5000, 1000)
+    np.savez_compressed(tmp_path / "x.npz", X=x)
+    assert check(tmp_path, 60, "convert", "-q", "--label", "none", "x.npz", "out.npy")
+    assert np.array_equal(np.load(tmp_path / "out.npy"), x)

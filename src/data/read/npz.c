@@ -13,29 +13,21 @@
 /* An array of the archive, opened for reading. */
 typedef struct member {
     char what[64]; /* its name, for messages */
-    char *owned;
     kfe_i_source source;
 } member;
 
-static void close_member(kfe_context *ctx, member *array)
+static void close_member(member *array)
 {
     kfe_i_source_close(&array->source);
-    kfe_i_free(ctx, array->owned);
-    array->owned = NULL;
 }
 
 static kfe_status open_member(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, member *out)
 {
-    kfe_status status = KFE_OK;
-    const char *bytes = NULL;
     size_t length = entry->name_length < 60 ? (size_t)entry->name_length : 60;
 
     memset(out, 0, sizeof *out);
     memcpy(out->what, entry->name, length);
-    KFE_TRY(kfe_i_zip_extract(zip, entry, &bytes, &out->owned));
-    KFE_TRY(kfe_i_source_open_memory(zip->ctx, zip->name, bytes, entry->unpacked, &out->source));
-cleanup:
-    return status;
+    return kfe_i_zip_open_entry(zip, entry, &out->source);
 }
 
 static int is_named(const kfe_i_zip_entry *entry, const char *name)
@@ -71,7 +63,7 @@ static kfe_status has_two_dimensions(const kfe_i_zip *zip, const kfe_i_zip_entry
     KFE_TRY(kfe_i_npy_read_header(&array.source, array.what, &npy));
     *answer = npy.dimensions == 2;
 cleanup:
-    close_member(zip->ctx, &array);
+    close_member(&array);
     return status;
 }
 
@@ -109,7 +101,7 @@ static kfe_status read_labels(const kfe_i_zip *zip, const kfe_i_zip_entry *entry
                  (long long)out->table.rows, (long long)out->labels.rows);
     out->has_missing |= kfe_i_labels_find_missing(&out->labels) >= 0;
 cleanup:
-    close_member(zip->ctx, &array);
+    close_member(&array);
     return status;
 }
 
@@ -118,13 +110,13 @@ static kfe_status read_dense(const kfe_i_zip *zip, const kfe_i_read_settings *se
 {
     kfe_status status = KFE_OK;
     kfe_i_zip_entry entry;
-    member array = {.owned = NULL};
+    member array = {.source.ctx = NULL};
 
     KFE_TRY(find_table(zip, &entry));
     KFE_TRY(open_member(zip, &entry, &array));
     KFE_TRY(kfe_i_npy_read_table(&array.source, array.what, settings, with_label, out));
 cleanup:
-    close_member(zip->ctx, &array);
+    close_member(&array);
     return status;
 }
 
@@ -136,7 +128,7 @@ static kfe_status read_vector(const kfe_i_zip *zip, const char *name, double **v
     kfe_status status = KFE_OK;
     kfe_i_zip_entry entry;
     kfe_i_npy npy;
-    member array = {.owned = NULL};
+    member array = {.source.ctx = NULL};
     int found = 0;
 
     KFE_TRY(find_member(zip, name, &entry, &found));
@@ -148,7 +140,7 @@ static kfe_status read_vector(const kfe_i_zip *zip, const char *name, double **v
     KFE_TRY(kfe_i_npy_read_numbers(&array.source, name, &npy, values));
     *count = npy.count;
 cleanup:
-    close_member(zip->ctx, &array);
+    close_member(&array);
     return status;
 }
 
@@ -171,7 +163,7 @@ static kfe_status check_sparse_format(const kfe_i_zip *zip, const kfe_i_zip_entr
                  zip->name);
 cleanup:
     kfe_i_labels_free(&word);
-    close_member(zip->ctx, &array);
+    close_member(&array);
     return status;
 }
 

@@ -180,9 +180,10 @@ kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const vo
 }
 
 kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
-                                      kfe_i_source *out)
+                                      int64_t unpacked, kfe_i_source *out)
 {
     kfe_status status = begin_memory(ctx, name, bytes, size, out);
+    out->unpacked = unpacked;
     return status == KFE_OK ? start_inflating(out, DEFLATE) : status;
 }
 
@@ -313,6 +314,7 @@ kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, i
     if (held < size)
         status = read_fresh(source, (char *)buffer + held, size - held, &fresh);
     *got = held + fresh;
+    source->unpacked -= *got;
     return status;
 }
 
@@ -332,6 +334,8 @@ cleanup:
 
 int64_t kfe_i_source_remaining(const kfe_i_source *source)
 {
+    if (source->packed == DEFLATE)
+        return source->unpacked > 0 ? source->unpacked : 0;
     if (source->packed || (source->descriptor >= 0 && source->total == 0))
         return -1;
     return source->total - source->taken + (source->input_end - source->input_begin) +

@@ -14,11 +14,12 @@ typedef struct kfe_i_source {
     int descriptor; /* -1: memory */
     const unsigned char *memory;
     int64_t memory_size;
-    int64_t taken; /* bytes taken from the file or memory so far */
-    int64_t total; /* bytes that the file or memory has; 0 if not known */
-    int packed;    /* 1: gzip members; 2: one raw deflate stream */
-    int inside;    /* a stream has begun and has not ended */
-    int ended;     /* nothing more to come from `inflater` */
+    int64_t taken;    /* bytes taken from the file or memory so far */
+    int64_t total;    /* bytes that the file or memory has; 0 if not known */
+    int packed;       /* 1: gzip members; 2: one raw deflate stream */
+    int64_t unpacked; /* of a deflate stream: bytes that are still to come, as its opener said */
+    int inside;       /* a stream has begun and has not ended */
+    int ended;        /* nothing more to come from `inflater` */
     z_stream inflater;
     unsigned char *input; /* raw bytes: what inflate reads from, and what was looked at ahead */
     int64_t input_begin, input_end;
@@ -31,9 +32,9 @@ kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *o
 /* Memory that stays where it is; gunzipped if it is gzip. */
 kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
                                     kfe_i_source *out);
-/* A raw deflate stream in memory, as zip files have. */
+/* A raw deflate stream in memory, as zip files have; it unpacks to `unpacked` bytes. */
 kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
-                                      kfe_i_source *out);
+                                      int64_t unpacked, kfe_i_source *out);
 void kfe_i_source_close(kfe_i_source *source);
 
 /* Reads up to `size` bytes; fewer only at the end. */

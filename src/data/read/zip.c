@@ -12,6 +12,7 @@ enum { LOCAL_SIZE = 30, ENTRY_SIZE = 46, END_SIZE = 22, END64_SIZE = 56, LOCATOR
 enum { STORED = 0, DEFLATED = 8, FLAG_ENCRYPTED = 1, LARGEST_COMMENT = 65535 };
 /* Deflate never expands data by more than this factor. */
 enum { LARGEST_RATIO = 1032 };
+enum { PIECE = 64 * 1024 };
 
 static uint64_t number_at(const kfe_i_zip *zip, int64_t offset, int size)
 {
@@ -118,33 +119,46 @@ kfe_status kfe_i_zip_entry_at(const kfe_i_zip *zip, int64_t offset, kfe_i_zip_en
     return KFE_OK;
 }
 
-static kfe_status inflate_entry(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, int64_t data,
-                                char **owned)
+/* Unpacks the entry once, to know that it is whole before any of it is used. */
+static kfe_status check_deflated(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, int64_t data)
 {
     kfe_status status = KFE_OK;
     kfe_i_source source = {.ctx = NULL};
+    unsigned char *piece = NULL;
+    uLong crc = crc32(0, NULL, 0);
+    int64_t length = 0;
     int64_t got = 0;
 
     if (entry->unpacked / LARGEST_RATIO > entry->packed + 1)
         return damaged(zip, "an entry cannot unpack to the size it claims");
     KFE_TRY(kfe_i_check_memory(zip->ctx, (double)entry->unpacked, zip->name,
                                "raise {memory}, or save smaller arrays"));
-    KFE_ALLOC(zip->ctx, *owned, entry->unpacked);
-    KFE_TRY(kfe_i_source_open_deflated(zip->ctx, zip->name, zip->bytes + data, entry->packed, &source));
-    KFE_TRY(kfe_i_source_read(&source, *owned, entry->unpacked, &got));
-    if (got < entry->unpacked)
+    KFE_ALLOC(zip->ctx, piece, PIECE);
+    KFE_TRY(kfe_i_source_open_deflated(zip->ctx, zip->name, zip->bytes + data, entry->packed, entry->unpacked,
+                                       &source));
+    do {
+        int64_t left = entry->unpacked - length;
+        KFE_TRY(kfe_i_source_read(&source, piece, left < PIECE ? left : PIECE, &got));
+        crc = crc32(crc, piece, (uInt)got);
+        length += got;
+        KFE_TRY(kfe_i_checkpoint(zip->ctx, "reading", 0, 0));
+    } while (got > 0 && length < entry->unpacked);
+    if (length < entry->unpacked)
         status = damaged(zip, "an entry is shorter than it claims");
+    else if ((uint32_t)crc != entry->crc)
+        status = damaged(zip, "an entry does not match its checksum");
 cleanup:
     kfe_i_source_close(&source);
+    kfe_i_free(zip->ctx, piece);
     return status;
 }
 
-static uint32_t checksum(const char *bytes, int64_t size)
+static uint32_t checksum(const unsigned char *bytes, int64_t size)
 {
     uLong crc = crc32(0, NULL, 0);
 
     for (; size > 0; size -= 1 << 30, bytes += 1 << 30)
-        crc = crc32(crc, (const unsigned char *)bytes, (uInt)(size < 1 << 30 ? size : 1 << 30));
+        crc = crc32(crc, bytes, (uInt)(size < 1 << 30 ? size : 1 << 30));
     return (uint32_t)crc;
 }
 
@@ -160,13 +174,8 @@ static int64_t data_offset(const kfe_i_zip *zip, const kfe_i_zip_entry *entry)
     return data <= zip->size && entry->packed <= zip->size - data ? data : -1;
 }
 
-kfe_status kfe_i_zip_extract(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, const char **bytes,
-                             char **owned)
+static kfe_status check_entry(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, int64_t data)
 {
-    kfe_status status = KFE_OK;
-    int64_t data = data_offset(zip, entry);
-
-    *owned = NULL;
     if (entry->flags & FLAG_ENCRYPTED)
         return kfe_i_fail_at(zip->ctx, KFE_EINPUT, zip->name, 0, 0,
                              "the .npz file is encrypted; save it without a password");
@@ -177,19 +186,25 @@ kfe_status kfe_i_zip_extract(const kfe_i_zip *zip, const kfe_i_zip_entry *entry,
                              entry->method);
     if (data < 0)
         return damaged(zip, "an entry lies past the end");
-    if (entry->method == STORED && entry->packed != entry->unpacked)
+    if (entry->method == DEFLATED)
+        return check_deflated(zip, entry, data);
+    if (entry->packed != entry->unpacked)
         return damaged(zip, "an entry has two sizes");
-    *bytes = (const char *)zip->bytes + data;
-    if (entry->method == DEFLATED) {
-        KFE_TRY(inflate_entry(zip, entry, data, owned));
-        *bytes = *owned;
-    }
-    if (checksum(*bytes, entry->unpacked) != entry->crc)
-        status = damaged(zip, "an entry does not match its checksum");
-cleanup:
-    if (status != KFE_OK) {
-        kfe_i_free(zip->ctx, *owned);
-        *owned = NULL;
-    }
-    return status;
+    if (checksum(zip->bytes + data, entry->unpacked) != entry->crc)
+        return damaged(zip, "an entry does not match its checksum");
+    return KFE_OK;
+}
+
+kfe_status kfe_i_zip_open_entry(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, kfe_i_source *out)
+{
+    int64_t data = data_offset(zip, entry);
+    kfe_status status = check_entry(zip, entry, data);
+
+    memset(out, 0, sizeof *out);
+    if (status != KFE_OK)
+        return status;
+    if (entry->method == DEFLATED)
+        return kfe_i_source_open_deflated(zip->ctx, zip->name, zip->bytes + data, entry->packed,
+                                          entry->unpacked, out);
+    return kfe_i_source_open_memory(zip->ctx, zip->name, zip->bytes + data, entry->unpacked, out);
 }

@@ -28,9 +28,8 @@ kfe_status kfe_i_zip_open(kfe_context *ctx, const char *name, const void *bytes,
                           kfe_i_zip *out);
 /* The entry at an offset of the directory (at first zip->directory). */
 kfe_status kfe_i_zip_entry_at(const kfe_i_zip *zip, int64_t offset, kfe_i_zip_entry *out);
-/* The entry's bytes, checked by their CRC. *owned must be freed (kfe_i_free); it is NULL where the bytes
- * lie in the archive itself. */
-kfe_status kfe_i_zip_extract(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, const char **bytes,
-                             char **owned);
+/* Opens an entry for reading, after it has been checked against its size and its CRC. A compressed entry is unpacked while
+ * it is read. Close the source, also after a failure. */
+kfe_status kfe_i_zip_open_entry(const kfe_i_zip *zip, const kfe_i_zip_entry *entry, kfe_i_source *out);
 
 #endif
