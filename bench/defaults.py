@@ -54,7 +54,7 @@ FORMER = [
     ("ridge", ("kda-qr", "akda-qr"), "0"),
     ("ridge", ("kb",), "mean"),
     ("nu", ("skpls", "skblf"), "0.25"),
-    ("dim", ("sma", "smc", "kb"), "10"),
+    ("dim", ("sma", "smc", "kb", "blf"), "10"),
 ]
 WIDTHS = (1 / 16, 1 / 4, 1, 4, 16)
 

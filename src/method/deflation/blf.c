@@ -14,14 +14,24 @@ typedef struct blf_settings {
     int loss; /* kfe_i_loss_kind */
 } blf_settings;
 
-static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(blf_settings, "yes"), KFE_LOSS_ROW(blf_settings)};
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(blf_settings, dim,
+                "number of features; auto: one more than classes (real targets: 10), or as many as possible"),
+    KFE_CENTRE_ROW(blf_settings, "yes"),
+    KFE_LOSS_ROW(blf_settings),
+};
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
     const blf_settings *s = settings;
-    kfe_i_deflation_setup setup = {
-        .method = "blf", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim};
+    int64_t classes = problem->target->task == KFE_TASK_CLASSES ? problem->target->class_count : 0;
+    /* all features have the same length, and those after the first few are mostly noise (docs/defaults.md) */
+    kfe_i_deflation_setup setup = {.method = "blf",
+                                   .side = KFE_SIDE_PRIMAL,
+                                   .center = s->center,
+                                   .dim = s->dim,
+                                   .auto_dim = classes > 0 ? classes + 1 : 0};
 
     return kfe_i_latent_fit(ctx, problem, &setup, (kfe_i_loss_kind)s->loss, out);
 }

@@ -33,7 +33,8 @@ typedef struct kfe_i_deflation_setup {
     const char *method; /* begins messages */
     kfe_i_side side;
     int center;
-    int64_t dim;  /* 0: 10, or as many as possible */
+    int64_t dim;      /* 0: auto_dim, or as many as possible */
+    int64_t auto_dim; /* 0: 10 */
     int products; /* primal: the rule sees data and targets through their products only, so a smaller table may stand for them */
 } kfe_i_deflation_setup;
 
@@ -102,9 +103,11 @@ typedef struct kfe_i_rule {
 } kfe_i_rule;
 
 /* The parameters that all rules share. */
+#define KFE_CENTRE_ROW(type, centred)                                                                        \
+    KFE_FLAG(type, center, "center", centred, "subtract the mean in feature space")
 #define KFE_DEFLATION_ROWS(type, centred)                                                                    \
     KFE_DIM_ROW(type, dim, "number of features; auto: 10, or as many as possible"),                          \
-        KFE_FLAG(type, center, "center", centred, "subtract the mean in feature space")
+        KFE_CENTRE_ROW(type, centred)
 
 /* The problem must outlive the deflation. Free it also after a failure. */
 kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,

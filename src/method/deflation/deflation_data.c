@@ -259,7 +259,8 @@ kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,
         d->data.transposed = kfe_i_gram_factor_transposed(problem->gram);
         d->rows = d->data.table->cols;
     }
-    d->most = setup->dim > 0 ? setup->dim : AUTO_DIM;
+    int64_t automatic = setup->auto_dim > 0 ? setup->auto_dim : AUTO_DIM;
+    d->most = setup->dim > 0 ? setup->dim : automatic;
     d->most = d->most < n ? d->most : n;
     d->most = d->most < d->rows ? d->most : d->rows;
     KFE_TRY(kfe_i_largest_kernel_value(ctx, setup->method, problem->gram, &largest));
