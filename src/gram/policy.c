@@ -18,6 +18,27 @@ static void log_choice(const kfe_i_gram *gram, const char *choice)
               choice, wide, limit);
 }
 
+/* From this many examples on, computing the matrix anew takes a considerable part of a second. */
+enum { COSTLY_SIZE = 5000 };
+
+/* Says what limit would keep the matrix in single precision. */
+static void warn_of_passes(const kfe_i_gram *gram, double budget)
+{
+    double limit = (double)kfe_context_memory(gram->ctx);
+    char enough[32];
+
+    log_choice(gram, gram->form->name);
+    if (gram->size < COSTLY_SIZE)
+        return;
+    limit += 1.02 * (kfe_i_gram_packed_bytes(gram->size, 1) - budget) / KFE_MATRIX_SHARE;
+    kfe_i_format_bytes(limit, enough, sizeof enough);
+    kfe_i_log(
+        gram->ctx, KFE_LOG_WARNING,
+        "the kernel matrix of %lld examples does not fit in the memory limit and is computed anew in each "
+        "iteration, which takes longer; a {memory} of %s keeps it",
+        (long long)gram->size, enough);
+}
+
 /* The whole matrix does not fit: keeps as many rows as do, if they are a worthwhile part. */
 static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **owned)
 {
@@ -27,7 +48,7 @@ static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **
     int64_t rows = (int64_t)(budget / (4 * (double)gram->size));
 
     if (!kfe_i_gram_tiles(gram, &kernel, &points) || rows < gram->size / WORTH_IT) {
-        log_choice(gram, gram->form->name);
+        warn_of_passes(gram, budget);
         return KFE_OK;
     }
     kfe_status status = kfe_i_gram_partial(gram->ctx, gram, rows, owned);

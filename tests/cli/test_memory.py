@@ -147,3 +147,14 @@ def test_compressed_arrays_are_unpacked_on_the_way(tmp_path):
     np.savez_compressed(tmp_path / "x.npz", X=x)
     assert check(tmp_path, 60, "convert", "-q", "--label", "none", "x.npz", "out.npy")
     assert np.array_equal(np.load(tmp_path / "out.npy"), x)
+
+
+def test_a_matrix_that_does_not_fit_is_announced(tmp_path):
+    """The warning says what limit keeps the matrix, and with that limit it is gone."""
+    subprocess.run([KFE, "generate", "twonorm", "--n", "5000", "-o", "train.npy"], cwd=tmp_path, check=True)
+    fit = ("fit", "-q", "-m", "kpca", "--dim", "1", "-k", "rbf:gamma=0.001", "--label", "none", "train.npy", "-o", "m.kfe")
+    status, err, _ = run(tmp_path, *fit, "--memory", "20M")
+    assert status == 0 and "does not fit in the memory limit and is computed anew" in err, err
+    enough = err.split("a --memory of ")[1].split(" keeps it")[0].replace(" ", "")
+    status, err, _ = run(tmp_path, *fit, "--memory", enough)
+    assert status == 0 and "computed anew" not in err, err
