@@ -64,7 +64,7 @@ def reason_for(reasons, name, result):
     for key in (f"{row} | {column}", f"{row} | *", f"* | {column}", "* | *"):
         if key in of_table:
             return of_table[key]
-    return "no reason is known"
+    return "unknown, nothing was tried"
 
 
 # ---- the summary ----

@@ -213,6 +213,17 @@ cleanup:
     return status;
 }
 
+static void warn_of_the_limit(const search *s, const slmc_settings *settings)
+{
+    double before = s->values[s->iterations - 1];
+
+    if (before - s->value > settings->settled * fabs(s->value))
+        kfe_i_log(s->slmc->ctx, KFE_LOG_WARNING,
+                  "slmc: the objective still falls after %lld iterations, by %.2g of itself in the last one; "
+                  "raise {max-iter}, or {settled}",
+                  (long long)s->iterations, (before - s->value) / fabs(s->value));
+}
+
 static kfe_status move_points(search *s, const slmc_settings *settings)
 {
     kfe_status status = KFE_OK;
@@ -235,6 +246,8 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
         if (s->values[s->iterations - 1] - s->value <= settings->settled * fabs(s->value))
             break;
     }
+    if (s->iterations > 0 && s->iterations == settings->max_iterations)
+        warn_of_the_limit(s, settings);
     /* the workspace may hold the last trial instead */
     KFE_TRY(kfe_i_slmc_value(s->slmc, s->points, &s->value));
 cleanup:

@@ -144,9 +144,9 @@ static void test_all_examples_give_the_plain_svm(void **state)
 /* With few points, the optimum of SVMs on the kernel itself lies between the bound and the objective. */
 static void test_the_bound_is_below_the_plain_svm(void **state)
 {
-    static const char *const params[] = {"dim=3,svm-stop=1e-8,svm-C=0.1", "dim=3,svm-stop=1e-8,svm-C=2",
-                                         "dim=3,svm-stop=1e-8,svm-C=100"};
-    static const double c[] = {0.1, 2, 100};
+    static const char *const params[] = {"dim=3,svm-stop=1e-8,svm-C=0.001", "dim=3,svm-stop=1e-8,svm-C=2",
+                                         "dim=3,svm-stop=1e-8,svm-C=1000"};
+    static const double c[] = {1e-3, 2, 1e3};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
@@ -164,6 +164,20 @@ static void test_the_bound_is_below_the_plain_svm(void **state)
         kfe_model_free(model);
     }
     free(k);
+    support_sample_free(&p);
+}
+
+static void test_a_search_that_ends_early_is_reported(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx);
+
+    support_catch_log(ctx);
+    kfe_model_free(support_fit(ctx, "slmc", "dim=3,svm-C=2,max-iter=1,settled=0", "rbf:gamma=0.3", p.data));
+    assert_non_null(strstr(support_log(), "still falls after 1 iterations"));
+    support_catch_log(ctx);
+    kfe_model_free(support_fit(ctx, "slmc", "dim=3,svm-C=2,max-iter=1,settled=1", "rbf:gamma=0.3", p.data));
+    assert_null(strstr(support_log(), "still falls"));
     support_sample_free(&p);
 }
 
@@ -295,6 +309,7 @@ int main(void)
         with_context(test_value_is_the_optimum_on_the_subspace_kernel),
         with_context(test_all_examples_give_the_plain_svm),
         with_context(test_the_bound_is_below_the_plain_svm),
+        with_context(test_a_search_that_ends_early_is_reported),
         with_context(test_the_search_goes_downhill),
         with_context(test_sparse_data_gives_the_same),
         with_context(test_other_kernels_leave_the_points_where_they_are),

@@ -104,6 +104,27 @@ static void test_three_solvers_find_the_optimum(void **state)
     support_sample_free(&p);
 }
 
+/* The certificate from full matrices, with ξ over six decades. */
+static void test_the_gap_over_six_decades(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx);
+    char params[96];
+
+    for (double xi = 1e-5; xi < 20; xi *= 10) {
+        snprintf(params, sizeof params, "xi=%g", xi);
+        support_request request = {"hsic-mkl", params, FOUR_KERNELS};
+        kfe_model *model = support_request_model(ctx, &request, p.data);
+        const double *d = support_weights(model, KERNELS);
+        double objective = support_number(model, "objective");
+        assert_below(fabs(by_definition(&p, d, xi, NULL) - objective), 1e-7 * objective);
+        assert_below(gap_by_definition(&p, d, xi), 1e-5 * objective);
+        assert_true(support_number(model, "bound") <= objective * (1 + 1e-9));
+        kfe_model_free(model);
+    }
+    support_sample_free(&p);
+}
+
 /* No point of a grid over the simplex has a better value. */
 static void test_nothing_on_the_simplex_is_better(void **state)
 {
@@ -277,6 +298,52 @@ static void test_kernels_without_weight_are_dropped(void **state)
         kfe_model_free(model);
     }
     kfe_data_free(data);
+}
+
+/* K = G(G + ξI)⁻¹ with G = Σ dᵢGᵢ, the kernel of the SVMs at these weights. */
+static double svms_at(kfe_context *ctx, const support_sample *p, const double *d, double xi, double c)
+{
+    double g[ROWS * ROWS];
+    double sum[ROWS * ROWS];
+
+    for (int64_t i = 0; i < ROWS * ROWS; i++) {
+        g[i] = 0;
+        for (int k = 0; k < KERNELS; k++)
+            g[i] += d[k] * p->k[k][i];
+        sum[i] = g[i] + (i % (ROWS + 1) == 0 ? xi : 0);
+    }
+    double *k = support_solve(ROWS, ROWS, sum, g);
+    double optimum = support_svms_optimum(ctx, ROWS, k, p->class_of, CLASSES, c);
+    free(k);
+    return optimum;
+}
+
+/* At the weights found the objective is LIBSVM's optimum, and at no other weights is it below the bound. */
+static void test_svm_mkl_over_six_decades(void **state)
+{
+    static const double values[][2] = {{1e-3, 0.1}, {1, 1e-3}, {1e3, 0.1}, {1, 1e2}, {10, 1e-4}}; /* C, ξ */
+    static const double others[][KERNELS] = {
+        {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0.5, 0}};
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx);
+    char params[96];
+
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+        snprintf(params, sizeof params, "svm-C=%g,xi=%g,svm-stop=1e-7", values[v][0], values[v][1]);
+        support_request request = {"svm-mkl", params, FOUR_KERNELS};
+        kfe_model *model = support_request_model(ctx, &request, p.data);
+        double xi = support_number(model, "xi");
+        double bound = support_number(model, "bound");
+        double objective = support_number(model, "objective");
+        double optimum = svms_at(ctx, &p, support_weights(model, KERNELS), xi, values[v][0]);
+        assert_below(fabs(objective - optimum), 1e-4 * optimum);
+        assert_below(support_number(model, "gap"), 1e-3);
+        assert_true(bound <= optimum * (1 + 1e-6));
+        for (size_t o = 0; o < sizeof others / sizeof *others; o++)
+            assert_true(svms_at(ctx, &p, others[o], xi, values[v][0]) >= bound * (1 - 1e-6));
+        kfe_model_free(model);
+    }
+    support_sample_free(&p);
 }
 
 static void test_svm_mkl_predicts_and_bounds(void **state)
@@ -492,6 +559,8 @@ int main(void)
         with_context(test_a_kernel_given_twice_changes_nothing),
         with_context(test_noise_gets_next_to_nothing),
         with_context(test_kernels_without_weight_are_dropped),
+        with_context(test_the_gap_over_six_decades),
+        with_context(test_svm_mkl_over_six_decades),
         with_context(test_svm_mkl_predicts_and_bounds),
         with_context(test_a_family_is_its_members),
         with_context(test_sharing_distances_changes_nothing),

@@ -153,7 +153,7 @@ static void check_optimality(kfe_context *ctx, const support_sample *p, const kf
 static void test_solvers_find_the_optimum(void **state)
 {
     static const char *const solvers[] = {"gradient", "silp"};
-    static const double cs[] = {0.3, 1, 50};
+    static const double cs[] = {1e-3, 1, 1e3};
     kfe_context *ctx = *state;
     char params[128];
 

@@ -137,9 +137,35 @@ static void test_ridge_over_six_decades(void **state)
     free(class_of);
 }
 
+/* With every example a landmark, rkopls is kopls, whose optimum is certified above. */
+static void test_landmarks_over_six_decades(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = NULL;
+    int *class_of = NULL;
+    char params[64];
+
+    support_clouds(31, ROWS, COLS, CLASSES, 1.2, &x, &class_of);
+    kfe_data *data = support_dense(ctx, ROWS, COLS, x, class_of);
+    for (double ridge = 1e-4; ridge < 200; ridge *= 10) {
+        snprintf(params, sizeof params, "ridge=%g", ridge);
+        kfe_matrix expected = support_features(ctx, "kopls", params, "rbf:gamma=0.2", data, data);
+        snprintf(params, sizeof params, "landmarks=%d,ridge=%g", ROWS, ridge);
+        kfe_matrix z = support_features(ctx, "rkopls", params, "rbf:gamma=0.2", data, data);
+        assert_int_equal(z.cols, expected.cols);
+        assert_below(support_distance_up_to_sign(ROWS, z.cols, expected.values, z.values), 1e-6);
+        kfe_matrix_free(&expected);
+        kfe_matrix_free(&z);
+    }
+    kfe_data_free(data);
+    free(x);
+    free(class_of);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {with_context(test_ridge_over_six_decades)};
+    const struct CMUnitTest tests[] = {with_context(test_ridge_over_six_decades),
+                                       with_context(test_landmarks_over_six_decades)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
