@@ -64,11 +64,12 @@ static kfe_status describe_target(kfe_i_fit *job)
     kfe_model *model = job->model;
     const kfe_i_target *target = &job->train->target;
 
-    model->task = target->task;
+    model->target.task = target->task;
     if (target->task == KFE_TASK_CLASSES) {
-        KFE_ALLOC_ZERO(job->ctx, model->class_names, target->class_count);
-        for (; model->class_count < target->class_count; model->class_count++)
-            KFE_STRDUP(job->ctx, model->class_names[model->class_count], target->names[model->class_count]);
+        KFE_ALLOC_ZERO(job->ctx, model->target.class_names, target->class_count);
+        for (; model->target.class_count < target->class_count; model->target.class_count++)
+            KFE_STRDUP(job->ctx, model->target.class_names[model->target.class_count],
+                       target->names[model->target.class_count]);
     }
 cleanup:
     return status;
@@ -97,15 +98,15 @@ static kfe_status begin_model(kfe_i_fit *job)
 
     KFE_TRY(kfe_i_model_new(job->ctx, job->train->view_count, &job->model));
     KFE_STRDUP(job->ctx, job->model->method, job->spec->method->name);
-    KFE_STRDUP(job->ctx, job->model->version, KFE_VERSION);
+    KFE_STRDUP(job->ctx, job->model->origin.version, KFE_VERSION);
     kfe_i_text_init(&params, job->ctx);
     kfe_i_params_format(&job->spec->method->params, job->spec->settings, &params);
     KFE_TRY(kfe_i_text_take(&params, &job->model->params));
     KFE_TRY(describe_learner(job));
-    job->model->train_rows = kfe_data_rows(job->train);
-    job->model->label_column = job->train->label_column;
+    job->model->origin.train_rows = kfe_data_rows(job->train);
+    job->model->origin.label_column = job->train->label_column;
     if (job->train->target_name)
-        KFE_STRDUP(job->ctx, job->model->label_name, job->train->target_name);
+        KFE_STRDUP(job->ctx, job->model->origin.label_name, job->train->target_name);
     KFE_TRY(describe_views(job));
     KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
     KFE_TRY(describe_target(job));
@@ -401,7 +402,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     KFE_TRY(train_learner(&job));
     KFE_TRY(keep_learner_records(&job));
     KFE_TRY(kfe_i_fit_adopt(&job));
-    job.model->fingerprint = kfe_i_data_fingerprint(train);
+    job.model->origin.fingerprint = kfe_i_data_fingerprint(train);
     *out = job.model;
     job.model = NULL;
 cleanup:

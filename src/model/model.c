@@ -47,20 +47,20 @@ void kfe_model_free(kfe_model *model)
         kfe_i_scaler_free(&model->views[v].scaler);
         kfe_i_table_free(&model->views[v].support);
     }
-    for (int64_t i = 0; model->class_names && i < model->class_count; i++)
-        kfe_i_free(ctx, model->class_names[i]);
+    for (int64_t i = 0; model->target.class_names && i < model->target.class_count; i++)
+        kfe_i_free(ctx, model->target.class_names[i]);
     free_records(model);
     kfe_i_kernel_list_free(&model->kernels);
     kfe_i_division_free(&model->division);
-    kfe_i_free(ctx, model->class_names);
-    kfe_i_free(ctx, model->label_name);
+    kfe_i_free(ctx, model->target.class_names);
+    kfe_i_free(ctx, model->origin.label_name);
     kfe_i_free(ctx, model->views);
     kfe_i_free(ctx, model->coefficients);
     kfe_i_free(ctx, model->offset);
     kfe_i_free(ctx, model->support_index);
     kfe_i_free(ctx, model->method);
     kfe_i_free(ctx, model->params);
-    kfe_i_free(ctx, model->version);
+    kfe_i_free(ctx, model->origin.version);
     kfe_i_free(ctx, model->learner);
     kfe_i_free(ctx, model->learner_params);
     kfe_i_predictor_free(&model->predictor);
@@ -148,7 +148,7 @@ kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train
         if (!kfe_i_model_has_landmarks(model, v))
             continue;
         if (kfe_i_kernel_list_given(&model->kernels, v))
-            KFE_TRY(column_numbers(model->ctx, NULL, model->train_rows, landmarks));
+            KFE_TRY(column_numbers(model->ctx, NULL, model->origin.train_rows, landmarks));
         else
             KFE_TRY(kfe_i_table_copy(model->ctx, &train[v], landmarks));
     }
@@ -285,12 +285,12 @@ int kfe_model_takes_strings(const kfe_model *model, int view)
 
 int64_t kfe_model_class_count(const kfe_model *model)
 {
-    return model->class_count;
+    return model->target.class_count;
 }
 
 const char *kfe_model_class_name(const kfe_model *model, int64_t index)
 {
-    return index >= 0 && index < model->class_count ? model->class_names[index] : NULL;
+    return index >= 0 && index < model->target.class_count ? model->target.class_names[index] : NULL;
 }
 
 const char *kfe_model_learner(const kfe_model *model)
@@ -300,12 +300,12 @@ const char *kfe_model_learner(const kfe_model *model)
 
 kfe_task kfe_model_task(const kfe_model *model)
 {
-    return model->task;
+    return model->target.task;
 }
 
 int64_t kfe_model_label_column(const kfe_model *model)
 {
-    return model->label_column;
+    return model->origin.label_column;
 }
 
 int64_t kfe_model_outputs(const kfe_model *model)

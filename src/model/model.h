@@ -27,6 +27,22 @@ typedef enum kfe_i_projector {
     KFE_PROJECT_LOCAL
 } kfe_i_projector;
 
+/* Where a model comes from. */
+typedef struct kfe_i_origin {
+    char *version; /* of the kfe that fitted it */
+    int64_t train_rows;
+    uint64_t fingerprint; /* of the training data (data/fingerprint.h); 0: not known */
+    char *label_name;     /* the header of the label in the training file, or NULL */
+    int64_t label_column; /* of the training file, from 1; 0: not known */
+} kfe_i_origin;
+
+/* What a model was fitted to predict. */
+typedef struct kfe_i_model_target {
+    kfe_task task;
+    int64_t class_count; /* 0: no classes */
+    char **class_names;
+} kfe_i_model_target;
+
 /*
  * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;
  * localized ones are in method/shared/local.h.
@@ -36,15 +52,9 @@ typedef enum kfe_i_projector {
 struct kfe_model {
     kfe_context *ctx;
     char *method;
-    char *params;  /* "key=value,..." as fitted */
-    char *version; /* of the kfe that fitted it */
-    int64_t train_rows;
-    uint64_t fingerprint; /* of the training data (data/fingerprint.h); 0: not known */
-    kfe_task task;
-    int64_t class_count;
-    char **class_names;
-    char *label_name;     /* the header of the label in the training file, or NULL */
-    int64_t label_column; /* of the training file, from 1; 0: not known */
+    char *params; /* "key=value,..." as fitted */
+    kfe_i_origin origin;
+    kfe_i_model_target target;
 
     int view_count;
     kfe_i_model_view *views;

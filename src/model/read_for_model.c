@@ -93,7 +93,7 @@ cleanup:
 static void put_columns(const reading *r, kfe_i_text *options)
 {
     const kfe_i_model_view *last = &r->model->views[r->model->view_count - 1];
-    int64_t column = r->model->label_column;
+    int64_t column = r->model->origin.label_column;
     int64_t source;
     char number[32];
 
@@ -248,12 +248,12 @@ static kfe_status read_files(const reading *r, const char *options, kfe_data **o
     int fills = model_fills(r->model);
     kfe_i_encoding whole = {0};
     const char **view_names = NULL;
-    kfe_i_expected expected = {.label_name = r->model->label_name,
+    kfe_i_expected expected = {.label_name = r->model->origin.label_name,
                                .keeps_missing =
                                    fills && r->missing != KFE_MISSING_ERROR && r->missing != KFE_MISSING_DROP,
                                .encodes = model_encodes(r->model),
                                .string_name = string_name(r->model),
-                               .task = r->model->task};
+                               .task = r->model->target.task};
 
     if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_MOST_FREQUENT)
         KFE_FAIL(r->ctx, KFE_EINVAL,

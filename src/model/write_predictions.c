@@ -45,10 +45,10 @@ static kfe_status make_target(kfe_context *ctx, const kfe_model *model, const kf
     kfe_status status = KFE_OK;
     int64_t rows = predictions->rows;
 
-    *out = (kfe_i_target){.ctx = ctx, .task = model->task, .rows = rows};
+    *out = (kfe_i_target){.ctx = ctx, .task = model->target.task, .rows = rows};
     if (model->predictor.classes) {
-        out->class_count = model->class_count;
-        out->names = model->class_names;
+        out->class_count = model->target.class_count;
+        out->names = model->target.class_names;
         KFE_ALLOC(ctx, out->codes, rows);
         return fill_codes(ctx, predictions, out);
     }
@@ -88,9 +88,9 @@ static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t i
         return kfe_i_text_take(&text, out);
     }
     find_sides(&model->predictor, index, &first, &second);
-    kfe_i_text_printf(&text, "score %s", model->class_names[first]);
+    kfe_i_text_printf(&text, "score %s", model->target.class_names[first]);
     if (second >= 0)
-        kfe_i_text_printf(&text, " : %s", model->class_names[second]);
+        kfe_i_text_printf(&text, " : %s", model->target.class_names[second]);
     else if (model->predictor.decision == KFE_DECIDE_CHAIN)
         kfe_i_text_puts(&text, " : later");
     return kfe_i_text_take(&text, out);

@@ -67,14 +67,14 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
 
 static void add_classes(kfe_i_text *text, const kfe_model *model)
 {
-    if (model->class_count == 0)
+    if (model->target.class_count == 0)
         return;
-    kfe_i_text_printf(text, "classes     %lld:", (long long)model->class_count);
-    for (int64_t i = 0; i < model->class_count && i < FEW; i++) {
+    kfe_i_text_printf(text, "classes     %lld:", (long long)model->target.class_count);
+    for (int64_t i = 0; i < model->target.class_count && i < FEW; i++) {
         kfe_i_text_puts(text, " ");
-        kfe_i_text_add_shown(text, model->class_names[i]);
+        kfe_i_text_add_shown(text, model->target.class_names[i]);
     }
-    kfe_i_text_puts(text, model->class_count > FEW ? " ...\n" : "\n");
+    kfe_i_text_puts(text, model->target.class_count > FEW ? " ...\n" : "\n");
 }
 
 static void add_record(kfe_i_text *text, const kfe_i_record *record)
@@ -132,7 +132,7 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
         kfe_i_text_printf(&text, "projector   %s, %lld support %s of %lld training examples\n",
                           kfe_i_projector_name(model->projector), (long long)model->rows,
                           model->support_index || model->local ? "examples" : "points",
-                          (long long)model->train_rows);
+                          (long long)model->origin.train_rows);
     if (model->support_index || model->local)
         kfe_i_text_printf(&text, "privacy     the file contains %lld rows of the training data\n",
                           (long long)model->rows);
@@ -142,7 +142,7 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
     add_learner(&text, model);
     for (int64_t i = 0; i < model->record_count; i++)
         add_record(&text, &model->records[i]);
-    kfe_i_text_printf(&text, "fitted by   kfe %s\n", model->version);
+    kfe_i_text_printf(&text, "fitted by   kfe %s\n", model->origin.version);
     KFE_TRY(kfe_i_text_take(&text, out));
 cleanup:
     kfe_i_text_free(&text);
@@ -225,8 +225,8 @@ static void write_records(kfe_i_json *json, const kfe_model *model)
 static void write_classes(kfe_i_json *json, const kfe_model *model)
 {
     kfe_i_json_array(json, "classes");
-    for (int64_t i = 0; i < model->class_count; i++)
-        kfe_i_json_text(json, NULL, model->class_names[i]);
+    for (int64_t i = 0; i < model->target.class_count; i++)
+        kfe_i_json_text(json, NULL, model->target.class_names[i]);
     kfe_i_json_end(json);
 }
 
@@ -310,15 +310,15 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     kfe_i_json_integer(&json, "features", model->dim);
     kfe_i_json_text(&json, "projector", kfe_i_projector_name(model->projector));
     kfe_i_json_integer(&json, "support_size", kfe_model_support_size(model));
-    kfe_i_json_integer(&json, "train_rows", model->train_rows);
-    kfe_i_json_text(&json, "task", kfe_i_task_name(model->task));
+    kfe_i_json_integer(&json, "train_rows", model->origin.train_rows);
+    kfe_i_json_text(&json, "task", kfe_i_task_name(model->target.task));
     write_classes(&json, model);
     write_views(&json, model);
     write_division(&json, &model->division);
     KFE_TRY(kfe_i_parts_as_json(ctx, model, &json));
     KFE_TRY(write_learner(ctx, &json, model));
     write_records(&json, model);
-    kfe_i_json_text(&json, "kfe_version", model->version);
+    kfe_i_json_text(&json, "kfe_version", model->origin.version);
     kfe_i_json_end(&json);
     KFE_TRY(kfe_i_json_finish(&json, out));
 cleanup:

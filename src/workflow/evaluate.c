@@ -62,7 +62,7 @@ static const char *kind_of(kfe_task task)
 /* Numbers on training data say how well the model remembers, not how well it predicts. */
 static void warn_of_training_data(const evaluating *job, const kfe_data *data)
 {
-    if (job->model->fingerprint && job->model->fingerprint == kfe_i_data_fingerprint(data))
+    if (job->model->origin.fingerprint && job->model->origin.fingerprint == kfe_i_data_fingerprint(data))
         kfe_i_log(
             job->ctx, KFE_LOG_WARNING,
             "this is the data that the model was fitted on, so the numbers are better than on new data; use "
@@ -80,10 +80,10 @@ static kfe_status check_target(const evaluating *job)
         return kfe_i_fail(
             job->ctx, KFE_EINPUT,
             "predictions can only be measured on data with labels; give {labels}, or only predict");
-    if (target->task != model->task)
+    if (target->task != model->target.task)
         return kfe_i_fail(job->ctx, KFE_EINPUT,
                           "the model predicts %s, but the labels of the data are %s; see {task} and {label}",
-                          kind_of(model->task), kind_of(target->task));
+                          kind_of(model->target.task), kind_of(target->task));
     if (target->task == KFE_TASK_REAL && target->cols != model->predictor.outputs)
         return kfe_i_fail(job->ctx, KFE_EINPUT, "the model predicts %lld numbers, but the data has %lld",
                           (long long)model->predictor.outputs, (long long)target->cols);
@@ -129,9 +129,9 @@ static kfe_status match_classes(evaluating *job)
 
     KFE_ALLOC(job->ctx, number_of, target->class_count);
     KFE_ALLOC(job->ctx, job->truth, target->rows);
-    KFE_ALLOC(job->ctx, result->class_names, job->model->class_count + target->class_count);
-    for (int64_t g = 0; g < job->model->class_count; g++)
-        result->class_names[result->class_count++] = job->model->class_names[g];
+    KFE_ALLOC(job->ctx, result->class_names, job->model->target.class_count + target->class_count);
+    for (int64_t g = 0; g < job->model->target.class_count; g++)
+        result->class_names[result->class_count++] = job->model->target.class_names[g];
     for (int64_t g = 0; g < target->class_count; g++)
         number_of[g] = class_number(result, target->names[g]);
     for (int64_t i = 0; i < target->rows; i++)
@@ -146,7 +146,7 @@ static kfe_status warn_of_new_labels(const evaluating *job)
     enum { SHOWN = 8 };
     kfe_status status = KFE_OK;
     const kfe_i_evaluation *result = &job->result;
-    int64_t known = job->model->class_count;
+    int64_t known = job->model->target.class_count;
     kfe_i_text names;
 
     if (result->class_count == known)
@@ -192,7 +192,7 @@ static kfe_status prepare_classes(evaluating *job)
     outcome->predicted = job->predicted;
     outcome->scores = job->scores;
     outcome->one_vs_rest = kfe_i_predictor_is_one_vs_rest(&job->model->predictor);
-    KFE_TRY(kfe_i_find_positive(job->ctx, job->model->class_count, job->model->class_names,
+    KFE_TRY(kfe_i_find_positive(job->ctx, job->model->target.class_count, job->model->target.class_names,
                                 job->settings.positive, &outcome->positive));
     if (outcome->classes != 2 && !job->settings.positive[0])
         outcome->positive = -1;
@@ -207,7 +207,7 @@ static kfe_status draw_curves(evaluating *job)
 {
     kfe_status status = KFE_OK;
     kfe_i_evaluation *result = &job->result;
-    int64_t known = job->model->class_count;
+    int64_t known = job->model->target.class_count;
 
     KFE_ALLOC_ZERO(job->ctx, result->curves, known);
     for (int64_t g = 0; g < known; g++) {

@@ -64,17 +64,17 @@ static kfe_status load_texts(kfe_i_loading *job)
 
     KFE_TRY(take_text(job, "method", &model->method));
     KFE_TRY(take_text(job, "parameters", &model->params));
-    KFE_TRY(take_text(job, "kfe_version", &model->version));
+    KFE_TRY(take_text(job, "kfe_version", &model->origin.version));
     if (!kfe_i_projector_find(projector, &model->projector))
         return kfe_i_damaged(job, "projector");
-    if (!kfe_i_task_find(task, &model->task))
+    if (!kfe_i_task_find(task, &model->target.task))
         return kfe_i_damaged(job, "task");
-    model->train_rows = rows ? strtoll(rows, NULL, 10) : 0;
-    model->label_column = label ? strtoll(label, NULL, 10) : 0;
-    model->fingerprint = fingerprint ? strtoull(fingerprint, NULL, 16) : 0;
+    model->origin.train_rows = rows ? strtoll(rows, NULL, 10) : 0;
+    model->origin.label_column = label ? strtoll(label, NULL, 10) : 0;
+    model->origin.fingerprint = fingerprint ? strtoull(fingerprint, NULL, 16) : 0;
     if (label_name)
-        KFE_STRDUP(job->ctx, model->label_name, label_name);
-    if (model->train_rows < 1)
+        KFE_STRDUP(job->ctx, model->origin.label_name, label_name);
+    if (model->origin.train_rows < 1)
         return kfe_i_damaged(job, "train_rows");
 cleanup:
     return status;
@@ -87,16 +87,16 @@ static kfe_status load_classes(kfe_i_loading *job)
     kfe_i_json_tree list = {0};
 
     KFE_TRY(kfe_i_take_json(job, "classes", KFE_JSON_ARRAY, &list));
-    KFE_ALLOC_ZERO(job->ctx, model->class_names, list.root->count);
+    KFE_ALLOC_ZERO(job->ctx, model->target.class_names, list.root->count);
     for (const kfe_i_json_value *name = list.root->first; name; name = name->next) {
         if (!name->text) {
             status = kfe_i_damaged(job, "classes");
             goto cleanup;
         }
-        KFE_STRDUP(job->ctx, model->class_names[model->class_count], name->text);
-        model->class_count++;
+        KFE_STRDUP(job->ctx, model->target.class_names[model->target.class_count], name->text);
+        model->target.class_count++;
     }
-    if ((model->task == KFE_TASK_CLASSES) != (model->class_count > 0))
+    if ((model->target.task == KFE_TASK_CLASSES) != (model->target.class_count > 0))
         status = kfe_i_damaged(job, "classes");
 cleanup:
     kfe_i_json_tree_free(&list);
@@ -269,7 +269,7 @@ static kfe_status load_support(kfe_i_loading *job, int v)
     kfe_status status = KFE_OK;
     kfe_i_model_view *view = &job->model->views[v];
     int given = kfe_i_kernel_list_given(&job->model->kernels, v);
-    int64_t rows = job->model->local ? job->model->train_rows : job->model->rows;
+    int64_t rows = job->model->local ? job->model->origin.train_rows : job->model->rows;
     char prefix[32];
 
     if (job->model->local ? !kfe_i_model_has_landmarks(job->model, v)

@@ -23,7 +23,7 @@ static kfe_status load_shape(kfe_i_loading *job, const kfe_i_json_value *entry, 
     part->mapped = kfe_i_json_get_true(entry, "mapped");
     part->cols = count_of(entry, "columns");
     part->dim = count_of(entry, "dim");
-    if (part->dim < 1 || part->cols != (part->mapped ? job->model->train_rows : view->cols) ||
+    if (part->dim < 1 || part->cols != (part->mapped ? job->model->origin.train_rows : view->cols) ||
         (needs_map && !part->mapped))
         return kfe_i_damaged(job, "local");
     return KFE_OK;

@@ -31,7 +31,7 @@ static kfe_status load_description(kfe_i_loading *job, const kfe_i_json_value *e
     predictor->kind = (kfe_i_predictor_kind)kind;
     predictor->decision = (kfe_i_decision)decision;
     predictor->dim = model->dim;
-    predictor->classes = model->task == KFE_TASK_CLASSES ? model->class_count : 0;
+    predictor->classes = model->target.task == KFE_TASK_CLASSES ? model->target.class_count : 0;
     predictor->outputs = kfe_i_json_get_integer(entry, "outputs");
     predictor->rows = kfe_i_json_get_integer(entry, "rows");
     predictor->neighbours = kfe_i_json_get_integer(entry, "neighbours");
@@ -48,7 +48,7 @@ static kfe_status check_shape(const kfe_i_loading *job)
     int real = m->decision == KFE_DECIDE_VALUE;
     int fits = m->outputs >= 1 && m->outputs <= INT32_MAX && m->rows >= 0 && m->rows <= INT32_MAX;
 
-    fits &= job->model->task != KFE_TASK_NONE && real == (m->classes == 0);
+    fits &= job->model->target.task != KFE_TASK_NONE && real == (m->classes == 0);
     fits &= real || (m->classes >= 2 && m->outputs == kfe_i_decision_outputs(m->decision, m->classes));
     switch (m->kind) {
     case KFE_PREDICTOR_LINEAR:

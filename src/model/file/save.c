@@ -133,7 +133,7 @@ static kfe_status set_classes(kfe_i_safetensors *file, const kfe_model *model)
     kfe_i_json json;
 
     kfe_i_json_init(&json, file->ctx, 0);
-    add_names(&json, NULL, model->class_count, model->class_names);
+    add_names(&json, NULL, model->target.class_count, model->target.class_names);
     return kfe_i_set_json(file, "classes", &json);
 }
 
@@ -282,20 +282,20 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
 
     KFE_TRY(kfe_i_safetensors_set(file, "format", KFE_MODEL_FORMAT));
     KFE_TRY(set_number(file, "format_version", KFE_MODEL_FORMAT_VERSION));
-    KFE_TRY(kfe_i_safetensors_set(file, "kfe_version", model->version));
+    KFE_TRY(kfe_i_safetensors_set(file, "kfe_version", model->origin.version));
     KFE_TRY(kfe_i_safetensors_set(file, "method", model->method));
     KFE_TRY(kfe_i_safetensors_set(file, "parameters", model->params));
     KFE_TRY(kfe_i_safetensors_set(file, "projector", kfe_i_projector_name(model->projector)));
-    KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->task)));
-    KFE_TRY(set_number(file, "train_rows", model->train_rows));
-    KFE_TRY(set_number(file, "label_column", model->label_column));
-    if (model->fingerprint) {
+    KFE_TRY(kfe_i_safetensors_set(file, "task", kfe_i_task_name(model->target.task)));
+    KFE_TRY(set_number(file, "train_rows", model->origin.train_rows));
+    KFE_TRY(set_number(file, "label_column", model->origin.label_column));
+    if (model->origin.fingerprint) {
         char text[32];
-        snprintf(text, sizeof text, "%016llx", (unsigned long long)model->fingerprint);
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)model->origin.fingerprint);
         KFE_TRY(kfe_i_safetensors_set(file, "train_fingerprint", text));
     }
-    if (model->label_name)
-        KFE_TRY(kfe_i_safetensors_set(file, "label_name", model->label_name));
+    if (model->origin.label_name)
+        KFE_TRY(kfe_i_safetensors_set(file, "label_name", model->origin.label_name));
     KFE_TRY(set_views(file, model));
     KFE_TRY(set_division(file, &model->division));
     KFE_TRY(set_classes(file, model));
