@@ -374,12 +374,15 @@ cleanup:
     return status;
 }
 
+/* The metric of this name, - and _ being the same; scikit-learn's name of auc is understood. NULL: none. */
 static const kfe_i_metric *metric_named(const char *name)
 {
     const kfe_i_metric *metric;
 
+    if (kfe_i_same_name(name, "roc-auc"))
+        name = "auc";
     for (int i = 0; (metric = kfe_i_metric_at(i)); i++)
-        if (strcmp(metric->name, name) == 0)
+        if (kfe_i_same_name(metric->name, name))
             break;
     return metric;
 }
