@@ -37,36 +37,46 @@ typedef struct shape {
     int halves, mirrored, is_wide;
 } shape;
 
+/* Each half is a variable of its own: arrays would pass through memory. */
 KFE_BODY void multiply_rows(int count, shape is, const strip *s)
 {
     half sums[ROWS][2];
     half own[ROWS][2];
     int width = 8 * is.halves;
-    size_t bytes = (size_t)is.halves * sizeof(half);
+    int second = is.halves > 1 ? 8 : 0; /* where the second half begins, if there is one */
 
-    for (int r = 0; r < count; r++) {
-        memcpy(sums[r], s->own_out + r * width, bytes);
-        memcpy(own[r], s->own_v + r * width, bytes);
-    }
+    for (int r = 0; r < count; r++)
+        for (int h = 0; h < is.halves; h++) {
+            memcpy(&sums[r][h], s->own_out + r * width + 8 * h, sizeof(half));
+            memcpy(&own[r][h], s->own_v + r * width + 8 * h, sizeof(half));
+        }
     for (int64_t j = 0; j < s->cols; j++) {
-        half v[2];
-        half out[2];
-        memcpy(v, s->v + j * width, bytes);
-        if (is.mirrored)
-            memcpy(out, s->out + j * width, bytes);
+        half v0;
+        half v1;
+        half out0;
+        half out1;
+        memcpy(&v0, s->v + j * width, sizeof v0);
+        memcpy(&v1, s->v + j * width + second, sizeof v1);
+        memcpy(&out0, s->out + j * width, sizeof out0);
+        memcpy(&out1, s->out + j * width + second, sizeof out1);
         for (int r = 0; r < count; r++) {
             double entry = is.is_wide ? s->wide[r * s->stride + j] : (double)s->narrow[r * s->stride + j];
-            for (int h = 0; h < is.halves; h++) {
-                sums[r][h] += entry * v[h];
-                if (is.mirrored)
-                    out[h] += entry * own[r][h];
-            }
+            sums[r][0] += entry * v0;
+            if (second)
+                sums[r][1] += entry * v1;
+            if (is.mirrored)
+                out0 += entry * own[r][0];
+            if (is.mirrored && second)
+                out1 += entry * own[r][1];
         }
         if (is.mirrored)
-            memcpy(s->out + j * width, out, bytes);
+            memcpy(s->out + j * width, &out0, sizeof out0);
+        if (is.mirrored && second)
+            memcpy(s->out + j * width + second, &out1, sizeof out1);
     }
     for (int r = 0; r < count; r++)
-        memcpy(s->own_out + r * width, sums[r], bytes);
+        for (int h = 0; h < is.halves; h++)
+            memcpy(s->own_out + r * width + 8 * h, &sums[r][h], sizeof(half));
 }
 
 KFE_BODY void skip_rows(int64_t count, shape is, strip *s)

@@ -5,14 +5,18 @@
  * Small problems, and those that want a large part of the spectrum, go to LAPACK. The others are solved by a
  * block Krylov method with thick restarts: V (n × m) is an orthonormal basis, W = GV is kept beside it, and
  * the eigenvectors of VᵀW (Rayleigh-Ritz) give Ritz vectors Vs with residuals Ws − θVs, at no further
- * product. An iteration adds the last block of W, made orthogonal to V, and multiplies it with G. When V is full,
- * its leading Ritz vectors replace it, and W likewise. A block is multiplied in one pass over the operator, at the
+ * product. An iteration adds the last block of W, made orthogonal to V, and multiplies it with G; VᵀW only gains the
+ * columns of that block. When V is full, its leading Ritz vectors replace it, and W likewise. A block is multiplied in one pass over the operator, at the
  * speed of GEMM; ARPACK multiplies one vector at a time and reads as many bytes for each.
  *
  * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002), whose
  * eigenvalues also show which directions are only rounding error; this is done twice, because once is not enough.
  *
- * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is four to ten blocks. Iterations do
+ * A spectrum that falls slowly needs many blocks, and restarts lose part of what they found. So V has room for 28
+ * blocks if these take little of the memory, else for ten. Ritz pairs of a large V take as long as a product; they are
+ * computed after every third one.
+ *
+ * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is 4 to 28 blocks. Iterations do
  * not allocate.
  */
 #include <math.h>
@@ -32,10 +36,16 @@ enum {
     BLOCK_EXTRA = 6,   /* vectors beyond k in a block: they speed up the last wanted ones */
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
-    BASIS_MOST = 640, /* more than this beyond k only if a few blocks need it */
+    BASIS_BLOCKS_MOST = 28, /* if memory is plenty */
+    LARGE_BLOCKS = 10,      /* a basis of so many blocks is large: */
+    CHECK_EVERY = 3,        /* its Ritz pairs are computed after so many products */
+    BASIS_MOST = 640,       /* more than this beyond k only if a few blocks need it */
     BASIS_BLOCKS_LEAST = 4,
     MAX_PRODUCTS = 200
 };
+
+/* A basis of 28 blocks takes at most this share of the memory that is left. */
+#define KFE_BASIS_SHARE 0.05
 
 typedef struct eigen_state {
     kfe_context *ctx;
@@ -44,8 +54,10 @@ typedef struct eigen_state {
     int64_t size;                  /* columns in use */
     double *basis, *image;         /* V and W = GV, n × capacity */
     double *candidate, *product;   /* n × block, contiguous: the new block, and G times it */
+    int is_image;                  /* the new block is the image of the last one */
     double *swap;                  /* n × (k + block) */
-    double *projected;             /* VᵀGV, capacity × capacity, in use size × size */
+    double *inner;                 /* VᵀGV, capacity × capacity */
+    double *projected;             /* a copy of it, size × size, which the eigensolver destroys */
     double *ritz_values, *ritz;    /* its eigenvalues and vectors */
     double *small;                 /* capacity × capacity */
     double *residuals;             /* k */
@@ -94,6 +106,14 @@ static void project_out(eigen_state *s, int64_t count)
     kfe_i_combine(s->n, -1, basis_of(s), kfe_i_packed(s->small, count), 1, s->candidate);
 }
 
+/* The same for the image of the last `count` vectors of the basis: VᵀGV already has the inner products. */
+static void project_out_image(eigen_state *s, int64_t count)
+{
+    kfe_i_columns along = kfe_i_strided(s->inner + s->size - count, count, s->capacity);
+
+    kfe_i_combine(s->n, -1, basis_of(s), along, 1, s->candidate);
+}
+
 /* candidate (n × count) ← an orthonormal basis of its columns, as many as are independent. The columns are
  * first brought to unit length, so that small directions are not mistaken for rounding. */
 static kfe_status orthonormalise(eigen_state *s, int64_t *count)
@@ -125,13 +145,32 @@ static kfe_status orthonormalise(eigen_state *s, int64_t *count)
     return KFE_OK;
 }
 
+/* The last `count` rows and columns of VᵀGV, from the product. */
+static void extend_inner(eigen_state *s, int64_t count)
+{
+    int64_t first = s->size - count;
+    int64_t stride = s->capacity;
+
+    kfe_i_inner_products(s->n, basis_of(s), kfe_i_packed(s->product, count), s->small);
+    for (int64_t i = 0; i < s->size; i++)
+        for (int64_t j = 0; j < count; j++) {
+            double value = s->small[i * count + j];
+            if (i >= first) /* the new block on the diagonal is symmetric only up to rounding */
+                value = (value + s->small[(first + j) * count + i - first]) / 2;
+            s->inner[i * stride + first + j] = s->inner[(first + j) * stride + i] = value;
+        }
+}
+
 /* Adds the candidates that are independent of the basis, and G times them; *count receives their number. */
 static kfe_status extend(eigen_state *s, int64_t *count)
 {
     kfe_status status = KFE_OK;
 
     for (int pass = 0; pass < 2 && *count > 0; pass++) {
-        project_out(s, *count);
+        if (pass == 0 && s->is_image)
+            project_out_image(s, *count);
+        else
+            project_out(s, *count);
         KFE_TRY(orthonormalise(s, count));
     }
     *count = least(*count, s->capacity - s->size);
@@ -141,6 +180,7 @@ static kfe_status extend(eigen_state *s, int64_t *count)
     kfe_i_copy_block(s->n, *count, s->candidate, *count, s->basis + s->size, s->capacity);
     kfe_i_copy_block(s->n, *count, s->product, *count, s->image + s->size, s->capacity);
     s->size += *count;
+    extend_inner(s, *count);
 cleanup:
     return status;
 }
@@ -149,15 +189,9 @@ cleanup:
 
 static kfe_status rayleigh_ritz(eigen_state *s)
 {
-    int64_t m = s->size;
-
-    kfe_i_inner_products(s->n, basis_of(s), image_of(s), s->projected);
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < i; j++) {
-            double mean = (s->projected[i * m + j] + s->projected[j * m + i]) / 2;
-            s->projected[i * m + j] = s->projected[j * m + i] = mean;
-        }
-    return kfe_i_symmetric_eigen_with(s->ctx, m, s->projected, m, s->ritz_values, s->ritz, s->work);
+    kfe_i_copy_block(s->size, s->size, s->inner, s->capacity, s->projected, s->size);
+    return kfe_i_symmetric_eigen_with(s->ctx, s->size, s->projected, s->size, s->ritz_values, s->ritz,
+                                      s->work);
 }
 
 /* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs; returns the largest norm of the first k. */
@@ -190,6 +224,9 @@ static void restart(eigen_state *s, int64_t keep)
     kfe_i_combine(s->n, 1, image_of(s), kfe_i_strided(s->ritz, keep, m), 0, s->swap);
     kfe_i_copy_block(s->n, keep, s->swap, keep, s->image, s->capacity);
     s->size = keep;
+    for (int64_t i = 0; i < keep; i++)
+        for (int64_t j = 0; j < keep; j++)
+            s->inner[i * s->capacity + j] = i == j ? s->ritz_values[i] : 0;
 }
 
 /* ---- all together ---- */
@@ -212,10 +249,20 @@ static void next_block(eigen_state *s, int64_t last, int64_t *count)
         *count = least(s->block, s->size);
         memcpy(s->candidate, s->swap, (size_t)(s->n * *count) * sizeof *s->swap);
         restart(s, keep);
+        s->is_image = 0;
         return;
     }
+    s->is_image = 1;
     memcpy(s->candidate, s->product, (size_t)(s->n * last) * sizeof *s->product);
     *count = last;
+}
+
+/* A large basis is checked after some of the products, always before a restart, when directions run out, and at the
+ * end. */
+static int may_skip_check(const eigen_state *s, int64_t added, int products)
+{
+    return added == s->block && s->size >= LARGE_BLOCKS * s->block && s->size + s->block <= s->capacity &&
+           products % CHECK_EVERY != 0 && products < MAX_PRODUCTS;
 }
 
 static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
@@ -231,6 +278,10 @@ static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
         KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", products, 0));
         KFE_TRY(extend(s, &added));
         products++;
+        if (may_skip_check(s, added, products)) {
+            next_block(s, added, &count);
+            continue;
+        }
         KFE_TRY(rayleigh_ritz(s));
         double residual = s->size < s->k ? INFINITY : largest_residual(s, s->k);
         double norm = fmax(fabs(s->ritz_values[0]), fabs(s->ritz_values[s->size - 1]));
@@ -271,6 +322,7 @@ static kfe_status allocate(eigen_state *s)
     KFE_ALLOC(ctx, s->candidate, s->n * s->block);
     KFE_ALLOC(ctx, s->product, s->n * s->block);
     KFE_ALLOC(ctx, s->swap, s->n * (s->k + s->block));
+    KFE_ALLOC(ctx, s->inner, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->projected, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->ritz, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->small, 2 * s->capacity * s->capacity);
@@ -283,17 +335,17 @@ cleanup:
 
 static void release(eigen_state *s)
 {
-    double *blocks[] = {s->basis,     s->image, s->candidate, s->product,     s->swap,
-                        s->projected, s->ritz,  s->small,     s->ritz_values, s->residuals};
+    double *blocks[] = {s->basis, s->image,     s->candidate, s->product,   s->swap,       s->inner,
+                        s->ritz,  s->projected, s->small,     s->residuals, s->ritz_values};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(s->ctx, blocks[i]);
     kfe_i_eigen_work_free(s->work);
 }
 
-static int64_t basis_beyond(int64_t block)
+static int64_t basis_beyond(int64_t block, int64_t blocks)
 {
-    int64_t wanted = least(BASIS_BLOCKS * block, BASIS_MOST);
+    int64_t wanted = least(blocks * block, BASIS_MOST);
     return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
 }
 
@@ -302,7 +354,9 @@ static int64_t basis_beyond(int64_t block)
 static void choose_sizes(eigen_state *s)
 {
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
-    s->capacity = least(s->n, s->k + basis_beyond(s->block));
+    s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
+    if (bytes_needed(s) > KFE_BASIS_SHARE * (double)kfe_i_memory_left(s->ctx))
+        s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
 }
 
 static kfe_status krylov_eigen(eigen_state *s, double tolerance, double *eigenvalues, double *vectors)

@@ -137,13 +137,13 @@ static kfe_status factorise(const kfe_i_gram *gram, double ridge, kfe_i_single_f
 
     *definite = 0;
     KFE_TRY(choose_scale(gram, ridge, f, &rounding));
-    f->shift = ridge < 4 * rounding ? rounding : 0;
+    f->shift = 0; /* a factorisation that fails, fails early: where the numerical rank ends */
     for (int attempt = 0; attempt < TRIES && !*definite; attempt++) {
         KFE_TRY(fill(gram, ridge, f));
         KFE_TRY(kfe_i_checkpoint(f->ctx, "factorising the kernel matrix", 0, 0));
         KFE_TRY(kfe_i_factorise_packed(f->ctx, f->n, f->values, definite));
         if (!*definite)
-            f->shift = SHIFT_GROWTH * fmax(f->shift, rounding);
+            f->shift = fmax(SHIFT_GROWTH * f->shift, rounding);
     }
 cleanup:
     return status;
