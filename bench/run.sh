@@ -38,7 +38,9 @@ trap 'rm -f "$out"' EXIT
     echo "| what | seconds | floor, seconds | ratio | target |"
     echo "|---|---|---|---|---|"
     "$bench/bench_engine" gram times
+    "$bench/bench_solve" fits 4000 5
     if [[ -z $quick ]]; then
+        "$bench/bench_solve" fits 10000 3
         "$bench/bench_engine" solve
         "$bench/bench_engine" solve-large
     fi
@@ -50,6 +52,7 @@ trap 'rm -f "$out"' EXIT
     echo "## Against other libraries"
     echo
     /usr/bin/python3 bench/peers.py build-bench/libkfe.so $quick
+    /usr/bin/python3 bench/kpca.py build-bench/libkfe.so 5000
     /usr/bin/python3 bench/neighbours.py build-bench/libkfe.so
     /usr/bin/python3 bench/pls.py build-bench/libkfe.so
     echo

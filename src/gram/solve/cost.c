@@ -39,8 +39,10 @@ enum {
     FACTOR_ORDER = 640,
     BUFFER = 1 << 21, /* doubles: 16 MB, more than the caches of two cores hold */
     SAMPLE_COLUMNS = 32,
-    TRIES = 2
+    TRIES = 3
 };
+/* Double precision is never faster than this, relative to single precision: registers hold half as many numbers. */
+#define MOST_DOUBLE_SHARE 0.6
 /* Measuring takes memory; where less than this is left, typical rates are used. */
 #define MEASURING_MEMORY 300e6
 
@@ -103,20 +105,37 @@ static double read_seconds(const kfe_context *ctx, const double *buffer, double 
     return kfe_i_seconds_since(ctx, start);
 }
 
+static double middle(const double *three)
+{
+    double smallest = fmin(three[0], fmin(three[1], three[2]));
+    double largest = fmax(three[0], fmax(three[1], three[2]));
+
+    return three[0] + three[1] + three[2] - smallest - largest;
+}
+
+/* The middle one of three tries: other programs slow a measurement down, and one that ran on fewer threads than it may
+ * use looks too fast. */
 static void measure(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
 {
+    enum { DGEMM, SGEMM, DPOTRF, SPFTRF, BYTES, RATES };
     double gemm_work = 2.0 * GEMM_ORDER * GEMM_ORDER * GEMM_ORDER;
     double factor_work = (double)FACTOR_ORDER * FACTOR_ORDER * FACTOR_ORDER / 3;
+    double rates[RATES][TRIES];
     double sum = 0;
 
-    for (int i = 0; i < TRIES; i++) { /* the best of a few: other programs only slow a measurement down */
-        out->dgemm = fmax(out->dgemm, gemm_work / gemm_seconds(ctx, buffer, 0));
-        out->sgemm = fmax(out->sgemm, gemm_work / gemm_seconds(ctx, buffer, 1));
-        out->dpotrf = fmax(out->dpotrf, factor_work / factor_seconds(ctx, buffer, 0));
-        out->spftrf = fmax(out->spftrf, factor_work / factor_seconds(ctx, buffer, 1));
-        out->bytes = fmax(out->bytes, 8.0 * BUFFER / read_seconds(ctx, buffer, &sum));
+    for (int i = 0; i < TRIES; i++) {
+        rates[DGEMM][i] = gemm_work / gemm_seconds(ctx, buffer, 0);
+        rates[SGEMM][i] = gemm_work / gemm_seconds(ctx, buffer, 1);
+        rates[DPOTRF][i] = factor_work / factor_seconds(ctx, buffer, 0);
+        rates[SPFTRF][i] = factor_work / factor_seconds(ctx, buffer, 1);
+        rates[BYTES][i] = 8.0 * BUFFER / read_seconds(ctx, buffer, &sum);
     }
     buffer[0] = sum;
+    out->sgemm = middle(rates[SGEMM]);
+    out->dgemm = fmin(middle(rates[DGEMM]), MOST_DOUBLE_SHARE * out->sgemm);
+    out->spftrf = middle(rates[SPFTRF]);
+    out->dpotrf = fmin(middle(rates[DPOTRF]), MOST_DOUBLE_SHARE * out->spftrf);
+    out->bytes = middle(rates[BYTES]);
 }
 
 kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
@@ -272,8 +291,8 @@ double kfe_i_cg_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay, int64_
 {
     double best = INFINITY;
 
-    for (double r = decay->rank; r < 2 * (double)most; r *= 1.5) {
-        double tried = fmax(1, fmin(r, (double)most));
+    for (int step = 0; pow(1.5, step) * decay->rank < 2 * (double)most; step++) {
+        double tried = fmax(1, fmin(pow(1.5, step) * decay->rank, (double)most));
         double seconds = cg_seconds_at(cost, decay, tried);
         if (seconds < best) {
             best = seconds;

@@ -12,11 +12,11 @@
  * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002), whose
  * eigenvalues also show which directions are only rounding error; this is done twice, because once is not enough.
  *
- * A spectrum that falls slowly needs many blocks, and restarts lose part of what they found. So V has room for 28
+ * A spectrum that falls slowly needs many blocks, and restarts lose part of what they found. So V has room for 25
  * blocks if these take little of the memory, else for ten. Ritz pairs of a large V take as long as a product; they are
  * computed after every third one.
  *
- * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is 4 to 28 blocks. Iterations do
+ * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is 4 to 25 blocks. Iterations do
  * not allocate.
  */
 #include <math.h>
@@ -36,7 +36,7 @@ enum {
     BLOCK_EXTRA = 6,   /* vectors beyond k in a block: they speed up the last wanted ones */
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
-    BASIS_BLOCKS_MOST = 28, /* if memory is plenty */
+    BASIS_BLOCKS_MOST = 25, /* if memory is plenty */
     LARGE_BLOCKS = 10,      /* a basis of so many blocks is large: */
     CHECK_EVERY = 3,        /* its Ritz pairs are computed after so many products */
     BASIS_MOST = 640,       /* more than this beyond k only if a few blocks need it */
@@ -44,7 +44,7 @@ enum {
     MAX_PRODUCTS = 200
 };
 
-/* A basis of 28 blocks takes at most this share of the memory that is left. */
+/* A basis of 25 blocks takes at most this share of the memory that is left. */
 #define KFE_BASIS_SHARE 0.05
 
 typedef struct eigen_state {
