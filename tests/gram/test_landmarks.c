@@ -92,12 +92,16 @@ static void check_entries(const subject *s, double tolerance)
     static const int64_t index[] = {5, 0, 77, 5};
     double block[N * N];
     double columns[N * 4];
+    double among[16];
     double diagonal[N];
 
     assert_ok(s->gram->ctx, kfe_i_gram_block(s->gram, 0, N, 0, N, block, N));
     assert_below(farthest(N * N, block, s->matrix), tolerance);
     assert_ok(s->gram->ctx, kfe_i_gram_columns(s->gram, index, 4, columns));
+    assert_ok(s->gram->ctx, kfe_i_gram_among(s->gram, index, 4, among));
     assert_ok(s->gram->ctx, kfe_i_gram_diagonal(s->gram, diagonal));
+    for (int i = 0; i < 16; i++)
+        assert_below(fabs(among[i] - s->matrix[index[i / 4] * N + index[i % 4]]), tolerance);
     for (int64_t i = 0; i < N; i++) {
         assert_below(fabs(diagonal[i] - s->matrix[i * N + i]), tolerance);
         for (int j = 0; j < 4; j++)

@@ -86,6 +86,24 @@ cleanup:
     return status;
 }
 
+/* out (count × count) = F[index]·F[index]ᵀ */
+static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *rows = NULL;
+
+    memset(out, 0, (size_t)(count * count) * sizeof *out);
+    KFE_ALLOC(gram->ctx, rows, count * f->rank);
+    KFE_TRY(rows_at(f, index, count, rows));
+    if (count > 0 && f->rank > 0)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)count, (blasint)f->rank,
+                    1, rows, (blasint)f->rank, rows, (blasint)f->rank, 0, out, (blasint)count);
+cleanup:
+    kfe_i_free(gram->ctx, rows);
+    return status;
+}
+
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
     kfe_status status = KFE_OK;
@@ -159,6 +177,7 @@ static const kfe_i_gram_form form = {
     .name = "approximated by landmarks",
     .block = block,
     .columns = columns,
+    .among = among,
     .diagonal = diagonal,
     .times = times,
     .release = release,

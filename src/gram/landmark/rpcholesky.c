@@ -24,7 +24,8 @@
 #include "gram/dense/linalg.h"
 #include "gram/landmark/landmark.h"
 
-enum { BLOCK_LEAST = 8, BLOCK_MOST = 128, BLOCK_SHARE = 6 };
+/* Larger blocks multiply faster and reject more proposals. */
+enum { BLOCK_LEAST = 8, BLOCK_MOST = 160, BLOCK_SHARE = 4 };
 
 typedef struct pivoting {
     kfe_context *ctx;
@@ -90,7 +91,7 @@ static void draw_proposals(pivoting *p, double sum, int64_t count)
 static kfe_status residual_at_proposals(pivoting *p, int64_t count)
 {
     const kfe_i_rpcholesky *made = p->made;
-    kfe_status status = kfe_i_gram_entries(p->gram, p->examples, count, p->examples, count, p->core);
+    kfe_status status = kfe_i_gram_among(p->gram, p->examples, count, p->core);
 
     if (status != KFE_OK || made->rank == 0)
         return status;
