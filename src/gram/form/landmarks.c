@@ -19,6 +19,8 @@ enum { PANEL = 1024 };
 /* A diagonal entry of G − FFᵀ below this, relative to the largest of G, is not rounding: the kernel is not positive
  * definite. */
 #define KFE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_RANK_TOLERANCE)
+/* The same for a factor in single precision. */
+#define KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_SINGLE_RANK_TOLERANCE)
 
 typedef struct landmark_state {
     kfe_i_landmark_factor factor;
@@ -526,7 +528,7 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
         KFE_TRY(make_factor(f, source, storage, 0));
         KFE_TRY(measure_left(f, source, &s->left, &negative));
     }
-    if (negative >= KFE_NEGATIVE_BEYOND_ROUNDING)
+    if (negative >= (f->narrow ? KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING : KFE_NEGATIVE_BEYOND_ROUNDING))
         return KFE_OK;
     kfe_i_log(f->ctx, KFE_LOG_WARNING,
               "the kernel is not positive definite on this data; directions of negative length are left out "
