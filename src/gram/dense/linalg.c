@@ -16,6 +16,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/cholesky.h"
+#include "gram/dense/eigen_pieces.h"
 
 static kfe_status check_order(kfe_context *ctx, int64_t n)
 {
@@ -309,6 +310,42 @@ cleanup:
     return status;
 }
 
+/* LAPACK's dsyevr scales matrices with entries outside this range, which the way in pieces does not. */
+#define LEAST_ENTRY 1e-100
+#define LARGEST_ENTRY 1e100
+
+static int can_be_in_pieces(int64_t n, const double *diagonal)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(diagonal[i]));
+    return n > STOPPABLE_ORDER && largest > LEAST_ENTRY && largest < LARGEST_ENTRY;
+}
+
+/* KFE_ENUMERIC if LAPACK does not find them all. */
+static kfe_status eigen_in_pieces(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
+                                  double *vectors)
+{
+    kfe_status status = KFE_OK;
+    double *columns = NULL;
+    double *rising = NULL;
+    int found = 0;
+
+    KFE_TRY(check_order(ctx, n));
+    KFE_ALLOC(ctx, columns, n * k);
+    KFE_ALLOC(ctx, rising, n);
+    KFE_TRY(kfe_i_eigen_in_pieces(ctx, n, a, k, rising, columns, &found));
+    if (found)
+        reverse_into_rows(n, k, columns, rising, eigenvalues, vectors);
+    else
+        status = lapack_failure(ctx, "the eigenvalue computation", 0);
+cleanup:
+    kfe_i_free(ctx, columns);
+    kfe_i_free(ctx, rising);
+    return status;
+}
+
 kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t k, double *eigenvalues,
                                  double *vectors)
 {
@@ -322,8 +359,12 @@ kfe_status kfe_i_symmetric_eigen(kfe_context *ctx, int64_t n, double *a, int64_t
     KFE_ALLOC(ctx, diagonal, n);
     for (int64_t j = 0; j < n; j++)
         diagonal[j] = a[j * n + j];
-    KFE_TRY(new_eigen_work(ctx, n, k, &work));
-    status = kfe_i_symmetric_eigen_with(ctx, n, a, k, eigenvalues, vectors, work);
+    if (can_be_in_pieces(n, diagonal)) {
+        status = eigen_in_pieces(ctx, n, a, k, eigenvalues, vectors);
+    } else {
+        KFE_TRY(new_eigen_work(ctx, n, k, &work));
+        status = kfe_i_symmetric_eigen_with(ctx, n, a, k, eigenvalues, vectors, work);
+    }
     if (status == KFE_ENUMERIC)
         status = qr_eigen(ctx, n, a, diagonal, k, eigenvalues, vectors);
 cleanup:
