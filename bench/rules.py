@@ -37,15 +37,15 @@ SETS = {
 MOST_TEST_ROWS = 400
 
 
-def widths(*extra):
+def widths():
     """Answers about the width of the Gaussian kernel; @X is X times gamma=scale."""
     return {"scale": ["-k", "rbf:gamma=scale"], "median": ["-k", "rbf:gamma=median"],
-            **{f"{x:g} scale": ["-k", f"rbf:gamma=@{x}"] for x in (1 / 4, 1 / 2, 2, 4)},
-            **{name: ["-k", f"rbf:gamma={name}"] for name in extra}}
+            **{f"{x:g} scale": ["-k", f"rbf:gamma=@{x}"] for x in (1 / 4, 1 / 2, 2, 4)}}
 
 
-def values(flag, *numbers, **words):
-    return {f"{flag} {x}": [f"--{flag}", str(x)] for x in (*numbers, *words.values())}
+def values(flag, *given):
+    """One answer for each value of a flag."""
+    return {f"{flag} {x}": [f"--{flag}", str(x)] for x in given}
 
 
 # name: (methods, {answer: flags})
@@ -61,7 +61,7 @@ RULES = {
     "kb": (["kb"], {"auto": [], **values("dim", 1, 2, 5, 10, 30), "former": ["--ridge", "mean", "--dim", "10"],
                     **{f"ridge mean, dim {d}": ["--ridge", "mean", "--dim", str(d)] for d in (1, 3, 30)},
                     "former, centre": ["--ridge", "mean", "--dim", "10", "--center"]}),
-    "skpls": (["skpls", "skblf"], {"auto": [], "nu 0.25": ["--nu", "0.25"], "nu 0.5": ["--nu", "0.5"], "nu 1": ["--nu", "1"], "nu 0.25, dim 20": ["--nu", "0.25", "--dim", "20"],
+    "skpls": (["skpls", "skblf"], {"auto": [], **values("nu", 0.25, 0.5, 1), "nu 0.25, dim 20": ["--nu", "0.25", "--dim", "20"],
                                    "nu 0.5, dim 20": ["--nu", "0.5", "--dim", "20"], "nu 0.25, centre": ["--nu", "0.25", "--center"],
                                    "nu 0.5, centre": ["--nu", "0.5", "--center"]}),
     "sma": (["sma"], {"auto": [], **values("dim", 5, 10, 20, 40, 80), "centre": ["--center"]}),
