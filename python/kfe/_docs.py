@@ -97,7 +97,7 @@ _RUNNING = [
 
 def _learner(entry: Entry, kind: str) -> Argument:
     unless_given = _OWN_LEARNER if entry.has(tables.PREDICTOR) else _DEFAULT_LEARNER[kind]
-    return Argument("learner", "str | None", None, "str",
+    return Argument("learner", "Any", None, "object or str",
                     f"The {kind.lower()} on the features: an object such as ``kfe.SVM(C=10)``, or its name with parameters, "
                     f"\"svm:C=10\". "
                     f"``kfe.learners()`` lists them. {unless_given}")

@@ -116,8 +116,8 @@ def test_attributes_of_an_earlier_fit_go(iris):
 def test_linear_methods_and_learners_on_kernels(iris):
     with pytest.raises(TypeError):
         kfe.PCA(kernel="rbf")
-    with pytest.raises(TypeError, match="no parameter 'kernel'"):
-        kfe.NoExtraction(kernel="rbf")
+    with pytest.raises(kfe.InvalidArgumentError, match="a kernel without a method"):
+        kfe.NoExtraction(kernel="rbf").fit(*iris)
     with pytest.raises(kfe.InvalidArgumentError, match="learner"):
         kfe.NoExtractionClassifier(kernel="rbf", learner="knn").fit(*iris)
 
