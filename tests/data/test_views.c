@@ -111,7 +111,7 @@ static void names_and_rows_must_fit(void **state)
     kfe_data *data = NULL;
     char options[128];
 
-    assert_fails(ctx, KFE_EINVAL, "both views named", kfe_data_read_views(ctx, 2, twice, NULL, NULL, &data));
+    assert_fails(ctx, KFE_EINVAL, "both named 'left'", kfe_data_read_views(ctx, 2, twice, NULL, NULL, &data));
     assert_fails(ctx, KFE_EINVAL, "'left'", kfe_data_read_views(ctx, 2, paths, equal, NULL, &data));
     assert_ok(ctx, kfe_data_read_views(ctx, 2, twice, named, "label=none", &data));
     assert_string_equal(kfe_data_view_name(data, 0), "a");
