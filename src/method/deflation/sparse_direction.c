@@ -25,8 +25,8 @@
 #include "core/memory.h"
 
 enum { MOST_COLUMNS = 256, BLOCK_NUMBERS = 1 << 22 };
-/* Sizes that differ by less, relative to the largest, count as equal. */
-#define KFE_EQUAL 1e-8
+/* Sizes that differ by less, relative to the largest, count as equal. It is above the error of the multipliers of lad, a few 1e-7. */
+#define KFE_EQUAL 1e-5
 
 kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_sparse_settings *settings,
                                         kfe_i_sparse_direction *out)
