@@ -29,9 +29,10 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most);
 
 /* ---- data that fits a model ---- */
 
-static double numbers[ROWS * MOST_COLS];
-static int64_t row_start[ROWS + 1];
-static int32_t columns[ROWS * MOST_COLS];
+/* Data wraps this memory, so every view has its own. */
+static double numbers[MOST_VIEWS][ROWS * MOST_COLS];
+static int64_t row_start[MOST_VIEWS][ROWS + 1];
+static int32_t columns[MOST_VIEWS][ROWS * MOST_COLS];
 
 /* Column j of row i is (i·7 + j·3) mod 5 − 1: small numbers, some of them zero. A view of strings gets three
  * fixed ones. */
@@ -45,14 +46,14 @@ static kfe_status make_view(kfe_context *ctx, const kfe_model *model, int view, 
     if (cols < 1 || cols > MOST_COLS)
         return KFE_EUNSUPPORTED;
     for (int64_t i = 0; i < ROWS; i++) {
-        row_start[i + 1] = (i + 1) * cols;
+        row_start[view][i + 1] = (i + 1) * cols;
         for (int64_t j = 0; j < cols; j++) {
-            numbers[i * cols + j] = (double)((i * 7 + j * 3) % 5 - 1);
-            columns[i * cols + j] = (int32_t)j;
+            numbers[view][i * cols + j] = (double)((i * 7 + j * 3) % 5 - 1);
+            columns[view][i * cols + j] = (int32_t)j;
         }
     }
-    return sparse ? kfe_data_wrap_csr(ctx, ROWS, cols, row_start, columns, numbers, out)
-                  : kfe_data_wrap_dense(ctx, ROWS, cols, cols, numbers, out);
+    return sparse ? kfe_data_wrap_csr(ctx, ROWS, cols, row_start[view], columns[view], numbers[view], out)
+                  : kfe_data_wrap_dense(ctx, ROWS, cols, cols, numbers[view], out);
 }
 
 /* Labels that the model knows, except for the last one; or numbers. */

@@ -7,20 +7,25 @@
 /* Panels per thread between two calls of the cancel callback: a fraction of a second of work. */
 enum { BATCH = 16 };
 
-/* Runs the panels from `first` to `last` − 1. No thread is woken that would have none. */
+/* No thread is woken that would have no panel. */
+static int useful_threads(const kfe_i_panels *panels, int64_t count)
+{
+    return count < panels->threads ? (int)count : panels->threads;
+}
+
+/* Runs the panels from `first` to `last` − 1. */
 static void run_batch(const kfe_i_panels *panels, int64_t first, int64_t last, kfe_i_panel_fn run,
                       const void *job)
 {
     int64_t side = panels->side;
-    int threads = last - first < panels->threads ? (int)(last - first) : panels->threads;
 
     if (panels->sharing == KFE_SHARE_FREE) {
         /* In a triangle the last panels are the longest; starting with them balances the threads. */
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(dynamic, 1)
         for (int64_t panel = last - 1; panel >= first; panel--)
             run(job, panel * side, omp_get_thread_num());
     } else {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(static, 1)
         for (int64_t panel = first; panel < last; panel++)
             run(job, panel * side, omp_get_thread_num());
     }
