@@ -19,6 +19,7 @@
 #define ANY_TABLE (KFE_TUNE_DENSE | KFE_TUNE_SPARSE)
 #define WIDTHS "gamma=@0.0156,0.0625,0.25,1,4"
 #define PRICES "C=0.1,1,10,100,1000"
+#define REAL_PRICES "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"
 #define LENGTHS "length=2,3,4,5"
 
 /* Of candidates that do equally well the first is preferred, so that simple ones stand first. */
@@ -64,13 +65,13 @@ static const kfe_i_candidate table[] = {
      "rbf",
      "svm",
      KFE_TUNE_REAL | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
-     {WIDTHS, "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+     {WIDTHS, REAL_PRICES}},
     {"SVM, Laplacian kernel",
      "none",
      "laplacian",
      "svm",
      KFE_TUNE_REAL | KFE_TUNE_DENSE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
-     {WIDTHS, "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+     {WIDTHS, REAL_PRICES}},
     {"kfd, Gaussian kernel",
      "kfd",
      "rbf",
@@ -137,7 +138,7 @@ static const kfe_i_candidate table[] = {
      "spectrum",
      "svm",
      KFE_TUNE_REAL | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
-     {LENGTHS, "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"}},
+     {LENGTHS, REAL_PRICES}},
     {"kfd, spectrum kernel",
      "kfd",
      "spectrum",

@@ -8,24 +8,10 @@
 #include "data/data.h"
 #include "support/fit.h"
 #include "support/model_file.h"
-#include "support/support.h"
+#include "support/read.h"
 #include "support/sweep.h"
 
 static const char colors[] = "x,color,kind\n1,red,a\n2,blue,b\n0,red,a\n4,green,b\n1,blue,a\n3,red,b\n";
-
-static kfe_data *read_text(kfe_context *ctx, const char *text, const char *options)
-{
-    kfe_data *data = NULL;
-    assert_ok(ctx, kfe_data_read(ctx, support_text("t.csv", text), options, &data));
-    return data;
-}
-
-static double value_at(const kfe_data *data, int64_t row, int64_t col)
-{
-    const kfe_i_table *table = &data->views[0].table;
-    assert_true(row < table->rows && col < table->cols);
-    return table->values[row * table->stride + col];
-}
 
 static void assert_names(const kfe_data *data, const char *expected)
 {
@@ -42,26 +28,27 @@ static void categories_become_sorted_columns(void **state)
     static const char *const row[] = {"red", "blue", "red", "green", "blue", "red"};
     static const char *const sorted[] = {"blue", "green", "red"};
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, colors, "encode=auto");
+    kfe_data *data = support_read_text(ctx, colors, "encode=auto");
 
     assert_names(data, "x color=blue color=green color=red");
     for (int64_t i = 0; i < 6; i++)
         for (int64_t k = 0; k < 3; k++)
-            assert_true(value_at(data, i, 1 + k) == (strcmp(row[i], sorted[k]) == 0));
-    assert_true(value_at(data, 3, 0) == 4);
+            assert_true(support_value_at(data, i, 1 + k) == (strcmp(row[i], sorted[k]) == 0));
+    assert_true(support_value_at(data, 3, 0) == 4);
     kfe_data_free(data);
 }
 
 static void columns_are_listed_by_name_and_number(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, "k,x,kind\n10,1,a\n9,2,b\n10.0,3,a\n", "encode=1");
+    kfe_data *data = support_read_text(ctx, "k,x,kind\n10,1,a\n9,2,b\n10.0,3,a\n", "encode=1");
     kfe_data *refused = NULL;
 
     assert_names(data, "k=9 k=10 x"); /* equal numbers are one category, sorted by value */
-    assert_true(value_at(data, 0, 1) == 1 && value_at(data, 1, 0) == 1 && value_at(data, 2, 1) == 1);
+    assert_true(support_value_at(data, 0, 1) == 1 && support_value_at(data, 1, 0) == 1 &&
+                support_value_at(data, 2, 1) == 1);
     kfe_data_free(data);
-    data = read_text(ctx, colors, "encode=col*");
+    data = support_read_text(ctx, colors, "encode=col*");
     assert_names(data, "x color=blue color=green color=red");
     kfe_data_free(data);
     assert_fails(ctx, KFE_EINPUT,
@@ -78,7 +65,7 @@ static void columns_are_listed_by_name_and_number(void **state)
 static void a_file_without_header_needs_none(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, strchr(colors, '\n') + 1, "encode=auto");
+    kfe_data *data = support_read_text(ctx, strchr(colors, '\n') + 1, "encode=auto");
 
     assert_int_equal(kfe_data_rows(data), 6);
     assert_int_equal(kfe_data_cols(data, 0), 4);
@@ -94,17 +81,20 @@ static void missing_categories_follow_missing(void **state)
 
     assert_fails(ctx, KFE_EINPUT, "t.csv:3:1: field 1 ('color') is missing",
                  kfe_data_read(ctx, support_text("t.csv", gaps), "encode=color", &data));
-    data = read_text(ctx, gaps, "encode=color,missing=drop");
+    data = support_read_text(ctx, gaps, "encode=color,missing=drop");
     assert_int_equal(kfe_data_rows(data), 3);
     assert_names(data, "color=NA color=blue color=red x"); /* what is quoted is a text */
     kfe_data_free(data);
-    data = read_text(ctx, gaps, "encode=color,missing=mean"); /* the shares of the categories */
-    assert_true(value_at(data, 1, 0) == 0.25 && value_at(data, 1, 1) == 0.25 && value_at(data, 1, 2) == 0.5);
+    data = support_read_text(ctx, gaps, "encode=color,missing=mean"); /* the shares of the categories */
+    assert_true(support_value_at(data, 1, 0) == 0.25 && support_value_at(data, 1, 1) == 0.25 &&
+                support_value_at(data, 1, 2) == 0.5);
     kfe_data_free(data);
     for (int k = 0; k < 2;
          k++) { /* the most frequent category, although none has more than half of the rows */
-        data = read_text(ctx, gaps, k ? "encode=color,missing=median" : "encode=color,missing=most-frequent");
-        assert_true(value_at(data, 1, 0) == 0 && value_at(data, 1, 1) == 0 && value_at(data, 1, 2) == 1);
+        data = support_read_text(ctx, gaps,
+                                 k ? "encode=color,missing=median" : "encode=color,missing=most-frequent");
+        assert_true(support_value_at(data, 1, 0) == 0 && support_value_at(data, 1, 1) == 0 &&
+                    support_value_at(data, 1, 2) == 1);
         kfe_data_free(data);
     }
 }
@@ -132,7 +122,7 @@ static void what_cannot_be_encoded_is_refused(void **state)
 /* A model of the colours, for new data. */
 static kfe_model *fit_colors(kfe_context *ctx, const char *options)
 {
-    kfe_data *data = read_text(ctx, colors, options);
+    kfe_data *data = support_read_text(ctx, colors, options);
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
@@ -185,7 +175,7 @@ static void memory_is_encoded_as_files_are(void **state)
     static const char *const names[] = {"x", "color"};
     kfe_context *ctx = *state;
     kfe_model *model = fit_colors(ctx, "encode=auto");
-    kfe_data *file = read_text(ctx, colors, "encode=auto");
+    kfe_data *file = support_read_text(ctx, colors, "encode=auto");
     kfe_data *data = NULL;
     kfe_data *other = NULL;
 

@@ -86,71 +86,53 @@ static packed unpack(int64_t n, float *a)
     return (packed){.n1 = half, .n2 = half, .ld = (blasint)ld, .a11 = a + 1, .a21 = a + half + 1, .a22 = a};
 }
 
-/* Column-major; `rows` × width panel below the corner, and the lower triangle to its right. */
-static void update_lower(int64_t width, int64_t row, int64_t rows, const float *panel, float *trailing,
-                         blasint ld)
-{
-    int64_t height = smaller(PANEL, rows - row);
+/* A lower triangle in one of the two orders; an upper triangle in column-major order is a lower one in row-major order. */
+typedef struct triangle {
+    enum CBLAS_ORDER order;
+    float *values;
+    int64_t n, down, right; /* down, right: the distance to the next row and the next column */
+    blasint ld;
+} triangle;
 
-    if (row > 0)
-        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width,
-                    -1, panel + row, ld, panel, ld, 1, trailing + row, ld);
-    cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1, panel + row, ld,
-                1, trailing + row * ld + row, ld);
+static triangle make_triangle(enum CBLAS_ORDER order, int64_t n, float *values, blasint ld)
+{
+    int by_columns = order == CblasColMajor;
+
+    return (triangle){order, values, n, by_columns ? 1 : ld, by_columns ? ld : 1, ld};
 }
 
-static kfe_status factorise_lower(kfe_context *ctx, int64_t n, float *a, blasint ld, int *definite)
+/* The rows from `row` on, at most a panel of them, of the triangle that `trailing` begins lose what the `width` columns to its left,
+ * which `panel` begins, explain. */
+static void update_rows(const triangle *t, int64_t width, int64_t row, int64_t height, const float *panel,
+                        float *trailing)
+{
+    if (row > 0)
+        cblas_sgemm(t->order, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width, -1,
+                    panel + row * t->down, t->ld, panel, t->ld, 1, trailing + row * t->down, t->ld);
+    cblas_ssyrk(t->order, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1,
+                panel + row * t->down, t->ld, 1, trailing + row * (t->down + t->right), t->ld);
+}
+
+static kfe_status factorise(kfe_context *ctx, const triangle *t, int *definite)
 {
     kfe_status status = KFE_OK;
+    char stored = t->order == CblasColMajor ? 'L' : 'U';
 
-    for (int64_t first = 0; first < n; first += PANEL) {
-        int64_t width = smaller(PANEL, n - first), rest = n - first - width;
-        float *corner = a + first * ld + first, *panel = corner + width, *trailing = panel + width * ld;
-
-        *definite =
-            LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)width, corner, (lapack_int)ld) == 0;
-        if (!*definite || rest == 0)
-            break;
-        cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest,
-                    (blasint)width, 1, corner, ld, panel, ld);
-        for (int64_t row = 0; row < rest; row += PANEL) {
-            update_lower(width, row, rest, panel, trailing, ld);
-            KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
-        }
-    }
-cleanup:
-    return status;
-}
-
-/* Row-major, since the upper triangle in column-major order is a lower one in row-major order. */
-static void update_rows(int64_t width, int64_t row, int64_t rows, const float *panel, float *trailing,
-                        blasint ld)
-{
-    int64_t height = smaller(PANEL, rows - row);
-
-    if (row > 0)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width,
-                    -1, panel + row * ld, ld, panel, ld, 1, trailing + row * ld, ld);
-    cblas_ssyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1,
-                panel + row * ld, ld, 1, trailing + row * ld + row, ld);
-}
-
-static kfe_status factorise_upper(kfe_context *ctx, int64_t n, float *a, blasint ld, int *definite)
-{
-    kfe_status status = KFE_OK;
-
-    for (int64_t first = 0; first < n; first += PANEL) {
-        int64_t width = smaller(PANEL, n - first), rest = n - first - width;
-        float *corner = a + first * ld + first, *panel = corner + width * ld, *trailing = panel + width;
+    for (int64_t first = 0; first < t->n; first += PANEL) {
+        int64_t width = smaller(PANEL, t->n - first);
+        int64_t rest = t->n - first - width;
+        float *corner = t->values + first * (t->down + t->right);
+        float *panel = corner + width * t->down;
+        float *trailing = panel + width * t->right;
 
         *definite =
-            LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, corner, (lapack_int)ld) == 0;
+            LAPACKE_spotrf_work(LAPACK_COL_MAJOR, stored, (lapack_int)width, corner, (lapack_int)t->ld) == 0;
         if (!*definite || rest == 0)
             break;
-        cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest,
-                    (blasint)width, 1, corner, ld, panel, ld);
+        cblas_strsm(t->order, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest, (blasint)width,
+                    1, corner, t->ld, panel, t->ld);
         for (int64_t row = 0; row < rest; row += PANEL) {
-            update_rows(width, row, rest, panel, trailing, ld);
+            update_rows(t, width, row, smaller(PANEL, rest - row), panel, trailing);
             KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
         }
     }
@@ -212,15 +194,17 @@ kfe_status kfe_i_factorise_packed(kfe_context *ctx, int64_t n, float *a, int *de
 {
     kfe_status status = KFE_OK;
     packed p = unpack(n, a);
+    triangle left = make_triangle(CblasColMajor, p.n1, p.a11, p.ld);
+    triangle right = make_triangle(CblasRowMajor, p.n2, p.a22, p.ld);
 
     *definite = 1;
-    KFE_TRY(factorise_lower(ctx, p.n1, p.a11, p.ld, definite));
+    KFE_TRY(factorise(ctx, &left, definite));
     if (!*definite || p.n2 == 0)
         goto cleanup;
     KFE_TRY(solve_below(ctx, &p));
     for (int64_t first = 0; first < p.n2; first += PANEL)
         KFE_TRY(subtract_square(ctx, &p, first, smaller(PANEL, p.n2 - first)));
-    KFE_TRY(factorise_upper(ctx, p.n2, p.a22, p.ld, definite));
+    KFE_TRY(factorise(ctx, &right, definite));
 cleanup:
     return status;
 }

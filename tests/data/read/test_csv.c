@@ -4,22 +4,8 @@
 #include <zlib.h>
 
 #include "data/data.h"
-#include "support/support.h"
+#include "support/read.h"
 #include "support/sweep.h"
-
-static kfe_data *read_text(kfe_context *ctx, const char *text, const char *options)
-{
-    kfe_data *data = NULL;
-    assert_ok(ctx, kfe_data_read(ctx, support_text("t.csv", text), options, &data));
-    return data;
-}
-
-static double value_at(const kfe_data *data, int64_t row, int64_t col)
-{
-    const kfe_i_table *table = &data->views[0].table;
-    assert_true(row < table->rows && col < table->cols);
-    return table->values[row * table->stride + col];
-}
 
 static void assert_shape(const kfe_data *data, int64_t rows, int64_t cols)
 {
@@ -39,10 +25,10 @@ static void header_and_text_labels(void **state)
 {
     kfe_context *ctx = *state;
     support_catch_log(ctx);
-    kfe_data *data = read_text(ctx, "a,b,kind\n1,2,red\n3,4.5,blue\n-5e1,6,red\n", NULL);
+    kfe_data *data = support_read_text(ctx, "a,b,kind\n1,2,red\n3,4.5,blue\n-5e1,6,red\n", NULL);
 
     assert_shape(data, 3, 2);
-    assert_true(value_at(data, 1, 1) == 4.5 && value_at(data, 2, 0) == -50);
+    assert_true(support_value_at(data, 1, 1) == 4.5 && support_value_at(data, 2, 0) == -50);
     assert_string_equal(kfe_data_column_name(data, 0, 1), "b");
     assert_int_equal(kfe_data_class_count(data), 2);
     assert_string_equal(kfe_data_class_name(data, 1), "red");
@@ -54,22 +40,23 @@ static void header_and_text_labels(void **state)
 static void what_spreadsheets_write(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx,
-                               "\xef\xbb\xbf\"len \"\"x\"\"\",\"a,b\",\"two\nlines\"\r\n"
-                               "\r\n1,\"2\",\"say \"\"hi\"\", you\"\r\n  \r\n 3 , 4 , plain \r\n"
-                               "5,6,\"multi\nline\"",
-                               NULL);
+    kfe_data *data = support_read_text(ctx,
+                                       "\xef\xbb\xbf\"len \"\"x\"\"\",\"a,b\",\"two\nlines\"\r\n"
+                                       "\r\n1,\"2\",\"say \"\"hi\"\", you\"\r\n  \r\n 3 , 4 , plain \r\n"
+                                       "5,6,\"multi\nline\"",
+                                       NULL);
 
     assert_shape(data, 3, 2);
     assert_string_equal(kfe_data_column_name(data, 0, 0), "len \"x\"");
     assert_string_equal(kfe_data_column_name(data, 0, 1), "a,b");
     assert_string_equal(data->target_name, "two\nlines");
-    assert_true(value_at(data, 0, 1) == 2 && value_at(data, 1, 0) == 3 && value_at(data, 2, 1) == 6);
+    assert_true(support_value_at(data, 0, 1) == 2 && support_value_at(data, 1, 0) == 3 &&
+                support_value_at(data, 2, 1) == 6);
     assert_string_equal(kfe_data_class_name(data, 0), "multi\nline");
     assert_string_equal(kfe_data_class_name(data, 1), "plain");
     assert_string_equal(kfe_data_class_name(data, 2), "say \"hi\", you");
     kfe_data_free(data);
-    data = read_text(ctx, "1,2,a\r3,4,b\r", NULL); /* line ends of old Macs */
+    data = support_read_text(ctx, "1,2,a\r3,4,b\r", NULL); /* line ends of old Macs */
     assert_shape(data, 2, 2);
     kfe_data_free(data);
 }
@@ -81,15 +68,15 @@ static void delimiters_are_guessed(void **state)
                                        " 1  2 a\n3 4   b \n"};
 
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
-        kfe_data *data = read_text(ctx, same[k], NULL);
+        kfe_data *data = support_read_text(ctx, same[k], NULL);
         assert_shape(data, 2, 2);
-        assert_true(value_at(data, 1, 1) == 4);
+        assert_true(support_value_at(data, 1, 1) == 4);
         assert_string_equal(kfe_data_class_name(data, 1), "b");
         kfe_data_free(data);
     }
     /* a carriage return inside a line neither ends the line nor starts a new field */
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:2", "1 2\n3 \r\"4 x\n5 \r\" ", "delimiter=space,header=no");
-    kfe_data *data = read_text(ctx, "1:2:3\n4:5:6\n", "delimiter=:,label=none");
+    kfe_data *data = support_read_text(ctx, "1:2:3\n4:5:6\n", "delimiter=:,label=none");
     assert_shape(data, 2, 3);
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINVAL, "delimiter", "1,2\n", "delimiter=xyz");
@@ -108,9 +95,9 @@ static void the_label_column_can_be_chosen(void **state)
                  {"columns=2", "y", 2, 1}};
 
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        kfe_data *data = read_text(ctx, text, cases[k].options);
+        kfe_data *data = support_read_text(ctx, text, cases[k].options);
         assert_shape(data, 2, cases[k].cols);
-        assert_true(value_at(data, 0, 0) == cases[k].first);
+        assert_true(support_value_at(data, 0, 0) == cases[k].first);
         assert_true((data->target_name == NULL) == (cases[k].name == NULL));
         if (cases[k].name)
             assert_string_equal(data->target_name, cases[k].name);
@@ -126,15 +113,15 @@ static void headers_are_detected(void **state)
 {
     kfe_context *ctx = *state;
     /* text in the label column does not make the first row a header */
-    kfe_data *data = read_text(ctx, "1,2,a\n3,4,b\n", NULL);
+    kfe_data *data = support_read_text(ctx, "1,2,a\n3,4,b\n", NULL);
     assert_shape(data, 2, 2);
     assert_null(kfe_data_column_name(data, 0, 0));
     kfe_data_free(data);
-    data = read_text(ctx, "1,2,3\n3,4,1\n", "header=yes");
+    data = support_read_text(ctx, "1,2,3\n3,4,1\n", "header=yes");
     assert_shape(data, 1, 2);
     assert_string_equal(kfe_data_column_name(data, 0, 0), "1");
     kfe_data_free(data);
-    data = read_text(ctx, "NA,2,a\n3,4,b\n", "missing=drop");
+    data = support_read_text(ctx, "NA,2,a\n3,4,b\n", "missing=drop");
     assert_shape(data, 1, 2);
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:1:1: field 1 is 'x'", "x,y,l\n1,2,3\n", "header=no");
@@ -190,7 +177,7 @@ static void missing_values(void **state)
 {
     kfe_context *ctx = *state;
     const char *text = "1,10,a\nNA,20,b\n3,?,a\n8,30,\n";
-    kfe_data *data = read_text(ctx, text, "missing=drop");
+    kfe_data *data = support_read_text(ctx, text, "missing=drop");
 
     assert_shape(data, 1, 2);
     assert_int_equal(kfe_data_class_count(data), 1); /* the row of class b was dropped */
@@ -201,11 +188,11 @@ static void missing_values(void **state)
 static void means_fill_gaps(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, "1,10,a\nnan,20,b\n3,N/A,a\n8,30,b\n", "missing=mean");
+    kfe_data *data = support_read_text(ctx, "1,10,a\nnan,20,b\n3,N/A,a\n8,30,b\n", "missing=mean");
 
     assert_shape(data, 4, 2);
-    assert_true(value_at(data, 1, 0) == 4.0);  /* (1 + 3 + 8) / 3 */
-    assert_true(value_at(data, 2, 1) == 20.0); /* (10 + 20 + 30) / 3 */
+    assert_true(support_value_at(data, 1, 0) == 4.0);  /* (1 + 3 + 8) / 3 */
+    assert_true(support_value_at(data, 2, 1) == 20.0); /* (10 + 20 + 30) / 3 */
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINPUT, "column 1", "NA,1,a\n,2,b\n", "missing=mean");
 }
@@ -213,19 +200,20 @@ static void means_fill_gaps(void **state)
 static void tasks(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, "1,0.5\n2,0.25\n", NULL);
+    kfe_data *data = support_read_text(ctx, "1,0.5\n2,0.25\n", NULL);
 
     assert_int_equal(kfe_data_task(data), KFE_TASK_REAL);
     assert_true(data->target.values[1] == 0.25);
     kfe_data_free(data);
-    data = read_text(ctx, "1,0.5\n2,0.25\n3,0.5\n", "task=classify");
+    data = support_read_text(ctx, "1,0.5\n2,0.25\n3,0.5\n", "task=classify");
     assert_int_equal(kfe_data_class_count(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "0.25");
     kfe_data_free(data);
-    data = read_text(ctx, "1,3\n2,4\n", "task=regress");
+    data = support_read_text(ctx, "1,3\n2,4\n", "task=regress");
     assert_int_equal(kfe_data_task(data), KFE_TASK_REAL);
     kfe_data_free(data);
-    data = read_text(ctx, "1,+2\n2,2\n3,2.0\n4,-1\n", NULL); /* one class, named as in its first occurrence */
+    data = support_read_text(ctx, "1,+2\n2,2\n3,2.0\n4,-1\n",
+                             NULL); /* one class, named as in its first occurrence */
     assert_int_equal(kfe_data_class_count(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "-1");
     assert_string_equal(kfe_data_class_name(data, 1), "+2");
@@ -246,7 +234,7 @@ static kfe_task task_of(kfe_context *ctx, int rows, const char *format, double s
         snprintf(text + strlen(text), sizeof text - strlen(text), format, i * step);
     }
     support_catch_log(ctx);
-    data = read_text(ctx, text, NULL);
+    data = support_read_text(ctx, text, NULL);
     task = kfe_data_task(data);
     kfe_data_free(data);
     return task;
@@ -271,7 +259,7 @@ static void doubtful_labels_ask(void **state)
 static void strings(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_data *data = read_text(ctx, "text,label\nACGT,x\n\"G,\"\"T\",y\n", "content=strings");
+    kfe_data *data = support_read_text(ctx, "text,label\nACGT,x\n\"G,\"\"T\",y\n", "content=strings");
     const kfe_i_table *table = &data->views[0].table;
 
     assert_int_equal(table->kind, KFE_TABLE_TEXT);
@@ -281,7 +269,7 @@ static void strings(void **state)
     assert_int_equal(table->row_start[2], 8);
     assert_string_equal(kfe_data_class_name(data, 1), "y");
     kfe_data_free(data);
-    data = read_text(ctx, "x,ACGT\ny,AC\n", "content=strings,label=first");
+    data = support_read_text(ctx, "x,ACGT\ny,AC\n", "content=strings,label=first");
     assert_memory_equal(data->views[0].table.bytes, "ACGTAC", 6);
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINPUT, "one column besides the label", "a,b,c\nd,e,f\n", "content=strings");
@@ -340,7 +328,7 @@ static void views(void **state)
     uneven[1] = paths[2];
     assert_ok(ctx, kfe_data_read_views(ctx, 2, uneven, NULL, "missing=drop", &data));
     assert_int_equal(kfe_data_rows(data), 1); /* a row that one view drops is dropped from both */
-    assert_true(value_at(data, 0, 0) == 3);
+    assert_true(support_value_at(data, 0, 0) == 3);
     assert_true(data->views[1].table.values[0] == 5);
     assert_string_equal(kfe_data_class_name(data, 0), "b");
     kfe_data_free(data);
@@ -368,8 +356,8 @@ static void check_large(const kfe_data *data, int64_t rows, int quoted)
     assert_shape(data, rows, 3);
     for (int64_t i = 0; i < rows; i++) {
         const char *label = quoted && i % 7 == 0 ? "odd\none" : i % 2 ? "one" : "two";
-        if (value_at(data, i, 0) != (double)i || value_at(data, i, 1) != (double)i / 3 ||
-            value_at(data, i, 2) != (double)(i % 1000) + 0.5 ||
+        if (support_value_at(data, i, 0) != (double)i || support_value_at(data, i, 1) != (double)i / 3 ||
+            support_value_at(data, i, 2) != (double)(i % 1000) + 0.5 ||
             strcmp(kfe_data_class_name(data, kfe_data_class_of(data, i)), label) != 0)
             fail_msg("row %lld differs", (long long)i);
     }
@@ -439,7 +427,7 @@ static void gzip_files(void **state)
     const char *path = write_gzip("t.csv.gz", ",b\n5,6,a\n", "ab"); /* a second gzip member */
     assert_ok(ctx, kfe_data_read(ctx, path, NULL, &data));
     assert_shape(data, 3, 2);
-    assert_true(value_at(data, 2, 1) == 6);
+    assert_true(support_value_at(data, 2, 1) == 6);
     kfe_data_free(data);
     file = fopen(path, "rb");
     assert_non_null(file);
