@@ -30,6 +30,10 @@ enum { MOST_TRIALS = 16 };
 /* The first step turns projections by this angle (radians), and changes logits by this much. */
 #define KFE_FIRST_CHANGE 0.3
 #define KFE_STEP_GROWTH 2.0
+/* No step is longer than this in columns that stay orthonormal: the polar factor of W − tG turns W by less than a right angle
+ * however large t is, and for huge t its columns are no longer independent in floating point. With one view the gate does not matter, its
+ * gradient is rounding error, and steps along it would grow without end. */
+#define KFE_LONGEST_CHANGE 100.0
 /* SVMs at a start that are further than this from their optimum, relative to it, are solved again, a few times. */
 #define KFE_START_GAP 0.01
 enum { START_SOLVES = 5 };
@@ -229,7 +233,7 @@ static kfe_status step_down(search *s, kfe_i_local_block block)
     kfe_i_line line = {.value = s->value,
                        .slope = -length * length,
                        .first = first_step(s, length),
-                       .longest = INFINITY,
+                       .longest = block == KFE_LOCAL_GATE_WEIGHTS ? INFINITY : KFE_LONGEST_CHANGE / length,
                        .max_trials = constant ? 1 : MOST_TRIALS,
                        .at = value_at,
                        .accept = constant ? accept_constant : NULL,
