@@ -116,6 +116,26 @@ class Laplacian(_KernelObject):
     ) -> None: ...
     def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
 
+class Exp(_KernelObject):
+    def __init__(
+        self,
+        sigma: float | str = 'median',
+        *,
+        power: float = 1.0,
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
+class Matern(_KernelObject):
+    def __init__(
+        self,
+        sigma: float | str = 'median',
+        *,
+        nu: str = '1.5',
+        weight: float = 1.0,
+    ) -> None: ...
+    def __call__(self, X: Any, Y: Any = None) -> NDArray[np.float64]: ...
+
 class Cosine(_KernelObject):
     def __init__(
         self,

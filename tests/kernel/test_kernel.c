@@ -96,6 +96,61 @@ static value laplacian(const pair *p)
     return exponential(0.3L, sum, tolerance_sum(p->cols, (double)magnitude));
 }
 
+/* A decreasing function of the squared distance, which is off by at most the smaller of its two error bounds. */
+static value radial(const pair *p, long double (*formula)(long double squared))
+{
+    long double squared = squared_distance(p->x, p->y, p->cols);
+    long double off =
+        fminl(tolerance_distance(p->cols, p->largest_norm), tolerance_distance_relative(p->cols) * squared);
+    value v = {formula(squared), 0};
+
+    v.bound = formula(fmaxl(0, squared - off)) - formula(squared + off) +
+              DBL_EPSILON * (8 + 4 * sqrtl(squared)) * v.exact;
+    return v;
+}
+
+static long double exp_formula(long double squared)
+{
+    return expl(-sqrtl(squared) / 1.5L);
+}
+
+static long double exp_power_formula(long double squared)
+{
+    return expl(-powl(sqrtl(squared) / 1.5L, 1.25L));
+}
+
+static long double matern_three_halves(long double squared)
+{
+    long double t = sqrtl(3) * sqrtl(squared) / 1.5L;
+    return (1 + t) * expl(-t);
+}
+
+static long double matern_five_halves(long double squared)
+{
+    long double t = sqrtl(5) * sqrtl(squared) / 1.5L;
+    return (1 + t + t * t / 3) * expl(-t);
+}
+
+static value exp_kernel(const pair *p)
+{
+    return radial(p, exp_formula);
+}
+
+static value exp_power_kernel(const pair *p)
+{
+    return radial(p, exp_power_formula);
+}
+
+static value matern_kernel(const pair *p)
+{
+    return radial(p, matern_three_halves);
+}
+
+static value matern_smooth_kernel(const pair *p)
+{
+    return radial(p, matern_five_halves);
+}
+
 static value cosine(const pair *p)
 {
     long double norms = sqrtl(dot(p->x, p->x, p->cols, 0)) * sqrtl(dot(p->y, p->y, p->cols, 0));
@@ -145,6 +200,10 @@ static const struct kernel_case {
     {"poly:degree=2,gamma=1,coef0=0", poly_homogeneous, 0},
     {"rbf:gamma=0.7", rbf, 0},
     {"laplacian:gamma=0.3", laplacian, 0},
+    {"exp:sigma=1.5", exp_kernel, 0},
+    {"exp:sigma=1.5,power=1.25", exp_power_kernel, 0},
+    {"matern:sigma=1.5", matern_kernel, 0},
+    {"matern:sigma=1.5,nu=2.5", matern_smooth_kernel, 0},
     {"cosine", cosine, 0},
     {"sigmoid:gamma=0.4,coef0=-0.5", sigmoid, 0},
     {"chi2:gamma=0.6", chi2, 1},

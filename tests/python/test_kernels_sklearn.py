@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 import scipy.sparse
+from sklearn import gaussian_process
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.metrics import pairwise
 
@@ -33,6 +34,9 @@ KERNELS = [
     ("rbf:gamma=auto", pairwise.rbf_kernel, {}, False),
     ("laplacian:gamma=0.2", pairwise.laplacian_kernel, dict(gamma=0.2), False),
     ("laplacian", pairwise.laplacian_kernel, {}, False),
+    ("exp:sigma=1.5", lambda x, y: gaussian_process.kernels.Matern(1.5, nu=0.5)(x, y), {}, False),
+    ("matern:sigma=1.5", lambda x, y: gaussian_process.kernels.Matern(1.5, nu=1.5)(x, y), {}, False),
+    ("matern:sigma=1.5,nu=2.5", lambda x, y: gaussian_process.kernels.Matern(1.5, nu=2.5)(x, y), {}, False),
     ("cosine", pairwise.cosine_similarity, {}, False),
     ("sigmoid:gamma=0.1,coef0=0.5", pairwise.sigmoid_kernel, dict(gamma=0.1, coef0=0.5), False),
     ("sigmoid:coef0=1", pairwise.sigmoid_kernel, {}, False),

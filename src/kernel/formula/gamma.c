@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes gamma=scale, auto and median from the training data. */
+/* Computes auto, scale and median from the training data, for gamma and for sigma. */
 #include "kernel/formula/gamma.h"
 
 #include <math.h>
@@ -89,30 +89,58 @@ cleanup:
     return status;
 }
 
+/* The squared distance that the name stands for on this data: d, d·variance or the median. */
+static kfe_status named_squared_distance(kfe_context *ctx, const char *parameter, double name,
+                                         const kfe_i_table *train, double *out)
+{
+    const char *what = "variance";
+    kfe_status status = KFE_OK;
+
+    if (name == GAMMA_AUTO) {
+        *out = (double)(train->cols > 0 ? train->cols : 1);
+        return KFE_OK;
+    }
+    if (name == GAMMA_SCALE) {
+        *out = (double)train->cols * entry_variance(train);
+    } else {
+        what = "median distance";
+        KFE_TRY(median_squared_distance(ctx, train, out));
+    }
+    if (!(*out > 0) || !isfinite(1 / *out))
+        KFE_FAIL(ctx, KFE_EINPUT, "%s cannot be taken from the data: its %s is %g; give %s a number",
+                 parameter, what, *out, parameter);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_gamma_resolve(kfe_context *ctx, double *gamma, const kfe_i_table *train)
 {
-    double spread = 0;
-    const char *what = "variance";
+    kfe_status status = KFE_OK;
+    double squared = 1;
+    int is_auto = *gamma == GAMMA_AUTO;
 
     if (*gamma > 0)
         return KFE_OK;
-    if (*gamma == GAMMA_AUTO) {
-        *gamma = 1 / (double)(train->cols > 0 ? train->cols : 1);
+    KFE_TRY(named_squared_distance(ctx, "gamma", *gamma, train, &squared));
+    *gamma = 1 / squared;
+    if (!is_auto)
+        kfe_i_log(ctx, KFE_LOG_INFO, "gamma = %g", *gamma);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sigma_resolve(kfe_context *ctx, double *sigma, const kfe_i_table *train)
+{
+    kfe_status status = KFE_OK;
+    double squared = 1;
+    int is_auto = *sigma == GAMMA_AUTO;
+
+    if (*sigma > 0)
         return KFE_OK;
-    }
-    if (*gamma == GAMMA_SCALE) {
-        spread = (double)train->cols * entry_variance(train);
-    } else {
-        kfe_status status = median_squared_distance(ctx, train, &spread);
-        what = "median distance";
-        if (status != KFE_OK)
-            return status;
-    }
-    if (!(spread > 0) || !isfinite(1 / spread))
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "gamma cannot be taken from the data: its %s is %g; give gamma a number", what,
-                          spread);
-    *gamma = 1 / spread;
-    kfe_i_log(ctx, KFE_LOG_INFO, "gamma = %g", *gamma);
-    return KFE_OK;
+    KFE_TRY(named_squared_distance(ctx, "sigma", *sigma, train, &squared));
+    *sigma = sqrt(squared);
+    if (!is_auto)
+        kfe_i_log(ctx, KFE_LOG_INFO, "sigma = %g", *sigma);
+cleanup:
+    return status;
 }
