@@ -9,6 +9,7 @@
 
 #include "core/param.h"
 #include "data/data.h"
+#include "kernel/formula/formulas.h"
 
 typedef enum kfe_i_kernel_base {
     KFE_BASE_DOT,        /* ⟨x, y⟩ */
@@ -42,6 +43,8 @@ typedef struct kfe_i_kernel_def {
     double (*pair_sum)(const double *x, const double *y, int64_t count);
     /* STRING: length of the substrings counted. */
     int64_t (*substring)(const void *settings);
+    /* The kernel as plain numbers, for devices; NULL: not available, the kernel is evaluated on the CPU. */
+    void (*describe)(const void *settings, kfe_i_formula *out);
     /* Replaces names such as `scale` by the number they stand for on this training data; may be NULL. */
     kfe_status (*resolve)(kfe_context *ctx, void *settings, const kfe_i_table *train);
 } kfe_i_kernel_def;

@@ -15,11 +15,8 @@ static double chi_square(const double *x, const double *y, int64_t count)
     double sum = 0;
 
 #pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < count; j++) {
-        double b = y ? y[j] : 0;
-        double total = x[j] + b;
-        sum += total > 0 ? (x[j] - b) * (x[j] - b) / total : 0;
-    }
+    for (int64_t j = 0; j < count; j++)
+        sum += kfe_i_term_chi2_f64(x[j], y ? y[j] : 0);
     return sum;
 }
 
@@ -36,6 +33,16 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
     return kfe_i_gamma_resolve(ctx, &((chi2_settings *)settings)->gamma, train);
 }
 
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const chi2_settings *s = settings;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_COORDINATE,
+                           .map = KFE_MAP_CHI2,
+                           .term = KFE_TERM_CHI_SQUARE,
+                           .params = {s->gamma}};
+}
+
 const kfe_i_kernel_def kfe_i_kernel_chi2 = {
     .name = "chi2",
     .summary = "exponential chi-square, for histograms",
@@ -45,5 +52,6 @@ const kfe_i_kernel_def kfe_i_kernel_chi2 = {
     .params = KFE_PARAM_TABLE(rows, chi2_settings),
     .map = map,
     .pair_sum = chi_square,
+    .describe = describe,
     .resolve = resolve,
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = ⟨x, y⟩ / (‖x‖‖y‖); 0 where a row is all zeros. */
-#include <math.h>
-
 #include "kernel/kernel.h"
 
 static void map(const void *settings, kfe_i_tile *tile)
@@ -9,12 +7,15 @@ static void map(const void *settings, kfe_i_tile *tile)
     (void)settings;
     for (int64_t i = 0; i < tile->rows; i++) {
         double *row = tile->values + i * tile->stride;
-        for (int64_t j = 0; j < tile->cols; j++) {
-            /* two square roots: the product of the norms could overflow or underflow */
-            double length = sqrt(tile->row_norms[i]) * sqrt(tile->col_norms[j]);
-            row[j] = length > 0 ? row[j] / length : 0;
-        }
+        for (int64_t j = 0; j < tile->cols; j++)
+            row[j] = kfe_i_map_cosine_f64(row[j], tile->row_norms[i], tile->col_norms[j], NULL);
     }
+}
+
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    (void)settings;
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DOT, .map = KFE_MAP_COSINE};
 }
 
 const kfe_i_kernel_def kfe_i_kernel_cosine = {
@@ -23,4 +24,5 @@ const kfe_i_kernel_def kfe_i_kernel_cosine = {
     .formula = "<x,y> / (|x| |y|)",
     .base = KFE_BASE_DOT,
     .map = map,
+    .describe = describe,
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = exp(−gamma·Σ|x_j − y_j|). */
-#include <math.h>
-
 #include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
 #include "kernel/tile/vexp.h"
@@ -18,7 +16,7 @@ static double city_block(const double *x, const double *y, int64_t count)
 
 #pragma omp simd reduction(+ : sum)
     for (int64_t j = 0; j < count; j++)
-        sum += fabs(x[j] - (y ? y[j] : 0));
+        sum += kfe_i_term_laplacian_f64(x[j], y ? y[j] : 0);
     return sum;
 }
 
@@ -35,6 +33,16 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
     return kfe_i_gamma_resolve(ctx, &((laplacian_settings *)settings)->gamma, train);
 }
 
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const laplacian_settings *s = settings;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_COORDINATE,
+                           .map = KFE_MAP_LAPLACIAN,
+                           .term = KFE_TERM_CITY_BLOCK,
+                           .params = {s->gamma}};
+}
+
 const kfe_i_kernel_def kfe_i_kernel_laplacian = {
     .name = "laplacian",
     .summary = "Laplacian, of the city-block distance",
@@ -43,5 +51,6 @@ const kfe_i_kernel_def kfe_i_kernel_laplacian = {
     .params = KFE_PARAM_TABLE(rows, laplacian_settings),
     .map = map,
     .pair_sum = city_block,
+    .describe = describe,
     .resolve = resolve,
 };

@@ -10,10 +10,17 @@ static void slope(const void *settings, kfe_i_tile *tile)
             tile->values[i * tile->stride + j] = 1;
 }
 
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    (void)settings;
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DOT};
+}
+
 const kfe_i_kernel_def kfe_i_kernel_linear = {
     .name = "linear",
     .summary = "dot product",
     .formula = "<x,y>",
     .base = KFE_BASE_DOT,
     .slope = slope,
+    .describe = describe,
 };

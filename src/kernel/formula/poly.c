@@ -14,27 +14,15 @@ static const kfe_i_param rows[] = {
     KFE_REAL(poly_settings, coef0, "coef0", "1", 0, KFE_REAL_MAX, "constant added to the dot product"),
 };
 
-/* Integer powers by squaring: exact for small integers, and faster than pow. */
-static double power(double base, int64_t exponent)
-{
-    double result = 1;
-
-    for (; exponent > 0; exponent >>= 1) {
-        if (exponent & 1)
-            result *= base;
-        base *= base;
-    }
-    return result;
-}
-
 static void map(const void *settings, kfe_i_tile *tile)
 {
     const poly_settings *s = settings;
+    const double params[] = {(double)s->degree, s->gamma, s->coef0};
 
     for (int64_t i = 0; i < tile->rows; i++) {
         double *row = tile->values + i * tile->stride;
         for (int64_t j = 0; j < tile->cols; j++)
-            row[j] = power(s->gamma * row[j] + s->coef0, s->degree);
+            row[j] = kfe_i_map_poly_f64(row[j], 0, 0, params);
     }
 }
 
@@ -42,17 +30,26 @@ static void slope(const void *settings, kfe_i_tile *tile)
 {
     const poly_settings *s = settings;
     double factor = s->gamma * (double)s->degree;
+    const double params[] = {(double)(s->degree - 1), s->gamma, s->coef0};
 
     for (int64_t i = 0; i < tile->rows; i++) {
         double *row = tile->values + i * tile->stride;
         for (int64_t j = 0; j < tile->cols; j++)
-            row[j] = factor * power(s->gamma * row[j] + s->coef0, s->degree - 1);
+            row[j] = factor * kfe_i_map_poly_f64(row[j], 0, 0, params);
     }
 }
 
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
 {
     return kfe_i_gamma_resolve(ctx, &((poly_settings *)settings)->gamma, train);
+}
+
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const poly_settings *s = settings;
+
+    *out = (kfe_i_formula){
+        .base = KFE_FORMULA_DOT, .map = KFE_MAP_POLY, .params = {(double)s->degree, s->gamma, s->coef0}};
 }
 
 const kfe_i_kernel_def kfe_i_kernel_poly = {
@@ -64,5 +61,6 @@ const kfe_i_kernel_def kfe_i_kernel_poly = {
     .params = KFE_PARAM_TABLE(rows, poly_settings),
     .map = map,
     .slope = slope,
+    .describe = describe,
     .resolve = resolve,
 };

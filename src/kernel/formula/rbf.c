@@ -36,6 +36,13 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
     return kfe_i_gamma_resolve(ctx, &((rbf_settings *)settings)->gamma, train);
 }
 
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const rbf_settings *s = settings;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {s->gamma}};
+}
+
 const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .name = "rbf",
     .alias = "gaussian",
@@ -45,5 +52,6 @@ const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .params = KFE_PARAM_TABLE(rows, rbf_settings),
     .map = map,
     .slope = slope,
+    .describe = describe,
     .resolve = resolve,
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = tanh(gamma·⟨x, y⟩ + coef0). Not positive definite in general. */
-#include <math.h>
-
 #include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
 
@@ -18,17 +16,25 @@ static const kfe_i_param rows[] = {
 static void map(const void *settings, kfe_i_tile *tile)
 {
     const sigmoid_settings *s = settings;
+    const double params[] = {s->gamma, s->coef0};
 
     for (int64_t i = 0; i < tile->rows; i++) {
         double *row = tile->values + i * tile->stride;
         for (int64_t j = 0; j < tile->cols; j++)
-            row[j] = tanh(s->gamma * row[j] + s->coef0);
+            row[j] = kfe_i_map_sigmoid_f64(row[j], 0, 0, params);
     }
 }
 
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
 {
     return kfe_i_gamma_resolve(ctx, &((sigmoid_settings *)settings)->gamma, train);
+}
+
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const sigmoid_settings *s = settings;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DOT, .map = KFE_MAP_SIGMOID, .params = {s->gamma, s->coef0}};
 }
 
 const kfe_i_kernel_def kfe_i_kernel_sigmoid = {
@@ -39,5 +45,6 @@ const kfe_i_kernel_def kfe_i_kernel_sigmoid = {
     .base = KFE_BASE_DOT,
     .params = KFE_PARAM_TABLE(rows, sigmoid_settings),
     .map = map,
+    .describe = describe,
     .resolve = resolve,
 };
