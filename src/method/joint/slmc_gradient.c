@@ -229,7 +229,9 @@ static int is_rbf(const kfe_i_kernel *kernel)
 
 int kfe_i_slmc_has_gradient(const kfe_i_kernel_list *kernels)
 {
-    return kernels->count == 1 && kernels->items[0].def->slope;
+    const kfe_i_kernel *kernel = &kernels->items[0];
+
+    return kernels->count == 1 && kernel->def->slope && (is_rbf(kernel) || kernel->def->base == KFE_BASE_DOT);
 }
 
 /* values (rows × m): from κ (rbf, which needs no distances) or dot products to what multiplies x − z or x in
