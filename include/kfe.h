@@ -317,7 +317,8 @@ enum {
     KFE_HAS_NESTING = 1u << 9,      /* methods: fewer features are the first of more, so one fit gives all */
     KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: exactly two classes, no more */
     KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
-    KFE_HAS_PREDICTOR = 1u << 12    /* methods: predict without a learner */
+    KFE_HAS_PREDICTOR = 1u << 12,   /* methods: predict without a learner */
+    KFE_HAS_DERIVATIVE = 1u << 13   /* kernels: have a derivative; methods: need kernels that have one */
 };
 
 /* One row of the guide "which method?". c is the number of classes. */

@@ -32,12 +32,13 @@ typedef struct kfe_i_kernel_def {
     const char *alias; /* another name that users type; NULL: none */
     const char *summary;
     const char *formula;
-    unsigned flags; /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS */
+    unsigned flags; /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS, KFE_HAS_DERIVATIVE */
     kfe_i_kernel_base base;
     kfe_i_param_table params;
     /* NULL: the base value is the kernel. */
     void (*map)(const void *settings, kfe_i_tile *tile);
-    /* DOT, DISTANCE: replaces base values by the derivative of the kernel; NULL: not available. */
+    /* DOT, DISTANCE: replaces base values by the derivative of the kernel; NULL: not available. A kernel that has it has
+     * the flag KFE_HAS_DERIVATIVE too. Where the derivative has no limit at distance 0, it is 0. */
     void (*slope)(const void *settings, kfe_i_tile *tile);
     /* COORDINATE: Σ f(x_j, y_j), where f(0, 0) = 0; y NULL stands for zeros. */
     double (*pair_sum)(const double *x, const double *y, int64_t count);

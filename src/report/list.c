@@ -26,7 +26,7 @@ static const struct {
     {KFE_HAS_INDEFINITE, "indefinite"},   {KFE_HAS_NONNEGATIVE, "data >= 0"},
     {KFE_HAS_STRINGS, "strings"},         {KFE_HAS_NESTING, "nested"},
     {KFE_HAS_TWO_CLASSES, "two classes"}, {KFE_HAS_WEIGHTS, "weighs kernels"},
-    {KFE_HAS_PREDICTOR, "predicts"},
+    {KFE_HAS_PREDICTOR, "predicts"},      {KFE_HAS_DERIVATIVE, "derivative"},
 };
 
 static void write_param(kfe_i_json *json, const kfe_param_info *info)

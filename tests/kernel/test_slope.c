@@ -71,9 +71,21 @@ static void test_slopes_at_the_ends(void **state)
     assert_slope(*state, "exp:sigma=2,power=2", 0, -0.25);
     assert_slope(*state, "matern:sigma=2", 0, -3.0 / 8);
     assert_slope(*state, "matern:sigma=2,nu=2.5", 0, -5.0 / 24);
+    assert_slope(*state, "exp:sigma=2", 1e-19, 0); /* norms are 1: the points differ by rounding */
     assert_slope(*state, "exp:sigma=2", INFINITY, 0);
     assert_slope(*state, "matern:sigma=2", INFINITY, 0);
     assert_slope(*state, "matern:sigma=1e-300,nu=2.5", 1, 0);
+}
+
+/* The flag is what hosts see of the derivative. */
+static void test_flag_says_derivative(void **state)
+{
+    const kfe_i_kernel_def *def;
+    (void)state;
+
+    for (int i = 0; (def = kfe_i_kernel_def_at(i)); i++)
+        if (!!(def->flags & KFE_HAS_DERIVATIVE) != (def->slope != NULL))
+            fail_msg("kernel %s: the flag does not say whether there is a derivative", def->name);
 }
 
 static double kernel_value(kfe_context *ctx, const char *text, const double *rows, int64_t count)
@@ -116,9 +128,8 @@ static void test_constant_data_gives_no_sigma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_slopes_are_derivatives),
-        with_context(test_slopes_at_the_ends),
-        with_context(test_names_of_sigma),
+        with_context(test_slopes_are_derivatives),       with_context(test_flag_says_derivative),
+        with_context(test_slopes_at_the_ends),           with_context(test_names_of_sigma),
         with_context(test_constant_data_gives_no_sigma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

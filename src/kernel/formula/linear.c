@@ -20,6 +20,7 @@ const kfe_i_kernel_def kfe_i_kernel_linear = {
     .name = "linear",
     .summary = "dot product",
     .formula = "<x,y>",
+    .flags = KFE_HAS_DERIVATIVE,
     .base = KFE_BASE_DOT,
     .slope = slope,
     .describe = describe,

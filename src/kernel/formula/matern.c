@@ -92,6 +92,7 @@ const kfe_i_kernel_def kfe_i_kernel_matern = {
     .name = "matern",
     .summary = "Matérn of smoothness 3/2 or 5/2",
     .formula = "(1+t) exp(-t), t = sqrt(3) |x-y|/sigma; nu=2.5: (1+t+t^2/3) exp(-t), t = sqrt(5) |x-y|/sigma",
+    .flags = KFE_HAS_DERIVATIVE,
     .base = KFE_BASE_DISTANCE,
     .params = KFE_PARAM_TABLE(rows, matern_settings),
     .map = map,

@@ -57,6 +57,7 @@ const kfe_i_kernel_def kfe_i_kernel_poly = {
     .alias = "polynomial",
     .summary = "polynomial",
     .formula = "(gamma <x,y> + coef0)^degree",
+    .flags = KFE_HAS_DERIVATIVE,
     .base = KFE_BASE_DOT,
     .params = KFE_PARAM_TABLE(rows, poly_settings),
     .map = map,

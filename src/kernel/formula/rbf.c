@@ -48,6 +48,7 @@ const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .alias = "gaussian",
     .summary = "Gaussian (radial basis function)",
     .formula = "exp(-gamma |x-y|^2)",
+    .flags = KFE_HAS_DERIVATIVE,
     .base = KFE_BASE_DISTANCE,
     .params = KFE_PARAM_TABLE(rows, rbf_settings),
     .map = map,
