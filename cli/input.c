@@ -113,8 +113,14 @@ static kfe_status list_views(cli_session *session, int first, int with_files, vi
     return KFE_OK;
 }
 
-static kfe_status read_views(cli_session *session, const view_list *views, const kfe_model *model,
-                             const char *options, kfe_data **out)
+/* What is read: a whole data set, or a stream. */
+typedef struct wanted {
+    const kfe_model *model; /* NULL: the data is not for a model */
+    kfe_data **data;
+    kfe_data_stream **stream; /* NULL: the whole data set is wanted */
+} wanted;
+
+static kfe_status read_views(cli_session *session, const view_list *views, const char *options, wanted out)
 {
     size_t count = (size_t)views->count;
     const char **paths = cli_resize(NULL, count, sizeof *paths);
@@ -125,12 +131,16 @@ static kfe_status read_views(cli_session *session, const view_list *views, const
         paths[i] = views->items[i].path;
         names[i] = views->items[i].named ? views->items[i].name : NULL;
     }
-    if (model)
-        status = kfe_data_read_for_model(session->ctx, model, views->count, paths, names, options, out);
+    if (out.stream)
+        status =
+            kfe_data_stream_open(session->ctx, out.model, views->count, paths, names, options, out.stream);
+    else if (out.model)
+        status =
+            kfe_data_read_for_model(session->ctx, out.model, views->count, paths, names, options, out.data);
     else if (count == 1 && !views->named)
-        status = kfe_data_read(session->ctx, paths[0], options, out);
+        status = kfe_data_read(session->ctx, paths[0], options, out.data);
     else
-        status = kfe_data_read_views(session->ctx, views->count, paths, names, options, out);
+        status = kfe_data_read_views(session->ctx, views->count, paths, names, options, out.data);
     free(paths);
     free(names);
     return status;
@@ -217,15 +227,13 @@ kfe_status cli_load_model(cli_session *session, kfe_model **out)
 
 /* ---- all together ---- */
 
-kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
-                         kfe_data **out)
+static kfe_status read_wanted(cli_session *session, int first, const char *options, wanted out)
 {
     view_list views = {0};
     cli_text all_options = {0};
     kfe_status status = KFE_OK;
     int column_views = 0;
 
-    *out = NULL;
     cli_text_add(&all_options, options ? options : "");
     column_views = add_view_columns(session, first, &all_options);
     if (column_views < 0) {
@@ -239,10 +247,69 @@ kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model
         goto cleanup;
     }
     cli_options_of(&session->arguments, CLI_READING, &all_options);
-    CLI_TRY(read_views(session, &views, model, cli_text_string(&all_options), out));
+    CLI_TRY(read_views(session, &views, cli_text_string(&all_options), out));
 cleanup:
     free(all_options.bytes);
     free(views.items);
+    return status;
+}
+
+kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
+                         kfe_data **out)
+{
+    *out = NULL;
+    return read_wanted(session, first, options, (wanted){.model = model, .data = out});
+}
+
+kfe_status cli_open_data(cli_session *session, int first, const kfe_model *model, kfe_data_stream **out)
+{
+    *out = NULL;
+    return read_wanted(session, first, NULL, (wanted){.model = model, .stream = out});
+}
+
+static kfe_status answer_whole(cli_session *session, const kfe_model *model, kfe_output *output,
+                               cli_answer_fn answer)
+{
+    kfe_data *data = NULL;
+    kfe_status status = cli_read_data(session, 1, model, NULL, &data);
+
+    if (status == KFE_OK)
+        status = answer(session, model, data, output);
+    kfe_data_free(data);
+    return status;
+}
+
+static kfe_status answer_parts(cli_session *session, const kfe_model *model, kfe_output *output,
+                               cli_answer_fn answer)
+{
+    kfe_data_stream *stream = NULL;
+    kfe_data *rows = NULL;
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(cli_open_data(session, 1, model, &stream));
+    do {
+        kfe_data_free(rows);
+        CLI_TRY(kfe_data_stream_next(stream, &rows));
+        if (rows)
+            CLI_TRY(answer(session, model, rows, output));
+    } while (rows);
+cleanup:
+    kfe_data_free(rows);
+    kfe_data_stream_close(stream);
+    return status;
+}
+
+kfe_status cli_answer(cli_session *session, const kfe_model *model, const char *path, cli_answer_fn answer)
+{
+    kfe_output *output = NULL;
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(kfe_output_open(session->ctx, path ? path : "-", &output));
+    CLI_TRY(kfe_output_takes_parts(output) ? answer_parts(session, model, output, answer)
+                                           : answer_whole(session, model, output, answer));
+    CLI_TRY(kfe_output_commit(output));
+cleanup:
+    kfe_output_free(output);
     return status;
 }
 

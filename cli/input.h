@@ -10,6 +10,22 @@
  * of the user win. */
 kfe_status cli_read_data(cli_session *session, int first, const kfe_model *model, const char *options,
                          kfe_data **out);
+/* For the help of commands that answer part by part. */
+#define CLI_IN_PARTS                                                                                         \
+    "Rows are answered in parts, so memory does not grow with their number: a line that arrives on "         \
+    "standard "                                                                                              \
+    "input (DATA '-') is answered at once, and what was answered stays if a later line is faulty. .npy and " \
+    ".npz outputs, .npz inputs, several files and --missing drop wait for all rows."
+
+/* The same data in parts (kfe_data_stream_open). */
+kfe_status cli_open_data(cli_session *session, int first, const kfe_model *model, kfe_data_stream **out);
+
+/* Computes the answers for some rows and writes them to `output`. */
+typedef kfe_status (*cli_answer_fn)(cli_session *session, const kfe_model *model, const kfe_data *rows,
+                                    kfe_output *output);
+/* Reads the data after the model, part by part if the format of the output permits, and has every part answered. */
+kfe_status cli_answer(cli_session *session, const kfe_model *model, const char *path, cli_answer_fn answer);
+
 /* Loads the model that the first operand names; "-" is standard input, as 'kfe fit -o -' writes it. */
 kfe_status cli_load_model(cli_session *session, kfe_model **out);
 /* Tells the reader, by options, which views hold strings: those that a string kernel was given for. */

@@ -483,6 +483,20 @@ KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *mo
                                            const char *const *paths, const char *const *names,
                                            const char *options, kfe_data **out);
 
+/*
+ * The same rows in parts, for inputs of any length in bounded memory. kfe_data_stream_next returns the rows that are at hand,
+ * up to some thousands, and waits only if there are none: a line that is written into a pipe ("-" is standard input) comes at
+ * once. *out is NULL at the end; otherwise the caller frees it. Rows before a faulty line are returned before it fails. Several
+ * files, label_file, missing=drop and .npz files are read whole and returned as one part. Model and context must outlive the
+ * stream; close accepts NULL.
+ */
+typedef struct kfe_data_stream kfe_data_stream;
+KFE_API kfe_status kfe_data_stream_open(kfe_context *ctx, const kfe_model *model, int count,
+                                        const char *const *paths, const char *const *names,
+                                        const char *options, kfe_data_stream **out);
+KFE_API kfe_status kfe_data_stream_next(kfe_data_stream *stream, kfe_data **out);
+KFE_API void kfe_data_stream_close(kfe_data_stream *stream);
+
 /* Encodes columns of new data with the model's categories; the model must encode exactly these columns. A category that the
  * training data did not have becomes zeros, and one warning counts such cells. */
 KFE_API kfe_status kfe_data_encode_for_model(kfe_context *ctx, const kfe_model *model, kfe_data *data,
@@ -598,6 +612,18 @@ KFE_API const kfe_param_info *kfe_evaluate_option(int index); /* NULL past the e
 KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                          const kfe_matrix *predictions, const kfe_matrix *scores,
                                          const char *path);
+
+/* Writes features or predictions in parts: open, one call for the rows of each part, commit, free (in all cases; NULL is
+ * accepted). Rows for a pipe or standard output are handed over at once; a file appears at the commit. Formats that hold
+ * the number of rows (.npy, .npz) take one part only: kfe_output_takes_parts is 0. */
+typedef struct kfe_output kfe_output;
+KFE_API kfe_status kfe_output_open(kfe_context *ctx, const char *path, kfe_output **out);
+KFE_API int kfe_output_takes_parts(const kfe_output *output);
+KFE_API kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data);
+KFE_API kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                          const kfe_matrix *predictions, const kfe_matrix *scores);
+KFE_API kfe_status kfe_output_commit(kfe_output *output);
+KFE_API void kfe_output_free(kfe_output *output);
 
 /*
  * Cross-validates a spec that can predict. A grid is "NAME=a,b,c", "NAME=lo:hi:logN" or "NAME=lo:hi:linN" over a

@@ -19,27 +19,32 @@ cleanup:
     return status;
 }
 
-static kfe_status run(cli_session *session)
+static kfe_status answer(cli_session *session, const kfe_model *model, const kfe_data *rows,
+                         kfe_output *output)
 {
-    const cli_arguments *arguments = &session->arguments;
-    const char *output = cli_value(arguments, "output");
-    int with_scores = cli_is_set(arguments, "scores");
-    kfe_model *model = NULL;
-    kfe_data *data = NULL;
+    int with_scores = cli_is_set(&session->arguments, "scores");
     kfe_matrix predictions = {0};
     kfe_matrix scores = {0};
     kfe_status status = KFE_OK;
 
-    CLI_TRY(cli_check_output(session, output));
-    CLI_TRY(load(session, &model));
-    CLI_TRY(cli_read_data(session, 1, model, NULL, &data));
-    CLI_TRY(kfe_predict(session->ctx, model, data, &predictions, with_scores ? &scores : NULL));
-    CLI_TRY(kfe_predictions_write(session->ctx, model, data, &predictions, with_scores ? &scores : NULL,
-                                  output ? output : "-"));
+    CLI_TRY(kfe_predict(session->ctx, model, rows, &predictions, with_scores ? &scores : NULL));
+    CLI_TRY(kfe_output_predictions(output, model, rows, &predictions, with_scores ? &scores : NULL));
 cleanup:
     kfe_matrix_free(&predictions);
     kfe_matrix_free(&scores);
-    kfe_data_free(data);
+    return status;
+}
+
+static kfe_status run(cli_session *session)
+{
+    const char *output = cli_value(&session->arguments, "output");
+    kfe_model *model = NULL;
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(cli_check_output(session, output));
+    CLI_TRY(load(session, &model));
+    CLI_TRY(cli_answer(session, model, output, answer));
+cleanup:
     kfe_model_free(model);
     return status;
 }
@@ -60,9 +65,10 @@ const cli_command cli_command_predict = {
     .description = "Predicts the class or value of every example in DATA and writes one row for each. The "
                    "model must have been fitted with --learner, or by a method that predicts by itself ('kfe "
                    "methods NAME' says so). DATA must have the columns that the model was fitted on; a label "
-                   "column is optional and ignored.",
+                   "column is optional and ignored. " CLI_IN_PARTS,
     .examples = "  kfe fit -m koc -k rbf:gamma=0.2 --learner knn train.csv -o model.kfe\n"
-                "  kfe predict model.kfe new.csv -o labels.csv\n",
+                "  kfe predict model.kfe new.csv -o labels.csv\n"
+                "  tail -f measured.csv | kfe predict model.kfe -\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
     .run = run,

@@ -3,25 +3,32 @@
 #include "command.h"
 #include "input.h"
 
+static kfe_status answer(cli_session *session, const kfe_model *model, const kfe_data *rows,
+                         kfe_output *output)
+{
+    kfe_matrix features = {0};
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(kfe_transform(session->ctx, model, rows, &features));
+    CLI_TRY(kfe_output_features(output, &features, rows));
+cleanup:
+    kfe_matrix_free(&features);
+    return status;
+}
+
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
     const char *output = cli_value(arguments, "output");
     kfe_model *model = NULL;
-    kfe_data *data = NULL;
-    kfe_matrix features = {0};
     kfe_status status = KFE_OK;
 
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
     CLI_TRY(cli_check_output(session, output));
     CLI_TRY(cli_load_model(session, &model));
-    CLI_TRY(cli_read_data(session, 1, model, NULL, &data));
-    CLI_TRY(kfe_transform(session->ctx, model, data, &features));
-    CLI_TRY(kfe_features_write(session->ctx, &features, data, output ? output : "-"));
+    CLI_TRY(cli_answer(session, model, output, answer));
 cleanup:
-    kfe_matrix_free(&features);
-    kfe_data_free(data);
     kfe_model_free(model);
     return status;
 }
@@ -40,10 +47,8 @@ const cli_command cli_command_transform = {
     .description =
         "Computes the features of every example in DATA and writes one row for each. DATA must have the "
         "columns that the model was fitted on; a label column is optional. LIBSVM files (.svm) begin each "
-        "row "
-        "with the label if DATA has one; other formats hold the features only. MODEL '-' is standard input. "
-        "A "
-        "model of several views takes as many files.",
+        "row with the label if DATA has one; other formats hold the features only. MODEL '-' is standard "
+        "input. A model of several views takes as many files. " CLI_IN_PARTS,
     .examples = "  kfe transform model.kfe test.csv -o features.npy\n"
                 "  zcat test.csv.gz | kfe transform model.kfe - | head\n",
     .flags = flags,

@@ -176,6 +176,11 @@ kfe_status kfe_i_outfile_write(kfe_i_outfile *out, const void *bytes, size_t siz
     return KFE_OK;
 }
 
+kfe_status kfe_i_outfile_flush(kfe_i_outfile *out)
+{
+    return out->place.path || fflush(out->stream) == 0 ? KFE_OK : write_failure(out);
+}
+
 /* The file is closed after the rename: closing ends the lock, and an unlocked temporary file is a stale one. fsync has
  * already reported what closing could. */
 kfe_status kfe_i_outfile_commit(kfe_i_outfile *out)

@@ -20,6 +20,8 @@ typedef struct kfe_i_outfile {
  * could replace it. Commit or abandon the file, also after a failure. */
 kfe_status kfe_i_outfile_open(kfe_context *ctx, const char *path, kfe_i_outfile *out);
 kfe_status kfe_i_outfile_write(kfe_i_outfile *out, const void *bytes, size_t size);
+/* Hands everything that was written to its reader, if the file is written in place. */
+kfe_status kfe_i_outfile_flush(kfe_i_outfile *out);
 /* Syncs the file, renames it and syncs the folder. After a failure no file is left behind. */
 kfe_status kfe_i_outfile_commit(kfe_i_outfile *out);
 /* Removes the temporary file; does nothing after a commit. */

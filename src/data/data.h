@@ -34,6 +34,7 @@ struct kfe_data {
     char *target_name;         /* the header of the label column, or NULL */
     kfe_i_table ids;           /* strings that name the rows in outputs; no rows: none */
     char *id_name;             /* the header of that column */
+    int64_t first_row;         /* of a part of a file: rows before it, for messages */
     int64_t label_column;      /* where it stood in the file, from 1; 0: nowhere */
     int64_t *groups;           /* of each row: splits keep the rows of a group together; NULL: none */
     kfe_i_given_split *splits; /* of the user, in place of those that a protocol makes */

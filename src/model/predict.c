@@ -18,7 +18,7 @@ static kfe_status refuse_overflow(kfe_context *ctx, const kfe_model *model, cons
     for (int v = 0; v < data->view_count; v++)
         kfe_i_largest_add(&largest, kfe_i_view_shown(&data->views[v]), &data->views[v].table,
                           &model->views[v].scaler, row);
-    return kfe_i_refuse_overflow(ctx, &largest, kfe_i_view_shown(&data->views[0]), row);
+    return kfe_i_refuse_overflow(ctx, &largest, kfe_i_view_shown(&data->views[0]), data->first_row + row);
 }
 
 static kfe_status new_matrix(kfe_context *ctx, int64_t rows, int64_t cols, kfe_matrix *out)

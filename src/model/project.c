@@ -60,7 +60,8 @@ static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe
     for (int v = 0; v < model->view_count; v++) {
         KFE_TRY(check_view(ctx, &model->views[v], &data->views[v]));
         if (!model->views[v].scaler.fill)
-            KFE_TRY(kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v])));
+            KFE_TRY(kfe_i_table_check_finite_from(ctx, &data->views[v].table,
+                                                  kfe_i_view_shown(&data->views[v]), data->first_row));
     }
     KFE_TRY(kfe_i_model_check_kernels(ctx, model));
 cleanup:

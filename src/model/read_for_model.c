@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads new data for a model: kfe_data_read_for_model, which every host calls for files to transform, predict
- * or evaluate. The model tells the reader which views hold strings, how many columns the last file has (one
+/* Reads new data for a model, whole (kfe_data_read_for_model) or in parts (kfe_data_stream_open), which every host calls for
+ * files to transform, predict or evaluate. The model tells the reader which views hold strings, how many columns the last file has (one
  * more is the label) and where the label stood in the training file. */
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +26,13 @@ typedef struct reading {
     int count;
     int label_is_given; /* the caller says where the label is */
     int missing;        /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
+    char *options;      /* what the model says, then the caller's */
+    /* what the model expects, and what that points at */
+    kfe_i_expected expected;
+    kfe_i_expected_view *views;
+    const char **view_names;
+    kfe_i_encoding whole;
+    const char **paths, **names; /* of the files, in their order */
 } reading;
 
 /* Whether names decide which file is which view; else the files are in the model's order. */
@@ -121,7 +128,7 @@ static kfe_status note_label(kfe_context *ctx, void *user, const char *key, cons
 }
 
 /* What the model says first, then the caller's options, which win. */
-static kfe_status make_options(reading *r, const char *given, char **out)
+static kfe_status make_options(reading *r, const char *given)
 {
     kfe_status status = KFE_OK;
     int by_name = names_decide(r);
@@ -135,7 +142,7 @@ static kfe_status make_options(reading *r, const char *given, char **out)
     put_columns(r, &options);
     if (given && *given)
         kfe_i_text_printf(&options, "%s%s", options.length ? "," : "", given);
-    KFE_TRY(kfe_i_text_take(&options, out));
+    KFE_TRY(kfe_i_text_take(&options, &r->options));
 cleanup:
     kfe_i_text_free(&options);
     return status;
@@ -239,54 +246,77 @@ static const char *string_name(const kfe_model *model)
     return NULL;
 }
 
-static kfe_status read_files(const reading *r, const char *options, kfe_data **out)
+/* Fills r->expected and what it points at, and lists paths and names. */
+static kfe_status expect(reading *r)
 {
     kfe_status status = KFE_OK;
-    const char **paths = NULL;
-    const char **names = NULL;
-    kfe_i_expected_view *views = NULL;
     int fills = model_fills(r->model);
-    kfe_i_encoding whole = {0};
-    const char **view_names = NULL;
-    kfe_i_expected expected = {.label_name = r->model->origin.label_name,
-                               .keeps_missing =
-                                   fills && r->missing != KFE_MISSING_ERROR && r->missing != KFE_MISSING_DROP,
-                               .encodes = model_encodes(r->model),
-                               .string_name = string_name(r->model),
-                               .task = r->model->target.task};
 
+    r->expected = (kfe_i_expected){.label_name = r->model->origin.label_name,
+                                   .keeps_missing = fills && r->missing != KFE_MISSING_ERROR &&
+                                                    r->missing != KFE_MISSING_DROP,
+                                   .encodes = model_encodes(r->model),
+                                   .string_name = string_name(r->model),
+                                   .task = r->model->target.task};
     if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_MOST_FREQUENT)
         KFE_FAIL(r->ctx, KFE_EINVAL,
                  "the model has not learned what to fill in for missing values; fit it with {missing=mean}, "
-                 "or leave "
-                 "their rows out with {missing=drop}");
-    KFE_ALLOC(r->ctx, paths, r->count);
-    KFE_ALLOC(r->ctx, names, r->count);
-    KFE_ALLOC_ZERO(r->ctx, views, r->count);
-    expected.views = views;
+                 "or leave their rows out with {missing=drop}");
+    KFE_ALLOC(r->ctx, r->paths, r->count);
+    KFE_ALLOC(r->ctx, r->names, r->count);
+    KFE_ALLOC_ZERO(r->ctx, r->views, r->count);
+    r->expected.views = r->views;
     if (reads_one_table(r)) {
-        KFE_TRY(list_views(r, &view_names));
-        KFE_TRY(whole_encoding(r, &whole));
-        expected.division = &r->model->division;
-        expected.view_names = view_names;
-        expected.view_count = r->model->view_count;
+        KFE_TRY(list_views(r, &r->view_names));
+        KFE_TRY(whole_encoding(r, &r->whole));
+        r->expected.division = &r->model->division;
+        r->expected.view_names = r->view_names;
+        r->expected.view_count = r->model->view_count;
     }
     for (int i = 0; i < r->count; i++) {
-        KFE_TRY(reads_one_table(r) ? expected_table(r, &whole, &views[i])
-                                   : expected_columns(r, i, &views[i]));
-        paths[i] = r->files[i].path;
-        names[i] = r->files[i].given;
+        KFE_TRY(reads_one_table(r) ? expected_table(r, &r->whole, &r->views[i])
+                                   : expected_columns(r, i, &r->views[i]));
+        r->paths[i] = r->files[i].path;
+        r->names[i] = r->files[i].given;
     }
-    KFE_TRY(kfe_i_data_read_files(r->ctx, r->count, paths, names, options, &expected, out));
 cleanup:
-    kfe_i_encoding_free(&whole);
-    kfe_i_free(r->ctx, view_names);
-    kfe_i_free(r->ctx, paths);
-    kfe_i_free(r->ctx, names);
-    for (int i = 0; views && i < r->count; i++)
-        kfe_i_free(r->ctx, (void *)(uintptr_t)views[i].names);
-    kfe_i_free(r->ctx, views);
     return status;
+}
+
+/* Finds out how the files are to be read. Call end_reading also after a failure. */
+static kfe_status begin_reading(reading *r, const char *const *paths, const char *const *names,
+                                const char *options)
+{
+    kfe_status status = KFE_OK;
+
+    r->missing = KFE_MISSING_KEEP;
+    if (r->count < 1)
+        KFE_FAIL(r->ctx, KFE_EINVAL, "there is no file to read");
+    KFE_ALLOC_ZERO(r->ctx, r->files, r->count);
+    for (int i = 0; i < r->count; i++) {
+        r->files[i] = (file){.path = paths[i], .given = names ? names[i] : NULL};
+        if (r->files[i].given)
+            snprintf(r->files[i].name, sizeof r->files[i].name, "%s", r->files[i].given);
+        else
+            kfe_view_name(paths[i], r->files[i].name, sizeof r->files[i].name);
+    }
+    KFE_TRY(make_options(r, options));
+    KFE_TRY(expect(r));
+cleanup:
+    return status;
+}
+
+static void end_reading(reading *r)
+{
+    for (int i = 0; r->views && i < r->count; i++)
+        kfe_i_free(r->ctx, (void *)(uintptr_t)r->views[i].names);
+    kfe_i_free(r->ctx, r->views);
+    kfe_i_encoding_free(&r->whole);
+    kfe_i_free(r->ctx, r->view_names);
+    kfe_i_free(r->ctx, r->paths);
+    kfe_i_free(r->ctx, r->names);
+    kfe_i_free(r->ctx, r->options);
+    kfe_i_free(r->ctx, r->files);
 }
 
 kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
@@ -294,26 +324,67 @@ kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int
                                    kfe_data **out)
 {
     kfe_status status = KFE_OK;
-    reading r = {.ctx = ctx, .model = model, .count = count, .missing = KFE_MISSING_KEEP};
-    char *all_options = NULL;
+    reading r = {.ctx = ctx, .model = model, .count = count};
 
     *out = NULL;
-    if (count < 1)
-        KFE_FAIL(ctx, KFE_EINVAL, "there is no file to read");
-    KFE_ALLOC_ZERO(ctx, r.files, count);
-    for (int i = 0; i < count; i++) {
-        r.files[i] = (file){.path = paths[i], .given = names ? names[i] : NULL};
-        if (r.files[i].given)
-            snprintf(r.files[i].name, sizeof r.files[i].name, "%s", r.files[i].given);
-        else
-            kfe_view_name(paths[i], r.files[i].name, sizeof r.files[i].name);
-    }
-    KFE_TRY(make_options(&r, options, &all_options));
-    KFE_TRY(read_files(&r, all_options, out));
+    KFE_TRY(begin_reading(&r, paths, names, options));
+    KFE_TRY(kfe_i_data_read_files(ctx, count, r.paths, r.names, r.options, &r.expected, out));
 cleanup:
-    kfe_i_free(ctx, all_options);
-    kfe_i_free(ctx, r.files);
+    end_reading(&r);
     return status;
+}
+
+/* ---- in parts ---- */
+
+struct kfe_data_stream {
+    reading reading;
+    kfe_i_data_stream *rows;
+    int64_t part_rows;
+};
+
+/* Rows of a part: what is computed for them takes a few megabytes, and preparing the support for each part costs little. */
+static int64_t rows_of_part(const kfe_model *model)
+{
+    enum { NUMBERS = 1 << 20, FEWEST = 256, MOST = 16384 };
+    int64_t cols = 1 + model->dim + (model->learner ? model->predictor.outputs : 0);
+
+    for (int v = 0; v < model->view_count; v++)
+        cols += model->views[v].strings ? 0 : model->views[v].cols;
+    return NUMBERS / cols < FEWEST ? FEWEST : NUMBERS / cols < MOST ? NUMBERS / cols : MOST;
+}
+
+kfe_status kfe_data_stream_open(kfe_context *ctx, const kfe_model *model, int count, const char *const *paths,
+                                const char *const *names, const char *options, kfe_data_stream **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data_stream *stream = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, stream, 1);
+    stream->reading = (reading){.ctx = ctx, .model = model, .count = count};
+    stream->part_rows = rows_of_part(model);
+    reading *r = &stream->reading;
+    KFE_TRY(begin_reading(r, paths, names, options));
+    KFE_TRY(kfe_i_data_stream_open(ctx, count, r->paths, r->names, r->options, &r->expected, &stream->rows));
+    *out = stream;
+    stream = NULL;
+cleanup:
+    kfe_data_stream_close(stream);
+    return status;
+}
+
+kfe_status kfe_data_stream_next(kfe_data_stream *stream, kfe_data **out)
+{
+    return kfe_i_data_stream_next(stream->rows, stream->part_rows, out);
+}
+
+void kfe_data_stream_close(kfe_data_stream *stream)
+{
+    if (!stream)
+        return;
+    kfe_i_data_stream_close(stream->rows);
+    end_reading(&stream->reading);
+    kfe_i_free(stream->reading.ctx, stream);
 }
 
 kfe_status kfe_data_encode_for_model(kfe_context *ctx, const kfe_model *model, kfe_data *data, int64_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions into a file: the label or values of each row first, then its scores. */
+/* Writes predictions to a file, whole or in parts: the label or values of each row first, then its scores. */
 #include <math.h>
 #include <string.h>
 
@@ -96,11 +96,12 @@ static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t i
     return kfe_i_text_take(&text, out);
 }
 
-kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                                 const kfe_matrix *predictions, const kfe_matrix *scores, const char *path)
+kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                  const kfe_matrix *predictions, const kfe_matrix *scores)
 {
     kfe_status status = KFE_OK;
-    kfe_i_written what = {.ctx = ctx, .path = path, .target_first = 1, .name_prefix = "score"};
+    kfe_context *ctx = kfe_i_output_context(output);
+    kfe_i_written what = {.ctx = ctx, .target_first = 1, .name_prefix = "score"};
     kfe_i_target target = {0};
     char **names = NULL;
 
@@ -112,6 +113,7 @@ kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const
     KFE_TRY(make_target(ctx, model, predictions, &target));
     what.target = &target;
     what.target_name = model->predictor.classes ? "label" : "value";
+    what.mark_whole = !model->predictor.classes; /* whatever the values of the other rows */
     /* without scores, no columns, but memory to point at */
     what.table =
         (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = predictions->rows, .values = predictions->values};
@@ -124,12 +126,26 @@ kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const
     }
     for (int64_t j = 0; scores && j < scores->cols; j++)
         KFE_TRY(name_score(ctx, model, j, &names[j]));
-    KFE_TRY(kfe_i_write(&what));
+    KFE_TRY(kfe_i_output_put(output, &what));
 cleanup:
     for (int64_t j = 0; names && j < scores->cols; j++)
         kfe_i_free(ctx, names[j]);
     kfe_i_free(ctx, names);
     kfe_i_free(ctx, target.codes);
     kfe_i_free(ctx, target.values);
+    return status;
+}
+
+kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                 const kfe_matrix *predictions, const kfe_matrix *scores, const char *path)
+{
+    kfe_status status = KFE_OK;
+    kfe_output *output = NULL;
+
+    KFE_TRY(kfe_output_open(ctx, path, &output));
+    KFE_TRY(kfe_output_predictions(output, model, data, predictions, scores));
+    KFE_TRY(kfe_output_commit(output));
+cleanup:
+    kfe_output_free(output);
     return status;
 }

@@ -79,6 +79,42 @@ cleanup:
     return status;
 }
 
+/* Rows that are read, answered and written in parts. */
+static kfe_status use_parts(kfe_context *ctx, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    kfe_data_stream *stream = NULL;
+    kfe_data *part = NULL;
+    kfe_output *outputs[2] = {0};
+    kfe_matrix features = {0};
+    kfe_matrix predictions = {0};
+
+    TRY(CALL(kfe_data_stream_open)(ctx, model, 1, (const char *const[]){csv_path}, NULL, NULL, &stream));
+    TRY(CALL(kfe_data_stream_next)(stream, &part));
+    assert_int_equal(kfe_data_rows(part), ROWS);
+    TRY(CALL(kfe_output_open)(ctx, predictions_path, &outputs[0]));
+    assert_true(CALL(kfe_output_takes_parts)(outputs[0]));
+    TRY(kfe_transform(ctx, model, part, &features));
+    TRY(CALL(kfe_output_features)(outputs[0], &features, part));
+    TRY(kfe_output_features(outputs[0], &features, part));
+    TRY(CALL(kfe_output_commit)(outputs[0]));
+    TRY(kfe_output_open(ctx, out_path, &outputs[1]));
+    TRY(kfe_predict(ctx, model, part, &predictions, NULL));
+    TRY(CALL(kfe_output_predictions)(outputs[1], model, part, &predictions, NULL));
+    kfe_data_free(part);
+    part = NULL;
+    TRY(kfe_data_stream_next(stream, &part));
+    assert_null(part);
+cleanup:
+    for (int i = 0; i < 2; i++)
+        CALL(kfe_output_free)(outputs[i]);
+    kfe_matrix_free(&features);
+    kfe_matrix_free(&predictions);
+    kfe_data_free(part);
+    CALL(kfe_data_stream_close)(stream);
+    return status;
+}
+
 kfe_status use_model(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
@@ -105,6 +141,8 @@ kfe_status use_model(kfe_context *ctx, void *user)
     look_at_model(models[2]);
     TRY(CALL(kfe_data_read_for_model)(ctx, models[2], 1, (const char *const[]){csv_path}, NULL, NULL, &read));
     assert_int_equal(kfe_data_cols(read, 0), COLS);
+    TRY(CALL(kfe_model_bind_kernel)(ctx, models[2], "dot", dot_product, NULL));
+    TRY(use_parts(ctx, models[2]));
 cleanup:
     kfe_data_free(read);
     kfe_string_free(ctx, bytes);

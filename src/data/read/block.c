@@ -33,6 +33,16 @@ const char *kfe_i_block_lines_end(const kfe_i_block *block)
     return last ? last + 1 : block->bytes;
 }
 
+const char *kfe_i_block_some_lines_end(const kfe_i_block *block, int64_t most)
+{
+    const char *end = kfe_i_block_lines_end(block);
+    const char *c = block->bytes;
+
+    for (int64_t k = 0; k < most && c < end; k++)
+        c = (const char *)memchr(c, '\n', (size_t)(end - c)) + 1;
+    return c;
+}
+
 /* A small file needs a buffer of its size and one byte, which shows that nothing follows. */
 static int64_t first_capacity(const kfe_i_source *source)
 {
@@ -81,19 +91,12 @@ static kfe_status refuse_binary(const kfe_i_block *block, const char *place)
                          "with {format}");
 }
 
-kfe_status kfe_i_block_fill(kfe_i_block *block)
+/* Makes text of `got` bytes that were read behind the others. */
+static kfe_status accept_bytes(kfe_i_block *block, int64_t got)
 {
-    kfe_status status = KFE_OK;
-    int64_t kept = block->length;
-    int64_t got = 0;
-    const char *nul;
+    const char *nul = memchr(block->bytes + block->length, 0, (size_t)got);
 
-    if (block->finished)
-        return KFE_OK;
-    KFE_TRY(kfe_i_source_read(block->source, block->bytes + kept, block->capacity - kept, &got));
     block->length += got;
-    block->finished = block->length < block->capacity;
-    nul = memchr(block->bytes + kept, 0, (size_t)got);
     if (nul)
         return refuse_binary(block, nul);
     if (!block->begun)
@@ -103,11 +106,25 @@ kfe_status kfe_i_block_fill(kfe_i_block *block)
             block->bytes[i] = '\n';
     if (block->finished && block->length > 0 && block->bytes[block->length - 1] != '\n')
         block->bytes[block->length++] = '\n';
+    return KFE_OK;
+}
+
+kfe_status kfe_i_block_fill(kfe_i_block *block)
+{
+    kfe_status status = KFE_OK;
+    int64_t got = 0;
+
+    if (block->finished)
+        return KFE_OK;
+    KFE_TRY(kfe_i_source_read(block->source, block->bytes + block->length, block->capacity - block->length,
+                              &got));
+    block->finished = block->length + got < block->capacity;
+    KFE_TRY(accept_bytes(block, got));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_block_widen(kfe_i_block *block)
+static kfe_status make_wider(kfe_i_block *block)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = block->source->ctx;
@@ -119,7 +136,42 @@ kfe_status kfe_i_block_widen(kfe_i_block *block)
     KFE_CHECK_ALLOC_BY(ctx, wider, kfe_i_resize(ctx, block->bytes, 2 * block->capacity + 1, 1));
     block->bytes = wider;
     block->capacity *= 2;
-    status = kfe_i_block_fill(block);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_block_widen(kfe_i_block *block)
+{
+    kfe_status status = make_wider(block);
+
+    return status == KFE_OK ? kfe_i_block_fill(block) : status;
+}
+
+/* A mark of the byte order or a line end may come in two reads, so the first text waits for a whole line. */
+static int lacks_first_line(const kfe_i_block *block)
+{
+    return !block->begun && !block->finished && block->length < block->capacity &&
+           !memchr(block->bytes, '\n', (size_t)block->length);
+}
+
+kfe_status kfe_i_block_fill_at_hand(kfe_i_block *block, int wait)
+{
+    kfe_status status = KFE_OK;
+    int64_t before = block->length;
+    int64_t got = 0;
+
+    if (block->finished)
+        return KFE_OK;
+    if (block->length == block->capacity && wait)
+        KFE_TRY(make_wider(block));
+    do {
+        KFE_TRY(kfe_i_source_read_at_hand(block->source, block->bytes + block->length,
+                                          block->capacity - block->length, wait, &got, &block->finished));
+        block->length += got;
+    } while (wait && lacks_first_line(block));
+    got = block->length - before;
+    block->length = before;
+    KFE_TRY(accept_bytes(block, got));
 cleanup:
     return status;
 }

@@ -21,10 +21,15 @@ void kfe_i_block_close(kfe_i_block *block);
 kfe_status kfe_i_block_fill(kfe_i_block *block);
 /* Makes the buffer larger, for a line that does not fit, and fills it. */
 kfe_status kfe_i_block_widen(kfe_i_block *block);
+/* Takes what is at hand, without waiting for more; if `wait` is set, waits for at least one byte. A full buffer is made
+ * larger if `wait` is set. */
+kfe_status kfe_i_block_fill_at_hand(kfe_i_block *block, int wait);
 /* Removes the first `count` bytes and counts their lines. */
 void kfe_i_block_consume(kfe_i_block *block, int64_t count);
 /* The end of the last whole line; the byte before it is a line end. */
 const char *kfe_i_block_lines_end(const kfe_i_block *block);
+/* The same, but at most `most` lines. */
+const char *kfe_i_block_some_lines_end(const kfe_i_block *block, int64_t most);
 /* Number of the line that a place in the buffer is in. */
 int64_t kfe_i_block_line(const kfe_i_block *block, const char *place);
 

@@ -39,6 +39,7 @@ typedef struct kfe_i_csv {
     const kfe_i_read_settings *settings;
     kfe_i_block block;
     kfe_i_dialect dialect;
+    int64_t part_rows; /* rows of a part; 0: the file is read whole */
     int has_missing;
     /* what was read */
     int64_t rows, cols, capacity;
@@ -77,6 +78,9 @@ int kfe_i_csv_span_is_quoted(const kfe_i_csv *csv, kfe_i_span span);
 /* Appends the content of a quoted field; doubled quotes become single ones. */
 void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end);
 
+/* Reads more of a record that does not end in the block. */
+kfe_status kfe_i_csv_read_on(kfe_i_csv *csv);
+
 /* Finds delimiter, header, label and string column from the first lines, and moves past the header. */
 kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
 
@@ -99,7 +103,8 @@ kfe_status kfe_i_csv_take_groups(kfe_i_csv *csv, kfe_i_raw_table *out);
 /* Encodes the text columns of the whole table. */
 kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out);
 
-/* Parses all whole records in the block; *used receives their length in bytes. */
+/* Parses all whole records in the block, or those of one part; *used receives their length in bytes. A part ends before
+ * a record with an error, which is reported when it comes first. */
 kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used);
 
 #endif

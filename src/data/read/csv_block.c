@@ -37,20 +37,23 @@ typedef struct share {
     int64_t first_row, rows; /* in the block */
     int has_missing;
     fault fault;
+    const char *fault_begin; /* of the record with the error */
+    int64_t fault_row;       /* in the block */
 } share;
 
 /* ---- cutting ---- */
 
-/* The end of the last whole record. */
+/* The end of the last whole record, or of the last one of a part. */
 static const char *whole_records_end(const kfe_i_csv *csv, int quotes)
 {
     const char *end = kfe_i_block_lines_end(&csv->block);
     const char *last = csv->block.bytes;
     const char *stop;
+    int64_t most = csv->part_rows > 0 ? csv->part_rows : INT64_MAX;
 
     if (!quotes)
-        return end;
-    for (; last < end; last = stop + 1) {
+        return csv->part_rows > 0 ? kfe_i_block_some_lines_end(&csv->block, most) : end;
+    for (int64_t k = 0; k < most && last < end; k++, last = stop + 1) {
         stop = kfe_i_csv_record_end(csv->dialect.delimiter, last, end, 1);
         if (!stop)
             break;
@@ -236,6 +239,8 @@ static void parse_share(kfe_i_csv *csv, share *part)
     int64_t row = part->first_row;
 
     for (const char *c = part->begin; c < part->end; c++) {
+        part->fault_begin = c;
+        part->fault_row = row;
         if (kfe_i_csv_is_blank(csv->dialect.delimiter, c))
             c = memchr(c, '\n', (size_t)(part->end - c));
         else if (!(c = parse_row(csv, part, c, row++)))
@@ -339,7 +344,8 @@ static kfe_status reserve_values(kfe_i_csv *csv, int64_t more)
 
     if (needed <= csv->capacity || csv->cols == 0)
         return KFE_OK;
-    if (csv->capacity == 0 && !csv->block.finished && source->total > 0 && source->taken > 0)
+    if (csv->capacity == 0 && csv->part_rows == 0 && !csv->block.finished && source->total > 0 &&
+        source->taken > 0)
         wanted = (int64_t)(1.02 * (double)more * (double)source->total / (double)source->taken);
     wanted = wanted > needed ? wanted : needed;
     double growth = (double)(wanted - csv->capacity) * (double)csv->cols * sizeof(double);
@@ -504,6 +510,22 @@ static int64_t place_shares(kfe_i_csv *csv, share *shares, int count)
     return rows;
 }
 
+/* Raises the first error. Parts keep the rows before it: *rows and *used are then theirs. */
+static kfe_status check_shares(kfe_i_csv *csv, const share *shares, int count, int64_t *rows, int64_t *used)
+{
+    for (int k = 0; k < count; k++) {
+        csv->has_missing |= shares[k].has_missing;
+        if (shares[k].fault.kind == FAULT_NONE)
+            continue;
+        if (csv->part_rows == 0 || shares[k].fault_row == 0)
+            return raise_fault(csv, &shares[k]);
+        *rows = shares[k].fault_row;
+        *used = shares[k].fault_begin - csv->block.bytes;
+        return KFE_OK;
+    }
+    return KFE_OK;
+}
+
 kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
 {
     kfe_status status = KFE_OK;
@@ -522,13 +544,7 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
 #pragma omp parallel for num_threads(count) schedule(static, 1)
     for (int k = 0; k < count; k++)
         parse_share(csv, &shares[k]);
-    for (int k = 0; k < count; k++) {
-        csv->has_missing |= shares[k].has_missing;
-        if (shares[k].fault.kind != FAULT_NONE) {
-            status = raise_fault(csv, &shares[k]);
-            goto cleanup;
-        }
-    }
+    KFE_TRY(check_shares(csv, shares, count, &rows, used));
     if (csv->dialect.label >= 0)
         KFE_TRY(add_labels(csv, rows));
     if (csv->dialect.string >= 0)

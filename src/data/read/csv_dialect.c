@@ -130,9 +130,10 @@ static int64_t agreed_fields(char delimiter, const char *begin, const char *end)
 
 /* Tabs, semicolons and pipes are tried first, since they are rare inside fields; then commas, which may be decimal
  * commas; then blanks. */
+static const char candidates[] = "\t;|, ";
+
 static char guess_delimiter(const char *begin, const char *end, int strings)
 {
-    static const char candidates[] = "\t;|, ";
     char most = strings ? '\t' : ','; /* strings alone, one a line, may contain anything but tabs */
     int64_t fields = 1;
 
@@ -149,6 +150,22 @@ static char guess_delimiter(const char *begin, const char *end, int strings)
     return most;
 }
 
+/* The delimiter that gives the first line as many fields as a model expects, or '\0'. A part may hold one line only, on
+ * which several delimiters can agree. */
+static char expected_delimiter(const kfe_i_csv *csv)
+{
+    const char *begin = csv->block.bytes;
+    const char *end = kfe_i_block_lines_end(&csv->block);
+    int64_t expected = csv->settings->columns;
+
+    for (const char *c = candidates; csv->part_rows > 0 && expected > 0 && begin < end && *c; c++) {
+        int64_t fields = agreed_fields(*c, begin, end);
+        if (fields > 1 && (fields == expected || fields == expected + 1))
+            return *c;
+    }
+    return '\0';
+}
+
 static kfe_status choose_delimiter(kfe_i_csv *csv)
 {
     static const char characters[] = ",\t; |";
@@ -157,7 +174,9 @@ static kfe_status choose_delimiter(kfe_i_csv *csv)
 
     if (csv->dialect.delimiter != '\0')
         return KFE_OK;
-    if (strcmp(asked, "auto") == 0)
+    if (strcmp(asked, "auto") == 0 && expected_delimiter(csv) != '\0')
+        csv->dialect.delimiter = expected_delimiter(csv);
+    else if (strcmp(asked, "auto") == 0)
         csv->dialect.delimiter = guess_delimiter(csv->block.bytes, kfe_i_block_lines_end(&csv->block),
                                                  csv->settings->content == KFE_CONTENT_STRINGS);
     else if (word >= 0)
@@ -175,6 +194,11 @@ static kfe_status choose_delimiter(kfe_i_csv *csv)
 }
 
 /* ---- header ---- */
+
+kfe_status kfe_i_csv_read_on(kfe_i_csv *csv)
+{
+    return csv->part_rows > 0 ? kfe_i_block_fill_at_hand(&csv->block, 1) : kfe_i_block_widen(&csv->block);
+}
 
 /* Skips blank lines and reads on until the first record is whole. */
 static kfe_status find_first_record(kfe_i_csv *csv, const char **end)
@@ -200,7 +224,7 @@ static kfe_status find_first_record(kfe_i_csv *csv, const char **end)
             return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->block.line, 0,
                                  "a quote opened in this row is never closed; close it, or double it if it "
                                  "is part of the text");
-        KFE_TRY(kfe_i_block_widen(&csv->block));
+        KFE_TRY(kfe_i_csv_read_on(csv));
     }
 cleanup:
     return status;
@@ -375,6 +399,21 @@ static int has_header_above_texts(const kfe_i_csv *csv, int64_t label, const cha
     return numbers == 0;
 }
 
+/* Whether the first line alone does not tell what the columns are, so that the whole first block must be read. */
+static int needs_lookahead(const kfe_i_csv *csv)
+{
+    const kfe_i_read_settings *settings = csv->settings;
+    int header_is_open = settings->header == KFE_HEADER_AUTO && !label_is_named(settings->label);
+
+    if (settings->content == KFE_CONTENT_STRINGS)
+        return header_is_open && csv->dialect.label >= 0 && !has_customary_name(csv) &&
+               !names_expected_string(csv);
+    if (settings->content != KFE_CONTENT_NUMBERS || has_expected_name(csv))
+        return 0;
+    return (header_is_open && kfe_i_csv_encodes(csv)) || /* a text may be a name or a category */
+           (settings->header != KFE_HEADER_NO && csv->dialect.names[0][0] == '\0'); /* may count rows */
+}
+
 static int has_header(const kfe_i_csv *csv, int64_t label, const char *first_end, unsigned char *texts)
 {
     const kfe_i_read_settings *settings = csv->settings;
@@ -442,7 +481,7 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     const kfe_i_read_settings *settings = csv->settings;
 
     while (!csv->block.finished && kfe_i_block_lines_end(&csv->block) == csv->block.bytes)
-        KFE_TRY(kfe_i_block_widen(&csv->block));
+        KFE_TRY(kfe_i_csv_read_on(csv));
     KFE_TRY(choose_delimiter(csv));
     KFE_TRY(find_first_record(csv, &end));
     csv->dialect.first_line = csv->block.line;
@@ -451,6 +490,8 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
                                settings->header == KFE_HEADER_NO ? NULL : csv->dialect.names,
                                &csv->dialect.label));
     KFE_ALLOC_ZERO(csv->ctx, texts, csv->dialect.fields);
+    if (csv->part_rows > 0 && needs_lookahead(csv))
+        KFE_TRY(kfe_i_block_fill(&csv->block));
     if (has_header(csv, csv->dialect.label, end, texts)) {
         warn_of_doubtful_header(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);

@@ -200,6 +200,10 @@ kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out)
     else
         KFE_TRY(kfe_i_encoding_learn(csv->ctx, csv->text_count, csv->texts, &source, &out->encoding));
     KFE_TRY(kfe_i_encoding_apply(csv->ctx, &out->encoding, csv->texts, &source));
+    for (int64_t e = 0; e < csv->text_count; e++) { /* the next part numbers its own */
+        kfe_i_intern_free(&csv->texts[e].words);
+        kfe_i_intern_init(&csv->texts[e].words, csv->ctx);
+    }
 cleanup:
     return status;
 }

@@ -228,13 +228,12 @@ cleanup:
     return status;
 }
 
-static kfe_status take_lines(libsvm *reader, int64_t *used)
+/* Takes the lines up to `end`. *used: bytes of the lines before an error, or of all. */
+static kfe_status take_lines(libsvm *reader, const char *end, int64_t *used)
 {
     kfe_status status = KFE_OK;
     const char *c = reader->block.bytes;
-    const char *end = kfe_i_block_lines_end(&reader->block);
 
-    *used = end - c;
     reader->line = reader->block.line;
     for (; c < end; reader->line++) {
         const char *stop = memchr(c, '\n', (size_t)(end - c));
@@ -242,6 +241,7 @@ static kfe_status take_lines(libsvm *reader, int64_t *used)
         c = stop + 1;
     }
 cleanup:
+    *used = c - reader->block.bytes;
     return status;
 }
 
@@ -252,7 +252,7 @@ static kfe_status read_blocks(libsvm *reader)
 
     KFE_TRY(kfe_i_block_fill(&reader->block));
     for (;;) {
-        KFE_TRY(take_lines(reader, &used));
+        KFE_TRY(take_lines(reader, kfe_i_block_lines_end(&reader->block), &used));
         kfe_i_block_consume(&reader->block, used);
         KFE_TRY(kfe_i_source_checkpoint(reader->block.source));
         if (reader->block.finished)
@@ -311,31 +311,143 @@ static kfe_status check_result(const libsvm *reader)
     return KFE_OK;
 }
 
+static kfe_status open_libsvm(kfe_i_source *source, const kfe_i_read_settings *settings, libsvm *reader)
+{
+    kfe_status status = KFE_OK;
+
+    *reader = (libsvm){.ctx = source->ctx, .settings = settings, .labelled = -1};
+    KFE_TRY(check_settings(source->ctx, source->name, settings));
+    reader->take_labels = wants_labels(settings);
+    KFE_TRY(kfe_i_block_open(source, &reader->block));
+cleanup:
+    return status;
+}
+
+static void free_rows(libsvm *reader)
+{
+    kfe_i_free(reader->ctx, reader->row_start);
+    kfe_i_free(reader->ctx, reader->columns);
+    kfe_i_free(reader->ctx, reader->values);
+    reader->row_start = NULL;
+    reader->columns = NULL;
+    reader->values = NULL;
+}
+
+/* Makes room for the first rows of a table. */
+static kfe_status begin_rows(libsvm *reader, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    free_rows(reader);
+    reader->labels = &out->labels;
+    reader->rows = reader->entries = 0;
+    reader->has_missing = 0;
+    reader->row_capacity = reader->column_capacity = reader->value_capacity = 16;
+    KFE_ALLOC_ZERO(reader->ctx, reader->row_start, reader->row_capacity);
+    KFE_ALLOC(reader->ctx, reader->columns, reader->column_capacity);
+    KFE_ALLOC(reader->ctx, reader->values, reader->value_capacity);
+cleanup:
+    return status;
+}
+
+static void close_libsvm(libsvm *reader)
+{
+    free_rows(reader);
+    kfe_i_block_close(&reader->block);
+}
+
+static void warn_of_unknown(const libsvm *reader)
+{
+    if (reader->unknown > 0)
+        kfe_i_log(reader->ctx, KFE_LOG_WARNING,
+                  "%s: %lld entr%s of columns that the model does not know %s ignored",
+                  reader->block.source->name, (long long)reader->unknown, reader->unknown == 1 ? "y" : "ies",
+                  reader->unknown == 1 ? "is" : "are");
+}
+
 static kfe_status read_libsvm(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
                               kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
-    libsvm reader = {.ctx = ctx, .settings = settings, .labels = &out->labels, .labelled = -1};
+    libsvm reader;
 
-    KFE_TRY(check_settings(ctx, source->name, settings));
-    reader.take_labels = wants_labels(settings);
-    reader.row_capacity = reader.column_capacity = reader.value_capacity = 16;
-    KFE_ALLOC_ZERO(ctx, reader.row_start, reader.row_capacity);
-    KFE_ALLOC(ctx, reader.columns, reader.column_capacity);
-    KFE_ALLOC(ctx, reader.values, reader.value_capacity);
-    KFE_TRY(kfe_i_block_open(source, &reader.block));
+    (void)ctx;
+    KFE_TRY(open_libsvm(source, settings, &reader));
+    KFE_TRY(begin_rows(&reader, out));
     KFE_TRY(read_blocks(&reader));
     KFE_TRY(check_result(&reader));
-    if (reader.unknown > 0)
-        kfe_i_log(ctx, KFE_LOG_WARNING, "%s: %lld entr%s of columns that the model does not know %s ignored",
-                  source->name, (long long)reader.unknown, reader.unknown == 1 ? "y" : "ies",
-                  reader.unknown == 1 ? "is" : "are");
+    warn_of_unknown(&reader);
     take_result(&reader, out);
 cleanup:
-    kfe_i_free(ctx, reader.row_start);
-    kfe_i_free(ctx, reader.columns);
-    kfe_i_free(ctx, reader.values);
-    kfe_i_block_close(&reader.block);
+    close_libsvm(&reader);
+    return status;
+}
+
+/* ---- in parts ---- */
+
+typedef struct libsvm_parts {
+    libsvm reader;
+    int64_t part_rows;
+} libsvm_parts;
+
+static kfe_status begin_parts(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
+                              void **state)
+{
+    kfe_status status = KFE_OK;
+    libsvm_parts *parts = NULL;
+
+    KFE_ALLOC_ZERO(source->ctx, parts, 1);
+    *state = parts;
+    parts->part_rows = part_rows;
+    KFE_TRY(open_libsvm(source, settings, &parts->reader));
+cleanup:
+    return status;
+}
+
+static void end_parts(kfe_context *ctx, void *state)
+{
+    libsvm_parts *parts = state;
+
+    if (parts && parts->reader.ctx)
+        close_libsvm(&parts->reader);
+    kfe_i_free(ctx, parts);
+}
+
+/* Takes the lines of one part. An error ends it if rows come before; it is met again at the beginning of the next. */
+static kfe_status take_part_lines(libsvm_parts *parts, int64_t *used)
+{
+    libsvm *reader = &parts->reader;
+    kfe_status status =
+        take_lines(reader, kfe_i_block_some_lines_end(&reader->block, parts->part_rows), used);
+
+    if (status != KFE_EINPUT || reader->rows == 0)
+        return status;
+    reader->entries = reader->row_start[reader->rows];
+    if (reader->labels->rows > reader->rows)
+        reader->labels->rows = reader->rows;
+    return KFE_OK;
+}
+
+static kfe_status next_part(void *state, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+    libsvm_parts *parts = state;
+    libsvm *reader = &parts->reader;
+    int64_t used = 0;
+
+    KFE_TRY(begin_rows(reader, out));
+    do {
+        int has_line = kfe_i_block_lines_end(&reader->block) > reader->block.bytes;
+        KFE_TRY(kfe_i_block_fill_at_hand(&reader->block, !has_line));
+        KFE_TRY(take_part_lines(parts, &used));
+        kfe_i_block_consume(&reader->block, used);
+        KFE_TRY(kfe_i_source_checkpoint(reader->block.source));
+    } while (reader->rows == 0 && !(reader->block.finished && reader->block.length == 0));
+    if (reader->rows == 0)
+        warn_of_unknown(reader);
+    KFE_TRY(check_result(reader));
+    take_result(reader, out);
+cleanup:
     return status;
 }
 
@@ -375,4 +487,12 @@ static int recognise_libsvm(const char *head, int64_t length)
     return 0;
 }
 
-const kfe_i_reader kfe_i_libsvm_reader = {"libsvm", "svm|libsvm|svmlight", recognise_libsvm, read_libsvm};
+const kfe_i_reader kfe_i_libsvm_reader = {
+    .name = "libsvm",
+    .extensions = "svm|libsvm|svmlight",
+    .recognise = recognise_libsvm,
+    .read = read_libsvm,
+    .begin_parts = begin_parts,
+    .next_part = next_part,
+    .end_parts = end_parts,
+};

@@ -258,7 +258,8 @@ static kfe_status check_values(kfe_i_source *source, const char *what, kfe_i_raw
         if (isinf(table->values[p]))
             return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                                  "%s: row %lld, column %lld is infinite; replace it with a number", what,
-                                 (long long)(p / table->cols) + 1, (long long)(p % table->cols) + 1);
+                                 (long long)(raw->first_row + p / table->cols) + 1,
+                                 (long long)(p % table->cols) + 1);
         raw->has_missing |= isnan(table->values[p]);
     }
     return KFE_OK;
@@ -274,35 +275,74 @@ static kfe_status check_dimensions(kfe_i_source *source, const char *what, const
                          what, npy->dimensions);
 }
 
-kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
-                                int with_label, kfe_i_raw_table *out)
+/* A matrix before its rows are read. */
+typedef struct matrix {
+    kfe_i_npy npy;
+    int64_t rows, cols;
+    kfe_i_picks picks;
+} matrix;
+
+static kfe_status begin_matrix(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
+                               int with_label, matrix *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_npy_read_header(source, what, &out->npy));
+    KFE_TRY(check_dimensions(source, what, &out->npy));
+    out->rows = out->npy.shape[0];
+    out->cols = out->npy.dimensions == 2 ? out->npy.shape[1] : 1;
+    if (out->npy.count == 0)
+        KFE_FAIL(source->ctx, KFE_EINPUT, "%s: %s: the array is empty; it needs at least one row and column",
+                 source->name, what);
+    KFE_TRY(kfe_i_picks_find(source->ctx, source->name, settings, with_label, out->cols, &out->picks));
+cleanup:
+    return status;
+}
+
+/* Reads the next `rows` rows; those of a Fortran array come all at once. */
+static kfe_status read_rows(kfe_i_source *source, const char *what, const matrix *from, int64_t rows,
+                            kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &out->table;
-    kfe_i_npy npy;
-    kfe_i_picks picks = {0};
+    kfe_i_npy part = from->npy;
 
-    KFE_TRY(kfe_i_npy_read_header(source, what, &npy));
-    KFE_TRY(check_dimensions(source, what, &npy));
+    part.shape[0] = rows;
+    part.count = rows * from->cols;
     table->ctx = source->ctx;
     table->owned = 1;
-    table->rows = npy.shape[0];
-    table->cols = npy.dimensions == 2 ? npy.shape[1] : 1;
-    if (npy.count == 0)
-        KFE_FAIL(source->ctx, KFE_EINPUT, "%s: %s: the array is empty; it needs at least one row and column",
-                 source->name, what);
-    KFE_TRY(kfe_i_picks_find(source->ctx, source->name, settings, with_label, table->cols, &picks));
-    KFE_TRY(kfe_i_npy_read_numbers(source, what, &npy, &table->values));
-    KFE_TRY(kfe_i_picks_take(source->ctx, &picks, out));
-    if (picks.label >= 0) {
-        out->labels.floating = npy.kind == 'f';
+    table->rows = rows;
+    table->cols = from->cols;
+    KFE_TRY(kfe_i_npy_read_numbers(source, what, &part, &table->values));
+    KFE_TRY(kfe_i_picks_take(source->ctx, &from->picks, out));
+    if (from->picks.label >= 0) {
+        out->labels.floating = part.kind == 'f';
         out->has_missing |= kfe_i_labels_find_missing(&out->labels) >= 0;
     }
     table->stride = table->cols;
     KFE_TRY(check_values(source, what, out));
 cleanup:
-    kfe_i_picks_free(source->ctx, &picks);
     return status;
+}
+
+kfe_status kfe_i_npy_read_table(kfe_i_source *source, const char *what, const kfe_i_read_settings *settings,
+                                int with_label, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+    matrix from = {.rows = 0};
+
+    KFE_TRY(begin_matrix(source, what, settings, with_label, &from));
+    KFE_TRY(read_rows(source, what, &from, from.rows, out));
+cleanup:
+    kfe_i_picks_free(source->ctx, &from.picks);
+    return status;
+}
+
+static kfe_status refuse_strings(const kfe_i_source *source, const kfe_i_read_settings *settings)
+{
+    if (settings->content != KFE_CONTENT_STRINGS)
+        return KFE_OK;
+    return kfe_i_fail(source->ctx, KFE_EINPUT, "%s: strings are read from text tables only", source->name);
 }
 
 static kfe_status read_npy(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
@@ -310,8 +350,8 @@ static kfe_status read_npy(kfe_context *ctx, kfe_i_source *source, const kfe_i_r
 {
     kfe_status status = KFE_OK;
 
-    if (settings->content == KFE_CONTENT_STRINGS)
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: strings are read from text tables only", source->name);
+    (void)ctx;
+    KFE_TRY(refuse_strings(source, settings));
     if (settings->content == KFE_CONTENT_LABELS) {
         KFE_TRY(kfe_i_npy_read_labels(source, "array", &out->labels));
         out->has_missing = kfe_i_labels_find_missing(&out->labels) >= 0;
@@ -322,4 +362,55 @@ cleanup:
     return status;
 }
 
-const kfe_i_reader kfe_i_npy_reader = {"npy", "npy", kfe_i_npy_recognise, read_npy};
+/* ---- in parts ---- */
+
+typedef struct npy_parts {
+    kfe_i_source *source;
+    matrix from;
+    int64_t part_rows, done;
+} npy_parts;
+
+static kfe_status begin_parts(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
+                              void **state)
+{
+    kfe_status status = KFE_OK;
+    npy_parts *parts = NULL;
+
+    KFE_ALLOC_ZERO(source->ctx, parts, 1);
+    *state = parts;
+    parts->source = source;
+    KFE_TRY(refuse_strings(source, settings));
+    KFE_TRY(begin_matrix(source, "array", settings, 1, &parts->from));
+    parts->part_rows = parts->from.npy.fortran && parts->from.cols > 1 ? parts->from.rows : part_rows;
+cleanup:
+    return status;
+}
+
+static void end_parts(kfe_context *ctx, void *state)
+{
+    npy_parts *parts = state;
+
+    if (parts)
+        kfe_i_picks_free(ctx, &parts->from.picks);
+    kfe_i_free(ctx, parts);
+}
+
+static kfe_status next_part(void *state, kfe_i_raw_table *out)
+{
+    npy_parts *parts = state;
+    int64_t left = parts->from.rows - parts->done;
+    int64_t rows = left < parts->part_rows ? left : parts->part_rows;
+
+    parts->done += rows;
+    return rows > 0 ? read_rows(parts->source, "array", &parts->from, rows, out) : KFE_OK;
+}
+
+const kfe_i_reader kfe_i_npy_reader = {
+    .name = "npy",
+    .extensions = "npy",
+    .recognise = kfe_i_npy_recognise,
+    .read = read_npy,
+    .begin_parts = begin_parts,
+    .next_part = next_part,
+    .end_parts = end_parts,
+};

@@ -325,4 +325,9 @@ cleanup:
     return status;
 }
 
-const kfe_i_reader kfe_i_npz_reader = {"npz", "npz", kfe_i_zip_recognise, read_npz};
+const kfe_i_reader kfe_i_npz_reader = {
+    .name = "npz",
+    .extensions = "npz",
+    .recognise = kfe_i_zip_recognise,
+    .read = read_npz,
+};

@@ -251,7 +251,7 @@ static kfe_status refuse_missing(kfe_i_raw_table *raw, const char *file)
         return kfe_i_fail(raw->ctx, KFE_EINPUT,
                           "%s: row %lld, column %lld is missing (NaN); fill it in, or use {missing=mean} or "
                           "{missing=drop}",
-                          file, (long long)row + 1, (long long)column + 1);
+                          file, (long long)(raw->first_row + row) + 1, (long long)column + 1);
     return KFE_OK;
 }
 
@@ -263,7 +263,7 @@ static kfe_status refuse_missing_label(kfe_i_raw_table *raw, const char *file)
         return KFE_OK;
     return kfe_i_fail(raw->ctx, KFE_EINPUT,
                       "%s: the label of row %lld is missing; fill it in, or use {missing=drop}", file,
-                      (long long)row + 1);
+                      (long long)(raw->first_row + row) + 1);
 }
 
 static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, int missing)

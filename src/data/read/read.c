@@ -94,7 +94,7 @@ int kfe_i_is_known_extension(const char *extension)
     return 0;
 }
 
-static kfe_status choose_reader(kfe_i_source *source, const char *path, int format, const kfe_i_reader **out)
+static kfe_status find_reader(kfe_i_source *source, const char *path, int format, const kfe_i_reader **out)
 {
     kfe_status status = KFE_OK;
     const char *head = NULL;
@@ -144,6 +144,31 @@ static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_r
     return KFE_OK;
 }
 
+kfe_status kfe_i_choose_reader(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
+                               const kfe_i_reader **out)
+{
+    kfe_status status = find_reader(source, path, settings->format, out);
+
+    if (status == KFE_OK && settings->encode[0] && settings->content != KFE_CONTENT_LABELS)
+        status = check_encode(source->ctx, source->name, *out, settings);
+    return status;
+}
+
+kfe_status kfe_i_check_raw_table(const kfe_i_raw_table *raw, const char *file,
+                                 const kfe_i_read_settings *settings)
+{
+    if (raw->table.kind == KFE_TABLE_CSR && names_columns(settings))
+        return kfe_i_fail(
+            raw->ctx, KFE_EINVAL,
+            "%s: {id}, {drop}, {select} and {groups} are for dense tables; sparse rows are matched with "
+            "a model by the numbers of their columns, which must not shift: leave entries out of the file "
+            "instead",
+            file);
+    if (raw->table.rows == 0 && raw->labels.rows == 0)
+        return kfe_i_fail(raw->ctx, KFE_EINPUT, "%s: no rows of data; it needs at least one", file);
+    return KFE_OK;
+}
+
 static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const char *path,
                                  const kfe_i_read_settings *settings, kfe_i_raw_table *out)
 {
@@ -151,18 +176,9 @@ static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const c
     const kfe_i_reader *reader = NULL;
 
     kfe_i_raw_table_init(out, ctx);
-    KFE_TRY(choose_reader(source, path, settings->format, &reader));
-    if (settings->encode[0] && settings->content != KFE_CONTENT_LABELS)
-        KFE_TRY(check_encode(ctx, source->name, reader, settings));
+    KFE_TRY(kfe_i_choose_reader(source, path, settings, &reader));
     KFE_TRY(reader->read(ctx, source, settings, out));
-    if (out->table.kind == KFE_TABLE_CSR && names_columns(settings))
-        KFE_FAIL(ctx, KFE_EINVAL,
-                 "%s: {id}, {drop}, {select} and {groups} are for dense tables; sparse rows are matched with "
-                 "a model by "
-                 "the numbers of their columns, which must not shift: leave entries out of the file instead",
-                 source->name);
-    if (out->table.rows == 0 && out->labels.rows == 0)
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: no rows of data; it needs at least one", source->name);
+    KFE_TRY(kfe_i_check_raw_table(out, source->name, settings));
 cleanup:
     return status;
 }
@@ -302,9 +318,21 @@ cleanup:
     return status;
 }
 
-/* Handles missing values and makes a data set of one view. */
-static kfe_status finish_one(kfe_context *ctx, kfe_i_raw_table *raw, const char *path,
-                             const kfe_i_read_settings *settings, kfe_data **out)
+/* Divides the one table, as the user or the model says; `raw` still knows where its columns stood in the file. */
+static kfe_status divide(kfe_context *ctx, const kfe_i_read_settings *settings, const kfe_i_raw_table *raw,
+                         kfe_data *data)
+{
+    const kfe_i_expected *expected = settings->expected;
+
+    if (expected && expected->division && data->view_count == 1)
+        return kfe_i_data_divide(ctx, data, expected->division, expected->view_count, expected->view_names);
+    if (!settings->view_columns[0])
+        return KFE_OK;
+    return kfe_i_divide_as_listed(ctx, settings->view_columns, raw, data);
+}
+
+kfe_status kfe_i_data_from_raw(kfe_context *ctx, kfe_i_raw_table *raw, const char *path, const char *name,
+                               const kfe_i_read_settings *settings, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     const char *file = kfe_i_shown_path(path);
@@ -314,11 +342,12 @@ static kfe_status finish_one(kfe_context *ctx, kfe_i_raw_table *raw, const char 
         KFE_TRY(attach_label_file(ctx, settings, file, raw));
     KFE_TRY(kfe_i_handle_missing_values(ctx, raw, 1, &file, settings));
     KFE_TRY(kfe_i_data_new(ctx, 1, &data));
-    KFE_TRY(name_view(ctx, NULL, path, &data->views[0]));
+    KFE_TRY(name_view(ctx, name, path, &data->views[0]));
+    data->first_row = raw->first_row;
     move_table(raw, &data->views[0]);
     move_ids(raw, data);
     KFE_TRY(move_target(raw, file, settings, data));
-    log_summary(data, file, settings);
+    KFE_TRY(divide(ctx, settings, raw, data));
     *out = data;
     data = NULL;
 cleanup:
@@ -334,13 +363,15 @@ kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const 
 
     *out = NULL;
     KFE_TRY(read_raw_table(ctx, source, path, settings, &raw));
-    KFE_TRY(finish_one(ctx, &raw, path, settings, out));
+    KFE_TRY(kfe_i_data_from_raw(ctx, &raw, path, NULL, settings, out));
+    log_summary(*out, kfe_i_shown_path(path), settings);
 cleanup:
     kfe_i_raw_table_free(&raw);
     return status;
 }
 
-static kfe_status parse_settings(kfe_context *ctx, const char *options, kfe_i_read_settings *out)
+kfe_status kfe_i_read_settings_parse(kfe_context *ctx, const char *options, const kfe_i_expected *expected,
+                                     kfe_i_read_settings *out)
 {
     kfe_status status = KFE_OK;
 
@@ -353,6 +384,10 @@ static kfe_status parse_settings(kfe_context *ctx, const char *options, kfe_i_re
             "{label=%s} and {label-file} both say where the labels are; give one of them. With {label-file} "
             "every column is data",
             out->label);
+    out->expected = expected;
+    out->label_is_given = strcmp(out->label, "auto") != 0;
+    if (expected && expected->keeps_missing)
+        out->missing = KFE_MISSING_KEEP;
 cleanup:
     return status;
 }
@@ -372,9 +407,9 @@ static kfe_status check_row_counts(kfe_context *ctx, int count, const char *cons
     return KFE_OK;
 }
 
-/* The settings for one file: only the last one may hold the label, and `columns` is about that one. */
-static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe_i_view *view, int index,
-                                       int count)
+/* The number `columns` is about the last file. */
+kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const char *name, int index,
+                                           int count)
 {
     kfe_i_read_settings own = *all;
     int is_last = index + 1 == count;
@@ -387,7 +422,7 @@ static kfe_i_read_settings settings_of(const kfe_i_read_settings *all, const kfe
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
     }
-    if (kfe_i_view_is_listed(all->string_views, view->name))
+    if (kfe_i_view_is_listed(all->string_views, name))
         own.content = KFE_CONTENT_STRINGS;
     return own;
 }
@@ -399,7 +434,7 @@ static kfe_status read_raw_tables(kfe_context *ctx, int count, const char *const
     kfe_status status = KFE_OK;
 
     for (int v = 0; v < count; v++) {
-        kfe_i_read_settings own = settings_of(settings, &views[v], v, count);
+        kfe_i_read_settings own = kfe_i_read_settings_of(settings, views[v].name, v, count);
         KFE_TRY(read_file(ctx, paths[v], &own, &raws[v]));
     }
     KFE_TRY(check_row_counts(ctx, count, paths, raws));
@@ -422,19 +457,6 @@ static kfe_status refuse_repeated_input(kfe_context *ctx, int count, const char 
     return uses > 1 ? kfe_i_fail(ctx, KFE_EINVAL, "standard input can be read only once") : KFE_OK;
 }
 
-/* Divides the one table, as the user or the model says; `raw` still knows where its columns stood in the file. */
-static kfe_status divide(kfe_context *ctx, const kfe_i_read_settings *settings, const kfe_i_raw_table *raw,
-                         kfe_data *data)
-{
-    const kfe_i_expected *expected = settings->expected;
-
-    if (expected && expected->division && data->view_count == 1)
-        return kfe_i_data_divide(ctx, data, expected->division, expected->view_count, expected->view_names);
-    if (!settings->view_columns[0])
-        return KFE_OK;
-    return kfe_i_divide_as_listed(ctx, settings->view_columns, raw, data);
-}
-
 kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const *paths,
                                  const char *const *names, const char *options,
                                  const kfe_i_expected *expected, kfe_data **out)
@@ -445,11 +467,7 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     kfe_data *data = NULL;
 
     *out = NULL;
-    KFE_TRY(parse_settings(ctx, options, &settings));
-    settings.expected = expected;
-    settings.label_is_given = strcmp(settings.label, "auto") != 0;
-    if (expected && expected->keeps_missing)
-        settings.missing = KFE_MISSING_KEEP;
+    KFE_TRY(kfe_i_read_settings_parse(ctx, options, expected, &settings));
     KFE_TRY(refuse_repeated_input(ctx, count, paths, settings.label_file));
     KFE_ALLOC_ZERO(ctx, raws, count);
     KFE_TRY(kfe_i_data_new(ctx, count, &data));

@@ -73,4 +73,15 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
                                  const char *const *names, const char *options,
                                  const kfe_i_expected *expected, kfe_data **out);
 
+/* The same data in parts, which need memory for one part only. Several files, files of labels, missing=drop, views of one
+ * table and .npz files are read whole. */
+typedef struct kfe_i_data_stream kfe_i_data_stream;
+/* What `expected` points at must outlive the stream; strings are copied. */
+kfe_status kfe_i_data_stream_open(kfe_context *ctx, int count, const char *const *paths,
+                                  const char *const *names, const char *options,
+                                  const kfe_i_expected *expected, kfe_i_data_stream **out);
+/* Reads up to `part_rows` rows, the same in all calls, or those that are at hand. *out is NULL at the end. */
+kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, kfe_data **out);
+void kfe_i_data_stream_close(kfe_i_data_stream *stream);
+
 #endif

@@ -24,6 +24,7 @@ typedef struct kfe_i_raw_table {
     char *id_name;           /* the header of that column, or "row" */
     int64_t *groups;         /* of the rows, NULL: none */
     int has_missing;         /* some value of the table or some label is missing */
+    int64_t first_row;       /* rows of the file before those of a part, for messages */
 } kfe_i_raw_table;
 
 typedef struct kfe_i_reader {
@@ -33,6 +34,13 @@ typedef struct kfe_i_reader {
     int (*recognise)(const char *head, int64_t length);
     kfe_status (*read)(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
                        kfe_i_raw_table *out);
+    /* Reading in parts; NULL: the format is read whole. `begin_parts` finds out what the columns are; source and settings
+     * must outlive the state. `next_part` reads up to `part_rows` rows, fewer if more would have to be waited for, and
+     * none at the end. Call `end_parts` also after a failure. */
+    kfe_status (*begin_parts)(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
+                              void **state);
+    kfe_status (*next_part)(void *state, kfe_i_raw_table *out);
+    void (*end_parts)(kfe_context *ctx, void *state);
 } kfe_i_reader;
 
 extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reader, kfe_i_npy_reader,
@@ -57,6 +65,22 @@ int kfe_i_is_missing_text(const char *begin, const char *end);
 
 /* Whether a reader has this extension, as kfe_i_path_extension gives it. */
 int kfe_i_is_known_extension(const char *extension);
+
+/* The settings that the options of a call and a model (`expected`, or NULL) give. */
+kfe_status kfe_i_read_settings_parse(kfe_context *ctx, const char *options, const kfe_i_expected *expected,
+                                     kfe_i_read_settings *out);
+/* The settings for file `index` of `count`, which becomes the view `name`: only the last one may hold the label. */
+kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const char *name, int index,
+                                           int count);
+/* The reader for the content and the name of a source, whose settings it must support. */
+kfe_status kfe_i_choose_reader(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
+                               const kfe_i_reader **out);
+/* Fails if the settings ask for something that this table cannot have. */
+kfe_status kfe_i_check_raw_table(const kfe_i_raw_table *raw, const char *file,
+                                 const kfe_i_read_settings *settings);
+/* Handles missing values and makes a data set of one view, called `name` (NULL: after its file). */
+kfe_status kfe_i_data_from_raw(kfe_context *ctx, kfe_i_raw_table *raw, const char *path, const char *name,
+                               const kfe_i_read_settings *settings, kfe_data **out);
 
 /* Reads from an open source, the format chosen by its content and by `path`. */
 kfe_status kfe_i_data_read_source(kfe_context *ctx, kfe_i_source *source, const char *path,

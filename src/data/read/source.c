@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -257,10 +258,11 @@ static kfe_status inflate_some(kfe_i_source *source, char *buffer, int64_t size,
     *got = 0;
     if (source->ended)
         return KFE_OK;
-    if (source->input_begin == source->input_end)
+    if (source->input_begin == source->input_end && !source->holds_output) {
         KFE_TRY(fill_input(source));
-    if (source->input_begin == source->input_end)
-        return truncated(source);
+        if (source->input_begin == source->input_end)
+            return truncated(source);
+    }
     z->next_in = source->input + source->input_begin;
     z->avail_in = (uInt)(source->input_end - source->input_begin);
     z->next_out = (unsigned char *)buffer;
@@ -269,6 +271,7 @@ static kfe_status inflate_some(kfe_i_source *source, char *buffer, int64_t size,
     code = inflate(z, Z_NO_FLUSH);
     source->input_begin = source->input_end - (int64_t)z->avail_in;
     *got = (int64_t)(offered - z->avail_out);
+    source->holds_output = z->avail_out == 0;
     if (code == Z_STREAM_END)
         status = next_member(source);
     else if (code != Z_OK && code != Z_BUF_ERROR)
@@ -301,20 +304,99 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, int64_t *got)
+/* Whether a read would not wait. */
+static int is_at_hand(const kfe_i_source *source)
+{
+    struct pollfd input = {.fd = source->descriptor, .events = POLLIN};
+
+    if (source->descriptor < 0 || source->input_begin < source->input_end || source->holds_output)
+        return 1;
+    return poll(&input, 1, 0) != 0; /* files are always ready, and the end and errors show at the read */
+}
+
+/* Reads past the head what is at hand; if `wait` is set, at least one byte unless the source ends. */
+static kfe_status read_fresh_at_hand(kfe_i_source *source, char *buffer, int64_t size, int wait, int64_t *got,
+                                     int *ended)
+{
+    kfe_status status = KFE_OK;
+
+    *got = 0;
+    while (*got < size && !*ended && ((wait && *got == 0) || is_at_hand(source))) {
+        int64_t more = 0;
+        if (source->packed)
+            KFE_TRY(inflate_some(source, buffer + *got, size - *got, &more));
+        else
+            KFE_TRY(read_plain(source, buffer + *got, size - *got, &more));
+        *got += more;
+        *ended = source->packed ? source->ended : more == 0;
+    }
+cleanup:
+    return status;
+}
+
+/* Moves up to `size` bytes of the head to the buffer and returns how many. */
+static int64_t take_head(kfe_i_source *source, void *buffer, int64_t size)
 {
     int64_t held = source->head_end - source->head_begin;
-    int64_t fresh = 0;
-    kfe_status status = KFE_OK;
 
     held = held < size ? held : size;
     if (held > 0)
         memcpy(buffer, source->head + source->head_begin, (size_t)held);
     source->head_begin += held;
+    return held;
+}
+
+kfe_status kfe_i_source_read_at_hand(kfe_i_source *source, void *buffer, int64_t size, int wait, int64_t *got,
+                                     int *ended)
+{
+    int64_t held = take_head(source, buffer, size);
+    int64_t fresh = 0;
+    kfe_status status = KFE_OK;
+
+    *ended = 0;
+    if (held < size)
+        status =
+            read_fresh_at_hand(source, (char *)buffer + held, size - held, wait && held == 0, &fresh, ended);
+    *got = held + fresh;
+    source->unpacked -= *got;
+    return status;
+}
+
+kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, int64_t *got)
+{
+    int64_t held = take_head(source, buffer, size);
+    int64_t fresh = 0;
+    kfe_status status = KFE_OK;
+
     if (held < size)
         status = read_fresh(source, (char *)buffer + held, size - held, &fresh);
     *got = held + fresh;
     source->unpacked -= *got;
+    return status;
+}
+
+/* Whether the bytes hold the end of a line that is not blank. */
+static int holds_line(const char *bytes, int64_t count)
+{
+    int64_t i = 0;
+
+    while (i < count && (bytes[i] == '\n' || bytes[i] == '\r' || bytes[i] == ' ' || bytes[i] == '\t'))
+        i++;
+    return i < count && memchr(bytes + i, '\n', (size_t)(count - i)) != NULL;
+}
+
+static kfe_status read_first_line(kfe_i_source *source)
+{
+    kfe_status status = KFE_OK;
+    int ended = 0;
+
+    while (!ended && source->head_end < HEAD_SIZE && !holds_line(source->head, source->head_end)) {
+        int64_t more = 0;
+        KFE_TRY(read_fresh_at_hand(source, source->head + source->head_end, HEAD_SIZE - source->head_end, 1,
+                                   &more, &ended));
+        source->head_end += more;
+    }
+cleanup:
     return status;
 }
 
@@ -324,7 +406,8 @@ kfe_status kfe_i_source_peek(kfe_i_source *source, const char **bytes, int64_t *
 
     if (!source->head) {
         KFE_ALLOC(source->ctx, source->head, HEAD_SIZE);
-        KFE_TRY(read_fresh(source, source->head, HEAD_SIZE, &source->head_end));
+        KFE_TRY(source->in_parts ? read_first_line(source)
+                                 : read_fresh(source, source->head, HEAD_SIZE, &source->head_end));
     }
     *bytes = source->head + source->head_begin;
     *count = source->head_end - source->head_begin;

@@ -20,6 +20,8 @@ typedef struct kfe_i_source {
     int64_t unpacked; /* of a deflate stream: bytes that are still to come, as its opener said */
     int inside;       /* a stream has begun and has not ended */
     int ended;        /* nothing more to come from `inflater` */
+    int holds_output; /* `inflater` filled its last buffer and may hold more */
+    int in_parts;     /* peeking waits for the first line only, not for 64 kB */
     z_stream inflater;
     unsigned char *input; /* raw bytes: what inflate reads from, and what was looked at ahead */
     int64_t input_begin, input_end;
@@ -39,7 +41,12 @@ void kfe_i_source_close(kfe_i_source *source);
 
 /* Reads up to `size` bytes; fewer only at the end. */
 kfe_status kfe_i_source_read(kfe_i_source *source, void *buffer, int64_t size, int64_t *got);
-/* The first bytes, up to 64 kB, without taking them. */
+/* Reads up to `size` bytes that are at hand, without waiting for more. If `wait` is set, waits for the first one.
+ * *ended is set at the end of the source. */
+kfe_status kfe_i_source_read_at_hand(kfe_i_source *source, void *buffer, int64_t size, int wait, int64_t *got,
+                                     int *ended);
+/* The first bytes, up to 64 kB, without taking them. A source that is read in parts waits only until these hold a
+ * line that is not blank. */
 kfe_status kfe_i_source_peek(kfe_i_source *source, const char **bytes, int64_t *count);
 /* Everything that is left, in memory for kfe_i_free. */
 kfe_status kfe_i_source_read_all(kfe_i_source *source, char **bytes, int64_t *count);

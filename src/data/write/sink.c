@@ -128,6 +128,16 @@ kfe_status kfe_i_sink_flush(kfe_i_sink *sink)
     return write_pending(sink, Z_NO_FLUSH);
 }
 
+kfe_status kfe_i_sink_deliver(kfe_i_sink *sink)
+{
+    kfe_status status;
+
+    if (sink->file.place.path) /* nobody sees it before it is complete */
+        return sink->pending.status;
+    status = write_pending(sink, Z_SYNC_FLUSH);
+    return status == KFE_OK ? kfe_i_outfile_flush(&sink->file) : status;
+}
+
 kfe_status kfe_i_sink_commit(kfe_i_sink *sink)
 {
     kfe_status status = write_pending(sink, Z_FINISH);

@@ -31,6 +31,8 @@ void kfe_i_sink_begin_crc(kfe_i_sink *sink);
 uint32_t kfe_i_sink_crc(kfe_i_sink *sink);
 /* Writes the pending bytes if there are many; call it at the end of a row. */
 kfe_status kfe_i_sink_flush(kfe_i_sink *sink);
+/* Hands all rows to whoever reads the file, if it is written in place (a pipe, standard output). */
+kfe_status kfe_i_sink_deliver(kfe_i_sink *sink);
 kfe_status kfe_i_sink_commit(kfe_i_sink *sink);
 void kfe_i_sink_abandon(kfe_i_sink *sink);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing data sets and matrices: chooses the writer by the extension. The public calls are here. */
+/* Writes data sets and matrices, whole or in parts: chooses the writer by the extension. The public calls are here. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,39 +96,121 @@ void kfe_i_put_target_value(const kfe_i_written *what, kfe_i_sink *sink, double 
 
     kfe_i_format_number(value, text);
     kfe_i_sink_puts(sink, text);
-    if (what->whole_target && !strpbrk(text, ".en"))
+    if (what->mark_whole && !strpbrk(text, ".en"))
         kfe_i_sink_puts(sink, ".0");
 }
 
-kfe_status kfe_i_write(kfe_i_written *what)
+/* ---- an output that takes rows ---- */
+
+struct kfe_output {
+    kfe_context *ctx;
+    char *path;
+    const kfe_i_writer *writer;
+    int packed;
+    kfe_i_sink sink; /* opened with the first rows */
+    int begun;
+};
+
+static kfe_status check_written(const kfe_output *output, const kfe_i_written *what)
+{
+    const kfe_i_writer *writer = output->writer;
+
+    if (output->begun && !writer->in_parts)
+        return kfe_i_fail(what->ctx, KFE_EUNSUPPORTED,
+                          "%s: this format is written at once; write parts as .csv, .tsv or .svm",
+                          what->path);
+    if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)
+        return kfe_i_fail(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only",
+                          what->path);
+    if (what->ids && !output->begun && (writer == &kfe_i_npy_writer || writer == &kfe_i_libsvm_writer))
+        kfe_i_log(what->ctx, KFE_LOG_WARNING,
+                  "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",
+                  what->path, what->id_name);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_writer *writer = NULL;
-    kfe_i_sink sink = {.ctx = NULL};
-    int packed = 0;
+    const kfe_i_writer *writer = output->writer;
 
-    what->whole_target = is_whole_target(what->target);
+    what->path = output->path;
+    what->mark_whole |= is_whole_target(what->target);
     snprintf(what->stage, sizeof what->stage, "writing %s", what->path);
-    KFE_TRY(choose_writer(what->ctx, what->path, &writer, &packed));
-    if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)
-        KFE_FAIL(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only", what->path);
+    KFE_TRY(check_written(output, what));
     if (what->table.kind == KFE_TABLE_CSR && writer != &kfe_i_libsvm_writer && writer != &kfe_i_npz_writer) {
         KFE_TRY(kfe_i_check_memory(what->ctx, 8.0 * (double)what->table.cols, "one dense row",
                                    "write .svm or .npz, which keep sparse data sparse"));
         KFE_ALLOC(what->ctx, what->row, what->table.cols);
     }
-    if (what->ids && (writer == &kfe_i_npy_writer || writer == &kfe_i_libsvm_writer))
-        kfe_i_log(what->ctx, KFE_LOG_WARNING,
-                  "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",
-                  what->path, what->id_name);
-    KFE_TRY(kfe_i_sink_open(what->ctx, what->path, packed, &sink));
-    KFE_TRY(writer->write(what, &sink));
-    KFE_TRY(kfe_i_sink_commit(&sink));
+    what->continued = output->begun;
+    if (!output->begun)
+        KFE_TRY(kfe_i_sink_open(output->ctx, output->path, output->packed, &output->sink));
+    output->begun = 1;
+    KFE_TRY(writer->write(what, &output->sink));
+    if (writer->in_parts)
+        KFE_TRY(kfe_i_sink_deliver(&output->sink));
 cleanup:
-    kfe_i_sink_abandon(&sink);
     kfe_i_free(what->ctx, what->row);
+    what->row = NULL;
     return status;
 }
+
+kfe_status kfe_output_open(kfe_context *ctx, const char *path, kfe_output **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_output *output = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, output, 1);
+    output->ctx = ctx;
+    KFE_STRDUP(ctx, output->path, path);
+    KFE_TRY(choose_writer(ctx, path, &output->writer, &output->packed));
+    *out = output;
+    output = NULL;
+cleanup:
+    kfe_output_free(output);
+    return status;
+}
+
+kfe_context *kfe_i_output_context(const kfe_output *output)
+{
+    return output->ctx;
+}
+
+int kfe_output_takes_parts(const kfe_output *output)
+{
+    return output->writer->in_parts;
+}
+
+kfe_status kfe_output_commit(kfe_output *output)
+{
+    return output->begun ? kfe_i_sink_commit(&output->sink) : KFE_OK;
+}
+
+void kfe_output_free(kfe_output *output)
+{
+    if (!output)
+        return;
+    kfe_i_sink_abandon(&output->sink);
+    kfe_i_free(output->ctx, output->path);
+    kfe_i_free(output->ctx, output);
+}
+
+kfe_status kfe_i_write(kfe_i_written *what)
+{
+    kfe_status status = KFE_OK;
+    kfe_output *output = NULL;
+
+    KFE_TRY(kfe_output_open(what->ctx, what->path, &output));
+    KFE_TRY(kfe_i_output_put(output, what));
+    KFE_TRY(kfe_output_commit(output));
+cleanup:
+    kfe_output_free(output);
+    return status;
+}
+
+/* ---- data sets and matrices ---- */
 
 void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data)
 {
@@ -182,16 +264,30 @@ static int begins_with_labels(const char *path)
     return extension[0] && kfe_i_word_index(kfe_i_libsvm_writer.extensions, extension) >= 0;
 }
 
+kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data)
+{
+    kfe_i_written what = begin_matrix(output->ctx, features, output->path);
+
+    if (features->rows != kfe_data_rows(data))
+        return kfe_i_fail(output->ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
+                          (long long)features->rows, (long long)kfe_data_rows(data));
+    kfe_i_written_set_ids(&what, data);
+    if (begins_with_labels(output->path) && data->target.task != KFE_TASK_NONE)
+        what.target = &data->target;
+    what.mark_whole = data->target.task == KFE_TASK_REAL; /* whatever the values of the other rows */
+    return kfe_i_output_put(output, &what);
+}
+
 kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features, const kfe_data *data,
                               const char *path)
 {
-    kfe_i_written what = begin_matrix(ctx, features, path);
+    kfe_status status = KFE_OK;
+    kfe_output *output = NULL;
 
-    if (features->rows != kfe_data_rows(data))
-        return kfe_i_fail(ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
-                          (long long)features->rows, (long long)kfe_data_rows(data));
-    kfe_i_written_set_ids(&what, data);
-    if (begins_with_labels(path) && data->target.task != KFE_TASK_NONE)
-        what.target = &data->target;
-    return kfe_i_write(&what);
+    KFE_TRY(kfe_output_open(ctx, path, &output));
+    KFE_TRY(kfe_output_features(output, features, data));
+    KFE_TRY(kfe_output_commit(output));
+cleanup:
+    kfe_output_free(output);
+    return status;
 }

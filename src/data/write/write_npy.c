@@ -114,7 +114,7 @@ cleanup:
     return status;
 }
 
-const kfe_i_writer kfe_i_npy_writer = {"npy", write_npy, 1};
+const kfe_i_writer kfe_i_npy_writer = {"npy", write_npy, .packable = 1};
 
 /* ---- archives ---- */
 
@@ -397,4 +397,4 @@ cleanup:
     return status;
 }
 
-const kfe_i_writer kfe_i_npz_writer = {"npz", write_npz, 0};
+const kfe_i_writer kfe_i_npz_writer = {"npz", write_npz, .packable = 0};

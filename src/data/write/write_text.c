@@ -157,7 +157,7 @@ static kfe_status write_delimited(const kfe_i_written *what, kfe_i_sink *sink, c
 {
     kfe_status status = KFE_OK;
 
-    if (what->column_names || what->name_prefix || what->table.kind == KFE_TABLE_TEXT)
+    if (!what->continued && (what->column_names || what->name_prefix || what->table.kind == KFE_TABLE_TEXT))
         put_header(what, sink, delimiter);
     for (int64_t i = 0; i < what->table.rows; i++) {
         put_row(what, sink, i, delimiter);
@@ -177,8 +177,8 @@ static kfe_status write_tsv(const kfe_i_written *what, kfe_i_sink *sink)
     return write_delimited(what, sink, '\t');
 }
 
-const kfe_i_writer kfe_i_csv_writer = {"csv", write_csv, 1};
-const kfe_i_writer kfe_i_tsv_writer = {"tsv|tab", write_tsv, 1};
+const kfe_i_writer kfe_i_csv_writer = {"csv", write_csv, .packable = 1, .in_parts = 1};
+const kfe_i_writer kfe_i_tsv_writer = {"tsv|tab", write_tsv, .packable = 1, .in_parts = 1};
 
 /* ---- LIBSVM ---- */
 
@@ -257,4 +257,4 @@ cleanup:
     return status;
 }
 
-const kfe_i_writer kfe_i_libsvm_writer = {"svm|libsvm|svmlight", write_libsvm, 1};
+const kfe_i_writer kfe_i_libsvm_writer = {"svm|libsvm|svmlight", write_libsvm, .packable = 1, .in_parts = 1};

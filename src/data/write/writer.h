@@ -17,16 +17,18 @@ typedef struct kfe_i_written {
     const char *id_name;
     const kfe_i_target *target;
     const char *target_name; /* or NULL */
-    int whole_target; /* real values that are all whole: text has them as 1.0, to be read back as real ones */
-    int target_first; /* rows begin with the target, where the format leaves a choice */
-    char stage[256];  /* "writing PATH" */
-    double *row;      /* one dense row */
+    int mark_whole;          /* text has whole real targets as 1.0, to be read back as real ones */
+    int continued;           /* rows were written before these: there is no header */
+    int target_first;        /* rows begin with the target, where the format leaves a choice */
+    char stage[256];         /* "writing PATH" */
+    double *row;             /* one dense row */
 } kfe_i_written;
 
 typedef struct kfe_i_writer {
     const char *extensions;
     kfe_status (*write)(const kfe_i_written *what, kfe_i_sink *sink);
     int packable; /* may be gzipped */
+    int in_parts; /* rows may be written in several calls */
 } kfe_i_writer;
 
 extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_writer, kfe_i_npy_writer,
@@ -35,6 +37,10 @@ extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_write
 /* Writes in the format that the extension of the path names ("-": CSV on standard output). The file appears whole or
  * not at all. A table without columns is left out of formats that store the target separately. */
 kfe_status kfe_i_write(kfe_i_written *what);
+/* The same into an output that takes more; its path is that of `what`. */
+kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what);
+
+kfe_context *kfe_i_output_context(const kfe_output *output);
 
 /* Has the names of the rows of `data` (NULL: none) written, if it has some. */
 void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data);

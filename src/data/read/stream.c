@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data in parts: kfe_i_data_stream, with which model/stream.c answers inputs of any length in bounded memory. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/read/reader.h"
+#include "data/views.h"
+
+struct kfe_i_data_stream {
+    kfe_context *ctx;
+    char *path, *name; /* name NULL: after the file */
+    kfe_i_read_settings settings;
+    kfe_i_source source;
+    const kfe_i_reader *reader;
+    void *parts; /* the state of the reader; NULL: it has not begun */
+    int64_t rows;
+    kfe_data *whole; /* what cannot be read in parts, until it is taken */
+    int ended;
+};
+
+static int must_read_whole(int count, const kfe_i_read_settings *settings)
+{
+    /* with missing=drop, whether outputs number their rows is known only after the last one */
+    return count != 1 || settings->label_file[0] || settings->missing == KFE_MISSING_DROP ||
+           settings->view_columns[0];
+}
+
+static kfe_status open_parts(kfe_i_data_stream *stream, const char *path, const char *name)
+{
+    kfe_status status = KFE_OK;
+    char view[KFE_VIEW_NAME_SIZE];
+
+    KFE_STRDUP(stream->ctx, stream->path, path);
+    if (name)
+        KFE_STRDUP(stream->ctx, stream->name, name);
+    kfe_view_name(path, view, sizeof view);
+    stream->settings = kfe_i_read_settings_of(&stream->settings, name ? name : view, 0, 1);
+    KFE_TRY(kfe_i_source_open(stream->ctx, path, &stream->source));
+    stream->source.in_parts = 1;
+    KFE_TRY(kfe_i_choose_reader(&stream->source, path, &stream->settings, &stream->reader));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_data_stream_open(kfe_context *ctx, int count, const char *const *paths,
+                                  const char *const *names, const char *options,
+                                  const kfe_i_expected *expected, kfe_i_data_stream **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_data_stream *stream = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, stream, 1);
+    stream->ctx = ctx;
+    stream->source.descriptor = -1;
+    KFE_TRY(kfe_i_read_settings_parse(ctx, options, expected, &stream->settings));
+    if (must_read_whole(count, &stream->settings))
+        KFE_TRY(kfe_i_data_read_files(ctx, count, paths, names, options, expected, &stream->whole));
+    else
+        KFE_TRY(open_parts(stream, paths[0], names ? names[0] : NULL));
+    *out = stream;
+    stream = NULL;
+cleanup:
+    kfe_i_data_stream_close(stream);
+    return status;
+}
+
+static kfe_status read_raw_part(kfe_i_data_stream *stream, int64_t part_rows, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_reader *reader = stream->reader;
+
+    if (!reader->begin_parts) {
+        stream->ended = 1;
+        return reader->read(stream->ctx, &stream->source, &stream->settings, out);
+    }
+    if (!stream->parts)
+        KFE_TRY(reader->begin_parts(&stream->source, &stream->settings, part_rows, &stream->parts));
+    KFE_TRY(reader->next_part(stream->parts, out));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = stream->ctx;
+    kfe_i_raw_table raw;
+
+    *out = stream->whole;
+    stream->whole = NULL;
+    if (*out || !stream->reader || stream->ended)
+        return KFE_OK;
+    kfe_i_raw_table_init(&raw, ctx);
+    raw.first_row = stream->rows;
+    KFE_TRY(read_raw_part(stream, part_rows, &raw));
+    stream->ended |= raw.table.rows == 0;
+    if (raw.table.rows == 0 && stream->rows > 0) {
+        kfe_i_log(ctx, KFE_LOG_INFO, "%s: %lld rows", stream->source.name, (long long)stream->rows);
+        goto cleanup;
+    }
+    KFE_TRY(kfe_i_check_raw_table(&raw, stream->source.name, &stream->settings));
+    stream->rows += raw.table.rows;
+    KFE_TRY(kfe_i_data_from_raw(ctx, &raw, stream->path, stream->name, &stream->settings, out));
+cleanup:
+    kfe_i_raw_table_free(&raw);
+    return status;
+}
+
+void kfe_i_data_stream_close(kfe_i_data_stream *stream)
+{
+    kfe_context *ctx = stream ? stream->ctx : NULL;
+
+    if (!stream)
+        return;
+    if (stream->parts)
+        stream->reader->end_parts(ctx, stream->parts);
+    kfe_i_source_close(&stream->source);
+    kfe_data_free(stream->whole);
+    kfe_i_free(ctx, stream->path);
+    kfe_i_free(ctx, stream->name);
+    kfe_i_free(ctx, stream);
+}
