@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates of SVM solutions, and SMO on some of the examples, for the learner svm.
+ * Certificates of SVM solutions, for the learner svm, and the failure that its solvers share.
  *
  * Let f_i be the value of example i without the offset. Coefficient b_i may move within a box. Moving b_i up by t and b_j
  * down by t changes the dual objective by −t(v_i − v_j), v_i = y_i − f_i. So a solution is optimal if no v of an example
@@ -18,8 +18,13 @@
 
 #include <math.h>
 
-#include "core/memory.h"
-#include "learn/smo/smo.h"
+kfe_status kfe_i_svm_overflow(kfe_context *ctx)
+{
+    return kfe_i_fail(ctx, KFE_EINPUT,
+                      "svm: the kernel values are too large for single precision, in which the solvers keep "
+                      "them; use {scale}, "
+                      "a smaller gamma, or {learner-kernel=rbf}");
+}
 
 typedef struct conditions {
     double highest_rising, lowest_falling;
@@ -82,77 +87,4 @@ kfe_i_svm_certificate kfe_i_svm_certify_real(const kfe_i_svm_targets *targets, d
         gain += target * b - targets->epsilon * fabs(b);
     }
     return (kfe_i_svm_certificate){violation_of(&all), square / 2 + loss, square + loss - gain};
-}
-
-/* ---- SMO on some of the rows ---- */
-
-enum { CHUNK_COLUMNS = 64 };
-
-/* matrix (count × count) = the entries of G between the rows listed. */
-static kfe_status gather_entries(kfe_context *ctx, const kfe_i_gram *gram, const int64_t *rows, int64_t count,
-                                 double *matrix)
-{
-    kfe_status status = KFE_OK;
-    double *columns = NULL;
-
-    KFE_ALLOC(ctx, columns, gram->size * CHUNK_COLUMNS);
-    for (int64_t first = 0; first < count; first += CHUNK_COLUMNS) {
-        int64_t width = count - first < CHUNK_COLUMNS ? count - first : CHUNK_COLUMNS;
-        KFE_TRY(kfe_i_gram_columns(gram, rows + first, width, columns));
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t j = 0; j < width; j++)
-                matrix[i * count + first + j] = columns[rows[i] * width + j];
-    }
-cleanup:
-    kfe_i_free(ctx, columns);
-    return status;
-}
-
-/* Opens the operator of the examples in the problem. `matrix` holds its entries; the caller frees it after the operator. */
-static kfe_status open_part(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_binary *binary,
-                            double **matrix, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    int64_t m = binary->count;
-
-    KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)m * (double)m, "the kernel matrix of two classes",
-                               "use {multiclass=ovr} or {svm-solver=libsvm}, or raise {memory}"));
-    KFE_ALLOC(ctx, *matrix, m * m);
-    KFE_TRY(gather_entries(ctx, gram, binary->rows, m, *matrix));
-    kfe_i_table table = {.kind = KFE_TABLE_DENSE, .rows = m, .cols = m, .stride = m, .values = *matrix};
-    KFE_TRY(kfe_i_gram_precomputed(ctx, &table, out));
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_svm_solve_smo(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_binary *binary, double c,
-                               double stop, double *coefficients, double *offset)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_smo_problem problem = {.gram = gram, .sign = binary->sign};
-    kfe_i_smo_options options = {.tolerance = stop, .shrinking = 1, .quiet = 1};
-    kfe_i_smo_result result = {0};
-    double *matrix = NULL;
-    double *upper = NULL;
-    kfe_i_gram *part = NULL;
-
-    if (binary->count < gram->size) {
-        KFE_TRY(open_part(ctx, gram, binary, &matrix, &part));
-        problem.gram = part;
-    }
-    KFE_ALLOC(ctx, upper, binary->count);
-    problem.upper = upper;
-    for (int64_t i = 0; i < binary->count; i++) {
-        upper[i] = c * (binary->sign[i] > 0 ? binary->positive_weight : binary->negative_weight);
-        coefficients[i] = 0;
-    }
-    KFE_TRY(kfe_i_smo_solve(ctx, &problem, &options, coefficients, &result));
-    for (int64_t i = 0; i < binary->count; i++)
-        coefficients[i] *= binary->sign[i];
-    *offset = result.offset;
-cleanup:
-    kfe_i_gram_free(part);
-    kfe_i_free(ctx, matrix);
-    kfe_i_free(ctx, upper);
-    return status;
 }

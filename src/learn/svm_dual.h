@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates of an SVM's solution, computed apart from the solver that found it, and our own solver for one problem of
- * two classes. The learner svm uses both.
+ * Compute certificates of an SVM's solution, apart from the solver that found it. The learner svm does.
  */
 #ifndef KFE_LEARN_SVM_DUAL_H
 #define KFE_LEARN_SVM_DUAL_H
 
-#include "gram/gram.h"
 #include "learn/multiclass.h"
 
 /* The solution of one problem. The arrays are columns: element i, the row of the data, is at i·stride. */
@@ -36,9 +34,7 @@ kfe_i_svm_certificate kfe_i_svm_certify_classes(const kfe_i_binary *binary, doub
 kfe_i_svm_certificate kfe_i_svm_certify_real(const kfe_i_svm_targets *targets, double c,
                                              const kfe_i_svm_column *column);
 
-/* Solves one problem of two classes by our SMO, on the operator of all examples. coefficients[count] are those of the
- * examples in the problem, and decision(x) = Σ coefficient·κ − offset. */
-kfe_status kfe_i_svm_solve_smo(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_binary *binary, double c,
-                               double stop, double *coefficients, double *offset);
+/* Fails because kernel values exceed single precision. */
+kfe_status kfe_i_svm_overflow(kfe_context *ctx);
 
 #endif

@@ -16,7 +16,7 @@ KFE = os.environ.get("KFE", "kfe")
 PRELOAD = os.environ["FAILING_MALLOC"]
 MOST_RUNS = 24  # per library: all calls, or this many of them
 
-SVM = ["-m", "pca", "--dim", "3", "--learner", "svm"]
+SVM = ["-m", "pca", "--dim", "3", "--learner", "svm", "--svm-solver", "libsvm"]
 LINEAR_SVM = ["-m", "pca", "--dim", "3", "--learner", "linear-svm"]
 SILP = ["-m", "mkl", "-k", "rbf:gamma=0.1", "-k", "linear", "--solver", "silp"]
 SDP = ["-m", "hsic-mkl", "-k", "rbf:gamma=0.1", "-k", "linear", "--solver", "sdp"]
@@ -106,8 +106,8 @@ def libsvm_bytes(rows, megabytes):
 @pytest.mark.parametrize("task", [[], ["--task", "regress", "--label", "1"]], ids=["classes", "real"])
 @pytest.mark.parametrize("cache", [1, 10, 200])
 def test_libsvm_takes_no_more_than_was_checked(folder, task, cache):
-    arguments = ["-m", "none", "--learner", "svm", "--learner-kernel", "rbf:gamma=0.05", "--svm-cache", str(cache),
-                 "--multiclass", "ovr", *task, "some.csv"]
+    arguments = ["-m", "none", "--learner", "svm", "--svm-solver", "libsvm", "--learner-kernel", "rbf:gamma=0.05",
+                 "--svm-cache", str(cache), "--multiclass", "ovr", *task, "some.csv"]
     status, messages, _, (calls, peak) = fit(folder, arguments, "libsvm,libstdc++")
     assert status == 0 and calls > 0, messages
     assert 50_000 < peak < libsvm_bytes(300, cache), f"{peak} bytes"
@@ -158,5 +158,5 @@ def test_end_of_the_address_space_gives_a_message(folder, least):
     """LIBSVM would need up to 31 MB and crash without them."""
     for extra in 4, 12, 20:
         status, messages = run_within(folder, least + extra, "fit", "-q", "-m", "none", "many.csv", "--learner", "svm",
-                                      "--learner-kernel", "rbf:gamma=0.5", "--multiclass", "ovr", "-o", "limited.kfe")
+                                      "--svm-solver", "libsvm", "--learner-kernel", "rbf:gamma=0.5", "--multiclass", "ovr", "-o", "limited.kfe")
         assert status == 1 and "kfe: out of memory" in messages, f"{extra} MB more: status {status}: {messages}"

@@ -82,7 +82,9 @@ static void check_against_libsvm(kfe_context *ctx, const learn_clouds *p, const 
     for (int i = 0; i < ROWS; i++)
         y[i] = p->class_of[i];
     direct d = train_direct(p->x, y, one->parameter);
-    kfe_i_predictor predictor = learn_fit(ctx, "svm", one->text, &p->table, &p->target);
+    char params[128];
+    snprintf(params, sizeof params, "%s,svm-solver=libsvm", one->text);
+    kfe_i_predictor predictor = learn_fit(ctx, "svm", params, &p->table, &p->target);
     double *got = learn_outputs(ctx, &predictor, &p->table);
     assert_int_equal(predictor.decision, KFE_DECIDE_PAIRS);
     assert_int_equal(predictor.support_vectors, d.model->l);
@@ -120,7 +122,7 @@ static void test_regression_equals_libsvm(void **state)
     assert_ok(ctx, kfe_i_target_from_values(ctx, ROWS, 2, y, &target));
     for (int k = 0; k < 3; k++) { /* without the sigmoid, whose gap cannot reach zero */
         char params[128];
-        snprintf(params, sizeof params, "%s,epsilon=0.3", kernels[k].text);
+        snprintf(params, sizeof params, "%s,epsilon=0.3,svm-solver=libsvm", kernels[k].text);
         support_catch_log(ctx);
         double *got = learn_fit_outputs(ctx, "svm", params, &p.table, &target, &p.table);
         assert_string_equal(support_log(), ""); /* the gap was within bounds, so nothing was logged */
@@ -324,6 +326,7 @@ static void test_gram_equals_features(void **state)
     check_gram(ctx, &p.target, p.x, "libsvm");
     check_gram(ctx, &p.target, p.x, "smo");
     check_gram(ctx, &real, p.x, "libsvm");
+    check_gram(ctx, &real, p.x, "smo");
     kfe_i_target_free(&real);
     learn_clouds_free(&p);
     free(y);
@@ -402,8 +405,6 @@ static void test_bad_options_are_refused(void **state)
     assert_fails(ctx, KFE_EINVAL, "rbf",
                  learn_try(ctx, "svm", "learner-kernel=rfb", &p.table, &p.target, &m));
     assert_fails(ctx, KFE_EINVAL, "for classes",
-                 learn_try(ctx, "svm", "svm-solver=smo", &p.table, &real, &m));
-    assert_fails(ctx, KFE_EINVAL, "for classes",
                  learn_try(ctx, "svm", "class-weights=balanced", &p.table, &real, &m));
     assert_fails(ctx, KFE_EINVAL, "no class 'x'",
                  learn_try(ctx, "svm", "class-weights=x:1", &p.table, &p.target, &m));
@@ -416,7 +417,8 @@ static void test_bad_options_are_refused(void **state)
     assert_null(m.weights);
     assert_ok(ctx, kfe_i_gram_precomputed(ctx, &matrix, &gram));
     assert_ok(ctx, kfe_context_set_memory(ctx, 100000));
-    assert_fails(ctx, KFE_ELIMIT, "LIBSVM", learn_try_gram(ctx, "svm", NULL, gram, &p.target, &m));
+    assert_fails(ctx, KFE_ELIMIT, "LIBSVM",
+                 learn_try_gram(ctx, "svm", "svm-solver=libsvm", gram, &p.target, &m));
     kfe_i_gram_free(gram);
     kfe_i_target_free(&real);
     free(k);

@@ -169,10 +169,12 @@ static void test_a_violation_is_reported(void **state)
     kfe_i_predictor predictor;
 
     support_catch_log(ctx);
-    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,stop=1e-13", &p.table, &p.target);
+    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,stop=1e-13,svm-solver=libsvm",
+                          &p.table, &p.target);
     assert_non_null(strstr(support_log(), "a violation of"));
     kfe_i_predictor_free(&predictor);
-    predictor = learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100", &p.table, &p.target);
+    predictor =
+        learn_fit(ctx, "svm", "learner-kernel=rbf:gamma=1,C=100,svm-solver=libsvm", &p.table, &p.target);
     assert_string_equal(support_log(), "");
     kfe_i_predictor_free(&predictor);
     learn_clouds_free(&p);

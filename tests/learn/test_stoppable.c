@@ -20,8 +20,9 @@ static int is_at_end(void *user)
 /* Fits on labels that cannot be learned, stopping at question `most`; returns how many questions there were. */
 static int64_t fit(kfe_context *ctx, const char *learner, int64_t most, kfe_status expected)
 {
-    const char *params =
-        strcmp(learner, "svm") == 0 ? "C=100,learner-kernel=rbf:gamma=1,svm-cache=1" : "C=1000,stop=1e-9";
+    const char *params = strcmp(learner, "svm") == 0
+                             ? "C=100,learner-kernel=rbf:gamma=1,svm-cache=1,svm-solver=libsvm"
+                             : "C=1000,stop=1e-9";
     double *x = support_random(3, (int64_t)ROWS * COLS), *noise = support_random(4, ROWS);
     int classes[ROWS];
     patience p = {.most = most};

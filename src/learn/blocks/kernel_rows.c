@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a kernel matrix in single precision, for the SVM solver in blocks.c. A tiled operator writes its tiles into the
+ * rows directly; the columns of any other form are transposed, some at a time.
+ */
+#include "learn/blocks/kernel_rows.h"
+
+#include "core/invariant.h"
+#include "core/memory.h"
+#include "kernel/tile/panels.h"
+#include "kernel/tile/tile.h"
+
+enum { ABSENT = -1 };
+/* Rows of a tiled operator, and columns of another one, that are evaluated at once: these need memory of their own. */
+enum { CHUNK_ROWS = 1024, CHUNK_COLUMNS = 64 };
+/* Fewer kernel values than this are evaluated on one thread. */
+enum { SMALL_PRODUCT = 1 << 17 };
+
+struct kfe_i_kernel_rows {
+    const kfe_i_gram *gram;
+    const int64_t *position;
+    int64_t slots;
+    float *values;    /* slots × n */
+    int64_t *slot_of; /* per example: its slot, or ABSENT */
+    int64_t *holds;   /* per slot: its example, or ABSENT */
+    int64_t *wanted;  /* per slot: the last call of fetch that wanted its row */
+    int64_t *missing; /* slots: examples to evaluate */
+    int64_t oldest, calls, evaluated;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position, int64_t slots,
+                                 kfe_i_kernel_rows **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = gram->ctx;
+    kfe_i_kernel_rows *rows = NULL;
+
+    assert(slots > 0);
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, rows, 1);
+    rows->gram = gram;
+    rows->position = position;
+    rows->slots = least(slots, gram->size);
+    KFE_ALLOC(ctx, rows->values, rows->slots * gram->size);
+    KFE_ALLOC(ctx, rows->slot_of, gram->size);
+    KFE_ALLOC(ctx, rows->holds, rows->slots);
+    KFE_ALLOC_ZERO(ctx, rows->wanted, rows->slots);
+    KFE_ALLOC(ctx, rows->missing, rows->slots);
+    for (int64_t i = 0; i < gram->size; i++)
+        rows->slot_of[i] = ABSENT;
+    for (int64_t s = 0; s < rows->slots; s++)
+        rows->holds[s] = ABSENT;
+    *out = rows;
+    rows = NULL;
+cleanup:
+    kfe_i_kernel_rows_free(rows);
+    return status;
+}
+
+void kfe_i_kernel_rows_free(kfe_i_kernel_rows *rows)
+{
+    if (!rows)
+        return;
+    kfe_context *ctx = rows->gram->ctx;
+    kfe_i_free(ctx, rows->values);
+    kfe_i_free(ctx, rows->slot_of);
+    kfe_i_free(ctx, rows->holds);
+    kfe_i_free(ctx, rows->wanted);
+    kfe_i_free(ctx, rows->missing);
+    kfe_i_free(ctx, rows);
+}
+
+/* ---- evaluation ---- */
+
+typedef struct rows_job {
+    const kfe_i_kernel_rows *rows;
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *points, *chosen; /* all of them, and those of the missing rows */
+    const int64_t *missing;              /* the examples of these rows */
+    double *work;                        /* per thread: a tile and its scratch */
+    int64_t own;
+} rows_job;
+
+/* Writes `count` values of examples from `first` on into a row. */
+static void place_values(const kfe_i_kernel_rows *rows, const double *values, int64_t first, int64_t count,
+                         float *row)
+{
+    if (!rows->position) {
+        for (int64_t j = 0; j < count; j++)
+            row[first + j] = (float)values[j];
+        return;
+    }
+    for (int64_t j = 0; j < count; j++)
+        row[rows->position[first + j]] = (float)values[j];
+}
+
+/* All missing rows against one panel of examples. */
+static void evaluate_panel(const void *user, int64_t first, int thread)
+{
+    const rows_job *job = user;
+    const kfe_i_kernel_rows *rows = job->rows;
+    int64_t n = rows->gram->size;
+    int64_t missing = job->chosen->table.rows;
+    double *tile = job->work + job->own * thread;
+    kfe_i_range panel = {job->points, first, least(KFE_TILE_SIDE, n - first)};
+
+    for (int64_t m = 0; m < missing; m += KFE_TILE_SIDE) {
+        kfe_i_range some = {job->chosen, m, least(KFE_TILE_SIDE, missing - m)};
+        kfe_i_tile_eval(job->kernel, some, panel, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
+        for (int64_t i = 0; i < some.count; i++)
+            place_values(rows, tile + i * KFE_TILE_STRIDE, first, panel.count,
+                         rows->values + rows->slot_of[job->missing[m + i]] * n);
+    }
+}
+
+/* Evaluates the missing rows from `first` on, `count` of them. */
+static kfe_status evaluate_tiles(kfe_i_kernel_rows *rows, const kfe_i_kernel *kernel,
+                                 const kfe_i_points *points, int64_t first, int64_t count)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = rows->gram->ctx;
+    int threads = count * rows->gram->size < SMALL_PRODUCT ? 1 : kfe_i_tile_threads(ctx, kernel);
+    kfe_i_points chosen = {0};
+    rows_job job = {.rows = rows,
+                    .kernel = kernel,
+                    .points = points,
+                    .chosen = &chosen,
+                    .missing = rows->missing + first};
+    kfe_i_panels panels = {"computing rows of the kernel", threads, rows->gram->size, KFE_TILE_SIDE,
+                           KFE_SHARE_FREE};
+
+    KFE_TRY(kfe_i_points_gather(ctx, points, job.missing, count, &chosen));
+    job.own = KFE_TILE_SIZE + kfe_i_tile_scratch(&chosen, points);
+    KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
+    KFE_TRY(kfe_i_each_panel(ctx, &panels, evaluate_panel, &job));
+cleanup:
+    kfe_i_points_free(&chosen);
+    kfe_i_free(ctx, job.work);
+    return status;
+}
+
+static kfe_status evaluate_columns(kfe_i_kernel_rows *rows, int64_t missing)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = rows->gram->ctx;
+    int64_t n = rows->gram->size;
+    double *columns = NULL;
+
+    KFE_ALLOC(ctx, columns, n * CHUNK_COLUMNS);
+    for (int64_t first = 0; first < missing; first += CHUNK_COLUMNS) {
+        int64_t width = least(CHUNK_COLUMNS, missing - first);
+        KFE_TRY(kfe_i_checkpoint(ctx, "computing rows of the kernel", first, missing));
+        KFE_TRY(kfe_i_gram_columns(rows->gram, rows->missing + first, width, columns));
+#pragma omp parallel for num_threads(width *n < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx)) schedule(static)
+        for (int64_t j = 0; j < width; j++) {
+            float *row = rows->values + rows->slot_of[rows->missing[first + j]] * n;
+            for (int64_t i = 0; i < n; i++)
+                row[rows->position ? rows->position[i] : i] = (float)columns[i * width + j];
+        }
+    }
+cleanup:
+    kfe_i_free(ctx, columns);
+    return status;
+}
+
+static kfe_status evaluate(kfe_i_kernel_rows *rows, int64_t missing)
+{
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
+
+    kfe_status status = KFE_OK;
+
+    if (!kfe_i_gram_tiles(rows->gram, &kernel, &points))
+        return evaluate_columns(rows, missing);
+    for (int64_t first = 0; first < missing && status == KFE_OK; first += CHUNK_ROWS)
+        status = evaluate_tiles(rows, kernel, points, first, least(CHUNK_ROWS, missing - first));
+    return status;
+}
+
+/* ---- slots ---- */
+
+/* The slot that was filled first among those that this call does not want. */
+static int64_t free_slot(kfe_i_kernel_rows *rows)
+{
+    int64_t slot = rows->oldest;
+
+    while (rows->wanted[slot] == rows->calls)
+        slot = (slot + 1) % rows->slots;
+    rows->oldest = (slot + 1) % rows->slots;
+    return slot;
+}
+
+static void assign_slot(kfe_i_kernel_rows *rows, int64_t index)
+{
+    int64_t slot = free_slot(rows);
+
+    if (rows->holds[slot] != ABSENT)
+        rows->slot_of[rows->holds[slot]] = ABSENT;
+    rows->holds[slot] = index;
+    rows->slot_of[index] = slot;
+    rows->wanted[slot] = rows->calls;
+}
+
+static void forget(kfe_i_kernel_rows *rows, int64_t count)
+{
+    for (int64_t j = 0; j < count; j++) {
+        rows->holds[rows->slot_of[rows->missing[j]]] = ABSENT;
+        rows->slot_of[rows->missing[j]] = ABSENT;
+    }
+}
+
+kfe_status kfe_i_kernel_rows_fetch(kfe_i_kernel_rows *rows, const int64_t *index, int64_t count)
+{
+    int64_t missing = 0;
+
+    assert(kfe_i_all_below(index, count, rows->gram->size) && count <= rows->slots);
+    rows->calls++;
+    for (int64_t j = 0; j < count; j++)
+        if (rows->slot_of[index[j]] != ABSENT)
+            rows->wanted[rows->slot_of[index[j]]] = rows->calls;
+    for (int64_t j = 0; j < count; j++)
+        if (rows->slot_of[index[j]] == ABSENT) {
+            rows->missing[missing++] = index[j];
+            assign_slot(rows, index[j]);
+        }
+    if (missing == 0)
+        return KFE_OK;
+    kfe_status status = evaluate(rows, missing);
+    if (status != KFE_OK)
+        forget(rows, missing);
+    rows->evaluated += missing;
+    return status;
+}
+
+const float *kfe_i_kernel_rows_get(const kfe_i_kernel_rows *rows, int64_t index)
+{
+    assert(rows->slot_of[index] != ABSENT);
+    return rows->values + rows->slot_of[index] * rows->gram->size;
+}
+
+int64_t kfe_i_kernel_rows_evaluated(const kfe_i_kernel_rows *rows)
+{
+    return rows->evaluated;
+}

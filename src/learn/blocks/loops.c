@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inner loops of the SVM solver in blocks.c, compiled for AVX-512, AVX2 and the baseline, and chosen at run time. */
+#include "learn/blocks/loops.h"
+
+#include <math.h>
+
+/* Written once; inlined into one function for each instruction set. */
+#define KFE_BODY static inline __attribute__((always_inline))
+
+KFE_BODY kfe_i_extremes extremes(const double *residual, const double *rise, const double *fall,
+                                 int64_t count)
+{
+    double highest = -INFINITY;
+    double lowest = INFINITY;
+
+#pragma omp simd reduction(max : highest) reduction(min : lowest)
+    for (int64_t t = 0; t < count; t++) {
+        double up = residual[t] + rise[t];
+        double down = residual[t] + fall[t];
+        highest = up > highest ? up : highest;
+        lowest = down < lowest ? down : lowest;
+    }
+    return (kfe_i_extremes){highest, lowest};
+}
+
+enum { BLOCK = 64 };
+
+KFE_BODY int64_t find_value(const double *residual, const double *rise, double value, int64_t count)
+{
+    for (int64_t first = 0; first < count; first += BLOCK) {
+        int64_t last = first + BLOCK < count ? first + BLOCK : count;
+        int found = 0;
+#pragma omp simd reduction(| : found)
+        for (int64_t t = first; t < last; t++)
+            found |= residual[t] + rise[t] == value;
+        for (int64_t t = first; found && t < last; t++)
+            if (residual[t] + rise[t] == value)
+                return t;
+    }
+    return count;
+}
+
+KFE_BODY int64_t find_gain(const float *gain, float value, int64_t count)
+{
+    for (int64_t first = 0; first < count; first += BLOCK) {
+        int64_t last = first + BLOCK < count ? first + BLOCK : count;
+        int found = 0;
+#pragma omp simd reduction(| : found)
+        for (int64_t t = first; t < last; t++)
+            found |= gain[t] == value;
+        for (int64_t t = first; found && t < last; t++)
+            if (gain[t] == value)
+                return t;
+    }
+    return -1;
+}
+
+/* Gains are in single precision: they only rank the candidates. Differences are computed in double precision. */
+KFE_BODY int64_t partner(const kfe_i_partner_search *search, int64_t count, float *restrict gain)
+{
+    const double *restrict residual = search->residual;
+    const double *restrict fall = search->fall;
+    const double *restrict diagonal = search->diagonal;
+    const float *restrict row = search->row;
+    double highest = search->highest;
+    double own = search->own;
+    float best = -1;
+
+#pragma omp simd reduction(max : best)
+    for (int64_t t = 0; t < count; t++) {
+        float d = (float)(highest - (residual[t] + fall[t]));
+        float c = (float)(own + diagonal[t] - 2 * (double)row[t]);
+        c = c > (float)KFE_TINY_CURVATURE ? c : (float)KFE_TINY_CURVATURE;
+        float g = d > 0 ? d * d / c : -1.0F;
+        gain[t] = g;
+        best = g > best ? g : best;
+    }
+    return best < 0 ? -1 : find_gain(gain, best, count);
+}
+
+KFE_BODY void step_residuals(double *restrict residual, double step, const float *restrict first,
+                             const float *restrict second, int64_t count)
+{
+    for (int64_t t = 0; t < count; t++)
+        residual[t] -= step * ((double)first[t] - (double)second[t]);
+}
+
+enum { TOGETHER = 4, CHUNK = 512 };
+
+KFE_BODY void add_four(const double *weights, const float *const *rows, int64_t from, int64_t count,
+                       double *restrict values)
+{
+    const float *restrict a = rows[0] + from;
+    const float *restrict b = rows[1] + from;
+    const float *restrict c = rows[2] + from;
+    const float *restrict d = rows[3] + from;
+    double u = weights[0];
+    double v = weights[1];
+    double w = weights[2];
+    double x = weights[3];
+
+    for (int64_t i = 0; i < count; i++)
+        values[i] += (u * (double)a[i] + v * (double)b[i]) + (w * (double)c[i] + x * (double)d[i]);
+}
+
+KFE_BODY void add_one(double weight, const float *restrict row, int64_t count, double *restrict values)
+{
+    for (int64_t i = 0; i < count; i++)
+        values[i] += weight * (double)row[i];
+}
+
+/* A chunk of values stays in the first-level cache while all rows pass. */
+KFE_BODY void add_rows(const double *weights, const float *const *rows, int64_t row_count, int64_t count,
+                       double *values)
+{
+    for (int64_t from = 0; from < count; from += CHUNK) {
+        int64_t width = count - from < CHUNK ? count - from : CHUNK;
+        int64_t r = 0;
+        for (; r + TOGETHER <= row_count; r += TOGETHER)
+            add_four(weights + r, rows + r, from, width, values + from);
+        for (; r < row_count; r++)
+            add_one(weights[r], rows[r] + from, width, values + from);
+    }
+}
+
+#if defined(__x86_64__)
+
+#define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
+#define KFE_AVX2 __attribute__((target("avx2,fma")))
+
+static int has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+static int has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+/* One function for each instruction set, and the public one that chooses. `give` is return, or nothing for void. */
+#define KFE_CHOOSE(type, give, name, body, parameters, arguments)                                            \
+    KFE_AVX512 static type body##_avx512 parameters                                                          \
+    {                                                                                                        \
+        give body arguments;                                                                                 \
+    }                                                                                                        \
+    KFE_AVX2 static type body##_avx2 parameters                                                              \
+    {                                                                                                        \
+        give body arguments;                                                                                 \
+    }                                                                                                        \
+    type name parameters                                                                                     \
+    {                                                                                                        \
+        if (has_avx512())                                                                                    \
+            give body##_avx512 arguments;                                                                    \
+        else if (has_avx2())                                                                                 \
+            give body##_avx2 arguments;                                                                      \
+        else                                                                                                 \
+            give body arguments;                                                                             \
+    }
+
+#else
+
+#define KFE_CHOOSE(type, give, name, body, parameters, arguments)                                            \
+    type name parameters                                                                                     \
+    {                                                                                                        \
+        give body arguments;                                                                                 \
+    }
+
+#endif
+
+KFE_CHOOSE(kfe_i_extremes, return, kfe_i_find_extremes, extremes,
+           (const double *residual, const double *rise, const double *fall, int64_t count),
+           (residual, rise, fall, count))
+KFE_CHOOSE(int64_t, return, kfe_i_find_value, find_value,
+           (const double *residual, const double *rise, double value, int64_t count),
+           (residual, rise, value, count))
+KFE_CHOOSE(int64_t, return, kfe_i_find_partner, partner,
+           (const kfe_i_partner_search *search, int64_t count, float *gain), (search, count, gain))
+KFE_CHOOSE(void, , kfe_i_step_residuals, step_residuals,
+           (double *residual, double step, const float *first, const float *second, int64_t count),
+           (residual, step, first, second, count))
+KFE_CHOOSE(void, , kfe_i_add_kernel_rows, add_rows,
+           (const double *weights, const float *const *rows, int64_t row_count, int64_t count,
+            double *values),
+           (weights, rows, row_count, count, values))
