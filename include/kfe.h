@@ -57,7 +57,8 @@ extern "C" {
     X(KFE_ELIMIT, "memory limit too small")                                                                  \
     X(KFE_ENUMERIC, "numerical failure")                                                                     \
     X(KFE_EUNSUPPORTED, "not supported")                                                                     \
-    X(KFE_ECANCEL, "cancelled")
+    X(KFE_ECANCEL, "cancelled")                                                                              \
+    X(KFE_EDEVICE, "device failure")
 
 #define KFE_STATUS_ENUM_ROW(code, text) code,
 typedef enum kfe_status { KFE_STATUS_LIST(KFE_STATUS_ENUM_ROW) KFE_STATUS_COUNT } kfe_status;
@@ -106,6 +107,29 @@ KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
  * memory. A call that would exceed the limit by more than 16 MB fails with KFE_ELIMIT. */
 KFE_API kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes);
 KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
+/* Where the kernel matrix lives and is computed:
+ *     "cpu"           the CPU
+ *     "cuda"          an NVIDIA GPU; "cuda:1" the second one
+ *     "host"          the interface of devices on the CPU, for tests
+ *     "auto"          a GPU if there is one and the problem is large enough to gain from it, else the CPU
+ *     NULL            the environment variable KFE_DEVICE, else the CPU (the default)
+ * A device needs its plug-in, libkfe_NAME.so, beside the library or in a folder of KFE_DEVICE_PATH. Fails with KFE_EUNSUPPORTED
+ * and the reason if it cannot be opened. The name in KFE_DEVICE is tried when a call first needs it. Models do not depend on
+ * the device beyond rounding. */
+KFE_API kfe_status kfe_context_set_device(kfe_context *ctx, const char *name);
+/* The name of the device in use: "cpu" if there is none, or none was needed yet. */
+KFE_API const char *kfe_context_device(const kfe_context *ctx);
+
+/* A device that this machine could use. */
+typedef struct kfe_device_entry {
+    char name[32];         /* for kfe_context_set_device */
+    char description[256]; /* the model of the device, or why it is not usable */
+    int usable;
+    int64_t memory, free_memory; /* bytes; 0: not usable */
+} kfe_device_entry;
+/* The number of entries, the CPU among them, in *count, and the first `most` of them in `entries` (NULL: none wanted). A device
+ * that has no plug-in or no driver has an entry that says so. */
+KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count);
 /* How messages write parameters: as options in C, as flags of the command line or as Python keywords. */
 typedef enum kfe_wording {
     KFE_WORDING_C,      /* missing=mean, the default */

@@ -45,13 +45,17 @@ class CancelledError(KfeError):
     """The work was cancelled."""
 
 
+class DeviceError(KfeError, RuntimeError):
+    """A call of a device, such as a GPU, failed."""
+
+
 class KfeWarning(UserWarning):
     """A warning of the library about a result, such as that a search did not converge."""
 
 
 # in the order of kfe_status
 BY_STATUS = (None, OutOfMemoryError, InvalidArgumentError, InputError, FileError, ModelError, MemoryLimitError,
-             NumericalError, UnsupportedError, CancelledError)
+             NumericalError, UnsupportedError, CancelledError, DeviceError)
 
 
 def make_error(status: int, message: str) -> KfeError:

@@ -93,6 +93,8 @@ void kfe_context_free(kfe_context *ctx)
 {
     if (!ctx)
         return;
+    if (ctx->device_close)
+        ctx->device_close(ctx);
     kfe_i_free(ctx, ctx->scratch);
     ctx->reallocate(ctx->reallocate_user, ctx, 0);
 }
@@ -179,6 +181,15 @@ int64_t kfe_i_memory_left(const kfe_context *ctx)
         ctx->memory > 0 && ctx->in_use > KFE_MEMORY_UNCOUNTED ? ctx->in_use - KFE_MEMORY_UNCOUNTED : 0;
 
     return counted < limit ? limit - counted : 0;
+}
+
+const char *kfe_i_device_wanted(const kfe_context *ctx)
+{
+    const char *environment = getenv("KFE_DEVICE");
+
+    if (ctx->device_name[0])
+        return ctx->device_name;
+    return environment && *environment ? environment : "cpu";
 }
 
 void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user)

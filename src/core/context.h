@@ -30,6 +30,10 @@ struct kfe_context {
     kfe_cancel_fn cancel;
     void *cancel_user;
     kfe_i_rates rates;
+    char device_name[32];        /* as asked for; "": the environment decides */
+    struct kfe_i_device *device; /* that is open (gram/device/session.h); NULL: none */
+    int device_tried;            /* to open it */
+    void (*device_close)(struct kfe_context *ctx);
     struct kfe_i_search *search; /* that is going on (search.h); NULL: none */
     void *scratch;               /* kept from call to call (kfe_i_scratch) */
     int64_t scratch_size;
@@ -66,6 +70,9 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
 
 /* Reports progress and asks the cancel callback: KFE_OK to go on, or KFE_ECANCEL. Not for worker threads. */
 kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
+
+/* The device that the user wants: "cpu", "auto" or a name. */
+const char *kfe_i_device_wanted(const kfe_context *ctx);
 
 /* Bytes that may still be planned for: the limit minus what is in use. A few megabytes in use are not counted, so that
  * small problems have all of a small limit. */

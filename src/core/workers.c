@@ -108,6 +108,7 @@ static void begin_worker(crew *c, int threads, worker *w)
     w->ctx.log = c->parent->log ? keep_line : NULL;
     w->ctx.log_user = w;
     w->ctx.search = c->parent->search;
+    strcpy(w->ctx.device_name, "cpu"); /* a device is used by one thread at a time */
     w->ctx.cancel = must_stop;
     w->ctx.cancel_user = c;
 }

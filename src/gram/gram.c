@@ -10,6 +10,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "gram/device/form.h"
 #include "gram/form/landmarks.h"
 
 #define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
@@ -117,7 +118,13 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
 
     *out = NULL;
     KFE_TRY(open_terms(ctx, kernels, views, &evaluated));
-    if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {
+    KFE_TRY(kfe_i_device_wrap(ctx, kernels, views, &evaluated));
+    if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32)
+        KFE_TRY(kfe_i_device_keep_owned(&evaluated, storage == KFE_GRAM_F32 ? KFE_DEVICE_F32 : KFE_DEVICE_F64,
+                                        out));
+    if (*out) {
+        ; /* on the device */
+    } else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {
         KFE_TRY(kfe_i_gram_packed(ctx, evaluated, storage == KFE_GRAM_F32, out));
     } else {
         *out = evaluated;

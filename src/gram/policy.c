@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the form in which an operator is kept for many passes, within the memory limit. */
 #include "core/memory.h"
+#include "gram/device/form.h"
 #include "gram/gram.h"
 
 /* The share of the memory limit for the matrix and the caller's vectors; the data needs the rest. */
@@ -73,7 +74,22 @@ static const kfe_i_gram *evaluated_inside(const kfe_i_gram *gram)
 
 int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
 {
-    return evaluated_inside(gram) && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
+    const kfe_i_gram *evaluated = evaluated_inside(gram);
+
+    if (evaluated && kfe_i_gram_device(evaluated))
+        return kfe_i_device_wide_fits(evaluated);
+    return evaluated && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
+}
+
+/* In the memory of the operator's device; callers that want rows get them in host memory instead. */
+static kfe_status store_on_device(const kfe_i_gram *gram, kfe_i_gram **owned)
+{
+    kfe_status status = kfe_i_device_keep(gram, 0, owned);
+
+    if (status == KFE_OK && *owned)
+        kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
+                  (*owned)->form->name);
+    return status;
 }
 
 static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_gram **owned)
@@ -82,6 +98,8 @@ static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_
     int wide = kfe_i_gram_packed_bytes(gram->size, 0) <= budget;
     kfe_status status;
 
+    if (!rows && kfe_i_gram_device(gram))
+        return store_on_device(gram, owned);
     if (!wide && kfe_i_gram_packed_bytes(gram->size, 1) > budget)
         return keep_part(gram, budget, owned);
     if (rows && 8 * (double)gram->size * (double)gram->size <= budget)

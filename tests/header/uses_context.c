@@ -29,6 +29,8 @@ kfe_status use_context(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
     kfe_context *other = NULL;
+    kfe_device_entry devices[4];
+    int count = 0;
 
     (void)user;
     note_call("kfe_context_new_with"); /* the sweep itself */
@@ -36,6 +38,12 @@ kfe_status use_context(kfe_context *ctx, void *user)
     TRY(CALL(kfe_context_set_threads)(ctx, 1));
     TRY(CALL(kfe_context_set_memory)(ctx, 1 << 30));
     TRY(CALL(kfe_context_set_wording)(ctx, KFE_WORDING_C));
+    TRY(CALL(kfe_context_set_device)(ctx, "host"));
+    assert_string_equal(CALL(kfe_context_device)(ctx), "host");
+    TRY(CALL(kfe_context_set_device)(ctx, "cpu"));
+    TRY(CALL(kfe_devices)(ctx, devices, 4, &count));
+    assert_in_range(count, 3, 100);
+    assert_string_equal(devices[0].name, "cpu");
     CALL(kfe_context_set_seed)(ctx, 1);
     CALL(kfe_context_on_log)(ctx, ignore_log, NULL);
     CALL(kfe_context_on_progress)(ctx, ignore_progress, NULL);

@@ -27,6 +27,7 @@
 #include "core/rng.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
+#include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
 #include "gram/gram.h"
 
@@ -76,7 +77,11 @@ static kfe_status dense_eigen(const kfe_i_gram *gram, int64_t k, double *eigenva
 {
     kfe_status status = KFE_OK;
     double *matrix = NULL;
+    int done = 0;
 
+    KFE_TRY(kfe_i_device_dense_eigen(gram, k, eigenvalues, vectors, &done));
+    if (done)
+        return KFE_OK;
     KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
     KFE_TRY(kfe_i_checkpoint(gram->ctx, "computing eigenvectors", 0, 0));
     KFE_TRY(kfe_i_symmetric_eigen(gram->ctx, gram->size, matrix, k, eigenvalues, vectors));

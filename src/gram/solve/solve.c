@@ -27,6 +27,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
 #include "gram/solve/block_cg.h"
 #include "gram/solve/cost.h"
@@ -533,13 +534,18 @@ kfe_status kfe_i_gram_solve_by(const kfe_i_gram *gram, double ridge, const doubl
                 .k = k,
                 .out = out};
     kfe_i_stamp start = kfe_i_start_clock(s.ctx);
+    int done = 0;
     int small = way == KFE_SOLVE_AUTO && gram->size <= DIRECT_SIZE;
 
     assert(k >= 0 && right != out);
     assert(tolerance > 0);
-    kfe_status status = small ? solve_small(&s, report != NULL) : choose_and_run(&s, way);
+    kfe_status status = KFE_OK;
+    if (way == KFE_SOLVE_AUTO)
+        status = kfe_i_device_solve(&(kfe_i_system){gram, ridge, tolerance, right, k, out}, &s.report, &done);
+    if (status == KFE_OK && !done)
+        status = small ? solve_small(&s, report != NULL) : choose_and_run(&s, way);
     s.report.seconds = kfe_i_seconds_since(s.ctx, start);
-    if (!small && status == KFE_OK)
+    if (!small && !done && status == KFE_OK)
         kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: %s: %d iterations, relative residual %.1e, %.2f s",
                   way_names[s.report.way], s.report.iterations, s.report.residual, s.report.seconds);
     if (report)

@@ -31,7 +31,7 @@ kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, cons
 
 /* ---- centring ---- */
 
-static void column_means(const kfe_i_table *table, double *out)
+void kfe_i_column_means(const kfe_i_table *table, double *out)
 {
     memset(out, 0, (size_t)table->cols * sizeof *out);
     for (int64_t i = 0; i < table->rows; i++)
@@ -55,7 +55,7 @@ static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, 
 
     if (!reference && table->kind == KFE_TABLE_DENSE) {
         KFE_ALLOC(points->ctx, points->centre, table->cols);
-        column_means(table, points->centre);
+        kfe_i_column_means(table, points->centre);
     } else if (reference && reference->centre) {
         KFE_ALLOC(points->ctx, points->centre, table->cols);
         memcpy(points->centre, reference->centre, (size_t)table->cols * sizeof *points->centre);
@@ -233,7 +233,7 @@ void kfe_i_points_renew(kfe_i_points *points, int64_t rows)
 {
     points->source.rows = points->table.rows = rows;
     if (points->centre)
-        column_means(&points->source, points->centre);
+        kfe_i_column_means(&points->source, points->centre);
     kfe_i_points_refresh(points);
 }
 

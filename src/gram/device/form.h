@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Put a Gram operator on a device: its products, blocks and sums are then computed there, and what the device cannot do runs on
+ * the CPU with a log line. gram.c and policy.c use it; methods see the same operator as without a device.
+ */
+#ifndef KFE_GRAM_DEVICE_FORM_H
+#define KFE_GRAM_DEVICE_FORM_H
+
+#include "gram/device/session.h"
+#include "gram/gram.h"
+
+/* One kernel on its examples. */
+typedef struct kfe_i_device_term {
+    kfe_device_kernel kernel;
+    kfe_device_points *points;
+} kfe_i_device_term;
+
+/* If the context has a device and all kernels have formulas: *gram becomes an operator on the device that owns the former one, which
+ * still answers what the device cannot. */
+kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                             kfe_i_gram **gram);
+
+/* The device of an operator that computes on one; NULL for others. Looks inside centred operators. */
+kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram);
+
+/* An operator of the same matrix for many passes on the device of `source`, which it borrows: the whole matrix in double
+ * precision, else in single precision, else computed in single precision at every pass. `type` F64 or F32 allows only that one, 0 any;
+ * *out NULL: it does not fit. */
+kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, kfe_i_gram **out);
+/* The same for an operator on any device or none; the result owns the source, and *source becomes NULL. */
+kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int type, kfe_i_gram **out);
+/* Whether kfe_i_device_keep would use double precision. */
+int kfe_i_device_wide_fits(const kfe_i_gram *source);
+
+/* ---- for the files of this folder; `gram` is on a device and not centred ---- */
+
+/* out = scale·G, or its lower triangle, a square matrix on the device. In single precision values are computed in double precision
+ * and rounded. */
+kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lower,
+                                    const kfe_device_matrix *out);
+/* out = G·v, both on the device in double precision. */
+kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                     const kfe_device_matrix *out);
+/* The same with vectors in host memory. */
+kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+/* Takes the matrix away from an operator that has it in this type, which computes it from then on; address 0: it has none. */
+kfe_device_matrix kfe_i_device_take(const kfe_i_gram *gram, kfe_device_type type);
+
+/* The operator that computes at every pass (fused.c). */
+kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                           kfe_i_gram **gram);
+/* Its device, unless it has fallen back to the CPU; NULL for other operators. */
+kfe_i_device *kfe_i_fused_device(const kfe_i_gram *gram);
+/* `rows` rows of scale·G from `row` on, all columns up to out->cols. */
+kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t row,
+                                   const kfe_device_matrix *out, int how);
+kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
+                                    const kfe_device_matrix *v, const kfe_device_matrix *out);
+
+/* A table as the device takes it, without a centre. */
+kfe_device_rows kfe_i_device_rows(const kfe_i_table *table);
+
+#endif

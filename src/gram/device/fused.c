@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operator whose kernel values are computed on a device at every pass and never stored: Σ weight·κ over the kernels, with the
+ * examples in the device's memory. It owns the CPU's operator, which answers when the device cannot. gram.c makes it.
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/device/form.h"
+
+typedef struct fused_state {
+    kfe_i_gram *source; /* the same matrix on the CPU; owned */
+    kfe_i_device *device;
+    kfe_i_device_term *terms;
+    int64_t count;
+    int left; /* the device failed: the CPU answers */
+} fused_state;
+
+/* A part of the matrix. */
+typedef struct span {
+    int64_t row, rows, col, cols;
+} span;
+
+/* Bytes of one piece of a block on its way to the host. */
+#define KFE_PIECE_BYTES ((int64_t)256 << 20)
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether the CPU has to answer. With *status from the device: KFE_OK and 1 if the device gives up, which is for good. */
+static int must_leave(const kfe_i_gram *gram, kfe_device_status result, const char *what, kfe_status *status)
+{
+    fused_state *s = gram->state;
+
+    *status = KFE_OK;
+    if (result == KFE_DEVICE_OK)
+        return 0;
+    if (kfe_i_device_gives_up(s->device, result, what)) {
+        s->left = 1;
+        return 1;
+    }
+    *status = kfe_i_device_status(s->device, result);
+    return 0;
+}
+
+/* ---- blocks ---- */
+
+static kfe_device_status fill(const fused_state *s, double scale, span at, const kfe_device_matrix *out,
+                              int how)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
+        const kfe_device_points *points = s->terms[m].points;
+        kfe_device_kernel kernel = s->terms[m].kernel;
+        kernel.weight *= scale;
+        status = s->device->table->block(
+            s->device->handle, &kernel, (kfe_device_range){points, at.row, at.rows},
+            (kfe_device_range){points, at.col, at.cols}, out, how | (m > 0 ? KFE_DEVICE_ADD : 0));
+    }
+    return status;
+}
+
+/* The block passes through a piece of device memory. Of the whole matrix only the lower half is computed. */
+static kfe_device_status download_block(const fused_state *s, span at, int whole, double *out, int64_t stride)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+    kfe_device_matrix piece = {0};
+    int64_t step = least(at.rows, KFE_PIECE_BYTES / (8 * at.cols) + 1);
+
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, at.cols, KFE_DEVICE_F64, &piece));
+    for (int64_t first = 0; first < at.rows; first += step) {
+        int64_t rows = least(step, at.rows - first);
+        int64_t cols = whole ? first + rows : at.cols;
+        kfe_device_matrix part = kfe_device_part(piece, 0, rows, 0, cols);
+        KFE_DEVICE_TRY(fill(s, 1, (span){at.row + first, rows, at.col, cols}, &part, 0));
+        KFE_DEVICE_TRY(s->device->table->download(s->device->handle, &part, out + first * stride, stride));
+    }
+cleanup:
+    kfe_i_device_matrix_free(s->device, &piece);
+    return status;
+}
+
+static void mirror(int64_t n, double *matrix, int64_t stride)
+{
+    enum { TILE = 64 };
+
+    for (int64_t row = 0; row < n; row += TILE)
+        for (int64_t col = 0; col <= row; col += TILE)
+            for (int64_t i = row; i < least(row + TILE, n); i++)
+                for (int64_t j = col; j < least(col + TILE, i); j++)
+                    matrix[j * stride + i] = matrix[i * stride + j];
+}
+
+static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                        double *out, int64_t stride)
+{
+    const fused_state *s = gram->state;
+    int whole = rows == gram->size && cols == gram->size;
+    kfe_status status = KFE_OK;
+
+    if (rows == 0 || cols == 0)
+        return KFE_OK;
+    s->device->stage = "computing the kernel matrix";
+    if (s->left || must_leave(gram, download_block(s, (span){row, rows, col, cols}, whole, out, stride),
+                              "kernel matrix", &status))
+        return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
+    if (status == KFE_OK && whole)
+        mirror(gram->size, out, stride);
+    return status;
+}
+
+/* Copies of the points listed, one set for each kernel; the caller frees them, also after a failure. */
+static kfe_device_status gather(const fused_state *s, const int64_t *index, int64_t count, fused_state *out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
+        out->terms[m].kernel = s->terms[m].kernel;
+        status = s->device->table->points_gather(s->device->handle, s->terms[m].points, index, count,
+                                                 &out->terms[m].points);
+    }
+    return status;
+}
+
+static void free_points(const fused_state *s)
+{
+    for (int64_t m = 0; s->terms && m < s->count; m++)
+        if (s->terms[m].points)
+            s->device->table->points_free(s->device->handle, s->terms[m].points);
+}
+
+/* out (rows × count) = the kernel between the points of `s` and those chosen, rows at a time. */
+static kfe_device_status download_columns(const fused_state *s, const fused_state *chosen, int64_t n,
+                                          int64_t count, double *out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+    kfe_device_matrix piece = {0};
+    int64_t step = least(n, KFE_PIECE_BYTES / (8 * count) + 1);
+
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, count, KFE_DEVICE_F64, &piece));
+    for (int64_t first = 0; first < n; first += step) {
+        kfe_device_matrix part = kfe_device_part(piece, 0, least(step, n - first), 0, count);
+        for (int64_t m = 0; m < s->count; m++)
+            KFE_DEVICE_TRY(s->device->table->block(s->device->handle, &s->terms[m].kernel,
+                                                   (kfe_device_range){s->terms[m].points, first, part.rows},
+                                                   (kfe_device_range){chosen->terms[m].points, 0, count},
+                                                   &part, m > 0 ? KFE_DEVICE_ADD : 0));
+        KFE_DEVICE_TRY(s->device->table->download(s->device->handle, &part, out + first * count, count));
+    }
+cleanup:
+    kfe_i_device_matrix_free(s->device, &piece);
+    return status;
+}
+
+/* The columns listed, of all rows or of the rows listed too. */
+static kfe_device_status chosen_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count,
+                                        int among, double *out)
+{
+    const fused_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
+    fused_state chosen = {.device = s->device, .count = s->count};
+
+    chosen.terms = kfe_i_alloc_zero(gram->ctx, s->count, sizeof *chosen.terms);
+    if (chosen.terms) {
+        status = gather(s, index, count, &chosen);
+        if (status == KFE_DEVICE_OK)
+            status = among ? download_block(&chosen, (span){0, count, 0, count}, 1, out, count)
+                           : download_columns(s, &chosen, gram->size, count, out);
+    }
+    free_points(&chosen);
+    kfe_i_free(gram->ctx, chosen.terms);
+    return status;
+}
+
+static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    const fused_state *s = gram->state;
+    kfe_status status = KFE_OK;
+
+    if (count == 0)
+        return KFE_OK;
+    if (s->left || must_leave(gram, chosen_columns(gram, index, count, 0, out), "kernel columns", &status))
+        return kfe_i_gram_columns(s->source, index, count, out);
+    return status;
+}
+
+static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+{
+    const fused_state *s = gram->state;
+    kfe_status status = KFE_OK;
+
+    if (count == 0)
+        return KFE_OK;
+    if (s->left || must_leave(gram, chosen_columns(gram, index, count, 1, out), "kernel values", &status))
+        return kfe_i_gram_among(s->source, index, count, out);
+    if (status == KFE_OK)
+        mirror(count, out, count);
+    return status;
+}
+
+/* n numbers: not worth a device. */
+static kfe_status diagonal(const kfe_i_gram *gram, double *out)
+{
+    return kfe_i_gram_diagonal(((const fused_state *)gram->state)->source, out);
+}
+
+/* ---- products and sums ---- */
+
+kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
+                                    const kfe_device_matrix *v, const kfe_device_matrix *out)
+{
+    const fused_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
+        kfe_device_product product = {.precision = precision, .add = m > 0, .v = v, .out = out};
+        kfe_device_range range = {s->terms[m].points, 0, gram->size};
+        status = s->device->table->times(s->device->handle, &s->terms[m].kernel, range, range, &product);
+    }
+    return status;
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    const fused_state *s = gram->state;
+    kfe_status status = KFE_OK;
+
+    if (k == 0)
+        return KFE_OK;
+    s->device->stage = "multiplying with the kernel matrix";
+    if (s->left || must_leave(gram, kfe_i_device_times_host(gram, v, k, out), "kernel products", &status))
+        return kfe_i_gram_times(s->source, v, k, out);
+    return status;
+}
+
+static kfe_device_status add_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups,
+                                        double *part, double *out)
+{
+    const fused_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    memset(out, 0, (size_t)(groups * groups) * sizeof *out);
+    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
+        status = s->device->table->group_sums(s->device->handle, &s->terms[m].kernel, s->terms[m].points,
+                                              group, groups, KFE_DEVICE_F64, part);
+        for (int64_t c = 0; c < groups * groups && status == KFE_DEVICE_OK; c++)
+            out[c] += part[c];
+    }
+    return status;
+}
+
+static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+{
+    const fused_state *s = gram->state;
+    kfe_status status = KFE_OK;
+    double *part = NULL;
+
+    KFE_ALLOC(gram->ctx, part, groups * groups);
+    s->device->stage = "summing the kernel over classes";
+    if (s->left ||
+        must_leave(gram, add_group_sums(gram, group, groups, part, out), "sums over classes", &status))
+        status = kfe_i_gram_group_sums(s->source, group, groups, out);
+cleanup:
+    kfe_i_free(gram->ctx, part);
+    return status;
+}
+
+static void release(kfe_i_gram *gram)
+{
+    fused_state *s = gram->state;
+
+    free_points(s);
+    kfe_i_free(gram->ctx, s->terms);
+    kfe_i_gram_free(s->source);
+}
+
+static const kfe_i_gram_form form = {
+    .name = "computed on the device, not stored",
+    .block = block,
+    .columns = columns,
+    .among = among,
+    .diagonal = diagonal,
+    .times = times,
+    .group_sums = group_sums,
+    .release = release,
+    .evaluates = 1,
+};
+
+/* ---- for the other files ---- */
+
+kfe_i_device *kfe_i_fused_device(const kfe_i_gram *gram)
+{
+    const fused_state *s = gram->state;
+
+    return gram->form == &form && !s->left ? s->device : NULL;
+}
+
+kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t row,
+                                   const kfe_device_matrix *out, int how)
+{
+    return fill(gram->state, scale, (span){row, out->rows, 0, out->cols}, out, how);
+}
+
+/* ---- making one ---- */
+
+/* Distances are taken between centred rows, as on the CPU (tile/points.h). */
+static kfe_status upload_points(kfe_i_device *device, const kfe_i_table *table, const kfe_i_formula *formula,
+                                kfe_device_points **out, kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+    double *centre = NULL;
+    kfe_device_rows rows = kfe_i_device_rows(table);
+
+    if (formula->base == KFE_FORMULA_DISTANCE && table->kind == KFE_TABLE_DENSE) {
+        KFE_ALLOC(device->ctx, centre, table->cols);
+        kfe_i_column_means(table, centre);
+        rows.centre = centre;
+    }
+    *result = device->table->points_new(device->handle, &rows, formula->base, KFE_DEVICE_F32, out);
+cleanup:
+    kfe_i_free(device->ctx, centre);
+    return status;
+}
+
+static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_table *views, fused_state *s,
+                               kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+
+    *result = KFE_DEVICE_OK;
+    for (int64_t m = 0; m < kernels->count && *result == KFE_DEVICE_OK; m++) {
+        const kfe_i_kernel *kernel = &kernels->items[m];
+        s->terms[m].kernel.weight = kernel->common.weight;
+        kernel->def->describe(kernel->settings, &s->terms[m].kernel.formula);
+        KFE_TRY(upload_points(s->device, &views[kernel->view], &s->terms[m].kernel.formula,
+                              &s->terms[m].points, result));
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                           kfe_i_gram **gram)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *made = NULL;
+    kfe_device_status result = KFE_DEVICE_OK;
+
+    KFE_TRY(kfe_i_gram_new(device->ctx, &form, (*gram)->size, sizeof(fused_state), &made));
+    fused_state *s = made->state;
+    s->device = device;
+    s->count = kernels->count;
+    KFE_ALLOC_ZERO(device->ctx, s->terms, s->count);
+    KFE_TRY(upload_terms(kernels, views, s, &result));
+    if (result == KFE_DEVICE_OK) {
+        s->source = *gram;
+        *gram = made;
+        made = NULL;
+    } else if (!kfe_i_device_gives_up(device, result, "kernel matrix")) {
+        status = kfe_i_device_status(device, result);
+    }
+cleanup:
+    kfe_i_gram_free(made);
+    return status;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds and opens a device's plug-in, libkfe_NAME.so, and lists the devices of this machine. session.c uses it.
+ *
+ * It is looked for in the folders of KFE_DEVICE_PATH (separated by ':'), then in the folder of the library (or of the program that
+ * contains it) and its neighbours, then where the system's loader looks.
+ */
+#define _GNU_SOURCE /* dladdr */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "core/text.h"
+#include "gram/device/session.h"
+
+enum { PATH_SIZE = 4096, PLACES = 4 };
+
+/* ---- finding the file ---- */
+
+static int is_file(const char *path)
+{
+    return access(path, R_OK) == 0;
+}
+
+/* The folder that contains this code, with the '/' at its end; "" if unknown. */
+static void own_folder(char *out, size_t size)
+{
+    Dl_info info;
+    const char *slash = NULL;
+
+    out[0] = '\0';
+    if (dladdr((const void *)(uintptr_t)&kfe_i_device_open, &info) && info.dli_fname)
+        slash = strrchr(info.dli_fname, '/');
+    if (slash && (size_t)(slash - info.dli_fname) + 2 < size) {
+        memcpy(out, info.dli_fname, (size_t)(slash - info.dli_fname) + 1);
+        out[slash - info.dli_fname + 1] = '\0';
+    }
+}
+
+/* Whether "folder + file" exists; `out` then is that path. */
+static int found_in(const char *folder, size_t length, const char *file, char *out)
+{
+    int written = snprintf(out, PATH_SIZE, "%.*s/%s", (int)length, folder, file);
+
+    return written > 0 && written < PATH_SIZE && is_file(out);
+}
+
+static int found_in_list(const char *list, const char *file, char *out)
+{
+    for (const char *from = list; from && *from;) {
+        size_t length = strcspn(from, ":");
+        if (length > 0 && found_in(from, length, file, out))
+            return 1;
+        from += length + (from[length] == ':');
+    }
+    return 0;
+}
+
+/* The path of the plug-in's file in `out`, or the bare name, for the system's loader. */
+static void find_file(const char *file, char *out)
+{
+    static const char *const neighbours[PLACES] = {".", "../lib", "../lib/kfe", ".."};
+    char folder[PATH_SIZE];
+    char place[PATH_SIZE + 16];
+
+    if (found_in_list(getenv("KFE_DEVICE_PATH"), file, out))
+        return;
+    own_folder(folder, sizeof folder);
+    for (int i = 0; *folder && i < PLACES; i++) {
+        (void)snprintf(place, sizeof place, "%s%s", folder, neighbours[i]);
+        if (found_in(place, strlen(place), file, out))
+            return;
+    }
+    (void)snprintf(out, PATH_SIZE, "%s", file);
+}
+
+/* ---- opening ---- */
+
+/* "cuda:1" is device 1 of the plug-in cuda. Returns 0 if it is no such name. */
+static int parse_name(const char *text, char *plugin, size_t size, int *index)
+{
+    size_t length = 0;
+
+    while (isalnum((unsigned char)text[length]))
+        length++;
+    if (length == 0 || length >= size)
+        return 0;
+    memcpy(plugin, text, length);
+    plugin[length] = '\0';
+    *index = 0;
+    if (text[length] == '\0')
+        return 1;
+    char *end = NULL;
+    long number = text[length] == ':' ? strtol(text + length + 1, &end, 10) : -1;
+    *index = (int)number;
+    return number >= 0 && number < 1024 && end && end != text + length + 1 && *end == '\0';
+}
+
+static kfe_status load(kfe_context *ctx, const char *plugin, kfe_i_device *device)
+{
+    char file[64];
+    char path[PATH_SIZE];
+
+    (void)snprintf(file, sizeof file, "libkfe_%s.so", plugin);
+    find_file(file, path);
+    device->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!device->library && strcmp(path, file) == 0)
+        return kfe_i_fail(
+            ctx, KFE_EUNSUPPORTED,
+            "there is no plug-in for the device '%s': %s is neither in KFE_DEVICE_PATH nor beside "
+            "the library; install it, or use {device=cpu}",
+            plugin, file);
+    if (!device->library)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for the device '%s' cannot be loaded: %s",
+                          plugin, dlerror());
+    void *symbol = dlsym(device->library, KFE_DEVICE_SYMBOL);
+    kfe_device_plugin_fn get;
+    memcpy(&get, &symbol, sizeof get);
+    device->table = symbol ? get() : NULL;
+    if (!device->table)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "%s is no plug-in for devices: it has no %s", path,
+                          KFE_DEVICE_SYMBOL);
+    if (device->table->abi != KFE_DEVICE_ABI || device->table->size < sizeof *device->table)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "%s has version %u of the device interface, but this library needs version %u; "
+                          "install both from the same release",
+                          path, device->table->abi, (unsigned)KFE_DEVICE_ABI);
+    return KFE_OK;
+}
+
+static kfe_status open_failed(kfe_context *ctx, const char *name, kfe_device_status status, const char *text)
+{
+    if (status == KFE_DEVICE_NO_MEMORY)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the device '%s' has no memory left: %s", name, text);
+    return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the device '%s' is not usable: %s", name, text);
+}
+
+static kfe_status start(kfe_context *ctx, kfe_i_device *device, int index)
+{
+    kfe_device_error error = {{0}};
+    int devices = 0;
+    kfe_device_status result = device->table->count(&devices, &error);
+
+    if (result != KFE_DEVICE_OK)
+        return open_failed(ctx, device->name, result, error.text);
+    if (index >= devices)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the device '%s' does not exist: there %s %d", device->name,
+                          devices == 1 ? "is only" : "are", devices);
+    result = device->table->open(index, &device->handle, &error);
+    if (result != KFE_DEVICE_OK)
+        return open_failed(ctx, device->name, result, error.text);
+    result = device->table->info(device->handle, &device->info);
+    return result == KFE_DEVICE_OK
+               ? KFE_OK
+               : open_failed(ctx, device->name, result, device->table->message(device->handle));
+}
+
+/* The device asks this now and then while a long call runs. */
+static int watch(void *user, int64_t done, int64_t total)
+{
+    kfe_i_device *device = user;
+
+    return kfe_i_checkpoint(device->ctx, device->stage ? device->stage : "computing on the device", done,
+                            total) != KFE_OK;
+}
+
+static void log_opened(const kfe_i_device *device)
+{
+    char total[32];
+    char left[32];
+
+    kfe_i_format_bytes((double)device->info.total, total, sizeof total);
+    kfe_i_format_bytes((double)device->info.free, left, sizeof left);
+    kfe_i_log(device->ctx, KFE_LOG_INFO, "device %s: %s, %s of %s free", device->name, device->info.name,
+              left, total);
+}
+
+kfe_status kfe_i_device_open(kfe_context *ctx, const char *name, kfe_i_device **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_device *device = NULL;
+    char plugin[32];
+    int index = 0;
+
+    *out = NULL;
+    if (!parse_name(name, plugin, sizeof plugin, &index))
+        return kfe_i_fail(ctx, KFE_EINVAL, "{device} takes cpu, cuda, host or auto, not '%.64s'", name);
+    KFE_ALLOC_ZERO(ctx, device, 1);
+    device->ctx = ctx;
+    (void)snprintf(device->name, sizeof device->name, "%s", name);
+    KFE_TRY(load(ctx, plugin, device));
+    KFE_TRY(start(ctx, device, index));
+    device->table->set_watch(device->handle, watch, device);
+    log_opened(device);
+    *out = device;
+    device = NULL;
+cleanup:
+    kfe_i_device_close(device);
+    return status;
+}
+
+void kfe_i_device_close(kfe_i_device *device)
+{
+    if (!device)
+        return;
+    if (device->handle)
+        device->table->close(device->handle);
+    if (device->library)
+        (void)dlclose(device->library);
+    kfe_i_free(device->ctx, device);
+}
+
+/* ---- the list ---- */
+
+static void describe_cpu(const kfe_context *ctx, kfe_device_entry *out)
+{
+    *out = (kfe_device_entry){.usable = 1, .memory = kfe_context_memory(ctx)};
+    out->free_memory = out->memory;
+    (void)snprintf(out->name, sizeof out->name, "cpu");
+    (void)snprintf(out->description, sizeof out->description, "%d %s", kfe_context_threads(ctx),
+                   kfe_context_threads(ctx) == 1 ? "thread" : "threads");
+}
+
+/* Opens the device for a moment; a failure is the description. */
+static kfe_status describe_device(kfe_context *ctx, const char *plugin, int index, kfe_device_entry *out,
+                                  int *devices)
+{
+    kfe_device_error error = {{0}};
+    kfe_i_device *device = NULL;
+    char name[sizeof out->name];
+    char before[sizeof ctx->message];
+
+    memcpy(before, ctx->message, sizeof before);
+    (void)snprintf(name, sizeof name, index > 0 ? "%s:%d" : "%s", plugin, index);
+    *out = (kfe_device_entry){0};
+    memcpy(out->name, name, sizeof name);
+    *devices = 1;
+    kfe_status status = kfe_i_device_open(ctx, name, &device);
+    if (status == KFE_ENOMEM)
+        return status;
+    if (status == KFE_OK) {
+        (void)device->table->count(devices, &error);
+        out->usable = 1;
+        out->memory = (int64_t)device->info.total;
+        out->free_memory = (int64_t)device->info.free;
+    }
+    (void)snprintf(out->description, sizeof out->description, "%.255s",
+                   status == KFE_OK ? device->info.name : ctx->message);
+    memcpy(ctx->message, before, sizeof before);
+    kfe_i_device_close(device);
+    return KFE_OK;
+}
+
+kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count)
+{
+    enum { CUDA, HOST, PLUGINS };
+    static const char *const plugins[PLUGINS] = {[CUDA] = "cuda", [HOST] = "host"};
+    kfe_status status = KFE_OK;
+    kfe_device_entry entry;
+    int found = 0;
+
+    if (!count)
+        return kfe_i_fail(ctx, KFE_EINVAL, "kfe_devices needs a place for the count");
+    *count = 0;
+    describe_cpu(ctx, &entry);
+    if (entries && found < most)
+        entries[found] = entry;
+    found++;
+    for (int p = 0; p < PLUGINS; p++) {
+        int devices = 1;
+        for (int index = 0; index < devices; index++) {
+            KFE_TRY(describe_device(ctx, plugins[p], index, &entry, &devices));
+            if (!entry.usable && p == HOST) /* only tests need it */
+                continue;
+            if (entries && found < most)
+                entries[found] = entry;
+            found++;
+        }
+    }
+    *count = found;
+cleanup:
+    return status;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (G + λI)B = R on a device, for operators that are there: kfd, hsic and the other ridge methods. gram/solve/solve.c asks it first.
+ *
+ * The matrix is evaluated into the device's memory (or taken from a stored operator, if there is no room for a second one),
+ * centred there, and factored in double precision, or, if that does not fit, in single precision. Corrections with residuals in
+ * double precision follow: plain ones while each gains a digit, then conjugate gradients with the factor as preconditioner. The
+ * residual that counts is computed from the operator.
+ *
+ * Time: n³/3 operations on the device. Memory there: 8n² or 4n² bytes.
+ */
+#include "gram/device/solve.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/device/form.h"
+#include "gram/solve/block_cg.h"
+
+enum { MOST_STEPS = 8, TRIES = 4, CG_ITERATIONS = 60, SHIFT_GROWTH = 8 };
+/* A residual above this is never explained by rounding. */
+#define KFE_WORST_RESIDUAL 1e-6
+
+typedef struct device_factor {
+    kfe_i_device *device;
+    kfe_device_matrix l;     /* n × n */
+    kfe_device_matrix block; /* n × k, in double precision */
+    double scale;            /* the matrix was multiplied by this */
+    kfe_device_status failure;
+} device_factor;
+
+typedef struct device_solver {
+    const kfe_i_system *system;
+    kfe_context *ctx;
+    int64_t n, k;
+    device_factor factor;
+    double mean, largest;       /* of the diagonal of G */
+    double *residual, *product; /* n × k */
+    double *goals;
+    double rounding;
+    kfe_i_solve_report *report;
+} device_solver;
+
+/* ---- the factor ---- */
+
+/* G on the device: PKP of a centred operator needs K's row means. */
+static kfe_status centre(const kfe_i_gram *gram, const device_factor *f, kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+    const double *means = NULL;
+    double overall = 0;
+    double *by_row = NULL;
+    double *by_col = NULL;
+
+    if (!kfe_i_gram_centred_inner(gram))
+        return KFE_OK;
+    KFE_ALLOC(gram->ctx, by_row, gram->size);
+    KFE_ALLOC(gram->ctx, by_col, gram->size);
+    KFE_TRY(kfe_i_gram_row_means(gram, &means, &overall));
+    for (int64_t i = 0; i < gram->size; i++) {
+        by_row[i] = f->scale * (overall - means[i]);
+        by_col[i] = -f->scale * means[i];
+    }
+    *result = f->device->table->shift(f->device->handle, &f->l, by_row, by_col);
+cleanup:
+    kfe_i_free(gram->ctx, by_row);
+    kfe_i_free(gram->ctx, by_col);
+    return status;
+}
+
+static const kfe_i_gram *inside(const kfe_i_gram *gram)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    return inner ? inner : gram;
+}
+
+/* Row means must be there before the matrix takes the memory. */
+static kfe_status measure_means(const kfe_i_gram *gram)
+{
+    const double *means = NULL;
+    double overall = 0;
+
+    return kfe_i_gram_centred_inner(gram) ? kfe_i_gram_row_means(gram, &means, &overall) : KFE_OK;
+}
+
+static double bytes_needed(const device_solver *s, kfe_device_type type)
+{
+    double n = (double)s->n;
+    kfe_i_device *device = s->factor.device;
+    double panel = type == KFE_DEVICE_F32 ? 8 * n * 512 : 0;
+
+    return n * n * (double)type + (double)device->table->potrf_bytes(device->handle, s->n, type) +
+           8 * n * (double)s->k * 4 + panel;
+}
+
+/* Memory for the matrix: new, or that of a stored operator, with the matrix in it. */
+static kfe_device_status take_or_allocate(device_solver *s, kfe_device_type type, int *filled)
+{
+    device_factor *f = &s->factor;
+    const kfe_i_gram *gram = inside(s->system->gram);
+
+    *filled = 0;
+    if (bytes_needed(s, type) <= kfe_i_device_room(f->device))
+        return kfe_i_device_matrix_new(f->device, s->n, s->n, type, &f->l);
+    if (type == KFE_DEVICE_F64)
+        f->l = kfe_i_device_take(gram, type);
+    *filled = f->l.address != 0;
+    return *filled ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
+}
+
+static kfe_status fill(device_solver *s, int filled, double ridge, kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+    device_factor *f = &s->factor;
+    double shift = f->scale * ridge;
+    kfe_device_matrix diagonal = kfe_device_diagonal(f->l);
+
+    f->device->stage = "computing the kernel matrix";
+    if (!filled)
+        *result = kfe_i_device_fill(inside(s->system->gram), f->scale, 1, &f->l);
+    if (*result == KFE_DEVICE_OK)
+        KFE_TRY(centre(s->system->gram, f, result));
+    if (*result == KFE_DEVICE_OK)
+        *result = f->device->table->shift(f->device->handle, &diagonal, NULL, &shift);
+cleanup:
+    return status;
+}
+
+/* *result NO_MEMORY: it does not fit; *definite 0: no small shift makes the matrix positive definite. */
+static kfe_status factorise(device_solver *s, kfe_device_type type, kfe_device_status *result, int *definite)
+{
+    kfe_status status = KFE_OK;
+    device_factor *f = &s->factor;
+    int single = type == KFE_DEVICE_F32;
+    double rounding = (double)FLT_EPSILON * sqrt((double)s->n) * (s->largest + s->system->ridge);
+    double extra = 0;
+    int filled = 0;
+
+    *definite = 0;
+    f->scale = single ? 1 / (s->largest + s->system->ridge) : 1;
+    *result = take_or_allocate(s, type, &filled);
+    for (int attempt = 0; attempt < (single ? TRIES : 1) && !*definite; attempt++) {
+        if (*result == KFE_DEVICE_OK)
+            KFE_TRY(fill(s, filled, s->system->ridge + extra, result));
+        f->device->stage = "factorising the kernel matrix";
+        if (*result == KFE_DEVICE_OK)
+            *result = f->device->table->potrf(f->device->handle, &f->l, definite);
+        if (*result != KFE_DEVICE_OK)
+            break;
+        extra = fmax(SHIFT_GROWTH * extra, rounding);
+    }
+    if (*result == KFE_DEVICE_OK)
+        *result = kfe_i_device_matrix_new(f->device, s->n, s->k, KFE_DEVICE_F64, &f->block);
+cleanup:
+    if (status != KFE_OK || *result != KFE_DEVICE_OK || !*definite)
+        kfe_i_device_matrix_free(f->device, &f->l);
+    return status;
+}
+
+/* z = (LLᵀ)⁻¹x, scaled back; columns of single-precision factors are scaled to entries of at most 1. */
+static void apply(void *state, int64_t k, const double *x, double *z)
+{
+    device_factor *f = state;
+    int64_t n = f->l.rows;
+    kfe_device_matrix block = kfe_device_part(f->block, 0, n, 0, k);
+    const kfe_device_table *table = f->device->table;
+    double largest = 0;
+
+    block.stride = k;
+    for (int64_t i = 0; i < n * k; i++)
+        largest = fmax(largest, fabs(x[i]));
+    double unit = f->l.type == KFE_DEVICE_F32 && largest > 0 ? largest : 1;
+    for (int64_t i = 0; i < n * k; i++)
+        z[i] = x[i] / unit;
+    if (f->failure == KFE_DEVICE_OK)
+        f->failure = table->upload(f->device->handle, z, k, &block);
+    if (f->failure == KFE_DEVICE_OK)
+        f->failure = table->potrs(f->device->handle, &f->l, &block);
+    if (f->failure == KFE_DEVICE_OK)
+        f->failure = table->download(f->device->handle, &block, z, k);
+    for (int64_t i = 0; i < n * k; i++)
+        z[i] = f->failure == KFE_DEVICE_OK ? z[i] * unit * f->scale : 0;
+}
+
+/* ---- corrections ---- */
+
+static double column_norm(const device_solver *s, const double *block, int64_t j)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < s->n; i++)
+        sum += block[i * s->k + j] * block[i * s->k + j];
+    return sqrt(sum);
+}
+
+/* As in solve.c: rounding alone may leave about ε‖G‖‖x‖. */
+static kfe_status true_residual(device_solver *s)
+{
+    const kfe_i_system *p = s->system;
+    double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + p->ridge);
+    kfe_status status = kfe_i_gram_times(p->gram, p->out, s->k, s->product);
+
+    if (status != KFE_OK)
+        return status;
+    for (int64_t i = 0; i < s->n * s->k; i++)
+        s->residual[i] = p->right[i] - s->product[i] - p->ridge * p->out[i];
+    s->report->residual = s->rounding = 0;
+    for (int64_t j = 0; j < s->k; j++) {
+        double right = column_norm(s, p->right, j);
+        if (right > 0) {
+            s->report->residual = fmax(s->report->residual, column_norm(s, s->residual, j) / right);
+            s->rounding = fmax(s->rounding, scale * column_norm(s, p->out, j) / right);
+        }
+    }
+    s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
+    return KFE_OK;
+}
+
+static int is_solved(const device_solver *s)
+{
+    return s->report->residual <= fmax(s->system->tolerance, s->rounding);
+}
+
+static kfe_status check_factor(const device_factor *f)
+{
+    return kfe_i_device_status(f->device, f->failure);
+}
+
+static kfe_status correct(device_solver *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_system *p = s->system;
+    double before = INFINITY;
+
+    memset(p->out, 0, (size_t)(s->n * s->k) * sizeof *p->out);
+    memcpy(s->residual, p->right, (size_t)(s->n * s->k) * sizeof *s->residual);
+    s->report->residual = 1;
+    for (int step = 0; step < MOST_STEPS && !(s->report->residual <= p->tolerance); step++) {
+        if (!(s->report->residual <= 0.1 * before) && step > 1)
+            break;
+        before = s->report->residual;
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->report->iterations++, 0));
+        apply(&s->factor, s->k, s->residual, s->product);
+        KFE_TRY(check_factor(&s->factor));
+        for (int64_t i = 0; i < s->n * s->k; i++)
+            p->out[i] += s->product[i];
+        KFE_TRY(true_residual(s));
+    }
+cleanup:
+    return status;
+}
+
+/* For single-precision factors that plain corrections did not suffice for. */
+static kfe_status iterate(device_solver *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_system *p = s->system;
+    kfe_i_cg_work *work = NULL;
+    kfe_i_cg_end end = KFE_CG_CONVERGED;
+
+    if (!(s->report->residual <= 1)) {
+        memset(p->out, 0, (size_t)(s->n * s->k) * sizeof *p->out);
+        memcpy(s->residual, p->right, (size_t)(s->n * s->k) * sizeof *s->residual);
+    }
+    for (int64_t j = 0; j < s->k; j++)
+        s->goals[j] = 0.5 * p->tolerance * column_norm(s, p->right, j);
+    kfe_i_cg_problem problem = {.gram = p->gram,
+                                .ridge = p->ridge,
+                                .k = s->k,
+                                .preconditioner = {.apply = apply, .state = &s->factor},
+                                .goals = s->goals,
+                                .most = CG_ITERATIONS,
+                                .rival = INFINITY};
+    KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &work));
+    KFE_TRY(kfe_i_block_cg(&problem, work, s->residual, p->out, &end, &s->report->iterations));
+    KFE_TRY(check_factor(&s->factor));
+    KFE_TRY(true_residual(s));
+cleanup:
+    kfe_i_cg_work_free(work);
+    return status;
+}
+
+/* ---- all together ---- */
+
+static kfe_status begin(device_solver *s)
+{
+    kfe_status status = KFE_OK;
+    double *diagonal = NULL;
+
+    KFE_ALLOC(s->ctx, s->residual, s->n * s->k);
+    KFE_ALLOC(s->ctx, s->product, s->n * s->k);
+    KFE_ALLOC(s->ctx, s->goals, s->k);
+    KFE_ALLOC(s->ctx, diagonal, s->n);
+    KFE_TRY(measure_means(s->system->gram));
+    KFE_TRY(kfe_i_gram_diagonal(s->system->gram, diagonal));
+    for (int64_t i = 0; i < s->n; i++) {
+        s->mean += diagonal[i] / (double)s->n;
+        s->largest = fmax(s->largest, fabs(diagonal[i]));
+    }
+cleanup:
+    kfe_i_free(s->ctx, diagonal);
+    return status;
+}
+
+/* The first precision whose factor fits. *done 0: neither does. */
+static kfe_status choose_factor(device_solver *s, int *done, int *definite)
+{
+    static const kfe_device_type types[] = {KFE_DEVICE_F64, KFE_DEVICE_F32};
+    kfe_status status = KFE_OK;
+    kfe_device_status result = KFE_DEVICE_NO_MEMORY;
+
+    for (int i = 0; i < 2 && result == KFE_DEVICE_NO_MEMORY; i++) {
+        s->report->first = s->report->way = i == 0 ? KFE_SOLVE_F64 : KFE_SOLVE_F32;
+        KFE_TRY(factorise(s, types[i], &result, definite));
+        if (result == KFE_DEVICE_OK)
+            kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: Cholesky in %s precision on %s",
+                      i == 0 ? "double" : "single", s->factor.device->name);
+    }
+    *done = result == KFE_DEVICE_OK;
+    if (!*done && !kfe_i_device_gives_up(s->factor.device, result, "factorisation of the kernel matrix"))
+        status = kfe_i_device_status(s->factor.device, result);
+cleanup:
+    return status;
+}
+
+static kfe_status solve(device_solver *s, int *done)
+{
+    kfe_status status = KFE_OK;
+    int definite = 0;
+
+    KFE_TRY(begin(s));
+    KFE_TRY(choose_factor(s, done, &definite));
+    if (!*done)
+        return KFE_OK;
+    if (!definite)
+        KFE_FAIL(
+            s->ctx, KFE_ENUMERIC,
+            "the kernel matrix plus the ridge is not positive definite to rounding; increase the ridge, or "
+            "use a positive definite kernel");
+    KFE_TRY(correct(s));
+    if (!is_solved(s) && s->report->way == KFE_SOLVE_F32)
+        KFE_TRY(iterate(s));
+    if (!is_solved(s))
+        KFE_FAIL(s->ctx, KFE_ENUMERIC,
+                 "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
+                 s->report->residual, s->system->tolerance);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *report, int *done)
+{
+    device_solver s = {.system = system,
+                       .ctx = system->gram->ctx,
+                       .n = system->gram->size,
+                       .k = system->k,
+                       .factor.device = kfe_i_gram_device(system->gram),
+                       .report = report};
+    kfe_status status = KFE_OK;
+
+    *done = 0;
+    if (!s.factor.device || s.k == 0 || s.n == 0)
+        return KFE_OK;
+    status = solve(&s, done);
+    if (*done && status == KFE_OK)
+        kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: on %s: %d corrections, relative residual %.1e",
+                  s.factor.device->name, report->iterations, report->residual);
+    kfe_i_device_matrix_free(s.factor.device, &s.factor.l);
+    kfe_i_device_matrix_free(s.factor.device, &s.factor.block);
+    kfe_i_free(s.ctx, s.residual);
+    kfe_i_free(s.ctx, s.product);
+    kfe_i_free(s.ctx, s.goals);
+    return status;
+}
+
+/* ---- all eigenvectors ---- */
+
+static kfe_device_status leading_vectors(const device_factor *f, int64_t k, double *vectors, double *row)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+    int64_t n = f->l.rows;
+
+    for (int64_t j = 0; j < k; j++) { /* the largest come last; every row is a vector */
+        kfe_device_matrix vector = kfe_device_part(f->l, n - 1 - j, 1, 0, n);
+        KFE_DEVICE_TRY(f->device->table->download(f->device->handle, &vector, row, n));
+        for (int64_t i = 0; i < n; i++)
+            vectors[i * k + j] = row[i];
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status dense_eigen(const kfe_i_gram *gram, int64_t k, device_factor *f, double *work,
+                              double *vectors, kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+
+    *result = kfe_i_device_matrix_new(f->device, gram->size, gram->size, KFE_DEVICE_F64, &f->l);
+    if (*result == KFE_DEVICE_OK)
+        *result = kfe_i_device_fill(inside(gram), 1, 1, &f->l);
+    if (*result == KFE_DEVICE_OK)
+        KFE_TRY(centre(gram, f, result));
+    if (*result == KFE_DEVICE_OK)
+        *result = f->device->table->syevd(f->device->handle, &f->l, work);
+    if (*result == KFE_DEVICE_OK)
+        *result = leading_vectors(f, k, vectors, work + gram->size);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_device_dense_eigen(const kfe_i_gram *gram, int64_t k, double *values, double *vectors,
+                                    int *done)
+{
+    kfe_status status = KFE_OK;
+    device_factor f = {.device = kfe_i_gram_device(gram), .scale = 1};
+    kfe_device_status result = KFE_DEVICE_OK;
+    double *work = NULL;
+
+    *done = 0;
+    if (!f.device || gram->size == 0)
+        return KFE_OK;
+    KFE_ALLOC(gram->ctx, work, 2 * gram->size);
+    f.device->stage = "computing eigenvectors";
+    KFE_TRY(measure_means(gram));
+    KFE_TRY(dense_eigen(gram, k, &f, work, vectors, &result));
+    *done = result == KFE_DEVICE_OK;
+    for (int64_t j = 0; *done && j < k; j++)
+        values[j] = work[gram->size - 1 - j];
+    if (!*done && !kfe_i_device_gives_up(f.device, result, "eigenvectors"))
+        status = kfe_i_device_status(f.device, result);
+cleanup:
+    if (f.device)
+        kfe_i_device_matrix_free(f.device, &f.l);
+    kfe_i_free(gram->ctx, work);
+    return status;
+}
