@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "spec.h"
+
 enum { CLASS_NAMES_SHOWN = 5, CLASS_NAME_SHOWN = 40 };
 
 /* The longest name of a view. */
@@ -208,14 +210,19 @@ static char *read_standard_input(size_t *length)
 
 kfe_status cli_load_model(cli_session *session, kfe_model **out)
 {
-    const char *path = session->arguments.operands[0];
+    return cli_load_model_at(session, 0, out);
+}
+
+kfe_status cli_load_model_at(cli_session *session, int index, kfe_model **out)
+{
+    const char *path = session->arguments.operands[index];
     char *bytes;
     size_t length = 0;
     kfe_status status;
 
     if (strcmp(path, "-") != 0)
         return kfe_model_load(session->ctx, path, out);
-    for (int i = 1; i < session->arguments.operand_count; i++)
+    for (int i = index + 1; i < session->arguments.operand_count; i++)
         if (strcmp(session->arguments.operands[i], "-") == 0)
             return cli_fail(session, "standard input can be read only once: for the model or for the data");
     bytes = read_standard_input(&length);
@@ -223,6 +230,70 @@ kfe_status cli_load_model(cli_session *session, kfe_model **out)
                     : cli_fail(session, "standard input: there is no model; 'kfe fit -o -' writes one");
     free(bytes);
     return status;
+}
+
+void cli_add_task(const kfe_model *model, cli_text *options)
+{
+    if (kfe_model_task(model) == KFE_TASK_REAL)
+        cli_text_option(options, "task", "regress");
+    else if (kfe_model_task(model) == KFE_TASK_CLASSES)
+        cli_text_option(options, "task", "classify");
+}
+
+kfe_status cli_read_flag_data(cli_session *session, const char *flag, const kfe_model *model, kfe_data **out)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char **paths = NULL;
+    int count = cli_list_values(arguments, flag, &paths);
+    cli_text options = {0};
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    if (count > 0) {
+        cli_add_task(model, &options);
+        cli_options_of(arguments, CLI_READING, &options);
+        status =
+            kfe_data_read_for_model(session->ctx, model, count, paths, NULL, cli_text_string(&options), out);
+    }
+    free(paths);
+    free(options.bytes);
+    return status;
+}
+
+/* ---- results ---- */
+
+int cli_is_results(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    int first = ' ';
+
+    if (!file)
+        return 0;
+    while (first == ' ' || first == '\n' || first == '\r' || first == '\t')
+        first = getc(file);
+    fclose(file);
+    return first == '{';
+}
+
+kfe_status cli_read_results(cli_session *session, const char *path, char **out)
+{
+    enum { STEP = 1 << 16 };
+    FILE *file = fopen(path, "rb");
+    size_t capacity = STEP;
+    size_t length = 0;
+    size_t got;
+
+    if (!file)
+        return cli_fail(session, "%s: cannot open", path);
+    *out = cli_resize(NULL, capacity, 1);
+    while ((got = fread(*out + length, 1, capacity - length - 1, file)) > 0) {
+        length += got;
+        if (length == capacity - 1)
+            *out = cli_resize(*out, capacity *= 2, 1);
+    }
+    (*out)[length] = '\0';
+    fclose(file);
+    return KFE_OK;
 }
 
 /* ---- all together ---- */
@@ -418,6 +489,19 @@ static kfe_status check_folder(cli_session *session, const char *path)
     return status;
 }
 
+/* Files that flags name. */
+static kfe_status check_named_inputs(cli_session *session, const char *path)
+{
+    static const char *const flags[] = {"train", "test"};
+    const char *input;
+
+    for (int f = 0; f < 2; f++)
+        for (int i = 0; (input = cli_value_at(&session->arguments, flags[f], i)) != NULL; i++)
+            if (same_file(path, input))
+                return cli_fail(session, "the output would overwrite the input %s; give another name", path);
+    return kfe_output_check(session->ctx, path);
+}
+
 kfe_status cli_check_output(cli_session *session, const char *path)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -433,5 +517,5 @@ kfe_status cli_check_output(cli_session *session, const char *path)
         if (equals && same_file(path, equals + 1))
             return cli_fail(session, "the output would overwrite the input %s; give another name", path);
     }
-    return path ? kfe_output_check(session->ctx, path) : KFE_OK;
+    return path ? check_named_inputs(session, path) : KFE_OK;
 }

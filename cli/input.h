@@ -28,6 +28,17 @@ kfe_status cli_answer(cli_session *session, const kfe_model *model, const char *
 
 /* Loads the model that the first operand names; "-" is standard input, as 'kfe fit -o -' writes it. */
 kfe_status cli_load_model(cli_session *session, kfe_model **out);
+/* The same for operand `index`. */
+kfe_status cli_load_model_at(cli_session *session, int index, kfe_model **out);
+/* Reads the labels as the model's task says. Otherwise few distinct numbers would be taken for classes, and many
+ * numeric classes for numbers. */
+void cli_add_task(const kfe_model *model, cli_text *options);
+/* Reads the files that a flag names, one per view of the model; *out is NULL if the flag was not given. */
+kfe_status cli_read_flag_data(cli_session *session, const char *flag, const kfe_model *model, kfe_data **out);
+/* Whether a file is the JSON of cv or compare: it begins with a brace. */
+int cli_is_results(const char *path);
+/* The whole file as a string, for free(). */
+kfe_status cli_read_results(cli_session *session, const char *path, char **out);
 /* Tells the reader, by options, which views hold strings: those that a string kernel was given for. */
 void cli_add_content(const cli_session *session, cli_text *options);
 /* Prints "train.csv: 600 examples, 2 columns, 3 classes (1, 2, 3)" on standard error. */

@@ -694,6 +694,29 @@ KFE_API kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *
                             kfe_model **best, char **out);
 KFE_API const kfe_param_info *kfe_tune_option(int index); /* NULL past the end */
 
+/* ---- figures and reports ---------------------------------------------------------------------- */
+
+/* What figures are drawn from: a model, data, and the JSON of a search. */
+typedef struct kfe_report kfe_report;
+
+/* The kinds of figures, in the order of a report; 0 past the end. `formula`: what the figure needs. */
+KFE_API int kfe_figure(int index, kfe_entry_info *out);
+/* Options: kfe_report_option, such as "x=1,y=3" for the axes of a scatter plot. */
+KFE_API kfe_status kfe_report_new(kfe_context *ctx, const char *options, kfe_report **out);
+KFE_API const kfe_param_info *kfe_report_option(int index); /* NULL past the end */
+/* The model whose features and predictions are shown. The report borrows it. */
+KFE_API kfe_status kfe_report_set_model(kfe_context *ctx, kfe_report *report, const kfe_model *model);
+/* Examples to show; both are borrowed, and either may be NULL. Predictions are judged on `test`, otherwise on `train`. */
+KFE_API kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_data *train,
+                                       const kfe_data *test);
+/* The JSON of kfe_cross_validate or kfe_compare (copied). */
+KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const char *json);
+/* One figure as "svg", as "csv" (its numbers) or as "json" (its description). The caller
+ * frees it with kfe_string_free. KFE_EINVAL if the report has not what the figure needs; the message says what. */
+KFE_API kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure,
+                                     const char *format, char **out);
+KFE_API void kfe_report_free(kfe_report *report);
+
 /* ---- files and messages of your own ----------------------------------------------------------- */
 
 /* Every file that the library writes appears whole or not at all: until it is complete it has a temporary name in the same

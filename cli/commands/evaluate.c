@@ -7,16 +7,6 @@
 #include "list.h"
 #include "progress.h"
 
-/* Reads the labels as the model's task says. Otherwise few distinct numbers would be taken for classes, and many
- * numeric classes for numbers. */
-static void add_task(const kfe_model *model, cli_text *options)
-{
-    if (kfe_model_task(model) == KFE_TASK_REAL)
-        cli_text_option(options, "task", "regress");
-    else if (kfe_model_task(model) == KFE_TASK_CLASSES)
-        cli_text_option(options, "task", "classify");
-}
-
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -31,7 +21,7 @@ static kfe_status run(cli_session *session)
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
     CLI_TRY(cli_load_model(session, &model));
-    add_task(model, &reading);
+    cli_add_task(model, &reading);
     cli_options_of(arguments, CLI_OPTIONS, &options);
     CLI_TRY(cli_read_data(session, 1, model, cli_text_string(&reading), &data));
     CLI_TRY(kfe_evaluate(session->ctx, model, data, cli_text_string(&options), style, &text));

@@ -25,7 +25,8 @@ enum {
     KFE_STREAM_LOCAL,
     KFE_STREAM_STOPPING,
     KFE_STREAM_LOO,
-    KFE_STREAM_GRAM_LANDMARKS
+    KFE_STREAM_GRAM_LANDMARKS,
+    KFE_STREAM_FIGURES
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

@@ -18,6 +18,7 @@ static const special_case special_cases[] = {
     {"kernels", {"kfe_kernel()", "`kfe kernels`", "kfe.kernels()"}},
     {"learners", {"kfe_learner()", "`kfe learners`", "kfe.learners()"}},
     {"metrics", {"kfe_metric()", "`kfe help metrics`", "kfe.metrics()"}},
+    {"figures", {"kfe_figure()", "`kfe plot --list`", "kfe.figures()"}},
     {"labels", {"kfe_data_set_labels() or kfe_data_set_targets()", "--label or --label-file", "y"}},
     {"view", {"kfe_data_join_views()", "--view NAME=FILE", "X={NAME: array, …}"}},
     {"view-kernel", {"kfe_spec_set_view_kernel()", "--view-kernel NAME=KERNEL", "kernel={NAME: KERNEL, …}"}},

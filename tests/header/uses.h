@@ -39,5 +39,7 @@ kfe_status use_metrics(kfe_context *ctx, void *user);
 kfe_status use_search(kfe_context *ctx, void *user);
 kfe_status use_tune(kfe_context *ctx, void *user);
 kfe_status use_categories(kfe_context *ctx, void *user);
+/* uses_report.c */
+kfe_status use_report(kfe_context *ctx, void *user);
 
 #endif

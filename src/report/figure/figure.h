@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Describe a figure as data with these functions: a table of numbers and words, series that point at its columns, axes
+ * and a caption. SVG (svg.h), JSON for the page (page.h) and CSV are all written from this one description.
+ *
+ * To add a figure, write a file with a function `draw` that ends in `const kfe_i_figure_kind kfe_i_figure_NAME`, and
+ * add a row to figures.def.
+ */
+#ifndef KFE_REPORT_FIGURE_FIGURE_H
+#define KFE_REPORT_FIGURE_FIGURE_H
+
+#include "core/text.h"
+#include "report/figure/source.h"
+
+/* A column of the table: numbers, or words with one code per row. */
+typedef struct kfe_i_column {
+    char *name;
+    double *numbers; /* NULL: words */
+    int32_t *codes;  /* the word of each row; -1: none */
+    char **words;
+    int64_t word_count;
+} kfe_i_column;
+
+typedef enum kfe_i_mark { KFE_MARK_POINTS, KFE_MARK_LINE, KFE_MARK_BARS, KFE_MARK_HEAT } kfe_i_mark;
+
+enum {
+    KFE_SERIES_DASHED = 1u << 0,
+    KFE_SERIES_CROSSES = 1u << 1, /* points are large crosses around others: what was predicted wrongly */
+    KFE_SERIES_GREY = 1u << 2,    /* no colour of its own: a reference line */
+    KFE_SERIES_DOTTED = 1u << 3,  /* a line with a marker at every row */
+    KFE_SERIES_HOLLOW = 1u << 4   /* markers are outlines: training examples beside test examples */
+};
+
+/* Rows [first, first + count) of the table. Columns are counted from 1; 0: none. */
+typedef struct kfe_i_series {
+    char *name; /* in the legend; NULL: not there */
+    kfe_i_mark mark;
+    unsigned flags;
+    int style; /* colour and marker; series of one style belong together */
+    int panel; /* from 0 */
+    int64_t first, count;
+    int x, y, z; /* z: the value of a heat map, or the third axis of a figure in space */
+    int shade;   /* colours points from low to high */
+    int spread;  /* half the height of a band or an error bar */
+    int label;   /* what points show under the pointer, beside their numbers */
+} kfe_i_series;
+
+typedef struct kfe_i_axis {
+    char *title;
+    int log;
+    int has_range;
+    double low, high;
+} kfe_i_axis;
+
+/* A dashed line behind the data. */
+typedef enum kfe_i_reference {
+    KFE_REFERENCE_NONE,
+    KFE_REFERENCE_DIAGONAL,
+    KFE_REFERENCE_ZERO
+} kfe_i_reference;
+
+typedef struct kfe_i_panel {
+    char *title; /* NULL: none */
+    kfe_i_reference reference;
+    kfe_i_axis x, y, z;
+} kfe_i_panel;
+
+enum {
+    KFE_FIGURE_SPACE = 1u << 0,   /* three axes */
+    KFE_FIGURE_CHOICE = 1u << 1,  /* readers may choose which feature columns are the axes */
+    KFE_FIGURE_SQUARE = 1u << 2,  /* both axes have the same length */
+    KFE_FIGURE_COUNTS = 1u << 3,  /* cells of a heat map show their numbers */
+    KFE_FIGURE_REVERSED = 1u << 4 /* the first value of y is at the top, as in a matrix */
+};
+
+typedef struct kfe_i_figure {
+    kfe_context *ctx;
+    const struct kfe_i_figure_kind *kind;
+    unsigned flags;
+    kfe_i_text caption;
+    int64_t rows;
+    kfe_i_column *columns;
+    int64_t column_count, column_capacity;
+    int first_feature, feature_count; /* columns that may be axes (KFE_FIGURE_CHOICE), from 1 */
+    kfe_i_panel *panels;
+    int64_t panel_count, panel_capacity;
+    int across; /* panels side by side */
+    kfe_i_series *series;
+    int64_t series_count, series_capacity;
+} kfe_i_figure;
+
+/* One row of the table of figures. `draw` leaves a figure without rows if it does not apply to the source. A figure without
+ * panels is only a table. */
+typedef struct kfe_i_figure_kind {
+    const char *name, *title;
+    const char *section; /* of the report: "Features", "Quality", "How it was learned", "Choice" or "Why" */
+    const char *summary; /* one line */
+    const char *needs;   /* what the source must have: "classes, a classifier and labelled data" */
+    kfe_status (*draw)(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out);
+} kfe_i_figure_kind;
+
+/* NULL past the end. */
+const kfe_i_figure_kind *kfe_i_figure_at(int index);
+/* The figure of that name; the message suggests the nearest. */
+kfe_status kfe_i_figure_find(kfe_context *ctx, const char *name, const kfe_i_figure_kind **out);
+
+/* Draws into *out, which is freed with kfe_i_figure_free also after a failure. */
+kfe_status kfe_i_figure_draw(kfe_context *ctx, const kfe_i_figure_kind *kind, const kfe_i_source *source,
+                             kfe_i_figure *out);
+void kfe_i_figure_free(kfe_i_figure *figure);
+
+/* For `draw`. Sets the number of rows of the table, before its columns. */
+void kfe_i_figure_rows(kfe_i_figure *figure, int64_t rows);
+/* Appends a column of zeros to fill; *column is its number, from 1. */
+kfe_status kfe_i_figure_numbers(kfe_i_figure *figure, const char *name, int *column, double **values);
+/* Appends a column of words, which are copied; codes are zero. */
+kfe_status kfe_i_figure_words(kfe_i_figure *figure, const char *name, int64_t count, const char *const *words,
+                              int *column, int32_t **codes);
+kfe_status kfe_i_figure_panel(kfe_i_figure *figure, const char *title, const char *x, const char *y);
+/* Copies the series and its name. */
+kfe_status kfe_i_figure_series(kfe_i_figure *figure, const char *name, kfe_i_series series);
+/* Sets the range of an axis. */
+void kfe_i_axis_range(kfe_i_axis *axis, double low, double high);
+/* "feature 3" */
+void kfe_i_feature_name(int64_t feature, char *out, size_t size);
+
+/* The table as CSV with full precision. */
+kfe_status kfe_i_figure_csv(kfe_context *ctx, const kfe_i_figure *figure, char **out);
+
+#endif

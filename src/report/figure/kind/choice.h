@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Read the settings that a search tried, with their metrics, from the JSON of `cv` or `compare`. */
+#ifndef KFE_REPORT_FIGURE_KIND_CHOICE_H
+#define KFE_REPORT_FIGURE_KIND_CHOICE_H
+
+#include "report/figure/figure.h"
+
+enum { KFE_CHOICE_AXES = 6 };
+
+/* A parameter of the grid. */
+typedef struct kfe_i_choice_axis {
+    const char *name;
+    const char **words; /* the values tried, in the order of the grid */
+    double *numbers;    /* the same as numbers; NaN: not a number */
+    int64_t count;
+    int is_number, is_log; /* all values are numbers; they span decades */
+} kfe_i_choice_axis;
+
+typedef struct kfe_i_choice {
+    kfe_context *ctx;
+    int64_t count; /* settings; 0: nothing was chosen */
+    int axis_count;
+    kfe_i_choice_axis axes[KFE_CHOICE_AXES];
+    int32_t *codes;      /* count × axis_count: the value of each setting on each axis */
+    double *means, *sds; /* of the metric */
+    const char *metric;
+} kfe_i_choice;
+
+/* `figure` settings choose the metric; the first one unless given. Free also after a failure. */
+kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i_choice *out);
+void kfe_i_choice_free(kfe_i_choice *choice);
+
+/* A number of the JSON; NaN: there is none. */
+double kfe_i_json_number(const kfe_i_json_value *value);
+/* Finds the metric that the settings name in an object of metrics, or its first member; NULL: there is none. */
+const kfe_i_json_value *kfe_i_choice_metric(const kfe_i_source *source, const kfe_i_json_value *metrics);
+/* Adds the column of an axis: numbers if all values are numbers and `numeric`, words otherwise. */
+kfe_status kfe_i_choice_column(const kfe_i_choice *choice, int axis, int numeric, kfe_i_figure *out,
+                               int *column);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figure `gate`: how much the gate of a localized model uses each part. Gönen & Alpaydın (2010), figures 1 and 3. */
+#include "core/memory.h"
+#include "report/figure/figure.h"
+
+static kfe_status add_columns(kfe_context *ctx, const kfe_model *model, const double *mean,
+                              const double *share, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = model->local->part_count;
+    const char **names = NULL;
+    int32_t *codes = NULL;
+    double *means = NULL;
+    double *shares = NULL;
+    int column = 0;
+
+    KFE_ALLOC(ctx, names, count);
+    for (int64_t m = 0; m < count; m++)
+        names[m] = model->views[model->kernels.items[m].view].name;
+    KFE_TRY(kfe_i_figure_words(out, "part", count, names, &column, &codes));
+    KFE_TRY(kfe_i_figure_numbers(out, "mean share", &column, &means));
+    KFE_TRY(kfe_i_figure_numbers(out, "share of examples where it is largest", &column, &shares));
+    for (int64_t m = 0; m < count; m++) {
+        codes[m] = (int32_t)m;
+        means[m] = mean[m];
+        shares[m] = share[m];
+    }
+cleanup:
+    kfe_i_free(ctx, names);
+    return status;
+}
+
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_model *model = source->model;
+    int64_t count = 0;
+    int64_t share_count = 0;
+    const double *mean = model && model->local ? kfe_model_record(model, "gate-mean", &count) : NULL;
+    const double *share = mean ? kfe_model_record(model, "gate-share", &share_count) : NULL;
+
+    if (!share || count != model->local->part_count || share_count != count)
+        return KFE_OK;
+    kfe_i_figure_rows(out, count);
+    KFE_TRY(add_columns(ctx, model, mean, share, out));
+    KFE_TRY(kfe_i_figure_panel(out, NULL, "part (one per kernel and view)", "share"));
+    kfe_i_axis_range(&out->panels[0].y, 0, 1.02);
+    for (int k = 0; k < 2; k++)
+        KFE_TRY(kfe_i_figure_series(
+            out, k == 0 ? "mean share" : "largest share",
+            (kfe_i_series){.mark = KFE_MARK_BARS, .style = k, .count = count, .x = 1, .y = 2 + k}));
+    kfe_i_text_puts(&out->caption,
+                    "The gate's shares over the training examples: their mean, and the part of the "
+                    "examples at which a part has the largest share.");
+cleanup:
+    return status;
+}
+
+const kfe_i_figure_kind kfe_i_figure_gate = {
+    .name = "gate",
+    .title = "Shares of the gate",
+    .section = "How it was learned",
+    .summary = "how much the gate of a localized model uses each part",
+    .needs = "a model of lmkl or sldr",
+    .draw = draw,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figure `influence`: the support examples with the largest coefficients. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "report/figure/figure.h"
+
+enum { MOST_SHOWN = 30 };
+
+typedef struct influence {
+    double norm;
+    int64_t row;
+} influence;
+
+static int compare_falling(const void *a, const void *b)
+{
+    const influence *p = a;
+    const influence *q = b;
+
+    if (p->norm != q->norm)
+        return p->norm < q->norm ? 1 : -1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+static void fill(const kfe_model *model, influence *items)
+{
+    for (int64_t s = 0; s < model->rows; s++) {
+        double sum = 0;
+        for (int64_t k = 0; k < model->dim; k++)
+            sum += model->coefficients[s * model->dim + k] * model->coefficients[s * model->dim + k];
+        items[s] = (influence){sqrt(sum), model->support_index[s]};
+    }
+}
+
+static kfe_status add_columns(const influence *items, int64_t shown, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    char names[MOST_SHOWN][24];
+    const char *words[MOST_SHOWN];
+    int32_t *codes = NULL;
+    double *norms = NULL;
+    int column = 0;
+
+    for (int64_t i = 0; i < shown; i++) {
+        kfe_i_snprintf(names[i], sizeof names[i], "%lld", (long long)items[i].row + 1);
+        words[i] = names[i];
+    }
+    KFE_TRY(kfe_i_figure_words(out, "training row", shown, words, &column, &codes));
+    KFE_TRY(kfe_i_figure_numbers(out, "size of its coefficients", &column, &norms));
+    for (int64_t i = 0; i < shown; i++) {
+        codes[i] = (int32_t)i;
+        norms[i] = items[i].norm;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_model *model = source->model;
+    influence *items = NULL;
+
+    if (!model || !model->support_index || !model->coefficients || model->rows < 1)
+        return KFE_OK;
+    int64_t shown = model->rows < MOST_SHOWN ? model->rows : MOST_SHOWN;
+    KFE_ALLOC(ctx, items, model->rows);
+    fill(model, items);
+    qsort(items, (size_t)model->rows, sizeof *items, compare_falling);
+    kfe_i_figure_rows(out, shown);
+    KFE_TRY(add_columns(items, shown, out));
+    KFE_TRY(kfe_i_figure_panel(out, NULL, "training row", "size of its coefficients"));
+    KFE_TRY(kfe_i_figure_series(out, NULL,
+                                (kfe_i_series){.mark = KFE_MARK_BARS, .count = shown, .x = 1, .y = 2}));
+    kfe_i_text_printf(&out->caption,
+                      "The %lld of %lld support examples with the largest coefficients (Euclidean norm over "
+                      "features). Rows are counted from 1 in the training file.",
+                      (long long)shown, (long long)model->rows);
+cleanup:
+    kfe_i_free(ctx, items);
+    return status;
+}
+
+const kfe_i_figure_kind kfe_i_figure_influence = {
+    .name = "influence",
+    .title = "Most influential support examples",
+    .section = "Why",
+    .summary = "the support examples with the largest coefficients",
+    .needs = "a kernel model whose support examples are training examples",
+    .draw = draw,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figure `metrics`, a table: every metric of the predictions. */
+#include <math.h>
+
+#include "core/memory.h"
+#include "report/figure/figure.h"
+
+enum { MOST_METRICS = 40 };
+
+static kfe_status measure(kfe_context *ctx, const kfe_i_outcome *outcome, const char **names, double *values,
+                          int64_t *count)
+{
+    const kfe_i_metric *metric;
+
+    *count = 0;
+    for (int i = 0; (metric = kfe_i_metric_at(i)) && *count < MOST_METRICS; i++) {
+        double value = NAN;
+        if (metric->task != outcome->task)
+            continue;
+        kfe_status status = metric->value(ctx, outcome, &value);
+        if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
+            return status;
+        if (status != KFE_OK || isnan(value)) /* not defined for these predictions */
+            continue;
+        names[*count] = metric->name;
+        values[(*count)++] = value;
+    }
+    return KFE_OK;
+}
+
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_set *set = kfe_i_source_judged(source);
+    const char *names[MOST_METRICS];
+    double found[MOST_METRICS];
+    int64_t count = 0;
+    int32_t *codes = NULL;
+    double *values = NULL;
+    int column = 0;
+
+    if (!set)
+        return KFE_OK;
+    KFE_TRY(measure(ctx, &set->outcome, names, found, &count));
+    kfe_i_figure_rows(out, count);
+    KFE_TRY(kfe_i_figure_words(out, "metric", count, names, &column, &codes));
+    KFE_TRY(kfe_i_figure_numbers(out, "value", &column, &values));
+    for (int64_t i = 0; i < count; i++) {
+        codes[i] = (int32_t)i;
+        values[i] = found[i];
+    }
+    kfe_i_text_printf(&out->caption, "Predictions of %lld %s examples.", (long long)set->rows, set->name);
+cleanup:
+    return status;
+}
+
+const kfe_i_figure_kind kfe_i_figure_metrics = {
+    .name = "metrics",
+    .title = "Metrics",
+    .section = "Quality",
+    .summary = "every metric of the predictions, as a table",
+    .needs = "a model that predicts, and labelled data",
+    .draw = draw,
+};

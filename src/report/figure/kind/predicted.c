@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figure `predicted`: predicted against true numbers. */
+#include "report/figure/kind/cloud.h"
+
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_set *set = kfe_i_source_judged(source);
+    kfe_i_cloud points = {0};
+
+    if (!set || set->outcome.task != KFE_TASK_REAL)
+        return KFE_OK;
+    KFE_TRY(kfe_i_cloud_begin(ctx, source, KFE_FIGURE_POINTS, out, &points));
+    KFE_TRY(kfe_i_figure_panel(out, NULL, "true value", "predicted value"));
+    out->panels[0].reference = KFE_REFERENCE_DIAGONAL;
+    int target = points.target;
+    points.target = 0; /* one colour: the target is an axis already */
+    KFE_TRY(kfe_i_cloud_series(&points, out, source->train.data && source->test.data,
+                               (kfe_i_series){.x = target, .y = points.predicted}));
+    kfe_i_text_puts(&out->caption, "Points on the dashed line are predicted exactly.");
+    if (set->outcome.cols > 1)
+        kfe_i_text_printf(&out->caption, " The first of %lld targets.", (long long)set->outcome.cols);
+    kfe_i_cloud_caption(&points, out);
+cleanup:
+    kfe_i_cloud_free(&points);
+    return status;
+}
+
+const kfe_i_figure_kind kfe_i_figure_predicted = {
+    .name = "predicted",
+    .title = "Predicted and true values",
+    .section = "Quality",
+    .summary = "predicted against true numbers",
+    .needs = "a model that predicts numbers, and data with targets",
+    .draw = draw,
+};

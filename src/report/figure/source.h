@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Draw figures from a source: a model, the features and predictions of training and test examples, and the JSON of a
+ * search. Members that were not given are NULL or empty.
+ */
+#ifndef KFE_REPORT_FIGURE_SOURCE_H
+#define KFE_REPORT_FIGURE_SOURCE_H
+
+#include "model/json/json_read.h"
+#include "model/model.h"
+#include "select/metric.h"
+
+/* The most points of a figure. */
+enum { KFE_FIGURE_POINTS = 10000 };
+/* The most features of a figure. */
+enum { KFE_FIGURE_FEATURES = 16 };
+
+/* Options of figures. */
+typedef struct kfe_i_figure_settings {
+    int64_t x, y, z;                 /* features of the axes, from 1 */
+    char metric[512], positive[512]; /* of the results of a search; the class of the curves */
+    char title[512];
+} kfe_i_figure_settings;
+
+/* Examples with everything that the model says about them. */
+typedef struct kfe_i_set {
+    const kfe_data *data;
+    kfe_data *gathered; /* of many training examples: the ones that figures show; NULL: all */
+    int64_t *origin;    /* their rows in `data`; NULL: the same */
+    const char *name;   /* "training" or "test" */
+    int64_t rows;
+    kfe_matrix features;
+    int64_t dim;                /* the first features, which figures show */
+    int32_t *truth, *predicted; /* numbers in the source's classes; NULL: not available */
+    double *scores;             /* rows × classes; NULL: the set does not judge */
+    double *values;             /* predicted numbers, rows × outcome.cols */
+    kfe_i_outcome outcome;      /* rows 0: there are no predictions, or no truth */
+    int64_t *sample;            /* the rows that figures show, in increasing order */
+    int64_t sample_count;
+} kfe_i_set;
+
+typedef struct kfe_i_source {
+    kfe_context *ctx;
+    const kfe_model *model;
+    kfe_i_set train, test;
+    /* of the model, then those that only the data has */
+    int64_t class_count;
+    const char **class_names;
+    const kfe_i_json_value *results;
+    kfe_i_figure_settings settings;
+} kfe_i_source;
+
+/* Computes features and predictions of the data that is set. */
+kfe_status kfe_i_source_prepare(kfe_context *ctx, kfe_i_source *source);
+void kfe_i_source_free(kfe_i_source *source);
+
+/* The set that judges predictions: test examples or, without them, training examples. NULL: there are no predictions
+ * with truth. */
+const kfe_i_set *kfe_i_source_judged(const kfe_i_source *source);
+
+#endif

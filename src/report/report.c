@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public object kfe_report: collects what figures are drawn from, and draws them. */
+#include "report/report.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/param.h"
+#include "report/figure/json.h"
+#include "report/figure/svg.h"
+
+static const kfe_i_param rows[] = {
+    KFE_INT(kfe_i_figure_settings, x, "x", "0", 0, KFE_INT_MAX,
+            "the feature on the first axis of scatter plots, from 1; 0: the first"),
+    KFE_INT(kfe_i_figure_settings, y, "y", "0", 0, KFE_INT_MAX,
+            "the feature on the second axis; 0: the second"),
+    KFE_INT(kfe_i_figure_settings, z, "z", "0", 0, KFE_INT_MAX,
+            "the feature on the third axis; 0: the third"),
+    KFE_TEXT(kfe_i_figure_settings, metric, "metric", "",
+             "the metric of figures about a search; the first one unless given"),
+    KFE_TEXT(
+        kfe_i_figure_settings, positive, "positive", "",
+        "the class of the ROC and precision-recall curves; of two, the larger number or later name unless "
+        "given"),
+    KFE_TEXT(kfe_i_figure_settings, title, "title", "", "the title of the report"),
+};
+static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_figure_settings);
+
+const kfe_param_info *kfe_report_option(int index)
+{
+    return kfe_i_param_info(&params, index);
+}
+
+int kfe_figure(int index, kfe_entry_info *out)
+{
+    const kfe_i_figure_kind *kind = kfe_i_figure_at(index);
+
+    if (!kind)
+        return 0;
+    *out = (kfe_entry_info){.name = kind->name, .summary = kind->summary, .formula = kind->needs};
+    return 1;
+}
+
+kfe_status kfe_report_new(kfe_context *ctx, const char *options, kfe_report **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(ctx, *out, 1);
+    (*out)->ctx = ctx;
+    KFE_TRY(kfe_i_params_default(ctx, &params, &(*out)->source.settings));
+    KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &(*out)->source.settings, options));
+cleanup:
+    if (status != KFE_OK) {
+        kfe_report_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void kfe_report_free(kfe_report *report)
+{
+    if (!report)
+        return;
+    kfe_i_source_free(&report->source);
+    kfe_i_json_tree_free(&report->tree);
+    kfe_i_free(report->ctx, report);
+}
+
+/* Forgets what was computed from the old model or data. */
+static void forget(kfe_report *report)
+{
+    kfe_i_source old = report->source;
+
+    kfe_i_source_free(&old);
+    report->source = (kfe_i_source){.model = old.model, .results = old.results, .settings = old.settings};
+    report->source.train.data = old.train.data;
+    report->source.test.data = old.test.data;
+    report->is_prepared = 0;
+}
+
+kfe_status kfe_report_set_model(kfe_context *ctx, kfe_report *report, const kfe_model *model)
+{
+    (void)ctx;
+    forget(report);
+    report->source.model = model;
+    return KFE_OK;
+}
+
+kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_data *train,
+                               const kfe_data *test)
+{
+    (void)ctx;
+    forget(report);
+    report->source.train.data = train;
+    report->source.test.data = test;
+    return KFE_OK;
+}
+
+kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const char *json)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_json_tree_free(&report->tree);
+    report->source.results = NULL;
+    status = kfe_i_json_read(ctx, json, strlen(json), &report->tree);
+    if (status == KFE_EINPUT)
+        return kfe_i_fail(ctx, KFE_EINPUT, "the results are not JSON: %s at byte %lld", report->tree.reason,
+                          (long long)report->tree.position + 1);
+    if (status != KFE_OK)
+        return status;
+    if (!kfe_i_json_get(report->tree.root, "methods") && !kfe_i_json_get(report->tree.root, "splits"))
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "the results are neither those of a cross-validation nor of a comparison");
+    report->source.results = report->tree.root;
+    return KFE_OK;
+}
+
+kfe_status kfe_i_report_prepare(kfe_context *ctx, kfe_report *report)
+{
+    kfe_status status = KFE_OK;
+
+    if (report->is_prepared)
+        return KFE_OK;
+    forget(report); /* of an attempt that failed */
+    KFE_TRY(kfe_i_source_prepare(ctx, &report->source));
+    report->is_prepared = 1;
+cleanup:
+    return status;
+}
+
+/* ---- single figures ---- */
+
+static kfe_status write_svg(kfe_context *ctx, const kfe_i_figure *figure, char **out)
+{
+    kfe_i_text text;
+
+    if (figure->panel_count == 0)
+        return kfe_i_fail(ctx, KFE_EINVAL, "%s is only a table here; {format=csv} gives its numbers",
+                          figure->kind->name);
+    kfe_i_text_init(&text, ctx);
+    kfe_i_figure_svg(figure, 1, &text);
+    return kfe_i_text_take(&text, out);
+}
+
+static kfe_status write_json(kfe_context *ctx, const kfe_i_figure *figure, char **out)
+{
+    kfe_i_json json;
+
+    kfe_i_json_init(&json, ctx, 1);
+    kfe_i_figure_json(figure, &json);
+    kfe_status status = kfe_i_json_finish(&json, out);
+    kfe_i_json_free(&json);
+    return status;
+}
+
+kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure, const char *format,
+                             char **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_figure_kind *kind = NULL;
+    kfe_i_figure drawn = {0};
+
+    *out = NULL;
+    KFE_TRY(kfe_i_figure_find(ctx, figure, &kind));
+    KFE_TRY(kfe_i_report_prepare(ctx, report));
+    KFE_TRY(kfe_i_figure_draw(ctx, kind, &report->source, &drawn));
+    if (drawn.rows == 0)
+        KFE_FAIL(ctx, KFE_EINVAL, "%s cannot be drawn: it needs %s", kind->name, kind->needs);
+    if (strcmp(format, "svg") == 0)
+        KFE_TRY(write_svg(ctx, &drawn, out));
+    else if (strcmp(format, "csv") == 0)
+        KFE_TRY(kfe_i_figure_csv(ctx, &drawn, out));
+    else if (strcmp(format, "json") == 0)
+        KFE_TRY(write_json(ctx, &drawn, out));
+    else
+        KFE_FAIL(ctx, KFE_EINVAL, "'%s' is no format of a figure; use svg, csv or json", format);
+cleanup:
+    kfe_i_figure_free(&drawn);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Look into a kfe_report: the source of its figures. Only for the files of this folder. */
+#ifndef KFE_REPORT_REPORT_H
+#define KFE_REPORT_REPORT_H
+
+#include "report/figure/source.h"
+
+struct kfe_report {
+    kfe_context *ctx;
+    kfe_i_source source;
+    int is_prepared; /* features and predictions are computed */
+    kfe_i_json_tree tree;
+};
+
+/* Computes features and predictions, unless they are there. */
+kfe_status kfe_i_report_prepare(kfe_context *ctx, kfe_report *report);
+
+#endif

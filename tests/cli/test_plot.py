@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kfe plot: every figure is well-formed SVG, whatever the names are; formats and messages."""
+import csv
+import io
+import json
+import os
+import shutil
+import xml.etree.ElementTree
+
+import pytest
+
+HOSTILE = ['<script>alert(1)</script>', 'a"b\'c', "</svg>", "&amp;", "=1+1"]
+
+
+@pytest.fixture
+def hostile(kfe):
+    """A model with hostile names of columns and classes, and its data in a file with a hostile name."""
+    rows = [[f"{(i * 7) % 11 + i % 5}", f"{(i * 5) % 7 - i % 5}", f"{i % 13}", HOSTILE[i % 5]] for i in range(60)]
+    text = io.StringIO()
+    csv.writer(text).writerows([["<b>x</b>", 'y"', "z&", "class"], *rows])
+    name = kfe.write("<i>&.csv", text.getvalue())
+    kfe.ok("fit", "-q", "-m", "pca", "--dim", "3", "--learner", "centroid", name, "-o", "m.kfe")
+    return name
+
+
+def parse(kfe, name):
+    root = xml.etree.ElementTree.parse(kfe.path(name)).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert not [e for e in root.iter() if e.tag.rsplit("}")[-1] in ("script", "b", "i", "image", "a")]
+    return root
+
+
+def figures(kfe):
+    return [line.split()[0] for line in kfe.ok("plot", "--list").out.splitlines() if not line.startswith(" ")]
+
+
+def test_every_figure_is_svg_or_says_what_it_needs(kfe, hostile):
+    assert DRAWN <= set(figures(kfe))
+    for figure in figures(kfe):
+        if figure in DRAWN:
+            kfe.ok("plot", figure, "m.kfe", hostile, "-o", f"{figure}.svg")
+            parse(kfe, f"{figure}.svg")
+        else:
+            says = kfe.refused("plot", figure, "m.kfe", hostile, "-o", f"{figure}.svg")
+            assert "needs" in says or "only a table" in says, says
+
+
+DRAWN = {"scatter", "scatter3d", "matrix", "distributions", "confusion", "classes", "roc", "precision-recall", "scree",
+         "loadings"}
+
+
+def test_names_are_shown_as_they_are(kfe, hostile):
+    kfe.ok("plot", "confusion", "m.kfe", hostile, "-o", "c.svg")
+    texts = [e.text for e in parse(kfe, "c.svg").iter() if e.tag.endswith("text")]
+    assert "<script>alert(1)</…" in texts  # cut after 18 characters
+    assert 'a"b\'c' in texts and "</svg>" in texts and "&amp;" in texts
+    kfe.ok("plot", "loadings", "m.kfe", hostile, "-o", "l.svg")
+    texts = [e.text for e in parse(kfe, "l.svg").iter() if e.tag.endswith("text")]
+    assert "<b>x</b>" in texts
+
+
+def test_figures_of_a_search(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    cv = kfe.ok("cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=0.1,1,10", "--grid",
+                "neighbors=1,3", "--folds", "3", "iris.csv", "--json").out
+    kfe.write("cv.json", cv)
+    for figure in ("cv-curve", "cv-surface"):
+        kfe.ok("plot", figure, "cv.json", "-o", f"{figure}.svg")
+        parse(kfe, f"{figure}.svg")
+    kfe.ok("plot", "cv-surface", "cv.json", "-o", "s.csv")
+    table = list(csv.DictReader(kfe.path("s.csv").open()))
+    assert len(table) == 6
+    for row in table:  # the numbers of the search, in full precision
+        setting = next(s for s in json.loads(cv)["settings"]
+                       if s["setting"] == {"gamma": row["gamma"], "neighbors": row["neighbors"]})
+        assert float(row["accuracy"]) == setting["metrics"]["accuracy"]["mean"]
+
+
+def test_comparison_ranks_methods(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    text = kfe.ok("compare", "-q", "-m", "kfd", "-m", "koc", "-m", "pca", "--learner", "knn", "iris.csv", "--json").out
+    kfe.write("compare.json", text)
+    kfe.ok("plot", "comparison", "compare.json", "-o", "c.csv")
+    results = json.loads(text)
+    values = {m["label"]: [s["metrics"]["accuracy"] for s in m["splits"]] for m in results["methods"]}
+    table = [row for row in csv.DictReader(kfe.path("c.csv").open()) if row["accuracy"]]
+    assert {row["method"] for row in table} == set(values)
+    for row in table:
+        own = values[row["method"]]
+        ranks = [1 + sum(0.5 if v[s] == own[s] else v[s] > own[s] for m, v in values.items() if m != row["method"])
+                 for s in range(len(own))]
+        assert float(row["mean rank"]) == pytest.approx(sum(ranks) / len(ranks), rel=1e-12)
+    for figure in ("comparison", "time"):
+        kfe.ok("plot", figure, "compare.json", "-o", f"{figure}.svg")
+        parse(kfe, f"{figure}.svg")
+
+
+def test_residuals_of_a_regressor(kfe):
+    kfe.write("line.csv", "a,b,t\n" + "".join(f"{i},{i * i % 7},{2 * i + 0.5 * (i % 3)}\n" for i in range(40)))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe")
+    kfe.ok("plot", "residuals", "m.kfe", "line.csv", "-o", "r.csv")
+    kfe.ok("predict", "m.kfe", "line.csv", "-o", "p.csv")
+    predicted = [float(line.split(",")[0]) for line in kfe.path("p.csv").read_text().split()[-40:]]
+    for row in csv.DictReader(kfe.path("r.csv").open()):
+        i = int(row["row"]) - 1
+        assert float(row["residual"]) == pytest.approx(2 * i + 0.5 * (i % 3) - predicted[i], abs=1e-9)
+    for figure in ("predicted", "residuals", "path", "loadings"):
+        kfe.ok("plot", figure, "m.kfe", "line.csv", "-o", f"{figure}.svg")
+        parse(kfe, f"{figure}.svg")
+
+
+def test_thousands_of_classes(kfe):
+    count = 10000
+    kfe.write("many.csv", "x,y,class\n" + "".join(f"{i % 100},{i // 100},<{i}>\n" for i in range(count)))
+    kfe.write("some.csv", "x,y,class\n" + "".join(f"{i % 100},{i // 100},<{i}>\n" for i in range(0, count, 100)))
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--neighbors", "1", "many.csv", "-o", "m.kfe")
+    for figure in ("scatter", "confusion", "roc", "distributions"):
+        kfe.ok("plot", figure, "m.kfe", "some.csv", "-o", f"{figure}.svg")
+        parse(kfe, f"{figure}.svg")
+        assert kfe.path(f"{figure}.svg").stat().st_size < 1_000_000
+    kfe.ok("plot", "confusion", "m.kfe", "some.csv", "-o", "c.csv")
+    table = list(csv.DictReader(kfe.path("c.csv").open()))
+    assert len(table) == 100 and all(row["true class"] == row["predicted class"] for row in table)
+
+
+def test_axes_are_the_features_asked_for(kfe, hostile):
+    kfe.ok("plot", "scatter", "m.kfe", hostile, "--x", "3", "--y", "1", "-o", "s.json")
+    figure = json.loads(kfe.path("s.json").read_text())
+    assert [figure["panels"][0][axis]["title"] for axis in "xy"] == ["feature 3", "feature 1"]
+    kfe.refused("plot", "scatter", "m.kfe", hostile, "--x", "4", "-o", "s.svg", says="feature 4 cannot be an axis")
+
+
+def test_refusals(kfe, hostile):
+    kfe.refused("plot", "scater", "m.kfe", hostile, "-o", "s.svg", says="did you mean scatter?")
+    kfe.refused("plot", "scatter", "m.kfe", hostile, says="-o FILE")
+    kfe.refused("plot", "scatter", "m.kfe", hostile, "-o", "s.pdf", says="format of s.pdf is not known")
+    kfe.refused("plot", "scatter", "m.kfe", hostile, "--format", "pdf", "-o", "s", says="'pdf' is no format")
+    kfe.refused("plot", "scatter", "m.kfe", hostile, "-o", hostile, "--format", "svg", says="overwrite the input")
+    kfe.refused("plot", "cv-curve", "m.kfe", "-o", "s.svg", says="needs the JSON of cv")
+    kfe.write("bad.json", "{nonsense")
+    kfe.refused("plot", "cv-curve", "bad.json", "-o", "s.svg", says="not JSON")
+
+
+def test_png_needs_a_converter(kfe, hostile):
+    kfe.refused("plot", "scatter", "m.kfe", hostile, "-o", "s.png", says="librsvg2-bin", env={"PATH": "/nowhere"})
+    if not shutil.which("rsvg-convert"):
+        pytest.skip("rsvg-convert is not installed")
+    kfe.ok("plot", "scatter", "m.kfe", hostile, "-o", "s.png", env=dict(os.environ))
+    assert kfe.path("s.png").read_bytes().startswith(b"\x89PNG")
