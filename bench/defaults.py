@@ -50,7 +50,7 @@ VARIANTS = ("before", "after", "tuned")
 RIDGES = ("ridge", "lambda", "xi")
 # Former defaults that were numbers: parameter, methods, value.
 FORMER = [
-    ("svm-C", ("svm-joint", "usvm-joint", "svm-mkl"), "1"),
+    ("svm-C", ("svm-joint", "usvm-joint", "svm-mkl", "mkl", "slmc"), "1"),
     ("ridge", ("kda-qr", "akda-qr"), "0"),
     ("ridge", ("kb",), "mean"),
     ("nu", ("skpls", "skblf"), "0.25"),

@@ -56,6 +56,7 @@ RULES = {
     "joint-xi": (["usvm-joint", "svm-mkl"], {"auto": [], **{f"xi {x}, C {c}": ["--xi", str(x), "--svm-C", str(c)]
                                                             for x in ("auto", 0.01, 1) for c in (1, 10, 100)}}),
     "joint-C": (["svm-joint"], {"auto": [], **values("svm-C", 1, 10, 100, 1000)}),
+    "mkl-C": (["mkl", "slmc"], {"auto": [], **values("svm-C", 1, 3, 10, 30, 100)}),
     "kda-qr": (["kda-qr", "akda-qr"], {"auto": [], "total": ["--scatter", "total"], "whiten": ["--whiten"],
                                        **values("ridge", 0.1, 0.3, 1, 3, 10)}),
     "kb": (["kb"], {"auto": [], **values("dim", 1, 2, 5, 10, 30), "former": ["--ridge", "mean", "--dim", "10"],
@@ -66,7 +67,8 @@ RULES = {
                                    "nu 0.5, centre": ["--nu", "0.5", "--center"]}),
     "sma": (["sma"], {"auto": [], **values("dim", 5, 10, 20, 40, 80), "centre": ["--center"]}),
     "blf": (["blf"], {"auto": [], **values("dim", 2, 5, 20, 40), **values("loss", "ls", "lad")}),
-    "neighbors": (["none"], values("neighbors", "auto", 1, 5, 15)),
+    "neighbors": (["none"], values("neighbors", "auto", 1, 5, 9, 15, 25)),
+    "local-dim": (["sldr"], {"auto": [], **values("local-dim", 1, 2, 4, 9)}),
 }
 
 

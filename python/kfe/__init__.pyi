@@ -1825,7 +1825,7 @@ class SVMMKLClassifier(_Classifier, SVMMKL):
 class MKL(Extractor):
     def __init__(
         self,
-        svm_C: float = 1.0,
+        svm_C: float | str = 'auto',
         *,
         svm_stop: float = 0.0001,
         normalize: bool = True,
@@ -1850,7 +1850,7 @@ class MKL(Extractor):
 class MKLClassifier(_Classifier, MKL):
     def __init__(
         self,
-        svm_C: float = 1.0,
+        svm_C: float | str = 'auto',
         *,
         svm_stop: float = 0.0001,
         normalize: bool = True,
@@ -1987,7 +1987,7 @@ class SLMC(Extractor):
         self,
         dim: int | str = 'auto',
         *,
-        svm_C: float = 1.0,
+        svm_C: float | str = 'auto',
         svm_stop: float = 0.0001,
         init: str = 'kmeans',
         settled: float = 0.0001,
@@ -2011,7 +2011,7 @@ class SLMCClassifier(_Classifier, SLMC):
         self,
         dim: int | str = 'auto',
         *,
-        svm_C: float = 1.0,
+        svm_C: float | str = 'auto',
         svm_stop: float = 0.0001,
         init: str = 'kmeans',
         settled: float = 0.0001,

@@ -56,7 +56,8 @@ def test_narrow_views_are_not_warned_about(kfe):
 
 def test_svms_are_regularised_by_leave_one_out(kfe):
     kfe.write("data.csv", table(3))
-    for method, name, record in [("svm-joint", "svm-C", "svm-c"), ("usvm-joint", "xi", "xi"), ("svm-mkl", "xi", "xi")]:
+    for method, name, record in [("svm-joint", "svm-C", "svm-c"), ("usvm-joint", "xi", "xi"), ("svm-mkl", "xi", "xi"),
+                                 ("mkl", "svm-C", "svm-c"), ("slmc", "svm-C", "svm-c")]:
         done = kfe.ok("fit", "-m", method, "data.csv", "-o", "m.kfe")
         kept = records(kfe)
         assert f"{name} {kept[record][0]:.3g} by leave-one-out on 60 examples" in done.err
@@ -64,6 +65,17 @@ def test_svms_are_regularised_by_leave_one_out(kfe):
         kfe.ok("fit", "-q", "-m", method, f"--{name}", repr(kept[record][0]), "data.csv", "-o", "m.kfe")
         assert kfe.ok("predict", "m.kfe", "data.csv").out == chosen
         assert "loo-rows" not in records(kfe)
+
+
+def test_mkl_chooses_c_for_the_sum_of_its_kernels(kfe):
+    """Two equal kernels with equal weights are the kernel itself, for which slmc chooses."""
+    kfe.write("data.csv", table(3))
+    found = {}
+    for method, kernels in [("slmc", 1), ("mkl", 1), ("mkl", 2)]:
+        kfe.ok("fit", "-q", "-m", method, *["-k", "rbf:gamma=0.1"] * kernels, "data.csv", "-o", "m.kfe")
+        found[method, kernels] = records(kfe)["svm-c"][0]
+    assert found["mkl", 1] == found["slmc", 1] != 1
+    assert abs(found["mkl", 2] / found["mkl", 1] - 1) < 1e-12
 
 
 def test_numbers_of_single_methods(kfe):

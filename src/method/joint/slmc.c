@@ -32,6 +32,7 @@
 #include "gram/dense/linalg.h"
 #include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"
+#include "method/joint/svm_choice.h"
 #include "method/shared/groups.h"
 #include "method/shared/line_search.h"
 
@@ -48,7 +49,9 @@ typedef struct slmc_settings {
 
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(slmc_settings, dim, "number of points, and of features; auto: 10"),
-    KFE_ONEVSREST_ROWS(slmc_settings, c, stop),
+    KFE_AUTO_ONEVSREST_ROWS(
+        slmc_settings, c, stop,
+        "4 divided by the ridge of smallest leave-one-out error of a regression on the classes"),
     KFE_CHOICE(slmc_settings, start, "init", "kmeans", "kmeans|random",
                "where the points start: means of clusters inside the classes, or examples drawn by the seed"),
     KFE_REAL(slmc_settings, settled, "settled", "0.0001", 0, 1,
@@ -342,15 +345,19 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 {
     kfe_status status = KFE_OK;
     const slmc_settings *s = settings;
+    double c = s->c;
+    kfe_i_loo_choice choice = {0};
     kfe_i_slmc slmc = {0};
     kfe_i_table points = {0};
     search look = {.slmc = &slmc, .points = &points};
 
     KFE_TRY(start_points(ctx, problem, s, &points));
-    KFE_TRY(kfe_i_slmc_open(ctx, problem, points.rows, s->c, s->stop, &slmc));
+    KFE_TRY(kfe_i_svm_c_choose(ctx, "slmc", problem->gram, problem->target, &c, &choice));
+    KFE_TRY(kfe_i_slmc_open(ctx, problem, points.rows, c, s->stop, &slmc));
     KFE_TRY(search_points(ctx, s, &look));
     KFE_TRY(make_solution(ctx, &look, out));
     KFE_TRY(add_records(ctx, &look, problem->gram, out));
+    KFE_TRY(kfe_i_svm_c_record(out, c, &choice));
 cleanup:
     search_free(ctx, &look);
     kfe_i_slmc_free(&slmc);

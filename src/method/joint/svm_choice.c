@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The automatic settings of svm-joint, usvm-joint and svm-mkl (svm_choice.h). */
+/* The automatic settings of svm-joint, usvm-joint, svm-mkl, mkl and slmc (svm_choice.h). */
 #include "method/joint/svm_choice.h"
 
 #include "core/memory.h"
@@ -31,4 +31,27 @@ cleanup:
 double kfe_i_svm_c(const kfe_i_loo_choice *choice)
 {
     return choice->rows > 0 ? C_TIMES_RIDGE / choice->ridge : 1;
+}
+
+kfe_status kfe_i_svm_c_choose(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
+                              const kfe_i_target *target, double *c, kfe_i_loo_choice *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (*c != KFE_SVM_C_AUTO)
+        return KFE_OK;
+    KFE_TRY(kfe_i_class_ridge(ctx, method, gram, target, out));
+    *c = kfe_i_svm_c(out);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_svm_c_record(kfe_i_solution *solution, double c, const kfe_i_loo_choice *choice)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_solution_record(solution, "svm-c", &c, 1));
+    KFE_TRY(kfe_i_loo_record(solution, choice));
+cleanup:
+    return status;
 }

@@ -2,7 +2,7 @@
 /*
  * Choose the regularisation of SVMs on a kernel without solving any: by leave-one-out of a ridge regression of the class
  * indicators on the same kernel (method/ridge/leave_one_out.h), whose ridge of smallest error is ρ. Used by svm-joint,
- * usvm-joint and svm-mkl for their automatic settings.
+ * usvm-joint, svm-mkl, mkl and slmc for their automatic settings.
  *
  * Both are penalised fits of f with the squared norm ‖f‖² of the kernel G,
  *
@@ -21,9 +21,8 @@
 
 #include "method/method.h"
 #include "method/ridge/leave_one_out.h"
+#include "method/shared/onevsrest.h"
 
-/* svm-C=auto in the settings of a method. */
-#define KFE_SVM_C_AUTO (-1)
 /* C for the kernel G(G + ξI)⁻¹. */
 #define KFE_SHRUNK_SVM_C 10.0
 
@@ -32,5 +31,10 @@ kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_g
                              const kfe_i_target *target, kfe_i_loo_choice *out);
 /* 4/ρ; 1 if there is no ρ. */
 double kfe_i_svm_c(const kfe_i_loo_choice *choice);
+/* Replaces KFE_SVM_C_AUTO in *c by the rule, for SVMs on `gram` itself; leaves another C as it is. */
+kfe_status kfe_i_svm_c_choose(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
+                              const kfe_i_target *target, double *c, kfe_i_loo_choice *out);
+/* Records "svm-c", and what leave-one-out found if C was chosen. */
+kfe_status kfe_i_svm_c_record(kfe_i_solution *solution, double c, const kfe_i_loo_choice *choice);
 
 #endif

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "method/joint/svm_choice.h"
 #include "method/mkl/bank.h"
 #include "method/mkl/svm_weights.h"
 
@@ -31,7 +32,9 @@ typedef struct mkl_settings {
 } mkl_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_ONEVSREST_ROWS(mkl_settings, c, stop),
+    KFE_AUTO_ONEVSREST_ROWS(mkl_settings, c, stop,
+                            "4 divided by the ridge of smallest leave-one-out error of a regression on the "
+                            "classes, with equal weights"),
     KFE_FLAG(mkl_settings, normalize, "normalize", "yes",
              "divide every kernel by its mean value on the diagonal, so that none wins by its unit"),
     KFE_CHOICE(mkl_settings, solver, "solver", "gradient", "gradient|silp",
@@ -51,6 +54,8 @@ typedef struct mkl {
     kfe_i_svm_weights weights;
     double *scale; /* p: 1 over the mean diagonal */
     double *panel; /* KFE_PANEL_ROWS × n */
+    double c;      /* of the SVMs: given or chosen */
+    kfe_i_loo_choice choice;
 } mkl;
 
 static const kfe_i_gram *uncentred(const mkl *s, int64_t kernel)
@@ -78,38 +83,11 @@ cleanup:
     return status;
 }
 
-static kfe_status begin(mkl *s, const kfe_i_problem *problem)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_TRY(kfe_i_bank_open(s->ctx, "mkl", problem, 2, &s->bank));
-    KFE_TRY(kfe_i_onevsrest_open(s->ctx, problem->target, 0, s->settings->c, s->settings->stop, &s->svms));
-    s->svms.quiet = 1; /* the gap of the solution tells */
-    KFE_TRY(kfe_i_svm_weights_open(s->ctx, &s->svms, s->bank.count, &s->weights));
-    KFE_ALLOC(s->ctx, s->scale, s->bank.count);
-    KFE_ALLOC(s->ctx, s->panel, KFE_PANEL_ROWS * s->bank.size);
-    KFE_TRY(measure_scales(s));
-cleanup:
-    return status;
-}
-
-static void end(mkl *s)
-{
-    kfe_i_free(s->ctx, s->scale);
-    kfe_i_free(s->ctx, s->panel);
-    kfe_i_svm_weights_free(&s->weights);
-    kfe_i_onevsrest_free(&s->svms);
-    kfe_i_bank_free(&s->bank);
-}
-
-/* ---- J(d) ---- */
-
-/* K = Σ d_m K_m */
-static kfe_status add_up(mkl *s, const double *d)
+/* sum = Σ d_m K_m, n × n */
+static kfe_status add_up(const mkl *s, const double *d, double *sum)
 {
     kfe_status status = KFE_OK;
     int64_t n = s->bank.size;
-    double *sum = s->weights.kernel.values;
 
     memset(sum, 0, (size_t)(n * n) * sizeof *sum);
     for (int64_t row = 0; row < n; row += KFE_PANEL_ROWS) {
@@ -125,12 +103,65 @@ cleanup:
     return status;
 }
 
+/* C by leave-one-out on the kernels with equal weights, at which the search starts. */
+static kfe_status choose_c(mkl *s, const kfe_i_simplex_problem *simplex, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table sum = {0};
+    kfe_i_gram *gram = NULL;
+    double *d = NULL;
+
+    s->c = s->settings->c;
+    if (s->c != KFE_SVM_C_AUTO)
+        return KFE_OK;
+    KFE_ALLOC(s->ctx, d, s->bank.count);
+    kfe_i_simplex_start(simplex, d);
+    KFE_TRY(kfe_i_table_new_dense(s->ctx, s->bank.size, s->bank.size, &sum));
+    KFE_TRY(add_up(s, d, sum.values));
+    KFE_TRY(kfe_i_gram_precomputed(s->ctx, &sum, &gram));
+    KFE_TRY(kfe_i_svm_c_choose(s->ctx, "mkl", gram, target, &s->c, &s->choice));
+cleanup:
+    kfe_i_gram_free(gram);
+    kfe_i_table_free(&sum);
+    kfe_i_free(s->ctx, d);
+    return status;
+}
+
+static kfe_status begin(mkl *s, const kfe_i_problem *problem, kfe_i_simplex_problem *simplex)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_bank_open(s->ctx, "mkl", problem, 2, &s->bank));
+    simplex->p = s->bank.count;
+    simplex->usable = s->bank.traces;
+    KFE_ALLOC(s->ctx, s->scale, s->bank.count);
+    KFE_ALLOC(s->ctx, s->panel, KFE_PANEL_ROWS * s->bank.size);
+    KFE_TRY(measure_scales(s));
+    KFE_TRY(choose_c(s, simplex, problem->target));
+    KFE_TRY(kfe_i_onevsrest_open(s->ctx, problem->target, 0, s->c, s->settings->stop, &s->svms));
+    s->svms.quiet = 1; /* the gap of the solution tells */
+    KFE_TRY(kfe_i_svm_weights_open(s->ctx, &s->svms, s->bank.count, &s->weights));
+cleanup:
+    return status;
+}
+
+static void end(mkl *s)
+{
+    kfe_i_free(s->ctx, s->scale);
+    kfe_i_free(s->ctx, s->panel);
+    kfe_i_svm_weights_free(&s->weights);
+    kfe_i_onevsrest_free(&s->svms);
+    kfe_i_bank_free(&s->bank);
+}
+
+/* ---- J(d) ---- */
+
 static kfe_status value(void *user, const double *d, double *objective, double *excess)
 {
     kfe_status status = KFE_OK;
     mkl *s = user;
 
-    KFE_TRY(add_up(s, d));
+    KFE_TRY(add_up(s, d, s->weights.kernel.values));
     KFE_TRY(kfe_i_svm_weights_solve(&s->weights, SVM_SHARE * s->settings->tolerance, objective, excess));
 cleanup:
     return status;
@@ -201,6 +232,7 @@ static kfe_status add_records(const mkl *s, const kfe_i_simplex_result *result, 
     KFE_TRY(kfe_i_solution_record(out, "bound", &result->bound, 1));
     KFE_TRY(kfe_i_solution_record(out, "gap", &gap, 1));
     KFE_TRY(kfe_i_solution_record(out, "iterations", &iterations, 1));
+    KFE_TRY(kfe_i_svm_c_record(out, s->c, &s->choice));
 cleanup:
     return status;
 }
@@ -243,9 +275,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                                      .refine = refine,
                                      .user = &s};
 
-    KFE_TRY(begin(&s, problem));
-    simplex.p = s.bank.count;
-    simplex.usable = s.bank.traces;
+    KFE_TRY(begin(&s, problem, &simplex));
     KFE_ALLOC(ctx, result.d, simplex.p);
     KFE_TRY(solve(&s, &simplex, &result));
     KFE_TRY(make_solution(&s, &result, out));

@@ -181,7 +181,8 @@ static void test_solvers_find_the_optimum(void **state)
 static void test_nothing_is_below_the_gap(void **state)
 {
     enum { STEPS = 6 };
-    static const char *const tolerances[] = {"tolerance=0.3,max-iter=2", "tolerance=0.01", ""};
+    static const char *const tolerances[] = {"svm-C=1,tolerance=0.3,max-iter=2", "svm-C=1,tolerance=0.01",
+                                             "svm-C=1"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, 3);
     double lowest = HUGE_VAL;
@@ -239,7 +240,7 @@ static void test_a_kernel_given_twice_changes_nothing(void **state)
     char params[96];
 
     for (int s = 0; s < 2; s++) {
-        snprintf(params, sizeof params, "solver=%s" EXACT, solvers[s]);
+        snprintf(params, sizeof params, "svm-C=1,solver=%s" EXACT, solvers[s]);
         support_request once = {"mkl", params, {"rbf:gamma=0.2", "linear"}};
         /* the weight in a kernel's text is a unit, which normalisation removes */
         support_request twice = {

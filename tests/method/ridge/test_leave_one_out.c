@@ -240,6 +240,7 @@ static void test_models_have_the_ridges_of_refits(void **state)
     check_choice(ctx, plain.data, "usvm-joint", "xi", smallest_error);
     check_choice(ctx, plain.data, "usvm-joint", "svm-c", 10);
     check_choice(ctx, plain.data, "svm-joint", "svm-c", 4 / smallest_error);
+    check_choice(ctx, plain.data, "slmc", "svm-c", 4 / smallest_error);
     check_choice(ctx, plain.data, "svm-mkl", "xi", smallest_error / plain.trace); /* kernels of trace one */
     refits_free(&weighted);
     refits_free(&plain);
