@@ -30,6 +30,12 @@ const cli_flag cli_common_flags[] = {
              "memory limit, such as 500M, 1.5GB or 8GiB (K, M, G, T and KiB … are powers of 1024, KB … of "
              "1000); 70 % "
              "of the free memory unless given"),
+    CLI_TEXT("device", 0, "NAME",
+             "where kernel matrices are computed: cpu, cuda (an NVIDIA GPU; cuda:1 the second one), host "
+             "(for tests), or "
+             "auto: a GPU if there is one and the problem is large; KFE_DEVICE in the environment, else cpu, "
+             "unless "
+             "given"),
     CLI_LETTER_SWITCH("quiet", 'q', "print no summary and no progress, only warnings and errors"),
     CLI_LETTER_SWITCH("verbose", 'v', "say what is being done"),
     CLI_LETTER_SWITCH("help", 'h', "show this help"),
@@ -151,6 +157,8 @@ static kfe_status run_command(cli_session *session)
     if (!session->quiet)
         kfe_context_on_progress(session->ctx, cli_progress_show, NULL);
     cli_signals_catch();
+    if (cli_value(&session->arguments, "device"))
+        CLI_TRY(kfe_context_set_device(session->ctx, cli_value(&session->arguments, "device")));
     status = session->command->run(session);
     cli_progress_erase();
     kfe_context_on_log(session->ctx, NULL, NULL);

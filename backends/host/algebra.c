@@ -1,44 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dense algebra of the host plug-in, by LAPACK in double precision; matrices in single precision are converted before and after. */
+/* Dense algebra of the host plug-in, by BLAS and LAPACK; where these need double precision, matrices in single precision are converted. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <string.h>
 
 #include "backends/host/host.h"
 
-/* A packed copy in double precision; NULL: out of memory. */
-static double *widen(kfe_device *device, const kfe_device_matrix *m)
-{
-    double *copy = host_allocate(device, (uint64_t)(m->rows * m->cols + 1) * sizeof *copy);
+/* A matrix as BLAS takes it: itself, or a packed copy in double precision. */
+typedef struct wide {
+    double *values, *copy;
+    int stride;
+} wide;
 
-    if (copy)
-        (void)host_download(device, m, copy, m->cols);
-    return copy;
+static int widen(kfe_device *device, const kfe_device_matrix *m, wide *out)
+{
+    *out = (wide){.values = (double *)(uintptr_t)m->address, .stride = (int)(m->stride > 0 ? m->stride : 1)};
+    if (m->type == KFE_DEVICE_F64)
+        return 1;
+    out->values = out->copy = host_allocate(device, (uint64_t)(m->rows * m->cols + 1) * sizeof(double));
+    out->stride = (int)(m->cols > 0 ? m->cols : 1);
+    if (out->copy)
+        (void)host_download(device, m, out->copy, m->cols);
+    return out->copy != NULL;
+}
+
+/* Puts the values of a copy where they belong, and frees it. */
+static void narrow(kfe_device *device, wide *w, const kfe_device_matrix *m)
+{
+    if (w->copy && m)
+        (void)host_upload(device, w->copy, m->cols, m);
+    host_release(device, w->copy);
 }
 
 kfe_device_status host_gemm(kfe_device *device, int transpose_a, int transpose_b, double alpha,
                             const kfe_device_matrix *a, const kfe_device_matrix *b, double beta,
                             const kfe_device_matrix *c)
 {
-    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
-    double *left = widen(device, a);
-    double *right = widen(device, b);
-    double *sum = widen(device, c);
+    wide left = {0};
+    wide right = {0};
+    wide sum = {0};
     int inner = (int)(transpose_a ? a->rows : a->cols);
+    int ready = widen(device, a, &left) && widen(device, b, &right) && widen(device, c, &sum);
 
-    if (left && right && sum) {
-        if (beta == 0)
-            memset(sum, 0, (size_t)(c->rows * c->cols) * sizeof *sum);
-        if (c->rows > 0 && c->cols > 0 && inner > 0)
-            cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
-                        transpose_b ? CblasTrans : CblasNoTrans, (int)c->rows, (int)c->cols, inner, alpha,
-                        left, (int)a->cols, right, (int)b->cols, beta, sum, (int)c->cols);
-        status = host_upload(device, sum, c->cols, c);
-    }
-    host_release(device, left);
-    host_release(device, right);
-    host_release(device, sum);
-    return status;
+    if (ready && beta == 0)
+        (void)host_fill(device, c, 0);
+    if (ready && beta == 0 && sum.copy)
+        memset(sum.copy, 0, (size_t)(c->rows * c->cols) * sizeof *sum.copy);
+    if (ready && c->rows > 0 && c->cols > 0 && inner > 0)
+        cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
+                    transpose_b ? CblasTrans : CblasNoTrans, (int)c->rows, (int)c->cols, inner, alpha,
+                    left.values, left.stride, right.values, right.stride, beta, sum.values, sum.stride);
+    narrow(device, &left, NULL);
+    narrow(device, &right, NULL);
+    narrow(device, &sum, ready ? c : NULL);
+    return ready ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
 }
 
 kfe_device_status host_add(kfe_device *device, double alpha, const kfe_device_matrix *from, double beta,
@@ -125,23 +140,39 @@ kfe_device_status host_potrf(kfe_device *device, const kfe_device_matrix *a, int
     return info < 0 ? host_fail(device, KFE_DEVICE_FAILED, "potrf: wrong argument") : KFE_DEVICE_OK;
 }
 
+/* A factor in single precision works in single precision. */
+static kfe_device_status trsm_f32(kfe_device *device, int transpose, const kfe_device_matrix *l,
+                                  const kfe_device_matrix *b)
+{
+    kfe_device_matrix block = {.rows = b->rows, .cols = b->cols, .stride = b->cols, .type = KFE_DEVICE_F32};
+    float *copy = host_allocate(device, (uint64_t)(b->rows * b->cols) * sizeof *copy);
+
+    if (!copy)
+        return KFE_DEVICE_NO_MEMORY;
+    block.address = (uint64_t)(uintptr_t)copy;
+    (void)host_copy(device, b, &block);
+    cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, transpose ? CblasTrans : CblasNoTrans, CblasNonUnit,
+                (int)b->rows, (int)b->cols, 1, (const float *)(uintptr_t)l->address, (int)l->stride, copy,
+                (int)b->cols);
+    (void)host_copy(device, &block, b);
+    host_release(device, copy);
+    return KFE_DEVICE_OK;
+}
+
 kfe_device_status host_trsm(kfe_device *device, int transpose, const kfe_device_matrix *l,
                             const kfe_device_matrix *b)
 {
-    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
-    double *factor = widen(device, l);
-    double *block = widen(device, b);
-
-    if (factor && block) {
-        if (b->rows > 0 && b->cols > 0)
-            cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transpose ? CblasTrans : CblasNoTrans,
-                        CblasNonUnit, (int)b->rows, (int)b->cols, 1, factor, (int)l->cols, block,
-                        (int)b->cols);
-        status = host_upload(device, block, b->cols, b);
-    }
-    host_release(device, factor);
-    host_release(device, block);
-    return status;
+    if (b->rows == 0 || b->cols == 0)
+        return KFE_DEVICE_OK;
+    if (l->type == KFE_DEVICE_F32)
+        return trsm_f32(device, transpose, l, b);
+    if (b->type != KFE_DEVICE_F64)
+        return host_fail(device, KFE_DEVICE_UNSUPPORTED,
+                         "trsm: a factor in double precision needs such a block");
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transpose ? CblasTrans : CblasNoTrans, CblasNonUnit,
+                (int)b->rows, (int)b->cols, 1, (const double *)(uintptr_t)l->address, (int)l->stride,
+                (double *)(uintptr_t)b->address, (int)b->stride);
+    return KFE_DEVICE_OK;
 }
 
 kfe_device_status host_potrs(kfe_device *device, const kfe_device_matrix *l, const kfe_device_matrix *b)
@@ -152,17 +183,14 @@ kfe_device_status host_potrs(kfe_device *device, const kfe_device_matrix *l, con
 
 kfe_device_status host_syevd(kfe_device *device, const kfe_device_matrix *a, double *values)
 {
-    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
-    double *copy = widen(device, a);
-    lapack_int n = (lapack_int)a->rows;
+    wide copy = {0};
+    lapack_int info = 0;
 
-    if (copy) {
-        status = KFE_DEVICE_OK;
-        if (n > 0 && LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', n, copy, n, values) != 0)
-            status = host_fail(device, KFE_DEVICE_FAILED, "syevd did not converge");
-        if (status == KFE_DEVICE_OK)
-            status = host_upload(device, copy, n, a);
-    }
-    host_release(device, copy);
-    return status;
+    if (!widen(device, a, &copy))
+        return KFE_DEVICE_NO_MEMORY;
+    if (a->rows > 0)
+        info =
+            LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)a->rows, copy.values, copy.stride, values);
+    narrow(device, &copy, a);
+    return info == 0 ? KFE_DEVICE_OK : host_fail(device, KFE_DEVICE_FAILED, "syevd did not converge");
 }

@@ -17,14 +17,14 @@ slow to import; ``import kfe`` alone does not import it.
 from __future__ import annotations
 
 from . import _tables
-from ._errors import (CancelledError, FileError, InputError, InvalidArgumentError, KfeError, KfeWarning,
+from ._errors import (CancelledError, DeviceError, FileError, InputError, InvalidArgumentError, KfeError, KfeWarning,
                       MemoryLimitError, ModelError, NumericalError, OutOfMemoryError, UnsupportedError)
 from ._kernels import CLASSES as _KERNELS
 from ._kernels import KernelSum, ViewKernels
 from ._learners import CLASSES as _LEARNERS
 from ._lib import lib as _library
 from ._select import compare, cv, evaluate, measure
-from ._sources import generate, generators, kernel_matrix, kernels, learners, methods, read
+from ._sources import devices, generate, generators, kernel_matrix, kernels, learners, methods, read
 from ._tune import tune
 
 __version__ = _library.kfe_version().decode()
@@ -32,9 +32,9 @@ __version__ = _library.kfe_version().decode()
 _ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
                     for name in (method, *_tables.predictor_names(method, entry)))
 _ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
-_FUNCTIONS = ("compare", "cv", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
+_FUNCTIONS = ("compare", "cv", "devices", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
               "measure", "methods", "read", "tune")
-_ERRORS = ("CancelledError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
+_ERRORS = ("CancelledError", "DeviceError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 
 _KERNEL_CLASSES = (*_KERNELS, "KernelSum", "ViewKernels")

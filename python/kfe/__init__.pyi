@@ -205,7 +205,7 @@ class SVM(_Parameters):
         multiclass: str = 'ovo',
         stop: float = 0.001,
         svm_cache: float = 200.0,
-        svm_solver: str = 'libsvm',
+        svm_solver: str = 'smo',
     ) -> None: ...
 
 class LinearSVM(_Parameters):
@@ -245,6 +245,7 @@ class OC(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -264,6 +265,7 @@ class OCClassifier(_Classifier, OC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -286,6 +288,7 @@ class KOC(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -310,6 +313,7 @@ class KOCClassifier(_Classifier, KOC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -332,6 +336,7 @@ class KFD(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -356,6 +361,7 @@ class KFDClassifier(_Classifier, KFD):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -379,6 +385,7 @@ class KDAQR(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -404,6 +411,7 @@ class KDAQRClassifier(_Classifier, KDAQR):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -427,6 +435,7 @@ class AKDAQR(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -452,6 +461,7 @@ class AKDAQRClassifier(_Classifier, AKDAQR):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -471,6 +481,7 @@ class PCA(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -492,6 +503,7 @@ class PCAClassifier(_Classifier, PCA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -513,6 +525,7 @@ class PCARegressor(_Regressor, PCA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -535,6 +548,7 @@ class KPCA(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -559,6 +573,7 @@ class KPCAClassifier(_Classifier, KPCA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -583,6 +598,7 @@ class KPCARegressor(_Regressor, KPCA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -602,6 +618,7 @@ class PLS(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -622,6 +639,7 @@ class PLSClassifier(_Classifier, PLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -642,6 +660,7 @@ class PLSRegressor(_Regressor, PLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -664,6 +683,7 @@ class KPLS(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -687,6 +707,7 @@ class KPLSClassifier(_Classifier, KPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -710,6 +731,7 @@ class KPLSRegressor(_Regressor, KPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -730,6 +752,7 @@ class BLF(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -751,6 +774,7 @@ class BLFClassifier(_Classifier, BLF):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -772,6 +796,7 @@ class BLFRegressor(_Regressor, BLF):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -795,6 +820,7 @@ class KBLF(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -819,6 +845,7 @@ class KBLFClassifier(_Classifier, KBLF):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -843,6 +870,7 @@ class KBLFRegressor(_Regressor, KBLF):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -863,6 +891,7 @@ class ContinuumRegression(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -884,6 +913,7 @@ class ContinuumRegressionClassifier(_Classifier, ContinuumRegression):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -905,6 +935,7 @@ class ContinuumRegressionRegressor(_Regressor, ContinuumRegression):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -930,6 +961,7 @@ class SparseKPLS(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -956,6 +988,7 @@ class SparseKPLSClassifier(_Classifier, SparseKPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -982,6 +1015,7 @@ class SparseKPLSRegressor(_Regressor, SparseKPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1008,6 +1042,7 @@ class SparseKBLF(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1035,6 +1070,7 @@ class SparseKBLFClassifier(_Classifier, SparseKBLF):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1062,6 +1098,7 @@ class SparseKBLFRegressor(_Regressor, SparseKBLF):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1091,6 +1128,7 @@ class SMA(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1121,6 +1159,7 @@ class SMAClassifier(_Classifier, SMA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1151,6 +1190,7 @@ class SMARegressor(_Regressor, SMA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1180,6 +1220,7 @@ class SMC(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1210,6 +1251,7 @@ class SMCClassifier(_Classifier, SMC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1240,6 +1282,7 @@ class SMCRegressor(_Regressor, SMC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1264,6 +1307,7 @@ class SKFA(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1290,6 +1334,7 @@ class SKFAClassifier(_Classifier, SKFA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1316,6 +1361,7 @@ class SKFARegressor(_Regressor, SKFA):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1339,6 +1385,7 @@ class HSIC(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1363,6 +1410,7 @@ class HSICClassifier(_Classifier, HSIC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1387,6 +1435,7 @@ class HSICRegressor(_Regressor, HSIC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1410,6 +1459,7 @@ class UHSIC(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1434,6 +1484,7 @@ class UHSICClassifier(_Classifier, UHSIC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1458,6 +1509,7 @@ class UHSICRegressor(_Regressor, UHSIC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1485,6 +1537,7 @@ class SKFE(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1514,6 +1567,7 @@ class SKFEClassifier(_Classifier, SKFE):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1537,6 +1591,7 @@ class KOPLS(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1561,6 +1616,7 @@ class KOPLSClassifier(_Classifier, KOPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1585,6 +1641,7 @@ class KOPLSRegressor(_Regressor, KOPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1609,6 +1666,7 @@ class ReducedKOPLS(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1634,6 +1692,7 @@ class ReducedKOPLSClassifier(_Classifier, ReducedKOPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1659,6 +1718,7 @@ class ReducedKOPLSRegressor(_Regressor, ReducedKOPLS):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1682,6 +1742,7 @@ class KernelBoosting(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1707,6 +1768,7 @@ class KernelBoostingClassifier(_Classifier, KernelBoosting):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1732,6 +1794,7 @@ class HSICMKL(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1759,6 +1822,7 @@ class HSICMKLClassifier(_Classifier, HSICMKL):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1788,6 +1852,7 @@ class SVMMKL(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1819,6 +1884,7 @@ class SVMMKLClassifier(_Classifier, SVMMKL):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1844,6 +1910,7 @@ class MKL(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1871,6 +1938,7 @@ class MKLClassifier(_Classifier, MKL):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1897,6 +1965,7 @@ class SVMJoint(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1925,6 +1994,7 @@ class SVMJointClassifier(_Classifier, SVMJoint):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1951,6 +2021,7 @@ class USVMJoint(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -1979,6 +2050,7 @@ class USVMJointClassifier(_Classifier, USVMJoint):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2003,6 +2075,7 @@ class SLMC(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2029,6 +2102,7 @@ class SLMCClassifier(_Classifier, SLMC):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2059,6 +2133,7 @@ class LMKL(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2091,6 +2166,7 @@ class LMKLClassifier(_Classifier, LMKL):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2124,6 +2200,7 @@ class SLDR(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2159,6 +2236,7 @@ class SLDRClassifier(_Classifier, SLDR):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2177,6 +2255,7 @@ class NoExtraction(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2197,6 +2276,7 @@ class NoExtractionClassifier(_Classifier, NoExtraction):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2217,6 +2297,7 @@ class NoExtractionRegressor(_Regressor, NoExtraction):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2240,6 +2321,7 @@ class DirectionRule(Extractor):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2264,6 +2346,7 @@ class DirectionRuleClassifier(_Classifier, DirectionRule):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
@@ -2288,12 +2371,14 @@ class DirectionRuleRegressor(_Regressor, DirectionRule):
         random_state: int | RandomState | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None: ...
 
 class KfeError(Exception): ...
 class KfeWarning(UserWarning): ...
 class CancelledError(KfeError): ...
+class DeviceError(KfeError, RuntimeError): ...
 class FileError(KfeError, OSError): ...
 class InputError(KfeError, ValueError): ...
 class InvalidArgumentError(KfeError, ValueError): ...
@@ -2342,6 +2427,8 @@ def cv(
     refit: bool = False,
     **options: Any,
 ) -> CrossValidation: ...
+def devices(
+) -> list[dict[str, Any]]: ...
 def evaluate(
     estimator: Any,
     X: Any,
@@ -2396,6 +2483,7 @@ def tune(
     random_state: Any = None,
     n_threads: int | None = None,
     memory: Any = None,
+    device: str | None = None,
     verbose: int = 0,
     **options: Any,
 ) -> Tuning: ...

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The structures and functions of kfe.h for ctypes. This is the only place that knows their layout: the package,
 the documentation, the tests and the benchmarks read it. It imports nothing but ctypes."""
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64,
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64,
                     c_void_p)
 
 
@@ -23,6 +23,11 @@ class EntryInfo(Structure):
 class PartInfo(Structure):
     _fields_ = [("view", c_int), ("cols", c_int64), ("dim", c_int64), ("mapped", c_int), ("projection", c_void_p),
                 ("gating", c_void_p)]
+
+
+class DeviceEntry(Structure):
+    _fields_ = [("name", c_char * 32), ("description", c_char * 256), ("usable", c_int), ("memory", c_int64),
+                ("free_memory", c_int64)]
 
 
 class DeflationState(Structure):
@@ -58,6 +63,8 @@ PROTOTYPES = {
     "kfe_context_set_wording": (c_int, c_void_p, c_int),
     "kfe_context_set_seed": (None, c_void_p, c_uint64),
     "kfe_context_set_memory": (c_int, c_void_p, c_int64),
+    "kfe_context_set_device": (c_int, c_void_p, c_char_p),
+    "kfe_devices": (c_int, c_void_p, POINTER(DeviceEntry), c_int, POINTER(c_int)),
     "kfe_context_on_log": (None, c_void_p, LOG_FN, c_void_p),
     "kfe_context_on_progress": (None, c_void_p, PROGRESS_FN, c_void_p),
     "kfe_context_on_cancel": (None, c_void_p, CANCEL_FN, c_void_p),

@@ -92,7 +92,7 @@ class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def _context(self) -> Context:
-        return Context(self.n_threads, self.random_state, self.memory, self.verbose)
+        return Context(self.n_threads, self.random_state, self.memory, self.verbose, self.device)
 
     def _needs_target(self) -> bool:
         return self._entry.has(tables.SUPERVISION)

@@ -140,7 +140,7 @@ class Context:
     """One context of the library; freed when nothing refers to it any more."""
 
     def __init__(self, n_threads: int | None = None, random_state: Any = None, memory: Any = None,
-                 verbose: int = 0):
+                 verbose: int = 0, device: str | None = None):
         pointer = c_void_p()
         status = lib.kfe_context_new(byref(pointer))
         if status:
@@ -161,6 +161,8 @@ class Context:
         self.check(lib.kfe_context_set_wording(self.pointer, WORDING_PYTHON))
         self.check(lib.kfe_context_set_threads(self.pointer, count_threads(n_threads)))
         self.check(lib.kfe_context_set_memory(self.pointer, parse_memory(memory)))
+        if device is not None:
+            self.check(lib.kfe_context_set_device(self.pointer, str(device).encode()))
         seed = parse_seed(random_state)
         if seed is not None:
             lib.kfe_context_set_seed(self.pointer, seed)

@@ -91,6 +91,10 @@ _RUNNING = [
              "process that was forked (multiprocessing)."),
     Argument("memory", "int | str | None", None, "int or str",
              "Memory that may be planned for, in bytes or as in \"8G\"; None is 70 % of what is free."),
+    Argument("device", "str | None", None, "str",
+             "Where kernel matrices are computed: 'cpu', 'cuda' (an NVIDIA GPU; 'cuda:1' the second one), or 'auto', a GPU if there "
+             "is one and the problem is large. None is as KFE_DEVICE in the environment says, else the CPU. ``kfe.devices()`` "
+             "lists them."),
     Argument("verbose", "int", 0, "int", "Tell what is being done; with tqdm installed, show progress."),
 ]
 

@@ -112,7 +112,7 @@ def _wrap_best(estimator, model: Model, y):
     """An estimator of the best setting, with the user's labels and the original estimator's threads, memory and
     verbosity."""
     from ._estimators import from_model
-    running = ("random_state", "n_threads", "memory", "verbose")
+    running = ("random_state", "n_threads", "memory", "device", "verbose")
     labels = np.unique(y) if model.task == TASK_CLASSES else None
     return from_model(model, labels).set_params(**{name: getattr(estimator, name) for name in running})
 
@@ -204,7 +204,7 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     Parameters
     ----------
     estimator : object
-        A classifier or regressor of this package. Its random_state, n_threads, memory and verbose apply.
+        A classifier or regressor of this package. Its random_state, n_threads, memory, device and verbose apply.
     X, y : array-like
     grid : dict, optional
         Values to try for parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref, c_char_p, c_void_p
+from ctypes import byref, c_char_p, c_int, c_void_p
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,23 @@ def kernel_matrix(kernel: Any, X, Y=None, n_threads: int | None = None) -> np.nd
 def _listing(entries: dict[str, Entry]) -> list[dict[str, Any]]:
     return [{"name": entry.name, "summary": entry.summary, "reference": entry.reference,
              "parameters": {param.name: param.default for param in entry.params}} for entry in entries.values()]
+
+
+def devices() -> list[dict[str, Any]]:
+    """List the CPU and the accelerators that ``device=`` takes, and for one that is not usable what it lacks.
+
+    Examples
+    --------
+    >>> import kfe
+    >>> kfe.devices()[0]["name"]
+    'cpu'
+    """
+    from ._abi import DeviceEntry
+    context, count, entries = Context(), c_int(), (DeviceEntry * 64)()
+    context.call(lib.kfe_devices, entries, len(entries), byref(count))
+    return [{"name": entry.name.decode(), "description": entry.description.decode(errors="replace"),
+             "usable": bool(entry.usable), "memory": entry.memory, "free_memory": entry.free_memory}
+            for entry in entries[:count.value]]
 
 
 def methods() -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR, DERI
 INT, REAL, CHOICE, FLAG, TEXT = range(5)
 
 # Parameters of every estimator; a method's own parameter of the same name gets an underscore.
-RESERVED = frozenset(["kernel", "gamma", "views", "learner", "learner_params", "task", "missing", "random_state", "n_threads", "memory",
+RESERVED = frozenset(["kernel", "gamma", "views", "learner", "learner_params", "task", "missing", "random_state", "n_threads", "memory", "device",
                       "verbose", "rule"])
 
 CLASS_NAMES = {

@@ -24,7 +24,8 @@ class Tuning(Report):
 
 
 def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "auto", random_state: Any = None,
-         n_threads: int | None = None, memory: Any = None, verbose: int = 0, **options: Any) -> Tuning:
+         n_threads: int | None = None, memory: Any = None, device: str | None = None,
+         verbose: int = 0, **options: Any) -> Tuning:
     """Search for the method, the kernel and the settings that suit the data best.
 
     Tries methods, kernels, widths, ridges and classifiers or regressors, and baselines without a method, by successive
@@ -39,7 +40,7 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
     trials : int, default=0
         Try this many settings, spread evenly over all candidates; 0: all.
     task : {'auto', 'classify', 'regress'}, default='auto'
-    random_state, n_threads, memory, verbose
+    random_state, n_threads, memory, device, verbose
         As for the estimators.
     **options
         As the flags of ``kfe tune``: ``assess``, ``folds``, ``kernel``, ``metrics``, ``positive``.
@@ -62,7 +63,7 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
     """
     from ._estimators import CLASSES
     carrier = CLASSES["KPLS"](task=task, random_state=random_state, n_threads=n_threads, memory=memory,
-                              verbose=verbose)
+                              device=device, verbose=verbose)
     context, best, text = carrier._context(), c_void_p(), c_void_p()
     data = carrier._prepare(context, X, y, reset=True)
     options = {"time": "none" if time is None else time, "trials": trials, **options}

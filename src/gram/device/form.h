@@ -38,6 +38,8 @@ int kfe_i_device_wide_fits(const kfe_i_gram *source);
  * and rounded. */
 kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lower,
                                     const kfe_device_matrix *out);
+/* Rows of the panels that such a matrix passes through. */
+int64_t kfe_i_device_panel_rows(int64_t n);
 /* out = G·v, both on the device in double precision. */
 kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
                                      const kfe_device_matrix *out);

@@ -21,7 +21,7 @@ typedef struct span {
     int64_t row, rows, col, cols;
 } span;
 
-/* Bytes of one piece of a block on its way to the host. */
+/* Bytes of one piece of a block on its way to the host, if a fourth of the free memory is not less. */
 #define KFE_PIECE_BYTES ((int64_t)256 << 20)
 
 static int64_t least(int64_t a, int64_t b)
@@ -29,18 +29,24 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Whether the CPU has to answer. With *status from the device: KFE_OK and 1 if the device gives up, which is for good. */
+/* Rows of such a piece with this many columns. */
+static int64_t piece_rows(const fused_state *s, int64_t rows, int64_t cols)
+{
+    int64_t bytes = least(KFE_PIECE_BYTES, (int64_t)(kfe_i_device_room(s->device) / 4));
+
+    return least(rows, bytes / (8 * cols) + 1);
+}
+
+/* Whether the CPU has to answer this call, since the device gives up. */
 static int must_leave(const kfe_i_gram *gram, kfe_device_status result, const char *what, kfe_status *status)
 {
-    fused_state *s = gram->state;
+    const fused_state *s = gram->state;
 
     *status = KFE_OK;
     if (result == KFE_DEVICE_OK)
         return 0;
-    if (kfe_i_device_gives_up(s->device, result, what)) {
-        s->left = 1;
+    if (kfe_i_device_gives_up(s->device, result, what))
         return 1;
-    }
     *status = kfe_i_device_status(s->device, result);
     return 0;
 }
@@ -68,7 +74,7 @@ static kfe_device_status download_block(const fused_state *s, span at, int whole
 {
     kfe_device_status status = KFE_DEVICE_OK;
     kfe_device_matrix piece = {0};
-    int64_t step = least(at.rows, KFE_PIECE_BYTES / (8 * at.cols) + 1);
+    int64_t step = piece_rows(s, at.rows, at.cols);
 
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, at.cols, KFE_DEVICE_F64, &piece));
     for (int64_t first = 0; first < at.rows; first += step) {
@@ -138,7 +144,7 @@ static kfe_device_status download_columns(const fused_state *s, const fused_stat
 {
     kfe_device_status status = KFE_DEVICE_OK;
     kfe_device_matrix piece = {0};
-    int64_t step = least(n, KFE_PIECE_BYTES / (8 * count) + 1);
+    int64_t step = piece_rows(s, n, count);
 
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, count, KFE_DEVICE_F64, &piece));
     for (int64_t first = 0; first < n; first += step) {
@@ -225,15 +231,16 @@ kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type prec
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
-    const fused_state *s = gram->state;
+    fused_state *s = gram->state;
     kfe_status status = KFE_OK;
 
     if (k == 0)
         return KFE_OK;
     s->device->stage = "multiplying with the kernel matrix";
-    if (s->left || must_leave(gram, kfe_i_device_times_host(gram, v, k, out), "kernel products", &status))
-        return kfe_i_gram_times(s->source, v, k, out);
-    return status;
+    /* loops multiply again and again: after one failure they stay on the CPU */
+    s->left =
+        s->left || must_leave(gram, kfe_i_device_times_host(gram, v, k, out), "kernel products", &status);
+    return s->left ? kfe_i_gram_times(s->source, v, k, out) : status;
 }
 
 static kfe_device_status add_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups,

@@ -107,7 +107,8 @@ static kfe_status load(kfe_context *ctx, const char *plugin, kfe_i_device *devic
 
     (void)snprintf(file, sizeof file, "libkfe_%s.so", plugin);
     find_file(file, path);
-    device->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /* it stays loaded: a driver starts its work once per process */
+    device->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!device->library && strcmp(path, file) == 0)
         return kfe_i_fail(
             ctx, KFE_EUNSUPPORTED,

@@ -89,7 +89,7 @@ static double bytes_needed(const device_solver *s, kfe_device_type type)
 {
     double n = (double)s->n;
     kfe_i_device *device = s->factor.device;
-    double panel = type == KFE_DEVICE_F32 ? 8 * n * 512 : 0;
+    double panel = type == KFE_DEVICE_F32 ? 8 * n * (double)kfe_i_device_panel_rows(s->n) : 0;
 
     return n * n * (double)type + (double)device->table->potrf_bytes(device->handle, s->n, type) +
            8 * n * (double)s->k * 4 + panel;
@@ -104,10 +104,9 @@ static kfe_device_status take_or_allocate(device_solver *s, kfe_device_type type
     *filled = 0;
     if (bytes_needed(s, type) <= kfe_i_device_room(f->device))
         return kfe_i_device_matrix_new(f->device, s->n, s->n, type, &f->l);
-    if (type == KFE_DEVICE_F64)
-        f->l = kfe_i_device_take(gram, type);
-    *filled = f->l.address != 0;
-    return *filled ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
+    f->l = kfe_i_device_take(gram, type);
+    *filled = f->l.address != 0 && type == KFE_DEVICE_F64; /* in single precision it is not scaled */
+    return f->l.address ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
 }
 
 static kfe_status fill(device_solver *s, int filled, double ridge, kfe_device_status *result)

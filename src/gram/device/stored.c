@@ -169,7 +169,7 @@ static double bytes_of(const kfe_i_gram *gram, kfe_device_type type)
 /* Beside the matrix: vectors, or a panel of values in double precision. */
 static double bytes_beside(const kfe_i_gram *gram)
 {
-    return 8.0 * (double)gram->size * 1024;
+    return 8.0 * (double)gram->size * (double)(2 * kfe_i_device_panel_rows(gram->size) + 64);
 }
 
 static int fits(const kfe_i_gram *source, kfe_device_type type)
@@ -263,6 +263,12 @@ kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram)
     return kfe_i_fused_device(is_kept(gram) ? ((const kept_state *)gram->state)->source : gram);
 }
 
+/* 512 rows, or a sixteenth of a small matrix. */
+int64_t kfe_i_device_panel_rows(int64_t n)
+{
+    return n > 8192 ? 512 : n / 16 + 1;
+}
+
 /* Panels of values in double precision, each rounded into its place. */
 static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int lower,
                                       const kfe_device_matrix *out)
@@ -270,7 +276,7 @@ static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int 
     kfe_i_device *device = kfe_i_fused_device(gram);
     kfe_device_status status = KFE_DEVICE_OK;
     kfe_device_matrix panel = {0};
-    int64_t step = 512 < gram->size ? 512 : gram->size;
+    int64_t step = kfe_i_device_panel_rows(gram->size);
 
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, step, gram->size, KFE_DEVICE_F64, &panel));
     for (int64_t row = 0; row < gram->size; row += step) {

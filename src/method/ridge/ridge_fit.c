@@ -46,7 +46,7 @@ static kfe_status keep_matrix(ridge_state *s)
     double later = 8 * n * n + 80 * n * (double)s->problem->columns;
 
     s->kept.gram = gram;
-    if (matrix + later > 0.5 * (double)kfe_i_memory_left(s->ctx))
+    if (matrix + later > 0.5 * (double)kfe_i_memory_left(s->ctx) || !kfe_i_gram_wide_fits(gram, later))
         return KFE_OK;
     return kfe_i_gram_keep(gram, later, &s->kept);
 }

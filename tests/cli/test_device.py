@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--device, KFE_DEVICE and `kfe devices`: where things run, and what is said when a device is missing or fails."""
+import json
+import os
+
+import pytest
+
+
+@pytest.fixture
+def data(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    return "iris.csv"
+
+
+def test_devices_are_listed(kfe):
+    entries = json.loads(kfe.ok("devices", "--json").out)
+    assert entries[0]["name"] == "cpu" and entries[0]["usable"]
+    assert "cuda" in [entry["name"] for entry in entries]
+    assert "cpu" in kfe.ok("devices").out
+
+
+def fit(kfe, data, *more, **environment):
+    return kfe.ok("fit", "-m", "hsic", "-k", "rbf:gamma=0.3", "-v", data, "-o", "model.kfe", *more,
+                  env={**os.environ, **environment}).err
+
+
+def test_verbose_output_says_where_stages_ran(kfe, data):
+    said = fit(kfe, data, "--device", "host")
+    assert "device host:" in said and "Cholesky in double precision on host" in said
+
+
+def test_the_environment_names_the_device(kfe, data):
+    assert "device host:" in fit(kfe, data, KFE_DEVICE="host")
+    assert "device host:" not in fit(kfe, data, "--device", "cpu", KFE_DEVICE="host")
+    kfe.refused("fit", "-m", "koc", data, "-o", "none.kfe", says="no plug-in", env={**os.environ, "KFE_DEVICE": "missing"})
+
+
+@pytest.mark.parametrize("environment, name, message", [
+    ({}, "nodevice", "there is no plug-in for the device 'nodevice': libkfe_nodevice.so"),
+    ({}, "no device", "--device takes cpu, cuda, host or auto, not 'no device'"),
+    ({}, "host:7", "the device 'host:7' does not exist: there is only 1"),
+    ({"KFE_DEVICE_COUNT": "0"}, "host", "the device 'host' is not usable: there is no device"),
+])
+def test_what_is_missing_is_said(kfe, data, environment, name, message):
+    kfe.refused("fit", "-m", "koc", data, "-o", "none.kfe", "--device", name, says=message,
+                env={**os.environ, **environment})
+
+
+def test_a_file_that_is_no_plugin_is_refused(kfe, data, tmp_path):
+    (tmp_path / "libkfe_broken.so").write_text("no library")
+    kfe.refused("fit", "-m", "koc", data, "-o", "none.kfe", "--device", "broken", says="cannot be loaded",
+                env={**os.environ, "KFE_DEVICE_PATH": str(tmp_path)})
+
+
+def test_memory_that_is_too_small_falls_back(kfe, data):
+    """150 examples: 180 kB in double precision, 90 kB in single precision, and panels of as many rows."""
+    assert "Cholesky in double precision on host" in fit(kfe, data, "--device", "host", KFE_DEVICE_MEMORY="2000000")
+    assert "Cholesky in single precision on host" in fit(kfe, data, "--device", "host", KFE_DEVICE_MEMORY="190000")
+    assert "so it runs on the CPU" in fit(kfe, data, "--device", "host", KFE_DEVICE_MEMORY="1000")
+
+
+def features(kfe, model, data):
+    kfe.ok("transform", model, data, "-o", "features.csv")
+    lines = kfe.path("features.csv").read_text().splitlines()[1:]
+    return [float(number) for line in lines for number in line.split(",")]
+
+
+def test_every_failing_allocation_falls_back(kfe, data):
+    kfe.ok("fit", "-m", "hsic", "-k", "rbf:gamma=0.3", data, "-o", "cpu.kfe")
+    expected = features(kfe, "cpu.kfe", data)
+    for number in (*range(1, 14), 20, 30):
+        fit(kfe, data, "--device", "host", KFE_DEVICE_FAIL_ALLOCATION=str(number))
+        found = features(kfe, "model.kfe", data)
+        assert all(abs(a - b) <= 1e-8 * (1 + abs(a)) for a, b in zip(expected, found, strict=True)), number
