@@ -2240,6 +2240,83 @@ class SLDRClassifier(_Classifier, SLDR):
         verbose: int = 0,
     ) -> None: ...
 
+class RFM(Extractor):
+    def __init__(
+        self,
+        metric: str = 'auto',
+        *,
+        iterations: int = 5,
+        power: float = 1.0,
+        held_out: float = 0.2,
+        ridge: float | str = 'auto',
+        directions: int | str = 'none',
+        kernel: Kernel = 'exp',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
+        gram: str = 'auto',
+        landmarks: int | str = 'none',
+        landmark_by: str = 'rpcholesky',
+        missing: str = 'error',
+        encode: Any = None,
+        task: str = 'auto',
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class RFMClassifier(_Classifier, RFM):
+    def __init__(
+        self,
+        metric: str = 'auto',
+        *,
+        iterations: int = 5,
+        power: float = 1.0,
+        held_out: float = 0.2,
+        ridge: float | str = 'auto',
+        directions: int | str = 'none',
+        kernel: Kernel = 'exp',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
+        gram: str = 'auto',
+        landmarks: int | str = 'none',
+        landmark_by: str = 'rpcholesky',
+        missing: str = 'error',
+        encode: Any = None,
+        learner: Any = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
+class RFMRegressor(_Regressor, RFM):
+    def __init__(
+        self,
+        metric: str = 'auto',
+        *,
+        iterations: int = 5,
+        power: float = 1.0,
+        held_out: float = 0.2,
+        ridge: float | str = 'auto',
+        directions: int | str = 'none',
+        kernel: Kernel = 'exp',
+        gamma: float | str | None = None,
+        scale: str = 'auto',
+        gram: str = 'auto',
+        landmarks: int | str = 'none',
+        landmark_by: str = 'rpcholesky',
+        missing: str = 'error',
+        encode: Any = None,
+        learner: Any = None,
+        learner_params: Mapping[str, Any] | str | None = None,
+        random_state: int | RandomState | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+
 class NoExtraction(Extractor):
     def __init__(
         self,

@@ -183,7 +183,7 @@ def _global_attributes(entry: Entry) -> list[str]:
     if entry.has(tables.KERNELS):
         lines += _item("dual_coef_", "ndarray of shape (n_support, n_features_out)",
                        "Coefficients of the features on the support.")
-        if not entry.has(tables.SYNTHETIC):
+        if not entry.has(tables.SYNTHETIC) or entry.has(tables.DERIVATIVE):
             lines += _item("support_", "ndarray of shape (n_support,)", "Training rows of the support.")
     elif entry.name != "none":
         lines += _item("components_", "ndarray of shape (n_features_out, n_features_in)", "The directions.")

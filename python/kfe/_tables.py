@@ -27,7 +27,7 @@ CLASS_NAMES = {
     "smc": "SMC", "skfa": "SKFA", "skpls": "SparseKPLS", "skblf": "SparseKBLF", "kopls": "KOPLS",
     "rkopls": "ReducedKOPLS", "kb": "KernelBoosting", "skfe": "SKFE", "hsic": "HSIC", "uhsic": "UHSIC",
     "svm-joint": "SVMJoint", "usvm-joint": "USVMJoint", "hsic-mkl": "HSICMKL", "svm-mkl": "SVMMKL", "slmc": "SLMC",
-    "mkl": "MKL", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
+    "mkl": "MKL", "rfm": "RFM", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
 }
 
 

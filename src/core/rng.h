@@ -26,7 +26,8 @@ enum {
     KFE_STREAM_STOPPING,
     KFE_STREAM_LOO,
     KFE_STREAM_GRAM_LANDMARKS,
-    KFE_STREAM_FIGURES
+    KFE_STREAM_FIGURES,
+    KFE_STREAM_HELD_OUT
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

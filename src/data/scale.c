@@ -274,6 +274,7 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler)
         kfe_i_free(scaler->ctx, scaler->shift);
         kfe_i_free(scaler->ctx, scaler->factor);
         kfe_i_free(scaler->ctx, scaler->fill);
+        kfe_i_map_free(&scaler->map);
     }
     memset(scaler, 0, sizeof *scaler);
 }
@@ -344,7 +345,8 @@ static kfe_status apply_sparse(kfe_context *ctx, const kfe_i_scaler *scaler, con
     return status;
 }
 
-kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+/* Without the map. */
+static kfe_status scale_table(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
@@ -363,5 +365,21 @@ kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, cons
     else
         status = apply_dense(ctx, scaler, table, out);
 cleanup:
+    return status;
+}
+
+kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table scaled = {0};
+
+    if (!scaler->map.values)
+        return scale_table(ctx, scaler, table, out);
+    memset(out, 0, sizeof *out);
+    KFE_TRY(scale_table(ctx, scaler, table, &scaled));
+    KFE_TRY(kfe_i_map_apply(ctx, &scaler->map, &scaled, out));
+cleanup:
+    kfe_i_table_free(&scaled);
     return status;
 }

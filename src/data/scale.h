@@ -9,12 +9,15 @@
  *   auto        standard if the spreads of the columns differ by more than KFE_SCALE_RATIO (kfe_i_spread_ratio), else
  *               none; sparse data and strings: none
  *
+ * A learned metric is a linear map that follows the scaling (map.h).
+ *
  * Constant columns keep scale 1. Sparse data is not shifted, so that zeros stay zeros: standard divides by the sd,
  * minmax by the largest magnitude, unit-norm by the norm of the column.
  */
 #ifndef KFE_DATA_SCALE_H
 #define KFE_DATA_SCALE_H
 
+#include "data/map.h"
 #include "data/table.h"
 
 typedef enum kfe_i_scale_kind {
@@ -40,6 +43,7 @@ typedef struct kfe_i_scaler {
     double *factor; /* multiplied into each column; NULL: nothing */
     int fill_kind;  /* kfe_i_fill: what missing values are replaced with before scaling (data/fill.h) */
     double *fill;   /* one per column; NULL: nothing */
+    kfe_i_map map;  /* of the scaled columns; without values: none */
 } kfe_i_scaler;
 
 /* The largest spread (standard deviation) of a column divided by the lower quartile of all spreads, over `count` rows of a
@@ -54,10 +58,10 @@ kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const 
 kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
                               kfe_i_scaler *out);
 void kfe_i_scaler_free(kfe_i_scaler *scaler);
-/* A scaled copy; with kind none, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
+/* A scaled and mapped copy; with kind none and no map, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
 kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out);
-/* Scales the rows of a dense table, which has the scaler's columns, where they are. */
+/* Scales the rows of a dense table, which has the scaler's columns, where they are; does not map them. */
 void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table);
 
 #endif

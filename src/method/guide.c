@@ -18,6 +18,8 @@ static const kfe_guide_row rows[] = {
      KFE_HAS_SUPERVISION},
     {"to predict a number", "pls, kpls",
      "kopls when the features must be uncorrelated; kblf for another loss", KFE_HAS_REGRESSION},
+    {"the best prediction of a table where some columns matter more than others", "rfm",
+     "svm-joint for classes", KFE_HAS_PREDICTOR | KFE_HAS_REGRESSION},
     {"components of data without labels", "pca, kpca",
      "skfa when a projection must cost a few kernel evaluations", 0},
     {"a model for a million rows", "sma",

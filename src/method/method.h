@@ -9,6 +9,7 @@
 #define KFE_METHOD_METHOD_H
 
 #include "core/param.h"
+#include "data/map.h"
 #include "data/target.h"
 #include "gram/landmark/landmark.h"
 #include "learn/predictor.h"
@@ -16,7 +17,9 @@
 
 /* What a method is fitted on. */
 typedef struct kfe_i_problem {
-    const kfe_i_gram *gram; /* of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS */
+    /* Of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS or KFE_HAS_DERIVATIVE, which open operators
+     * themselves. */
+    const kfe_i_gram *gram;
     const kfe_i_target *target;
     kfe_i_gram_storage storage;    /* how the user wants operators stored */
     kfe_i_landmark_plan landmarks; /* of operators that a method opens; `gram` has them already */
@@ -54,6 +57,8 @@ typedef struct kfe_i_solution {
     /* Factors of the problem's kernels; the coefficients are on their weighted sum, and the model drops kernels of factor 0.
      * NULL: ones. */
     double *kernel_weights;
+    /* Applied to the columns of the one view before the kernel; the coefficients are on the examples after it. */
+    kfe_i_map map;
     kfe_i_local *local; /* for KFE_SOLUTION_LOCAL; one part per kernel of the problem */
     /* Predicts from the features, so that no learner is needed; outputs 0: not available. In a localized solution it is
      * direct: the projector gives the decision values. */

@@ -63,6 +63,7 @@ void kfe_i_solution_free(kfe_i_solution *solution)
     kfe_i_free(ctx, solution->index);
     kfe_i_free(ctx, solution->offset);
     kfe_i_free(ctx, solution->kernel_weights);
+    kfe_i_map_free(&solution->map);
     kfe_i_local_free(solution->local);
     kfe_i_predictor_free(&solution->predictor);
     memset(solution, 0, sizeof *solution);

@@ -224,6 +224,32 @@ cleanup:
     return status;
 }
 
+/* Moves the map that the method learned into the scaling of the view, and opens the operator on the mapped examples. */
+static kfe_status take_map(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_map *old = &job->model->views[0].scaler.map;
+    kfe_i_map both = {0};
+    kfe_i_table mapped = {0};
+
+    if (job->solution.map.values) {
+        KFE_TRY(kfe_i_map_compose(job->ctx, old, &job->solution.map, &both));
+        KFE_TRY(kfe_i_map_apply(job->ctx, &job->solution.map, &job->scaled[0], &mapped));
+        kfe_i_map_free(old);
+        *old = both;
+        memset(&both, 0, sizeof both);
+        kfe_i_table_free(&job->scaled[0]);
+        job->scaled[0] = mapped;
+        memset(&mapped, 0, sizeof mapped);
+    }
+    if (job->spec->method->flags & KFE_HAS_DERIVATIVE && job->solution.kind == KFE_SOLUTION_DUAL)
+        KFE_TRY(open_gram(job));
+cleanup:
+    kfe_i_map_free(&both);
+    kfe_i_table_free(&mapped);
+    return status;
+}
+
 /* A learner of the spec takes precedence over the method's own predictor. */
 static kfe_status take_predictor(kfe_i_fit *job)
 {
@@ -256,7 +282,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     for (int v = 0; v < job->train->view_count; v++)
         names[v] = job->train->views[v].name;
     problem.view_names = names;
-    if (!gram && !(job->spec->method->flags & KFE_HAS_WEIGHTS))
+    if (!gram && !(job->spec->method->flags & (KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE)))
         KFE_TRY(open_gram(job));
     problem.gram = job->gram;
     if (kfe_i_spec_learns_from_kernel(job->spec)) {
@@ -266,6 +292,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     } else {
         KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
         KFE_TRY(take_kernel_weights(job, &problem));
+        KFE_TRY(take_map(job));
         KFE_TRY(take_predictor(job));
     }
 cleanup:

@@ -19,7 +19,7 @@ typedef struct request {
     double *features;                           /* transform: the caller's; NULL: predict */
     double *predictions, *scores;               /* predict: the caller's; scores may be NULL */
     kfe_i_ready ready;                          /* all that follows is scratch, for one block */
-    double *values, *own_features, *own_scores; /* values: of all views */
+    double *values, *own_features, *own_scores; /* values: of all views, before and after their maps */
 } request;
 
 /* ---- checks ---- */
@@ -62,6 +62,12 @@ cleanup:
 
 /* ---- scratch ---- */
 
+/* Numbers of one row of a view: as given and, if the model has a map, after it. */
+static int64_t columns_of(const kfe_i_model_view *view)
+{
+    return view->cols + (view->scaler.map.values ? view->scaler.map.cols : 0);
+}
+
 /* Divides the scratch memory: tables of both kinds, values, features and scores of a block. */
 static kfe_status begin(request *r, int64_t block)
 {
@@ -70,7 +76,7 @@ static kfe_status begin(request *r, int64_t block)
     int64_t outputs = r->features ? 0 : r->model->predictor.outputs;
 
     for (int v = 0; v < views; v++)
-        cols += r->model->views[v].cols;
+        cols += columns_of(&r->model->views[v]);
     int64_t tables = 2 * views * (int64_t)sizeof(kfe_i_table);
     int64_t numbers = block * (cols + r->model->dim + outputs) * (int64_t)sizeof(double);
     kfe_i_table *memory = kfe_i_scratch(r->ctx, tables + numbers);
@@ -100,6 +106,16 @@ static void copy_rows(const kfe_rows *from, int64_t first, kfe_i_table *to)
     }
 }
 
+/* The rows after the map, in the room behind them. */
+static void map_block(const kfe_i_map *map, kfe_i_table *table)
+{
+    double *mapped = table->values + table->rows * table->cols;
+
+    kfe_i_map_rows(map, table, mapped);
+    table->values = mapped;
+    table->cols = table->stride = map->cols;
+}
+
 /* The rows of every view, filled in and scaled as the training data was. */
 static kfe_status scale_block(request *r, int64_t first, int64_t count)
 {
@@ -116,7 +132,9 @@ static kfe_status scale_block(request *r, int64_t first, int64_t count)
             kfe_i_fill_nans(view->scaler.fill, table);
         KFE_TRY(kfe_i_table_check_finite_from(r->ctx, table, view->name, first));
         kfe_i_scaler_apply_in_place(&view->scaler, table);
-        values += count * view->cols;
+        if (view->scaler.map.values)
+            map_block(&view->scaler.map, table);
+        values += count * columns_of(view);
     }
 cleanup:
     return status;

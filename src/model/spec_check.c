@@ -90,6 +90,12 @@ static kfe_status check_kernel(checking *job, const kfe_i_kernel *kernel)
                       "method %s needs the points themselves and cannot use kernel %s%s%s", method->name,
                       kernel->def->name, method->instead ? "; use " : "",
                       method->instead ? method->instead : "");
+    if (method->flags & KFE_HAS_DERIVATIVE && !(kernel->def->flags & KFE_HAS_DERIVATIVE))
+        return MISFIT(
+            job, KFE_MISFIT_KERNEL, KFE_EINVAL,
+            "method %s needs the derivative of the kernel, which %s has not; use exp, matern, rbf, poly or "
+            "linear",
+            method->name, kernel->def->name);
     return check_scale(job, kernel);
 }
 

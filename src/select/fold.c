@@ -177,6 +177,8 @@ static void keep_predictor(kfe_context *owner, kfe_i_fold *out, kfe_model *model
     out->predictor.ctx = owner;
     if (out->predictor.support.ctx)
         out->predictor.support.ctx = owner;
+    if (out->predictor.kernel.ctx)
+        out->predictor.kernel.ctx = owner;
     memset(&model->predictor, 0, sizeof model->predictor);
 }
 

@@ -42,6 +42,8 @@ typedef struct exception {
 } exception;
 
 static const exception exceptions[] = {
+    {"rfm", "held-out=0,iterations=2", "held-out=0,iterations=2", 0,
+     "the examples that are held out are drawn by number"},
     {"sldr", "max-iter=10", "max-iter=10", 1e-5,
      "the search is not convex and has kinks, where rounding grows from iteration to iteration until two "
      "orders end at different stationary points"},

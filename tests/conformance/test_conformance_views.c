@@ -110,7 +110,7 @@ static double dot_product(void *user, const double *x, const double *y, int64_t 
 
 static int is_linear_kernel(const support_subject *s)
 {
-    return strcmp(s->kernel.name, "linear") == 0;
+    return strcmp(s->kernel.name, "linear") == 0 && !(s->method.flags & KFE_HAS_DERIVATIVE);
 }
 
 static void check_user_kernel(const support_subject *s, const char *params)

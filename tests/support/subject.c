@@ -37,6 +37,8 @@ static int takes_kernel(const support_subject *subject)
 {
     if (!(subject->method.flags & KFE_HAS_KERNELS))
         return 0;
+    if (subject->method.flags & KFE_HAS_DERIVATIVE && !(subject->kernel.flags & KFE_HAS_DERIVATIVE))
+        return 0;
     return !(subject->method.flags & KFE_HAS_SYNTHETIC) || support_subject_has_points(subject);
 }
 

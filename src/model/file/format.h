@@ -6,8 +6,9 @@
 #include "model/model.h"
 
 #define KFE_MODEL_FORMAT "kfe-model"
-/* Raised when older versions of kfe would misread the file. */
-enum { KFE_MODEL_FORMAT_VERSION = 1, KFE_MODEL_OLDEST_VERSION = 1 };
+/* Raised when older versions of kfe would misread the file. A model is written with the oldest version that reads it rightly:
+ * KFE_MODEL_FORMAT_MAPS if it has a linear map before the kernel, else KFE_MODEL_OLDEST_VERSION. */
+enum { KFE_MODEL_FORMAT_VERSION = 2, KFE_MODEL_FORMAT_MAPS = 2, KFE_MODEL_OLDEST_VERSION = 1 };
 
 /* "none", "classes" or "real" */
 const char *kfe_i_task_name(kfe_task task);

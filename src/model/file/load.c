@@ -185,6 +185,27 @@ cleanup:
     return status;
 }
 
+/* The linear map after the scaling, if the file has one: a matrix, or a vector that is its diagonal. */
+static kfe_status load_map(kfe_i_loading *job, int v)
+{
+    kfe_i_model_view *view = &job->model->views[v];
+    kfe_i_map *map = &view->scaler.map;
+    char name[64];
+
+    snprintf(name, sizeof name, "view%d.map", v);
+    const kfe_i_tensor *tensor = kfe_i_safetensors_find(&job->file, name);
+    if (!tensor)
+        return KFE_OK;
+    if (view->strings || tensor->rank < 1 || tensor->rank > 2 || tensor->shape[0] != view->cols ||
+        (tensor->rank == 2 && tensor->shape[1] < 1))
+        return kfe_i_damaged(job, name);
+    map->ctx = job->ctx;
+    map->rows = view->cols;
+    map->diagonal = tensor->rank == 1;
+    map->cols = map->diagonal ? map->rows : tensor->shape[1];
+    return kfe_i_copy_reals(job, tensor, &map->values);
+}
+
 /* What missing values are filled with; models of programs that did not know it have no such entry. */
 static kfe_status load_fill_kind(kfe_i_loading *job, const char *missing, kfe_i_scaler *scaler)
 {
@@ -230,6 +251,7 @@ static kfe_status load_view(kfe_i_loading *job, int v, const kfe_i_json_value *e
     KFE_TRY(load_column_names(job, kfe_i_json_get(entry, "column_names"), view));
     KFE_TRY(load_scaler(job, v, kfe_i_word_index(KFE_SCALE_WORDS, scale)));
     KFE_TRY(load_fill_kind(job, kfe_i_json_get_text(entry, "missing"), &view->scaler));
+    KFE_TRY(load_map(job, v));
     KFE_TRY(kfe_i_load_encoding(job, kfe_i_json_get(entry, "encoded"), view));
 cleanup:
     return status;
@@ -276,7 +298,8 @@ static kfe_status load_support(kfe_i_loading *job, int v)
                           : !kfe_i_kernel_list_reads(&job->model->kernels, v))
         return KFE_OK;
     snprintf(prefix, sizeof prefix, "view%d", v);
-    KFE_TRY(kfe_i_take_support(job, prefix, view->strings, rows, given ? 1 : view->cols, &view->support));
+    KFE_TRY(kfe_i_take_support(job, prefix, view->strings, rows,
+                               given ? 1 : kfe_i_map_cols(&view->scaler.map, view->cols), &view->support));
     if (given && view->support.kind != KFE_TABLE_DENSE)
         status = kfe_i_damaged(job, "support");
     else if (given)
@@ -295,14 +318,15 @@ static kfe_status load_coefficients(kfe_i_loading *job)
     void *index = NULL;
 
     if (model->projector == KFE_PROJECT_IDENTITY) {
-        model->rows = model->dim = model->views[0].cols;
+        model->rows = model->dim = kfe_i_map_cols(&model->views[0].scaler.map, model->views[0].cols);
         return KFE_OK;
     }
     if (!tensor || tensor->rank != 2 || tensor->shape[0] < 1 || tensor->shape[1] < 1)
         return kfe_i_damaged(job, "coefficients");
     model->rows = tensor->shape[0];
     model->dim = tensor->shape[1];
-    if (model->projector == KFE_PROJECT_LINEAR && model->rows != model->views[0].cols)
+    if (model->projector == KFE_PROJECT_LINEAR &&
+        model->rows != kfe_i_map_cols(&model->views[0].scaler.map, model->views[0].cols))
         return kfe_i_damaged(job, "coefficients");
     KFE_TRY(kfe_i_take_reals(job, "coefficients", model->rows * model->dim, 0, &model->coefficients));
     KFE_TRY(kfe_i_take_reals(job, "offset", model->dim, 1, &model->offset));

@@ -49,6 +49,9 @@ static kfe_status add_view(kfe_i_safetensors *file, int view, const kfe_i_model_
             kfe_i_add_part(file, prefix, "scale.factor", KFE_DTYPE_F64, scaler->cols, -1, scaler->factor));
     if (scaler->fill)
         KFE_TRY(kfe_i_add_part(file, prefix, "fill", KFE_DTYPE_F64, scaler->cols, -1, scaler->fill));
+    if (scaler->map.values)
+        KFE_TRY(kfe_i_add_part(file, prefix, "map", KFE_DTYPE_F64, scaler->map.rows,
+                               scaler->map.diagonal ? -1 : scaler->map.cols, scaler->map.values));
 cleanup:
     return status;
 }
@@ -276,12 +279,21 @@ cleanup:
     return status;
 }
 
+/* The oldest version that reads this model rightly: those before maps would ignore the map. */
+static int64_t version_of(const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.map.values)
+            return KFE_MODEL_FORMAT_MAPS;
+    return KFE_MODEL_OLDEST_VERSION;
+}
+
 static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_i_safetensors_set(file, "format", KFE_MODEL_FORMAT));
-    KFE_TRY(set_number(file, "format_version", KFE_MODEL_FORMAT_VERSION));
+    KFE_TRY(set_number(file, "format_version", version_of(model)));
     KFE_TRY(kfe_i_safetensors_set(file, "kfe_version", model->origin.version));
     KFE_TRY(kfe_i_safetensors_set(file, "method", model->method));
     KFE_TRY(kfe_i_safetensors_set(file, "parameters", model->params));

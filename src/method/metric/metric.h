@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fit a kernel ridge regression on the examples after a linear map, and make the next map from its gradients: the engine of
+ * rfm and gkdr.
+ *
+ *     z = Tᵀx,   f = mean + κ(·, Z)A,   A = (K + ρI)⁻¹(Y − mean),   G = T·AGOP_z(f)·Tᵀ
+ *
+ * G is the average gradient outer product of f by the columns x (kernel/tile/gradient.h). The next map is G^(power/2), times the
+ * factor that keeps the total variance of the examples: then the width of the kernel, which was resolved on x, suits z too.
+ */
+#ifndef KFE_METHOD_METRIC_METRIC_H
+#define KFE_METHOD_METRIC_METRIC_H
+
+#include "data/map.h"
+#include "method/method.h"
+#include "method/ridge/leave_one_out.h"
+
+/* Targets as columns of numbers:
+ *   real targets   (y − shift) / scale, of mean 0 and standard deviation 1
+ *   two classes    −1 for the first class, +1 for the second
+ *   more classes   an indicator column per class */
+typedef struct kfe_i_metric_target {
+    kfe_context *ctx;
+    int64_t rows, columns;
+    double *values;        /* rows × columns */
+    double *shift, *scale; /* one per column; 0 and 1 for classes */
+} kfe_i_metric_target;
+
+/* KFE_EINPUT, in the name of `method`, if the target is the same for every example. */
+kfe_status kfe_i_metric_target_make(kfe_context *ctx, const char *method, const kfe_i_target *target,
+                                    kfe_i_metric_target *out);
+void kfe_i_metric_target_free(kfe_i_metric_target *target);
+
+/* How to fit, for all maps alike. */
+typedef struct kfe_i_metric_problem {
+    const char *method;         /* name, for messages */
+    const kfe_i_problem *given; /* kernels, storage and landmarks */
+    double ridge;               /* as KFE_CHOSEN_RIDGE_ROW has it (method/ridge/ridge.h) */
+    int64_t columns;            /* of the targets */
+} kfe_i_metric_problem;
+
+typedef struct kfe_i_metric_fit {
+    kfe_context *ctx;
+    kfe_i_table z;              /* the examples after the map */
+    kfe_i_table support;        /* the rows that have coefficients: all of z, or its landmarks */
+    double *alpha;              /* A on the examples, n × columns */
+    double *landmark_alpha;     /* on the landmarks; NULL: the support is z */
+    const double *coefficients; /* on the support: one of the two */
+    double *mean;               /* columns */
+    double ridge, residual;
+    kfe_i_loo_choice choice; /* rows 0: the ridge was given */
+} kfe_i_metric_fit;
+
+/* Fits the targets y (rows of x × columns). Free the result also after a failure; x must outlive it. */
+kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *problem, const kfe_i_map *map,
+                                 const kfe_i_table *x, const double *y, kfe_i_metric_fit *out);
+void kfe_i_metric_fit_free(kfe_i_metric_fit *fit);
+/* out (rows × columns) = f at the rows of x. */
+kfe_status kfe_i_metric_predict(kfe_context *ctx, const kfe_i_metric_problem *problem,
+                                const kfe_i_metric_fit *fit, const kfe_i_map *map, const kfe_i_table *x,
+                                double *out);
+
+/* A symmetric d × d matrix, or its diagonal, that says how much f varies along the columns of x. */
+kfe_status kfe_i_metric_gradients(kfe_context *ctx, const kfe_i_metric_problem *problem,
+                                  const kfe_i_metric_fit *fit, const kfe_i_map *map, int diagonal, int64_t d,
+                                  double *out);
+/* G^(power/2) as a map: eigenvectors as columns, in the order of falling eigenvalues, those of rounding left out. *out stays
+ * without values if G is zero. `most` 0: all. */
+kfe_status kfe_i_metric_root(kfe_context *ctx, int64_t d, int diagonal, double power, int64_t most,
+                             const double *g, kfe_i_map *out);
+/* Multiplies the map by the factor that keeps the total variance of the rows of x. */
+kfe_status kfe_i_metric_normalise(kfe_context *ctx, const kfe_i_table *x, kfe_i_map *map);
+
+#endif

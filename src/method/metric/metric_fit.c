@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One kernel ridge regression under a linear map, and the map that its gradients make; used by rfm.c and gkdr.c. */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/dense/linalg.h"
+#include "gram/form/landmarks.h"
+#include "kernel/expansion.h"
+#include "kernel/tile/gradient.h"
+#include "method/metric/metric.h"
+#include "method/ridge/ridge.h"
+
+/* Directions of M whose eigenvalues are below this share of the largest add nothing to distances. */
+#define KFE_METRIC_RANK 1e-12
+
+/* ---- the regression ---- */
+
+static kfe_status open_gram(kfe_context *ctx, const kfe_i_problem *given, const kfe_i_table *z,
+                            kfe_i_gram **out)
+{
+    kfe_i_gram *exact = NULL;
+    kfe_status status = KFE_OK;
+
+    if (given->landmarks.count == 0)
+        return kfe_i_gram_open(ctx, given->kernels, z, given->storage, out);
+    status = kfe_i_gram_open(ctx, given->kernels, z, KFE_GRAM_AUTO, &exact);
+    return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, &given->landmarks, given->storage, out)
+                            : status;
+}
+
+static kfe_status choose_ridge(const kfe_i_metric_problem *problem, const kfe_i_gram *gram, const double *y,
+                               kfe_i_metric_fit *fit)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_loo_problem loo = {
+        .gram = gram, .targets = y, .columns = problem->columns, .rule = KFE_LOO_SMALLEST_ERROR};
+
+    if (problem->ridge == KFE_RIDGE_AUTO)
+        KFE_TRY(kfe_i_loo_choose(fit->ctx, &loo, &fit->choice));
+    if (fit->choice.rows > 0)
+        fit->ridge = fit->choice.ridge;
+    else
+        KFE_TRY(kfe_i_gram_chosen_ridge(gram, problem->ridge, &fit->ridge));
+cleanup:
+    return status;
+}
+
+/* centred = y minus the mean of each column, which fit->mean keeps. */
+static kfe_status centre(kfe_i_metric_fit *fit, int64_t n, int64_t columns, const double *y, double *centred)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(fit->ctx, fit->mean, columns);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < columns; c++)
+            fit->mean[c] += y[i * columns + c] / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < columns; c++)
+            centred[i * columns + c] = y[i * columns + c] - fit->mean[c];
+cleanup:
+    return status;
+}
+
+/* The rows that have coefficients, and these. */
+static kfe_status take_support(const kfe_i_gram *gram, int64_t columns, kfe_i_metric_fit *fit)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_info info;
+
+    if (!kfe_i_gram_has_landmarks(gram, &info)) {
+        fit->support = kfe_i_table_slice(&fit->z, 0, fit->z.rows);
+        fit->coefficients = fit->alpha;
+        return KFE_OK;
+    }
+    KFE_ALLOC(fit->ctx, fit->landmark_alpha, info.count * columns);
+    KFE_TRY(kfe_i_landmark_coefficients(gram, NULL, gram->size, fit->alpha, columns, fit->landmark_alpha));
+    KFE_TRY(kfe_i_table_gather(fit->ctx, &fit->z, info.index, info.count, &fit->support));
+    fit->coefficients = fit->landmark_alpha;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *problem, const kfe_i_map *map,
+                                 const kfe_i_table *x, const double *y, kfe_i_metric_fit *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *gram = NULL;
+    double *centred = NULL;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    KFE_TRY(kfe_i_map_apply(ctx, map, x, &out->z));
+    KFE_TRY(open_gram(ctx, problem->given, &out->z, &gram));
+    KFE_ALLOC(ctx, centred, x->rows * problem->columns);
+    KFE_TRY(centre(out, x->rows, problem->columns, y, centred));
+    KFE_TRY(choose_ridge(problem, gram, centred, out));
+    KFE_ALLOC(ctx, out->alpha, x->rows * problem->columns);
+    KFE_TRY(kfe_i_gram_solve(gram, out->ridge, centred, problem->columns, KFE_TOLERANCE, out->alpha,
+                             &out->residual));
+    KFE_TRY(take_support(gram, problem->columns, out));
+cleanup:
+    kfe_i_gram_free(gram);
+    kfe_i_free(ctx, centred);
+    return status;
+}
+
+void kfe_i_metric_fit_free(kfe_i_metric_fit *fit)
+{
+    if (fit->ctx) {
+        kfe_i_table_free(&fit->support);
+        kfe_i_table_free(&fit->z);
+        kfe_i_free(fit->ctx, fit->alpha);
+        kfe_i_free(fit->ctx, fit->landmark_alpha);
+        kfe_i_free(fit->ctx, fit->mean);
+    }
+    memset(fit, 0, sizeof *fit);
+}
+
+kfe_status kfe_i_metric_predict(kfe_context *ctx, const kfe_i_metric_problem *problem,
+                                const kfe_i_metric_fit *fit, const kfe_i_map *map, const kfe_i_table *x,
+                                double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table z = {0};
+
+    KFE_TRY(kfe_i_map_apply(ctx, map, x, &z));
+    KFE_TRY(kfe_i_expand(ctx, problem->given->kernels, &z, &fit->support, fit->coefficients, problem->columns,
+                         out));
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t c = 0; c < problem->columns; c++)
+            out[i * problem->columns + c] += fit->mean[c];
+cleanup:
+    kfe_i_table_free(&z);
+    return status;
+}
+
+/* ---- gradients ---- */
+
+/* out (d × d) = T·inner·Tᵀ */
+static kfe_status carry_back(kfe_context *ctx, const kfe_i_map *map, const double *inner, double *out)
+{
+    kfe_status status = KFE_OK;
+    blasint d = (blasint)map->rows;
+    blasint r = (blasint)map->cols;
+    double *half = NULL;
+
+    KFE_ALLOC(ctx, half, map->rows * map->cols);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, d, r, r, 1, map->values, r, inner, r, 0, half, r);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, d, d, r, 1, half, r, map->values, r, 0, out, d);
+cleanup:
+    kfe_i_free(ctx, half);
+    return status;
+}
+
+kfe_status kfe_i_metric_gradients(kfe_context *ctx, const kfe_i_metric_problem *problem,
+                                  const kfe_i_metric_fit *fit, const kfe_i_map *map, int diagonal, int64_t d,
+                                  double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_expansion_sum f = {problem->given->kernels, &fit->support, fit->coefficients, problem->columns};
+    double *inner = NULL;
+
+    if (diagonal || !map->values) {
+        KFE_TRY(kfe_i_agop(ctx, &f, &fit->z, diagonal, out));
+        for (int64_t j = 0; map->values && j < d; j++)
+            out[j] *= map->values[j] * map->values[j];
+        return KFE_OK;
+    }
+    KFE_ALLOC(ctx, inner, map->cols * map->cols);
+    KFE_TRY(kfe_i_agop(ctx, &f, &fit->z, 0, inner));
+    KFE_TRY(carry_back(ctx, map, inner, out));
+cleanup:
+    kfe_i_free(ctx, inner);
+    return status;
+}
+
+/* ---- the next map ---- */
+
+static kfe_status diagonal_root(kfe_context *ctx, int64_t d, double power, const double *g, kfe_i_map *out)
+{
+    kfe_status status = KFE_OK;
+    double largest = 0;
+
+    for (int64_t j = 0; j < d; j++)
+        largest = fmax(largest, g[j]);
+    if (!(largest > 0))
+        return KFE_OK;
+    KFE_TRY(kfe_i_map_new(ctx, d, d, 1, out));
+    for (int64_t j = 0; j < d; j++)
+        out->values[j] = pow(g[j] / largest, power / 2);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_metric_root(kfe_context *ctx, int64_t d, int diagonal, double power, int64_t most,
+                             const double *g, kfe_i_map *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rank = 0;
+    int64_t asked = most > 0 && most < d ? most : d;
+    double *a = NULL;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    memset(out, 0, sizeof *out);
+    if (diagonal)
+        return diagonal_root(ctx, d, power, g, out);
+    KFE_ALLOC(ctx, a, d * d);
+    KFE_ALLOC(ctx, values, asked);
+    KFE_ALLOC(ctx, vectors, d * asked);
+    memcpy(a, g, (size_t)(d * d) * sizeof *a);
+    KFE_TRY(kfe_i_symmetric_eigen(ctx, d, a, asked, values, vectors));
+    while (rank < asked && values[rank] > KFE_METRIC_RANK * values[0] && values[rank] > 0)
+        rank++;
+    if (rank == 0)
+        goto cleanup;
+    KFE_TRY(kfe_i_map_new(ctx, d, rank, 0, out));
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < rank; j++)
+            out->values[i * rank + j] = vectors[i * asked + j] * pow(values[j] / values[0], power / 2);
+cleanup:
+    kfe_i_free(ctx, a);
+    kfe_i_free(ctx, values);
+    kfe_i_free(ctx, vectors);
+    return status;
+}
+
+/* The sum over columns of the variance, zeros of sparse rows included. */
+static kfe_status total_variance(kfe_context *ctx, const kfe_i_table *table, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *row = NULL;
+    double *mean = NULL;
+    double n = (double)table->rows;
+
+    *out = 0;
+    KFE_ALLOC(ctx, row, table->cols);
+    KFE_ALLOC_ZERO(ctx, mean, table->cols);
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < table->rows; i++) {
+            kfe_i_table_dense_row(table, i, row);
+            for (int64_t j = 0; j < table->cols; j++) {
+                if (pass == 0)
+                    mean[j] += row[j] / n;
+                else
+                    *out += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
+            }
+        }
+cleanup:
+    kfe_i_free(ctx, row);
+    kfe_i_free(ctx, mean);
+    return status;
+}
+
+kfe_status kfe_i_metric_normalise(kfe_context *ctx, const kfe_i_table *x, kfe_i_map *map)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table z = {0};
+    double before = 0;
+    double after = 0;
+
+    KFE_TRY(kfe_i_map_apply(ctx, map, x, &z));
+    KFE_TRY(total_variance(ctx, x, &before));
+    KFE_TRY(total_variance(ctx, &z, &after));
+    if (before > 0 && after > 0)
+        kfe_i_map_scale(map, sqrt(before / after));
+cleanup:
+    kfe_i_table_free(&z);
+    return status;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recursive feature machine: kernel ridge regression that learns the metric inside its kernel. From M = I, repeat
+ *
+ *     f ← kernel ridge regression with the kernel on z = M^(1/2) x
+ *     M ← (Σ_c Σ_j ∇f_c(x_j)∇f_c(x_j)ᵀ / n)^power, or its diagonal, normalised
+ *
+ * so that columns and directions along which the predictor does not vary stop counting in the kernel. A random part of the
+ * examples is held out; the iteration that predicts it best is kept, and the regression is fitted again on all examples. With
+ * metric=auto, a full and a diagonal metric are both learned, and the held-out examples decide between them.
+ *
+ * Radhakrishnan, Beaglehole, Pandit & Belkin (2024), "Mechanism for feature learning in neural networks and backpropagation-free
+ * machine learning models", Science 383.
+ * Time: one solve of the Gram operator and one product O(n²dc) per iteration, c outputs; with m landmarks O(nm(m + dc)).
+ */
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "method/metric/metric.h"
+#include "method/ridge/ridge.h"
+
+enum { METRIC_AUTO, METRIC_FULL, METRIC_DIAGONAL };
+enum { DIRECTIONS_NONE = 0 };
+/* With directions=auto, they cover this share of the trace of M. */
+#define KFE_METRIC_SHARE 0.99
+
+typedef struct rfm_settings {
+    int64_t directions, iterations;
+    int metric;
+    double power, held_out, ridge;
+} rfm_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_CHOICE(rfm_settings, metric, "metric", "auto", "auto|full|diagonal",
+               "the metric learned: a full matrix, a weight for each column, or the one of both that "
+               "predicts the held-out examples better (auto)"),
+    KFE_INT(rfm_settings, iterations, "iterations", "5", 0, 1000,
+            "how many times the metric is learned again"),
+    KFE_REAL(rfm_settings, power, "power", "1", KFE_REAL_POSITIVE, 2,
+             "power of the average gradient outer product that becomes the metric"),
+    KFE_REAL(rfm_settings, held_out, "held-out", "0.2", 0, 0.5,
+             "share of the examples that chooses the iteration; 0: keep the last one, and metric=auto "
+             "means diagonal"),
+    KFE_CHOSEN_RIDGE_ROW(rfm_settings, ridge, "ridge",
+                         "regularisation of the regressions; auto: by leave-one-out, again in each "
+                         "iteration (of more than 400 examples, on a sample); thousandth: of the mean "
+                         "diagonal of the kernel matrix"),
+    KFE_INT_OR(rfm_settings, directions, "directions", "none", 1, KFE_INT_MAX, "none|auto", "none=0|auto=-1",
+               "none: the features are what the regression predicts, one per target or class; a number: this "
+               "many leading eigenvectors of the metric, on which the regression is fitted again; auto: as "
+               "many as cover 99% of the metric's trace"),
+};
+
+/* What was learned in one iteration. */
+typedef struct candidate {
+    kfe_i_map map;
+    double error;   /* share of wrong classes, or root mean squared error of standardised targets */
+    double squares; /* mean squared error, which decides between equal errors */
+    int64_t iteration;
+    int form; /* METRIC_FULL or METRIC_DIAGONAL */
+} candidate;
+
+typedef struct rfm {
+    kfe_context *ctx;
+    const rfm_settings *settings;
+    const kfe_i_problem *given;
+    kfe_i_metric_problem problem;
+    kfe_i_metric_target target;
+    const kfe_i_table *x; /* all examples */
+    /* the division into examples to fit and examples held out */
+    int64_t *index;
+    int64_t fit_count, held_count;
+    kfe_i_table fit_x, held_x;
+    double *fit_y, *held_y;
+    double *predicted;      /* held_count × columns */
+    kfe_i_metric_fit first; /* without a map, where both forms start */
+    candidate best;
+    double *errors; /* 2 forms × (iterations + 1); NaN: not run */
+} rfm;
+
+static const kfe_i_map no_map = {0};
+
+/* ---- held-out examples ---- */
+
+static void gather_targets(const rfm *s, const int64_t *index, int64_t count, double *out)
+{
+    int64_t k = s->target.columns;
+
+    for (int64_t i = 0; i < count; i++)
+        memcpy(out + i * k, s->target.values + index[i] * k, (size_t)k * sizeof *out);
+}
+
+static kfe_status hold_out(rfm *s)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = s->x->rows;
+    int64_t k = s->target.columns;
+    kfe_i_rng rng;
+
+    s->held_count = (int64_t)(s->settings->held_out * (double)n);
+    s->fit_count = n - s->held_count;
+    if (s->fit_count < 3 || s->settings->iterations == 0) {
+        s->fit_count = n;
+        s->held_count = 0;
+    }
+    KFE_ALLOC(s->ctx, s->index, n);
+    for (int64_t i = 0; i < n; i++)
+        s->index[i] = i;
+    if (s->held_count > 0) {
+        kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_HELD_OUT);
+        kfe_i_rng_choose(&rng, n, n, s->index);
+    }
+    KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index, s->fit_count, &s->fit_x));
+    KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index + s->fit_count, s->held_count, &s->held_x));
+    KFE_ALLOC(s->ctx, s->fit_y, s->fit_count * k);
+    KFE_ALLOC(s->ctx, s->held_y, s->held_count * k);
+    KFE_ALLOC(s->ctx, s->predicted, s->held_count * k);
+    gather_targets(s, s->index, s->fit_count, s->fit_y);
+    gather_targets(s, s->index + s->fit_count, s->held_count, s->held_y);
+cleanup:
+    return status;
+}
+
+static int64_t class_of(const double *y, int64_t columns)
+{
+    int64_t best = 0;
+
+    if (columns == 1)
+        return y[0] > 0;
+    for (int64_t c = 1; c < columns; c++)
+        best = y[c] > y[best] ? c : best;
+    return best;
+}
+
+/* The errors of the predictions for the held-out examples. */
+static void measure(const rfm *s, double *error, double *squares)
+{
+    int64_t k = s->target.columns;
+    double wrong = 0;
+
+    *squares = 0;
+    for (int64_t i = 0; i < s->held_count; i++) {
+        for (int64_t c = 0; c < k; c++)
+            *squares += pow(s->predicted[i * k + c] - s->held_y[i * k + c], 2);
+        wrong += class_of(s->predicted + i * k, k) != class_of(s->held_y + i * k, k);
+    }
+    *squares /= (double)(s->held_count * k);
+    *error = s->given->target->task == KFE_TASK_CLASSES ? wrong / (double)s->held_count : sqrt(*squares);
+}
+
+/* ---- iterations ---- */
+
+static int is_better(const candidate *a, const candidate *b)
+{
+    return a->error < b->error || (a->error == b->error && a->squares < b->squares);
+}
+
+/* Judges a fit and keeps its map if it is the best so far; without held-out examples the last one is. */
+static kfe_status judge(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, int64_t iteration,
+                        int form)
+{
+    kfe_status status = KFE_OK;
+    candidate now = {.iteration = iteration, .form = form};
+
+    if (s->held_count > 0) {
+        KFE_TRY(kfe_i_metric_predict(s->ctx, &s->problem, fit, map, &s->held_x, s->predicted));
+        measure(s, &now.error, &now.squares);
+        s->errors[(form == METRIC_DIAGONAL) * (s->settings->iterations + 1) + iteration] = now.error;
+        if (iteration > 0 && !is_better(&now, &s->best))
+            return KFE_OK;
+    }
+    KFE_TRY(kfe_i_map_copy(s->ctx, map, &now.map));
+    kfe_i_map_free(&s->best.map);
+    s->best = now;
+    memset(&now.map, 0, sizeof now.map);
+cleanup:
+    kfe_i_map_free(&now.map);
+    return status;
+}
+
+/* The next map from the gradients of a fit; without values if the predictor is constant. */
+static kfe_status next_map(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, int form,
+                           kfe_i_map *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = s->x->cols;
+    int diagonal = form == METRIC_DIAGONAL;
+    double *g = NULL;
+
+    memset(out, 0, sizeof *out);
+    KFE_ALLOC(s->ctx, g, diagonal ? d : d * d);
+    KFE_TRY(kfe_i_metric_gradients(s->ctx, &s->problem, fit, map, diagonal, d, g));
+    KFE_TRY(kfe_i_metric_root(s->ctx, d, diagonal, s->settings->power, 0, g, out));
+    if (out->values)
+        KFE_TRY(kfe_i_metric_normalise(s->ctx, &s->fit_x, out));
+cleanup:
+    kfe_i_free(s->ctx, g);
+    return status;
+}
+
+static kfe_status run_form(rfm *s, int form)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_metric_fit fit = {0};
+    kfe_i_map map = {0};
+    kfe_i_map next = {0};
+
+    for (int64_t t = 1; t <= s->settings->iterations; t++) {
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "learning the metric", t - 1, s->settings->iterations));
+        KFE_TRY(next_map(s, t == 1 ? &s->first : &fit, &map, form, &next));
+        if (!next.values)
+            break;
+        kfe_i_map_free(&map);
+        map = next;
+        memset(&next, 0, sizeof next);
+        kfe_i_metric_fit_free(&fit);
+        KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &map, &s->fit_x, s->fit_y, &fit));
+        KFE_TRY(judge(s, &fit, &map, t, form));
+    }
+cleanup:
+    kfe_i_metric_fit_free(&fit);
+    kfe_i_map_free(&map);
+    kfe_i_map_free(&next);
+    return status;
+}
+
+static kfe_status search(rfm *s)
+{
+    kfe_status status = KFE_OK;
+    int metric = s->settings->metric;
+    int64_t count = 2 * (s->settings->iterations + 1);
+
+    KFE_ALLOC(s->ctx, s->errors, count);
+    for (int64_t t = 0; t < count; t++)
+        s->errors[t] = NAN;
+    if (metric == METRIC_AUTO && s->held_count == 0)
+        metric = METRIC_DIAGONAL;
+    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &no_map, &s->fit_x, s->fit_y, &s->first));
+    KFE_TRY(judge(s, &s->first, &no_map, 0, metric == METRIC_FULL ? METRIC_FULL : METRIC_DIAGONAL));
+    if (metric != METRIC_FULL)
+        KFE_TRY(run_form(s, METRIC_DIAGONAL));
+    if (metric != METRIC_DIAGONAL)
+        KFE_TRY(run_form(s, METRIC_FULL));
+    kfe_i_metric_fit_free(&s->first);
+cleanup:
+    return status;
+}
+
+/* ---- the solution ---- */
+
+/* From standardised predictions to those of the target: the factor, and the offset that is subtracted afterwards. */
+static double output_scale(const rfm *s, int64_t c, double mean, double *offset)
+{
+    double scale = s->target.scale[c];
+
+    *offset = -(mean * scale + s->target.shift[c]);
+    return scale;
+}
+
+static kfe_i_decision decision_of(const rfm *s)
+{
+    if (s->given->target->task != KFE_TASK_CLASSES)
+        return KFE_DECIDE_VALUE;
+    return s->target.columns == 1 ? KFE_DECIDE_PAIRS : KFE_DECIDE_LARGEST;
+}
+
+/* One output of two classes is above 0 for the first, but the regression is so for the second. */
+static double output_sign(const rfm *s)
+{
+    return decision_of(s) == KFE_DECIDE_PAIRS ? -1 : 1;
+}
+
+static kfe_status predict_from_outputs(const rfm *s, kfe_i_predictor *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = s->target.columns;
+    int pairs = decision_of(s) == KFE_DECIDE_PAIRS;
+
+    KFE_TRY(kfe_i_predictor_begin(s->ctx, pairs ? KFE_PREDICTOR_LINEAR : KFE_PREDICTOR_DIRECT, decision_of(s),
+                                  k, k, pairs ? k : 0, out));
+    out->classes = s->given->target->task == KFE_TASK_CLASSES ? s->given->target->class_count : 0;
+    if (pairs)
+        out->weights[0] = output_sign(s);
+cleanup:
+    return status;
+}
+
+static kfe_status output_features(rfm *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = s->target.columns;
+    kfe_i_metric_fit fit = {0};
+
+    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &s->best.map, s->x, s->target.values, &fit));
+    KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, s->x->rows, k, out));
+    KFE_ALLOC(s->ctx, out->offset, k);
+    for (int64_t c = 0; c < k; c++) {
+        double scale = output_scale(s, c, fit.mean[c], &out->offset[c]);
+        for (int64_t i = 0; i < s->x->rows; i++)
+            out->coefficients[i * k + c] = scale * fit.alpha[i * k + c];
+    }
+    KFE_TRY(predict_from_outputs(s, &out->predictor));
+    KFE_TRY(kfe_i_map_copy(s->ctx, &s->best.map, &out->map));
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &fit.ridge, 1));
+    KFE_TRY(kfe_i_solution_record(out, "residual", &fit.residual, 1));
+    KFE_TRY(kfe_i_loo_record(out, &fit.choice));
+cleanup:
+    kfe_i_metric_fit_free(&fit);
+    return status;
+}
+
+/* M, d × d; `m` is zeroed before. */
+static void metric_of(const rfm *s, double *m)
+{
+    const kfe_i_map *map = &s->best.map;
+    blasint d = (blasint)s->x->cols;
+    blasint r = (blasint)map->cols;
+
+    if (map->values && !map->diagonal) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, d, d, r, 1, map->values, r, map->values, r, 0, m,
+                    d);
+        return;
+    }
+    for (int64_t i = 0; i < d; i++)
+        m[i * d + i] = map->values ? map->values[i] * map->values[i] : 1;
+}
+
+/* The leading columns of the map: as many as asked for, or those that cover the trace. */
+static int64_t leading(const rfm *s, const kfe_i_map *root)
+{
+    double total = 0;
+    double sum = 0;
+    int64_t count = 0;
+
+    if (s->settings->directions > 0)
+        return kfe_i_clamp_dim(s->ctx, "rfm", s->settings->directions, root->cols,
+                               "the metric has no more directions");
+    for (int64_t p = 0; p < kfe_i_map_size(root); p++)
+        total += root->values[p] * root->values[p];
+    while (count < root->cols && sum < KFE_METRIC_SHARE * total) {
+        for (int64_t i = 0; i < root->rows; i++)
+            sum += pow(root->values[i * root->cols + count], 2);
+        count++;
+    }
+    return count;
+}
+
+/* *out = the leading eigenvectors of M, times the roots of their eigenvalues. */
+static kfe_status leading_directions(rfm *s, kfe_i_map *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = s->x->cols;
+    double *m = NULL;
+    kfe_i_map root = {0};
+
+    KFE_ALLOC_ZERO(s->ctx, m, d * d);
+    metric_of(s, m);
+    KFE_TRY(kfe_i_metric_root(s->ctx, d, 0, 1, 0, m, &root));
+    int64_t dim = leading(s, &root);
+    KFE_TRY(kfe_i_map_new(s->ctx, d, dim, 0, out));
+    for (int64_t i = 0; i < d; i++)
+        memcpy(out->values + i * dim, root.values + i * root.cols, (size_t)dim * sizeof *out->values);
+    KFE_TRY(kfe_i_metric_normalise(s->ctx, s->x, out));
+cleanup:
+    kfe_i_free(s->ctx, m);
+    kfe_i_map_free(&root);
+    return status;
+}
+
+/* The regression on the directions as a predictor. */
+static kfe_status predict_from_directions(rfm *s, const kfe_i_map *map, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = s->target.columns;
+    kfe_i_metric_fit fit = {0};
+    kfe_i_predictor *p = &out->predictor;
+
+    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, map, s->x, s->target.values, &fit));
+    KFE_TRY(kfe_i_predictor_begin(s->ctx, KFE_PREDICTOR_EXPANSION, decision_of(s), map->cols, k,
+                                  fit.support.rows, p));
+    p->classes = s->given->target->task == KFE_TASK_CLASSES ? s->given->target->class_count : 0;
+    KFE_TRY(kfe_i_kernel_copy(s->ctx, &s->given->kernels->items[0], &p->kernel));
+    KFE_TRY(kfe_i_table_copy(s->ctx, &fit.support, &p->support));
+    for (int64_t c = 0; c < k; c++) {
+        double scale = output_sign(s) * output_scale(s, c, fit.mean[c], &p->offset[c]);
+        p->offset[c] *= output_sign(s);
+        for (int64_t i = 0; i < fit.support.rows; i++)
+            p->weights[i * k + c] = scale * fit.coefficients[i * k + c];
+    }
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &fit.ridge, 1));
+    KFE_TRY(kfe_i_solution_record(out, "residual", &fit.residual, 1));
+    KFE_TRY(kfe_i_loo_record(out, &fit.choice));
+cleanup:
+    kfe_i_metric_fit_free(&fit);
+    return status;
+}
+
+static void fix_signs(kfe_i_map *map)
+{
+    for (int64_t j = 0; j < map->cols; j++) {
+        double largest = 0;
+        for (int64_t i = 0; i < map->rows; i++)
+            if (fabs(map->values[i * map->cols + j]) > (1 + 1e-8) * fabs(largest))
+                largest = map->values[i * map->cols + j];
+        for (int64_t i = 0; largest < 0 && i < map->rows; i++)
+            map->values[i * map->cols + j] *= -1;
+    }
+}
+
+static kfe_status direction_features(rfm *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_map map = {0};
+
+    if (s->given->kernels->count > 1)
+        KFE_FAIL(s->ctx, KFE_EINVAL, "rfm: {directions} take one kernel, but %lld were given",
+                 (long long)s->given->kernels->count);
+    KFE_TRY(leading_directions(s, &map));
+    fix_signs(&map);
+    KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_PRIMAL, map.rows, map.cols, out));
+    memcpy(out->coefficients, map.values, (size_t)kfe_i_map_size(&map) * sizeof *map.values);
+    KFE_TRY(predict_from_directions(s, &map, out));
+cleanup:
+    kfe_i_map_free(&map);
+    return status;
+}
+
+/* ---- records ---- */
+
+/* The diagonal of M, which sums to 1: how much each column counts. */
+static kfe_status record_importance(const rfm *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_map *map = &s->best.map;
+    int64_t d = s->x->cols;
+    double total = 0;
+    double *importance = NULL;
+
+    KFE_ALLOC_ZERO(s->ctx, importance, d);
+    for (int64_t i = 0; i < d; i++) {
+        int64_t r = !map->values ? 0 : map->diagonal ? 1 : map->cols;
+        importance[i] = map->values ? 0 : 1;
+        for (int64_t j = 0; j < r; j++)
+            importance[i] += pow(map->values[i * r + j], 2);
+        total += importance[i];
+    }
+    for (int64_t i = 0; i < d; i++)
+        importance[i] /= total;
+    KFE_TRY(kfe_i_solution_record(out, "importance", importance, d));
+cleanup:
+    kfe_i_free(s->ctx, importance);
+    return status;
+}
+
+/* The held-out errors of one form, from the iteration without a metric on. */
+static kfe_status record_errors(const rfm *s, int form, const char *name, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = 1;
+    double *errors = s->errors + (form == METRIC_DIAGONAL) * (s->settings->iterations + 1);
+
+    if (s->held_count == 0)
+        return KFE_OK;
+    errors[0] = isnan(errors[0]) ? s->errors[s->settings->iterations + 1] : errors[0]; /* both start alike */
+    while (count <= s->settings->iterations && !isnan(errors[count]))
+        count++;
+    if (count > 1)
+        KFE_TRY(kfe_i_solution_record(out, name, errors, count));
+cleanup:
+    return status;
+}
+
+static kfe_status add_records(const rfm *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double iteration = (double)s->best.iteration;
+    double full = s->best.form == METRIC_FULL;
+
+    KFE_TRY(record_importance(s, out));
+    KFE_TRY(record_errors(s, METRIC_DIAGONAL, "errors-diagonal", out));
+    KFE_TRY(record_errors(s, METRIC_FULL, "errors-full", out));
+    KFE_TRY(kfe_i_solution_record(out, "iteration", &iteration, 1));
+    KFE_TRY(kfe_i_solution_record(out, "full", &full, 1));
+    kfe_i_log(s->ctx, KFE_LOG_INFO, "rfm: %s metric of iteration %lld", full > 0 ? "full" : "diagonal",
+              (long long)s->best.iteration);
+cleanup:
+    return status;
+}
+
+/* ---- all together ---- */
+
+static void free_state(rfm *s)
+{
+    kfe_i_metric_target_free(&s->target);
+    kfe_i_free(s->ctx, s->index);
+    kfe_i_table_free(&s->fit_x);
+    kfe_i_table_free(&s->held_x);
+    kfe_i_free(s->ctx, s->fit_y);
+    kfe_i_free(s->ctx, s->held_y);
+    kfe_i_free(s->ctx, s->predicted);
+    kfe_i_metric_fit_free(&s->first);
+    kfe_i_map_free(&s->best.map);
+    kfe_i_free(s->ctx, s->errors);
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    rfm s = {.ctx = ctx, .settings = settings, .given = problem, .x = &problem->views[0]};
+
+    KFE_TRY(kfe_i_metric_target_make(ctx, "rfm", problem->target, &s.target));
+    s.problem = (kfe_i_metric_problem){
+        .method = "rfm", .given = problem, .ridge = s.settings->ridge, .columns = s.target.columns};
+    KFE_TRY(hold_out(&s));
+    KFE_TRY(search(&s));
+    if (s.settings->directions == DIRECTIONS_NONE)
+        KFE_TRY(output_features(&s, out));
+    else
+        KFE_TRY(direction_features(&s, out));
+    KFE_TRY(add_records(&s, out));
+cleanup:
+    free_state(&s);
+    return status;
+}
+
+const kfe_i_method kfe_i_method_rfm = {
+    .name = "rfm",
+    .summary = "kernel regression that learns the metric of its kernel from its own gradients",
+    .reference = "Radhakrishnan et al. 2024",
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SYNTHETIC |
+             KFE_HAS_PREDICTOR | KFE_HAS_DERIVATIVE,
+    .kernel = "exp",
+    .params = KFE_PARAM_TABLE(rows, rfm_settings),
+    .fit = fit,
+};

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rfm against its definition, computed with plain loops, and on planted data. */
+#include "support/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/sweep.h"
+
+enum { ROWS = 40, TEST_ROWS = 9, COLS = 3 };
+
+/* ---- the definition ---- */
+
+typedef struct oracle {
+    int64_t n, d;
+    const double *x, *y;     /* y: standardised */
+    double map[COLS * COLS]; /* T, symmetric */
+    double *alpha;
+} oracle;
+
+#define ORACLE_SIGMA 2.0
+#define ORACLE_RIDGE 0.1
+
+static double kernel(double r)
+{
+    double t = sqrt(3) * r / ORACLE_SIGMA;
+    return (1 + t) * exp(-t);
+}
+
+/* k'(r) / r */
+static double kernel_pull(double r)
+{
+    return -3 / (ORACLE_SIGMA * ORACLE_SIGMA) * exp(-sqrt(3) * r / ORACLE_SIGMA);
+}
+
+static double distance(const oracle *o, const double *a, const double *b)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < o->d; i++) {
+        double z = 0;
+        for (int64_t j = 0; j < o->d; j++)
+            z += o->map[i * o->d + j] * (a[j] - b[j]);
+        sum += z * z;
+    }
+    return sqrt(sum);
+}
+
+static void oracle_solve(oracle *o)
+{
+    double *k = calloc((size_t)(o->n * o->n), sizeof *k);
+
+    for (int64_t i = 0; i < o->n; i++)
+        for (int64_t j = 0; j < o->n; j++)
+            k[i * o->n + j] =
+                kernel(distance(o, o->x + i * o->d, o->x + j * o->d)) + (i == j ? ORACLE_RIDGE : 0);
+    free(o->alpha);
+    o->alpha = support_solve(o->n, 1, k, o->y);
+    free(k);
+}
+
+static double oracle_predict(const oracle *o, const double *point)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < o->n; i++)
+        sum += o->alpha[i] * kernel(distance(o, point, o->x + i * o->d));
+    return sum;
+}
+
+/* g (d × d) = the mean of ∇f∇fᵀ, with ∇f(x) = M Σ α_i k'(r_i)/r_i (x − x_i) */
+static void oracle_gradients(const oracle *o, double *g)
+{
+    double *m = support_product(o->d, o->d, o->d, o->map, o->map);
+
+    memset(g, 0, (size_t)(o->d * o->d) * sizeof *g);
+    for (int64_t p = 0; p < o->n; p++) {
+        double pulled[COLS] = {0};
+        double gradient[COLS] = {0};
+        for (int64_t i = 0; i < o->n; i++) {
+            double pull = o->alpha[i] * kernel_pull(distance(o, o->x + p * o->d, o->x + i * o->d));
+            for (int64_t j = 0; j < o->d; j++)
+                pulled[j] += pull * (o->x[p * o->d + j] - o->x[i * o->d + j]);
+        }
+        for (int64_t i = 0; i < o->d; i++)
+            for (int64_t j = 0; j < o->d; j++)
+                gradient[i] += m[i * o->d + j] * pulled[j];
+        for (int64_t i = 0; i < o->d; i++)
+            for (int64_t j = 0; j < o->d; j++)
+                g[i * o->d + j] += gradient[i] * gradient[j] / (double)o->n;
+    }
+    free(m);
+}
+
+/* tr(TᵀCT) with the covariance C */
+static double oracle_variance(const oracle *o, const double *map)
+{
+    double total = 0;
+
+    for (int64_t c = 0; c < o->d; c++) {
+        double mean = 0;
+        double square = 0;
+        for (int64_t i = 0; i < o->n; i++) {
+            double z = 0;
+            for (int64_t j = 0; j < o->d; j++)
+                z += o->x[i * o->d + j] * map[j * o->d + c];
+            mean += z / (double)o->n;
+            square += z * z / (double)o->n;
+        }
+        total += square - mean * mean;
+    }
+    return total;
+}
+
+static void oracle_update(oracle *o, int diagonal, double power)
+{
+    double g[COLS * COLS];
+    double values[COLS];
+    double vectors[COLS * COLS];
+    static const double identity[COLS * COLS] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+    oracle_gradients(o, g);
+    if (diagonal)
+        for (int i = 0; i < COLS * COLS; i++)
+            g[i] *= i % (COLS + 1) == 0;
+    support_jacobi(COLS, g, values, vectors);
+    for (int i = 0; i < COLS; i++)
+        for (int j = 0; j < COLS; j++) {
+            o->map[i * COLS + j] = 0;
+            for (int r = 0; r < COLS; r++)
+                o->map[i * COLS + j] +=
+                    vectors[i * COLS + r] * pow(fmax(values[r], 0), power / 2) * vectors[j * COLS + r];
+        }
+    double factor = sqrt(oracle_variance(o, identity) / oracle_variance(o, o->map));
+    for (int p = 0; p < COLS * COLS; p++)
+        o->map[p] *= factor;
+}
+
+/* ---- problems ---- */
+
+/* The target depends on x₀ + x₁ only; its mean and standard deviation are 5 and 2 in the sample. */
+static void make_problem(int64_t rows, double *x, double *y, double *standard)
+{
+    uint64_t random = 21;
+    double mean = 0;
+    double square = 0;
+
+    for (int64_t i = 0; i < rows * COLS; i++)
+        x[i] = support_normal(&random);
+    for (int64_t i = 0; i < rows; i++) {
+        standard[i] = sin(x[i * COLS] + x[i * COLS + 1]) + 0.1 * support_normal(&random);
+        mean += standard[i] / (double)rows;
+        square += standard[i] * standard[i] / (double)rows;
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        standard[i] = (standard[i] - mean) / sqrt(square - mean * mean);
+        y[i] = 5 + 2 * standard[i];
+    }
+}
+
+static void check_definition(kfe_context *ctx, int diagonal, double power)
+{
+    double x[ROWS * COLS];
+    double y[ROWS];
+    double standard[ROWS];
+    double *test = support_normals(22, TEST_ROWS * COLS);
+    oracle o = {ROWS, COLS, x, standard, {1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL};
+    char params[96];
+
+    make_problem(ROWS, x, y, standard);
+    oracle_solve(&o);
+    for (int t = 0; t < 2; t++) {
+        oracle_update(&o, diagonal, power);
+        oracle_solve(&o);
+    }
+    kfe_data *train = support_dense(ctx, ROWS, COLS, x, NULL);
+    kfe_data *points = support_dense(ctx, TEST_ROWS, COLS, test, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    snprintf(params, sizeof params, "held-out=0,iterations=2,ridge=%g,metric=%s,power=%g,scale=none",
+             ORACLE_RIDGE, diagonal ? "diagonal" : "full", power);
+    kfe_matrix f = support_features(ctx, "rfm", params, "matern:sigma=2", train, points);
+    for (int i = 0; i < TEST_ROWS; i++) {
+        double expected = 5 + 2 * oracle_predict(&o, test + i * COLS);
+        if (!(fabs(f.values[i] - expected) <= 1e-9 * fabs(expected)))
+            fail_msg("%s, power %g: %.15g, the definition gives %.15g", params, power, f.values[i], expected);
+    }
+    kfe_matrix_free(&f);
+    kfe_data_free(train);
+    kfe_data_free(points);
+    free(test);
+    free(o.alpha);
+}
+
+static void test_definition(void **state)
+{
+    check_definition(*state, 0, 1);
+    check_definition(*state, 0, 0.5);
+    check_definition(*state, 1, 1);
+    check_definition(*state, 1, 0.5);
+}
+
+/* ---- what is kept ---- */
+
+static void test_best_iteration_is_kept(void **state)
+{
+    kfe_context *ctx = *state;
+    enum { N = 150 };
+    double x[N * COLS];
+    double y[N];
+    double standard[N];
+    int64_t diagonal = 0;
+    int64_t full = 0;
+    int64_t count = 0;
+
+    make_problem(N, x, y, standard);
+    kfe_data *train = support_dense(ctx, N, COLS, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    kfe_model *model = support_fit(ctx, "rfm", "iterations=4", NULL, train);
+    const double *d = kfe_model_record(model, "errors-diagonal", &diagonal);
+    const double *f = kfe_model_record(model, "errors-full", &full);
+    assert_int_equal(diagonal, 5);
+    assert_int_equal(full, 5);
+    assert_true(d[0] == f[0]);
+    int is_full = *kfe_model_record(model, "full", &count) > 0;
+    double best = (is_full ? f : d)[(int64_t)*kfe_model_record(model, "iteration", &count)];
+    for (int t = 0; t < 5; t++)
+        assert_true(best <= d[t] && best <= f[t]);
+    const double *importance = kfe_model_record(model, "importance", &count);
+    assert_int_equal(count, COLS);
+    assert_true(fabs(importance[0] + importance[1] + importance[2] - 1) < 1e-12);
+    assert_true(importance[2] < 0.1 * importance[0] && importance[2] < 0.1 * importance[1]);
+    kfe_model_free(model);
+    kfe_data_free(train);
+}
+
+/* ---- planted directions ---- */
+
+enum { PLANTED_ROWS = 400, PLANTED_COLS = 8 };
+
+/* Classes or values that depend on two directions, (1, 1, 0, …) and (0, 0, 1, −1, 0, …), only. */
+static double *plant(uint64_t seed, double *y, int *class_of)
+{
+    double *x = support_normals(seed, (int64_t)PLANTED_ROWS * PLANTED_COLS);
+
+    for (int64_t i = 0; i < PLANTED_ROWS; i++) {
+        const double *row = x + i * PLANTED_COLS;
+        double a = (row[0] + row[1]) / sqrt(2);
+        double b = (row[2] - row[3]) / sqrt(2);
+        y[i] = a * b + sin(a);
+        class_of[i] = (a * b > 0.3) + (a * b > -0.3);
+    }
+    return x;
+}
+
+/* The sine of the largest angle between the planted plane and the span of the columns of W (PLANTED_COLS × 2). */
+static double sine_of_angle(const double *w)
+{
+    double planted[PLANTED_COLS * 2] = {0};
+    double q[PLANTED_COLS * 2];
+    double norm;
+    double inner;
+    double cosines[4];
+    double values[2];
+    double vectors[4];
+
+    planted[0] = planted[2] = planted[5] = sqrt(0.5);
+    planted[7] = -sqrt(0.5);
+    memcpy(q, w, sizeof q);
+    for (int c = 0; c < 2; c++) {
+        inner = norm = 0;
+        for (int i = 0; i < PLANTED_COLS; i++)
+            inner += c * q[2 * i] * q[2 * i + 1];
+        for (int i = 0; c == 1 && i < PLANTED_COLS; i++)
+            q[2 * i + 1] -= inner * q[2 * i];
+        for (int i = 0; i < PLANTED_COLS; i++)
+            norm += q[2 * i + c] * q[2 * i + c];
+        for (int i = 0; i < PLANTED_COLS; i++)
+            q[2 * i + c] /= sqrt(norm);
+    }
+    double *qt = support_transpose(PLANTED_COLS, 2, q);
+    double *product = support_product(2, PLANTED_COLS, 2, qt, planted);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            cosines[2 * i + j] = product[i] * product[j] + product[2 + i] * product[2 + j];
+    support_jacobi(2, cosines, values, vectors);
+    free(qt);
+    free(product);
+    return sqrt(fmax(0, 1 - values[1]));
+}
+
+static void test_planted_directions(void **state)
+{
+    kfe_context *ctx = *state;
+    double y[PLANTED_ROWS];
+    int class_of[PLANTED_ROWS];
+    double *x = plant(31, y, class_of);
+    int64_t rows = 0;
+    kfe_data *train = support_dense(ctx, PLANTED_ROWS, PLANTED_COLS, x, NULL);
+    kfe_matrix predicted;
+
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    kfe_model *model = support_fit(ctx, "rfm", "directions=2,metric=full", "rbf", train);
+    assert_int_equal(kfe_model_dim(model), 2);
+    double sine = sine_of_angle(kfe_model_coefficients(model, &rows));
+    if (!(sine < sin(5 * acos(-1) / 180)))
+        fail_msg("the planted plane is missed by %g degrees", asin(sine) * 180 / acos(-1));
+    /* the regression on the directions predicts: its residual is far below the variance */
+    assert_ok(ctx, kfe_predict(ctx, model, train, &predicted, NULL));
+    double squares = 0;
+    double variance = 0;
+    for (int i = 0; i < PLANTED_ROWS; i++) {
+        squares += pow(predicted.values[i] - y[i], 2);
+        variance += y[i] * y[i];
+    }
+    assert_true(squares < 0.05 * variance);
+    kfe_matrix_free(&predicted);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    free(x);
+}
+
+static void check_classes(kfe_context *ctx, int classes, const char *params)
+{
+    double y[PLANTED_ROWS];
+    int class_of[PLANTED_ROWS];
+    double *x = plant(32, y, class_of);
+    kfe_matrix predicted;
+    int wrong = 0;
+
+    for (int i = 0; i < PLANTED_ROWS; i++)
+        class_of[i] = class_of[i] < classes ? class_of[i] : classes - 1;
+    kfe_data *train = support_dense(ctx, PLANTED_ROWS, PLANTED_COLS, x, class_of);
+    kfe_model *model = support_fit(ctx, "rfm", params, NULL, train);
+    assert_ok(ctx, kfe_predict(ctx, model, train, &predicted, NULL));
+    for (int i = 0; i < PLANTED_ROWS; i++) {
+        const char *name = kfe_model_class_name(model, (int64_t)predicted.values[i]);
+        wrong += name[1] - '0' != class_of[i];
+    }
+    if (wrong > PLANTED_ROWS / 10)
+        fail_msg("%d classes, %s: %d of %d training examples are predicted wrong", classes, params, wrong,
+                 PLANTED_ROWS);
+    kfe_matrix_free(&predicted);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    free(x);
+}
+
+static void test_classes_are_predicted(void **state)
+{
+    check_classes(*state, 2, "iterations=3,metric=full");
+    check_classes(*state, 2, "iterations=3,metric=full,directions=2");
+    check_classes(*state, 3, "iterations=3,metric=full");
+    check_classes(*state, 3, "iterations=3,metric=full,directions=2");
+}
+
+/* ---- refusals ---- */
+
+static void test_refusals(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[ROWS * COLS];
+    double y[ROWS];
+    double standard[ROWS];
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    make_problem(ROWS, x, y, standard);
+    kfe_data *train = support_dense(ctx, ROWS, COLS, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    assert_ok(ctx, kfe_spec_parse(ctx, "rfm", NULL, "laplacian", &spec));
+    assert_fails(ctx, KFE_EINVAL, "needs the derivative of the kernel", kfe_fit(ctx, spec, train, &model));
+    kfe_spec_free(spec);
+    memset(y, 0, sizeof y);
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    assert_ok(ctx, kfe_spec_parse(ctx, "rfm", NULL, NULL, &spec));
+    assert_fails(ctx, KFE_EINPUT, "the same for every example", kfe_fit(ctx, spec, train, &model));
+    kfe_spec_free(spec);
+    kfe_data_free(train);
+}
+
+static void test_allocations_that_fail(void **state)
+{
+    double x[ROWS * COLS];
+    double y[ROWS];
+    double standard[ROWS];
+
+    (void)state;
+    make_problem(ROWS, x, y, standard);
+    support_fit_case outputs = {"rfm", "iterations=1", NULL, ROWS, COLS, x, NULL, 1, y};
+    support_fit_case directions = {
+        "rfm", "iterations=1,directions=1,metric=full", "rbf", ROWS, COLS, x, NULL, 1, y};
+    support_sweep_all("rfm", support_fit_use, &outputs, 60);
+    support_sweep_all("rfm directions", support_fit_use, &directions, 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_context(test_definition),         with_context(test_best_iteration_is_kept),
+        with_context(test_planted_directions), with_context(test_classes_are_predicted),
+        with_context(test_refusals),           with_context(test_allocations_that_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
