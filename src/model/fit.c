@@ -365,6 +365,9 @@ kfe_status kfe_i_fit_adopt(kfe_i_fit *job)
 
     if (job->gram)
         KFE_TRY(kfe_i_solution_to_landmarks(job->gram, &job->solution));
+    kfe_i_gram_free(job->own_gram); /* the support may take as much memory as its prepared points */
+    job->own_gram = NULL;
+    job->gram = NULL;
     KFE_TRY(kfe_i_model_adopt(job->model, &job->solution, &job->kernels, job->scaled));
 cleanup:
     return status;

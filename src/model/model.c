@@ -106,7 +106,28 @@ static kfe_status column_numbers(kfe_context *ctx, const int64_t *index, int64_t
     return status;
 }
 
-static kfe_status gather_support(kfe_model *model, const kfe_i_table *train)
+/* Whether the support is the whole table, in its order. */
+static int is_whole(const kfe_model *model, const kfe_i_table *train)
+{
+    if (model->rows != train->rows)
+        return 0;
+    for (int64_t i = 0; i < model->rows; i++)
+        if (model->support_index[i] != i)
+            return 0;
+    return 1;
+}
+
+/* Copies the support examples. A table that belongs to the fit and is all support is moved, which saves a copy. */
+static kfe_status take_support(kfe_model *model, kfe_i_table *train, kfe_i_table *out)
+{
+    if (!train->owned || !is_whole(model, train))
+        return kfe_i_table_gather(model->ctx, train, model->support_index, model->rows, out);
+    *out = *train;
+    train->owned = 0;
+    return KFE_OK;
+}
+
+static kfe_status gather_support(kfe_model *model, kfe_i_table *train)
 {
     kfe_status status = KFE_OK;
 
@@ -117,7 +138,7 @@ static kfe_status gather_support(kfe_model *model, const kfe_i_table *train)
         if (kfe_i_kernel_list_given(&model->kernels, v))
             KFE_TRY(column_numbers(model->ctx, model->support_index, model->rows, support));
         else
-            KFE_TRY(kfe_i_table_gather(model->ctx, &train[v], model->support_index, model->rows, support));
+            KFE_TRY(take_support(model, &train[v], support));
     }
 cleanup:
     return status;
@@ -181,7 +202,7 @@ static kfe_status adopt_local(kfe_model *model, kfe_i_solution *solution, const 
 }
 
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
-                             const kfe_i_table *train)
+                             kfe_i_table *train)
 {
     kfe_status status = KFE_OK;
 

@@ -80,10 +80,11 @@ struct kfe_model {
 kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out);
 
 /* Takes coefficients, records and landmarks out of the solution and the support set out of the (scaled)
- * training tables; examples whose coefficients are all zero are not kept. `kernels` is moved into the model.
+ * training tables; examples whose coefficients are all zero are not kept. `kernels` is moved into the model, and so is a table
+ * that the fit owns and that is all support.
  */
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
-                             const kfe_i_table *train);
+                             kfe_i_table *train);
 
 /* The landmarks of the parts that are mapped, out of the (scaled) training tables. */
 kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train);

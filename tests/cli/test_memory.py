@@ -51,29 +51,51 @@ def check(folder, megabytes, *arguments):
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """2,000 examples: the kernel matrix takes 32 MB."""
+    """2,000 examples, whose kernel matrix takes 32 MB, and 4,000, of which even half a matrix exceeds the allowance."""
     folder = tmp_path_factory.mktemp("memory")
     subprocess.run([KFE, "generate", "twonorm", "--n", "2000", "-o", "train.csv"], cwd=folder, check=True)
+    subprocess.run([KFE, "generate", "twonorm", "--n", "4000", "-o", "large.csv"], cwd=folder, check=True)
     return folder
 
 
 KERNELS = {"hsic-mkl": 2, "mkl": 2, "svm-mkl": 2, "lmkl": 2}
 METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint"]
-# svm-joint takes a minute if it may not factor the kernel matrix.
-LIMITS = {"svm-joint": (28, 160)}
+# These take long if they may not store the kernel matrix.
+FEWER_ROWS = {"hsic": (12, 28, 60), "hsic-mkl": (12, 28, 60), "mkl": (12, 28, 60), "svm-joint": (28, 60, 160)}
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_methods(data, method):
     kernels = ["-k", "rbf"] + ["-k", "linear"] * (KERNELS.get(method, 1) - 1)
-    for limit in LIMITS.get(method, (12, 28, 60)):
-        check(data, limit, "fit", "-q", "-m", method, *kernels, "train.csv", "-o", "m.kfe")
+    train = "train.csv" if method in FEWER_ROWS else "large.csv"
+    for limit in FEWER_ROWS.get(method, (16, 45, 110)):
+        check(data, limit, "fit", "-q", "-m", method, *kernels, train, "-o", "m.kfe")
 
 
 def test_a_small_limit_is_no_excuse(data):
     """Methods that work tile by tile succeed with less memory than the matrix takes."""
     for method in ("koc", "kpca", "kpls"):
         assert check(data, 15, "fit", "-q", "-m", method, "-k", "rbf", "train.csv", "-o", "m.kfe")
+
+
+def test_the_support_takes_the_memory_of_the_scaled_table(tmp_path):
+    """A fit does not fail after its work for the support examples: here they are the whole table, 24 MB."""
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "wide.npy", rng.normal(size=(3000, 1000)))
+    np.save(tmp_path / "classes.npy", rng.integers(0, 2, 3000))
+    assert check(tmp_path, 70, "fit", "-q", "-m", "kpls", "--dim", "1", "-k", "rbf:gamma=0.001", "--scale", "standard",
+                 "wide.npy", "--label-file", "classes.npy", "-o", "m.kfe")
+
+
+def test_commands_that_use_a_model(data):
+    assert check(data, 60, "fit", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "large.csv", "-o", "used.kfe")
+    for limit in (16, 45, 110):
+        assert check(data, limit, "predict", "used.kfe", "large.csv", "-o", "labels.csv")
+        assert check(data, limit, "transform", "used.kfe", "large.csv", "-o", "features.npy")
+        assert check(data, limit, "evaluate", "-q", "used.kfe", "large.csv")
+        check(data, limit, "measure", "-q", "-k", "rbf", "large.csv")
+        check(data, limit, "compare", "-q", "-m", "koc", "-m", "kpca", "-k", "rbf", "--learner", "centroid", "--folds", "2",
+              "train.csv")
 
 
 def test_svm_and_search(data):
