@@ -27,9 +27,11 @@
 #include "core/rng.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
+#include "gram/device/form.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
 #include "gram/gram.h"
+#include "gram/solve/space.h"
 
 enum {
     DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */
@@ -53,15 +55,16 @@ typedef struct eigen_state {
     const kfe_i_gram *gram;
     int64_t n, k, block, capacity; /* capacity: columns of basis and image */
     int64_t size;                  /* columns in use */
-    double *basis, *image;         /* V and W = GV, n × capacity */
-    double *candidate, *product;   /* n × block, contiguous: the new block, and G times it */
+    kfe_i_space space;             /* where the long vectors are */
+    kfe_i_long basis, image;       /* V and W = GV, n × capacity */
+    kfe_i_long candidate, product; /* n × block, packed: the new block, and G times it */
     int is_image;                  /* the new block is the image of the last one */
-    double *swap;                  /* n × (k + block) */
+    kfe_i_long swap;               /* n × (k + block), packed */
     double *inner;                 /* VᵀGV, capacity × capacity */
     double *projected;             /* a copy of it, size × size, which the eigensolver destroys */
     double *ritz_values, *ritz;    /* its eigenvalues and vectors */
     double *small;                 /* capacity × capacity */
-    double *residuals;             /* k */
+    double *residuals;             /* k + block */
     double rounding;               /* residuals below this are rounding error of the operator */
     kfe_i_eigen_work *work;
 } eigen_state;
@@ -92,78 +95,92 @@ cleanup:
 
 /* ---- the basis ---- */
 
-static kfe_i_columns basis_of(const eigen_state *s)
+static kfe_i_span basis_of(const eigen_state *s)
 {
-    return kfe_i_strided(s->basis, s->size, s->capacity);
+    return kfe_i_span_of(&s->basis, s->size, s->capacity);
 }
 
-static kfe_i_columns image_of(const eigen_state *s)
+static kfe_i_span image_of(const eigen_state *s)
 {
-    return kfe_i_strided(s->image, s->size, s->capacity);
+    return kfe_i_span_of(&s->image, s->size, s->capacity);
+}
+
+/* The first `count` vectors of memory that is packed. */
+static kfe_i_span packed(const kfe_i_long *memory, int64_t count)
+{
+    return kfe_i_span_of(memory, count, count);
 }
 
 /* candidate (n × count) ← its part orthogonal to the basis. */
-static void project_out(eigen_state *s, int64_t count)
+static kfe_status project_out(eigen_state *s, int64_t count)
 {
+    kfe_status status = KFE_OK;
+
     if (s->size == 0)
-        return;
-    kfe_i_inner_products(s->n, basis_of(s), kfe_i_packed(s->candidate, count), s->small);
-    kfe_i_combine(s->n, -1, basis_of(s), kfe_i_packed(s->small, count), 1, s->candidate);
+        return KFE_OK;
+    KFE_TRY(kfe_i_space_inner(&s->space, basis_of(s), packed(&s->candidate, count), s->small));
+    KFE_TRY(
+        kfe_i_space_combine(&s->space, -1, basis_of(s), s->small, count, 1, packed(&s->candidate, count)));
+cleanup:
+    return status;
 }
 
 /* The same for the image of the last `count` vectors of the basis: VᵀGV already has the inner products. */
-static void project_out_image(eigen_state *s, int64_t count)
+static kfe_status project_out_image(eigen_state *s, int64_t count)
 {
-    kfe_i_columns along = kfe_i_strided(s->inner + s->size - count, count, s->capacity);
-
-    kfe_i_combine(s->n, -1, basis_of(s), along, 1, s->candidate);
+    return kfe_i_space_combine(&s->space, -1, basis_of(s), s->inner + s->size - count, s->capacity, 1,
+                               packed(&s->candidate, count));
 }
 
 /* candidate (n × count) ← an orthonormal basis of its columns, as many as are independent. The columns are
  * first brought to unit length, so that small directions are not mistaken for rounding. */
 static kfe_status orthonormalise(eigen_state *s, int64_t *count)
 {
+    kfe_status status = KFE_OK;
     int64_t c = *count;
     int64_t kept = 0;
     double *inner = s->small;
     double *values = s->ritz_values;
     double *vectors = s->small + c * c;
-    kfe_status status;
+    double *lengths = s->residuals;
 
-    kfe_i_inner_products(s->n, kfe_i_packed(s->candidate, c), kfe_i_packed(s->candidate, c), inner);
-    for (int64_t j = 0; j < c; j++) /* lengths, kept in the swap area */
-        s->swap[j] = inner[j * c + j] > 0 ? 1 / sqrt(inner[j * c + j]) : 0;
+    KFE_TRY(kfe_i_space_inner(&s->space, packed(&s->candidate, c), packed(&s->candidate, c), inner));
+    for (int64_t j = 0; j < c; j++)
+        lengths[j] = inner[j * c + j] > 0 ? 1 / sqrt(inner[j * c + j]) : 0;
     for (int64_t i = 0; i < c; i++)
         for (int64_t j = 0; j < c; j++)
-            inner[i * c + j] *= s->swap[i] * s->swap[j];
-    status = kfe_i_symmetric_eigen_with(s->ctx, c, inner, c, values, vectors, s->work);
-    if (status != KFE_OK)
-        return status;
+            inner[i * c + j] *= lengths[i] * lengths[j];
+    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, c, inner, c, values, vectors, s->work));
     while (kept < c && values[kept] > (double)c * 1e-14 * values[0] && values[kept] > 0)
         kept++;
     for (int64_t i = 0; i < c; i++)
         for (int64_t j = 0; j < kept; j++)
-            vectors[i * c + j] *= s->swap[i] / sqrt(values[j]);
-    kfe_i_combine(s->n, 1, kfe_i_packed(s->candidate, c), kfe_i_strided(vectors, kept, c), 0, s->swap);
-    memcpy(s->candidate, s->swap, (size_t)(s->n * kept) * sizeof *s->swap);
+            vectors[i * c + j] *= lengths[i] / sqrt(values[j]);
     *count = kept;
-    return KFE_OK;
+    if (kept == 0)
+        return KFE_OK;
+    KFE_TRY(
+        kfe_i_space_combine(&s->space, 1, packed(&s->candidate, c), vectors, c, 0, packed(&s->swap, kept)));
+    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, kept), packed(&s->candidate, kept)));
+cleanup:
+    return status;
 }
 
 /* The last `count` rows and columns of VᵀGV, from the product. */
-static void extend_inner(eigen_state *s, int64_t count)
+static kfe_status extend_inner(eigen_state *s, int64_t count)
 {
     int64_t first = s->size - count;
     int64_t stride = s->capacity;
+    kfe_status status = kfe_i_space_inner(&s->space, basis_of(s), packed(&s->product, count), s->small);
 
-    kfe_i_inner_products(s->n, basis_of(s), kfe_i_packed(s->product, count), s->small);
-    for (int64_t i = 0; i < s->size; i++)
+    for (int64_t i = 0; status == KFE_OK && i < s->size; i++)
         for (int64_t j = 0; j < count; j++) {
             double value = s->small[i * count + j];
             if (i >= first) /* the new block on the diagonal is symmetric only up to rounding */
                 value = (value + s->small[(first + j) * count + i - first]) / 2;
             s->inner[i * stride + first + j] = s->inner[(first + j) * stride + i] = value;
         }
+    return status;
 }
 
 /* Adds the candidates that are independent of the basis, and G times them; *count receives their number. */
@@ -173,19 +190,27 @@ static kfe_status extend(eigen_state *s, int64_t *count)
 
     for (int pass = 0; pass < 2 && *count > 0; pass++) {
         if (pass == 0 && s->is_image)
-            project_out_image(s, *count);
+            KFE_TRY(project_out_image(s, *count));
         else
-            project_out(s, *count);
+            KFE_TRY(project_out(s, *count));
         KFE_TRY(orthonormalise(s, count));
     }
-    *count = least(*count, s->capacity - s->size);
+    if (*count > s->capacity - s->size) {
+        int64_t all = *count;
+        *count = s->capacity - s->size; /* fewer columns, packed again */
+        KFE_TRY(
+            kfe_i_space_copy(&s->space, kfe_i_span_of(&s->candidate, *count, all), packed(&s->swap, *count)));
+        KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
+    }
     if (*count == 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_times(s->gram, s->candidate, *count, s->product));
-    kfe_i_copy_block(s->n, *count, s->candidate, *count, s->basis + s->size, s->capacity);
-    kfe_i_copy_block(s->n, *count, s->product, *count, s->image + s->size, s->capacity);
+    KFE_TRY(kfe_i_space_times(&s->space, packed(&s->candidate, *count), packed(&s->product, *count)));
+    kfe_i_span place = {.memory = &s->basis, .first = s->size, .count = *count, .stride = s->capacity};
+    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->candidate, *count), place));
+    place.memory = &s->image;
+    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->product, *count), place));
     s->size += *count;
-    extend_inner(s, *count);
+    KFE_TRY(extend_inner(s, *count));
 cleanup:
     return status;
 }
@@ -199,67 +224,79 @@ static kfe_status rayleigh_ritz(eigen_state *s)
                                       s->work);
 }
 
-/* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs; returns the largest norm of the first k. */
-static double largest_residual(eigen_state *s, int64_t count)
+/* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs; *largest is the largest norm of the first k. */
+static kfe_status find_residuals(eigen_state *s, int64_t count, double *largest)
 {
+    kfe_status status = KFE_OK;
     int64_t m = s->size;
-    double largest = 0;
+    kfe_i_span swap = packed(&s->swap, count);
 
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < count; j++)
             s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * m + j];
-    kfe_i_combine(s->n, 1, image_of(s), kfe_i_strided(s->ritz, count, m), 0, s->swap);
-    kfe_i_combine(s->n, 1, basis_of(s), kfe_i_packed(s->small, count), 1, s->swap);
-    memset(s->residuals, 0, (size_t)s->k * sizeof *s->residuals);
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = 0; j < least(s->k, count); j++)
-            s->residuals[j] += s->swap[i * count + j] * s->swap[i * count + j];
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, m, 0, swap));
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->small, count, 1, swap));
+    KFE_TRY(kfe_i_space_squares(&s->space, swap, s->residuals));
+    *largest = 0;
     for (int64_t j = 0; j < least(s->k, count); j++)
-        largest = fmax(largest, sqrt(s->residuals[j]));
-    return largest;
+        *largest = fmax(*largest, sqrt(s->residuals[j]));
+cleanup:
+    return status;
 }
 
 /* Replaces the basis by its leading Ritz vectors, and the image by theirs. */
-static void restart(eigen_state *s, int64_t keep)
+static kfe_status restart(eigen_state *s, int64_t keep)
 {
+    kfe_status status = KFE_OK;
     int64_t m = s->size;
+    kfe_i_span swap = packed(&s->swap, keep);
 
-    kfe_i_combine(s->n, 1, basis_of(s), kfe_i_strided(s->ritz, keep, m), 0, s->swap);
-    kfe_i_copy_block(s->n, keep, s->swap, keep, s->basis, s->capacity);
-    kfe_i_combine(s->n, 1, image_of(s), kfe_i_strided(s->ritz, keep, m), 0, s->swap);
-    kfe_i_copy_block(s->n, keep, s->swap, keep, s->image, s->capacity);
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, m, 0, swap));
+    KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->basis, keep, s->capacity)));
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, m, 0, swap));
+    KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->image, keep, s->capacity)));
     s->size = keep;
     for (int64_t i = 0; i < keep; i++)
         for (int64_t j = 0; j < keep; j++)
             s->inner[i * s->capacity + j] = i == j ? s->ritz_values[i] : 0;
+cleanup:
+    return status;
 }
 
 /* ---- all together ---- */
 
-static void random_block(eigen_state *s)
+static kfe_status random_block(eigen_state *s)
 {
+    kfe_status status = KFE_OK;
+    double *values = NULL;
     kfe_i_rng rng;
 
+    KFE_ALLOC(s->ctx, values, s->n * s->block);
     kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_EIGEN);
     for (int64_t i = 0; i < s->n * s->block; i++)
-        s->candidate[i] = kfe_i_rng_normal(&rng);
+        values[i] = kfe_i_rng_normal(&rng);
+    KFE_TRY(kfe_i_space_put(&s->space, values, packed(&s->candidate, s->block)));
+cleanup:
+    kfe_i_free(s->ctx, values);
+    return status;
 }
 
 /* The next block: the image of the last one or, after a restart, the residuals of the leading Ritz pairs. */
-static void next_block(eigen_state *s, int64_t last, int64_t *count)
+static kfe_status next_block(eigen_state *s, int64_t last, int64_t *count)
 {
-    if (s->size + s->block > s->capacity) {
-        int64_t keep = least(s->k + s->block, s->size - s->block);
-        largest_residual(s, least(s->block, s->size));
-        *count = least(s->block, s->size);
-        memcpy(s->candidate, s->swap, (size_t)(s->n * *count) * sizeof *s->swap);
-        restart(s, keep);
-        s->is_image = 0;
-        return;
-    }
-    s->is_image = 1;
-    memcpy(s->candidate, s->product, (size_t)(s->n * last) * sizeof *s->product);
-    *count = last;
+    kfe_status status = KFE_OK;
+    double largest = 0;
+
+    s->is_image = s->size + s->block <= s->capacity;
+    *count = s->is_image ? last : least(s->block, s->size);
+    if (s->is_image)
+        return kfe_i_space_copy(&s->space, packed(&s->product, last), packed(&s->candidate, last));
+    int64_t keep = least(s->k + s->block, s->size - s->block);
+    KFE_TRY(find_residuals(s, *count, &largest));
+    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
+    KFE_TRY(restart(s, keep));
+cleanup:
+    return status;
 }
 
 /* A large basis is checked after some of the products, always before a restart, when directions run out, and at the
@@ -277,24 +314,26 @@ static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
     int products = 0;
     int converged = 0;
 
-    random_block(s);
+    KFE_TRY(random_block(s));
     for (;;) {
         int64_t added = count;
         KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", products, 0));
         KFE_TRY(extend(s, &added));
         products++;
         if (may_skip_check(s, added, products)) {
-            next_block(s, added, &count);
+            KFE_TRY(next_block(s, added, &count));
             continue;
         }
         KFE_TRY(rayleigh_ritz(s));
-        double residual = s->size < s->k ? INFINITY : largest_residual(s, s->k);
+        double residual = INFINITY;
+        if (s->size >= s->k)
+            KFE_TRY(find_residuals(s, s->k, &residual));
         double norm = fmax(fabs(s->ritz_values[0]), fabs(s->ritz_values[s->size - 1]));
         *reached = norm > 0 ? residual / norm : 0;
         converged = *reached <= tolerance || residual <= s->rounding;
         if (converged || added == 0 || products == MAX_PRODUCTS)
             break; /* before a restart, after which the Ritz vectors would no longer belong to the basis */
-        next_block(s, added, &count);
+        KFE_TRY(next_block(s, added, &count));
     }
     kfe_i_log(s->ctx, KFE_LOG_INFO, "eigenvectors: %d products with blocks of %lld, relative residual %.1e",
               products, (long long)s->block, *reached);
@@ -320,19 +359,20 @@ static kfe_status allocate(eigen_state *s)
     kfe_status status = KFE_OK;
     kfe_context *ctx = s->ctx;
 
-    KFE_TRY(kfe_i_check_memory(ctx, bytes_needed(s), "the block of eigenvectors",
-                               "raise {memory} or ask for fewer features"));
-    KFE_ALLOC(ctx, s->basis, s->n * s->capacity);
-    KFE_ALLOC(ctx, s->image, s->n * s->capacity);
-    KFE_ALLOC(ctx, s->candidate, s->n * s->block);
-    KFE_ALLOC(ctx, s->product, s->n * s->block);
-    KFE_ALLOC(ctx, s->swap, s->n * (s->k + s->block));
+    if (!s->space.device)
+        KFE_TRY(kfe_i_check_memory(ctx, bytes_needed(s), "the block of eigenvectors",
+                                   "raise {memory} or ask for fewer features"));
+    KFE_TRY(kfe_i_long_new(&s->space, s->capacity, &s->basis));
+    KFE_TRY(kfe_i_long_new(&s->space, s->capacity, &s->image));
+    KFE_TRY(kfe_i_long_new(&s->space, s->block, &s->candidate));
+    KFE_TRY(kfe_i_long_new(&s->space, s->block, &s->product));
+    KFE_TRY(kfe_i_long_new(&s->space, s->k + s->block, &s->swap));
     KFE_ALLOC(ctx, s->inner, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->projected, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->ritz, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->small, 2 * s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->ritz_values, s->capacity);
-    KFE_ALLOC(ctx, s->residuals, s->k);
+    KFE_ALLOC(ctx, s->residuals, s->k + s->block);
     KFE_TRY(kfe_i_eigen_work_new(ctx, s->capacity, &s->work));
 cleanup:
     return status;
@@ -340,12 +380,18 @@ cleanup:
 
 static void release(eigen_state *s)
 {
-    double *blocks[] = {s->basis, s->image,     s->candidate, s->product,   s->swap,       s->inner,
-                        s->ritz,  s->projected, s->small,     s->residuals, s->ritz_values};
+    kfe_i_long *vectors[] = {&s->basis, &s->image, &s->candidate, &s->product, &s->swap};
+    double **small[] = {&s->inner, &s->ritz, &s->projected, &s->small, &s->residuals, &s->ritz_values};
 
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        kfe_i_free(s->ctx, blocks[i]);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        kfe_i_long_free(&s->space, vectors[i]);
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        kfe_i_free(s->ctx, *small[i]);
+        *small[i] = NULL;
+    }
     kfe_i_eigen_work_free(s->work);
+    s->work = NULL;
+    kfe_i_space_close(&s->space);
 }
 
 static int64_t basis_beyond(int64_t block, int64_t blocks)
@@ -354,27 +400,38 @@ static int64_t basis_beyond(int64_t block, int64_t blocks)
     return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
 }
 
+/* Bytes that are free where the vectors will be. */
+static double memory_for(const kfe_i_gram *gram)
+{
+    const kfe_i_device *device = kfe_i_gram_device(gram);
+
+    return device ? kfe_i_device_room(device) : (double)kfe_i_memory_left(gram->ctx);
+}
+
 /* A block is never narrower than k: a Krylov space holds no more copies of an eigenvalue than its first block
  * has vectors. */
-static void choose_sizes(eigen_state *s)
+static void choose_sizes(const kfe_i_gram *gram, eigen_state *s)
 {
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
     s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
-    if (bytes_needed(s) > KFE_BASIS_SHARE * (double)kfe_i_memory_left(s->ctx))
+    if (bytes_needed(s) > KFE_BASIS_SHARE * memory_for(gram))
         s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
 }
 
-static kfe_status krylov_eigen(eigen_state *s, double tolerance, double *eigenvalues, double *vectors)
+static kfe_status krylov_eigen(eigen_state *s, int on_device, double tolerance, double *eigenvalues,
+                               double *vectors)
 {
     kfe_status status = KFE_OK;
     double reached = 0;
 
+    KFE_TRY(kfe_i_space_open(s->gram, on_device, 2 * s->capacity * s->capacity, s->block, &s->space));
     KFE_TRY(allocate(s));
     KFE_TRY(kfe_i_gram_rounding(
         kfe_i_gram_centred_inner(s->gram) ? kfe_i_gram_centred_inner(s->gram) : s->gram, &s->rounding));
     KFE_TRY(iterate(s, tolerance, &reached));
     memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
-    kfe_i_combine(s->n, 1, basis_of(s), kfe_i_strided(s->ritz, s->k, s->size), 0, vectors);
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->size, 0, packed(&s->swap, s->k)));
+    KFE_TRY(kfe_i_space_get(&s->space, packed(&s->swap, s->k), vectors));
 cleanup:
     return status;
 }
@@ -446,10 +503,17 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
         return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
     if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
         return dense_eigen(gram, k, eigenvalues, vectors);
-    choose_sizes(&s);
+    choose_sizes(gram, &s);
     KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&s), &kept));
     s.gram = kept.gram;
-    KFE_TRY(krylov_eigen(&s, tolerance, eigenvalues, vectors));
+    status = krylov_eigen(&s, 1, tolerance, eigenvalues, vectors);
+    if (status != KFE_OK && s.space.gave_up) {
+        release(&s);
+        s.size = s.is_image = 0;
+        status = krylov_eigen(&s, 0, tolerance, eigenvalues, vectors);
+    }
+    if (status != KFE_OK)
+        goto cleanup;
     if (kept.stored && kfe_i_gram_is_single(kept.stored))
         KFE_TRY(refine(gram, k, tolerance, eigenvalues, vectors));
 cleanup:

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Long vectors in host memory or on a device; eigen.c computes with them. */
+#include "gram/solve/space.h"
+
+#include <cblas.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/dense/basis.h"
+#include "gram/device/form.h"
+
+/* ---- where vectors are ---- */
+
+static double *host_of(kfe_i_span v)
+{
+    return v.memory->host + v.first;
+}
+
+static kfe_device_matrix device_of(const kfe_i_space *space, kfe_i_span v)
+{
+    return (kfe_device_matrix){.address = v.memory->address + (uint64_t)v.first * sizeof(double),
+                               .rows = space->n,
+                               .cols = v.count,
+                               .stride = v.stride,
+                               .type = KFE_DEVICE_F64};
+}
+
+/* The library's status; a device without memory gives up. */
+static kfe_status settle(kfe_i_space *space, kfe_device_status result)
+{
+    if (result == KFE_DEVICE_OK)
+        return KFE_OK;
+    space->gave_up = kfe_i_device_gives_up(space->device, result, "vectors of the iteration");
+    return kfe_i_device_status(space->device, result);
+}
+
+kfe_status kfe_i_space_open(const kfe_i_gram *gram, int device, int64_t small, int64_t most, kfe_i_space *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = (kfe_i_space){.gram = gram, .n = gram->size, .small_count = small};
+    out->device = device ? kfe_i_gram_device(gram) : NULL;
+    if (!out->device)
+        return KFE_OK;
+    KFE_TRY(settle(out, out->device->table->allocate(out->device->handle, (uint64_t)small * sizeof(double),
+                                                     &out->small)));
+    if (kfe_i_gram_centred_inner(gram))
+        KFE_TRY(kfe_i_long_new(out, most, &out->shifted));
+cleanup:
+    return status;
+}
+
+void kfe_i_space_close(kfe_i_space *space)
+{
+    if (space->device) {
+        space->device->table->release(space->device->handle, space->small);
+        kfe_i_long_free(space, &space->shifted);
+    }
+    *space = (kfe_i_space){0};
+}
+
+kfe_status kfe_i_long_new(kfe_i_space *space, int64_t columns, kfe_i_long *out)
+{
+    kfe_status status = KFE_OK;
+    uint64_t bytes = (uint64_t)(space->n * columns) * sizeof(double);
+
+    *out = (kfe_i_long){0};
+    if (space->device)
+        return settle(space, space->device->table->allocate(space->device->handle, bytes, &out->address));
+    KFE_ALLOC(space->gram->ctx, out->host, space->n * columns);
+cleanup:
+    return status;
+}
+
+void kfe_i_long_free(const kfe_i_space *space, kfe_i_long *memory)
+{
+    if (memory->address)
+        space->device->table->release(space->device->handle, memory->address);
+    if (memory->host)
+        kfe_i_free(space->gram->ctx, memory->host);
+    *memory = (kfe_i_long){0};
+}
+
+/* ---- products ---- */
+
+kfe_status kfe_i_space_inner(kfe_i_space *space, kfe_i_span a, kfe_i_span b, double *out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    if (!space->device) {
+        kfe_i_inner_products(space->n, kfe_i_strided(host_of(a), a.count, a.stride),
+                             kfe_i_strided(host_of(b), b.count, b.stride), out);
+        return KFE_OK;
+    }
+    const kfe_device_table *table = space->device->table;
+    kfe_device *handle = space->device->handle;
+    kfe_device_matrix left = device_of(space, a);
+    kfe_device_matrix right = device_of(space, b);
+    kfe_device_matrix small = {space->small, a.count, b.count, b.count, KFE_DEVICE_F64};
+    KFE_DEVICE_TRY(table->gemm(handle, 1, 0, 1, &left, &right, 0, &small));
+    KFE_DEVICE_TRY(table->download(handle, &small, out, b.count));
+cleanup:
+    return settle(space, status);
+}
+
+kfe_status kfe_i_space_combine(kfe_i_space *space, double alpha, kfe_i_span a, const double *s,
+                               int64_t stride, double beta, kfe_i_span c)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    if (!space->device) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)space->n, (blasint)c.count,
+                    (blasint)a.count, alpha, host_of(a), (blasint)a.stride, s, (blasint)stride, beta,
+                    host_of(c), (blasint)c.stride);
+        return KFE_OK;
+    }
+    const kfe_device_table *table = space->device->table;
+    kfe_device *handle = space->device->handle;
+    kfe_device_matrix left = device_of(space, a);
+    kfe_device_matrix sum = device_of(space, c);
+    kfe_device_matrix small = {space->small, a.count, c.count, c.count, KFE_DEVICE_F64};
+    KFE_DEVICE_TRY(table->upload(handle, s, stride, &small));
+    KFE_DEVICE_TRY(table->gemm(handle, 0, 0, alpha, &left, &small, beta, &sum));
+cleanup:
+    return settle(space, status);
+}
+
+kfe_status kfe_i_space_copy(kfe_i_space *space, kfe_i_span from, kfe_i_span to)
+{
+    if (!space->device) {
+        kfe_i_copy_block(space->n, from.count, host_of(from), from.stride, host_of(to), to.stride);
+        return KFE_OK;
+    }
+    kfe_device_matrix source = device_of(space, from);
+    kfe_device_matrix target = device_of(space, to);
+    return settle(space, space->device->table->copy(space->device->handle, &source, &target));
+}
+
+/* v ← v minus the mean of each vector. */
+static kfe_device_status subtract_means(const kfe_i_space *space, const kfe_device_matrix *v)
+{
+    enum { GROUP = 64 };
+    kfe_device_status status = KFE_DEVICE_OK;
+    double means[GROUP];
+
+    for (int64_t first = 0; first < v->cols; first += GROUP) {
+        kfe_device_matrix part =
+            kfe_device_part(*v, 0, v->rows, first, v->cols - first < GROUP ? v->cols - first : GROUP);
+        KFE_DEVICE_TRY(space->device->table->column_dots(space->device->handle, &part, NULL, means));
+        for (int64_t j = 0; j < part.cols; j++)
+            means[j] = -means[j] / (double)space->n;
+        KFE_DEVICE_TRY(space->device->table->shift(space->device->handle, &part, NULL, means));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_device_status times_on_device(const kfe_i_space *space, kfe_i_span v, kfe_i_span out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(space->gram);
+    kfe_device_matrix vectors = device_of(space, v);
+    kfe_device_matrix product = device_of(space, out);
+    kfe_device_matrix shifted = device_of(space, kfe_i_span_of(&space->shifted, v.count, v.count));
+
+    if (!inner)
+        return kfe_i_device_times(space->gram, &vectors, &product);
+    KFE_DEVICE_TRY(space->device->table->copy(space->device->handle, &vectors, &shifted));
+    KFE_DEVICE_TRY(subtract_means(space, &shifted));
+    KFE_DEVICE_TRY(kfe_i_device_times(inner, &shifted, &product));
+    KFE_DEVICE_TRY(subtract_means(space, &product));
+cleanup:
+    return status;
+}
+
+/* Both are packed. */
+kfe_status kfe_i_space_times(kfe_i_space *space, kfe_i_span v, kfe_i_span out)
+{
+    if (!space->device)
+        return kfe_i_gram_times(space->gram, host_of(v), v.count, host_of(out));
+    space->device->stage = NULL;
+    return settle(space, times_on_device(space, v, out));
+}
+
+kfe_status kfe_i_space_squares(kfe_i_space *space, kfe_i_span v, double *out)
+{
+    if (space->device) {
+        kfe_device_matrix vectors = device_of(space, v);
+        return settle(space,
+                      space->device->table->column_dots(space->device->handle, &vectors, &vectors, out));
+    }
+    memset(out, 0, (size_t)v.count * sizeof *out);
+    for (int64_t i = 0; i < space->n; i++)
+        for (int64_t j = 0; j < v.count; j++)
+            out[j] += host_of(v)[i * v.stride + j] * host_of(v)[i * v.stride + j];
+    return KFE_OK;
+}
+
+kfe_status kfe_i_space_put(kfe_i_space *space, const double *from, kfe_i_span to)
+{
+    if (space->device) {
+        kfe_device_matrix target = device_of(space, to);
+        return settle(space, space->device->table->upload(space->device->handle, from, to.count, &target));
+    }
+    kfe_i_copy_block(space->n, to.count, from, to.count, host_of(to), to.stride);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_space_get(kfe_i_space *space, kfe_i_span from, double *to)
+{
+    if (space->device) {
+        kfe_device_matrix source = device_of(space, from);
+        return settle(space, space->device->table->download(space->device->handle, &source, to, from.count));
+    }
+    kfe_i_copy_block(space->n, from.count, host_of(from), from.stride, to, from.count);
+    return KFE_OK;
+}
