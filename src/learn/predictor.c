@@ -8,7 +8,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
-#include "kernel/expansion.h"
+#include "gram/device/expand.h"
 #include "learn/neighbours.h"
 
 kfe_status kfe_i_predictor_begin(kfe_context *ctx, kfe_i_predictor_kind kind, kfe_i_decision decision,
@@ -63,8 +63,8 @@ static kfe_status expand(kfe_context *ctx, const kfe_i_predictor *predictor, con
     kfe_i_kernel_list kernels = {ctx, &borrowed, 1, 1};
 
     borrowed.view = 0;
-    return kfe_i_expand(ctx, &kernels, features, &predictor->support, predictor->weights, predictor->outputs,
-                        out);
+    return kfe_i_expand_anywhere(ctx, &kernels, features, &predictor->support, predictor->weights,
+                                 predictor->outputs, out);
 }
 
 static void subtract_offset(const kfe_i_predictor *predictor, int64_t rows, double *out)

@@ -10,7 +10,7 @@
 #include "data/fingerprint.h"
 #include "data/utf8.h"
 #include "gram/dense/linalg.h"
-#include "kernel/expansion.h"
+#include "gram/device/expand.h"
 #include "model/landmarks.h"
 #include "model/prepare.h"
 
@@ -352,8 +352,8 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
     else if (solution->kind == KFE_SOLUTION_LOCAL)
         KFE_TRY(local_train_features(job, out->values));
     else
-        KFE_TRY(kfe_i_expand(job->ctx, &job->kernels, job->scaled, solution->landmarks,
-                             solution->coefficients, solution->dim, out->values));
+        KFE_TRY(kfe_i_expand_anywhere(job->ctx, &job->kernels, job->scaled, solution->landmarks,
+                                      solution->coefficients, solution->dim, out->values));
     subtract_offset(solution, out);
 cleanup:
     return status;

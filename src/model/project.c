@@ -5,7 +5,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
-#include "kernel/expansion.h"
+#include "gram/device/expand.h"
 #include "model/model.h"
 
 /* Columns in another order would be mistaken for each other silently. */
@@ -136,8 +136,8 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
     case KFE_PROJECT_LINEAR:
         return kfe_i_table_times(ctx, first, model->coefficients, model->dim, out);
     case KFE_PROJECT_KERNEL:
-        return kfe_i_expand(ctx, &model->kernels, ready->scaled, ready->supports, model->coefficients,
-                            model->dim, out);
+        return kfe_i_expand_anywhere(ctx, &model->kernels, ready->scaled, ready->supports,
+                                     model->coefficients, model->dim, out);
     case KFE_PROJECT_LOCAL:
         return kfe_i_local_features(ctx, model->local, &local, out);
     case KFE_PROJECT_IDENTITY:
