@@ -501,6 +501,17 @@ KFE_API kfe_status kfe_predict_into(kfe_context *ctx, const kfe_model *model, co
 KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
                                     kfe_matrix *out);
 
+/* Predicts with the first 1, 2, … kfe_model_dim features at once: rows × dim classes, or rows × (dim × targets) values,
+ * the targets of one number of features side by side. For models of the learner ls whose features do not change with
+ * their number (KFE_HAS_NESTING), such as pls and pca: each prediction is that of a model fitted with as many features.
+ * The caller frees the matrix. */
+KFE_API kfe_status kfe_predict_path(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                    kfe_matrix *out);
+/* Rows from features (rows × kfe_model_dim), in the units of the data: rows × the columns of all views. For linear models
+ * the least-squares reconstruction from the loadings of the training data. The caller frees the matrix. */
+KFE_API kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
+                                         kfe_matrix *out);
+
 /* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, whether the last
  * file has a label column, and which one; `options` take precedence. */
 KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
@@ -595,6 +606,44 @@ KFE_API int64_t kfe_model_gate(const kfe_model *model, const double **weights, c
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 
+/* How reports are written. */
+typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
+
+/* ---- explanations ----------------------------------------------------------------------------- */
+
+/* Why a model decides as it does, in the user's own columns: a list of tables of numbers with labelled rows and columns.
+ * docs/explain.md names and explains every table. */
+typedef struct kfe_explanation kfe_explanation;
+
+/* One table of an explanation. Everything belongs to the explanation. */
+typedef struct kfe_explained {
+    const char *name;     /* such as "x-loadings" */
+    const char *about;    /* one line */
+    const char *row_axis; /* what a row is: column, feature, output, target, example, view, value, ... */
+    const char *col_axis; /* what a column of the table is */
+    int64_t rows, cols;
+    const double *values; /* rows × cols; may contain NaN and infinity */
+} kfe_explained;
+
+/* Explains a model: coefficients in raw units, loadings, explained variance and more, as far as they apply to the model.
+ * `data` (NULL: none) are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
+KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                               const char *options, kfe_explanation **out);
+KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
+KFE_API void kfe_explanation_free(kfe_explanation *explanation);
+/* Returns 0 past the end. */
+KFE_API int kfe_explanation_table(const kfe_explanation *explanation, int index, kfe_explained *out);
+/* The label of a row or column of a table; NULL: it is named by its number, from 1. */
+KFE_API const char *kfe_explanation_row_label(const kfe_explanation *explanation, int index, int64_t row);
+KFE_API const char *kfe_explanation_col_label(const kfe_explanation *explanation, int index, int64_t col);
+/* The explanation as text or JSON; the caller frees it with kfe_string_free. The text shows the first rows of long
+ * tables, and the largest ones of importances. */
+KFE_API kfe_status kfe_explanation_report(kfe_context *ctx, const kfe_explanation *explanation,
+                                          kfe_style style, char **out);
+/* Writes all numbers as CSV, one per line: table, row, column, value. A path that ends in .json gets JSON. */
+KFE_API kfe_status kfe_explanation_write(kfe_context *ctx, const kfe_explanation *explanation,
+                                         const char *path);
+
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
 /* The metrics of predictions; 0 past the end. `flags`: KFE_HAS_REGRESSION for real targets;
@@ -618,8 +667,6 @@ KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double
                                    double test_share, double *t, double *p);
 
 /* ---- evaluation and search -------------------------------------------------------------------- */
-
-typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
 
 /* Reports are text or JSON in `out`, which the caller frees with kfe_string_free. This one describes a model. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
@@ -646,6 +693,10 @@ KFE_API int kfe_output_takes_parts(const kfe_output *output);
 KFE_API kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data);
 KFE_API kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
                                           const kfe_matrix *predictions, const kfe_matrix *scores);
+/* The predictions of kfe_predict_path: one column per number of features (and target). Class labels that are not numbers
+ * are written as the number of the class, from 0. */
+KFE_API kfe_status kfe_output_path(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                   const kfe_matrix *path);
 KFE_API kfe_status kfe_output_commit(kfe_output *output);
 KFE_API void kfe_output_free(kfe_output *output);
 

@@ -30,6 +30,11 @@ class DeviceEntry(Structure):
                 ("free_memory", c_int64)]
 
 
+class Explained(Structure):
+    _fields_ = [("name", c_char_p), ("about", c_char_p), ("row_axis", c_char_p), ("col_axis", c_char_p),
+                ("rows", c_int64), ("cols", c_int64), ("values", c_void_p)]
+
+
 class DeflationState(Structure):
     """The state that a direction rule sees."""
 
@@ -160,6 +165,14 @@ PROTOTYPES = {
     "kfe_tune": (c_int, c_void_p, c_void_p, c_char_p, c_int, OUT, OUT),
     "kfe_string_free": (None, c_void_p, c_void_p),
     "kfe_guess_task": (c_int, c_void_p, c_int64, c_void_p, c_int),
+    "kfe_predict_path": (c_int, c_void_p, c_void_p, c_void_p, MATRIX),
+    "kfe_inverse_transform": (c_int, c_void_p, c_void_p, MATRIX, MATRIX),
+    "kfe_explain": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
+    "kfe_explain_option": OPTIONS,
+    "kfe_explanation_free": (None, c_void_p),
+    "kfe_explanation_table": (c_int, c_void_p, c_int, POINTER(Explained)),
+    "kfe_explanation_row_label": (c_char_p, c_void_p, c_int, c_int64),
+    "kfe_explanation_col_label": (c_char_p, c_void_p, c_int, c_int64),
     "kfe_metric": TABLE,
     "kfe_metric_classes": (c_int, c_void_p, c_char_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_void_p,
                            POINTER(c_double)),

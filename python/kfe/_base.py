@@ -17,6 +17,7 @@ from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._encode import split_texts
 from ._errors import InputError
+from ._explain import Explaining
 from ._kernels import with_params
 from ._learners import with_params as learner_with_params
 from ._model import Model
@@ -51,7 +52,7 @@ def _taking_views(method):
     return wrapped
 
 
-class Extractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
+class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
     """A method of the library as a transformer of scikit-learn."""
 
     _entry: ClassVar[tables.Entry]

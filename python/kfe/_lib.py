@@ -8,8 +8,8 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Matrix, ParamInfo,
-                   PartInfo, declare)
+from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Explained, Matrix,
+                   ParamInfo, PartInfo, declare)
 
 
 HERE = pathlib.Path(__file__).resolve().parent

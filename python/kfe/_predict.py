@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _tables as tables
+from ._explain import predict_path
 from ._target import CLASSES, REAL, class_texts, encode_labels
 
 # The default learners of methods without a predictor of their own.
@@ -76,6 +77,21 @@ class Classifying(Predicting):
         _, answers, _ = self._answers(X)
         return self.classes_[self._class_places[answers[:, 0].astype(np.intp)]]
 
+    def predict_path(self, X):
+        """Predict with the first 1, 2, ... features: one column for each number of features.
+
+        For the learner ``"ls"`` and methods whose features do not change with their number, such as pls.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples, n_features_out)
+        """
+        return self.classes_[self._class_places[predict_path(self, X)[:, :, 0].astype(np.intp)]]
+
     def decision_function(self, X):
         """Scores of the classes; higher scores mean more likely.
 
@@ -140,6 +156,21 @@ class Regressing(Predicting):
         """
         _, answers, _ = self._answers(X)
         return answers[:, 0].copy() if answers.shape[1] == 1 else answers
+
+    def predict_path(self, X):
+        """Predict with the first 1, 2, ... features, for the learner ``"ls"`` and methods whose features do not change
+        with their number, such as pls.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples, n_features_out) or (n_samples, n_features_out, n_targets)
+        """
+        path = predict_path(self, X)
+        return path[:, :, 0] if path.shape[2] == 1 else path
 
     def score(self, X, y, sample_weight=None):
         """R² of the predicted values.

@@ -42,6 +42,14 @@ class CrossValidation(Report):
         import pandas
         return pandas.DataFrame([_split_row(split) for split in self["splits"]])
 
+    def settings(self):
+        """One row per setting of the grid: its parameters, mean and standard deviation of each metric on the splits that
+        settings were compared on and, for real targets, ``rmsecv`` and ``q2``."""
+        import pandas
+        rows = [{**row["setting"], **_summary(row), **{key: row[key] for key in ("rmsecv", "q2") if key in row}}
+                for row in self["settings"]]
+        return pandas.DataFrame(rows)
+
 
 class Comparison(Report):
     """The result of `compare`."""

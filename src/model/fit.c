@@ -12,6 +12,7 @@
 #include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
 #include "model/landmarks.h"
+#include "model/linear.h"
 #include "model/prepare.h"
 
 /* ---- the model ---- */
@@ -386,21 +387,46 @@ void kfe_i_fit_free(kfe_i_fit *job)
 
 /* ---- all together ---- */
 
-static kfe_status train_learner(kfe_i_fit *job)
+/* Whether a learner is trained on the features. */
+static int trains_learner(const kfe_i_fit *job)
+{
+    return job->spec->learner && !kfe_i_spec_learns_from_kernel(job->spec);
+}
+
+static kfe_status train_learner(kfe_i_fit *job, const kfe_i_table *features)
 {
     kfe_status status = KFE_OK;
     const kfe_i_learner *learner = job->spec->learner;
-    kfe_i_table features = {0};
 
-    if (!learner || kfe_i_spec_learns_from_kernel(job->spec))
+    if (!trains_learner(job))
         return KFE_OK;
-    KFE_TRY(kfe_i_fit_train_features(job, &features));
-    KFE_TRY(kfe_i_learner_check_features(job->ctx, &features));
-    KFE_TRY(learner->fit(job->ctx, &features, &job->train->target, job->spec->learner_settings,
+    KFE_TRY(kfe_i_learner_check_features(job->ctx, features));
+    KFE_TRY(learner->fit(job->ctx, features, &job->train->target, job->spec->learner_settings,
                          &job->model->predictor));
 cleanup:
-    kfe_i_table_free(&features);
     return status;
+}
+
+/* Whether the model keeps the moments of its training data: loadings and explained variance of linear methods follow
+ * from them, and predictions with fewer features. The features of a kernel are not computed for that alone. */
+static int keeps_moments(const kfe_i_fit *job)
+{
+    kfe_i_solution_kind kind = job->solution.kind;
+
+    if (kind == KFE_SOLUTION_PRIMAL)
+        return 1;
+    return (kind == KFE_SOLUTION_DUAL || kind == KFE_SOLUTION_LANDMARKS) && trains_learner(job);
+}
+
+static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features)
+{
+    int linear = !kfe_i_features_not_linear(job->model);
+    kfe_i_moment_data data = {.views = linear ? job->train->view_count : 0,
+                              .scaled = job->scaled,
+                              .features = features,
+                              .target = &job->train->target};
+
+    return kfe_i_moments_learn(job->ctx, &data, &job->model->moments);
 }
 
 /* The numbers that the learner keeps about its fit become records "learner-NAME". */
@@ -422,6 +448,8 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
 {
     kfe_status status = KFE_OK;
     kfe_i_fit job = {.ctx = ctx, .spec = spec, .train = train};
+    kfe_i_table features = {0};
+    int moments = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
@@ -429,13 +457,19 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO)
         KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train));
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
-    KFE_TRY(train_learner(&job));
+    moments = keeps_moments(&job);
+    if (moments || trains_learner(&job))
+        KFE_TRY(kfe_i_fit_train_features(&job, &features));
+    KFE_TRY(train_learner(&job, &features));
     KFE_TRY(keep_learner_records(&job));
     KFE_TRY(kfe_i_fit_adopt(&job));
+    if (moments)
+        KFE_TRY(learn_moments(&job, &features));
     job.model->origin.fingerprint = kfe_i_data_fingerprint(train);
     *out = job.model;
     job.model = NULL;
 cleanup:
+    kfe_i_table_free(&features);
     kfe_i_fit_free(&job);
     kfe_i_threads_leave(saved_threads);
     return status;

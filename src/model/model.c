@@ -65,6 +65,7 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->learner_params);
     kfe_i_predictor_free(&model->predictor);
     kfe_i_local_free(model->local);
+    kfe_i_moments_free(&model->moments);
     kfe_i_free(ctx, model);
 }
 

@@ -7,6 +7,7 @@
 #include "data/scale.h"
 #include "learn/learner.h"
 #include "method/method.h"
+#include "model/moments.h"
 
 /* One view of the training data, as the model keeps it. */
 typedef struct kfe_i_model_view {
@@ -70,6 +71,7 @@ struct kfe_model {
 
     kfe_i_record *records;
     int64_t record_count;
+    kfe_i_moments moments; /* of the training data; dim 0: none */
 
     char *learner;        /* NULL: features only */
     char *learner_params; /* "key=value,..." as fitted */
@@ -112,6 +114,8 @@ void kfe_i_ready_supports(kfe_i_ready *ready);
 kfe_status kfe_i_ready_features(kfe_context *ctx, const kfe_i_ready *ready, double *out);
 /* out (rows × predictor.outputs) = their decision values; `features` is room for rows × dim numbers. */
 kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, double *features, double *out);
+/* What an output of the predictor decides: "a", "a : b", or "target 1"; the caller frees the name. */
+kfe_status kfe_i_output_name(kfe_context *ctx, const kfe_model *model, int64_t index, char **out);
 /* Fails if the model cannot predict. */
 kfe_status kfe_i_model_check_learner(kfe_context *ctx, const kfe_model *model);
 /* Fails if a kernel of the model is a function of the user that is not bound. */

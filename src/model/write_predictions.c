@@ -76,23 +76,42 @@ static void find_sides(const kfe_i_predictor *predictor, int64_t index, int64_t 
     *second = *first + 1 + index;
 }
 
-static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+/* "a", "a : b", "a : later" or, for real targets, the number of the target. */
+static void add_output_name(const kfe_model *model, int64_t index, kfe_i_text *text)
 {
-    kfe_i_text text;
     int64_t first;
     int64_t second;
 
-    kfe_i_text_init(&text, ctx);
     if (!model->predictor.classes) {
-        kfe_i_text_printf(&text, "score%lld", (long long)index + 1);
-        return kfe_i_text_take(&text, out);
+        kfe_i_text_printf(text, "%lld", (long long)index + 1);
+        return;
     }
     find_sides(&model->predictor, index, &first, &second);
-    kfe_i_text_printf(&text, "score %s", model->target.class_names[first]);
+    kfe_i_text_puts(text, model->target.class_names[first]);
     if (second >= 0)
-        kfe_i_text_printf(&text, " : %s", model->target.class_names[second]);
+        kfe_i_text_printf(text, " : %s", model->target.class_names[second]);
     else if (model->predictor.decision == KFE_DECIDE_CHAIN)
-        kfe_i_text_puts(&text, " : later");
+        kfe_i_text_puts(text, " : later");
+}
+
+kfe_status kfe_i_output_name(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    if (!model->predictor.classes)
+        kfe_i_text_puts(&text, "target ");
+    add_output_name(model, index, &text);
+    return kfe_i_text_take(&text, out);
+}
+
+static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_text_puts(&text, model->predictor.classes ? "score " : "score");
+    add_output_name(model, index, &text);
     return kfe_i_text_take(&text, out);
 }
 

@@ -119,6 +119,24 @@ static double setting_seconds(const kfe_i_assessment *a, int64_t setting)
     return mean;
 }
 
+/* RMSECV and Q² of a setting, from the rmse of the splits that settings were compared on: the root of the mean of their
+ * squares, and 1 − RMSECV²/variance of the target. Returns 0 if rmse was not measured. */
+static int find_rmsecv(const kfe_i_assessment *a, int64_t setting, double *rmsecv, double *q2)
+{
+    double count = (double)a->tuning_splits;
+
+    for (int64_t m = 0; a->tuning && a->target_variance > 0 && m < a->metric_count; m++) {
+        double mean = tuning_mean(a, setting, m);
+        double sd = tuning_sd(a, setting, m);
+        if (strcmp(a->metrics[m]->name, "rmse") != 0)
+            continue;
+        *rmsecv = sqrt(mean * mean + (isnan(sd) ? 0 : sd * sd * (count - 1) / count));
+        *q2 = 1 - *rmsecv * *rmsecv / a->target_variance;
+        return 1;
+    }
+    return 0;
+}
+
 /* ---- one assessment as text ---- */
 
 static void put_value(kfe_i_text *text, int width, double value)
@@ -269,6 +287,25 @@ static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
                            (long long)a->tuning_splits, (long long)a->grid.count);
 }
 
+/* Error by number of features, as users of PLS read it. */
+static void add_components(kfe_i_text *text, const kfe_i_assessment *a)
+{
+    double rmsecv = 0;
+    double q2 = 0;
+
+    if (a->grid.axis_count != 1 || strcmp(a->grid.axes[0].name, "dim") != 0 ||
+        !find_rmsecv(a, 0, &rmsecv, &q2))
+        return;
+    kfe_i_text_printf(text, "%14s%12s%12s\n", "dim", "RMSECV", "Q2");
+    for (int64_t c = 0; c < a->grid.count; c++) {
+        find_rmsecv(a, c, &rmsecv, &q2);
+        kfe_i_text_printf(text, "%14s", kfe_i_grid_value(&a->grid, c, 0));
+        put_value(text, 12, rmsecv);
+        put_value(text, 12, q2);
+        kfe_i_text_puts(text, c == a->best ? "  *\n" : "\n");
+    }
+}
+
 void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_i_assessment *a)
 {
     if (a->permuted_count > 0)
@@ -292,6 +329,7 @@ static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **ou
         add_failures(&text, a);
         add_best(&text, a);
         kfe_i_put_edges(&text, NULL, a);
+        add_components(&text, a);
     }
     kfe_i_put_permutations(&text, NULL, a);
     return kfe_i_text_take(&text, out);
@@ -344,6 +382,17 @@ static void write_split(kfe_i_json *json, const kfe_i_assessment *a, int64_t s)
     kfe_i_json_end(json);
 }
 
+static void write_rmsecv(kfe_i_json *json, const kfe_i_assessment *a, int64_t setting)
+{
+    double rmsecv = 0;
+    double q2 = 0;
+
+    if (!find_rmsecv(a, setting, &rmsecv, &q2))
+        return;
+    kfe_i_json_real(json, "rmsecv", rmsecv);
+    kfe_i_json_real(json, "q2", q2);
+}
+
 static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
 {
     kfe_i_json_array(json, "settings");
@@ -355,6 +404,7 @@ static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
         for (int64_t m = 0; m < a->metric_count; m++)
             write_mean(json, a->metrics[m]->name, tuning_mean(a, c, m), tuning_sd(a, c, m));
         kfe_i_json_end(json);
+        write_rmsecv(json, a, c);
         kfe_i_json_real(json, "seconds", setting_seconds(a, c));
         kfe_i_json_integer(json, "failed_splits", kfe_i_assessment_failures(a, c, &reason));
         write_reason(json, "failed", reason);

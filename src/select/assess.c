@@ -455,6 +455,23 @@ cleanup:
     return status;
 }
 
+/* What Q² compares squared errors with. */
+static double target_variance(const kfe_i_target *target)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; target->task == KFE_TASK_REAL && j < target->cols; j++) {
+        double mean = 0;
+        for (int64_t i = 0; i < target->rows; i++)
+            mean += target->values[i * target->cols + j] / (double)target->rows;
+        for (int64_t i = 0; i < target->rows; i++) {
+            double left = target->values[i * target->cols + j] - mean;
+            sum += left * left / ((double)target->rows * (double)target->cols);
+        }
+    }
+    return sum;
+}
+
 kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out)
 {
@@ -463,6 +480,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
+    out->target_variance = target_variance(&data->target);
     KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));
     KFE_TRY(begin(out, data, settings));
     KFE_TRY(log_scaling(out, spec, data));

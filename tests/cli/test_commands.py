@@ -218,7 +218,7 @@ def test_help_lists_every_parameter(kfe):
 def test_help_of_every_command(kfe):
     overview = kfe.ok("help").out
     assert kfe.ok("--help").out == overview == kfe.run(status=2).err
-    for command in ("fit transform predict evaluate cv compare info measure reproduce convert generate methods "
+    for command in ("fit transform predict evaluate explain cv compare info measure reproduce convert generate methods "
                     "learners kernels help").split():
         assert f"  {command} " in overview
         text = kfe.ok(command, "--help").out

@@ -383,6 +383,7 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
         KFE_TRY(load_support(job, v));
     KFE_TRY(kfe_i_load_predictor(job));
     KFE_TRY(load_records(job));
+    KFE_TRY(kfe_i_load_moments(job));
     *out = job->model;
     job->model = NULL;
 cleanup:

@@ -50,6 +50,8 @@ kfe_status kfe_i_load_encoding(const kfe_i_loading *job, const kfe_i_json_value 
 kfe_status kfe_i_load_division(kfe_i_loading *job);
 /* The localized projector. */
 kfe_status kfe_i_load_local(kfe_i_loading *job);
+/* The moments of the training data, if the file has them. */
+kfe_status kfe_i_load_moments(kfe_i_loading *job);
 /* The classifier or regressor, if the file has one. */
 kfe_status kfe_i_load_predictor(kfe_i_loading *job);
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kfe explain`: prints and saves why a model decides as it does. */
+#include <stdlib.h>
+
+#include "command.h"
+#include "input.h"
+#include "list.h"
+#include "progress.h"
+
+/* Reads the labels as the model's task says. */
+static void add_task(const kfe_model *model, cli_text *options)
+{
+    if (kfe_model_task(model) == KFE_TASK_REAL)
+        cli_text_option(options, "task", "regress");
+    else if (kfe_model_task(model) == KFE_TASK_CLASSES)
+        cli_text_option(options, "task", "classify");
+}
+
+/* Data is optional: what follows from the model alone is explained without it. */
+static kfe_status read_data(cli_session *session, const kfe_model *model, kfe_data **out)
+{
+    const cli_arguments *arguments = &session->arguments;
+    cli_text reading = {0};
+    kfe_status status = KFE_OK;
+
+    if (arguments->operand_count < 2 && !cli_value(arguments, "view"))
+        return KFE_OK;
+    add_task(model, &reading);
+    status = cli_read_data(session, 1, model, cli_text_string(&reading), out);
+    free(reading.bytes);
+    return status;
+}
+
+static kfe_status run(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *output = cli_value(arguments, "output");
+    kfe_model *model = NULL;
+    kfe_data *data = NULL;
+    kfe_explanation *explanation = NULL;
+    cli_text options = {0};
+    char *text = NULL;
+    kfe_status status = KFE_OK;
+
+    if (arguments->operand_count < 1)
+        return cli_check_operands(session, 1, 2, "a model and, where you have it, data");
+    CLI_TRY(cli_check_output(session, output));
+    CLI_TRY(cli_load_model(session, &model));
+    CLI_TRY(read_data(session, model, &data));
+    cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(kfe_explain(session->ctx, model, data, cli_text_string(&options), &explanation));
+    cli_progress_erase();
+    if (output)
+        CLI_TRY(kfe_explanation_write(session->ctx, explanation, output));
+    if (output && !session->json)
+        goto cleanup;
+    CLI_TRY(kfe_explanation_report(session->ctx, explanation, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT,
+                                   &text));
+    cli_print_text(text);
+cleanup:
+    kfe_string_free(session->ctx, text);
+    kfe_explanation_free(explanation);
+    kfe_data_free(data);
+    kfe_model_free(model);
+    free(options.bytes);
+    return status;
+}
+
+static const cli_flag flags[] = {
+    CLI_TEXT("output", 'o', "FILE",
+             "write all numbers to this file instead of printing the first ones: CSV with the columns table, "
+             "row, column and value, or JSON if the name ends in .json"),
+    CLI_VIEW, CLI_JSON, CLI_FLAGS_END};
+
+const cli_command cli_command_explain = {
+    .name = "explain",
+    .summary = "say which columns matter, and why",
+    .operands = "MODEL [DATA...] [-o FILE] [--json]",
+    .description = "Prints what a model does with its columns, in the units of the data. Of a linear model: "
+                   "coefficients, "
+                   "weights, loadings, explained variance, VIP and selectivity ratio.",
+    .examples = "  kfe fit -m pls --dim 3 --learner ls train.csv -o model.kfe\n"
+                "  kfe explain model.kfe\n"
+                "  kfe explain model.kfe test.csv --examples yes -o explained.csv\n",
+    .flags = flags,
+    .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
+    .option = kfe_explain_option,
+    .option_title = "Flags of explanation",
+    .run = run,
+};

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explanations of fitted estimators: tables in the user's own columns, and the attributes that linear models have."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ctypes import byref, c_void_p
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ._arrays import OutMatrix, view
+from ._errors import UnsupportedError
+from ._lib import Explained, Matrix, lib
+from ._spec import options_text
+
+
+class Table:
+    """One table of an explanation: ``values`` with the labels of its ``rows`` and ``columns``."""
+
+    def __init__(self, name: str, about: str, values: np.ndarray, rows: list[str], columns: list[str]):
+        self.name, self.about, self.values = name, about, values
+        self.rows, self.columns = rows, columns
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}: {len(self.rows)} x {len(self.columns)}, {self.about}>"
+
+    def to_dataframe(self):
+        """The table as a pandas DataFrame with labels."""
+        import pandas
+        return pandas.DataFrame(self.values, index=self.rows, columns=self.columns)
+
+
+class Explanation(Mapping):
+    """The tables of an explanation by name; ``explanation["vip"]`` is a `Table`."""
+
+    def __init__(self, tables: dict[str, Table]):
+        self._tables = tables
+
+    def __getitem__(self, name: str) -> Table:
+        return self._tables[name.replace("_", "-")]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __repr__(self) -> str:
+        return "<Explanation: " + ", ".join(self._tables) + ">"
+
+    def to_dataframe(self):
+        """All numbers as one pandas table with the columns table, row, column and value."""
+        import pandas
+        return pandas.concat([table.to_dataframe().rename_axis("row").reset_index()
+                              .melt("row", var_name="column").assign(table=name)[["table", "row", "column", "value"]]
+                              for name, table in self._tables.items()], ignore_index=True)
+
+
+def _labels(pointer: c_void_p, label, index: int, count: int) -> list[str]:
+    texts = (label(pointer, index, position) for position in range(count))
+    return [text.decode() if text is not None else str(position + 1) for position, text in enumerate(texts)]
+
+
+def read_tables(pointer: c_void_p) -> dict[str, Table]:
+    """The tables of a kfe_explanation, copied."""
+    tables, info = {}, Explained()
+    while lib.kfe_explanation_table(pointer, len(tables), byref(info)):
+        index, name = len(tables), info.name.decode()
+        values = view(info.values, (info.rows, info.cols), pointer).copy()
+        tables[name] = Table(name, info.about.decode(), values,
+                             _labels(pointer, lib.kfe_explanation_row_label, index, info.rows),
+                             _labels(pointer, lib.kfe_explanation_col_label, index, info.cols))
+    return tables
+
+
+def explain(context, model, data, options: dict[str, Any]) -> Explanation:
+    pointer = c_void_p()
+    model._run(lambda: context.call(lib.kfe_explain, model.pointer, data.pointer if data else None,
+                                    options_text(options), byref(pointer)))
+    try:
+        return Explanation(read_tables(pointer))
+    finally:
+        lib.kfe_explanation_free(pointer)
+
+
+class Explaining:
+    """The part of an estimator that explains it."""
+
+    def explain(self, X=None, y=None, **options) -> Explanation:
+        """Why the model decides as it does, in the columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), optional
+            Examples to explain the model on. Coefficients, loadings and explained variance need none.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Their labels or targets.
+        **options
+            Options of ``kfe explain``, such as ``examples=True``.
+
+        Returns
+        -------
+        explanation : mapping of names to tables
+        """
+        check_is_fitted(self)
+        context = self._context()
+        if X is None:
+            return explain(context, self._model, None, options)
+        data = self._prepare(context, X, y, with_target=y is not None)
+        try:
+            return explain(context, self._model, data, options)
+        finally:
+            data.free()
+
+    def _linear_table(self, name: str) -> np.ndarray:
+        check_is_fitted(self)
+        try:
+            tables = explain(self._context(), self._model, None, {"parts": "linear"})
+        except UnsupportedError as error:
+            raise AttributeError(str(error)) from None
+        if name not in tables:
+            raise AttributeError(f"this {type(self).__name__} has no {name}")
+        return tables[name].values
+
+    def _by_class(self, values: np.ndarray) -> np.ndarray:
+        """Rows in the order of classes_, if there is one per class."""
+        places = getattr(self, "_class_places", None)
+        return values[np.argsort(places)] if places is not None and len(places) == len(values) else values
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients of the outputs on raw columns, (n_outputs, n_features_in): scaling and centring are undone."""
+        return self._by_class(self._linear_table("coefficients").T)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The outputs where every column is 0, (n_outputs,)."""
+        return self._by_class(self._linear_table("intercept")[:, 0])
+
+    @property
+    def x_rotations_(self) -> np.ndarray:
+        """Features per unit of each scaled column, (n_features_in, n_features_out)."""
+        return self._linear_table("rotations")
+
+    @property
+    def x_weights_(self) -> np.ndarray:
+        """The rotations made orthonormal, (n_features_in, n_features_out)."""
+        return self._linear_table("weights")
+
+    @property
+    def x_loadings_(self) -> np.ndarray:
+        """Loadings of the scaled columns, (n_features_in, n_features_out)."""
+        return self._linear_table("x-loadings")
+
+    @property
+    def y_loadings_(self) -> np.ndarray:
+        """Loadings of the targets, (n_targets, n_features_out); a class counts +1, the others -1."""
+        return self._by_class(self._linear_table("y-loadings"))
+
+    @property
+    def x_explained_variance_ratio_(self) -> np.ndarray:
+        """Share of the variance of the scaled columns that each feature explains."""
+        return self._linear_table("x-variance")[:, 0]
+
+    @property
+    def y_explained_variance_ratio_(self) -> np.ndarray:
+        """Share of the variance of the targets that each feature explains."""
+        return self._linear_table("y-variance")[:, 0]
+
+    @property
+    def vip_(self) -> np.ndarray:
+        """Variable importance in projection, (n_features_in,)."""
+        return self._linear_table("vip")[:, 0]
+
+    @property
+    def selectivity_ratio_(self) -> np.ndarray:
+        """Explained over unexplained variance of each column, (n_features_in, n_targets)."""
+        return self._by_class(self._linear_table("selectivity-ratio").T).T
+
+    def inverse_transform(self, Z):
+        """Rows from features, in the units of the data.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features_out)
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features_in)
+        """
+        check_is_fitted(self)
+        Z = np.ascontiguousarray(check_array(Z), dtype=float)
+        context = self._context()
+        out = OutMatrix(context)
+        given = Matrix(Z.shape[0], Z.shape[1], Z.shape[1], Z.ctypes.data, None)
+        self._model._run(lambda: context.call(lib.kfe_inverse_transform, self._model.pointer, byref(given), out.pointer))
+        return out.array()
+
+
+def predict_path(estimator, X) -> np.ndarray:
+    """Class numbers, (n_samples, n_features_out), or values, (n_samples, n_features_out, n_targets)."""
+    check_is_fitted(estimator)
+    context = estimator._context()
+    data = estimator._prepare(context, X, with_target=False)
+    out = OutMatrix(context)
+    model = estimator._model
+    try:
+        model._run(lambda: context.call(lib.kfe_predict_path, model.pointer, data.pointer, out.pointer))
+    finally:
+        data.free()
+    return out.array().reshape(len(out.array()), model.dim, -1)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kfe_explain: asks each part of an explanation that applies to the model, or those that the user named. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "explain/explain.h"
+#include "model/arrange.h"
+
+typedef struct explain_part {
+    const char *name;
+    kfe_status (*explain)(kfe_i_explaining *job);
+} explain_part;
+
+static const explain_part parts[] = {
+    {"linear", kfe_i_explain_linear},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+static const kfe_i_param rows[] = {
+    KFE_TEXT(
+        kfe_i_explain_settings, parts, "parts", "",
+        "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance); by default all that "
+        "applies to the model"),
+    KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
+             "also tables with a row for each example: its features"),
+};
+static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_explain_settings);
+
+const kfe_param_info *kfe_explain_option(int index)
+{
+    return kfe_i_param_info(&params, index);
+}
+
+/* Whether a list "NAME;NAME" contains the name. */
+static int lists(const char *names, const char *name)
+{
+    while (*names) {
+        size_t length = strcspn(names, ";,");
+        if (length == strlen(name) && strncmp(names, name, length) == 0)
+            return 1;
+        names += length + (names[length] != '\0');
+    }
+    return 0;
+}
+
+static kfe_status check_parts(kfe_context *ctx, const char *names)
+{
+    while (*names) {
+        size_t length = strcspn(names, ";,");
+        int known = length == 0;
+        for (int p = 0; p < PARTS; p++)
+            known |= strlen(parts[p].name) == length && strncmp(names, parts[p].name, length) == 0;
+        if (!known)
+            return kfe_i_fail(ctx, KFE_EINVAL, "{parts}: there is no part '%.*s' of an explanation",
+                              (int)(length < 60 ? length : 60), names);
+        names += length + (names[length] != '\0');
+    }
+    return KFE_OK;
+}
+
+/* A part that does not apply is an error only if the user asked for it. */
+static kfe_status run_parts(kfe_i_explaining *job)
+{
+    for (int p = 0; p < PARTS; p++) {
+        int asked = lists(job->settings.parts, parts[p].name);
+        if (job->settings.parts[0] && !asked)
+            continue;
+        kfe_status status = parts[p].explain(job);
+        if (status != KFE_OK && (asked || status != KFE_EUNSUPPORTED))
+            return status;
+    }
+    return KFE_OK;
+}
+
+kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options,
+                       kfe_explanation **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data arranged = {0};
+    kfe_i_explaining job = {.ctx = ctx,
+                            .model = model,
+                            .column_axis = -1,
+                            .component_axis = -1,
+                            .output_axis = -1,
+                            .target_axis = -1,
+                            .example_axis = -1};
+    kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
+
+    *out = NULL;
+    KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
+    KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &job.settings, options));
+    KFE_TRY(check_parts(ctx, job.settings.parts));
+    KFE_ALLOC_ZERO(ctx, job.out, 1);
+    job.out->ctx = ctx;
+    if (data) {
+        KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
+        job.data = &arranged;
+    }
+    KFE_TRY(run_parts(&job));
+    *out = job.out;
+    job.out = NULL;
+cleanup:
+    kfe_i_arrange_free(&arranged);
+    kfe_explanation_free(job.out);
+    kfe_i_threads_leave(saved_threads);
+    return status;
+}

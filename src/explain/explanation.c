@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Explanations as lists of tables: building them, and the public calls that read them (kfe_explanation_*). */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "explain/explain.h"
+#include "model/linear.h"
+
+void kfe_explanation_free(kfe_explanation *e)
+{
+    if (!e)
+        return;
+    for (int64_t a = 0; a < e->axis_count; a++) {
+        for (int64_t i = 0; e->axes[a].labels && i < e->axes[a].count; i++)
+            kfe_i_free(e->ctx, e->axes[a].labels[i]);
+        kfe_i_free(e->ctx, e->axes[a].labels);
+    }
+    for (int64_t t = 0; t < e->table_count; t++)
+        kfe_i_free(e->ctx, e->tables[t].values);
+    kfe_i_free(e->ctx, e->axes);
+    kfe_i_free(e->ctx, e->tables);
+    kfe_i_free(e->ctx, e);
+}
+
+/* ---- building ---- */
+
+kfe_status kfe_i_explanation_axis(kfe_explanation *e, const char *name, int64_t count, int *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_GROW(e->ctx, e->axes, e->axis_capacity, e->axis_count + 1);
+    e->axes[e->axis_count] = (kfe_i_axis){.name = name, .count = count};
+    *out = (int)e->axis_count++;
+cleanup:
+    return status;
+}
+
+/* Room for labels on the newest axis. */
+static kfe_status label_axis(kfe_explanation *e, int axis)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(e->ctx, e->axes[axis].labels, e->axes[axis].count);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_explanation_words(kfe_explanation *e, const char *name, int64_t count,
+                                   const char *const *labels, int *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_explanation_axis(e, name, count, out));
+    KFE_TRY(label_axis(e, *out));
+    for (int64_t i = 0; i < count; i++)
+        KFE_STRDUP(e->ctx, e->axes[*out].labels[i], labels[i]);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_explanation_add(kfe_explanation *e, const char *name, const char *about, int row_axis,
+                                 int col_axis, double **values)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_explained table = {.name = name, .about = about, .row_axis = row_axis, .col_axis = col_axis};
+
+    KFE_GROW(e->ctx, e->tables, e->table_capacity, e->table_count + 1);
+    KFE_ALLOC_ZERO(e->ctx, table.values, e->axes[row_axis].count * e->axes[col_axis].count);
+    e->tables[e->table_count++] = table;
+    *values = table.values;
+cleanup:
+    return status;
+}
+
+const kfe_i_explained *kfe_i_explanation_find(const kfe_explanation *e, const char *name)
+{
+    for (int64_t t = 0; t < e->table_count; t++)
+        if (strcmp(e->tables[t].name, name) == 0)
+            return &e->tables[t];
+    return NULL;
+}
+
+/* ---- axes of the model ---- */
+
+/* "name", "view.name", "column 3" or "view.column 3" */
+static kfe_status column_label(kfe_i_explaining *job, int v, int64_t j, char **out)
+{
+    const kfe_i_model_view *view = &job->model->views[v];
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, job->ctx);
+    if (job->model->view_count > 1)
+        kfe_i_text_printf(&text, "%s.", view->name);
+    if (view->column_names && *view->column_names[j])
+        kfe_i_text_puts(&text, view->column_names[j]);
+    else
+        kfe_i_text_printf(&text, "column %lld", (long long)j + 1);
+    return kfe_i_text_take(&text, out);
+}
+
+kfe_status kfe_i_column_axis(kfe_i_explaining *job, int *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t position = 0;
+
+    if (job->column_axis < 0) {
+        KFE_TRY(
+            kfe_i_explanation_axis(job->out, "column", kfe_i_model_all_cols(job->model), &job->column_axis));
+        KFE_TRY(label_axis(job->out, job->column_axis));
+        for (int v = 0; v < job->model->view_count; v++)
+            for (int64_t j = 0; j < job->model->views[v].cols; j++)
+                KFE_TRY(column_label(job, v, j, &job->out->axes[job->column_axis].labels[position++]));
+    }
+    *out = job->column_axis;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_component_axis(kfe_i_explaining *job, int *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (job->component_axis < 0)
+        KFE_TRY(kfe_i_explanation_axis(job->out, "feature", job->model->dim, &job->component_axis));
+    *out = job->component_axis;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_output_axis(kfe_i_explaining *job, int *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_model *model = job->model;
+
+    if (job->output_axis < 0) {
+        KFE_TRY(kfe_i_explanation_axis(job->out, "output", model->predictor.outputs, &job->output_axis));
+        KFE_TRY(label_axis(job->out, job->output_axis));
+        for (int64_t o = 0; o < model->predictor.outputs; o++)
+            KFE_TRY(kfe_i_output_name(job->ctx, model, o, &job->out->axes[job->output_axis].labels[o]));
+    }
+    *out = job->output_axis;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_target_axis(kfe_i_explaining *job, int *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_model_target *target = &job->model->target;
+
+    if (job->target_axis < 0 && target->task == KFE_TASK_CLASSES)
+        KFE_TRY(kfe_i_explanation_words(job->out, "target", target->class_count,
+                                        (const char *const *)target->class_names, &job->target_axis));
+    else if (job->target_axis < 0)
+        KFE_TRY(kfe_i_explanation_axis(job->out, "target", job->model->moments.targets, &job->target_axis));
+    *out = job->target_axis;
+cleanup:
+    return status;
+}
+
+/* Rows of the data are named by their ids, if they have any. */
+static kfe_status label_examples(kfe_i_explaining *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *ids = &job->data->ids;
+    kfe_i_axis *axis = &job->out->axes[job->example_axis];
+
+    if (ids->rows != axis->count || ids->kind != KFE_TABLE_TEXT)
+        return KFE_OK;
+    KFE_TRY(label_axis(job->out, job->example_axis));
+    for (int64_t i = 0; i < axis->count; i++) {
+        size_t length = (size_t)(ids->row_start[i + 1] - ids->row_start[i]);
+        KFE_CHECK_ALLOC_BY(job->ctx, axis->labels[i],
+                           kfe_i_strndup(job->ctx, ids->bytes + ids->row_start[i], length));
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (job->example_axis < 0) {
+        KFE_TRY(kfe_i_explanation_axis(job->out, "example", kfe_data_rows(job->data), &job->example_axis));
+        KFE_TRY(label_examples(job));
+    }
+    *out = job->example_axis;
+cleanup:
+    return status;
+}
+
+/* ---- reading ---- */
+
+int kfe_explanation_table(const kfe_explanation *e, int index, kfe_explained *out)
+{
+    memset(out, 0, sizeof *out);
+    if (index < 0 || index >= e->table_count)
+        return 0;
+    const kfe_i_explained *table = &e->tables[index];
+    out->name = table->name;
+    out->about = table->about;
+    out->row_axis = e->axes[table->row_axis].name;
+    out->col_axis = e->axes[table->col_axis].name;
+    out->rows = e->axes[table->row_axis].count;
+    out->cols = e->axes[table->col_axis].count;
+    out->values = table->values;
+    return 1;
+}
+
+static const char *label_at(const kfe_i_axis *axis, int64_t position)
+{
+    return axis->labels && position >= 0 && position < axis->count ? axis->labels[position] : NULL;
+}
+
+const char *kfe_explanation_row_label(const kfe_explanation *e, int index, int64_t row)
+{
+    return index >= 0 && index < e->table_count ? label_at(&e->axes[e->tables[index].row_axis], row) : NULL;
+}
+
+const char *kfe_explanation_col_label(const kfe_explanation *e, int index, int64_t col)
+{
+    return index >= 0 && index < e->table_count ? label_at(&e->axes[e->tables[index].col_axis], col) : NULL;
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kfe explain, predict --all-dims and the table of RMSECV and Q² of cv."""
+import csv
+import io
+import json
+import math
+
+
+def regression(kfe):
+    """A target that depends on columns a and c only."""
+    lines = ["a,b,c,y"]
+    for i in range(40):
+        a, b, c = math.sin(i), math.cos(3 * i), math.sin(7 * i + 1)
+        lines.append(f"{100 * a},{b},{c},{2 * a - 5 * c + 0.01 * math.sin(11 * i)}")
+    kfe.write("data.csv", "\n".join(lines) + "\n")
+
+
+def test_explain_prints_and_saves_the_same_numbers(kfe):
+    regression(kfe)
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 3, "--learner", "ls", "data.csv", "-o", "m.kfe")
+    text = kfe.ok("explain", "m.kfe").out
+    for word in ("coefficients:", "vip:", "x-loadings:", "selectivity-ratio:"):
+        assert word in text
+    tables = json.loads(kfe.ok("explain", "m.kfe", "--json").out)["tables"]
+    assert tables["coefficients"]["rows"] == ["a", "b", "c"]
+    for got, expected in zip(tables["coefficients"]["values"], (0.02, 0, -5)):
+        assert abs(got[0] - expected) < 0.02
+    kfe.ok("explain", "m.kfe", "data.csv", "--examples", "yes", "-o", "all.csv")
+    rows = list(csv.DictReader(io.StringIO(kfe.path("all.csv").read_text())))
+    assert sum(row["table"] == "scores" for row in rows) == 40 * 3
+    vip = [float(row["value"]) for row in rows if row["table"] == "vip"]
+    assert vip == [row[0] for row in tables["vip"]["values"]]
+    kfe.ok("explain", "m.kfe", "-o", "all.json")
+    assert json.loads(kfe.path("all.json").read_text())["tables"].keys() == tables.keys()
+
+
+def test_explain_quotes_names(kfe):
+    kfe.write("odd.csv", '"a,""b""",c,y\n' + "".join(f"{i},{i * i % 7},{3 * i}.5\n" for i in range(12)))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 1, "--learner", "ls", "odd.csv", "-o", "m.kfe")
+    kfe.ok("explain", "m.kfe", "-o", "out.csv")
+    rows = list(csv.DictReader(io.StringIO(kfe.path("out.csv").read_text())))
+    assert rows[0]["row"] == 'a,"b"'
+
+
+def test_explain_says_why_not(kfe):
+    regression(kfe)
+    kfe.ok("fit", "-q", "-m", "kpls", "--learner", "ls", "data.csv", "-o", "m.kfe")
+    assert "its kernel is not linear in the columns" in kfe.run("explain", "m.kfe", "--parts", "linear", status=2).err
+    assert "no part 'line'" in kfe.run("explain", "m.kfe", "--parts", "line", status=2).err
+
+
+def test_all_dims_equals_separate_fits(kfe):
+    regression(kfe)
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 3, "--learner", "ls", "data.csv", "-o", "m.kfe")
+    kfe.ok("predict", "-q", "m.kfe", "data.csv", "--all-dims", "-o", "path.csv")
+    path = list(csv.reader(io.StringIO(kfe.path("path.csv").read_text())))
+    assert path[0] == ["dim 1", "dim 2", "dim 3"]
+    for dim in (1, 2):
+        kfe.ok("fit", "-q", "-m", "pls", "--dim", dim, "--learner", "ls", "data.csv", "-o", "one.kfe")
+        kfe.ok("predict", "-q", "one.kfe", "data.csv", "-o", "one.csv")
+        one = list(csv.reader(io.StringIO(kfe.path("one.csv").read_text())))
+        for got, expected in zip(path[1:], one[1:]):
+            assert abs(float(got[dim - 1]) - float(expected[-1])) < 1e-9
+    kfe.ok("fit", "-q", "-m", "pls", "--learner", "knn", "data.csv", "-o", "knn.kfe")
+    assert "--learner ls" in kfe.run("predict", "knn.kfe", "data.csv", "--all-dims", status=2).err
+
+
+def test_rmsecv_and_q2_by_component(kfe):
+    regression(kfe)
+    arguments = ("cv", "-q", "-m", "pls", "--learner", "ls", "--grid", "dim=1,2,3", "--inner-folds", 0, "--folds", 4,
+                 "--metrics", "rmse", "data.csv")
+    report = json.loads(kfe.ok(*arguments, "--json").out)
+    y = [float(line.split(",")[-1]) for line in kfe.path("data.csv").read_text().splitlines()[1:]]
+    mean = sum(y) / len(y)
+    variance = sum((v - mean) ** 2 for v in y) / len(y)
+    for row in report["settings"]:
+        m, sd = row["metrics"]["rmse"]["mean"], row["metrics"]["rmse"]["sd"]
+        assert abs(row["rmsecv"] ** 2 - (m * m + sd * sd * 3 / 4)) < 1e-12
+        assert abs(row["q2"] - (1 - row["rmsecv"] ** 2 / variance)) < 1e-12
+    text = kfe.ok(*arguments).out
+    assert "RMSECV" in text and f"{report['settings'][1]['rmsecv']:.4g}" in text

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Uses of explanations, inverse transforms and predictions for every number of features. */
+#include "header/uses.h"
+
+static kfe_status use_path(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_matrix features = {0};
+    kfe_matrix rows = {0};
+    kfe_matrix path = {0};
+    kfe_output *output = NULL;
+
+    TRY(kfe_transform(ctx, model, data, &features));
+    TRY(CALL(kfe_inverse_transform)(ctx, model, &features, &rows));
+    assert_int_equal(rows.cols, COLS);
+    TRY(CALL(kfe_predict_path)(ctx, model, data, &path));
+    assert_int_equal(path.cols, 2);
+    TRY(kfe_output_open(ctx, out_path, &output));
+    TRY(CALL(kfe_output_path)(output, model, data, &path));
+    TRY(kfe_output_commit(output));
+cleanup:
+    kfe_output_free(output);
+    kfe_matrix_free(&features);
+    kfe_matrix_free(&rows);
+    kfe_matrix_free(&path);
+    return status;
+}
+
+static kfe_status use_explanation(kfe_context *ctx, const kfe_explanation *explanation)
+{
+    kfe_status status = KFE_OK;
+    kfe_explained table;
+    char *texts[2] = {0};
+
+    assert_int_equal(CALL(kfe_explanation_table)(explanation, 0, &table), 1);
+    assert_string_equal(table.name, "coefficients");
+    assert_string_equal(CALL(kfe_explanation_row_label)(explanation, 0, 0), "column 1");
+    assert_string_equal(CALL(kfe_explanation_col_label)(explanation, 0, 2), "c");
+    assert_int_equal(kfe_explanation_table(explanation, 1000, &table), 0);
+    TRY(CALL(kfe_explanation_report)(ctx, explanation, KFE_STYLE_TEXT, &texts[0]));
+    TRY(kfe_explanation_report(ctx, explanation, KFE_STYLE_JSON, &texts[1]));
+    TRY(CALL(kfe_explanation_write)(ctx, explanation, predictions_path));
+cleanup:
+    kfe_string_free(ctx, texts[0]);
+    kfe_string_free(ctx, texts[1]);
+    return status;
+}
+
+kfe_status use_explanations(kfe_context *ctx, void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_model *loaded = NULL;
+    kfe_explanation *explanation = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    (void)user;
+    assert_string_equal(CALL(kfe_explain_option)(0)->name, "parts");
+    TRY(wrap_labelled(ctx, &data));
+    TRY(kfe_spec_parse(ctx, "pls", "dim=2", NULL, &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    TRY(kfe_fit(ctx, spec, data, &model));
+    TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
+    TRY(kfe_model_load_bytes(ctx, bytes, size, &loaded));
+    TRY(CALL(kfe_explain)(ctx, loaded, data, "examples=yes", &explanation));
+    TRY(use_explanation(ctx, explanation));
+    TRY(use_path(ctx, loaded, data));
+cleanup:
+    CALL(kfe_explanation_free)(explanation);
+    kfe_string_free(ctx, bytes);
+    kfe_model_free(loaded);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
