@@ -55,6 +55,7 @@ trap 'rm -f "$out"' EXIT
     /usr/bin/python3 bench/kpca.py build-bench/libkfe.so 5000
     /usr/bin/python3 bench/neighbours.py build-bench/libkfe.so
     /usr/bin/python3 bench/pls.py build-bench/libkfe.so
+    /usr/bin/python3 bench/svm.py build-bench/libkfe.so
     echo
     echo "## Subspace kernels, against SciPy"
     echo

@@ -410,7 +410,7 @@ static kfe_status solve(solver *s)
         KFE_TRY(compute_values(s, &violation));
     } while (violation > s->options->stop && violation <= WORTHWHILE * before &&
              ++refinements < MOST_REFINEMENTS);
-    kfe_i_log(s->ctx, KFE_LOG_DEBUG,
+    kfe_i_log(s->ctx, KFE_LOG_INFO,
               "SVMs: %lld problems, %lld working sets, %lld rows of the kernel evaluated of %lld",
               (long long)s->count, (long long)s->batches, (long long)kfe_i_kernel_rows_evaluated(s->rows),
               (long long)s->gram->size);

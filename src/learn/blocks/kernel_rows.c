@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a kernel matrix in single precision, for the SVM solver in blocks.c. A tiled operator writes its tiles into the
- * rows directly; the columns of any other form are transposed, some at a time.
+ * Rows of a kernel matrix in single precision, for the SVM solver in blocks.c. There are three ways to evaluate them:
+ *     Gaussian   of dense points: dot products, distances and exp all in single precision (gaussian_rows.c);
+ *     tiles      of any other tiled operator, in double precision, are written into the rows;
+ *     columns    of any other form are transposed, some at a time.
  */
 #include "learn/blocks/kernel_rows.h"
 
@@ -9,6 +11,7 @@
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
+#include "learn/blocks/gaussian_rows.h"
 
 enum { ABSENT = -1 };
 /* Rows of a tiled operator, and columns of another one, that are evaluated at once: these need memory of their own. */
@@ -26,6 +29,7 @@ struct kfe_i_kernel_rows {
     int64_t *wanted;  /* per slot: the last call of fetch that wanted its row */
     int64_t *missing; /* slots: examples to evaluate */
     int64_t oldest, calls, evaluated;
+    kfe_i_gaussian_points gaussian;
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -51,6 +55,7 @@ kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position
     KFE_ALLOC(ctx, rows->holds, rows->slots);
     KFE_ALLOC_ZERO(ctx, rows->wanted, rows->slots);
     KFE_ALLOC(ctx, rows->missing, rows->slots);
+    KFE_TRY(kfe_i_gaussian_points_make(gram, position, &rows->gaussian));
     for (int64_t i = 0; i < gram->size; i++)
         rows->slot_of[i] = ABSENT;
     for (int64_t s = 0; s < rows->slots; s++)
@@ -67,6 +72,7 @@ void kfe_i_kernel_rows_free(kfe_i_kernel_rows *rows)
     if (!rows)
         return;
     kfe_context *ctx = rows->gram->ctx;
+    kfe_i_gaussian_points_free(ctx, &rows->gaussian);
     kfe_i_free(ctx, rows->values);
     kfe_i_free(ctx, rows->slot_of);
     kfe_i_free(ctx, rows->holds);
@@ -168,6 +174,21 @@ cleanup:
     return status;
 }
 
+static kfe_status evaluate_gaussian(kfe_i_kernel_rows *rows, int64_t missing)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = rows->gram->ctx;
+    float **places = NULL;
+
+    KFE_ALLOC(ctx, places, missing);
+    for (int64_t m = 0; m < missing; m++)
+        places[m] = rows->values + rows->slot_of[rows->missing[m]] * rows->gram->size;
+    KFE_TRY(kfe_i_gaussian_rows(ctx, &rows->gaussian, rows->missing, missing, places));
+cleanup:
+    kfe_i_free(ctx, places);
+    return status;
+}
+
 static kfe_status evaluate(kfe_i_kernel_rows *rows, int64_t missing)
 {
     const kfe_i_kernel *kernel = NULL;
@@ -175,6 +196,8 @@ static kfe_status evaluate(kfe_i_kernel_rows *rows, int64_t missing)
 
     kfe_status status = KFE_OK;
 
+    if (rows->gaussian.values)
+        return evaluate_gaussian(rows, missing);
     if (!kfe_i_gram_tiles(rows->gram, &kernel, &points))
         return evaluate_columns(rows, missing);
     for (int64_t first = 0; first < missing && status == KFE_OK; first += CHUNK_ROWS)

@@ -123,6 +123,42 @@ KFE_BODY void add_rows(const double *weights, const float *const *rows, int64_t 
     }
 }
 
+/* 2^t for −126 ≤ t ≤ 0: the nearest integer goes to the exponent, and the rest, within ½ of 0, to the polynomial of
+ * Cephes' exp2f. */
+KFE_BODY float power_of_two(float t)
+{
+    float whole = (t + 12582912.0F) - 12582912.0F; /* rounds, because of the 23 bits of a float */
+    float x = t - whole;
+    float p = 1.535336188319500e-4F;
+    union {
+        int32_t bits;
+        float value;
+    } scale = {.bits = ((int32_t)whole + 127) << 23};
+
+    p = p * x + 1.339887440266574e-3F;
+    p = p * x + 9.618437357674640e-3F;
+    p = p * x + 5.550332471162809e-2F;
+    p = p * x + 2.402264791363012e-1F;
+    p = p * x + 6.931472028550421e-1F;
+    return (p * x + 1) * scale.value;
+}
+
+KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t count, float *restrict out)
+{
+    const float *restrict values = products->values;
+    const float *restrict norms = products->norms;
+    float norm = products->norm;
+    float factor = gamma * -1.44269504F; /* 1/ln 2 */
+
+#pragma omp simd
+    for (int64_t j = 0; j < count; j++) {
+        float distance = norm + norms[j] - 2 * values[j];
+        float t = factor * (distance > 0 ? distance : 0);
+        float value = power_of_two(t > -126 ? t : -126);
+        out[j] = t > -126 ? value : 0;
+    }
+}
+
 #if defined(__x86_64__)
 
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
@@ -184,3 +220,6 @@ KFE_CHOOSE(void, , kfe_i_add_kernel_rows, add_rows,
            (const double *weights, const float *const *rows, int64_t row_count, int64_t count,
             double *values),
            (weights, rows, row_count, count, values))
+KFE_CHOOSE(void, , kfe_i_gaussian_row, gaussian_row,
+           (const kfe_i_products *products, float gamma, int64_t count, float *out),
+           (products, gamma, count, out))

@@ -9,6 +9,7 @@
 #include "learn/blocks/problem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -254,6 +255,13 @@ static void add_last(kfe_i_block_problem *p, int want_free, int64_t most)
     }
 }
 
+static int compare_variables(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 void kfe_i_block_choose(kfe_i_block_problem *p, int64_t most)
 {
     int64_t *swapped = p->last_set;
@@ -270,6 +278,7 @@ void kfe_i_block_choose(kfe_i_block_problem *p, int64_t most)
     add_last(p, 0, most);
     for (int64_t k = 0; k < p->set_count; k++)
         p->chosen[p->set[k]] = 0;
+    qsort(p->set, (size_t)p->set_count, sizeof *p->set, compare_variables); /* rows are read in their order */
 }
 
 /* ---- the answer ---- */

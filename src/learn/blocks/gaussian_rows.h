@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Evaluate rows of a Gaussian kernel matrix in single precision throughout, for kernel_rows.c. */
+#ifndef KFE_LEARN_BLOCKS_GAUSSIAN_ROWS_H
+#define KFE_LEARN_BLOCKS_GAUSSIAN_ROWS_H
+
+#include "gram/gram.h"
+
+/* The points in the order in which rows are kept. */
+typedef struct kfe_i_gaussian_points {
+    int64_t count, cols;
+    float *values;           /* count × cols; NULL: single precision does not suit */
+    float *norms;            /* squared */
+    const int64_t *position; /* where each example is; NULL: in order */
+    float gamma;
+} kfe_i_gaussian_points;
+
+/* Leaves `values` NULL unless the operator is tiled, its kernel a Gaussian, its points dense, and its errors small: those of
+ * gamma·‖x − y‖² are about ε·gamma·(‖x‖² + ‖y‖²). */
+kfe_status kfe_i_gaussian_points_make(const kfe_i_gram *gram, const int64_t *position,
+                                      kfe_i_gaussian_points *out);
+void kfe_i_gaussian_points_free(kfe_context *ctx, kfe_i_gaussian_points *points);
+
+/* out[m] (count numbers) = the row of example[m]. */
+kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *points, const int64_t *example,
+                               int64_t rows, float *const *out);
+
+#endif
