@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Times the calls of a device plug-in that large fits are made of, at the sizes of bench/GPU.md; bench/gpu.sh runs it.
+ *
+ *     gpu PLUGIN.so NAME...      NAME: fused, fused-small, gram, gram-single, stored, pool, stream
+ *
+ * A time is the median of three calls after one that is not counted, or one call where a call takes seconds. Kernel products are
+ * checked on 128 rows against double precision.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gram/device.h"
+
+typedef struct bench {
+    const kfe_device_table *table;
+    kfe_device *device;
+    uint64_t random;
+} bench;
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void check(bench *b, kfe_device_status status, const char *call)
+{
+    if (status == KFE_DEVICE_OK)
+        return;
+    printf("%s: status %d, %s\n", call, (int)status, b->table->message(b->device));
+    exit(1);
+}
+#define CALL(function, ...) check(b, b->table->function(b->device, __VA_ARGS__), #function)
+
+/* About normal: the sum of four uniform numbers, with variance 1. */
+static double normal(bench *b)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 4; i++) {
+        b->random ^= b->random << 13;
+        b->random ^= b->random >> 7;
+        b->random ^= b->random << 17;
+        sum += (double)(b->random >> 11) / 9007199254740992.0 - 0.5;
+    }
+    return sum * 1.7320508;
+}
+
+static double *normals(bench *b, int64_t count)
+{
+    double *out = malloc((size_t)count * sizeof *out);
+
+    if (!out) {
+        printf("out of memory\n");
+        exit(1);
+    }
+    for (int64_t i = 0; i < count; i++)
+        out[i] =
+            i < 4000000 ? normal(b) : out[i - 3999971]; /* fresh numbers would take longer than the bench */
+    return out;
+}
+
+static kfe_device_matrix matrix(bench *b, int64_t rows, int64_t cols, kfe_device_type type)
+{
+    kfe_device_matrix m = {0, rows, cols, cols, type};
+
+    CALL(allocate, (uint64_t)(rows * cols) * (uint64_t)type, &m.address);
+    return m;
+}
+
+static kfe_device_matrix random_matrix(bench *b, int64_t rows, int64_t cols, kfe_device_type type)
+{
+    kfe_device_matrix m = matrix(b, rows, cols, type);
+    double *numbers = normals(b, rows * cols);
+
+    CALL(upload, numbers, cols, &m);
+    free(numbers);
+    return m;
+}
+
+static void release(bench *b, kfe_device_matrix *m)
+{
+    b->table->release(b->device, m->address);
+}
+
+static kfe_device_points *random_points(bench *b, int64_t n, int64_t d)
+{
+    double *values = normals(b, n * d);
+    double *centre = calloc((size_t)d, sizeof *centre);
+    kfe_device_rows rows = {.rows = n, .cols = d, .values = values, .stride = d, .centre = centre};
+    kfe_device_points *points = NULL;
+
+    CALL(points_new, &rows, KFE_FORMULA_DISTANCE, KFE_DEVICE_F32, &points);
+    free(values);
+    free(centre);
+    return points;
+}
+
+static kfe_device_kernel gaussian(double gamma)
+{
+    kfe_device_kernel kernel = {{.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {gamma}}, 1};
+
+    return kernel;
+}
+
+/* ---- products that are never stored ---- */
+
+/* The largest difference from double precision in the first rows, relative to the largest number. */
+static double product_error(bench *b, kfe_device_points *points, int64_t n, const kfe_device_kernel *kernel,
+                            const kfe_device_matrix *v, const kfe_device_matrix *out)
+{
+    enum { ROWS = 128 };
+    int64_t k = v->cols;
+    double *fast = malloc((size_t)(ROWS * k) * sizeof *fast);
+    double *exact = malloc((size_t)(ROWS * k) * sizeof *exact);
+    kfe_device_matrix some = matrix(b, ROWS, k, KFE_DEVICE_F64);
+    kfe_device_product product = {KFE_DEVICE_F64, 0, v, &some};
+    kfe_device_matrix part = kfe_device_part(*out, 0, ROWS, 0, k);
+    double most = 0;
+    double largest = 0;
+
+    CALL(times, kernel, (kfe_device_range){points, 0, ROWS}, (kfe_device_range){points, 0, n}, &product);
+    CALL(download, &some, exact, k);
+    CALL(download, &part, fast, k);
+    for (int64_t i = 0; i < ROWS * k; i++) {
+        most = fmax(most, fabs(fast[i] - exact[i]));
+        largest = fmax(largest, fabs(exact[i]));
+    }
+    release(b, &some);
+    free(fast);
+    free(exact);
+    return most / largest;
+}
+
+static void fused(bench *b, int64_t n, int64_t d, int64_t k, int repeats)
+{
+    kfe_device_points *points = random_points(b, n, d);
+    kfe_device_kernel kernel = gaussian(0.5 / (double)d);
+    kfe_device_matrix v = random_matrix(b, n, k, KFE_DEVICE_F64);
+    kfe_device_matrix out = matrix(b, n, k, KFE_DEVICE_F64);
+    kfe_device_product product = {KFE_DEVICE_F32, 0, &v, &out};
+    kfe_device_range all = {points, 0, n};
+    double best = INFINITY;
+
+    for (int r = 0; r < repeats; r++) {
+        double began = seconds();
+        CALL(times, &kernel, all, all, &product);
+        check(b, b->table->wait(b->device), "wait");
+        best = fmin(best, seconds() - began);
+    }
+    printf("fused product f32 n=%lld d=%lld k=%lld: %.3f s (%.0f TF of n*n*(2d+2k)), error %.1e\n",
+           (long long)n, (long long)d, (long long)k, best,
+           (double)n * (double)n * (double)(2 * d + 2 * k) / best / 1e12,
+           product_error(b, points, n, &kernel, &v, &out));
+    release(b, &v);
+    release(b, &out);
+    b->table->points_free(b->device, points);
+}
+
+/* ---- the whole matrix ---- */
+
+/* Gram + Cholesky + solve: what hsic and kfd cannot be faster than. */
+static void gram(bench *b, int64_t n, int64_t d, kfe_device_type type)
+{
+    kfe_device_points *points = random_points(b, n, d);
+    kfe_device_kernel kernel = gaussian(0.5 / (double)d);
+    kfe_device_range all = {points, 0, n};
+    kfe_device_matrix a = matrix(b, n, n, type);
+    kfe_device_matrix right = random_matrix(b, n, 10, KFE_DEVICE_F64);
+    kfe_device_matrix diagonal = kfe_device_diagonal(a);
+    double *ridge = malloc((size_t)n * sizeof *ridge);
+    int definite = 0;
+    double at[5];
+
+    for (int64_t i = 0; i < n; i++)
+        ridge[i] = 0.1;
+    CALL(block, &kernel, all, all, &a, KFE_DEVICE_LOWER);
+    check(b, b->table->wait(b->device), "wait");
+    at[0] = seconds();
+    CALL(block, &kernel, all, all, &a, KFE_DEVICE_LOWER);
+    check(b, b->table->wait(b->device), "wait");
+    at[1] = seconds();
+    CALL(shift, &diagonal, ridge, NULL);
+    CALL(potrf, &a, &definite);
+    at[2] = seconds();
+    CALL(potrs, &a, &right);
+    check(b, b->table->wait(b->device), "wait");
+    at[3] = seconds();
+    CALL(potrs, &a, &right);
+    check(b, b->table->wait(b->device), "wait");
+    at[4] = seconds();
+    printf("gram %s n=%lld d=%lld: lower half %.3f s, potrf %.3f s (%.1f TF, definite %d), potrs of 10 %.3f "
+           "s, again %.3f s\n",
+           type == KFE_DEVICE_F64 ? "f64" : "f32", (long long)n, (long long)d, at[1] - at[0], at[2] - at[1],
+           pow((double)n, 3) / 3 / (at[2] - at[1]) / 1e12, definite, at[3] - at[2], at[4] - at[3]);
+    free(ridge);
+    release(b, &a);
+    release(b, &right);
+    b->table->points_free(b->device, points);
+}
+
+static double time_gemm(bench *b, int transpose, const kfe_device_matrix *a, const kfe_device_matrix *v,
+                        const kfe_device_matrix *out)
+{
+    double best = INFINITY;
+
+    for (int r = 0; r < 4; r++) {
+        double began = seconds();
+        CALL(gemm, transpose, 0, 1, a, v, 0, out);
+        check(b, b->table->wait(b->device), "wait");
+        best = r ? fmin(best, seconds() - began) : INFINITY;
+    }
+    return best;
+}
+
+static void stored(bench *b, int64_t n, int64_t k, kfe_device_type type)
+{
+    kfe_device_points *points = random_points(b, n, 64);
+    kfe_device_kernel kernel = gaussian(0.5 / 64);
+    kfe_device_range all = {points, 0, n};
+    kfe_device_matrix a = matrix(b, n, n, type);
+    kfe_device_matrix v = random_matrix(b, n, k, KFE_DEVICE_F64);
+    kfe_device_matrix out = matrix(b, n, k, KFE_DEVICE_F64);
+    double began = seconds();
+
+    CALL(block, &kernel, all, all, &a, KFE_DEVICE_MIRROR);
+    check(b, b->table->wait(b->device), "wait");
+    double made = seconds() - began;
+    double time = time_gemm(b, 0, &a, &v, &out);
+    double turned = time_gemm(b, 1, &a, &v, &out);
+    printf("stored %s n=%lld: whole matrix %.3f s, times %lld vectors %.4f s (%.2f TB/s), its transpose %.4f "
+           "s\n",
+           type == KFE_DEVICE_F64 ? "f64" : "f32", (long long)n, made, (long long)k, time,
+           (double)n * (double)n * (double)type / time / 1e12, turned);
+    time = time_gemm(b, 1, &v, &out, &(kfe_device_matrix){a.address, k, k, k, KFE_DEVICE_F64});
+    printf("inner products of %lld and %lld columns of %lld rows: %.5f s\n", (long long)k, (long long)k,
+           (long long)n, time);
+    release(b, &a);
+    release(b, &v);
+    release(b, &out);
+    b->table->points_free(b->device, points);
+}
+
+/* ---- pursuit ---- */
+
+/* One step of a pursuit: a pass over the pool, three over the basis, new columns. */
+static void pool(bench *b, int64_t n, int64_t d, int64_t columns, int64_t dim)
+{
+    kfe_device_points *points = random_points(b, n, d);
+    kfe_device_points *some = NULL;
+    kfe_device_kernel kernel = gaussian(0.5 / (double)d);
+    int64_t index[25];
+    kfe_device_matrix pool_columns = matrix(b, columns, n, KFE_DEVICE_F32);
+    kfe_device_matrix basis = matrix(b, dim, n, KFE_DEVICE_F64);
+    kfe_device_matrix q = random_matrix(b, n, 1, KFE_DEVICE_F64);
+    kfe_device_matrix along = matrix(b, columns, 1, KFE_DEVICE_F64);
+    kfe_device_matrix coefficients = matrix(b, dim, 1, KFE_DEVICE_F64);
+    kfe_device_matrix part = kfe_device_part(pool_columns, 0, 25, 0, n);
+    double block_time = INFINITY;
+
+    CALL(fill, &pool_columns, 0.5);
+    CALL(fill, &basis, 0.25);
+    for (int i = 0; i < 25; i++)
+        index[i] = i * 1001 + 7;
+    for (int r = 0; r < 4; r++) {
+        double began = seconds();
+        CALL(points_gather, points, index, 25, &some);
+        CALL(block, &kernel, (kfe_device_range){some, 0, 25}, (kfe_device_range){points, 0, n}, &part, 0);
+        check(b, b->table->wait(b->device), "wait");
+        block_time = fmin(block_time, seconds() - began);
+        b->table->points_free(b->device, some);
+    }
+    printf("pool n=%lld: %lld columns f32 times q %.5f s (%.2f TB/s)", (long long)n, (long long)columns,
+           time_gemm(b, 0, &pool_columns, &q, &along),
+           4.0 * (double)n * (double)columns / time_gemm(b, 0, &pool_columns, &q, &along) / 1e12);
+    printf(", basis of %lld times v %.5f s, transposed %.5f s, 25 new columns %.5f s\n", (long long)dim,
+           time_gemm(b, 0, &basis, &q, &coefficients), time_gemm(b, 1, &basis, &coefficients, &q),
+           block_time);
+    kfe_device_matrix *all[] = {&pool_columns, &basis, &q, &along, &coefficients};
+    for (int i = 0; i < 5; i++)
+        release(b, all[i]);
+    b->table->points_free(b->device, points);
+}
+
+/* ---- transform ---- */
+
+static void stream(bench *b, int64_t n, int64_t d, int64_t support, int64_t k)
+{
+    double *values = normals(b, n * d);
+    double *out = malloc((size_t)(n * k) * sizeof *out);
+    double *centre = calloc((size_t)d, sizeof *centre);
+    kfe_device_points *points = random_points(b, support, d);
+    kfe_device_kernel kernel = gaussian(0.5 / (double)d);
+    kfe_device_matrix v = random_matrix(b, support, k, KFE_DEVICE_F64);
+    kfe_device_rows rows = {.rows = n, .cols = d, .values = values, .stride = d, .centre = centre};
+    kfe_device_output output = {out, k, 0};
+    kfe_device_matrix in = matrix(b, n, d, KFE_DEVICE_F64);
+    kfe_device_matrix result = matrix(b, n, k, KFE_DEVICE_F64);
+
+    memset(out, 0, (size_t)(n * k) * sizeof *out);
+    for (int r = 0; r < 2; r++) {
+        double began = seconds();
+        CALL(upload, values, d, &in);
+        double there = seconds();
+        CALL(download, &result, out, k);
+        printf("plain copies of %.1f GB and back %.1f GB: %.3f + %.3f s\n", 8e-9 * (double)(n * d),
+               8e-9 * (double)(n * k), there - began, seconds() - there);
+    }
+    for (int r = 0; r < 3; r++) {
+        double began = seconds();
+        CALL(stream, &kernel, &rows, points, &v, r < 2 ? KFE_DEVICE_F64 : KFE_DEVICE_F32, &output);
+        printf("transform %s %lld x %lld through %lld points to %lld features: %.3f s\n",
+               r < 2 ? "f64" : "f32", (long long)n, (long long)d, (long long)support, (long long)k,
+               seconds() - began);
+    }
+    free(values);
+    free(out);
+    free(centre);
+    release(b, &v);
+    release(b, &in);
+    release(b, &result);
+    b->table->points_free(b->device, points);
+}
+
+static void run(bench *b, const char *name)
+{
+    if (!strcmp(name, "fused-small")) {
+        fused(b, 20000, 50, 16, 3);
+        fused(b, 131072, 50, 16, 3);
+        fused(b, 131072, 20, 8, 3);
+        fused(b, 131072, 50, 32, 3);
+        fused(b, 131072, 100, 16, 3);
+        fused(b, 65536, 200, 16, 3);
+    } else if (!strcmp(name, "fused")) {
+        fused(b, 1000000, 50, 16, 2);
+    } else if (!strcmp(name, "gram")) {
+        gram(b, 20000, 256, KFE_DEVICE_F64);
+        gram(b, 100000, 256, KFE_DEVICE_F64);
+    } else if (!strcmp(name, "gram-single")) {
+        gram(b, 150000, 256, KFE_DEVICE_F32);
+    } else if (!strcmp(name, "stored")) {
+        stored(b, 100000, 16, KFE_DEVICE_F64);
+        stored(b, 100000, 16, KFE_DEVICE_F32);
+    } else if (!strcmp(name, "pool")) {
+        pool(b, 1000000, 50, 500, 400);
+    } else if (!strcmp(name, "stream")) {
+        stream(b, 10000000, 50, 400, 10);
+    } else {
+        printf("%s: not a bench\n", name);
+    }
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    bench state = {.random = 88172645463325252u};
+    bench *b = &state;
+    kfe_device_error error = {""};
+    kfe_device_info info;
+    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+    void *symbol = library ? dlsym(library, KFE_DEVICE_SYMBOL) : NULL;
+    kfe_device_plugin_fn plugin;
+
+    if (!symbol) {
+        fprintf(stderr, "usage: gpu PLUGIN.so NAME...\n");
+        return 2;
+    }
+    memcpy(&plugin, &symbol, sizeof plugin);
+    b->table = plugin();
+    double began = seconds();
+    if (b->table->open(0, &b->device, &error) != KFE_DEVICE_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        return 3;
+    }
+    CALL(info, &info);
+    printf("%s, %.1f of %.1f GB free, opened in %.2f s\n", info.name, (double)info.free / 1e9,
+           (double)info.total / 1e9, seconds() - began);
+    for (int i = 2; i < argc; i++)
+        run(b, argv[i]);
+    b->table->close(b->device);
+    return 0;
+}
