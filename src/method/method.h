@@ -15,6 +15,10 @@
 #include "learn/predictor.h"
 #include "method/shared/local.h"
 
+/* The form of a metric that methods flagged KFE_HAS_DERIVATIVE learn. */
+typedef enum kfe_i_metric_form { KFE_METRIC_AUTO, KFE_METRIC_FULL, KFE_METRIC_DIAGONAL } kfe_i_metric_form;
+#define KFE_METRIC_WORDS "auto|full|diagonal"
+
 /* What a method is fitted on. */
 typedef struct kfe_i_problem {
     /* Of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS or KFE_HAS_DERIVATIVE, which open operators
@@ -28,6 +32,7 @@ typedef struct kfe_i_problem {
     const kfe_i_table *views;
     const char *const *view_names;
     int view_count;
+    kfe_i_metric_form metric;
 } kfe_i_problem;
 
 typedef enum kfe_i_solution_kind {

@@ -123,7 +123,7 @@ static kfe_status scale_views(kfe_i_fit *job)
 
     KFE_ALLOC_ZERO(job->ctx, job->scaled, views);
     KFE_ALLOC_ZERO(job->ctx, scalers, views);
-    status = kfe_i_scale_views(job->ctx, kfe_i_spec_scale(job->spec), &job->kernels, job->train, job->train,
+    status = kfe_i_scale_views(job->ctx, kfe_i_spec_scaling(job->spec), &job->kernels, job->train, job->train,
                                scalers, job->scaled);
     for (int v = 0; v < views; v++)
         job->model->views[v].scaler = scalers[v];
@@ -277,12 +277,14 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                              .kernels = &job->kernels,
                              .views = job->scaled,
                              .view_count = job->train->view_count};
+    int metric = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
 
     job->gram = gram;
     KFE_ALLOC(job->ctx, names, job->train->view_count);
     for (int v = 0; v < job->train->view_count; v++)
         names[v] = job->train->views[v].name;
     problem.view_names = names;
+    problem.metric = metric > 0 ? (kfe_i_metric_form)metric : KFE_METRIC_AUTO;
     if (!gram && !(job->spec->method->flags & (KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE)))
         KFE_TRY(open_gram(job));
     problem.gram = job->gram;
@@ -360,6 +362,27 @@ cleanup:
     return status;
 }
 
+/* A linear projector after a map is a linear projector: T then W is TW. */
+static kfe_status fold_map(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_solution *solution = &job->solution;
+    kfe_i_map *map = &job->model->views[0].scaler.map;
+    const kfe_i_map directions = {
+        .rows = solution->rows, .cols = solution->dim, .values = solution->coefficients};
+    kfe_i_map both = {0};
+
+    if (!map->values || solution->kind != KFE_SOLUTION_PRIMAL)
+        return KFE_OK;
+    KFE_TRY(kfe_i_map_compose(job->ctx, map, &directions, &both));
+    kfe_i_free(job->ctx, solution->coefficients);
+    solution->coefficients = both.values;
+    solution->rows = both.rows;
+    kfe_i_map_free(map);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_fit_adopt(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -369,6 +392,7 @@ kfe_status kfe_i_fit_adopt(kfe_i_fit *job)
     kfe_i_gram_free(job->own_gram); /* the support may take as much memory as its prepared points */
     job->own_gram = NULL;
     job->gram = NULL;
+    KFE_TRY(fold_map(job));
     KFE_TRY(kfe_i_model_adopt(job->model, &job->solution, &job->kernels, job->scaled));
 cleanup:
     return status;

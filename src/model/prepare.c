@@ -2,6 +2,11 @@
 /* Scaling of views and kernels with all their numbers; used by fit.c and by the search (select/sweep.c). */
 #include "model/prepare.h"
 
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/metric_file.h"
+
 /* Kernels square the values: beyond this, overflow would look like data that does not vary. */
 #define LARGEST_VALUE 1e150
 
@@ -68,20 +73,62 @@ static kfe_i_scale_kind kind_for_view(int kind, const kfe_i_kernel_list *kernels
     return (kfe_i_scale_kind)kind;
 }
 
-kfe_status kfe_i_scale_views(kfe_context *ctx, int kind, const kfe_i_kernel_list *kernels,
+/* Refuses data that a metric cannot be applied to. */
+static kfe_status check_metric(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data,
+                               const kfe_i_map *map)
+{
+    const kfe_i_table *table = &data->views[0].table;
+
+    if (data->view_count != 1)
+        return kfe_i_fail(ctx, KFE_EINVAL, "{metric} is for one table, but %d were given", data->view_count);
+    if (table->kind == KFE_TABLE_TEXT || kfe_i_kernel_list_given(kernels, 0) > 0)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "{metric} is for columns of numbers, not for strings or kernel matrices");
+    if (table->cols != map->rows)
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the data has %lld columns, but {metric} is for %lld",
+                          kfe_i_view_shown(&data->views[0]), (long long)table->cols, (long long)map->rows);
+    return KFE_OK;
+}
+
+/* Gives the scaler the map, and the scaling that the map was learned on. */
+static void take_metric(kfe_i_scaler *metric, kfe_i_scaler *scaler)
+{
+    kfe_context *ctx = scaler->ctx;
+
+    if (metric->cols > 0) {
+        kfe_i_free(ctx, scaler->shift);
+        kfe_i_free(ctx, scaler->factor);
+        scaler->kind = metric->kind;
+        scaler->shift = metric->shift;
+        scaler->factor = metric->factor;
+        metric->shift = metric->factor = NULL;
+    }
+    scaler->map = metric->map;
+    memset(&metric->map, 0, sizeof metric->map);
+}
+
+kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
                              const kfe_data *train, const kfe_data *data, kfe_i_scaler *scalers,
                              kfe_i_table *scaled)
 {
     kfe_status status = KFE_OK;
+    kfe_i_scaler metric = {0};
 
+    if (kfe_i_metric_is_file(how.metric)) {
+        KFE_TRY(kfe_i_metric_read(ctx, how.metric, &metric));
+        KFE_TRY(check_metric(ctx, kernels, train, &metric.map));
+    }
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
-        KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(kind, kernels, train, v), &train->views[v].table,
-                                        &train->views[v].gaps, &scalers[v]));
+        KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v),
+                                        &train->views[v].table, &train->views[v].gaps, &scalers[v]));
+        if (metric.map.values)
+            take_metric(&metric, &scalers[v]);
         KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scalers[v], table, &data->views[v].gaps, &scaled[v]));
         KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }
 cleanup:
+    kfe_i_scaler_free(&metric);
     return status;
 }
 

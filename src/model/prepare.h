@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "data/scale.h"
 #include "kernel/kernel.h"
+#include "model/spec.h"
 
 /* Whether scale=auto may standardise a view: it is a dense table, and its kernels depend on distances or dot products
  * of rows that may be negative. */
@@ -15,10 +16,11 @@ kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *ker
 
 /* Learns what to fill in for missing values and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
  *   kernels          bound to the views: they decide where `auto` may scale
+ *   how              the scaling, and a metric from a file, which is for one view of numbers and becomes the map of its scaler
  *   scalers[views]   what was learned; free each also after a failure
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
  * Strings are not scaled. */
-kfe_status kfe_i_scale_views(kfe_context *ctx, int kind, const kfe_i_kernel_list *kernels,
+kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
                              const kfe_data *train, const kfe_data *data, kfe_i_scaler *scalers,
                              kfe_i_table *scaled);
 

@@ -29,6 +29,13 @@ static const kfe_i_param fit_rows[] = {
         kfe_i_fit_settings, landmark_by, "landmark-by", "rpcholesky", KFE_LANDMARK_RULE_WORDS,
         "how landmarks are chosen: by randomly pivoted Cholesky, uniformly at random, greedily among random "
         "candidates (sma), or as the examples nearest to the centres of clusters (kmeans)"),
+    KFE_TEXT(kfe_i_fit_settings, metric, "metric", "auto",
+             "a metric to compare examples by: a model of rfm or a linear model (.kfe), whose scaling is "
+             "used too, or "
+             "a table: a symmetric matrix, or one row or column of weights. Methods that learn a metric "
+             "(rfm): its "
+             "form, a full matrix, a weight per column (diagonal), or the one of both that predicts held-out "
+             "examples better (auto)"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 
@@ -292,6 +299,11 @@ int kfe_i_spec_scale(const kfe_spec *spec)
     int only_copies = spec->method == &kfe_i_method_none && !spec->learner && !kfe_i_spec_maps_kernel(spec);
 
     return only_copies && spec->fit.scale == KFE_SCALE_AUTO ? KFE_SCALE_NONE : spec->fit.scale;
+}
+
+kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec)
+{
+    return (kfe_i_scaling){kfe_i_spec_scale(spec), spec->fit.metric};
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)

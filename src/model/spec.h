@@ -10,10 +10,11 @@
 #include "method/method.h"
 
 typedef struct kfe_i_fit_settings {
-    int scale;         /* kfe_i_scale_kind */
-    int gram;          /* kfe_i_gram_storage */
-    int64_t landmarks; /* 0: none */
-    int landmark_by;   /* kfe_i_landmark_rule */
+    int scale;                        /* kfe_i_scale_kind */
+    int gram;                         /* kfe_i_gram_storage */
+    int64_t landmarks;                /* 0: none */
+    int landmark_by;                  /* kfe_i_landmark_rule */
+    char metric[KFE_PARAM_TEXT_SIZE]; /* one of KFE_METRIC_WORDS, or a file */
 } kfe_i_fit_settings;
 
 struct kfe_spec {
@@ -41,6 +42,12 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
                               kfe_i_kernel_list *out);
 /* The scaling that the spec asks for. With neither a method nor a learner, `auto` leaves the columns as they are. */
 int kfe_i_spec_scale(const kfe_spec *spec);
+/* How the columns of a fit are made: the scaling, and the metric that the user gave (kfe_i_fit_settings). */
+typedef struct kfe_i_scaling {
+    int kind;
+    const char *metric;
+} kfe_i_scaling;
+kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec);
 /* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. With landmarks, only
  * learners that can work on a Gram operator do; the others get the columns that the landmarks make. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);

@@ -240,11 +240,24 @@ kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
     return kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view));
 }
 
+static kfe_status check_metric(checking *job)
+{
+    int word = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
+
+    if (word > 0 && !(job->spec->method->flags & KFE_HAS_DERIVATIVE))
+        return MISFIT(
+            job, KFE_MISFIT_OTHER, KFE_EINVAL,
+            "method %s learns no metric, so that {metric} names a file with one; use rfm to learn it",
+            job->spec->method->name);
+    return KFE_OK;
+}
+
 static kfe_status check_all(checking *job)
 {
     kfe_status status = KFE_OK;
 
     KFE_TRY(check_landmarks(job));
+    KFE_TRY(check_metric(job));
     for (int64_t m = 0; m < job->spec->kernels.count; m++)
         KFE_TRY(check_kernel(job, &job->spec->kernels.items[m]));
     if (!job->data)

@@ -59,6 +59,10 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
             kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
             kfe_i_text_printf(text, ", missing values filled with the %s", scale);
         }
+        if (view->scaler.map.values && view->scaler.map.diagonal)
+            kfe_i_text_puts(text, ", a weight per column");
+        else if (view->scaler.map.values)
+            kfe_i_text_printf(text, ", a metric of %lld directions", (long long)view->scaler.map.cols);
         if (!view->strings)
             kfe_i_text_puts(text, "\n");
         add_encoding(text, &view->encoding);

@@ -215,15 +215,15 @@ int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_
 /* ---- shared work ---- */
 
 /* Scales `data` as the training rows decide. Borrowed tables are taken over, so that `data` can be freed. */
-static kfe_status scale(kfe_i_group *group, int kind, const kfe_i_kernel_list *kernels, kfe_data *data,
-                        kfe_i_table **out)
+static kfe_status scale(kfe_i_group *group, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
+                        kfe_data *data, kfe_i_table **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_scaler *scalers = NULL;
 
     KFE_ALLOC_ZERO(group->ctx, *out, data->view_count);
     KFE_ALLOC_ZERO(group->ctx, scalers, data->view_count);
-    KFE_TRY(kfe_i_scale_views(group->ctx, kind, kernels, group->train, data, scalers, *out));
+    KFE_TRY(kfe_i_scale_views(group->ctx, how, kernels, group->train, data, scalers, *out));
     for (int v = 0; data != group->train && v < data->view_count; v++)
         if (!(*out)[v].owned) {
             (*out)[v] = data->views[v].table;
@@ -248,8 +248,8 @@ static kfe_status prepare_rows(kfe_i_group *group, const kfe_spec *spec, const k
     KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, all_rows, all_rows, &all));
     for (int v = 0; v < group->data->view_count; v++)
         group->auto_scaled[v] = (unsigned char)kfe_i_auto_scales_view(kernels, group->data, v);
-    KFE_TRY(scale(group, kfe_i_spec_scale(spec), kernels, group->train, &group->train_scaled));
-    KFE_TRY(scale(group, kfe_i_spec_scale(spec), kernels, all, &group->scaled));
+    KFE_TRY(scale(group, kfe_i_spec_scaling(spec), kernels, group->train, &group->train_scaled));
+    KFE_TRY(scale(group, kfe_i_spec_scaling(spec), kernels, all, &group->scaled));
 cleanup:
     kfe_data_free(all);
     return status;

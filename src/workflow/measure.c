@@ -40,14 +40,14 @@ static kfe_status name_kernel(kfe_context *ctx, const kfe_i_kernel *kernel, char
 }
 
 /* The views scaled as a fit with these kernels would scale them. */
-static kfe_status scale_views(kfe_context *ctx, const kfe_data *data, int kind,
+static kfe_status scale_views(kfe_context *ctx, const kfe_data *data, kfe_i_scaling how,
                               const kfe_i_kernel_list *kernels, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_scaler *scalers = NULL;
 
     KFE_ALLOC_ZERO(ctx, scalers, data->view_count);
-    KFE_TRY(kfe_i_scale_views(ctx, kind, kernels, data, data, scalers, out));
+    KFE_TRY(kfe_i_scale_views(ctx, how, kernels, data, data, scalers, out));
 cleanup:
     for (int v = 0; scalers && v < data->view_count; v++)
         kfe_i_scaler_free(&scalers[v]);
@@ -81,7 +81,7 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
     KFE_TRY(parse_kernel(ctx, kernel, &parsed));
     KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
     KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count, data->views));
-    KFE_TRY(scale_views(ctx, data, settings->scale, &list, views));
+    KFE_TRY(scale_views(ctx, data, (kfe_i_scaling){settings->scale, settings->metric}, &list, views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
     KFE_TRY(open_gram(ctx, settings, &list, views, &gram));

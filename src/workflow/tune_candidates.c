@@ -241,7 +241,7 @@ static kfe_status median_width(kfe_i_tune *tune, double *out)
     kfe_i_kernel_list_init(tune->ctx, &kernels);
     KFE_TRY(kfe_spec_parse(tune->ctx, "kpca", NULL, "rbf:gamma=median", &spec));
     KFE_TRY(kfe_i_spec_kernels(tune->ctx, spec, tune->data, &kernels));
-    KFE_TRY(kfe_i_scale_views(tune->ctx, kfe_i_spec_scale(spec), &kernels, tune->data, tune->data, &scaler,
+    KFE_TRY(kfe_i_scale_views(tune->ctx, kfe_i_spec_scaling(spec), &kernels, tune->data, tune->data, &scaler,
                               &scaled));
     status = kfe_i_resolve_kernels(tune->ctx, tune->data, &scaled, &kernels);
     row = kfe_i_param_find(&kernels.items[0].def->params, "gamma");

@@ -22,21 +22,16 @@
 #include "method/metric/metric.h"
 #include "method/ridge/ridge.h"
 
-enum { METRIC_AUTO, METRIC_FULL, METRIC_DIAGONAL };
 enum { DIRECTIONS_NONE = 0 };
 /* With directions=auto, they cover this share of the trace of M. */
 #define KFE_METRIC_SHARE 0.99
 
 typedef struct rfm_settings {
     int64_t directions, iterations;
-    int metric;
     double power, held_out, ridge;
 } rfm_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_CHOICE(rfm_settings, metric, "metric", "auto", "auto|full|diagonal",
-               "the metric learned: a full matrix, a weight for each column, or the one of both that "
-               "predicts the held-out examples better (auto)"),
     KFE_INT(rfm_settings, iterations, "iterations", "5", 0, 1000,
             "how many times the metric is learned again"),
     KFE_REAL(rfm_settings, power, "power", "1", KFE_REAL_POSITIVE, 2,
@@ -60,7 +55,7 @@ typedef struct candidate {
     double error;   /* share of wrong classes, or root mean squared error of standardised targets */
     double squares; /* mean squared error, which decides between equal errors */
     int64_t iteration;
-    int form; /* METRIC_FULL or METRIC_DIAGONAL */
+    kfe_i_metric_form form; /* KFE_METRIC_FULL or KFE_METRIC_DIAGONAL */
 } candidate;
 
 typedef struct rfm {
@@ -160,7 +155,7 @@ static int is_better(const candidate *a, const candidate *b)
 
 /* Judges a fit and keeps its map if it is the best so far; without held-out examples the last one is. */
 static kfe_status judge(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, int64_t iteration,
-                        int form)
+                        kfe_i_metric_form form)
 {
     kfe_status status = KFE_OK;
     candidate now = {.iteration = iteration, .form = form};
@@ -168,7 +163,7 @@ static kfe_status judge(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *ma
     if (s->held_count > 0) {
         KFE_TRY(kfe_i_metric_predict(s->ctx, &s->problem, fit, map, &s->held_x, s->predicted));
         measure(s, &now.error, &now.squares);
-        s->errors[(form == METRIC_DIAGONAL) * (s->settings->iterations + 1) + iteration] = now.error;
+        s->errors[(form == KFE_METRIC_DIAGONAL) * (s->settings->iterations + 1) + iteration] = now.error;
         if (iteration > 0 && !is_better(&now, &s->best))
             return KFE_OK;
     }
@@ -182,12 +177,12 @@ cleanup:
 }
 
 /* The next map from the gradients of a fit; without values if the predictor is constant. */
-static kfe_status next_map(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, int form,
+static kfe_status next_map(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, kfe_i_metric_form form,
                            kfe_i_map *out)
 {
     kfe_status status = KFE_OK;
     int64_t d = s->x->cols;
-    int diagonal = form == METRIC_DIAGONAL;
+    int diagonal = form == KFE_METRIC_DIAGONAL;
     double *g = NULL;
 
     memset(out, 0, sizeof *out);
@@ -201,7 +196,7 @@ cleanup:
     return status;
 }
 
-static kfe_status run_form(rfm *s, int form)
+static kfe_status run_form(rfm *s, kfe_i_metric_form form)
 {
     kfe_status status = KFE_OK;
     kfe_i_metric_fit fit = {0};
@@ -230,20 +225,21 @@ cleanup:
 static kfe_status search(rfm *s)
 {
     kfe_status status = KFE_OK;
-    int metric = s->settings->metric;
+    kfe_i_metric_form metric = s->given->metric;
     int64_t count = 2 * (s->settings->iterations + 1);
 
     KFE_ALLOC(s->ctx, s->errors, count);
     for (int64_t t = 0; t < count; t++)
         s->errors[t] = NAN;
-    if (metric == METRIC_AUTO && s->held_count == 0)
-        metric = METRIC_DIAGONAL;
+    if (metric == KFE_METRIC_AUTO && s->held_count == 0)
+        metric = KFE_METRIC_DIAGONAL;
     KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &no_map, &s->fit_x, s->fit_y, &s->first));
-    KFE_TRY(judge(s, &s->first, &no_map, 0, metric == METRIC_FULL ? METRIC_FULL : METRIC_DIAGONAL));
-    if (metric != METRIC_FULL)
-        KFE_TRY(run_form(s, METRIC_DIAGONAL));
-    if (metric != METRIC_DIAGONAL)
-        KFE_TRY(run_form(s, METRIC_FULL));
+    KFE_TRY(
+        judge(s, &s->first, &no_map, 0, metric == KFE_METRIC_FULL ? KFE_METRIC_FULL : KFE_METRIC_DIAGONAL));
+    if (metric != KFE_METRIC_FULL)
+        KFE_TRY(run_form(s, KFE_METRIC_DIAGONAL));
+    if (metric != KFE_METRIC_DIAGONAL)
+        KFE_TRY(run_form(s, KFE_METRIC_FULL));
     kfe_i_metric_fit_free(&s->first);
 cleanup:
     return status;
@@ -456,11 +452,11 @@ cleanup:
 }
 
 /* The held-out errors of one form, from the iteration without a metric on. */
-static kfe_status record_errors(const rfm *s, int form, const char *name, kfe_i_solution *out)
+static kfe_status record_errors(const rfm *s, kfe_i_metric_form form, const char *name, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t count = 1;
-    double *errors = s->errors + (form == METRIC_DIAGONAL) * (s->settings->iterations + 1);
+    double *errors = s->errors + (form == KFE_METRIC_DIAGONAL) * (s->settings->iterations + 1);
 
     if (s->held_count == 0)
         return KFE_OK;
@@ -477,11 +473,11 @@ static kfe_status add_records(const rfm *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double iteration = (double)s->best.iteration;
-    double full = s->best.form == METRIC_FULL;
+    double full = s->best.form == KFE_METRIC_FULL;
 
     KFE_TRY(record_importance(s, out));
-    KFE_TRY(record_errors(s, METRIC_DIAGONAL, "errors-diagonal", out));
-    KFE_TRY(record_errors(s, METRIC_FULL, "errors-full", out));
+    KFE_TRY(record_errors(s, KFE_METRIC_DIAGONAL, "errors-diagonal", out));
+    KFE_TRY(record_errors(s, KFE_METRIC_FULL, "errors-full", out));
     KFE_TRY(kfe_i_solution_record(out, "iteration", &iteration, 1));
     KFE_TRY(kfe_i_solution_record(out, "full", &full, 1));
     kfe_i_log(s->ctx, KFE_LOG_INFO, "rfm: %s metric of iteration %lld", full > 0 ? "full" : "diagonal",

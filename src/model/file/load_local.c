@@ -23,7 +23,8 @@ static kfe_status load_shape(kfe_i_loading *job, const kfe_i_json_value *entry, 
     part->mapped = kfe_i_json_get_true(entry, "mapped");
     part->cols = count_of(entry, "columns");
     part->dim = count_of(entry, "dim");
-    if (part->dim < 1 || part->cols != (part->mapped ? job->model->origin.train_rows : view->cols) ||
+    int64_t columns = kfe_i_map_cols(&view->scaler.map, view->cols);
+    if (part->dim < 1 || part->cols != (part->mapped ? job->model->origin.train_rows : columns) ||
         (needs_map && !part->mapped))
         return kfe_i_damaged(job, "local");
     return KFE_OK;
