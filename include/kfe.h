@@ -549,6 +549,17 @@ KFE_API kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model 
 KFE_API kfe_status kfe_model_save_bytes(kfe_context *ctx, const kfe_model *model, char **out, size_t *size);
 KFE_API kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out);
 
+/* Writes the model as an ONNX file of standard operations (opset 13), for programs that serve models without kfe:
+ *   inputs    X, or one per view: examples × columns, NaN where a value is missing
+ *   outputs   features; with a learner also label (names of classes) and scores (decision values), or prediction
+ * options: "precision=float" (default) or "precision=double"; NULL: defaults. KFE_EINPUT with the reason if the model works on
+ * strings, given kernel matrices or user functions. */
+KFE_API kfe_status kfe_model_export_onnx(kfe_context *ctx, const kfe_model *model, const char *options,
+                                         const char *path);
+/* The bytes of that file. The caller frees them with kfe_string_free. */
+KFE_API kfe_status kfe_model_export_onnx_bytes(kfe_context *ctx, const kfe_model *model, const char *options,
+                                               char **out, size_t *size);
+
 KFE_API const char *kfe_model_method(const kfe_model *model);
 KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: features only */
 KFE_API int64_t kfe_model_outputs(const kfe_model *model);     /* decision values; 0 without a learner */

@@ -128,6 +128,8 @@ PROTOTYPES = {
     "kfe_model_bind_kernel": (c_int, c_void_p, c_void_p, c_char_p, KERNEL_FN, c_void_p),
     "kfe_model_save": (c_int, c_void_p, c_void_p, c_char_p),
     "kfe_model_save_bytes": (c_int, c_void_p, c_void_p, OUT, POINTER(c_size_t)),
+    "kfe_model_export_onnx": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
+    "kfe_model_export_onnx_bytes": (c_int, c_void_p, c_void_p, c_char_p, OUT, POINTER(c_size_t)),
     "kfe_model_load": (c_int, c_void_p, c_char_p, OUT),
     "kfe_model_load_bytes": (c_int, c_void_p, c_char_p, c_size_t, OUT),
     "kfe_model_method": (c_char_p, c_void_p),

@@ -358,6 +358,32 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_is_fitted(self)
         self._model.save(path)
 
+    def to_onnx(self, path: str | os.PathLike | None = None, precision: str = "float") -> bytes:
+        """The model as an ONNX file of standard operations, which other programs run without kfe.
+
+        The inputs are ``X``, or one per view; the outputs are ``features`` and, if the model predicts, ``label`` (names of
+        classes, as text) and ``scores``, or ``prediction``. Models of strings, of precomputed kernels and of Python functions
+        are refused.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write; nothing is written unless given.
+        precision : {"float", "double"}, default="float"
+            Type of the numbers in the file and of its inputs.
+
+        Returns
+        -------
+        content : bytes
+            The file.
+        """
+        check_is_fitted(self)
+        content = self._model.to_onnx(precision)
+        if path is not None:
+            with open(path, "wb") as out:
+                out.write(content)
+        return content
+
     # ---- answers to scikit-learn ----
 
     def _may_miss_target(self) -> bool:

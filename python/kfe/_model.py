@@ -78,6 +78,15 @@ class Model:
         finally:
             lib.kfe_string_free(context.pointer, content)
 
+    def to_onnx(self, precision: str) -> bytes:
+        context, content, size = Context(), c_void_p(), c_size_t()
+        context.call(lib.kfe_model_export_onnx_bytes, self.pointer, f"precision={precision}".encode(), byref(content),
+                     byref(size))
+        try:
+            return string_at(content.value, size.value)
+        finally:
+            lib.kfe_string_free(context.pointer, content)
+
     def __reduce__(self):
         return Model.from_bytes, (self.to_bytes(), self.kernels)
 

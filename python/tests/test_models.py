@@ -139,3 +139,16 @@ def test_parts_of_a_localized_model():
         model.dual_coef_
     with pytest.raises(AttributeError, match="gate"):
         kfe.KOC().fit(x, y).projections_
+
+
+def test_onnx(iris, tmp_path):
+    """The file is the command line's; tests/onnx compares what it computes."""
+    x, y = iris
+    model = kfe.KOCClassifier(learner="svm", n_threads=1).fit(x, y)
+    content = model.to_onnx(tmp_path / "m.onnx", precision="double")
+    assert (tmp_path / "m.onnx").read_bytes() == content and b"MatMul" in content
+    assert len(model.to_onnx()) < len(content)
+    with pytest.raises(ValueError, match="precision"):
+        model.to_onnx(precision="half")
+    with pytest.raises(kfe.KfeError, match="user"):
+        kfe.KPLS(dim=1, kernel=inner_product, n_threads=1).fit(x, y).to_onnx()

@@ -115,6 +115,28 @@ cleanup:
     return status;
 }
 
+/* A user's function cannot be exported; a kernel of the library can. */
+static kfe_status use_export(kfe_context *ctx, const kfe_data *data, const kfe_model *refused)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    TRY(kfe_spec_parse(ctx, "koc", "dim=2", NULL, &spec));
+    TRY(kfe_fit(ctx, spec, data, &model));
+    TRY(CALL(kfe_model_export_onnx)(ctx, model, "precision=double", model_path));
+    TRY(CALL(kfe_model_export_onnx_bytes)(ctx, model, NULL, &bytes, &size));
+    assert_true(size > 100);
+    assert_int_equal(kfe_model_export_onnx(ctx, refused, NULL, model_path), KFE_EINPUT);
+cleanup:
+    kfe_string_free(ctx, bytes);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    return status;
+}
+
 kfe_status use_model(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
@@ -143,6 +165,7 @@ kfe_status use_model(kfe_context *ctx, void *user)
     assert_int_equal(kfe_data_cols(read, 0), COLS);
     TRY(CALL(kfe_model_bind_kernel)(ctx, models[2], "dot", dot_product, NULL));
     TRY(use_parts(ctx, models[2]));
+    TRY(use_export(ctx, data, models[2]));
 cleanup:
     kfe_data_free(read);
     kfe_string_free(ctx, bytes);

@@ -69,6 +69,13 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
     return kfe_i_sigma_resolve(ctx, &((exp_settings *)settings)->sigma, train);
 }
 
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const exp_settings *s = settings;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_EXP, .params = {s->sigma, s->power}};
+}
+
 const kfe_i_kernel_def kfe_i_kernel_exp = {
     .name = "exp",
     .summary = "exponential of the Euclidean distance, or of a power of it",
@@ -78,5 +85,6 @@ const kfe_i_kernel_def kfe_i_kernel_exp = {
     .params = KFE_PARAM_TABLE(rows, exp_settings),
     .map = map,
     .slope = slope,
+    .describe = describe,
     .resolve = resolve,
 };

@@ -31,7 +31,9 @@ enum { KFE_FORMULA_DOT = 0, KFE_FORMULA_DISTANCE = 1, KFE_FORMULA_COORDINATE = 2
     X(3, COSINE, cosine)                                                                                     \
     X(4, SIGMOID, sigmoid)                                                                                   \
     X(5, LAPLACIAN, laplacian)                                                                               \
-    X(6, CHI2, chi2)
+    X(6, CHI2, chi2)                                                                                         \
+    X(7, EXP, exp)                                                                                           \
+    X(8, MATERN, matern)
 /* Kernels that are sums over coordinates. */
 #define KFE_TERM_LIST(X)                                                                                     \
     X(1, CITY_BLOCK, laplacian)                                                                              \

@@ -88,6 +88,15 @@ static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *t
     return kfe_i_sigma_resolve(ctx, &((matern_settings *)settings)->sigma, train);
 }
 
+static void describe(const void *settings, kfe_i_formula *out)
+{
+    const matern_settings *s = settings;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE,
+                           .map = KFE_MAP_MATERN,
+                           .params = {s->sigma, s->nu == NU_THREE_HALVES ? 1.5 : 2.5}};
+}
+
 const kfe_i_kernel_def kfe_i_kernel_matern = {
     .name = "matern",
     .summary = "Matérn of smoothness 3/2 or 5/2",
@@ -97,5 +106,6 @@ const kfe_i_kernel_def kfe_i_kernel_matern = {
     .params = KFE_PARAM_TABLE(rows, matern_settings),
     .map = map,
     .slope = slope,
+    .describe = describe,
     .resolve = resolve,
 };

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model as an ONNX file, for programs that serve models without kfe: kfe_model_export_onnx. The graph does what transform and
+ * predict do:
+ *
+ *   inputs     X, or one input per view, with the columns that the model was fitted on; NaN where a value is missing
+ *   outputs    features; with a predictor also scores (decision values), and label (names of classes) or prediction
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/memory.h"
+#include "core/param.h"
+#include "data/utf8.h"
+#include "model/onnx/parts.h"
+
+/* A protocol buffer holds at most 2 GiB. */
+static const int64_t largest_file = ((int64_t)1 << 31) - 1;
+
+typedef struct onnx_settings {
+    int precision;
+} onnx_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_CHOICE(onnx_settings, precision, "precision", "float", "float|double", "type of all numbers"),
+};
+static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, onnx_settings);
+
+/* ---- what can be exported ---- */
+
+static kfe_status check_views(kfe_context *ctx, const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++) {
+        if (model->views[v].strings)
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "a model of strings cannot be exported to ONNX, whose operations take numbers");
+        if (model->views[v].encoding.count > 0)
+            return kfe_i_fail(ctx, KFE_EINPUT,
+                              "a model that encodes text columns cannot be exported to ONNX; encode them "
+                              "before the fit, so that the model takes numbers");
+    }
+    return KFE_OK;
+}
+
+static kfe_status check_model(kfe_context *ctx, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(check_views(ctx, model));
+    for (int64_t m = 0; m < model->kernels.count; m++)
+        KFE_TRY(kfe_i_onnx_check_kernel(ctx, &model->kernels.items[m]));
+    if (model->projector == KFE_PROJECT_KERNEL && model->rows == 0)
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "the model has no support examples: its features are constant, and it is not exported");
+cleanup:
+    return status;
+}
+
+/* ---- inputs ---- */
+
+static int is_output_name(const char *name)
+{
+    return strcmp(name, "features") == 0 || strcmp(name, "scores") == 0 || strcmp(name, "label") == 0 ||
+           strcmp(name, "prediction") == 0;
+}
+
+/* The name of a view, or one that cannot be mistaken for an output or for a value between. */
+static kfe_i_value view_input(kfe_i_onnx *onnx, const kfe_i_model_view *view, int number)
+{
+    char name[32];
+
+    if (kfe_i_is_utf8(view->name) && *view->name && !is_output_name(view->name) &&
+        strncmp(view->name, "v/", 2) != 0)
+        return kfe_i_onnx_input(onnx, view->name, view->cols);
+    snprintf(name, sizeof name, "v/view%d", number);
+    return kfe_i_onnx_input(onnx, name, view->cols);
+}
+
+/* The columns of one view out of the one table that the model divides. */
+static kfe_status divided_view(kfe_i_onnx *onnx, const kfe_i_division *division, int view, kfe_i_value table,
+                               kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *columns = NULL;
+    int64_t count = 0;
+
+    KFE_ALLOC(onnx->ctx, columns, division->cols);
+    for (int64_t j = 0; j < division->cols; j++)
+        if (division->view_of[j] == view)
+            columns[count++] = j;
+    *out = kfe_i_onnx_gather(onnx, table, kfe_i_onnx_integers(onnx, columns, count), 1);
+cleanup:
+    kfe_i_free(onnx->ctx, columns);
+    return status;
+}
+
+static kfe_status declare_inputs(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value *x)
+{
+    kfe_status status = KFE_OK;
+
+    if (model->division.cols > 0) {
+        kfe_i_value table = kfe_i_onnx_input(onnx, "X", model->division.cols);
+        for (int v = 0; v < model->view_count; v++)
+            KFE_TRY(divided_view(onnx, &model->division, v, table, &x[v]));
+    } else if (model->view_count == 1) {
+        x[0] = kfe_i_onnx_input(onnx, "X", model->views[0].cols);
+    } else {
+        for (int v = 0; v < model->view_count; v++)
+            x[v] = view_input(onnx, &model->views[v], v + 1);
+    }
+cleanup:
+    return status;
+}
+
+/* ---- scaling ---- */
+
+/* Rows to length 1; rows of zeros stay. The largest magnitude is divided out first, as nothing may overflow. */
+static kfe_i_value unit_rows(kfe_i_onnx *onnx, kfe_i_value x)
+{
+    kfe_i_value zero = kfe_i_onnx_number(onnx, 0);
+    kfe_i_value reach = kfe_i_onnx_row_reach(onnx, x);
+    kfe_i_value part = kfe_i_onnx_2(onnx, "Div", x, reach);
+    kfe_i_value square = kfe_i_onnx_sum(onnx, kfe_i_onnx_2(onnx, "Mul", part, part), 1, 1);
+    kfe_i_value unit = kfe_i_onnx_2(onnx, "Div", part, kfe_i_onnx_1(onnx, "Sqrt", square));
+
+    return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", reach, zero), unit, x);
+}
+
+static kfe_i_value scaled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_value x)
+{
+    if (scaler->fill)
+        x = kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_1(onnx, "IsNaN", x),
+                         kfe_i_onnx_row(onnx, scaler->fill, scaler->cols), x);
+    if (scaler->kind == KFE_SCALE_L2_ROWS)
+        return unit_rows(onnx, x);
+    if (scaler->shift)
+        x = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, scaler->shift, scaler->cols));
+    if (scaler->factor)
+        x = kfe_i_onnx_2(onnx, "Mul", x, kfe_i_onnx_row(onnx, scaler->factor, scaler->cols));
+    return x;
+}
+
+/* ---- features and predictions ---- */
+
+static kfe_status kernel_features(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
+                                  kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_value sum = 0;
+
+    for (int64_t m = 0; m < model->kernels.count; m++) {
+        const kfe_i_kernel *kernel = &model->kernels.items[m];
+        kfe_i_value values;
+        KFE_TRY(
+            kfe_i_onnx_kernel(onnx, kernel, x[kernel->view], &model->views[kernel->view].support, &values));
+        sum = m ? kfe_i_onnx_2(onnx, "Add", sum, values) : values;
+    }
+    *out = kfe_i_onnx_affine(onnx, sum, model->coefficients, model->rows, model->dim, model->offset);
+cleanup:
+    return status;
+}
+
+static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
+                          kfe_i_value *features, kfe_i_value *outputs)
+{
+    switch (model->projector) {
+    case KFE_PROJECT_LINEAR:
+        *features =
+            kfe_i_onnx_affine(onnx, x[0], model->coefficients, model->rows, model->dim, model->offset);
+        return KFE_OK;
+    case KFE_PROJECT_KERNEL:
+        return kernel_features(onnx, model, x, features);
+    case KFE_PROJECT_LOCAL:
+        return kfe_i_onnx_local(onnx, model, x, features, outputs);
+    case KFE_PROJECT_IDENTITY:
+        *features = x[0];
+        if (model->offset)
+            *features = kfe_i_onnx_2(onnx, "Sub", x[0], kfe_i_onnx_row(onnx, model->offset, model->dim));
+    }
+    return KFE_OK;
+}
+
+static void declare_answers(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value outputs)
+{
+    const kfe_i_predictor *predictor = &model->predictor;
+
+    if (predictor->classes == 0) {
+        kfe_i_onnx_output(onnx, "prediction", outputs, onnx->type, predictor->outputs);
+        return;
+    }
+    kfe_i_value names = kfe_i_onnx_strings(onnx, model->target.class_names, predictor->classes);
+    kfe_i_value label = kfe_i_onnx_gather(onnx, names, kfe_i_onnx_decide(onnx, predictor, outputs), 0);
+    kfe_i_onnx_output(onnx, "label", label, KFE_ONNX_STRING, 0);
+    kfe_i_onnx_output(onnx, "scores", outputs, onnx->type, predictor->outputs);
+}
+
+static kfe_status fill_graph(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value *x)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_value features = 0;
+    kfe_i_value outputs = -1;
+
+    KFE_TRY(declare_inputs(onnx, model, x));
+    for (int v = 0; v < model->view_count; v++)
+        x[v] = scaled(onnx, &model->views[v].scaler, x[v]);
+    KFE_TRY(project(onnx, model, x, &features, &outputs));
+    if (model->learner) {
+        if (outputs < 0)
+            KFE_TRY(kfe_i_onnx_predictor(onnx, &model->predictor, features, &outputs));
+        declare_answers(onnx, model, outputs);
+    }
+    kfe_i_onnx_output(onnx, "features", features, onnx->type, model->dim);
+cleanup:
+    return status;
+}
+
+/* What made the model, for programs that show it. */
+static kfe_status add_metadata(kfe_i_onnx *onnx, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    char *kernel = NULL;
+
+    kfe_i_onnx_metadata(onnx, "method", model->method);
+    kfe_i_onnx_metadata(onnx, "params", model->params ? model->params : "");
+    for (int64_t m = 0; m < model->kernels.count; m++) {
+        char key[32];
+        kfe_i_free(onnx->ctx, kernel);
+        KFE_TRY(kfe_i_kernel_text(onnx->ctx, &model->kernels.items[m], &kernel));
+        snprintf(key, sizeof key, "kernel%lld", (long long)m + 1);
+        kfe_i_onnx_metadata(onnx, key, kernel);
+    }
+    if (model->learner)
+        kfe_i_onnx_metadata(onnx, "learner", model->learner);
+cleanup:
+    kfe_i_free(onnx->ctx, kernel);
+    return status;
+}
+
+/* The file in `onnx->bytes`, which the caller frees also after a failure. */
+static kfe_status export_model(kfe_context *ctx, const kfe_model *model, const char *options,
+                               kfe_i_onnx *onnx)
+{
+    kfe_status status = KFE_OK;
+    onnx_settings settings;
+    kfe_i_value *x = NULL;
+
+    KFE_TRY(kfe_i_params_default(ctx, &params, &settings));
+    KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &settings, options));
+    KFE_TRY(check_model(ctx, model));
+    KFE_ALLOC_ZERO(ctx, x, model->view_count);
+    kfe_i_onnx_begin(ctx, settings.precision ? KFE_ONNX_DOUBLE : KFE_ONNX_FLOAT, onnx);
+    KFE_TRY(fill_graph(onnx, model, x));
+    kfe_i_onnx_end(onnx);
+    KFE_TRY(add_metadata(onnx, model));
+    KFE_TRY(onnx->bytes.status);
+    if (onnx->bytes.length > largest_file)
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "the ONNX file would take %.1f GB, but the format holds at most 2; fit with {landmarks} for "
+                 "a smaller model",
+                 (double)onnx->bytes.length / 1e9);
+cleanup:
+    kfe_i_free(ctx, x);
+    return status;
+}
+
+kfe_status kfe_model_export_onnx(kfe_context *ctx, const kfe_model *model, const char *options,
+                                 const char *path)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_onnx onnx = {0};
+    kfe_i_outfile file = {0};
+
+    KFE_TRY(export_model(ctx, model, options, &onnx));
+    KFE_TRY(kfe_i_outfile_open(ctx, path, &file));
+    KFE_TRY(kfe_i_outfile_write(&file, onnx.bytes.bytes, (size_t)onnx.bytes.length));
+    KFE_TRY(kfe_i_outfile_commit(&file));
+cleanup:
+    kfe_i_outfile_abandon(&file);
+    kfe_i_text_free(&onnx.bytes);
+    return status;
+}
+
+kfe_status kfe_model_export_onnx_bytes(kfe_context *ctx, const kfe_model *model, const char *options,
+                                       char **out, size_t *size)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_onnx onnx = {0};
+
+    *out = NULL;
+    *size = 0;
+    KFE_TRY(export_model(ctx, model, options, &onnx));
+    *size = (size_t)onnx.bytes.length;
+    KFE_TRY(kfe_i_text_take(&onnx.bytes, out));
+cleanup:
+    kfe_i_text_free(&onnx.bytes);
+    return status;
+}

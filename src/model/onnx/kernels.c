@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel values as ONNX nodes. Dot products and squared distances are matrix products; sums over coordinates need a tensor of
+ * examples × support × columns. Squared distances are nᵢ + nⱼ − 2⟨x, y⟩ of points from which the mean of the support was
+ * subtracted, so that single precision keeps its digits.
+ */
+#include <float.h>
+#include <math.h>
+
+#include "core/memory.h"
+#include "kernel/formula/formulas.h"
+#include "model/onnx/parts.h"
+
+/* ---- which kernels ---- */
+
+static const char *reason_against(const kfe_i_kernel *kernel)
+{
+    switch (kernel->def->base) {
+    case KFE_BASE_STRING:
+        return "it compares strings";
+    case KFE_BASE_GIVEN:
+        return "its values are given, not computed from columns";
+    case KFE_BASE_USER:
+        return "it is a function of the user's";
+    case KFE_BASE_DOT:
+    case KFE_BASE_DISTANCE:
+    case KFE_BASE_COORDINATE:
+        break;
+    }
+    return kernel->def->describe ? NULL : "it has no formula in standard operations";
+}
+
+kfe_status kfe_i_onnx_check_kernel(kfe_context *ctx, const kfe_i_kernel *kernel)
+{
+    const char *reason = reason_against(kernel);
+
+    if (!reason)
+        return KFE_OK;
+    return kfe_i_fail(ctx, KFE_EINPUT, "a model with the kernel '%s' cannot be exported to ONNX: %s",
+                      kernel->user_name ? kernel->user_name : kernel->def->name, reason);
+}
+
+/* ---- the support ---- */
+
+/* The mean of the rows of a dense matrix, subtracted from each. */
+static void subtract_mean(double *values, int64_t rows, int64_t cols, double *mean)
+{
+    for (int64_t j = 0; j < cols; j++) {
+        mean[j] = 0;
+        for (int64_t i = 0; i < rows; i++)
+            mean[j] += (values[i * cols + j] - mean[j]) / (double)(i + 1);
+        for (int64_t i = 0; i < rows; i++)
+            values[i * cols + j] -= mean[j];
+    }
+}
+
+static void squared_norms(const double *values, int64_t rows, int64_t cols, double *norms)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        norms[i] = 0;
+        for (int64_t j = 0; j < cols; j++)
+            norms[i] += values[i * cols + j] * values[i * cols + j];
+    }
+}
+
+/* Room for a support as dense rows, its transpose, its mean and its squared norms. */
+typedef struct support_copy {
+    double *rows, *columns, *mean, *norms;
+} support_copy;
+
+static void free_copy(kfe_context *ctx, support_copy *copy)
+{
+    kfe_i_free(ctx, copy->rows);
+    kfe_i_free(ctx, copy->columns);
+    kfe_i_free(ctx, copy->mean);
+    kfe_i_free(ctx, copy->norms);
+}
+
+static kfe_status copy_support(kfe_context *ctx, const kfe_i_table *support, int centred, support_copy *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = support->rows;
+    int64_t cols = support->cols;
+
+    KFE_ALLOC(ctx, out->rows, rows * cols);
+    KFE_ALLOC(ctx, out->columns, rows * cols);
+    KFE_ALLOC_ZERO(ctx, out->mean, cols);
+    KFE_ALLOC(ctx, out->norms, rows);
+    for (int64_t i = 0; i < rows; i++)
+        kfe_i_table_dense_row(support, i, out->rows + i * cols);
+    if (centred)
+        subtract_mean(out->rows, rows, cols, out->mean);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            out->columns[j * rows + i] = out->rows[i * cols + j];
+    squared_norms(out->rows, rows, cols, out->norms);
+cleanup:
+    return status;
+}
+
+/* ---- base values ---- */
+
+static kfe_i_value row_norms(kfe_i_onnx *onnx, kfe_i_value x)
+{
+    return kfe_i_onnx_sum(onnx, kfe_i_onnx_2(onnx, "Mul", x, x), 1, 1);
+}
+
+/* Rounding leaves a little where two points are equal: what is below its bound becomes zero, which matters to kernels that
+ * take a square root. */
+static kfe_i_value without_rounding(kfe_i_onnx *onnx, kfe_i_value distances, kfe_i_value norms)
+{
+    double share = onnx->type == KFE_ONNX_DOUBLE ? 64 * DBL_EPSILON : 16 * (double)FLT_EPSILON;
+    kfe_i_value bound = kfe_i_onnx_2(onnx, "Mul", norms, kfe_i_onnx_number(onnx, share));
+    kfe_i_value tiny = kfe_i_onnx_2(onnx, "Less", distances, bound);
+
+    return kfe_i_onnx_3(onnx, "Where", tiny, kfe_i_onnx_number(onnx, 0), distances);
+}
+
+kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_table *support, kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    support_copy copy = {0};
+
+    KFE_TRY(copy_support(onnx->ctx, support, 1, &copy));
+    kfe_i_value centred = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, copy.mean, support->cols));
+    kfe_i_value columns = kfe_i_onnx_matrix(onnx, copy.columns, support->cols, support->rows);
+    kfe_i_value dots = kfe_i_onnx_2(onnx, "MatMul", centred, columns);
+    kfe_i_value norms =
+        kfe_i_onnx_2(onnx, "Add", row_norms(onnx, centred), kfe_i_onnx_row(onnx, copy.norms, support->rows));
+    kfe_i_value twice = kfe_i_onnx_2(onnx, "Mul", dots, kfe_i_onnx_number(onnx, 2));
+    *out = without_rounding(onnx, kfe_i_onnx_2(onnx, "Sub", norms, twice), norms);
+cleanup:
+    free_copy(onnx->ctx, &copy);
+    return status;
+}
+
+static kfe_i_value city_block(kfe_i_onnx *onnx, kfe_i_value x, kfe_i_value y)
+{
+    return kfe_i_onnx_1(onnx, "Abs", kfe_i_onnx_2(onnx, "Sub", x, y));
+}
+
+static kfe_i_value chi_square(kfe_i_onnx *onnx, kfe_i_value x, kfe_i_value y)
+{
+    kfe_i_value zero = kfe_i_onnx_number(onnx, 0);
+    kfe_i_value difference = kfe_i_onnx_2(onnx, "Sub", x, y);
+    kfe_i_value total = kfe_i_onnx_2(onnx, "Add", x, y);
+    kfe_i_value square = kfe_i_onnx_2(onnx, "Mul", difference, difference);
+    kfe_i_value term = kfe_i_onnx_2(onnx, "Div", square, total);
+
+    return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", total, zero), term, zero);
+}
+
+/* Σ term(x_j, y_j) over a tensor of examples × support × columns. */
+static kfe_i_value coordinate_sums(kfe_i_onnx *onnx, int32_t term, kfe_i_value x, kfe_i_value support)
+{
+    kfe_i_value a = kfe_i_onnx_unsqueeze(onnx, x, 1);
+    kfe_i_value b = kfe_i_onnx_unsqueeze(onnx, support, 0);
+    kfe_i_value terms = term == KFE_TERM_CITY_BLOCK   ? city_block(onnx, a, b)
+                        : term == KFE_TERM_CHI_SQUARE ? chi_square(onnx, a, b)
+                                                      : kfe_i_onnx_2(onnx, "Min", a, b);
+
+    return kfe_i_onnx_sum(onnx, terms, 2, 0);
+}
+
+/* ---- maps ---- */
+
+/* a (examples × count) times a number. The number is written as a row: ONNX Runtime makes a scalar next to a matrix product an
+ * attribute of it, in single precision. */
+static kfe_status times(kfe_i_onnx *onnx, kfe_i_value a, double factor, int64_t count, kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    double *row = NULL;
+
+    KFE_ALLOC(onnx->ctx, row, count);
+    for (int64_t j = 0; j < count; j++)
+        row[j] = factor;
+    *out = kfe_i_onnx_2(onnx, "Mul", a, kfe_i_onnx_row(onnx, row, count));
+cleanup:
+    kfe_i_free(onnx->ctx, row);
+    return status;
+}
+
+static kfe_status times_plus(kfe_i_onnx *onnx, kfe_i_value a, const double *factor_and_constant,
+                             int64_t count, kfe_i_value *out)
+{
+    kfe_status status = times(onnx, a, factor_and_constant[0], count, out);
+
+    if (status == KFE_OK)
+        *out = kfe_i_onnx_2(onnx, "Add", *out, kfe_i_onnx_number(onnx, factor_and_constant[1]));
+    return status;
+}
+
+static kfe_i_value exp_of(kfe_i_onnx *onnx, kfe_i_value a, double factor)
+{
+    return kfe_i_onnx_1(onnx, "Exp", kfe_i_onnx_2(onnx, "Mul", a, kfe_i_onnx_number(onnx, factor)));
+}
+
+static kfe_i_value cosine(kfe_i_onnx *onnx, kfe_i_value dots, kfe_i_value x, const double *norms,
+                          int64_t rows)
+{
+    kfe_i_value zero = kfe_i_onnx_number(onnx, 0);
+    kfe_i_value mine = kfe_i_onnx_1(onnx, "Sqrt", row_norms(onnx, x));
+    kfe_i_value theirs = kfe_i_onnx_1(onnx, "Sqrt", kfe_i_onnx_row(onnx, norms, rows));
+    kfe_i_value length = kfe_i_onnx_2(onnx, "Mul", mine, theirs);
+    kfe_i_value ratio = kfe_i_onnx_2(onnx, "Div", dots, length);
+
+    return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", length, zero), ratio, zero);
+}
+
+/* √distance / sigma */
+static kfe_i_value scaled_distance(kfe_i_onnx *onnx, kfe_i_value squared, double sigma)
+{
+    return kfe_i_onnx_2(onnx, "Div", kfe_i_onnx_1(onnx, "Sqrt", squared), kfe_i_onnx_number(onnx, sigma));
+}
+
+static kfe_i_value exponential(kfe_i_onnx *onnx, const double *p, kfe_i_value squared)
+{
+    kfe_i_value t = scaled_distance(onnx, squared, p[0]);
+
+    return exp_of(onnx, p[1] == 1 ? t : kfe_i_onnx_2(onnx, "Pow", t, kfe_i_onnx_number(onnx, p[1])), -1);
+}
+
+/* (1 + t) exp(−t), or (1 + t + t²/3) exp(−t) */
+static kfe_i_value matern(kfe_i_onnx *onnx, const double *p, kfe_i_value squared)
+{
+    kfe_i_value t = scaled_distance(onnx, squared, p[0] / sqrt(2 * p[1]));
+    kfe_i_value sum = kfe_i_onnx_2(onnx, "Add", t, kfe_i_onnx_number(onnx, 1));
+
+    if (p[1] > 2)
+        sum = kfe_i_onnx_2(
+            onnx, "Add", sum,
+            kfe_i_onnx_2(onnx, "Div", kfe_i_onnx_2(onnx, "Mul", t, t), kfe_i_onnx_number(onnx, 3)));
+    return kfe_i_onnx_2(onnx, "Mul", sum, exp_of(onnx, t, -1));
+}
+
+/* Kernel values from base values (examples × count). */
+static kfe_status map(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_i_value base, int64_t count,
+                      kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    const double *p = formula->params;
+
+    switch (formula->map) {
+    case KFE_MAP_NONE:
+        *out = base;
+        return KFE_OK;
+    case KFE_MAP_RBF:
+    case KFE_MAP_LAPLACIAN:
+    case KFE_MAP_CHI2:
+        *out = exp_of(onnx, base, -p[0]);
+        return KFE_OK;
+    case KFE_MAP_EXP:
+        *out = exponential(onnx, p, base);
+        return KFE_OK;
+    case KFE_MAP_MATERN:
+        *out = matern(onnx, p, base);
+        return KFE_OK;
+    case KFE_MAP_POLY:
+        KFE_TRY(times_plus(onnx, base, &p[1], count, out));
+        *out = kfe_i_onnx_2(onnx, "Pow", *out, kfe_i_onnx_number(onnx, p[0]));
+        break;
+    case KFE_MAP_SIGMOID:
+        KFE_TRY(times_plus(onnx, base, &p[0], count, out));
+        *out = kfe_i_onnx_1(onnx, "Tanh", *out);
+        break;
+    default:
+        KFE_FAIL(onnx->ctx, KFE_EINPUT, "the kernel has no formula in standard operations");
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status values_of(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_i_value x,
+                            const kfe_i_table *support, kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    support_copy copy = {0};
+    kfe_i_value base;
+
+    if (formula->base == KFE_FORMULA_DISTANCE) {
+        KFE_TRY(kfe_i_onnx_distances(onnx, x, support, &base));
+        return map(onnx, formula, base, support->rows, out);
+    }
+    KFE_TRY(copy_support(onnx->ctx, support, 0, &copy));
+    if (formula->base == KFE_FORMULA_COORDINATE) {
+        kfe_i_value rows = kfe_i_onnx_matrix(onnx, copy.rows, support->rows, support->cols);
+        base = coordinate_sums(onnx, formula->term, x, rows);
+    } else {
+        kfe_i_value columns = kfe_i_onnx_matrix(onnx, copy.columns, support->cols, support->rows);
+        base = kfe_i_onnx_2(onnx, "MatMul", x, columns);
+    }
+    if (formula->map == KFE_MAP_COSINE)
+        *out = cosine(onnx, base, x, copy.norms, support->rows);
+    else
+        KFE_TRY(map(onnx, formula, base, support->rows, out));
+cleanup:
+    free_copy(onnx->ctx, &copy);
+    return status;
+}
+
+kfe_status kfe_i_onnx_kernel(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, kfe_i_value x,
+                             const kfe_i_table *support, kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_formula formula = {0};
+
+    kernel->def->describe(kernel->settings, &formula);
+    KFE_TRY(values_of(onnx, &formula, x, support, out));
+    if (kernel->common.weight != 1)
+        KFE_TRY(times(onnx, *out, kernel->common.weight, support->rows, out));
+cleanup:
+    return status;
+}

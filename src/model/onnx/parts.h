@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Write the parts of a model as nodes of an ONNX graph: kernels, predictors and localized projectors. */
+#ifndef KFE_MODEL_ONNX_PARTS_H
+#define KFE_MODEL_ONNX_PARTS_H
+
+#include "model/model.h"
+#include "model/onnx/graph.h"
+
+/* Fails with the reason if a kernel of the model cannot be written as standard operations. */
+kfe_status kfe_i_onnx_check_kernel(kfe_context *ctx, const kfe_i_kernel *kernel);
+
+/* out (examples × rows of the support) = weight · κ(x, support); x is examples × columns. */
+kfe_status kfe_i_onnx_kernel(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, kfe_i_value x,
+                             const kfe_i_table *support, kfe_i_value *out);
+/* out (examples × rows of the support) = squared distances. */
+kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_table *support,
+                                kfe_i_value *out);
+
+/* a·values − offset; values is rows × cols, offset NULL: zeros. */
+kfe_i_value kfe_i_onnx_affine(kfe_i_onnx *onnx, kfe_i_value a, const double *values, int64_t rows,
+                              int64_t cols, const double *offset);
+
+/* Decision values of features. */
+kfe_status kfe_i_onnx_predictor(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value features,
+                                kfe_i_value *out);
+/* The number of the class that decision values decide for. */
+kfe_i_value kfe_i_onnx_decide(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs);
+
+/* Features and decision values of a localized model; x has one value per view. */
+kfe_status kfe_i_onnx_local(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
+                            kfe_i_value *features, kfe_i_value *outputs);
+
+#endif

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exported models give in ONNX Runtime what kfe gives: every method, kernel and learner, in both precisions.
+
+usage: pytest test_onnx.py, with KFE naming the command. Needs the packages onnx and onnxruntime.
+"""
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+KFE = os.environ["KFE"]
+TOLERANCE = {"float": 1e-5, "double": 1e-12}
+
+
+def kfe(*arguments, check=True):
+    run = subprocess.run([KFE, *map(str, arguments)], capture_output=True, text=True)
+    assert not check or run.returncode == 0, run.stderr
+    return run
+
+
+METHODS = json.loads(kfe("methods", "--json").stdout)
+KERNELS = ["linear", "rbf:gamma=0.2", "poly:degree=3,gamma=0.3", "cosine", "sigmoid:gamma=0.05,coef0=0.1",
+           "laplacian:gamma=0.1", "exp:sigma=2", "exp:sigma=3,power=1.5", "matern:sigma=3", "matern:sigma=2,nu=2.5",
+           "chi2:gamma=0.2", "intersection"]
+LEARNERS = [learner["name"] for learner in json.loads(kfe("learners", "--json").stdout)]
+
+
+def rows(seed, count, classes=3, cols=5, positive=False):
+    """Columns of classes that lie apart; the same for kfe and for ONNX Runtime to the last bit of a float."""
+    generator = np.random.default_rng(seed)
+    label = np.arange(count) % classes
+    centre = np.random.default_rng(7).normal(size=(classes, cols)) * 2
+    x = (centre[label] + generator.normal(size=(count, cols))).astype(np.float32).astype(float)
+    return (np.abs(x) if positive else x), label
+
+
+def write(path, x, last=None):
+    with open(path, "w") as out:
+        names = [f"c{j}" for j in range(x.shape[1])]
+        print(*names, *([] if last is None else ["label"]), sep=",", file=out)
+        for i, row in enumerate(x):
+            print(*("" if np.isnan(v) else f"{v:.17g}" for v in row), *([] if last is None else [last[i]]), sep=",",
+                  file=out)
+
+
+def read(path):
+    return np.loadtxt(path, delimiter=",", ndmin=2, skiprows=1)
+
+
+def session(folder, model, precision):
+    target = folder / f"{precision}.onnx"
+    kfe("export", model, "-o", target, "--precision", precision)
+    onnx.checker.check_model(onnx.load(target), full_check=True)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"])
+
+
+def close(ours, theirs, precision):
+    scale = max(1.0, float(np.abs(ours).max()))
+    assert theirs.shape == ours.shape
+    assert np.abs(ours - theirs).max() <= TOLERANCE[precision] * scale
+
+
+def compare(folder, model, inputs, files):
+    """Features, scores and labels of all rows, in both precisions. Returns what ONNX Runtime gave in double precision."""
+    kfe("transform", model, *files, "-o", folder / "features.csv")
+    features = read(folder / "features.csv")
+    about = json.loads(kfe("info", "--json", model).stdout)
+    scores = ["--scores"] if about.get("classes") else []
+    for precision, kind in (("float", np.float32), ("double", np.float64)):
+        served = session(folder, model, precision)
+        names = [output.name for output in served.get_outputs()]
+        answer = dict(zip(names, served.run(None, {k: v.astype(kind) for k, v in inputs.items()})))
+        close(features, answer["features"], precision)
+        if len(names) > 1:
+            kfe("predict", model, *files, *scores, "-o", folder / "predictions.csv")
+            compare_predictions(folder / "predictions.csv", answer, precision)
+    return answer
+
+
+def compare_predictions(path, answer, precision):
+    lines = [line.split(",") for line in open(path).read().splitlines()]
+    header, cells = lines[0], lines[1:]
+    if "prediction" in answer:
+        ours = np.array([[float(c) for c in row] for row in cells])
+        close(ours[:, :answer["prediction"].shape[1]], answer["prediction"], precision)
+        return
+    ours = np.array([[float(c) for c in row[1:]] for row in cells])
+    if ours.shape[1] == answer["scores"].shape[1]:
+        close(ours, answer["scores"], precision)
+    labels = [row[0] for row in cells]
+    wrong = sum(a != b for a, b in zip(labels, answer["label"]))
+    assert wrong <= (0 if precision == "double" else 1), header
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classes")
+    for name, positive, count in (("any", False, 3), ("positive", True, 3), ("two", False, 2)):
+        x, y = rows(1, 60, count, positive=positive)
+        write(folder / f"{name}-train.csv", x, [f"class {c}" for c in y])
+        z, _ = rows(2, 40, count, positive=positive)
+        write(folder / f"{name}-test.csv", np.vstack([z, x[:5]]))
+    return folder
+
+
+def table(folder, name):
+    path = folder / f"{name}-test.csv"
+    return {"X": read(path)}, [path]
+
+
+def fitted(folder, *arguments):
+    kfe("fit", *arguments, "-o", folder / "model.kfe")
+    return folder / "model.kfe"
+
+
+@pytest.mark.parametrize("method", [m["name"] for m in METHODS])
+def test_every_method(classes, tmp_path, method):
+    data = "two" if method == "kb" else "any"
+    model = fitted(tmp_path, "-m", method, classes / f"{data}-train.csv")
+    compare(tmp_path, model, *table(classes, data))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel(classes, tmp_path, kernel):
+    data = "positive" if kernel.split(":")[0] in ("chi2", "intersection") else "any"
+    model = fitted(tmp_path, "-m", "kpca", "--dim", "3", "-k", kernel, "--scale", "none", classes / f"{data}-train.csv")
+    compare(tmp_path, model, *table(classes, data))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("method", ["kfd", "oc", "sma", "none"])
+def test_every_learner(classes, tmp_path, learner, method):
+    model = fitted(tmp_path, "-m", method, "--learner", learner, classes / "any-train.csv")
+    compare(tmp_path, model, *table(classes, "any"))
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_neighbours_vote_alike(classes, tmp_path, weights):
+    model = fitted(tmp_path, "-m", "oc", "--learner", "knn", "--neighbors", "4", "--vote", weights,
+                   classes / "any-train.csv")
+    compare(tmp_path, model, *table(classes, "any"))
+
+
+@pytest.mark.parametrize("rule", ["ovr", "ovo", "chain"])
+def test_every_decision(classes, tmp_path, rule):
+    model = fitted(tmp_path, "-m", "none", "-k", "rbf:gamma=0.3", "--learner", "svm", "--multiclass", rule,
+                   classes / "any-train.csv")
+    compare(tmp_path, model, *table(classes, "any"))
+
+
+@pytest.mark.parametrize("scale", ["none", "standard", "minmax", "unit-norm", "l2-rows"])
+def test_every_scaling(classes, tmp_path, scale):
+    model = fitted(tmp_path, "-m", "kfd", "--learner", "svm", "--scale", scale, classes / "any-train.csv")
+    compare(tmp_path, model, *table(classes, "any"))
+
+
+def test_numbers_are_predicted(tmp_path):
+    x, _ = rows(3, 50)
+    write(tmp_path / "train.csv", x, np.sin(x[:, 0]) + x[:, 1])
+    z, _ = rows(4, 30)
+    write(tmp_path / "test.csv", z)
+    for learner in ("ls", "knn", "svm"):
+        model = fitted(tmp_path, "-m", "kpls", "--dim", "3", "--learner", learner, "--task", "regress",
+                       tmp_path / "train.csv")
+        compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
+
+
+def test_missing_values_are_filled(tmp_path):
+    x, y = rows(5, 60)
+    x[3, 1] = x[10, 2] = np.nan
+    write(tmp_path / "train.csv", x, y)
+    z, _ = rows(6, 20)
+    z[0, 0] = z[5, 1] = np.nan
+    write(tmp_path / "test.csv", z)
+    model = fitted(tmp_path, "-m", "kfd", "--learner", "knn", "--missing", "mean", tmp_path / "train.csv")
+    compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
+
+
+@pytest.mark.parametrize("method", ["lmkl", "sldr", "mkl", "hsic-mkl", "kfd"])
+def test_views(tmp_path, method):
+    x, y = rows(8, 60, classes=2, cols=7)
+    z, _ = rows(9, 20, classes=2, cols=7)
+    for name, part in (("shape", slice(0, 3)), ("features", slice(3, 7))):
+        write(tmp_path / f"{name}.csv", x[:, part], y if name == "features" else None)
+        write(tmp_path / f"{name}-test.csv", z[:, part])
+    learner = [] if method in ("lmkl", "sldr", "mkl") else ["--learner", "knn"]
+    model = fitted(tmp_path, "-m", method, *learner, "--view", f"shape={tmp_path / 'shape.csv'}", "--view",
+                   f"features={tmp_path / 'features.csv'}")
+    inputs = {"shape": z[:, :3], "v/view2": z[:, 3:]}  # an output has the other name
+    compare(tmp_path, model, inputs, ["--view", f"shape={tmp_path / 'shape-test.csv'}", "--view",
+                                      f"features={tmp_path / 'features-test.csv'}"])
+
+
+def test_views_that_are_columns_of_one_table(tmp_path):
+    x, y = rows(8, 60, classes=2, cols=7)
+    write(tmp_path / "train.csv", x, y)
+    write(tmp_path / "test.csv", x[:20])
+    model = fitted(tmp_path, "-m", "hsic-mkl", "--view", "a=c0,c5,c2", "--view", "b=c1,c3,c4,c6", tmp_path / "train.csv")
+    compare(tmp_path, model, {"X": x[:20]}, [tmp_path / "test.csv"])
+
+
+def test_one_row_and_large_offsets(tmp_path):
+    """Columns far from zero keep their digits in single precision, because the support is centred first."""
+    x, y = rows(10, 60)
+    shifted = (x + 1000).astype(np.float32).astype(float)
+    write(tmp_path / "train.csv", shifted, y)
+    write(tmp_path / "test.csv", shifted[:1])
+    model = fitted(tmp_path, "-m", "kfd", "-k", "rbf:gamma=0.1", "--scale", "none", tmp_path / "train.csv")
+    compare(tmp_path, model, {"X": shifted[:1]}, [tmp_path / "test.csv"])
+
+
+@pytest.mark.parametrize("kernel, reason", [("precomputed", "given"), ("spectrum", "strings")])
+def test_what_cannot_be_expressed_is_refused(tmp_path, kernel, reason):
+    x, y = rows(11, 12)
+    if kernel == "precomputed":
+        write(tmp_path / "train.csv", x @ x.T, y)
+    else:
+        (tmp_path / "train.csv").write_text("".join(f"{'ACGT' * (1 + i % 3)}A,{i % 2}\n" for i in range(12)))
+    model = tmp_path / "model.kfe"
+    content = ["--content", "strings"] if kernel == "spectrum" else []
+    kfe("fit", "-m", "kpca", "--dim", "1", "-k", kernel, *content, tmp_path / "train.csv", "-o", model)
+    run = kfe("export", model, "-o", tmp_path / "out.onnx", check=False)
+    assert run.returncode == 2 and reason in run.stderr
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_wrong_commands(tmp_path, classes):
+    model = fitted(tmp_path, "-m", "oc", classes / "any-train.csv")
+    for arguments, word in ((["-o", tmp_path / "x.pb"], ".onnx"), ([], "-o"),
+                            (["-o", tmp_path / "x.onnx", "--precision", "half"], "precision")):
+        run = kfe("export", model, *arguments, check=False)
+        assert run.returncode == 2 and word in run.stderr
