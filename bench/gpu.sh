@@ -11,9 +11,9 @@ for name in gram gram-single stored fused pool stream; do
   "$build/bench/bench_gpu" "$build/libkfe_cuda.so" $name
 done
 fit() { "$build/bench/bench_gpu_fit" cuda "$@"; }
-fit hsic ridge=0.1 0.002 100000 256 10
+fit hsic lambda=0.1 0.002 100000 256 10
 fit kfd ridge=0.1 0.002 100000 256 10
-fit hsic ridge=0.1 0.002 150000 256 10
+fit hsic lambda=0.1 0.002 150000 256 10
 fit kpca dim=10 0.002 100000 256 10
 fit kpca dim=10 0.01 1000000 50 10
 fit sma dim=400,columns=500 0.01 1000000 50 0 10000000

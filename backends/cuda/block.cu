@@ -10,12 +10,12 @@
 
 enum {
     THREADS = 256,
-    SIDE = 4096,         /* rows and columns of a tile */
-    PAIR_TILE = 64,      /* sums over coordinates: rows and columns of a block */
-    PAIR_DEPTH = 16,     /* coordinates in shared memory at a time */
-    MAP_ROWS = 8,        /* rows that a block of the map works on */
-    ROWS_MOST = 1 << 18, /* rows of a launch */
-    TURN = 32            /* side of the squares that mirror turns over */
+    SIDE = 4096,          /* rows and columns of a tile */
+    PAIR_TILE = 64,       /* sums over coordinates: rows and columns of a block */
+    PAIR_DEPTH = 16,      /* coordinates in shared memory at a time */
+    MAP_ROWS = 8,         /* rows that a block of the map works on */
+    LINES_MOST = 1 << 18, /* rows or columns of a tile */
+    TURN = 32             /* side of the squares that mirror turns over */
 };
 /* A squared distance below this share of nᵢ + nⱼ is computed from differences. */
 static const double CANCELLATION = 1e-5;
@@ -212,8 +212,8 @@ kfe_device_status kfe_cuda_map(kfe_device *device, const kfe_device_kernel *kern
                                const kfe_device_matrix *base, kfe_device_range rows, kfe_device_range cols,
                                const kfe_device_matrix *out)
 {
-    for (int64_t i = 0; i < rows.count && cols.count > 0; i += ROWS_MOST) {
-        kfe_device_range r = {rows.points, rows.first + i, kfe_cuda_least(ROWS_MOST, rows.count - i)};
+    for (int64_t i = 0; i < rows.count && cols.count > 0; i += LINES_MOST) {
+        kfe_device_range r = {rows.points, rows.first + i, kfe_cuda_least(LINES_MOST, rows.count - i)};
         kfe_device_matrix from = kfe_device_part(*base, i, r.count, 0, cols.count);
         kfe_device_matrix to = kfe_device_part(*out, i, r.count, 0, cols.count);
         KFE_CUDA_OK(map_piece(device, kernel, &from, r, cols, &to));
@@ -445,14 +445,14 @@ kfe_device_status kfe_cuda_tile(kfe_device *device, const kfe_device_kernel *ker
 
 /* ---- blocks ---- */
 
-/* Copies the part below the diagonal above it. */
-template <class T> static __global__ void mirror(T *matrix, int64_t n, int64_t stride)
+/* Copies the part below the diagonal above it, or, with `upper`, the part above below. */
+template <class T> static __global__ void mirror(T *matrix, int64_t n, int64_t stride, int upper)
 {
     __shared__ T square[TURN][TURN + 1];
-    int64_t row = (int64_t)blockIdx.y * TURN;
-    int64_t col = (int64_t)blockIdx.x * TURN;
+    int64_t row = (int64_t)(upper ? blockIdx.x : blockIdx.y) * TURN;
+    int64_t col = (int64_t)(upper ? blockIdx.y : blockIdx.x) * TURN;
 
-    if (col > row)
+    if (blockIdx.x > blockIdx.y)
         return;
     for (int r = threadIdx.y; r < TURN; r += blockDim.y)
         if (row + r < n && col + threadIdx.x < n)
@@ -461,48 +461,48 @@ template <class T> static __global__ void mirror(T *matrix, int64_t n, int64_t s
     for (int r = threadIdx.y; r < TURN; r += blockDim.y) {
         int64_t i = col + r;
         int64_t j = row + threadIdx.x;
-        if (i < n && j < n && i < j)
+        if (i < n && j < n && (upper ? i > j : i < j))
             matrix[i * stride + j] = square[threadIdx.x][r];
     }
 }
 
-static kfe_device_status mirror_lower(kfe_device *device, const kfe_device_matrix *m)
+kfe_device_status kfe_cuda_mirror(kfe_device *device, const kfe_device_matrix *m, int upper)
 {
     dim3 grid(kfe_cuda_blocks(m->rows, TURN), kfe_cuda_blocks(m->rows, TURN));
     dim3 threads(TURN, 8);
 
     if (m->type == KFE_DEVICE_F64)
-        mirror<<<grid, threads, 0, device->stream>>>(kfe_cuda_at<double>(m), m->rows, m->stride);
+        mirror<<<grid, threads, 0, device->stream>>>(kfe_cuda_at<double>(m), m->rows, m->stride, upper);
     else
-        mirror<<<grid, threads, 0, device->stream>>>(kfe_cuda_at<float>(m), m->rows, m->stride);
+        mirror<<<grid, threads, 0, device->stream>>>(kfe_cuda_at<float>(m), m->rows, m->stride, upper);
     KFE_LAUNCHED(device, "mirror");
     return KFE_DEVICE_OK;
 }
 
-/* Rows of a tile: more if there are few columns, so that every tile has work for the whole device. */
-static int64_t row_side(int64_t cols)
+/* Rows of a tile with so many columns, or the reverse: more if there are few, so that every tile has work for the whole device. */
+static int64_t other_side(int64_t side)
 {
-    int64_t rows = (int64_t)SIDE * SIDE / (cols < 1 ? 1 : cols);
+    int64_t other = (int64_t)SIDE * SIDE / (side < 1 ? 1 : side);
 
-    return rows < SIDE ? (int64_t)SIDE : kfe_cuda_least(rows, ROWS_MOST);
+    return other < SIDE ? (int64_t)SIDE : kfe_cuda_least(other, LINES_MOST);
 }
 
 kfe_device_status kfe_cuda_block(kfe_device *device, const kfe_device_kernel *kernel, kfe_device_range rows,
                                  kfe_device_range cols, const kfe_device_matrix *out, int how)
 {
     int half = how & (KFE_DEVICE_LOWER | KFE_DEVICE_MIRROR);
+    int64_t down = half ? (int64_t)SIDE : other_side(cols.count);
+    int64_t across = half ? (int64_t)SIDE : other_side(rows.count);
 
-    int64_t side = half ? (int64_t)SIDE : row_side(cols.count);
-
-    for (int64_t i = 0; i < rows.count; i += side) {
-        kfe_device_range r = {rows.points, rows.first + i, kfe_cuda_least(side, rows.count - i)};
-        for (int64_t j = 0; j < cols.count && (!half || j <= i); j += SIDE) {
-            kfe_device_range c = {cols.points, cols.first + j, kfe_cuda_least(SIDE, cols.count - j)};
+    for (int64_t i = 0; i < rows.count; i += down) {
+        kfe_device_range r = {rows.points, rows.first + i, kfe_cuda_least(down, rows.count - i)};
+        for (int64_t j = 0; j < cols.count && (!half || j <= i); j += across) {
+            kfe_device_range c = {cols.points, cols.first + j, kfe_cuda_least(across, cols.count - j)};
             kfe_device_matrix part = kfe_device_part(*out, i, r.count, j, c.count);
             KFE_CUDA_OK(kfe_cuda_tile(device, kernel, r, c, &part, how & KFE_DEVICE_ADD));
         }
-        if (device->watch && i / side % 4 == 3)
+        if (device->watch && i / down % 4 == 3)
             KFE_CUDA_OK(kfe_cuda_ask(device, i, rows.count));
     }
-    return how & KFE_DEVICE_MIRROR && rows.count > 0 ? mirror_lower(device, out) : KFE_DEVICE_OK;
+    return how & KFE_DEVICE_MIRROR && rows.count > 0 ? kfe_cuda_mirror(device, out, 0) : KFE_DEVICE_OK;
 }

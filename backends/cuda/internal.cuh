@@ -221,6 +221,8 @@ kfe_device_status kfe_cuda_convert(kfe_device *device, const kfe_device_matrix *
 /* Entries of one block (block.cu): weight·κ into out, or added to it. */
 kfe_device_status kfe_cuda_tile(kfe_device *device, const kfe_device_kernel *kernel, kfe_device_range rows,
                                 kfe_device_range cols, const kfe_device_matrix *out, int add);
+/* Copies the part of a square matrix below the diagonal above it, or, with `upper`, the reverse (block.cu). */
+kfe_device_status kfe_cuda_mirror(kfe_device *device, const kfe_device_matrix *m, int upper);
 /* Fills points from rows that are on the device already (points.cu). */
 kfe_device_status kfe_cuda_points_prepare(kfe_device *device, kfe_device_points *points,
                                           const double *centre);

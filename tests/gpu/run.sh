@@ -33,9 +33,9 @@ check() {
 same_features() {
   local folder
   folder=$(mktemp -d)
-  "$kfe" generate two-moons --rows 3000 -o "$folder/data.csv" || return 1
+  "$kfe" generate waveform --n 3000 -o "$folder/data.csv" || return 1
   for device in cpu cuda; do
-    KFE_DEVICE=$device "$kfe" fit "$folder/data.csv" --label last -k rbf:gamma=2 -o "$folder/$device.kfe" "$@" || return 1
+    KFE_DEVICE=$device "$kfe" fit "$folder/data.csv" --label last -k rbf:gamma=0.02 -o "$folder/$device.kfe" "$@" || return 1
     "$kfe" transform "$folder/$device.kfe" "$folder/data.csv" --label last -o "$folder/$device.npy" || return 1
   done
   python3 - "$folder" <<'PYTHON'
