@@ -5,7 +5,7 @@
 
 #include "backends/host/host.h"
 
-enum { PANEL = 64, CHUNK = 4096 };
+enum { PANEL = 16, CHUNK = 4096 };
 /* As src/kernel/tile/tile.c has it. */
 #define CANCELLATION 1e-5
 
