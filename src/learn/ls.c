@@ -6,7 +6,7 @@
  * Of all minimisers this is the one of smallest norm, also where features depend on each other or are constant.
  *
  * Dense features, and sparse ones that are small enough to be made dense, are solved by orthogonal factorisations to
- * machine precision (gram/dense/least_squares.h). Larger problems go by the smaller product of X with itself,
+ * machine precision (gram/dense/least_squares.h). Larger problems, and well-conditioned features of many more examples, go by the smaller product of X with itself,
  *     d < n:  XᵀX = VΛVᵀ,  W = V(Λ + l2)⁻¹VᵀXᵀY;
  *     n ≤ d:  XXᵀ = UΛUᵀ,  W = XᵀU(Λ + l2)⁻¹UᵀY,
  * over the eigenvalues above rounding, that is over singular values above about 10⁻⁶ of the largest one; steps of
@@ -295,11 +295,27 @@ cleanup:
     return status;
 }
 
+/* Many more examples than features: products take a fraction of the time of orthogonal factorisations, and refinement makes up
+ * for the digits that they lose, as long as features are not close to dependent. */
+enum { TALL = 16, FEW_FEATURES = 512 };
+#define WELL_CONDITIONED 1e4
+
+static int is_tall(const kfe_i_table *x)
+{
+    return x->kind == KFE_TABLE_DENSE && x->cols <= FEW_FEATURES && x->rows >= TALL * x->cols;
+}
+
+static int is_well_conditioned(const ls_job *job)
+{
+    return job->result.rank == job->x.cols && job->result.largest < WELL_CONDITIONED * job->result.least;
+}
+
 /* Steps of iterative refinement: each gains the digits that the eigenvectors have. */
 enum { REFINEMENTS = 4 };
 
-/* W += V(Λ + l2)⁻¹Vᵀ(Xᵀ(Y − XW) − l2·W). Xᵀ times a residual needs no centring: residuals sum to zero. */
-static kfe_status solve_by_columns(ls_job *job, double *weights)
+/* W += V(Λ + l2)⁻¹Vᵀ(Xᵀ(Y − XW) − l2·W). Xᵀ times a residual needs no centring: residuals sum to zero. With `cautious` nothing
+ * is done, and *done is 0, if the features are close to dependent. */
+static kfe_status solve_by_columns(ls_job *job, int cautious, double *weights, int *done)
 {
     kfe_status status = KFE_OK;
     int64_t count = job->x.cols * job->k;
@@ -312,6 +328,9 @@ static kfe_status solve_by_columns(ls_job *job, double *weights)
     KFE_ALLOC(job->ctx, work, 2 * count);
     KFE_TRY(columns_product(job, &product));
     KFE_TRY(spectrum_open(job, job->x.cols, product, &s));
+    *done = !cautious || is_well_conditioned(job);
+    if (!*done)
+        goto cleanup;
     for (int step = 0; step < REFINEMENTS; step++) {
         KFE_TRY(find_residual(job, weights, residual));
         KFE_TRY(kfe_i_table_transpose_times(job->ctx, &job->x, residual, job->k, work));
@@ -390,6 +409,26 @@ static kfe_status solve_orthogonally(ls_job *job, double *weights)
 
 /* ---- the fit ---- */
 
+static kfe_status solve(ls_job *job, double *weights)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *x = &job->x;
+    int done = 0;
+
+    if (is_tall(x))
+        KFE_TRY(solve_by_columns(job, 1, weights, &done));
+    if (done)
+        return KFE_OK;
+    if (x->kind == KFE_TABLE_DENSE && smaller_side(x) <= LARGEST_SVD)
+        KFE_TRY(solve_orthogonally(job, weights));
+    else if (x->cols < x->rows)
+        KFE_TRY(solve_by_columns(job, 0, weights, &done));
+    else
+        KFE_TRY(solve_by_rows(job, weights));
+cleanup:
+    return status;
+}
+
 static void set_offset(const ls_job *job, kfe_i_predictor *predictor)
 {
     for (int64_t h = 0; h < job->k; h++) {
@@ -452,12 +491,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     out->classes = classes ? target->class_count : 0;
     KFE_TRY(centre_features(&job, features));
     KFE_TRY(centre_targets(&job, target));
-    if (job.x.kind == KFE_TABLE_DENSE && smaller_side(&job.x) <= LARGEST_SVD)
-        KFE_TRY(solve_orthogonally(&job, out->weights));
-    else if (features->cols < features->rows)
-        KFE_TRY(solve_by_columns(&job, out->weights));
-    else
-        KFE_TRY(solve_by_rows(&job, out->weights));
+    KFE_TRY(solve(&job, out->weights));
     set_offset(&job, out);
     KFE_TRY(find_objective(&job, out, features, target, &objective));
     report(&job, objective, out);

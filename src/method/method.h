@@ -33,6 +33,8 @@ typedef struct kfe_i_problem {
     const char *const *view_names;
     int view_count;
     kfe_i_metric_form metric;
+    /* The upper triangle (d × d) of XᵀX, X the one table less its column means, for methods that say so; NULL: not known. */
+    const double *products;
 } kfe_i_problem;
 
 typedef enum kfe_i_solution_kind {
@@ -82,6 +84,7 @@ typedef struct kfe_i_method {
     kfe_i_param_table params;
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
+    int uses_products; /* a fit is faster if problem->products is given */
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);
 } kfe_i_method;

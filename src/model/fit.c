@@ -276,7 +276,8 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                              .landmarks = kfe_i_spec_landmarks(job->spec),
                              .kernels = &job->kernels,
                              .views = job->scaled,
-                             .view_count = job->train->view_count};
+                             .view_count = job->train->view_count,
+                             .products = job->products};
     int metric = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
 
     job->gram = gram;

@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "model/spec.h"
 
-/* What a fit holds on the way. Zeroed but for the first three; free it also after a failure. */
+/* What a fit holds on the way. Zeroed but for the first three and `products`, which is borrowed; free it also after a failure. */
 typedef struct kfe_i_fit {
     kfe_context *ctx;
     const kfe_spec *spec;
@@ -17,6 +17,7 @@ typedef struct kfe_i_fit {
     const kfe_i_gram *gram;
     kfe_i_gram *own_gram;
     kfe_i_solution solution;
+    const double *products; /* kfe_i_problem.products, of the scaled table; NULL: not known */
 } kfe_i_fit;
 
 /* Checks the data, scales it, resolves the kernels on it. */

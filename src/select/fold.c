@@ -194,13 +194,14 @@ static void give_up(kfe_context *ctx, kfe_i_fold *fold)
 }
 
 kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
-                              const kfe_i_split *split, const kfe_spec *spec,
-                              const kfe_i_shared_matrix *matrix, kfe_i_fold *out)
+                              const kfe_i_split *split, const kfe_spec *spec, const kfe_i_shared *shared,
+                              kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
     kfe_data *train = NULL;
     kfe_i_rows rows = {split->train, split->train_count};
-    extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = matrix};
+    extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = shared->matrix};
+    double *products = NULL;
 
     memset(out, 0, sizeof *out);
     out->ctx = owner;
@@ -208,7 +209,9 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     KFE_TRY(compact_classes(ctx, train, &out->old_code));
     job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
     KFE_TRY(kfe_i_fit_begin(&job.fit));
-    if (matrix)
+    KFE_TRY(kfe_i_row_sums_train(ctx, shared->sums, split, &job.fit.model->views[0].scaler, &products));
+    job.fit.products = products;
+    if (shared->matrix)
         KFE_TRY(extract_shared(&job, out));
     else
         KFE_TRY(extract_alone(&job, out));
@@ -219,6 +222,7 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
 cleanup:
     if (job.fit.ctx)
         kfe_i_fit_free(&job.fit);
+    kfe_i_free(ctx, products);
     kfe_data_free(train);
     if (status != KFE_OK)
         give_up(ctx, out);

@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "model/fit.h"
 #include "select/metric.h"
+#include "select/row_sums.h"
 #include "select/splits.h"
 
 typedef struct kfe_i_fold {
@@ -25,6 +26,12 @@ typedef struct kfe_i_shared_matrix {
     const int64_t *place; /* of each data row in it */
 } kfe_i_shared_matrix;
 
+/* What splits share; a pointer is NULL if they do not. */
+typedef struct kfe_i_shared {
+    const kfe_i_shared_matrix *matrix;
+    const kfe_i_row_sums *sums;
+} kfe_i_shared;
+
 /* Some rows of a data set. */
 typedef struct kfe_i_rows {
     const int64_t *items;
@@ -35,11 +42,11 @@ typedef struct kfe_i_rows {
 kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec, kfe_i_rows rows,
                              kfe_i_rows columns, kfe_data **out);
 
-/* Fits `spec` on the training rows; `matrix` NULL: as kfe_fit does. The result is freed by `owner`,
- * which may outlive ctx. */
+/* Fits `spec` on the training rows, as kfe_fit does unless something is shared. The result is freed by `owner`, which may
+ * outlive ctx. */
 kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
-                              const kfe_i_split *split, const kfe_spec *spec,
-                              const kfe_i_shared_matrix *matrix, kfe_i_fold *out);
+                              const kfe_i_split *split, const kfe_spec *spec, const kfe_i_shared *shared,
+                              kfe_i_fold *out);
 void kfe_i_fold_free(kfe_i_fold *fold);
 
 /* What to measure on a fold. */

@@ -42,7 +42,8 @@ typedef struct run {
     int64_t choice[KFE_AXIS_PLACES]; /* index of the current value of each place */
     kfe_spec *spec;                  /* with these values */
     kfe_i_group group;               /* the splits that are being worked on */
-    const kfe_i_shared_matrix *shared;
+    kfe_i_shared shared;
+    kfe_i_row_sums sums;          /* of the rows of the group */
     extracted *parts;             /* one per split of the group */
     task_failure *trial_failures; /* one per trial */
     /* progress */
@@ -106,7 +107,7 @@ static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
     if (served == 0)
         return KFE_OK;
     kfe_status status = kfe_i_fold_extract(worker, r->ctx, r->sweep->data, &r->sweep->splits->items[split],
-                                           r->spec, r->shared, &part->fold);
+                                           r->spec, &r->shared, &part->fold);
     part->seconds = kfe_i_clock() - began;
     kfe_i_search_count(worker, served);
     return keep_failure(worker, status, &part->failure);
@@ -254,6 +255,11 @@ static kfe_status run_method(run *r)
 
     KFE_ALLOC_ZERO(r->ctx, r->parts, r->group.count);
     KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
+    r->shared.sums = NULL;
+    if (r->spec->method->uses_products) {
+        KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &r->sums));
+        r->shared.sums = &r->sums;
+    }
     KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads_for(r, r->group.count), r->group.count,
                               extract_task, r));
     KFE_TRY(kfe_i_workers_run(r->ctx, "learning", threads_for(r, trials), trials, measure_task, r));
@@ -312,11 +318,11 @@ static kfe_status run_kernel(run *r, int dependent)
         return KFE_OK;
     if (kfe_i_group_can_share(&r->group, r->spec, r->sweep->grid->counts[KFE_AXIS_METHOD])) {
         KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
-        r->shared = &shared;
+        r->shared.matrix = &shared;
     }
     KFE_TRY(run_methods(r));
 cleanup:
-    r->shared = NULL;
+    r->shared.matrix = NULL;
     return status;
 }
 
@@ -489,6 +495,7 @@ static void end_run(run *r)
     kfe_i_free(r->ctx, r->learners);
     kfe_i_free(r->ctx, r->dims);
     kfe_i_group_free(&r->group);
+    kfe_i_row_sums_free(&r->sums);
     kfe_spec_free(r->spec);
 }
 

@@ -49,7 +49,8 @@ typedef struct kfe_i_deflation_data {
     double *means;
     kfe_i_table
         compressed; /* what stands for the table (compress.c); the means are subtracted already. Without rows: nothing */
-    double *panels; /* rows × targets for every thread */
+    double *panels;         /* rows × targets for every thread */
+    const double *products; /* XᵀX of the centred table, if it is known (kfe_i_problem) */
 } kfe_i_deflation_data;
 
 /* Memory for the iterations, which do not allocate. */

@@ -197,6 +197,8 @@ static kfe_status begin_primal(kfe_i_deflation *d, const kfe_i_problem *problem)
         d->limits.rounding += 16 * (double)d->examples * DBL_EPSILON * DBL_EPSILON * norms[i];
     if (d->setup.center)
         KFE_TRY(measure_means(d));
+    if (d->setup.center && problem->views && d->data.table->values == problem->views[0].values)
+        d->data.products = problem->products;
     if (d->setup.products)
         KFE_TRY(kfe_i_deflation_compress(d));
 cleanup:

@@ -33,5 +33,6 @@ const kfe_i_method kfe_i_method_pls = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
+    .uses_products = 1,
     .fit = fit,
 };

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times the cross-validation of pls, all numbers of features from 1 to 30, 10 folds of 10,000 x 500 numbers and one target,
+against the fast cross-validation of ikpls (from PyPI) on the same folds. Both predict the rows left out and report the root
+mean squared error of each fold. Each takes its turn in a process of its own. Prints rows of a table: medians of elapsed (and
+processor) seconds, and the ratio.
+
+usage: pls_cv.py LIBRARY [REPEATS]          LIBRARY: libkfe.so
+"""
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+os.environ["KFE_LIBRARY"] = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+
+import numpy as np
+
+ROWS, COLUMNS, FOLDS, DIMS = 10000, 500, 10, 30
+
+
+def make():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(ROWS, 60)) @ rng.normal(size=(60, COLUMNS)) + rng.normal(size=(ROWS, COLUMNS))
+    return x, x[:, 0] + x[:, 1] ** 2 + rng.normal(size=ROWS), np.arange(ROWS) % FOLDS
+
+
+def rmse_of(truth, predicted):
+    return np.sqrt(((predicted - truth) ** 2).mean(axis=(1, 2)))
+
+
+def run_ikpls(x, y, fold):
+    from ikpls.fast_cross_validation.numpy import PLS
+    model = PLS(scale_X=False, scale_Y=False, algorithm=2)
+    found = model.cross_validate(x, y[:, None], DIMS, fold, rmse_of, n_jobs=2, verbose=0)
+    return np.mean([found[f] for f in range(FOLDS)], axis=0).min()
+
+
+def run_kfe(x, y, fold):
+    import kfe
+    from sklearn.model_selection import PredefinedSplit
+    report = kfe.cv(kfe.PLS(dim=DIMS, scale="none", task="regress", learner="ls"), x, y, cv=PredefinedSplit(fold),
+                    grid={"dim": list(range(1, DIMS + 1))}, inner_folds=0, metrics="rmse")
+    return report["metrics"]["rmse"]["mean"]
+
+
+def run_one(name):
+    x, y, fold = make()
+    run = {"kfe": run_kfe, "ikpls": run_ikpls}[name]
+    run(x[:1000, :50], y[:1000], fold[:1000])
+    begun, used = time.perf_counter(), os.times()
+    best = run(x, y, fold)
+    now = os.times()
+    print(time.perf_counter() - begun, sum(now[:4]) - sum(used[:4]), best)
+
+
+def main():
+    found = {"kfe": [], "ikpls": []}
+    for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 3):
+        for name, times in found.items():
+            out = subprocess.run([sys.executable, __file__, sys.argv[1], "--one", name], check=True, capture_output=True, text=True)
+            times.append([float(word) for word in out.stdout.split()[-3:]])
+    elapsed, busy, best = ([statistics.median(t[k] for t in times) for times in found.values()] for k in range(3))
+    print(f"| cv of pls, dims 1 to {DIMS}, {FOLDS} folds, {ROWS:,} x {COLUMNS} | {elapsed[0]:.2f} ({busy[0]:.2f}) | "
+          f"{elapsed[1]:.2f} ({busy[1]:.2f}) | {elapsed[1] / elapsed[0]:.2f} ({busy[1] / busy[0]:.2f}) | {best[0]:.6g}, {best[1]:.6g} | >= 2 |")
+
+
+if sys.argv[2:3] == ["--one"]:
+    run_one(sys.argv[3])
+else:
+    main()
