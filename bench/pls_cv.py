@@ -28,7 +28,7 @@ def make():
 
 
 def rmse_of(truth, predicted):
-    return np.sqrt(((predicted - truth) ** 2).mean(axis=(1, 2)))
+    return np.sqrt(((predicted - truth) ** 2).mean(axis=(1, 2)))  # of each number of features
 
 
 def run_ikpls(x, y, fold):
@@ -41,7 +41,7 @@ def run_ikpls(x, y, fold):
 def run_kfe(x, y, fold):
     import kfe
     from sklearn.model_selection import PredefinedSplit
-    report = kfe.cv(kfe.PLS(dim=DIMS, scale="none", task="regress", learner="ls"), x, y, cv=PredefinedSplit(fold),
+    report = kfe.cv(kfe.PLSRegressor(dim=DIMS, scale="none", learner="ls"), x, y, cv=PredefinedSplit(fold),
                     grid={"dim": list(range(1, DIMS + 1))}, inner_folds=0, metrics="rmse")
     return report["metrics"]["rmse"]["mean"]
 
