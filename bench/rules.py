@@ -66,7 +66,7 @@ RULES = {
                                    "nu 0.5, dim 20": ["--nu", "0.5", "--dim", "20"], "nu 0.25, centre": ["--nu", "0.25", "--center"],
                                    "nu 0.5, centre": ["--nu", "0.5", "--center"]}),
     "sma": (["sma"], {"auto": [], **values("dim", 5, 10, 20, 40, 80), "centre": ["--center"]}),
-    "blf": (["blf"], {"auto": [], **values("dim", 2, 5, 20, 40), **values("loss", "ls", "lad")}),
+    "blf": (["blf"], {"auto": [], **values("dim", 2, 5, 10, 20, 40), **values("loss", "ls", "lad")}),
     "neighbors": (["none"], values("neighbors", "auto", 1, 5, 9, 15, 25)),
     "local-dim": (["sldr"], {"auto": [], **values("local-dim", 1, 2, 4, 9)}),
 }

@@ -78,6 +78,12 @@ const cli_command *cli_command_find(const char *name);
         .info = {.name = (flag_name), .type = KFE_PARAM_TEXT, .initial = "", .help = (text)},                \
         .metavar = (value_name), .letter = (short_form)                                                      \
     }
+/* The file of a model: -o, --output or --save in every command that writes one. */
+#define CLI_SAVED_MODEL(text)                                                                                \
+    {                                                                                                        \
+        .info = {.name = "output", .alias = "save", .type = KFE_PARAM_TEXT, .initial = "", .help = (text)},  \
+        .metavar = "MODEL", .letter = 'o'                                                                    \
+    }
 #define CLI_JSON CLI_SWITCH("json", "print the result as JSON on standard output")
 #define CLI_METHOD CLI_TEXT("method", 'm', "METHOD", "the method; 'kfe methods' lists them")
 #define CLI_KERNEL                                                                                           \

@@ -685,7 +685,8 @@ KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, 
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_style style, char **out);
 /* Metrics of a model's predictions on labelled data; JSON also has the confusion matrix and the points of the ROC and
- * precision-recall curves. Options: kfe_evaluate_option. */
+ * precision-recall curves. Options: kfe_evaluate_option. Without data (NULL) it only checks the options, before data is read;
+ * `out` is NULL then. */
 KFE_API kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                 const char *options, kfe_style style, char **out);
 KFE_API const kfe_param_info *kfe_evaluate_option(int index); /* NULL past the end */

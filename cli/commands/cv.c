@@ -12,12 +12,12 @@
 static kfe_status check_flags(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
-    const char *save = cli_value(arguments, "save");
+    const char *save = cli_value(arguments, "output");
 
     if (!cli_value(arguments, "method"))
         return cli_fail(session, "cv needs a method: -m METHOD; 'kfe methods' lists them");
     if (save && strcmp(save, "-") == 0)
-        return cli_fail(session, "the table goes to standard output; --save needs a file");
+        return cli_fail(session, "the table goes to standard output; -o needs a file");
     return KFE_OK;
 }
 
@@ -25,7 +25,7 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
 {
     const cli_arguments *arguments = &session->arguments;
     kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
-    const char *save = cli_value(arguments, "save");
+    const char *save = cli_value(arguments, "output");
     const char **grids = NULL;
     int grid_count = cli_list_values(arguments, "grid", &grids);
     kfe_model *best = NULL;
@@ -83,7 +83,7 @@ static kfe_status run(cli_session *session)
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_flags(session));
-    CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "save")));
+    CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "output")));
     CLI_TRY(make_spec(session, &spec));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
@@ -101,7 +101,7 @@ static const cli_flag flags[] = {
     CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them; methods that "
                 "predict by themselves need none"),
     CLI_GRID,
-    CLI_TEXT("save", 0, "MODEL", "fit the best setting on all examples and save that model"),
+    CLI_SAVED_MODEL("fit the best setting on all examples and save that model; --save is the same"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_JSON,
@@ -118,7 +118,7 @@ const cli_command cli_command_cv = {
                    "cannot be fitted is reported with its reason and is not chosen.",
     .examples =
         "  kfe cv -m koc -k rbf --learner linear-svm --grid gamma=0.01:10:log7 --grid C=0.1,1,10 "
-        "train.csv --save best.kfe\n"
+        "train.csv -o best.kfe\n"
         "  kfe cv -m kpca --dim 5 -k rbf:gamma=median --learner knn --folds 10 --repeats 3 train.csv\n"
         "  kfe cv -m svm-joint -k rbf --grid gamma=0.01:10:log7 --grid svm-C=1,10,100 train.csv\n",
     .flags = flags,

@@ -23,6 +23,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_load_model(session, &model));
     cli_add_task(model, &reading);
     cli_options_of(arguments, CLI_OPTIONS, &options);
+    CLI_TRY(kfe_evaluate(session->ctx, model, NULL, cli_text_string(&options), style, &text));
     CLI_TRY(cli_read_data(session, 1, model, cli_text_string(&reading), &data));
     CLI_TRY(kfe_evaluate(session->ctx, model, data, cli_text_string(&options), style, &text));
     cli_progress_erase();

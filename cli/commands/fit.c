@@ -179,7 +179,7 @@ static const cli_flag flags[] = {
     CLI_METHOD,
     CLI_KERNEL,
     CLI_LEARNER("the classifier or regressor to fit on the features; 'kfe learners' lists them"),
-    CLI_TEXT("output", 'o', "MODEL", "the model file to write; '-' is standard output"),
+    CLI_SAVED_MODEL("the model file to write; '-' is standard output; --save is the same"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_JSON,

@@ -41,7 +41,7 @@ cleanup:
 }
 
 static const cli_flag flags[] = {
-    CLI_TEXT("output", 'o', "MODEL", "fit the best setting on all examples and save that model"), CLI_VIEW,
+    CLI_SAVED_MODEL("fit the best setting on all examples and save that model; --save is the same"), CLI_VIEW,
     CLI_JSON, CLI_FLAGS_END};
 
 const cli_command cli_command_tune = {

@@ -57,6 +57,11 @@ static kfe_status refuse_item(kfe_context *ctx, const kfe_i_column_list *columns
     if (columns->names)
         kfe_i_suggest(item, name_at, columns, suggestion, sizeof suggestion);
     kfe_i_word_name(ctx, columns->parameter, parameter);
+    if (columns->label && strcmp(item, columns->label) == 0)
+        return kfe_i_fail_at(ctx, KFE_EINPUT, columns->file, 0, 0,
+                             "%s names '%.100s', which is the label column; labels cannot be in a view: list "
+                             "other columns, or choose another label with {label}",
+                             parameter, item);
     return kfe_i_fail_at(
         ctx, KFE_EINPUT, columns->file, 0, 0,
         "%s names the column '%.100s', which is not there%s; give names from the header%s, prefixes such as "

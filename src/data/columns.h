@@ -11,6 +11,7 @@ typedef struct kfe_i_column_list {
     const char *file;      /* for messages */
     int64_t count;
     char *const *names; /* one per column; NULL: none */
+    const char *label;  /* name of the label column, which a list cannot name; NULL: unknown */
 } kfe_i_column_list;
 
 /* Sets the marks, one per column, of all columns that the list names: names, prefixes such as fac_*, numbers from 1 and

@@ -122,7 +122,7 @@ kfe_status kfe_i_division_find(kfe_context *ctx, const kfe_i_column_list *source
                                const kfe_i_view_lists *views, kfe_i_division *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_column_list file = {source->parameter, source->file, fields->count, NULL};
+    kfe_i_column_list file = {source->parameter, source->file, fields->count, NULL, source->label};
     unsigned char *marks = NULL;
     char **names = NULL;
 
@@ -278,7 +278,7 @@ kfe_status kfe_data_divide(kfe_context *ctx, kfe_data *data, int count, const ch
     int64_t cols = kfe_i_encoding_source_cols(&view->encoding, view->table.cols);
     kfe_i_view_lists lists = {count, names, columns};
     kfe_i_fields fields = {cols, NULL};
-    kfe_i_column_list source = {"view", kfe_i_view_shown(view), cols, NULL};
+    kfe_i_column_list source = {"view", kfe_i_view_shown(view), cols, NULL, data->target_name};
     kfe_i_division division = {0};
     char **source_names = NULL;
 

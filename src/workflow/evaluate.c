@@ -93,7 +93,7 @@ static kfe_status check_target(const evaluating *job)
 static kfe_status choose_metrics(evaluating *job)
 {
     kfe_i_evaluation *result = &job->result;
-    kfe_task task = job->target->task;
+    kfe_task task = job->model->target.task; /* that of the data, by check_target */
     const kfe_i_metric *metric;
     kfe_status status = kfe_i_metric_list(job->ctx, job->settings.metrics, task, KFE_MOST_METRICS,
                                           result->metrics, &result->metric_count);
@@ -250,15 +250,17 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
                         kfe_style style, char **out)
 {
     kfe_status status = KFE_OK;
-    evaluating job = {.ctx = ctx, .model = model, .target = &data->target, .result.ctx = ctx};
+    evaluating job = {.ctx = ctx, .model = model, .target = data ? &data->target : NULL, .result.ctx = ctx};
 
     *out = NULL;
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
     KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &job.settings, options));
-    KFE_TRY(check_target(&job));
-    warn_of_training_data(&job, data);
     if (model->learner)
         KFE_TRY(choose_metrics(&job));
+    if (!data)
+        goto cleanup;
+    KFE_TRY(check_target(&job));
+    warn_of_training_data(&job, data);
     KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));
     KFE_TRY(measure(&job, style));
     KFE_TRY(kfe_i_report_outcome(ctx, &job.result, style, out));

@@ -381,7 +381,7 @@ def test_comparing_ready_kernels_leaves_out_what_needs_columns(kfe):
     (("cv", *PIPELINE, "--learner", "knn", "--metrics", "acuracy", "train.csv"), "accuracy"),
     (("cv", *PIPELINE, "--learner", "knn", "--folds", "1", "train.csv"), "folds"),
     (("cv", *PIPELINE, "--learner", "knn", "--folds", "1000", "train.csv"), "folds"),
-    (("cv", *PIPELINE, "--learner", "knn", "--save", "-", "train.csv"), "--save"),
+    (("cv", *PIPELINE, "--learner", "knn", "--save", "-", "train.csv"), "-o needs a file"),
     (("cv", *PIPELINE, "--learner", "knn", "--label", "none", "x.csv"), "labels"),
     (("cv", *PIPELINE, "--learner", "svm", "--grid", "C=0,1", "train.csv"), "C"),
     (("compare", "train.csv", "-m", "koc"), "--learner"),

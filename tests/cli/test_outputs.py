@@ -162,3 +162,18 @@ def test_results_are_printed_before_the_model_cannot_be_saved(kfe, command):
     kfe.ok("generate", "iris", "-o", "iris.csv")
     done = kfe.run(*command, "/dev/full", "iris.csv", status=2)
     assert "No space left" in done.err and "accuracy" in done.out
+
+
+@pytest.mark.parametrize("command", [["fit", "-q", "-m", "koc"], ["cv", "-q", "-m", "koc", "--learner", "knn", "--folds", "2"],
+                                     ["tune", "-q", "--time", "1s"]])
+@pytest.mark.parametrize("flag", ["-o", "--output", "--save"])
+def test_a_model_is_written_by_either_flag(ready, command, flag):
+    ready.ok(*command, "small.csv", flag, "either.kfe")
+    assert ready.path("either.kfe").stat().st_size > 0
+
+
+def test_metrics_are_checked_before_data_is_read(ready):
+    ready.ok("fit", "-q", "-m", "koc", "--learner", "knn", "small.csv", "-o", "m.kfe")
+    ready.refused("evaluate", "m.kfe", "nowhere.csv", "--metrics", "acuracy", says="did you mean 'accuracy'?")
+    ready.refused("evaluate", "m.kfe", "nowhere.csv", "--metrics", "rmse", says="metric rmse is for real targets")
+    ready.refused("evaluate", "m.kfe", "nowhere.csv", "--metrics", "f1", says="nowhere.csv")

@@ -44,6 +44,7 @@ def test_cross_validation_takes_views_of_columns(flowers):
     (["a=1-3", "b=3-4"], "column 3 is in the views 'a' and 'b'"),
     (["a=1-2", "b=8"], "--view names the column '8', which is not there"),
     (["a=1-2", "b=petals"], "--view names the column 'petals', which is not there"),
+    (["a=1-2", "b=species"], "--view names 'species', which is the label column; labels cannot be in a view"),
     (["a=5"], "view 'a' has no columns"),
     (["a=1-2", "b=petal.csv"], "another --view names a file"),
     (["a=1-2", "b="], "--view takes NAME=FILE"),

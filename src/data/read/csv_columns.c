@@ -16,7 +16,8 @@
 /* The columns of the file, for a parameter that lists some of them. */
 static kfe_i_column_list columns_of(const kfe_i_csv *csv, const char *parameter)
 {
-    return (kfe_i_column_list){parameter, csv->block.source->name, csv->dialect.fields, csv->dialect.names};
+    return (kfe_i_column_list){parameter, csv->block.source->name, csv->dialect.fields, csv->dialect.names,
+                               NULL};
 }
 
 /* ---- row numbers ---- */

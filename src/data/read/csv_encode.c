@@ -74,7 +74,8 @@ void kfe_i_csv_mark_texts(const kfe_i_csv *csv, const char *c, unsigned char *ma
 static kfe_status mark_chosen(const kfe_i_csv *csv, unsigned char *marks)
 {
     const kfe_i_encoding *known = expected_encoding(csv);
-    kfe_i_column_list columns = {"encode", csv->block.source->name, csv->dialect.fields, csv->dialect.names};
+    kfe_i_column_list columns = {"encode", csv->block.source->name, csv->dialect.fields, csv->dialect.names,
+                                 NULL};
 
     for (int64_t j = 0; known && j < csv->dialect.fields; j++)
         marks[j] = csv->dialect.place[j] >= 0 && kfe_i_encoding_find(known, csv->dialect.place[j]) != NULL;

@@ -62,7 +62,7 @@ kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read
                             int with_label, int64_t count, kfe_i_picks *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_column_list columns = {NULL, file, count, NULL};
+    kfe_i_column_list columns = {NULL, file, count, NULL, NULL};
     int64_t kept = 0;
 
     *out = (kfe_i_picks){.count = count, .label = -1, .id = -1, .group = -1};

@@ -64,7 +64,7 @@ kfe_status kfe_i_divide_as_listed(kfe_context *ctx, const char *list, const kfe_
     kfe_status status = KFE_OK;
     kfe_i_view *view = &data->views[0];
     int64_t cols = kfe_i_encoding_source_cols(&view->encoding, view->table.cols);
-    kfe_i_column_list source = {"view", kfe_i_view_shown(view), cols, NULL};
+    kfe_i_column_list source = {"view", kfe_i_view_shown(view), cols, NULL, data->target_name};
     kfe_i_fields fields = {raw->fields ? raw->field_count : cols, raw->fields};
     kfe_i_division division = {0};
     cut_list views = {0};
