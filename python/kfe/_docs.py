@@ -180,7 +180,7 @@ def _localized_attributes() -> list[str]:
 
 def _global_attributes(entry: Entry) -> list[str]:
     lines = []
-    if entry.has(tables.KERNELS):
+    if entry.has(tables.KERNELS) and entry.name != "gkdr":  # whose directions are on columns
         lines += _item("dual_coef_", "ndarray of shape (n_support, n_features_out)",
                        "Coefficients of the features on the support.")
         if not entry.has(tables.SYNTHETIC) or entry.has(tables.DERIVATIVE):

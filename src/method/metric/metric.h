@@ -48,13 +48,16 @@ typedef struct kfe_i_metric_fit {
     const double *coefficients; /* on the support: one of the two */
     double *mean;               /* columns */
     double ridge, residual;
-    kfe_i_loo_choice choice; /* rows 0: the ridge was given */
+    kfe_i_loo_choice choice;                     /* rows 0: the ridge was given */
+    double landmarks, landmark_rank, trace_left; /* landmarks 0: none */
 } kfe_i_metric_fit;
 
 /* Fits the targets y (rows of x × columns). Free the result also after a failure; x must outlive it. */
 kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *problem, const kfe_i_map *map,
                                  const kfe_i_table *x, const double *y, kfe_i_metric_fit *out);
 void kfe_i_metric_fit_free(kfe_i_metric_fit *fit);
+/* Records "ridge", "residual" and the leave-one-out error; for a primal solution, whose model knows no operator, also the landmarks. */
+kfe_status kfe_i_metric_fit_record(const kfe_i_metric_fit *fit, kfe_i_solution *out);
 /* out (rows × columns) = f at the rows of x. */
 kfe_status kfe_i_metric_predict(kfe_context *ctx, const kfe_i_metric_problem *problem,
                                 const kfe_i_metric_fit *fit, const kfe_i_map *map, const kfe_i_table *x,

@@ -74,6 +74,9 @@ static kfe_status take_support(const kfe_i_gram *gram, int64_t columns, kfe_i_me
         fit->coefficients = fit->alpha;
         return KFE_OK;
     }
+    fit->landmarks = (double)info.count;
+    fit->landmark_rank = (double)info.rank;
+    fit->trace_left = info.left;
     KFE_ALLOC(fit->ctx, fit->landmark_alpha, info.count * columns);
     KFE_TRY(kfe_i_landmark_coefficients(gram, NULL, gram->size, fit->alpha, columns, fit->landmark_alpha));
     KFE_TRY(kfe_i_table_gather(fit->ctx, &fit->z, info.index, info.count, &fit->support));
@@ -116,6 +119,22 @@ void kfe_i_metric_fit_free(kfe_i_metric_fit *fit)
         kfe_i_free(fit->ctx, fit->mean);
     }
     memset(fit, 0, sizeof *fit);
+}
+
+kfe_status kfe_i_metric_fit_record(const kfe_i_metric_fit *fit, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &fit->ridge, 1));
+    KFE_TRY(kfe_i_solution_record(out, "residual", &fit->residual, 1));
+    KFE_TRY(kfe_i_loo_record(out, &fit->choice));
+    if (out->kind != KFE_SOLUTION_PRIMAL || fit->landmarks == 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_solution_record(out, "landmarks", &fit->landmarks, 1));
+    KFE_TRY(kfe_i_solution_record(out, "landmark-rank", &fit->landmark_rank, 1));
+    KFE_TRY(kfe_i_solution_record(out, "landmark-trace-left", &fit->trace_left, 1));
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_metric_predict(kfe_context *ctx, const kfe_i_metric_problem *problem,

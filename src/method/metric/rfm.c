@@ -300,9 +300,7 @@ static kfe_status output_features(rfm *s, kfe_i_solution *out)
     }
     KFE_TRY(predict_from_outputs(s, &out->predictor));
     KFE_TRY(kfe_i_map_copy(s->ctx, &s->best.map, &out->map));
-    KFE_TRY(kfe_i_solution_record(out, "ridge", &fit.ridge, 1));
-    KFE_TRY(kfe_i_solution_record(out, "residual", &fit.residual, 1));
-    KFE_TRY(kfe_i_loo_record(out, &fit.choice));
+    KFE_TRY(kfe_i_metric_fit_record(&fit, out));
 cleanup:
     kfe_i_metric_fit_free(&fit);
     return status;
@@ -386,9 +384,7 @@ static kfe_status predict_from_directions(rfm *s, const kfe_i_map *map, kfe_i_so
         for (int64_t i = 0; i < fit.support.rows; i++)
             p->weights[i * k + c] = scale * fit.coefficients[i * k + c];
     }
-    KFE_TRY(kfe_i_solution_record(out, "ridge", &fit.ridge, 1));
-    KFE_TRY(kfe_i_solution_record(out, "residual", &fit.residual, 1));
-    KFE_TRY(kfe_i_loo_record(out, &fit.choice));
+    KFE_TRY(kfe_i_metric_fit_record(&fit, out));
 cleanup:
     kfe_i_metric_fit_free(&fit);
     return status;

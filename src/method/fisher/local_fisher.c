@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Local Fisher discriminants of points; used by lfda.c and klfda.c. */
+#include "method/fisher/local_fisher.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gram/dense/linalg.h"
+#include "method/ridge/ridge.h"
+#include "method/shared/groups.h"
+
+enum { PANEL = 256 };
+/* Squared distances below this share of the squared norms are rounding error: the points are equal. */
+#define KFE_EQUAL_POINTS 1e-13
+
+/* One class, and the sums over all classes. */
+typedef struct local_scatter {
+    kfe_context *ctx;
+    int64_t rank;
+    int64_t count;               /* examples of the class at hand */
+    double *points;              /* count × rank */
+    double *norms, *width;       /* count: ‖f‖², σ */
+    double *panel;               /* PANEL × count: squared distances, then affinities */
+    double *product;             /* PANEL × rank */
+    double *order;               /* count, to find the k-th smallest */
+    double *class_local, *local; /* S(A) of the class; Σ_c S(A_c) */
+    double *within, *plain;      /* Σ_c S(A_c)/n_c; Σ_c S(1_c) */
+} local_scatter;
+
+static kfe_status open_scatter(local_scatter *s, int64_t largest)
+{
+    kfe_status status = KFE_OK;
+    int64_t square = s->rank * s->rank;
+
+    KFE_ALLOC(s->ctx, s->points, largest * s->rank);
+    KFE_ALLOC(s->ctx, s->norms, largest);
+    KFE_ALLOC(s->ctx, s->width, largest);
+    KFE_ALLOC(s->ctx, s->order, largest);
+    KFE_ALLOC(s->ctx, s->panel, PANEL * largest);
+    KFE_ALLOC(s->ctx, s->product, PANEL * s->rank);
+    KFE_ALLOC(s->ctx, s->class_local, square);
+    KFE_ALLOC_ZERO(s->ctx, s->local, square);
+    KFE_ALLOC_ZERO(s->ctx, s->within, square);
+    KFE_ALLOC_ZERO(s->ctx, s->plain, square);
+cleanup:
+    return status;
+}
+
+static void close_scatter(local_scatter *s)
+{
+    kfe_i_free(s->ctx, s->points);
+    kfe_i_free(s->ctx, s->norms);
+    kfe_i_free(s->ctx, s->width);
+    kfe_i_free(s->ctx, s->order);
+    kfe_i_free(s->ctx, s->panel);
+    kfe_i_free(s->ctx, s->product);
+    kfe_i_free(s->ctx, s->class_local);
+    kfe_i_free(s->ctx, s->local);
+    kfe_i_free(s->ctx, s->within);
+    kfe_i_free(s->ctx, s->plain);
+}
+
+/* panel (rows × count) = squared distances from the examples `first` … to all of the class. */
+static void measure_panel(local_scatter *s, int64_t first, int64_t rows)
+{
+    blasint r = (blasint)s->rank;
+
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)s->count, r, -2,
+                s->points + first * s->rank, r, s->points, r, 0, s->panel, (blasint)s->count);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < s->count; j++) {
+            double norms = s->norms[first + i] + s->norms[j];
+            double *value = &s->panel[i * s->count + j];
+            *value += norms;
+            if (!(*value > KFE_EQUAL_POINTS * norms) || first + i == j)
+                *value = 0;
+        }
+}
+
+/* The value that has exactly k smaller or equal ones before it in order; reorders a (quickselect, by the middle). */
+static double kth_smallest(double *a, int64_t count, int64_t k)
+{
+    int64_t low = 0;
+    int64_t high = count - 1;
+
+    while (low < high) {
+        double pivot = a[low + (high - low) / 2];
+        int64_t i = low;
+        int64_t j = high;
+        while (i <= j) {
+            while (a[i] < pivot)
+                i++;
+            while (a[j] > pivot)
+                j--;
+            if (i <= j) {
+                double moved = a[i];
+                a[i++] = a[j];
+                a[j--] = moved;
+            }
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            return a[k];
+    }
+    return a[k];
+}
+
+/* σ of every example of the class; the example itself is the nearest and does not count. */
+static void find_widths(local_scatter *s, int64_t neighbours)
+{
+    int64_t k = neighbours < s->count - 1 ? neighbours : s->count - 1;
+
+    for (int64_t first = 0; first < s->count; first += PANEL) {
+        int64_t rows = s->count - first < PANEL ? s->count - first : PANEL;
+        measure_panel(s, first, rows);
+        for (int64_t i = 0; i < rows; i++) {
+            memcpy(s->order, s->panel + i * s->count, (size_t)s->count * sizeof *s->order);
+            s->width[first + i] = sqrt(kth_smallest(s->order, s->count, k));
+        }
+    }
+}
+
+static double affinity(double squared, double widths)
+{
+    if (squared == 0)
+        return 1;
+    return widths > 0 ? exp(-squared / widths) : 0;
+}
+
+/* class_local += F_Pᵀ(D_P F_P − A_P F) for one panel P of rows. */
+static void add_panel(local_scatter *s, int64_t first, int64_t rows)
+{
+    blasint r = (blasint)s->rank;
+
+    measure_panel(s, first, rows);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < s->count; j++)
+            s->panel[i * s->count + j] =
+                affinity(s->panel[i * s->count + j], s->width[first + i] * s->width[j]);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, r, (blasint)s->count, -1, s->panel,
+                (blasint)s->count, s->points, r, 0, s->product, r);
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < s->count; j++)
+            sum += s->panel[i * s->count + j];
+        cblas_daxpy(r, sum, s->points + (first + i) * s->rank, 1, s->product + i * s->rank, 1);
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, (blasint)rows, 1, s->points + first * s->rank,
+                r, s->product, r, 1, s->class_local, r);
+}
+
+/* out += weight·(n FᵀF − (Fᵀe)(Fᵀe)ᵀ), the scatter with all weights one. */
+static kfe_status add_plain(kfe_context *ctx, int64_t n, int64_t rank, const double *points, double weight,
+                            double *out)
+{
+    kfe_status status = KFE_OK;
+    blasint r = (blasint)rank;
+    double *sum = NULL;
+
+    KFE_ALLOC_ZERO(ctx, sum, rank);
+    for (int64_t i = 0; i < n; i++)
+        cblas_daxpy(r, 1, points + i * rank, 1, sum, 1);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, (blasint)n, weight * (double)n, points, r,
+                points, r, 1, out, r);
+    cblas_dger(CblasRowMajor, r, r, -weight, sum, 1, sum, 1, out, r);
+cleanup:
+    kfe_i_free(ctx, sum);
+    return status;
+}
+
+static kfe_status add_class(local_scatter *s, const kfe_i_factor *f, const kfe_i_groups *groups, int32_t g,
+                            int64_t neighbours)
+{
+    kfe_status status = KFE_OK;
+    int64_t square = s->rank * s->rank;
+
+    s->count = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        if (groups->of[i] == g) {
+            double *row = s->points + s->count * s->rank;
+            memcpy(row, f->points + i * s->rank, (size_t)s->rank * sizeof *row);
+            s->norms[s->count++] = cblas_ddot((blasint)s->rank, row, 1, row, 1);
+        }
+    find_widths(s, neighbours);
+    memset(s->class_local, 0, (size_t)square * sizeof *s->class_local);
+    for (int64_t first = 0; first < s->count; first += PANEL) {
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "comparing neighbours", first, s->count));
+        add_panel(s, first, s->count - first < PANEL ? s->count - first : PANEL);
+    }
+    cblas_daxpy((blasint)square, 1, s->class_local, 1, s->local, 1);
+    cblas_daxpy((blasint)square, 1 / (double)s->count, s->class_local, 1, s->within, 1);
+    KFE_TRY(add_plain(s->ctx, s->count, s->rank, s->points, 1, s->plain));
+cleanup:
+    return status;
+}
+
+/* between (into `plain`) = (S(1) − Σ S(1_c) + Σ S(A_c))/n − S_w */
+static kfe_status make_between(local_scatter *s, const kfe_i_factor *f)
+{
+    kfe_status status = KFE_OK;
+    blasint square = (blasint)(s->rank * s->rank);
+    double n = (double)f->n;
+
+    cblas_dscal(square, -1 / n, s->plain, 1);
+    KFE_TRY(add_plain(s->ctx, f->n, s->rank, f->points, 1 / n, s->plain));
+    cblas_daxpy(square, 1 / n, s->local, 1, s->plain, 1);
+    cblas_daxpy(square, -1, s->within, 1, s->plain, 1);
+cleanup:
+    return status;
+}
+
+/* Rounding makes sums of products slightly unsymmetric. */
+static void symmetrise(int64_t n, double *a)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            a[i * n + j] = a[j * n + i] = (a[i * n + j] + a[j * n + i]) / 2;
+}
+
+static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor *f, int64_t classes,
+                        const kfe_i_local_fisher_settings *settings, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t r = s->rank;
+    int64_t usual = classes < r ? classes : r;
+    int64_t dim = kfe_i_clamp_dim(s->ctx, method, settings->dim > 0 ? settings->dim : usual, r,
+                                  "the examples differ in no more directions");
+    double trace = 0;
+    double *values = NULL;
+    double *vectors = NULL;
+
+    KFE_ALLOC(s->ctx, values, r);
+    KFE_ALLOC(s->ctx, vectors, r * r);
+    symmetrise(r, s->within);
+    symmetrise(r, s->plain);
+    for (int64_t i = 0; i < r; i++)
+        trace += s->within[i * r + i];
+    for (int64_t i = 0; !(trace > 0) && i < r; i++) /* every class is one point */
+        trace += s->plain[i * r + i];
+    double ridge = kfe_i_chosen_ridge(settings->ridge, trace, r);
+    if (!(ridge > 0))
+        KFE_FAIL(s->ctx, KFE_EINPUT, "%s: all examples are the same; there is nothing to discriminate",
+                 method);
+    for (int64_t i = 0; i < r; i++)
+        s->within[i * r + i] += ridge;
+    KFE_TRY(kfe_i_generalized_eigen(s->ctx, r, s->plain, s->within, values, vectors));
+    for (int64_t i = 0; i < r; i++) /* only the leading columns, without gaps */
+        memmove(vectors + i * dim, vectors + i * r, (size_t)dim * sizeof *vectors);
+    KFE_TRY(kfe_i_factor_solution(f, vectors, dim, out));
+    KFE_TRY(kfe_i_solution_record(out, "criterion", values, dim));
+    KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
+    kfe_i_solution_fix_signs(out);
+cleanup:
+    kfe_i_free(s->ctx, values);
+    kfe_i_free(s->ctx, vectors);
+    return status;
+}
+
+kfe_status kfe_i_local_fisher_fit(const char *method, const kfe_i_factor *factor, const kfe_i_target *target,
+                                  const kfe_i_local_fisher_settings *settings, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    local_scatter s = {.ctx = factor->ctx, .rank = factor->rank};
+    kfe_i_groups groups = {0};
+    double largest = 0;
+
+    KFE_TRY(kfe_i_groups_from_classes(factor->ctx, target, &groups));
+    for (int64_t g = 0; g < groups.count; g++)
+        largest = fmax(largest, groups.sizes[g]);
+    KFE_TRY(open_scatter(&s, (int64_t)largest));
+    for (int32_t g = 0; g < groups.count; g++)
+        if (groups.sizes[g] > 0)
+            KFE_TRY(add_class(&s, factor, &groups, g, settings->neighbours));
+    KFE_TRY(make_between(&s, factor));
+    KFE_TRY(solve(&s, method, factor, groups.count, settings, out));
+cleanup:
+    close_scatter(&s);
+    kfe_i_groups_free(&groups);
+    return status;
+}
