@@ -20,7 +20,8 @@ def test_devices_are_listed(kfe):
 
 
 def fit(kfe, data, *more, **environment):
-    return kfe.ok("fit", "-m", "hsic", "-k", "rbf:gamma=0.3", "-v", data, "-o", "model.kfe", *more,
+    method = () if "-m" in more else ("-m", "hsic")
+    return kfe.ok("fit", *method, "-k", "rbf:gamma=0.3", "-v", data, "-o", "model.kfe", *more,
                   env={**os.environ, **environment}).err
 
 
@@ -65,10 +66,11 @@ def features(kfe, model, data):
     return [float(number) for line in lines for number in line.split(",")]
 
 
-def test_every_failing_allocation_falls_back(kfe, data):
-    kfe.ok("fit", "-m", "hsic", "-k", "rbf:gamma=0.3", data, "-o", "cpu.kfe")
+@pytest.mark.parametrize("method", ["hsic", "sma"])
+def test_every_failing_allocation_falls_back(kfe, data, method):
+    kfe.ok("fit", "-m", method, "-k", "rbf:gamma=0.3", data, "-o", "cpu.kfe")
     expected = features(kfe, "cpu.kfe", data)
     for number in (*range(1, 14), 20, 30):
-        fit(kfe, data, "--device", "host", KFE_DEVICE_FAIL_ALLOCATION=str(number))
+        fit(kfe, data, "-m", method, "--device", "host", KFE_DEVICE_FAIL_ALLOCATION=str(number))
         found = features(kfe, "model.kfe", data)
         assert all(abs(a - b) <= 1e-8 * (1 + abs(a)) for a, b in zip(expected, found, strict=True)), number

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "gram/device/device_pool.h"
 #include "gram/device/expand.h"
 #include "gram/device/form.h"
 #include "gram/solve/solve.h"
@@ -452,6 +453,114 @@ static void test_features_equal_those_of_the_cpu(void **state)
     support_points_free(&support);
 }
 
+/* ---- pools of columns ---- */
+
+/* Columns of the CPU's operator, n numbers after each other. */
+static double *cpu_columns(const pair *p, const int64_t *index, int64_t count)
+{
+    double *columns = calloc((size_t)(ROWS * count), sizeof *columns);
+    double *transposed = calloc((size_t)(ROWS * count), sizeof *transposed);
+
+    assert_ok(p->ctx, kfe_i_gram_columns(p->cpu, index, count, columns));
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t c = 0; c < count; c++)
+            transposed[c * ROWS + i] = columns[i * count + c];
+    free(columns);
+    return transposed;
+}
+
+static double dot(const double *a, const double *b, int64_t stride)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        sum += a[i] * b[i * stride];
+    return sum;
+}
+
+/* Loads three columns, picks two others as features, and compares every number that comes back. */
+static void check_pool(const pair *p, kfe_device_type type)
+{
+    enum { COUNT = 3, TARGETS = 2 };
+    const int64_t index[COUNT] = {3, 40, 77};
+    const int64_t places[COUNT] = {2, 0, 1};
+    const int64_t picks[] = {5, 60};
+    double *residual = support_random(41, ROWS * TARGETS);
+    double *columns = cpu_columns(p, index, COUNT);
+    double *q = cpu_columns(p, picks, 2);
+    double squares[COUNT];
+    double covariance[COUNT * TARGETS];
+    double along[COUNT * 2];
+    double slopes[TARGETS];
+    double part = 0;
+    double whole = 0;
+    double length = 0;
+    double slack = ROWS * slack_of(p, type == KFE_DEVICE_F32);
+    int open = 0;
+    kfe_i_device_pool pool;
+    kfe_i_device_pool_shape shape = {.size = COUNT, .most = 2, .targets = TARGETS, .type = type, .scale = 1};
+    kfe_i_device_pool_measures measures = {squares, covariance, along};
+
+    assert_ok(p->ctx, kfe_i_device_pool_open(p->device, &shape, residual, &pool, &open));
+    assert_true(open);
+    for (int j = 0; j < 2; j++) { /* Gram-Schmidt on both sides */
+        double *v = q + j * ROWS;
+        double before = sqrt(dot(v, v, 1));
+        double shared = j ? dot(q, v, 1) : 0;
+        for (int64_t i = 0; j && i < ROWS; i++)
+            v[i] -= shared * q[i];
+        double after = sqrt(dot(v, v, 1));
+        assert_ok(p->ctx, kfe_i_device_pool_pick(&pool, picks[j], 2, j, &part, &whole, &length));
+        assert_near("the norm of a column", whole, 2 * before, slack);
+        assert_near("the norm of what is new", length, 2 * after, slack);
+        if (j)
+            assert_near("the part along a feature", part, 2 * shared, slack);
+        assert_ok(p->ctx, kfe_i_device_pool_accept(&pool, j, length, slopes));
+        for (int64_t i = 0; i < ROWS; i++)
+            v[i] /= after;
+        for (int t = 0; t < TARGETS; t++) {
+            double slope = dot(v, residual + t, TARGETS);
+            assert_near("the slope of a target", slopes[t], slope, slack);
+            for (int64_t i = 0; i < ROWS; i++)
+                residual[i * TARGETS + t] -= slope * v[i];
+        }
+    }
+    assert_ok(p->ctx, kfe_i_device_pool_load(&pool, index, places, COUNT, 2, &measures));
+    for (int c = 0; c < COUNT; c++) {
+        assert_near("a squared norm", squares[c], dot(columns + c * ROWS, columns + c * ROWS, 1), slack);
+        for (int t = 0; t < TARGETS; t++)
+            assert_near("a covariance", covariance[c * TARGETS + t],
+                        dot(columns + c * ROWS, residual + t, TARGETS), slack);
+        for (int j = 0; j < 2; j++)
+            assert_near("a product with a feature", along[j * COUNT + c],
+                        dot(q + j * ROWS, columns + c * ROWS, 1), slack);
+    }
+    assert_ok(p->ctx, kfe_i_device_pool_along(&pool, 1, along));
+    for (int c = 0; c < COUNT; c++)
+        assert_near("a candidate along the last feature", along[places[c]],
+                    dot(q + ROWS, columns + c * ROWS, 1), slack);
+    kfe_i_device_pool_close(&pool);
+    free(residual);
+    free(columns);
+    free(q);
+}
+
+static void test_pools_of_columns(void **state)
+{
+    static const kfe_i_gram_storage storages[] = {KFE_GRAM_TILED, KFE_GRAM_F64};
+    support_points points;
+    pair p;
+
+    support_points_make(&points, 5, ROWS, COLS, 1);
+    for (int i = 0; i < 2; i++) {
+        open_pair(*state, "rbf:gamma=0.5 poly:degree=2,weight=0.1", &points, 0, storages[i], &p);
+        check_pool(&p, KFE_DEVICE_F64);
+        check_pool(&p, KFE_DEVICE_F32);
+        close_pair(&p);
+    }
+    support_points_free(&points);
+}
+
 /* ---- the functions of the table that operators do not use ---- */
 
 static kfe_device_matrix put(const kfe_i_device *d, const double *values, int64_t rows, int64_t cols,
@@ -664,6 +773,7 @@ int main(void)
         with_context(test_an_indefinite_matrix_is_refused),
         with_context(test_eigenvectors_are_found_on_the_device),
         with_context(test_features_equal_those_of_the_cpu),
+        with_context(test_pools_of_columns),
         with_context(test_products_of_matrices),
         with_context(test_entries_of_matrices),
         with_context(test_kernels_are_mapped_from_distances),

@@ -40,6 +40,9 @@ kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lo
                                     const kfe_device_matrix *out);
 /* Rows of the panels that such a matrix passes through. */
 int64_t kfe_i_device_panel_rows(int64_t n);
+/* Row c of out (count × n, double precision) = scale·(column index[c] of G). */
+kfe_device_status kfe_i_device_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                       const kfe_device_matrix *out);
 /* out = G·v, both on the device in double precision. */
 kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
                                      const kfe_device_matrix *out);
@@ -56,6 +59,8 @@ kfe_i_device *kfe_i_fused_device(const kfe_i_gram *gram);
 /* `rows` rows of scale·G from `row` on, all columns up to out->cols. */
 kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t row,
                                    const kfe_device_matrix *out, int how);
+kfe_device_status kfe_i_fused_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                      const kfe_device_matrix *out);
 kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
                                     const kfe_device_matrix *v, const kfe_device_matrix *out);
 

@@ -181,6 +181,40 @@ static kfe_device_status chosen_columns(const kfe_i_gram *gram, const int64_t *i
     return status;
 }
 
+/* The columns listed as rows, on the device. */
+static kfe_device_status evaluate_columns(const fused_state *s, const fused_state *chosen, double scale,
+                                          const kfe_device_matrix *out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
+        kfe_device_kernel kernel = s->terms[m].kernel;
+        kernel.weight *= scale;
+        status = s->device->table->block(
+            s->device->handle, &kernel, (kfe_device_range){chosen->terms[m].points, 0, out->rows},
+            (kfe_device_range){s->terms[m].points, 0, out->cols}, out, m > 0 ? KFE_DEVICE_ADD : 0);
+    }
+    return status;
+}
+
+kfe_device_status kfe_i_fused_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                      const kfe_device_matrix *out)
+{
+    const fused_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
+    fused_state chosen = {.device = s->device, .count = s->count};
+
+    chosen.terms = kfe_i_alloc_zero(gram->ctx, s->count, sizeof *chosen.terms);
+    if (chosen.terms) {
+        status = gather(s, index, out->rows, &chosen);
+        if (status == KFE_DEVICE_OK)
+            status = evaluate_columns(s, &chosen, scale, out);
+    }
+    free_points(&chosen);
+    kfe_i_free(gram->ctx, chosen.terms);
+    return status;
+}
+
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
     const fused_state *s = gram->state;

@@ -307,6 +307,25 @@ kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lo
     return kfe_i_fused_fill(gram, scale, 0, out, lower ? KFE_DEVICE_LOWER : KFE_DEVICE_MIRROR);
 }
 
+kfe_device_status kfe_i_device_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                       const kfe_device_matrix *out)
+{
+    const kept_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    if (!is_kept(gram))
+        return kfe_i_fused_columns(gram, scale, index, out);
+    if (!s->matrix.address || s->matrix.type != KFE_DEVICE_F64)
+        return kfe_i_fused_columns(s->source, scale, index, out);
+    KFE_DEVICE_TRY(s->device->table->gather(s->device->handle, &s->matrix, index, NULL, out));
+    for (int64_t c = 0; scale != 1 && c < out->rows; c++) {
+        kfe_device_matrix row = kfe_device_part(*out, c, 1, 0, out->cols);
+        KFE_DEVICE_TRY(s->device->table->scale(s->device->handle, &row, &scale, NULL));
+    }
+cleanup:
+    return status;
+}
+
 kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
                                      const kfe_device_matrix *out)
 {

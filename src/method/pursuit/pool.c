@@ -15,7 +15,7 @@
 #define KFE_SMALL_POOL 3e7
 
 /* Columns evaluated at a time. */
-enum { CHUNK = 16 };
+enum { CHUNK = KFE_POOL_CHUNK };
 
 /* A residual column whose squared norm is below this share of the whole column's is rounding error: for columns in double
  * precision, and for columns kept in single precision. */
@@ -34,6 +34,18 @@ static int needs_norms(const kfe_i_pursuit *p)
 
 /* ---- memory ---- */
 
+int64_t kfe_i_pool_size(const kfe_i_pursuit *p)
+{
+    int64_t columns = p->settings->columns;
+
+    return columns == 0 || columns > p->n ? p->n : columns;
+}
+
+int kfe_i_pool_is_small(const kfe_i_pursuit *p, int64_t size)
+{
+    return (double)size * (double)p->n <= KFE_SMALL_POOL || p->sparsity > 1;
+}
+
 /* Keeps the columns in double precision while the pool is small; else in single precision, which is enough to choose by and
  * half as much to read in each iteration; not at all if that does not fit beside the basis. */
 static kfe_status choose_storage(kfe_i_pool *pool)
@@ -44,8 +56,14 @@ static kfe_status choose_storage(kfe_i_pool *pool)
         (double)kfe_i_memory_left(pool->ctx) - 8.0 * (double)p->n * (double)(CHUNK + 2 * p->targets);
     double entries = (double)pool->size * (double)p->n;
 
-    int small = entries <= KFE_SMALL_POOL || p->sparsity > 1;
+    int small = kfe_i_pool_is_small(p, pool->size);
 
+    if (p->device_pool) {
+        kfe_i_log(pool->ctx, KFE_LOG_INFO, "%s: a pool of %lld columns on %s, kept in %s precision",
+                  p->method, (long long)pool->size, p->device_pool->device->name,
+                  small ? "double" : "single");
+        return KFE_OK;
+    }
     if (!p->settings->low_memory && small && 8 * entries <= available)
         KFE_ALLOC(pool->ctx, pool->columns.wide, pool->size * p->n);
     else if (!p->settings->low_memory && 4 * entries <= available)
@@ -141,7 +159,7 @@ static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, 
         pool->whole[places[c]] = pool->norms[places[c]] = squares[c];
         pool->dead[places[c]] = !(squares[c] > 0) || !(p->diagonal[pool->example[places[c]]] > 0);
     }
-    if (needs_targets(p)) {
+    if (needs_targets(p) && !p->device_pool) {
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)count, (blasint)t, (blasint)p->n, 1,
                     pool->columns.chunk, (blasint)count, p->residual, (blasint)t, 0, work, (blasint)t);
         for (int64_t c = 0; c < count; c++)
@@ -149,9 +167,11 @@ static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, 
     }
     if (!needs_norms(p) || p->found.count == 0)
         return;
-    memset(work, 0, (size_t)(p->found.count * count) * sizeof *work);
-    kfe_i_thin_times(pool->ctx, &(kfe_i_thin_matrix){p->found.count, p->n, p->n, p->found.basis, NULL},
-                     pool->columns.chunk, count, work, pool->work.thin_work);
+    if (!p->device_pool) {
+        memset(work, 0, (size_t)(p->found.count * count) * sizeof *work);
+        kfe_i_thin_times(pool->ctx, &(kfe_i_thin_matrix){p->found.count, p->n, p->n, p->found.basis, NULL},
+                         pool->columns.chunk, count, work, pool->work.thin_work);
+    }
     for (int64_t j = 0; j < p->found.count; j++)
         for (int64_t c = 0; c < count; c++)
             pool->norms[places[c]] -= work[j * count + c] * work[j * count + c];
@@ -173,8 +193,13 @@ static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
         for (int64_t c = 0; c < part; c++)
             take_next(pool, places[first + c]);
         double squares[CHUNK];
-        KFE_TRY(evaluate(pool, places + first, part));
-        store(pool, places + first, part, pool->work.chunk_work, squares);
+        if (pool->pursuit->device_pool) {
+            KFE_TRY(kfe_i_pool_load(pool, places + first, part, needs_norms(pool->pursuit), squares,
+                                    pool->work.chunk_work));
+        } else {
+            KFE_TRY(evaluate(pool, places + first, part));
+            store(pool, places + first, part, pool->work.chunk_work, squares);
+        }
         measure_new(pool, places + first, part, squares);
         KFE_TRY(kfe_i_checkpoint(pool->ctx, "evaluating candidate columns", first, count));
     }
@@ -233,14 +258,14 @@ static void update_products(kfe_i_pool *pool)
 kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool *out)
 {
     kfe_status status = KFE_OK;
-    int64_t columns = p->settings->columns;
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->pursuit = p;
-    out->size = columns == 0 || columns > p->n ? p->n : columns;
+    out->size = kfe_i_pool_size(p);
     KFE_ALLOC(ctx, out->example, out->size);
-    KFE_ALLOC(ctx, out->columns.chunk, p->n * CHUNK);
+    if (!p->device_pool)
+        KFE_ALLOC(ctx, out->columns.chunk, p->n * CHUNK);
     KFE_ALLOC_ZERO(ctx, out->covariance, out->size * p->targets);
     KFE_ALLOC(ctx, out->norms, out->size);
     KFE_ALLOC(ctx, out->whole, out->size);
@@ -250,7 +275,7 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     KFE_ALLOC(ctx, out->work.scores, out->size);
     KFE_ALLOC(ctx, out->work.places, out->size);
     KFE_ALLOC(ctx, out->work.chunk_work, chunk_work_size(p));
-    if (needs_norms(p))
+    if (needs_norms(p) && !p->device_pool)
         KFE_ALLOC(ctx, out->work.thin_work, kfe_i_thin_work(p->found.most, p->n));
     KFE_ALLOC(ctx, out->queue.order, p->n);
     KFE_ALLOC_ZERO(ctx, out->queue.spent, p->n);
@@ -332,7 +357,8 @@ cleanup:
 static void subtract_explained(kfe_i_pool *pool)
 {
     const kfe_i_pursuit *p = pool->pursuit;
-    double explained = pool->columns.narrow ? KFE_EXPLAINED_SINGLE : KFE_EXPLAINED;
+    int single = pool->columns.narrow || (p->device_pool && p->device_pool->shape.type == KFE_DEVICE_F32);
+    double explained = single ? KFE_EXPLAINED_SINGLE : KFE_EXPLAINED;
 
     for (int64_t c = 0; c < pool->size; c++) {
         for (int64_t t = 0; needs_targets(p) && t < p->targets; t++)
@@ -425,10 +451,18 @@ kfe_status kfe_i_pool_update(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
-    const double *q = p->found.basis + (p->found.count - 1) * p->n;
 
-    measure_gain(pool, q);
-    KFE_TRY(measure_along(pool, q));
+    if (p->device_pool) {
+        memcpy(pool->work.gained, p->found.slopes + (p->found.count - 1) * p->targets,
+               (size_t)p->targets * sizeof *pool->work.gained);
+        for (int64_t t = 0; t < p->targets; t++) /* slopes are qᵀY over the length */
+            pool->work.gained[t] *= p->found.lengths[p->found.count - 1];
+        KFE_TRY(kfe_i_device_pool_along(p->device_pool, p->found.count - 1, pool->along));
+    } else {
+        const double *q = p->found.basis + (p->found.count - 1) * p->n;
+        measure_gain(pool, q);
+        KFE_TRY(measure_along(pool, q));
+    }
     subtract_explained(pool);
     update_products(pool);
     KFE_TRY(refresh(pool));

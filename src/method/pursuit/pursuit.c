@@ -93,18 +93,28 @@ cleanup:
     return status;
 }
 
-/* Subtracts from the residual targets what q explains; returns ‖Yᵀq‖². */
-static double explain_target(kfe_i_pursuit *p, const double *q, double length)
+/* Scales q to length 1 and subtracts from the residual targets what it explains. */
+static kfe_status explain_target(kfe_i_pursuit *p, double *q, double length)
 {
-    double explained = 0;
+    kfe_status status = KFE_OK;
+    double *slopes = p->found.slopes + p->found.count * p->targets;
+    double *explained = &p->found.explained[p->found.count];
 
+    if (p->device_pool)
+        KFE_TRY(kfe_i_device_pool_accept(p->device_pool, p->found.count, length, slopes));
+    else
+        cblas_dscal((blasint)p->n, 1 / length, q, 1);
+    *explained = 0;
     for (int64_t t = 0; t < p->targets; t++) {
-        double along = cblas_ddot((blasint)p->n, q, 1, p->residual + t, (blasint)p->targets);
-        cblas_daxpy((blasint)p->n, -along, q, 1, p->residual + t, (blasint)p->targets);
-        explained += along * along;
-        p->found.slopes[p->found.count * p->targets + t] = along / length;
+        if (!p->device_pool) {
+            slopes[t] = cblas_ddot((blasint)p->n, q, 1, p->residual + t, (blasint)p->targets);
+            cblas_daxpy((blasint)p->n, -slopes[t], q, 1, p->residual + t, (blasint)p->targets);
+        }
+        *explained += slopes[t] * slopes[t];
+        slopes[t] /= length;
     }
-    return explained;
+cleanup:
+    return status;
 }
 
 static void mark_dead(kfe_i_pool *pool, const int64_t *places, int64_t most)
@@ -118,7 +128,7 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, iteration_wor
 {
     kfe_status status = KFE_OK;
     int64_t most = p->sparsity;
-    double *q = p->found.basis + p->found.count * p->n;
+    double *q = p->device_pool ? NULL : p->found.basis + p->found.count * p->n;
     int64_t *picks = p->found.picks + p->found.count * most;
     double *weights = p->found.weights + p->found.count * most;
 
@@ -128,20 +138,25 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, iteration_wor
             return KFE_OK;
         for (int64_t i = 0; i < most; i++)
             picks[i] = w->places[i] >= 0 ? pool->example[w->places[i]] : -1;
-        KFE_TRY(make_product(p, picks, weights, w->columns, q));
-        double whole = cblas_dnrm2((blasint)p->n, q, 1);
-        double length = orthogonalise(p, q, w->column, w->work);
-        int explained = !(length > sqrt(DBL_EPSILON) * whole);
+        double length = 0;
+        if (p->device_pool) {
+            KFE_TRY(kfe_i_pursuit_pick(p, picks[0], weights[0], w->column, &length));
+        } else {
+            KFE_TRY(make_product(p, picks, weights, w->columns, q));
+            double whole = cblas_dnrm2((blasint)p->n, q, 1);
+            length = orthogonalise(p, q, w->column, w->work);
+            length = length > sqrt(DBL_EPSILON) * whole ? length : 0;
+        }
+        int explained = !(length > 0);
         if (explained || most == 1) /* with others, an example that was picked may be of use again */
             mark_dead(pool, w->places, most);
         if (explained)
             continue;
-        cblas_dscal((blasint)p->n, 1 / length, q, 1);
         for (int64_t j = 0; j < p->found.count; j++)
             p->found.triangle[j * p->found.most + p->found.count] = w->column[j];
         p->found.triangle[p->found.count * (p->found.most + 1)] = length;
         p->found.lengths[p->found.count] = length;
-        p->found.explained[p->found.count] = explain_target(p, q, length);
+        KFE_TRY(explain_target(p, q, length));
         p->found.count++;
         return KFE_OK;
     }
@@ -156,7 +171,10 @@ static kfe_status run(kfe_i_pursuit *p)
     iteration_work w = {0};
     int found = 1;
 
-    KFE_ALLOC(p->ctx, w.columns, p->n * p->sparsity);
+    if (!p->device_pool)
+        KFE_ALLOC(p->ctx, p->found.basis, p->found.most * p->n);
+    if (!p->device_pool)
+        KFE_ALLOC(p->ctx, w.columns, p->n * p->sparsity);
     KFE_ALLOC(p->ctx, w.column, p->found.most);
     KFE_ALLOC(p->ctx, w.work, p->found.most * (kfe_context_threads(p->ctx) + 1));
     KFE_ALLOC(p->ctx, w.places, p->sparsity);
@@ -175,6 +193,24 @@ cleanup:
     kfe_i_free(p->ctx, w.column);
     kfe_i_free(p->ctx, w.work);
     kfe_i_free(p->ctx, w.places);
+    return status;
+}
+
+/* With long arrays on the operator's device if it has one with room for them, else in host memory. */
+static kfe_status run_anywhere(kfe_i_pursuit *p)
+{
+    kfe_i_device_pool long_arrays = {0};
+    kfe_status status = kfe_i_pursuit_open_device_pool(p, kfe_i_pool_size(p), &long_arrays);
+
+    if (status == KFE_OK)
+        status = run(p);
+    int again = status != KFE_OK && long_arrays.gave_up;
+    kfe_i_device_pool_close(&long_arrays);
+    p->device_pool = NULL;
+    if (again) {
+        p->found.count = 0;
+        status = run(p);
+    }
     return status;
 }
 
@@ -242,7 +278,6 @@ static kfe_status begin(kfe_i_pursuit *p, const kfe_i_problem *problem)
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),
                                "the features", "lower {dim}, or raise {memory}"));
     KFE_TRY(begin_kernel(p, problem));
-    KFE_ALLOC(p->ctx, p->found.basis, p->found.most * p->n);
     KFE_ALLOC(p->ctx, p->found.lengths, p->found.most);
     KFE_ALLOC_ZERO(p->ctx, p->found.triangle, p->found.most * p->found.most);
     KFE_ALLOC(p->ctx, p->found.picks, p->found.most * p->sparsity);
@@ -470,7 +505,7 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
         p.gram = kept.gram;
     }
     KFE_TRY(begin(&p, problem));
-    KFE_TRY(run(&p));
+    KFE_TRY(run_anywhere(&p));
     if (p.found.count == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: no kernel column %s; check the labels and the kernel's parameters",
                  method, aim == KFE_AIM_VARIANCE ? "varies" : "covaries with the target");

@@ -15,6 +15,7 @@
 #define KFE_METHOD_PURSUIT_PURSUIT_H
 
 #include "core/rng.h"
+#include "gram/device/device_pool.h"
 #include "method/method.h"
 
 enum { KFE_SPARSITY_MOST = 3 };
@@ -79,10 +80,11 @@ typedef struct kfe_i_pursuit {
     const kfe_i_gram *gram; /* centred if asked for */
     double kernel_unit;     /* the iterations divide kernel values by this power of four (range.h) */
     int64_t n, targets;
-    double unit;               /* the targets are over this power of four (targets.h) */
-    double *target, *residual; /* n × targets */
-    double target_norm;        /* ‖Y‖² */
-    double *diagonal;          /* κ(xᵢ, xᵢ) */
+    double unit;                    /* the targets are over this power of four (targets.h) */
+    double *target, *residual;      /* n × targets */
+    double target_norm;             /* ‖Y‖² */
+    double *diagonal;               /* κ(xᵢ, xᵢ) */
+    kfe_i_device_pool *device_pool; /* columns and features on a device (on_device.c); NULL: in host memory */
     kfe_i_pursuit_features found;
 } kfe_i_pursuit;
 
@@ -152,6 +154,23 @@ kfe_status kfe_i_pool_update(kfe_i_pool *pool);
 double kfe_i_pool_score(const kfe_i_pool *pool, int64_t place);
 /* The best direction of the living candidates: places[sparsity] (−1: fewer) and weights; *found 0: none is left. */
 void kfe_i_pool_best(const kfe_i_pool *pool, int64_t *places, double *weights, int *found);
+
+/* ---- on_device.c: the same steps with long arrays on a device ---- */
+
+/* Fills `long_arrays` and sets p->device_pool if the operator is on a device with room for a pool of `size` columns and the features. */
+kfe_status kfe_i_pursuit_open_device_pool(kfe_i_pursuit *pursuit, int64_t size,
+                                          kfe_i_device_pool *long_arrays);
+/* Evaluates the columns of `count` ≤ KFE_POOL_CHUNK places; squares[count] and pool->covariance receive what is measured, work
+ * (features × count) the products with the basis, if `along`. */
+kfe_status kfe_i_pool_load(kfe_i_pool *pool, const int64_t *places, int64_t count, int along, double *squares,
+                           double *work);
+/* The next feature from one example; *length 0: it is explained already. column[found.count] receives its parts along the features. */
+kfe_status kfe_i_pursuit_pick(kfe_i_pursuit *pursuit, int64_t example, double weight, double *column,
+                              double *length);
+
+/* Whether a pool of this size is kept in double precision. */
+int kfe_i_pool_is_small(const kfe_i_pursuit *pursuit, int64_t size);
+int64_t kfe_i_pool_size(const kfe_i_pursuit *pursuit);
 
 /* Records bound, empirical value and recommended number of features (bound.c). */
 kfe_status kfe_i_pursuit_bound(const kfe_i_pursuit *pursuit, const double *coefficients, int64_t support,
