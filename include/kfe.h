@@ -228,6 +228,10 @@ KFE_API kfe_status kfe_data_join_views(kfe_context *ctx, int count, const kfe_da
 /* Wraps memory without copying: do not change or free it while the data is in use. */
 KFE_API kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
                                        const double *values, kfe_data **out);
+/* The same for single precision. Fits by kernels of dot products and distances, transforms and predictions use the values where
+ * they are, and give the results that the same numbers in double precision give; other calls copy them. */
+KFE_API kfe_status kfe_data_wrap_dense_f32(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
+                                           const float *values, kfe_data **out);
 /* The same for compressed sparse rows: columns from 0, increasing within a row; row_start has rows + 1 entries. */
 KFE_API kfe_status kfe_data_wrap_csr(kfe_context *ctx, int64_t rows, int64_t cols, const int64_t *row_start,
                                      const int32_t *columns, const double *values, kfe_data **out);

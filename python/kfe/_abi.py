@@ -188,6 +188,7 @@ PROTOTYPES = {
 }
 # functions of newer libraries; calls that need them say so
 OPTIONAL = {
+    "kfe_data_wrap_dense_f32": (c_int, c_void_p, c_int64, c_int64, c_int64, c_void_p, OUT),
     "kfe_data_join_views": (c_int, c_void_p, c_int, OUT, POINTER(c_char_p), OUT),
     "kfe_spec_set_view_kernel": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays as data sets of the library. Dense float64 in C order and CSR are wrapped without copying."""
+"""Arrays as data sets of the library. Dense float64 and float32 in C order and CSR are wrapped without copying."""
 from __future__ import annotations
 
 import ctypes
@@ -142,7 +142,11 @@ def class_labels(names: Sequence[str]) -> np.ndarray:
 def _wrap_dense(context: Context, x: np.ndarray) -> Data:
     pointer = c_void_p()
     rows, cols = x.shape
-    context.quick(lib.kfe_data_wrap_dense, rows, cols, cols, x.ctypes.data, byref(pointer))
+    single = x.dtype == np.float32
+    if single and not hasattr(lib, "kfe_data_wrap_dense_f32"):  # an older library
+        x, single = x.astype(np.float64), False
+    wrap_rows = lib.kfe_data_wrap_dense_f32 if single else lib.kfe_data_wrap_dense
+    context.quick(wrap_rows, rows, cols, cols, x.ctypes.data, byref(pointer))
     return Data(context, pointer.value, x)
 
 

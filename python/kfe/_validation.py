@@ -20,8 +20,8 @@ except ImportError:  # scikit-learn before 1.6
     def validate_data(estimator, X, **options):
         return estimator._validate_data(X, **options)
 
-# The layout that the library works on; other layouts are converted.
-LAYOUT = dict(dtype=np.float64, order="C")
+# The layouts that the library works on; others are converted to the first.
+LAYOUT = dict(dtype=[np.float64, np.float32], order="C")
 
 
 def check_sparse(X: Any) -> None:
@@ -58,7 +58,7 @@ def finite_rule(estimator) -> dict[str, Any]:
 
 
 def check_table(table: Any, **options):
-    """One table in the library's form: dense float64 rows or CSR."""
+    """One table in the library's form: dense rows of float64 or float32, or CSR."""
     check_sparse(table)
     return check_array(table, accept_sparse=["csr"], **LAYOUT, **options)
 

@@ -139,6 +139,24 @@ kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int
     return wrap_table(ctx, &table, out);
 }
 
+kfe_status kfe_data_wrap_dense_f32(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
+                                   const float *values, kfe_data **out)
+{
+    kfe_i_table table = {.ctx = ctx, .kind = KFE_TABLE_DENSE, .rows = rows, .cols = cols, .stride = stride};
+
+    table.singles = (float *)(uintptr_t)values;
+    return wrap_table(ctx, &table, out);
+}
+
+kfe_status kfe_i_data_widen(kfe_context *ctx, kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; status == KFE_OK && v < data->view_count; v++)
+        status = kfe_i_table_widen(ctx, &data->views[v].table);
+    return status;
+}
+
 kfe_status kfe_data_wrap_csr(kfe_context *ctx, int64_t rows, int64_t cols, const int64_t *row_start,
                              const int32_t *columns, const double *values, kfe_data **out)
 {

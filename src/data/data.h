@@ -44,6 +44,9 @@ struct kfe_data {
 /* An empty data set with `views` zeroed views, for readers and generators to fill. */
 kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out);
 
+/* Makes all views in single precision double, for what changes values in place. */
+kfe_status kfe_i_data_widen(kfe_context *ctx, kfe_data *data);
+
 /* Frees groups and given splits. */
 void kfe_i_data_free_protocol(kfe_data *data);
 

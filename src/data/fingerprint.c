@@ -41,7 +41,7 @@ static uint64_t mix_dense_row(uint64_t hash, const kfe_i_view *view, int64_t i)
     for (int64_t j = 0; j < table->cols; j++) {
         int missing = gap < end && gaps->columns[gap] == j;
         gap += missing;
-        hash = mix_number(hash, table->values[i * table->stride + j], missing);
+        hash = mix_number(hash, kfe_i_table_value(table, i, j), missing);
     }
     return hash;
 }

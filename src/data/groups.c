@@ -129,6 +129,7 @@ kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *co
     if (view->table.kind != KFE_TABLE_DENSE || view->table.cols < 2)
         KFE_FAIL(ctx, KFE_EINPUT, "{groups} takes a column of a dense table with at least two columns");
     KFE_TRY(find_column(ctx, data, column, &at));
+    KFE_TRY(kfe_i_data_widen(ctx, data));
     KFE_ALLOC(ctx, groups, view->table.rows);
     number_groups(&view->table, at, groups);
     KFE_TRY(kfe_data_set_groups(ctx, data, groups));

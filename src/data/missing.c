@@ -38,6 +38,7 @@ kfe_status kfe_i_view_set_missing(kfe_context *ctx, kfe_i_fill kind, kfe_i_view 
 
     if (view->table.kind != KFE_TABLE_DENSE)
         return KFE_OK;
+    KFE_TRY(kfe_i_table_widen(ctx, &view->table));
     KFE_TRY(kfe_i_gaps_find(ctx, &view->table, kind, &view->encoding, &gaps));
     if (gaps.row_start[view->table.rows] > 0)
         KFE_TRY(fill_gaps(ctx, &gaps, kfe_i_view_shown(view), &view->table));

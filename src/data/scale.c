@@ -25,7 +25,7 @@ struct column {
 
 /* The stored values of one row; columns is NULL when all of them are stored. */
 struct row {
-    const double *values;
+    const double *values; /* NULL: of a table in single precision */
     const int32_t *columns;
     int64_t count;
 };
@@ -35,7 +35,7 @@ static struct row row_at(const kfe_i_table *table, int64_t i)
     struct row row = {0};
 
     if (table->kind == KFE_TABLE_DENSE) {
-        row.values = table->values + i * table->stride;
+        row.values = table->singles ? NULL : table->values + i * table->stride;
         row.count = table->cols;
     } else {
         row.values = table->values + table->row_start[i];
@@ -55,7 +55,7 @@ static void find_means(const kfe_i_table *table, struct column *columns)
         struct row row = row_at(table, i);
         for (int64_t e = 0; e < row.count; e++) {
             struct column *column = &columns[row.columns ? row.columns[e] : e];
-            double x = row.values[e];
+            double x = row.values ? row.values[e] : kfe_i_table_value(table, i, e);
             column->stored++;
             column->mean += (x - column->mean) / (double)column->stored;
             column->low = fmin(column->low, x);
@@ -86,7 +86,8 @@ static void find_spreads(const kfe_i_table *table, int centred, struct column *c
         struct row row = row_at(table, i);
         for (int64_t e = 0; e < row.count; e++) {
             struct column *column = &columns[row.columns ? row.columns[e] : e];
-            double x = (row.values[e] - (centred ? column->mean : 0)) / column->reach;
+            double value = row.values ? row.values[e] : kfe_i_table_value(table, i, e);
+            double x = (value - (centred ? column->mean : 0)) / column->reach;
             column->spread += x * x;
         }
     }
@@ -173,14 +174,14 @@ static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_
                            struct column *columns)
 {
     for (int64_t i = 0; i < count; i++) {
-        const double *row = table->values + (rows ? rows[i] : i) * table->stride;
         for (int64_t j = 0; j < table->cols; j++) {
             struct column *column = &columns[j];
-            double before = row[j] - column->mean;
-            column->low = i == 0 ? row[j] : fmin(column->low, row[j]);
-            column->high = i == 0 ? row[j] : fmax(column->high, row[j]);
+            double x = kfe_i_table_value(table, rows ? rows[i] : i, j);
+            double before = x - column->mean;
+            column->low = i == 0 ? x : fmin(column->low, x);
+            column->high = i == 0 ? x : fmax(column->high, x);
             column->mean += before / (double)(i + 1);
-            column->spread += before * (row[j] - column->mean);
+            column->spread += before * (x - column->mean);
         }
     }
 }
@@ -354,7 +355,7 @@ static kfe_status scale_table(kfe_context *ctx, const kfe_i_scaler *scaler, cons
     memset(out, 0, sizeof *out);
     if (scaler->kind == KFE_SCALE_NONE) {
         *out = kfe_i_table_slice(table, 0, table->rows);
-        return KFE_OK;
+        return kfe_i_table_widen(ctx, out);
     }
     KFE_TRY(refuse_text(ctx, table));
     if (table->cols != scaler->cols)
@@ -366,6 +367,21 @@ static kfe_status scale_table(kfe_context *ctx, const kfe_i_scaler *scaler, cons
         status = apply_dense(ctx, scaler, table, out);
 cleanup:
     return status;
+}
+
+int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *table)
+{
+    return table->singles && !table->shift && !table->factor && !scaler->fill && !scaler->map.values &&
+           scaler->kind != KFE_SCALE_L2_ROWS && table->cols == scaler->cols;
+}
+
+void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out)
+{
+    *out = kfe_i_table_slice(table, 0, table->rows);
+    if (scaler->kind == KFE_SCALE_NONE)
+        return;
+    out->shift = scaler->shift;
+    out->factor = scaler->factor;
 }
 
 kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,

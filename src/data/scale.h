@@ -61,6 +61,10 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler);
 /* A scaled and mapped copy; with kind none and no map, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
 kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out);
+/* Whether a table in single precision can be scaled where its values are used, and such a view of it, which borrows the numbers
+ * of the scaler. */
+int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *table);
+void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out);
 /* Scales the rows of a dense table, which has the scaler's columns, where they are; does not map them. */
 void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table);
 

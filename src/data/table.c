@@ -74,6 +74,7 @@ void kfe_i_table_free(kfe_i_table *table)
 {
     if (table->owned && table->ctx) {
         kfe_i_free(table->ctx, table->values);
+        kfe_i_free(table->ctx, table->singles);
         kfe_i_free(table->ctx, table->row_start);
         kfe_i_free(table->ctx, table->columns);
         kfe_i_free(table->ctx, table->bytes);
@@ -88,7 +89,9 @@ kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t c
     assert(kfe_i_range_within(first, count, table->rows));
     slice.owned = 0;
     slice.rows = count;
-    if (table->kind == KFE_TABLE_DENSE)
+    if (table->singles)
+        slice.singles = table->singles + first * table->stride;
+    else if (table->kind == KFE_TABLE_DENSE)
         slice.values = table->values + first * table->stride;
     else
         slice.row_start = table->row_start + first;
@@ -101,8 +104,7 @@ static kfe_status gather_dense(kfe_context *ctx, const kfe_i_table *table, const
     kfe_status status = kfe_i_table_new_dense(ctx, count, table->cols, out);
 
     for (int64_t i = 0; status == KFE_OK && i < count; i++)
-        memcpy(out->values + i * out->stride, table->values + index[i] * table->stride,
-               (size_t)table->cols * sizeof(double));
+        kfe_i_table_dense_row(table, index[i], out->values + i * out->stride);
     return status;
 }
 
@@ -155,7 +157,7 @@ static kfe_status dense_columns(kfe_context *ctx, const kfe_i_table *table, cons
 
     for (int64_t i = 0; status == KFE_OK && i < table->rows; i++)
         for (int64_t j = 0; j < count; j++)
-            out->values[i * out->stride + j] = table->values[i * table->stride + columns[j]];
+            out->values[i * out->stride + j] = kfe_i_table_value(table, i, columns[j]);
     return status;
 }
 
@@ -222,9 +224,41 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_table_widen(kfe_context *ctx, kfe_i_table *table)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table wide = {0};
+
+    if (!table->singles)
+        return KFE_OK;
+    KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, table->cols, &wide));
+    for (int64_t i = 0; i < table->rows; i++)
+        kfe_i_table_dense_row(table, i, wide.values + i * wide.stride);
+    kfe_i_table_free(table);
+    *table = wide;
+cleanup:
+    return status;
+}
+
+static void widen_row(const kfe_i_table *table, int64_t i, double *row)
+{
+    const float *from = table->singles + i * table->stride;
+
+    for (int64_t j = 0; j < table->cols; j++)
+        row[j] = (double)from[j];
+    for (int64_t j = 0; table->shift && j < table->cols; j++)
+        row[j] -= table->shift[j];
+    for (int64_t j = 0; table->factor && j < table->cols; j++)
+        row[j] *= table->factor[j];
+}
+
 void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row)
 {
     assert(table->kind != KFE_TABLE_TEXT && i >= 0 && i < table->rows);
+    if (table->singles) {
+        widen_row(table, i, row);
+        return;
+    }
     if (table->kind == KFE_TABLE_DENSE) {
         memcpy(row, table->values + i * table->stride, (size_t)table->cols * sizeof *row);
         return;
@@ -294,10 +328,21 @@ kfe_status kfe_i_table_check_finite_from(kfe_context *ctx, const kfe_i_table *ta
                       (long long)(first + row) + 1, (long long)col + 1);
 }
 
+static int find_single_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col)
+{
+    for (*row = 0; *row < table->rows; (*row)++)
+        for (*col = 0; *col < table->cols; (*col)++)
+            if (!(fabs(kfe_i_table_value(table, *row, *col)) <= largest))
+                return 1;
+    return 0;
+}
+
 int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col)
 {
     if (table->kind == KFE_TABLE_TEXT)
         return 0;
+    if (table->singles)
+        return find_single_beyond(table, largest, row, col);
     for (int64_t i = 0; i < table->rows; i++) {
         int sparse = table->kind == KFE_TABLE_CSR;
         int64_t begin = sparse ? table->row_start[i] : i * table->stride;

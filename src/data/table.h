@@ -12,12 +12,27 @@ typedef struct kfe_i_table {
     kfe_i_table_kind kind;
     int owned; /* 0: the arrays are borrowed */
     int64_t rows, cols;
-    double *values;     /* dense: rows × stride; csr: one per entry */
+    double *values;     /* dense: rows × stride, NULL if `singles` are; csr: one per entry */
     int64_t stride;     /* dense */
     int64_t *row_start; /* csr: rows + 1 positions in values; text: rows + 1 positions in bytes */
     int32_t *columns;   /* csr: 0-based, increasing within a row */
     char *bytes;        /* text: the strings, one after the other, no terminators */
+    /* A dense table may hold single precision. Then value (i, j) is (singles[i·stride + j] − shift[j])·factor[j], so that scaled
+     * data needs no copy; shift and factor are borrowed or NULL. Only code that says so takes such tables: others widen them. */
+    float *singles;
+    const double *shift, *factor;
 } kfe_i_table;
+
+/* Value (i, j) of a dense table in either precision. */
+static inline double kfe_i_table_value(const kfe_i_table *table, int64_t i, int64_t j)
+{
+    if (!table->singles)
+        return table->values[i * table->stride + j];
+    double value = (double)table->singles[i * table->stride + j];
+    if (table->shift)
+        value -= table->shift[j];
+    return table->factor ? value * table->factor[j] : value;
+}
 
 /* Owned tables with uninitialised content (row_start zeroed). `entries`: non-zeros, or bytes of text. */
 kfe_status kfe_i_table_new_dense(kfe_context *ctx, int64_t rows, int64_t cols, kfe_i_table *out);
@@ -29,13 +44,15 @@ void kfe_i_table_free(kfe_i_table *table);
 
 /* A borrowed view of `count` rows from `first` on; do not free it before its source. */
 kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t count);
-/* An owned copy of the rows listed. */
+/* An owned copy of the rows listed, in double precision. */
 kfe_status kfe_i_table_gather(kfe_context *ctx, const kfe_i_table *table, const int64_t *index, int64_t count,
                               kfe_i_table *out);
 /* An owned copy of the columns listed, of a dense or csr table; those of a csr table increase. */
 kfe_status kfe_i_table_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *columns,
                                int64_t count, kfe_i_table *out);
 kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
+/* Makes a table in single precision one of doubles, which it owns. Other tables stay as they are. */
+kfe_status kfe_i_table_widen(kfe_context *ctx, kfe_i_table *table);
 /* Row i of a dense or csr table, dense, into row[cols]. */
 void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);
 /* Fails with KFE_EINVAL if row positions fall, or columns are out of range or not increasing. */

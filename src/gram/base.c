@@ -20,7 +20,7 @@ static int64_t substring_of(const kfe_i_kernel *kernel)
 static void copy_given(const kfe_i_table *table, double *out)
 {
     for (int64_t i = 0; i < table->rows; i++)
-        memcpy(out + i * table->rows, table->values + i * table->stride, (size_t)table->rows * sizeof *out);
+        kfe_i_table_dense_row(table, i, out + i * table->rows);
 }
 
 kfe_status kfe_i_base_make(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,

@@ -27,7 +27,7 @@ typedef struct few_job {
 
 static int is_plain(const kfe_i_table *table)
 {
-    return table->kind == KFE_TABLE_DENSE;
+    return table->kind == KFE_TABLE_DENSE && !table->singles;
 }
 
 int kfe_i_few_suits(const kfe_i_kernel_list *kernels, const kfe_i_table *views, const kfe_i_table *supports)

@@ -115,16 +115,35 @@ cleanup:
     return status;
 }
 
+/* Whether the fit reads the data by tiles of kernels only, which take single precision. */
+static int reads_by_tiles(const kfe_i_fit *job)
+{
+    const kfe_spec *spec = job->spec;
+    unsigned reads_rows = KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE;
+
+    if (kfe_i_spec_learns_from_kernel(spec) || kfe_i_spec_maps_kernel(spec))
+        reads_rows = 0;
+    else if (!(spec->method->flags & KFE_HAS_KERNELS))
+        return 0;
+    for (int64_t m = 0; m < job->kernels.count; m++) {
+        const kfe_i_kernel_def *def = job->kernels.items[m].def;
+        if (!def->map || (def->base != KFE_BASE_DOT && def->base != KFE_BASE_DISTANCE))
+            return 0; /* without a map, as for the linear kernel, the table itself is the factor of the operator */
+    }
+    return !(spec->method->flags & reads_rows) && strcmp(kfe_i_device_wanted(job->ctx), "cpu") == 0;
+}
+
 static kfe_status scale_views(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
+    kfe_i_scaling how = kfe_i_spec_scaling(job->spec);
     int views = job->train->view_count;
     kfe_i_scaler *scalers = NULL;
 
     KFE_ALLOC_ZERO(job->ctx, job->scaled, views);
     KFE_ALLOC_ZERO(job->ctx, scalers, views);
-    status = kfe_i_scale_views(job->ctx, kfe_i_spec_scaling(job->spec), &job->kernels, job->train, job->train,
-                               scalers, job->scaled);
+    how.keeps_singles = reads_by_tiles(job);
+    status = kfe_i_scale_views(job->ctx, how, &job->kernels, job->train, job->train, scalers, job->scaled);
     for (int v = 0; v < views; v++)
         job->model->views[v].scaler = scalers[v];
 cleanup:

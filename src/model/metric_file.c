@@ -141,6 +141,7 @@ static kfe_status read_table(kfe_context *ctx, const char *path, kfe_i_map *out)
     kfe_data *data = NULL;
 
     KFE_TRY(kfe_data_read(ctx, path, "label=none", &data));
+    KFE_TRY(kfe_i_data_widen(ctx, data));
     const kfe_i_table *table = &data->views[0].table;
     if (table->kind != KFE_TABLE_DENSE)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: a metric is a dense table of numbers", path);

@@ -121,7 +121,7 @@ static int is_whole(const kfe_model *model, const kfe_i_table *train)
 /* Copies the support examples. A table that belongs to the fit and is all support is moved, which saves a copy. */
 static kfe_status take_support(kfe_model *model, kfe_i_table *train, kfe_i_table *out)
 {
-    if (!train->owned || !is_whole(model, train))
+    if (!train->owned || train->singles || !is_whole(model, train))
         return kfe_i_table_gather(model->ctx, train, model->support_index, model->rows, out);
     *out = *train;
     train->owned = 0;

@@ -23,7 +23,8 @@ void kfe_i_largest_add(kfe_i_largest *largest, const char *view, const kfe_i_tab
     int64_t end = sparse ? table->row_start[row + 1] : begin + table->cols;
     for (int64_t p = begin; p < end; p++) {
         int64_t col = sparse ? table->columns[p] : p - begin;
-        double value = table->values[p] - (scaler && scaler->shift ? scaler->shift[col] : 0);
+        double given = sparse ? table->values[p] : kfe_i_table_value(table, row, col);
+        double value = given - (scaler && scaler->shift ? scaler->shift[col] : 0);
         double magnitude = fabs(value * (scaler && scaler->factor ? scaler->factor[col] : 1));
         if (magnitude > largest->magnitude)
             *largest = (kfe_i_largest){view, col, magnitude};

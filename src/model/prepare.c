@@ -124,7 +124,10 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
                                         &train->views[v].table, &train->views[v].gaps, &scalers[v]));
         if (metric.map.values)
             take_metric(&metric, &scalers[v]);
-        KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scalers[v], table, &data->views[v].gaps, &scaled[v]));
+        if (how.keeps_singles && kfe_i_scaler_keeps_single(&scalers[v], table))
+            kfe_i_scaler_apply_lazily(&scalers[v], table, &scaled[v]);
+        else
+            KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scalers[v], table, &data->views[v].gaps, &scaled[v]));
         KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }
 cleanup:

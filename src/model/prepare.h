@@ -19,7 +19,7 @@ kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *ker
  *   how              the scaling, and a metric from a file, which is for one view of numbers and becomes the map of its scaler
  *   scalers[views]   what was learned; free each also after a failure
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
- * Strings are not scaled. */
+ * Strings are not scaled. Data in single precision becomes double unless `how` keeps it. */
 kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
                              const kfe_data *train, const kfe_data *data, kfe_i_scaler *scalers,
                              kfe_i_table *scaled);

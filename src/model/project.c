@@ -173,10 +173,58 @@ kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, doubl
     return kfe_i_predictor_outputs(ctx, &model->predictor, &table, out);
 }
 
+/* Single precision is converted in blocks of so many rows. */
+enum { BLOCK_ROWS = 4096 };
+
+static int has_singles(const kfe_data *data)
+{
+    for (int v = 0; v < data->view_count; v++)
+        if (data->views[v].table.singles)
+            return 1;
+    return 0;
+}
+
+/* Computes `cols` numbers for each row of a block. */
+typedef kfe_status (*rows_fn)(kfe_context *ctx, const kfe_model *model, const kfe_data *rows, double *out);
+
+/* Computes data in single precision block by block, so that doubles of all rows never exist. */
+static kfe_status by_blocks(kfe_context *ctx, const kfe_model *model, const kfe_data *data, rows_fn compute,
+                            int64_t cols, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data block = *data;
+    int64_t rows = kfe_data_rows(data);
+
+    KFE_ALLOC(ctx, block.views, data->view_count);
+    for (int64_t first = 0; first < rows; first += BLOCK_ROWS) {
+        int64_t count = rows - first < BLOCK_ROWS ? rows - first : BLOCK_ROWS;
+        for (int v = 0; v < data->view_count; v++) {
+            block.views[v] = data->views[v];
+            block.views[v].table = kfe_i_table_slice(&data->views[v].table, first, count);
+        }
+        block.first_row = data->first_row + first;
+        KFE_TRY(compute(ctx, model, &block, out + first * cols));
+    }
+cleanup:
+    kfe_i_free(ctx, block.views);
+    return status;
+}
+
+static int is_computed_by_blocks(const kfe_data *data)
+{
+    for (int v = 0; v < data->view_count; v++)
+        if (data->views[v].gaps.row_start)
+            return 0; /* they count the rows of the whole table */
+    return has_singles(data) && kfe_data_rows(data) > BLOCK_ROWS;
+}
+
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_ready ready = {0};
+
+    if (is_computed_by_blocks(data))
+        return by_blocks(ctx, model, data, kfe_i_model_project, model->dim, out);
 
     KFE_TRY(prepare(ctx, model, data, &ready));
     KFE_TRY(kfe_i_ready_features(ctx, &ready, out));
@@ -205,6 +253,8 @@ kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const k
     kfe_i_ready ready = {0};
     double *features = NULL;
 
+    if (is_computed_by_blocks(data))
+        return by_blocks(ctx, model, data, kfe_i_model_outputs, model->predictor.outputs, out);
     if (model->projector == KFE_PROJECT_IDENTITY) {
         KFE_TRY(kfe_i_model_features(ctx, model, data, &sparse));
         KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &sparse, out));

@@ -303,7 +303,7 @@ int kfe_i_spec_scale(const kfe_spec *spec)
 
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec)
 {
-    return (kfe_i_scaling){kfe_i_spec_scale(spec), spec->fit.metric};
+    return (kfe_i_scaling){.kind = kfe_i_spec_scale(spec), .metric = spec->fit.metric};
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)

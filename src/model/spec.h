@@ -46,6 +46,7 @@ int kfe_i_spec_scale(const kfe_spec *spec);
 typedef struct kfe_i_scaling {
     int kind;
     const char *metric;
+    int keeps_singles; /* data in single precision stays so where it can, and borrows from the scalers */
 } kfe_i_scaling;
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec);
 /* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. With landmarks, only

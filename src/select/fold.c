@@ -18,7 +18,7 @@ static kfe_status pick_columns(kfe_context *ctx, const int64_t *columns, int64_t
     KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, count, &picked));
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < count; j++)
-            picked.values[i * count + j] = table->values[i * table->stride + columns[j]];
+            picked.values[i * count + j] = kfe_i_table_value(table, i, columns[j]);
     kfe_i_table_free(table);
     *table = picked;
 cleanup:

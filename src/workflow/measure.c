@@ -81,7 +81,8 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
     KFE_TRY(parse_kernel(ctx, kernel, &parsed));
     KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
     KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count, data->views));
-    KFE_TRY(scale_views(ctx, data, (kfe_i_scaling){settings->scale, settings->metric}, &list, views));
+    KFE_TRY(scale_views(ctx, data, (kfe_i_scaling){.kind = settings->scale, .metric = settings->metric},
+                        &list, views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
     KFE_TRY(open_gram(ctx, settings, &list, views, &gram));

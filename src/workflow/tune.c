@@ -94,7 +94,7 @@ static int is_symmetric(const kfe_i_table *table)
         return 0;
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < i; j++)
-            if (table->values[i * table->stride + j] != table->values[j * table->stride + i])
+            if (kfe_i_table_value(table, i, j) != kfe_i_table_value(table, j, i))
                 return 0;
     return 1;
 }

@@ -107,6 +107,10 @@ def test_parts_give_the_answers_of_the_whole_table(kfe, command, rows):
     shuffled = np.ascontiguousarray(table[:, [2, 0, 1]])
     np.save(kfe.path("rows.npy"), table)
     np.save(kfe.path("fortran.npy"), np.asfortranarray(table))
+    np.save(kfe.path("single.npy"), table.astype("f4").astype(float))
+    singles = kfe.ok(command, "m.kfe", "single.npy").out
+    np.save(kfe.path("single.npy"), table.astype("f4"))
+    assert kfe.ok(command, "m.kfe", "single.npy").out == singles
     forms = {
         "text.csv": text_of(table, "a,b,c").encode(),
         "other-order.csv": text_of(shuffled, "c,a,b").encode(),

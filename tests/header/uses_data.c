@@ -69,6 +69,7 @@ kfe_status use_memory(kfe_context *ctx, void *user)
     kfe_status status = KFE_OK;
     kfe_data *data = NULL;
     kfe_data *sets[6] = {0};
+    kfe_data *single = NULL;
     double row[COLS] = {0};
 
     (void)user;
@@ -76,6 +77,7 @@ kfe_status use_memory(kfe_context *ctx, void *user)
     assert_int_equal(CALL(kfe_guess_task)(ctx, 1, row, 1), KFE_TASK_REAL);
     TRY(CALL(kfe_data_set_column_names)(ctx, data, 0, names));
     TRY(CALL(kfe_data_set_missing)(ctx, data, "mean"));
+    TRY(CALL(kfe_data_wrap_dense_f32)(ctx, 1, 2, 2, (const float[]){1, 2}, &single));
     TRY(CALL(kfe_data_wrap_csr)(ctx, 2, 2, row_start, columns, values, &sets[0]));
     TRY(CALL(kfe_data_from_text)(ctx, 3, strings, &sets[1]));
     TRY(CALL(kfe_data_viola_jones)(ctx, data, 3, 1, &sets[2]));
@@ -87,6 +89,7 @@ kfe_status use_memory(kfe_context *ctx, void *user)
     TRY(CALL(kfe_data_row)(ctx, data, 0, 1, row));
     look_at_data(data, sets[5]);
 cleanup:
+    kfe_data_free(single);
     kfe_data_free(data);
     for (int i = 0; i < 6; i++)
         kfe_data_free(sets[i]);

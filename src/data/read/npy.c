@@ -255,12 +255,13 @@ static kfe_status check_values(kfe_i_source *source, const char *what, kfe_i_raw
     const kfe_i_table *table = &raw->table;
 
     for (int64_t p = 0; p < table->rows * table->cols; p++) {
-        if (isinf(table->values[p]))
+        double value = table->singles ? (double)table->singles[p] : table->values[p];
+        if (isinf(value))
             return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                                  "%s: row %lld, column %lld is infinite; replace it with a number", what,
                                  (long long)(raw->first_row + p / table->cols) + 1,
                                  (long long)(p % table->cols) + 1);
-        raw->has_missing |= isnan(table->values[p]);
+        raw->has_missing |= isnan(value);
     }
     return KFE_OK;
 }
@@ -299,6 +300,46 @@ cleanup:
     return status;
 }
 
+/* Whether the rows stay in single precision: nothing is taken out of them. */
+static int keeps_single(const matrix *from)
+{
+    for (int64_t j = 0; j < from->picks.count; j++)
+        if (from->picks.removed[j])
+            return 0;
+    return from->npy.kind == 'f' && from->npy.size == 4 && !(from->npy.fortran && from->cols > 1) &&
+           from->picks.label < 0;
+}
+
+static kfe_status read_singles(kfe_i_source *source, const char *what, const kfe_i_npy *npy, float **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t chunk = CHUNK_BYTES / (int64_t)sizeof(float);
+    int64_t capacity = first_capacity(source, npy, chunk);
+    float *values = NULL;
+
+    KFE_TRY(kfe_i_check_memory(source->ctx, (double)npy->count * sizeof(float), source->stage,
+                               "raise {memory}, or read fewer rows or columns"));
+    KFE_ALLOC(source->ctx, values, capacity);
+    for (int64_t done = 0; done < npy->count; done += chunk) {
+        int64_t count = npy->count - done < chunk ? npy->count - done : chunk;
+        int64_t got = 0;
+        KFE_GROW(source->ctx, values, capacity, done + count);
+        KFE_TRY(kfe_i_source_read(source, values + done, count * npy->size, &got));
+        if (got < count * npy->size) {
+            status = truncated(source, what);
+            goto cleanup;
+        }
+        if (npy->swapped)
+            swap_bytes((unsigned char *)(values + done), count, npy->size);
+        KFE_TRY(kfe_i_source_checkpoint(source));
+    }
+    *out = values;
+    values = NULL;
+cleanup:
+    kfe_i_free(source->ctx, values);
+    return status;
+}
+
 /* Reads the next `rows` rows; those of a Fortran array come all at once. */
 static kfe_status read_rows(kfe_i_source *source, const char *what, const matrix *from, int64_t rows,
                             kfe_i_raw_table *out)
@@ -313,14 +354,20 @@ static kfe_status read_rows(kfe_i_source *source, const char *what, const matrix
     table->owned = 1;
     table->rows = rows;
     table->cols = from->cols;
-    KFE_TRY(kfe_i_npy_read_numbers(source, what, &part, &table->values));
-    KFE_TRY(kfe_i_picks_take(source->ctx, &from->picks, out));
+    if (keeps_single(from)) {
+        KFE_TRY(read_singles(source, what, &part, &table->singles));
+    } else {
+        KFE_TRY(kfe_i_npy_read_numbers(source, what, &part, &table->values));
+        KFE_TRY(kfe_i_picks_take(source->ctx, &from->picks, out));
+    }
     if (from->picks.label >= 0) {
         out->labels.floating = part.kind == 'f';
         out->has_missing |= kfe_i_labels_find_missing(&out->labels) >= 0;
     }
     table->stride = table->cols;
     KFE_TRY(check_values(source, what, out));
+    if (out->has_missing) /* gaps are filled in in double precision */
+        KFE_TRY(kfe_i_table_widen(source->ctx, table));
 cleanup:
     return status;
 }

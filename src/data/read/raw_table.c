@@ -131,10 +131,10 @@ static int row_is_complete(const kfe_i_raw_table *raw, int64_t row)
     if (table->kind == KFE_TABLE_TEXT)
         return 1;
     int sparse = table->kind == KFE_TABLE_CSR;
-    int64_t begin = sparse ? table->row_start[row] : row * table->stride;
-    int64_t end = sparse ? table->row_start[row + 1] : begin + table->cols;
+    int64_t begin = sparse ? table->row_start[row] : 0;
+    int64_t end = sparse ? table->row_start[row + 1] : table->cols;
     for (int64_t p = begin; p < end; p++)
-        if (isnan(table->values[p]))
+        if (isnan(sparse ? table->values[p] : kfe_i_table_value(table, row, p)))
             return 0;
     return 1;
 }
@@ -224,6 +224,7 @@ static kfe_status fill_in(kfe_i_raw_table *raw, const char *file, int missing)
 
     if (raw->table.kind != KFE_TABLE_DENSE)
         return KFE_OK;
+    KFE_TRY(kfe_i_table_widen(raw->ctx, &raw->table));
     KFE_ALLOC(raw->ctx, fill, raw->table.cols);
     KFE_TRY(kfe_i_gaps_find(raw->ctx, &raw->table, (kfe_i_fill)missing, &raw->encoding, &raw->gaps));
     KFE_TRY(kfe_i_fill_learn(raw->ctx, &raw->gaps, &raw->table, fill, &empty));

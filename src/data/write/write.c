@@ -46,7 +46,7 @@ kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_
 
 const double *kfe_i_written_dense(const kfe_i_written *what, int64_t i)
 {
-    if (what->table.kind == KFE_TABLE_DENSE)
+    if (what->table.kind == KFE_TABLE_DENSE && !what->table.singles)
         return what->table.values + i * what->table.stride;
     kfe_i_table_dense_row(&what->table, i, what->row);
     return what->row;
@@ -143,6 +143,8 @@ kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what)
                                    "write .svm or .npz, which keep sparse data sparse"));
         KFE_ALLOC(what->ctx, what->row, what->table.cols);
     }
+    if (what->table.singles)
+        KFE_ALLOC(what->ctx, what->row, what->table.cols);
     what->continued = output->begun;
     if (!output->begun)
         KFE_TRY(kfe_i_sink_open(output->ctx, output->path, output->packed, &output->sink));

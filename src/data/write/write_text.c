@@ -223,7 +223,7 @@ static void put_entries(const kfe_i_table *table, int64_t i, sparse_row *row)
             put_entry(row, table->columns[p], table->values[p], 0);
     else
         for (int64_t j = 0; j < table->cols; j++)
-            put_entry(row, j, table->values[i * table->stride + j], 0);
+            put_entry(row, j, kfe_i_table_value(table, i, j), 0);
     if (!row->begun) /* a blank line would be no row */
         put_entry(row, 0, 0, 1);
 }

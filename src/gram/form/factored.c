@@ -88,7 +88,7 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
     KFE_TRY(kfe_i_gram_new(ctx, &form, table->rows, sizeof(factored_state), out));
     factored_state *s = (*out)->state;
     KFE_TRY(kfe_i_kernel_parse(ctx, "linear", &s->linear));
-    KFE_TRY(kfe_i_points_prepare(ctx, &s->linear, table, NULL, &s->points));
+    KFE_TRY(kfe_i_points_prepare_wide(ctx, &s->linear, table, &s->points));
     if (table->kind == KFE_TABLE_CSR)
         KFE_TRY(kfe_i_table_transpose(ctx, table, &s->transposed));
 cleanup:

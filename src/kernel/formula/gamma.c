@@ -29,10 +29,11 @@ static double entry_variance(const kfe_i_table *table)
             int64_t begin = sparse ? table->row_start[i] : i * table->stride;
             int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
             for (int64_t p = begin; p < end; p++) {
+                double value = sparse ? table->values[p] : kfe_i_table_value(table, i, p - begin);
                 if (pass == 0)
-                    mean += table->values[p] / count;
+                    mean += value / count;
                 else
-                    sum += (table->values[p] - mean) * (table->values[p] - mean);
+                    sum += (value - mean) * (value - mean);
             }
             present += pass ? (double)(end - begin) : 0;
         }

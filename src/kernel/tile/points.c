@@ -36,7 +36,7 @@ void kfe_i_column_means(const kfe_i_table *table, double *out)
     memset(out, 0, (size_t)table->cols * sizeof *out);
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < table->cols; j++)
-            out[j] += table->values[i * table->stride + j] / (double)table->rows;
+            out[j] += kfe_i_table_value(table, i, j) / (double)table->rows;
 }
 
 static void subtract_centre(const kfe_i_table *table, const double *centre, kfe_i_table *out)
@@ -60,11 +60,45 @@ static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, 
         KFE_ALLOC(points->ctx, points->centre, table->cols);
         memcpy(points->centre, reference->centre, (size_t)table->cols * sizeof *points->centre);
     }
-    if (points->centre) { /* a dense copy, whatever the source is */
+    if (points->centre && !table->singles) { /* a dense copy, whatever the source is */
         KFE_TRY(kfe_i_table_new_dense(points->ctx, table->rows, table->cols, &points->table));
         subtract_centre(table, points->centre, &points->table);
     }
 cleanup:
+    return status;
+}
+
+void kfe_i_points_panel(const kfe_i_points *points, int64_t first, int64_t count, int64_t first_col,
+                        int64_t cols, double *out)
+{
+    const kfe_i_table *table = &points->table;
+    const double *centre = table->singles ? points->centre : NULL; /* otherwise it is already subtracted */
+
+    for (int64_t i = 0; i < count; i++) {
+        double *row = out + i * cols;
+        for (int64_t j = 0; j < cols; j++)
+            row[j] = kfe_i_table_value(table, first + i, first_col + j);
+        for (int64_t j = 0; centre && j < cols; j++)
+            row[j] -= centre[first_col + j];
+    }
+}
+
+static kfe_status measure_single_norms(kfe_i_points *points)
+{
+    kfe_status status = KFE_OK;
+    int64_t cols = points->table.cols;
+    double *row = NULL;
+
+    KFE_ALLOC(points->ctx, row, cols);
+    for (int64_t i = 0; i < points->table.rows; i++) {
+        double sum = 0;
+        kfe_i_points_panel(points, i, 1, 0, cols, row);
+        for (int64_t j = 0; j < cols; j++)
+            sum += row[j] * row[j];
+        points->norms[i] = sum;
+    }
+cleanup:
+    kfe_i_free(points->ctx, row);
     return status;
 }
 
@@ -142,16 +176,26 @@ cleanup:
 
 /* ---- all together ---- */
 
-kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
-                                const kfe_i_points *reference, kfe_i_points *out)
+/* Tiles of dot products and distances take single precision. */
+static int takes_singles(const kfe_i_kernel *kernel)
+{
+    return (kernel->def->base == KFE_BASE_DOT || kernel->def->base == KFE_BASE_DISTANCE) &&
+           !(kernel->def->flags & KFE_HAS_NONNEGATIVE);
+}
+
+static kfe_status prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *given,
+                          const kfe_i_points *reference, int wide, kfe_i_points *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_kernel_def *def = kernel->def;
+    const kfe_i_table *table = &out->source;
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    out->source = kfe_i_table_slice(table, 0, table->rows);
-    out->table = out->source;
+    out->source = kfe_i_table_slice(given, 0, given->rows);
+    if (wide || !takes_singles(kernel))
+        KFE_TRY(kfe_i_table_widen(ctx, &out->source));
+    out->table = kfe_i_table_slice(&out->source, 0, given->rows);
     if (table->cols > INT_MAX)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "tables have at most %d columns", INT_MAX);
     if (table->kind == KFE_TABLE_CSR) /* every thread lays out two rows */
@@ -163,13 +207,40 @@ kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, co
         KFE_TRY(centre_points(out, table, reference));
     if (def->base == KFE_BASE_DISTANCE || def->base == KFE_BASE_DOT) {
         KFE_ALLOC(ctx, out->norms, table->rows);
-        measure_norms(out);
+        if (table->singles)
+            KFE_TRY(measure_single_norms(out));
+        else
+            measure_norms(out);
     }
     if (def->base == KFE_BASE_STRING)
         KFE_TRY(count_strings(out, def->substring(kernel->settings)));
 cleanup:
     if (status != KFE_OK)
         kfe_i_points_free(out);
+    return status;
+}
+
+kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                                const kfe_i_points *reference, kfe_i_points *out)
+{
+    return prepare(ctx, kernel, table, reference, 0, out);
+}
+
+kfe_status kfe_i_points_prepare_wide(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                                     kfe_i_points *out)
+{
+    return prepare(ctx, kernel, table, NULL, 1, out);
+}
+
+/* Gathers the centred rows of points in single precision, in double precision. */
+static kfe_status gather_centred(const kfe_i_points *points, const int64_t *index, int64_t count,
+                                 kfe_i_points *out)
+{
+    kfe_status status = kfe_i_table_new_dense(out->ctx, count, points->table.cols, &out->table);
+
+    for (int64_t i = 0; status == KFE_OK && i < count; i++)
+        kfe_i_points_panel(points, index[i], 1, 0, points->table.cols,
+                           out->table.values + i * out->table.stride);
     return status;
 }
 
@@ -206,7 +277,9 @@ kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, con
     out->ctx = ctx;
     KFE_TRY(kfe_i_table_gather(ctx, &points->source, index, count, &out->source));
     out->table = kfe_i_table_slice(&out->source, 0, count);
-    if (points->table.values != points->source.values)
+    if (points->table.singles && points->centre)
+        KFE_TRY(gather_centred(points, index, count, out));
+    else if (points->table.values != points->source.values)
         KFE_TRY(kfe_i_table_gather(ctx, &points->table, index, count, &out->table));
     if (points->norms) {
         KFE_ALLOC(ctx, out->norms, count);
@@ -248,7 +321,9 @@ kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points)
     KFE_ALLOC(points->ctx, points->narrow, table->rows * table->cols);
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < table->cols; j++)
-            points->narrow[i * table->cols + j] = (float)table->values[i * table->stride + j];
+            points->narrow[i * table->cols + j] =
+                (float)(kfe_i_table_value(table, i, j) -
+                        (table->singles && points->centre ? points->centre[j] : 0));
 cleanup:
     return status;
 }

@@ -8,10 +8,11 @@
 typedef struct kfe_i_points {
     kfe_context *ctx;
     kfe_i_table source; /* as it was given; borrowed, or owned by what kfe_i_points_gather made */
-    kfe_i_table table;  /* the source, or an owned copy with the centre subtracted */
-    double *centre;     /* the column means; NULL where nothing is subtracted */
-    double *norms;      /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
-    float *narrow;      /* the table in single precision, rows × cols, if tiles are to use it */
+    kfe_i_table
+        table; /* the source, or an owned copy with the centre subtracted; in single precision always the source */
+    double *centre; /* the column means; NULL where nothing is subtracted */
+    double *norms;  /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
+    float *narrow;  /* the table in single precision, rows × cols, if tiles are to use it */
     /* STRING: per row the substrings, as numbers in increasing order, and how often each occurs */
     int64_t *code_start;
     uint64_t *codes;
@@ -20,13 +21,20 @@ typedef struct kfe_i_points {
 
 /*
  * Squared distances by ‖x‖² + ‖y‖² − 2⟨x, y⟩ lose digits if the points are far from the origin, so dense points are
- * centred first. Points of one tile need the same centre: the first set (reference NULL) computes it, the others copy
+ * centred first. Tables in single precision stay as they are: tiles convert and centre their rows. Points of one tile
+ * need the same centre: the first set (reference NULL) computes it, the others copy
  * it from their reference. The table must outlive the points.
  */
 kfe_status kfe_i_points_prepare(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                                 const kfe_i_points *reference, kfe_i_points *out);
+/* The same, but never in single precision: for callers that read out->table themselves. */
+kfe_status kfe_i_points_prepare_wide(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
+                                     kfe_i_points *out);
 /* Fails if the kernel is not for the values of this table, such as chi2 for negative ones. Preparing checks it too. */
 kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table);
+/* Columns first_col … first_col + cols − 1 of `count` dense points from `first` on, centred, into out[count × cols]. */
+void kfe_i_points_panel(const kfe_i_points *points, int64_t first, int64_t count, int64_t first_col,
+                        int64_t cols, double *out);
 /* Lets tiles compute dense dot products of these points in single precision; both sides of a tile must allow it. Does
  * nothing for other kernels. */
 kfe_status kfe_i_points_narrow(const kfe_i_kernel *kernel, kfe_i_points *points);

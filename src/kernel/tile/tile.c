@@ -23,6 +23,9 @@
  * computed from differences. The others have a relative error of at most about ε / 1e-5. */
 #define KFE_CANCELLATION 1e-5
 
+/* Columns of points in single precision that are converted at once. */
+enum { PANEL_COLS = 512 };
+
 /* Sixteen sparse rows side by side, if they have no more entries than this: half a megabyte. */
 enum { PANEL_ENTRIES = 4096 };
 
@@ -41,7 +44,10 @@ int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
     int64_t panel =
         a->table.kind == KFE_TABLE_CSR && b->table.kind == KFE_TABLE_CSR ? PANEL_ENTRIES * KFE_LANES : 0;
     int64_t narrow = a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0;
-    return 2 * cols + 2 * KFE_TILE_SIDE + panel + narrow;
+    int64_t widened = a->table.singles || b->table.singles
+                          ? 2 * KFE_TILE_LARGEST * (cols < PANEL_COLS ? cols : PANEL_COLS)
+                          : 0;
+    return 2 * cols + 2 * KFE_TILE_SIDE + panel + narrow + widened;
 }
 
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
@@ -63,6 +69,10 @@ static const double *dense_row(const kfe_i_table *table, int64_t i)
  * clear_row afterwards. */
 static const double *lay_out_row(const kfe_i_table *table, int64_t i, double *scratch)
 {
+    if (table->singles) {
+        kfe_i_table_dense_row(table, i, scratch);
+        return scratch;
+    }
     if (is_dense(table))
         return dense_row(table, i);
     for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
@@ -72,6 +82,8 @@ static const double *lay_out_row(const kfe_i_table *table, int64_t i, double *sc
 
 static void clear_row(const kfe_i_table *table, int64_t i, double *scratch)
 {
+    if (table->singles)
+        memset(scratch, 0, (size_t)table->cols * sizeof *scratch);
     if (is_dense(table))
         return;
     for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++)
@@ -183,6 +195,37 @@ static void dot_both_sparse(tile_job *job)
     }
 }
 
+/* Rows of points as an operand of GEMM: where they are, or converted into `room`. */
+static const double *operand(const kfe_i_points *points, int64_t first, int64_t count, int64_t col,
+                             int64_t cols, double *room, blasint *stride)
+{
+    *stride = (blasint)(points->table.singles ? cols : points->table.stride);
+    if (!points->table.singles)
+        return dense_row(&points->table, first) + col;
+    kfe_i_points_panel(points, first, count, col, cols, room);
+    return room;
+}
+
+/* Dense points of which one side or both are in single precision: panels of their columns are converted. */
+static void dot_widened(tile_job *job)
+{
+    const kfe_i_tile *tile = &job->tile;
+    int64_t d = job->a->table.cols;
+    double *room = job->scratch + 2 * (d + KFE_TILE_SIDE) +
+                   (job->a->narrow ? KFE_TILE_LARGEST * KFE_TILE_LARGEST / 2 : 0);
+
+    for (int64_t col = 0; col < d; col += PANEL_COLS) {
+        int64_t cols = d - col < PANEL_COLS ? d - col : PANEL_COLS;
+        blasint a_stride;
+        blasint b_stride;
+        const double *a = operand(job->a, job->row, tile->rows, col, cols, room, &a_stride);
+        const double *b =
+            operand(job->b, job->col, tile->cols, col, cols, room + KFE_TILE_LARGEST * cols, &b_stride);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols,
+                    (blasint)cols, 1, a, a_stride, b, b_stride, col > 0, tile->values, (blasint)tile->stride);
+    }
+}
+
 static void dot_tile(tile_job *job)
 {
     const kfe_i_tile *tile = &job->tile;
@@ -199,6 +242,10 @@ static void dot_tile(tile_job *job)
     }
     if (!is_dense(a) || !is_dense(b)) {
         dot_sparse(job);
+        return;
+    }
+    if (a->singles || b->singles) {
+        dot_widened(job);
         return;
     }
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols,

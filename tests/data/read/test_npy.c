@@ -62,7 +62,7 @@ static void assert_values(kfe_context *ctx, const bytes *file, int64_t rows, int
     assert_int_equal(kfe_data_rows(data), rows);
     assert_int_equal(kfe_data_cols(data, 0), cols);
     for (int64_t p = 0; p < rows * cols; p++)
-        assert_true(data->views[0].table.values[p] == expected[p]);
+        assert_true(kfe_i_table_value(&data->views[0].table, p / cols, p % cols) == expected[p]);
     kfe_data_free(data);
 }
 
