@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assessments that Python combines from searches of the library: grids over kernels and learners, inner folds that keep
-groups together, and estimators of scikit-learn as baselines."""
+"""Assessments that Python combines from searches of the library: grids over kernels and learners that it cannot
+list, inner folds that keep groups together, and estimators of scikit-learn as baselines."""
 from __future__ import annotations
 
 import itertools

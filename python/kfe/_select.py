@@ -11,7 +11,7 @@ import numpy as np
 
 from ._context import Context
 from ._data import TASK_CLASSES
-from ._kernels import by_view, kernel_list
+from ._kernels import Kernel, by_view, kernel_list, kernel_text
 from ._lib import lib
 from ._model import STYLE_JSON, Model
 from ._reports import Comparison, CrossValidation, Evaluation, Measures, typed
@@ -148,10 +148,47 @@ def _inner_folds(options: Mapping[str, Any]) -> int:
                                                if row.name == "inner-folds")))
 
 
-def _is_nested_here(grid: Any) -> bool:
-    """Whether Python runs the nested search: over kernels or learners."""
+def _library_axis(axis: str, values: Any) -> list[str] | None:
+    """The kernels or learners of a grid as the library's grids list them. None: some cannot be listed, such as functions,
+    kernels of several parameters and learners with parameters."""
+    from ._learners import learner_text
+    try:
+        texts = [kernel_text(value) if axis == "kernel" else learner_text(value) for value in values]
+    except TypeError:
+        return None
+    separators = "," if axis == "kernel" else ",:"
+    return texts if all(isinstance(text, str) and not set(separators) & set(text) for text in texts) else None
+
+
+def _library_grid(estimators: Sequence[Any], grid: Any) -> Any:
+    """The grid as the library's searches take it. None: Python runs the searches over kernels and learners."""
     from ._assess import AXES
-    return isinstance(grid, dict) and any(axis in grid for axis in AXES)
+    axes = [axis for axis in AXES if isinstance(grid, dict) and axis in grid]
+    if "kernel" in axes and not all(isinstance(getattr(each, "kernel", None), (str, Kernel)) for each in estimators):
+        return None
+    listed = {axis: _library_axis(axis, grid[axis]) for axis in axes}
+    return None if None in listed.values() else {**grid, **listed} if axes else grid
+
+
+def _with_own_parameters(report: CrossValidation, estimator: Any, grid: Any) -> CrossValidation:
+    """The report of a search over kernels or learners, each setting with the parameters that its kernel and learner have. The
+    library fits settings that differ in others once, but lists all of them."""
+    from ._assess import AXES, variants
+    if not isinstance(grid, dict) or not any(axis in grid for axis in AXES):
+        return report
+    own = {tuple(each.setting.get(axis) for axis in AXES): {name.rstrip("_").replace("_", "-") for name in each.grid}
+           for each in variants(estimator, grid)}
+
+    def trimmed(setting):
+        names = own.get(tuple(setting.get(axis) for axis in AXES))
+        return setting if names is None else {name: value for name, value in setting.items() if name in AXES or name in names}
+
+    rows = [{**row, "setting": trimmed(row["setting"])} for row in report.get("settings") or ()]
+    report["settings"] = [row for k, row in enumerate(rows) if all(row["setting"] != before["setting"] for before in rows[:k])]
+    for holder, key in [(report, "best"), *((split, "setting") for split in report["splits"])]:
+        if holder.get(key):
+            holder[key] = trimmed(holder[key])
+    return report
 
 
 def _problem(estimator, X, y, division, options: dict[str, Any]):
@@ -239,8 +276,11 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     from ._splits import Division, explicit_splits, with_folds
     estimator, grid, division = _fresh(estimator), clean_grid(grid), Division(cv, groups)
     options, rows = with_folds(division, clean_options(options)), len(np.asarray(y))
-    if not _is_nested_here(grid):
-        return _search(estimator, X, y, grid, explicit_splits(division, X, np.asarray(y)), options, refit, division.codes(rows))
+    whole = _library_grid([estimator], grid)
+    if whole is not None:
+        report = _search(estimator, X, y, whole, explicit_splits(division, X, np.asarray(y)), options, refit,
+                         division.codes(rows))
+        return _with_own_parameters(report, estimator, grid)
     report = _nested(estimator, grid, _problem(estimator, X, y, division, options))
     return _finish_nested(report, X, y, refit)
 
@@ -336,8 +376,9 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     options = with_folds(division, clean_options(options))
     own = [each for _, each in named if not _is_baseline(each)]
     plain = len(own) == len(named) and all(name is None for name, _ in named)
-    if plain and not division.is_explicit and not _is_nested_here(grid):
-        return _compare_own(own, X, y, grid, None, options, division.codes(len(np.asarray(y))))
+    whole = _library_grid(own, grid)
+    if plain and not division.is_explicit and whole is not None:
+        return _compare_own(own, X, y, whole, None, options, division.codes(len(np.asarray(y))))
     if not own:
         raise ValueError("compare needs at least one estimator of this package; scikit-learn has cross_val_score")
     return _compare_here(named, grid, _problem(own[0], X, y, division, options))
@@ -366,11 +407,12 @@ def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Compari
     """A comparison that Python combines: with baselines, users' labels, or nested searches."""
     from ._assess import assess_baseline, differences, larger_is_better
     own = [each for _, each in named if not _is_baseline(each)]
-    if _is_nested_here(grid):
+    whole = _library_grid(own, grid)
+    if whole is None:
         reports = [_finish_nested(_nested(each, grid, problem), None, None, False) for each in own]
         failed: list[Any] = []
     else:
-        told = _compare_own(own, problem.X, problem.y, grid, problem.splits, problem.options, problem.groups)
+        told = _compare_own(own, problem.X, problem.y, whole, problem.splits, problem.options, problem.groups)
         reports, failed = told["methods"], told["failed"]
         if len(reports) < len(own):
             raise ValueError(f"not all estimators can be compared on this data: {failed}")

@@ -107,6 +107,22 @@ def test_parameters_of_a_grid_go_where_they_apply(iris):
         kfe.cv(KNN, *iris, grid={"kernel": ["rbf", "linear"], "nothing": [1]})
 
 
+def test_the_library_searches_over_kernels_and_learners_that_it_can_list(iris, monkeypatch):
+    """Only kernels and learners that a grid of the library cannot list are searched by Python."""
+    from kfe import _select
+    nested, calls = _select._nested, []
+    monkeypatch.setattr(_select, "_nested", lambda *given: calls.append(given) or nested(*given))
+    estimator, fewer = kfe.KPLSClassifier(dim=2, n_threads=1), {"folds": 2, "inner_folds": 2}
+    listed = {"kernel": [kfe.RBF(gamma=0.1), "linear"], "learner": ["centroid", "knn"]}
+    assert kfe.cv(estimator, *iris, grid=listed, **fewer)["nested"]
+    assert len(kfe.compare([estimator], *iris, grid=listed, **fewer)["methods"]) == 1
+    assert not calls
+    for grid in [{"kernel": ["poly:degree=2,coef0=1", "linear"]}, {"learner": ["knn", kfe.SVM(C=10)]},
+                 {"kernel": [lambda x, z: x @ z.T, "linear"]}]:
+        kfe.cv(estimator, *iris, grid=grid, **fewer)
+    assert len(calls) == 3
+
+
 def test_values_come_back_typed(iris):
     report = kfe.cv(kfe.KPLSClassifier(n_threads=1), *iris, folds=2, inner_folds=2,
                     grid={"gamma": [0.1, 1], "dim": [1, 2], "center": [True, False]})
@@ -177,7 +193,7 @@ def test_mistakes(iris):
     with pytest.raises(ValueError, match="at least one estimator of this package"):
         kfe.compare([SVC()], *iris)
     with pytest.raises(ValueError, match="inner_folds"):
-        kfe.cv(KNN, *iris, grid={"kernel": ["rbf"]}, inner_folds=0)
+        kfe.cv(KNN, *iris, grid={"kernel": ["poly:degree=2,coef0=1"]}, inner_folds=0)
 
 
 @pytest.mark.parametrize("function, options", [(kfe.cv, lib.kfe_cv_option), (kfe.compare, lib.kfe_compare_option),
