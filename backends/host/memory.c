@@ -58,8 +58,13 @@ void host_release(kfe_device *device, void *memory)
 
 void host_release_all(kfe_device *device)
 {
-    while (device->allocations)
-        host_release(device, device->allocations + 1);
+    for (host_allocation *block = device->allocations; block;) {
+        host_allocation *next = block->next;
+        free(block);
+        block = next;
+    }
+    device->allocations = NULL;
+    device->used = 0;
 }
 
 /* ---- copies ---- */

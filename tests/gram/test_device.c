@@ -192,6 +192,7 @@ static void check_reading(const pair *p, double slack)
     results part = make_results(10 * 20);
     results columns = make_results(ROWS * 5);
     results among = make_results(25);
+    results diagonal = make_results(ROWS);
 
     assert_ok(p->ctx, kfe_i_gram_block(p->cpu, 0, ROWS, 0, ROWS, whole.cpu, ROWS));
     assert_ok(p->ctx, kfe_i_gram_block(p->device, 0, ROWS, 0, ROWS, whole.device, ROWS));
@@ -208,6 +209,9 @@ static void check_reading(const pair *p, double slack)
     assert_ok(p->ctx, kfe_i_gram_among(p->cpu, index, 5, among.cpu));
     assert_ok(p->ctx, kfe_i_gram_among(p->device, index, 5, among.device));
     check_results("entries among examples", among, 25, slack);
+    assert_ok(p->ctx, kfe_i_gram_diagonal(p->cpu, diagonal.cpu));
+    assert_ok(p->ctx, kfe_i_gram_diagonal(p->device, diagonal.device));
+    check_results("the diagonal", diagonal, ROWS, slack);
 }
 
 static void check_products(const pair *p, double slack)
@@ -478,71 +482,96 @@ static double dot(const double *a, const double *b, int64_t stride)
     return sum;
 }
 
-/* Loads three columns, picks two others as features, and compares every number that comes back. */
-static void check_pool(const pair *p, kfe_device_type type)
+enum { CANDIDATES = 3, TARGETS = 2, FEATURES = 2 };
+static const int64_t candidates[CANDIDATES] = {3, 40, 77};
+static const int64_t places[CANDIDATES] = {2, 0, 1};
+static const int64_t picks[FEATURES] = {5, 60};
+
+/* A pool on the device, and the same on the CPU. */
+typedef struct pool_check {
+    kfe_context *ctx;
+    kfe_i_device_pool pool;
+    double *residual; /* ROWS × TARGETS */
+    double *columns;  /* of the candidates, one after the other */
+    double *q;        /* the features, one after the other */
+    double slack;
+} pool_check;
+
+/* Makes column j of c->q orthogonal to those before it, and compares what the pool says of it. */
+static void check_feature(pool_check *c, int64_t j)
 {
-    enum { COUNT = 3, TARGETS = 2 };
-    const int64_t index[COUNT] = {3, 40, 77};
-    const int64_t places[COUNT] = {2, 0, 1};
-    const int64_t picks[] = {5, 60};
-    double *residual = support_random(41, ROWS * TARGETS);
-    double *columns = cpu_columns(p, index, COUNT);
-    double *q = cpu_columns(p, picks, 2);
-    double squares[COUNT];
-    double covariance[COUNT * TARGETS];
-    double along[COUNT * 2];
-    double slopes[TARGETS];
+    double *v = c->q + j * ROWS;
+    double before = sqrt(dot(v, v, 1));
+    double shared = j ? dot(c->q, v, 1) : 0;
     double part = 0;
     double whole = 0;
     double length = 0;
-    double slack = ROWS * slack_of(p, type == KFE_DEVICE_F32);
-    int open = 0;
-    kfe_i_device_pool pool;
-    kfe_i_device_pool_shape shape = {.size = COUNT, .most = 2, .targets = TARGETS, .type = type, .scale = 1};
+    double slopes[TARGETS];
+
+    for (int64_t i = 0; j && i < ROWS; i++)
+        v[i] -= shared * c->q[i];
+    double after = sqrt(dot(v, v, 1));
+    assert_ok(c->ctx, kfe_i_device_pool_pick(&c->pool, picks[j], 2, j, &part, &whole, &length));
+    assert_near("the norm of a column", whole, 2 * before, c->slack);
+    assert_near("the norm of what is new", length, 2 * after, c->slack);
+    if (j)
+        assert_near("the part along a feature", part, 2 * shared, c->slack);
+    assert_ok(c->ctx, kfe_i_device_pool_accept(&c->pool, j, length, slopes));
+    for (int64_t i = 0; i < ROWS; i++)
+        v[i] /= after;
+    for (int t = 0; t < TARGETS; t++) {
+        double slope = dot(v, c->residual + t, TARGETS);
+        assert_near("the slope of a target", slopes[t], slope, c->slack);
+        for (int64_t i = 0; i < ROWS; i++)
+            c->residual[i * TARGETS + t] -= slope * v[i];
+    }
+}
+
+static void check_candidates(pool_check *c)
+{
+    double squares[CANDIDATES];
+    double covariance[CANDIDATES * TARGETS];
+    double along[CANDIDATES * FEATURES];
     kfe_i_device_pool_measures measures = {squares, covariance, along};
 
-    assert_ok(p->ctx, kfe_i_device_pool_open(p->device, &shape, residual, &pool, &open));
-    assert_true(open);
-    for (int j = 0; j < 2; j++) { /* Gram-Schmidt on both sides */
-        double *v = q + j * ROWS;
-        double before = sqrt(dot(v, v, 1));
-        double shared = j ? dot(q, v, 1) : 0;
-        for (int64_t i = 0; j && i < ROWS; i++)
-            v[i] -= shared * q[i];
-        double after = sqrt(dot(v, v, 1));
-        assert_ok(p->ctx, kfe_i_device_pool_pick(&pool, picks[j], 2, j, &part, &whole, &length));
-        assert_near("the norm of a column", whole, 2 * before, slack);
-        assert_near("the norm of what is new", length, 2 * after, slack);
-        if (j)
-            assert_near("the part along a feature", part, 2 * shared, slack);
-        assert_ok(p->ctx, kfe_i_device_pool_accept(&pool, j, length, slopes));
-        for (int64_t i = 0; i < ROWS; i++)
-            v[i] /= after;
-        for (int t = 0; t < TARGETS; t++) {
-            double slope = dot(v, residual + t, TARGETS);
-            assert_near("the slope of a target", slopes[t], slope, slack);
-            for (int64_t i = 0; i < ROWS; i++)
-                residual[i * TARGETS + t] -= slope * v[i];
-        }
-    }
-    assert_ok(p->ctx, kfe_i_device_pool_load(&pool, index, places, COUNT, 2, &measures));
-    for (int c = 0; c < COUNT; c++) {
-        assert_near("a squared norm", squares[c], dot(columns + c * ROWS, columns + c * ROWS, 1), slack);
+    assert_ok(c->ctx, kfe_i_device_pool_load(&c->pool, candidates, places, CANDIDATES, FEATURES, &measures));
+    for (int i = 0; i < CANDIDATES; i++) {
+        const double *column = c->columns + i * ROWS;
+        assert_near("a squared norm", squares[i], dot(column, column, 1), c->slack);
         for (int t = 0; t < TARGETS; t++)
-            assert_near("a covariance", covariance[c * TARGETS + t],
-                        dot(columns + c * ROWS, residual + t, TARGETS), slack);
-        for (int j = 0; j < 2; j++)
-            assert_near("a product with a feature", along[j * COUNT + c],
-                        dot(q + j * ROWS, columns + c * ROWS, 1), slack);
+            assert_near("a covariance", covariance[i * TARGETS + t], dot(column, c->residual + t, TARGETS),
+                        c->slack);
+        for (int j = 0; j < FEATURES; j++)
+            assert_near("a product with a feature", along[j * CANDIDATES + i],
+                        dot(c->q + j * ROWS, column, 1), c->slack);
     }
-    assert_ok(p->ctx, kfe_i_device_pool_along(&pool, 1, along));
-    for (int c = 0; c < COUNT; c++)
-        assert_near("a candidate along the last feature", along[places[c]],
-                    dot(q + ROWS, columns + c * ROWS, 1), slack);
-    kfe_i_device_pool_close(&pool);
-    free(residual);
-    free(columns);
-    free(q);
+    assert_ok(c->ctx, kfe_i_device_pool_along(&c->pool, 1, along));
+    for (int i = 0; i < CANDIDATES; i++)
+        assert_near("a candidate along the last feature", along[places[i]],
+                    dot(c->q + ROWS, c->columns + i * ROWS, 1), c->slack);
+}
+
+/* Picks two features and loads three candidates; every number that comes back is compared. */
+static void check_pool(const pair *p, kfe_device_type type)
+{
+    kfe_i_device_pool_shape shape = {
+        .size = CANDIDATES, .most = FEATURES, .targets = TARGETS, .type = type, .scale = 1};
+    pool_check c = {.ctx = p->ctx,
+                    .residual = support_random(41, ROWS * TARGETS),
+                    .columns = cpu_columns(p, candidates, CANDIDATES),
+                    .q = cpu_columns(p, picks, FEATURES),
+                    .slack = ROWS * slack_of(p, type == KFE_DEVICE_F32)};
+    int open = 0;
+
+    assert_ok(p->ctx, kfe_i_device_pool_open(p->device, &shape, c.residual, &c.pool, &open));
+    assert_true(open);
+    for (int64_t j = 0; j < FEATURES; j++)
+        check_feature(&c, j);
+    check_candidates(&c);
+    kfe_i_device_pool_close(&c.pool);
+    free(c.residual);
+    free(c.columns);
+    free(c.q);
 }
 
 static void test_pools_of_columns(void **state)

@@ -13,7 +13,8 @@ typedef struct fused_state {
     kfe_i_device *device;
     kfe_i_device_term *terms;
     int64_t count;
-    int left; /* the device failed: the CPU answers */
+    int left;         /* the device failed: the CPU answers */
+    double *diagonal; /* NULL until it is asked for */
 } fused_state;
 
 /* A part of the matrix. */
@@ -241,10 +242,44 @@ static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t co
     return status;
 }
 
-/* n numbers: not worth a device. */
+/* Kernels of a distance have the same value at all κ(x, x); returns 0 for others. */
+static int has_constant_diagonal(const fused_state *s, double *value)
+{
+    *value = 0;
+    for (int64_t m = 0; m < s->count; m++) {
+        const kfe_i_formula *f = &s->terms[m].kernel.formula;
+        int of_distance = f->base == KFE_FORMULA_DISTANCE || f->term == KFE_TERM_CITY_BLOCK ||
+                          f->term == KFE_TERM_CHI_SQUARE;
+        if (!of_distance)
+            return 0;
+        *value += s->terms[m].kernel.weight * kfe_i_map_f64(f->map, 0, 0, 0, f->params);
+    }
+    return 1;
+}
+
+/* n numbers: not worth a device, but solvers ask for them several times. */
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
-    return kfe_i_gram_diagonal(((const fused_state *)gram->state)->source, out);
+    kfe_status status = KFE_OK;
+    fused_state *s = gram->state;
+    double *values = NULL;
+    double constant = 0;
+
+    if (has_constant_diagonal(s, &constant)) {
+        for (int64_t i = 0; i < gram->size; i++)
+            out[i] = constant;
+        return KFE_OK;
+    }
+    if (!s->diagonal) {
+        KFE_ALLOC(gram->ctx, values, gram->size);
+        KFE_TRY(kfe_i_gram_diagonal(s->source, values));
+        s->diagonal = values;
+        values = NULL;
+    }
+    memcpy(out, s->diagonal, (size_t)gram->size * sizeof *out);
+cleanup:
+    kfe_i_free(gram->ctx, values);
+    return status;
 }
 
 /* ---- products and sums ---- */
@@ -315,6 +350,7 @@ static void release(kfe_i_gram *gram)
 
     free_points(s);
     kfe_i_free(gram->ctx, s->terms);
+    kfe_i_free(gram->ctx, s->diagonal);
     kfe_i_gram_free(s->source);
 }
 
@@ -347,18 +383,20 @@ kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t
 
 /* ---- making one ---- */
 
-/* Distances are taken between centred rows, as on the CPU (tile/points.h). */
+/* Distances are taken between centred rows, as on the CPU (tile/points.h); `known` is their centre, or NULL. */
 static kfe_status upload_points(kfe_i_device *device, const kfe_i_table *table, const kfe_i_formula *formula,
-                                kfe_device_points **out, kfe_device_status *result)
+                                const double *known, kfe_device_points **out, kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
     double *centre = NULL;
     kfe_device_rows rows = kfe_i_device_rows(table);
 
     if (formula->base == KFE_FORMULA_DISTANCE && table->kind == KFE_TABLE_DENSE) {
-        KFE_ALLOC(device->ctx, centre, table->cols);
-        kfe_i_column_means(table, centre);
-        rows.centre = centre;
+        if (!known) {
+            KFE_ALLOC(device->ctx, centre, table->cols);
+            kfe_i_column_means(table, centre);
+        }
+        rows.centre = known ? known : centre;
     }
     *result = device->table->points_new(device->handle, &rows, formula->base, KFE_DEVICE_F32, out);
 cleanup:
@@ -366,10 +404,13 @@ cleanup:
     return status;
 }
 
-static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_table *views, fused_state *s,
-                               kfe_device_status *result)
+static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                               const kfe_i_gram *on_cpu, fused_state *s, kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_kernel *same = NULL;
+    const kfe_i_points *points = NULL;
+    int one = kfe_i_gram_tiles(on_cpu, &same, &points);
 
     *result = KFE_DEVICE_OK;
     for (int64_t m = 0; m < kernels->count && *result == KFE_DEVICE_OK; m++) {
@@ -377,7 +418,7 @@ static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_tab
         s->terms[m].kernel.weight = kernel->common.weight;
         kernel->def->describe(kernel->settings, &s->terms[m].kernel.formula);
         KFE_TRY(upload_points(s->device, &views[kernel->view], &s->terms[m].kernel.formula,
-                              &s->terms[m].points, result));
+                              one ? points->centre : NULL, &s->terms[m].points, result));
     }
 cleanup:
     return status;
@@ -395,7 +436,7 @@ kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernel
     s->device = device;
     s->count = kernels->count;
     KFE_ALLOC_ZERO(device->ctx, s->terms, s->count);
-    KFE_TRY(upload_terms(kernels, views, s, &result));
+    KFE_TRY(upload_terms(kernels, views, *gram, s, &result));
     if (result == KFE_DEVICE_OK) {
         s->source = *gram;
         *gram = made;
