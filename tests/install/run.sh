@@ -16,7 +16,7 @@ DESTDIR=$work/stage "$cmake" --install "$build" --prefix /usr > "$work/log" || {
 test -x "$work/stage/usr/bin/kfe"
 library=$(find "$prefix" -name libkfe.so)
 libdir=$(dirname "$library")
-for file in "$prefix/include/kfe.h" "$libdir/libkfe.a" "$libdir/pkgconfig/kfe.pc" \
+for file in "$prefix/include/kfe.h" "$prefix/include/kfe.hpp" "$libdir/libkfe.a" "$libdir/pkgconfig/kfe.pc" \
     "$libdir/cmake/kfe/kfe-config.cmake" "$prefix/share/man/man1/kfe.1" "$prefix/share/man/man1/kfe-fit.1" \
     "$prefix/share/zsh/site-functions/_kfe" "$prefix/share/fish/vendor_completions.d/kfe.fish" \
     "$prefix/share/bash-completion/completions/kfe"; do
