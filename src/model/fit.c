@@ -13,6 +13,7 @@
 #include "gram/device/expand.h"
 #include "model/landmarks.h"
 #include "model/linear.h"
+#include "model/metric_file.h"
 #include "model/prepare.h"
 
 /* ---- the model ---- */
@@ -464,7 +465,8 @@ static int keeps_moments(const kfe_i_fit *job)
 
 static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features)
 {
-    int linear = !kfe_i_features_not_linear(job->model);
+    /* after a metric, the scaled tables do not have the columns of the data */
+    int linear = !kfe_i_features_not_linear(job->model) && !kfe_i_metric_is_file(job->spec->fit.metric);
     kfe_i_moment_data data = {.views = linear ? job->train->view_count : 0,
                               .scaled = job->scaled,
                               .features = features,

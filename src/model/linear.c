@@ -40,6 +40,9 @@ const char *kfe_i_features_not_linear(const kfe_model *model)
 {
     if (model->projector == KFE_PROJECT_LOCAL)
         return "a localized model is not linear in the columns";
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.map.values)
+            return "a metric comes between its columns and its kernel";
     for (int64_t m = 0; m < model->kernels.count; m++)
         if (!is_dot_product(&model->kernels.items[m]))
             return "its kernel is not linear in the columns";

@@ -87,3 +87,25 @@ def test_refusals(metric, flags, message):
     table(metric.folder / "small.csv", np.eye(2))
     metric.ok("fit", "-q", "-m", "koc", "data.csv", "-o", "plain.kfe")
     metric.refused("fit", *flags, "data.csv", "-o", "m.kfe", says=message)
+
+
+def test_explanations_know_the_metric(metric):
+    """The coefficients of pca are on the columns of the data; a linear kernel after a metric has none."""
+    metric.ok("fit", "-q", "-m", "pca", "--dim", "1", "--scale", "none", "--metric", "weights.csv", "data.csv", "-o", "m.kfe")
+    metric.ok("explain", "m.kfe")
+    metric.ok("fit", "-q", "-m", "koc", "-k", "linear", "--learner", "ls", "--metric", "metric.csv", "data.csv", "-o", "n.kfe")
+    done = metric.run("explain", "--parts", "linear", "n.kfe", status=2)
+    assert "a metric comes between" in done.err
+
+
+@pytest.mark.parametrize("flags", [("-m", "rfm", "--metric", "full", "--held-out", "0"), ("-m", "koc", "--metric", "weights.csv")])
+def test_exports_have_the_map(metric, flags):
+    """Without the map, the graph would multiply three columns with a support of other columns, or not scale them."""
+    metric.ok("fit", "-q", *flags, "--scale", "none", "data.csv", "-o", "m.kfe")
+    metric.ok("export", "m.kfe", "-o", "m.onnx", "--precision", "double")
+    plain = flags[:2] + (("--iterations", "0") if flags[1] == "rfm" else ())
+    metric.ok("fit", "-q", *plain, "--scale", "none", "data.csv", "-o", "p.kfe")
+    metric.ok("export", "p.kfe", "-o", "p.onnx", "--precision", "double")
+    operation = b"MatMul" if flags[1] == "rfm" else b"Mul"
+    count = [(metric.folder / name).read_bytes().count(operation) for name in ("m.onnx", "p.onnx")]
+    assert count[0] == count[1] + 1

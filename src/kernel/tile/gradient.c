@@ -155,6 +155,7 @@ static kfe_status prepare_terms(kfe_context *ctx, agop_job *job, const kfe_i_tab
         t->def = *t->kernel.def;
         assert(t->def.slope);
         t->def.map = t->def.slope;
+        t->def.describe = NULL; /* the formula that it describes is that of the kernel */
         t->kernel.def = &t->def;
         KFE_TRY(kfe_i_points_prepare(ctx, &t->kernel, job->f->support, NULL, &t->support));
         KFE_TRY(kfe_i_points_prepare(ctx, &t->kernel, rows, &t->support, &t->rows));

@@ -127,18 +127,28 @@ static kfe_i_value unit_rows(kfe_i_onnx *onnx, kfe_i_value x)
     return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", reach, zero), unit, x);
 }
 
+/* The linear map of a learned metric. */
+static kfe_i_value mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_value x)
+{
+    if (!map->values)
+        return x;
+    if (map->diagonal)
+        return kfe_i_onnx_2(onnx, "Mul", x, kfe_i_onnx_row(onnx, map->values, map->rows));
+    return kfe_i_onnx_affine(onnx, x, map->values, map->rows, map->cols, NULL);
+}
+
 static kfe_i_value scaled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_value x)
 {
     if (scaler->fill)
         x = kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_1(onnx, "IsNaN", x),
                          kfe_i_onnx_row(onnx, scaler->fill, scaler->cols), x);
     if (scaler->kind == KFE_SCALE_L2_ROWS)
-        return unit_rows(onnx, x);
+        x = unit_rows(onnx, x);
     if (scaler->shift)
         x = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, scaler->shift, scaler->cols));
     if (scaler->factor)
         x = kfe_i_onnx_2(onnx, "Mul", x, kfe_i_onnx_row(onnx, scaler->factor, scaler->cols));
-    return x;
+    return mapped(onnx, &scaler->map, x);
 }
 
 /* ---- features and predictions ---- */
