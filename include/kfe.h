@@ -505,6 +505,11 @@ KFE_API kfe_status kfe_predict_into(kfe_context *ctx, const kfe_model *model, co
 KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
                                     kfe_matrix *out);
 
+/* Probabilities of the classes, rows × classes, of a model fitted with calibration=platt or isotonic (KFE_EINVAL without);
+ * each row sums to one. `predictions` are those of kfe_predict; the most probable class may differ from them where a
+ * decision is close. The caller frees both. */
+KFE_API kfe_status kfe_predict_probabilities(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                             kfe_matrix *predictions, kfe_matrix *probabilities);
 /* Predicts with the first 1, 2, … kfe_model_dim features at once: rows × dim classes, or rows × (dim × targets) values,
  * the targets of one number of features side by side. For models of the learner ls whose features do not change with
  * their number (KFE_HAS_NESTING), such as pls and pca: each prediction is that of a model fitted with as many features.
@@ -565,8 +570,9 @@ KFE_API kfe_status kfe_model_export_onnx_bytes(kfe_context *ctx, const kfe_model
                                                char **out, size_t *size);
 
 KFE_API const char *kfe_model_method(const kfe_model *model);
-KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: features only */
-KFE_API int64_t kfe_model_outputs(const kfe_model *model);     /* decision values; 0 without a learner */
+KFE_API const char *kfe_model_learner(const kfe_model *model);     /* NULL: features only */
+KFE_API const char *kfe_model_calibration(const kfe_model *model); /* "platt", "isotonic"; NULL: none */
+KFE_API int64_t kfe_model_outputs(const kfe_model *model);         /* decision values; 0 without a learner */
 KFE_API kfe_task kfe_model_task(const kfe_model *model);
 KFE_API int64_t kfe_model_dim(const kfe_model *model);
 KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear projectors */
@@ -665,7 +671,7 @@ KFE_API kfe_status kfe_explanation_write(kfe_context *ctx, const kfe_explanation
  * `formula`: "larger is better" or "smaller is better". */
 KFE_API int kfe_metric(int index, kfe_entry_info *out);
 /* Computes one metric of predicted classes, which are numbers 0 … classes−1. Scores (rows × classes; higher scores mean
- * more likely) may be NULL for metrics that do not need them, and `predicted` for those that need scores. `positive` is
+ * more likely; for log-loss and brier probabilities, or scores whose softmax is taken) may be NULL for metrics that do not need them, and `predicted` for those that need scores. `positive` is
  * the positive class of two. For ovr-error a positive score means "in this class"; without scores it uses the predicted
  * class. NaN: the metric is not defined, such as auc and average-precision with one class in the truth. Plain arguments
  * instead of a struct, so that other languages need no layout to call it. */
@@ -709,6 +715,9 @@ KFE_API int kfe_output_takes_parts(const kfe_output *output);
 KFE_API kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data);
 KFE_API kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
                                           const kfe_matrix *predictions, const kfe_matrix *scores);
+/* The predictions and probabilities of kfe_predict_probabilities. */
+KFE_API kfe_status kfe_output_probabilities(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                            const kfe_matrix *predictions, const kfe_matrix *probabilities);
 /* The predictions of kfe_predict_path: one column per number of features (and target). Class labels that are not numbers
  * are written as the number of the class, from 0. */
 KFE_API kfe_status kfe_output_path(kfe_output *output, const kfe_model *model, const kfe_data *data,

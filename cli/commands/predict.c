@@ -15,8 +15,11 @@ static kfe_status load(cli_session *session, kfe_model **model)
         kfe_model_task(*model) == KFE_TASK_REAL)
         status = cli_fail(session, "the model predicts numbers, which are all that it computes: leave out "
                                    "--scores, which are for classes");
-    else if (cli_is_set(arguments, "scores") && cli_is_set(arguments, "all-dims"))
-        status = cli_fail(session, "--all-dims writes predictions only: leave out --scores");
+    else if (cli_is_set(arguments, "scores") + cli_is_set(arguments, "all-dims") +
+                 cli_is_set(arguments, "probabilities") >
+             1)
+        status =
+            cli_fail(session, "--scores, --probabilities and --all-dims write different tables: give one");
 cleanup:
     return status;
 }
@@ -32,6 +35,21 @@ static kfe_status answer_path(cli_session *session, const kfe_model *model, cons
     CLI_TRY(kfe_output_path(output, model, rows, &path));
 cleanup:
     kfe_matrix_free(&path);
+    return status;
+}
+
+static kfe_status answer_probabilities(cli_session *session, const kfe_model *model, const kfe_data *rows,
+                                       kfe_output *output)
+{
+    kfe_matrix predictions = {0};
+    kfe_matrix probabilities = {0};
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(kfe_predict_probabilities(session->ctx, model, rows, &predictions, &probabilities));
+    CLI_TRY(kfe_output_probabilities(output, model, rows, &predictions, &probabilities));
+cleanup:
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&probabilities);
     return status;
 }
 
@@ -60,7 +78,9 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_output(session, output));
     CLI_TRY(load(session, &model));
     CLI_TRY(cli_answer(session, model, output,
-                       cli_is_set(&session->arguments, "all-dims") ? answer_path : answer));
+                       cli_is_set(&session->arguments, "all-dims")        ? answer_path
+                       : cli_is_set(&session->arguments, "probabilities") ? answer_probabilities
+                                                                          : answer));
 cleanup:
     kfe_model_free(model);
     return status;
@@ -73,15 +93,18 @@ static const cli_flag flags[] = {
         "standard output unless given"),
     CLI_SWITCH("scores", "also write the decision values after the label: one per class, or one per pair of "
                          "classes, positive for the first class of the pair"),
+    CLI_SWITCH("probabilities", "also write the probability of each class after the label; for models fitted "
+                                "with --calibration"),
     CLI_SWITCH("all-dims",
                "predict with the first 1, 2, ... features and write one column for each number of features; "
                "for models of --learner ls whose features do not change with their number, such as pls"),
-    CLI_VIEW, CLI_FLAGS_END};
+    CLI_VIEW,
+    CLI_FLAGS_END};
 
 const cli_command cli_command_predict = {
     .name = "predict",
     .summary = "predict the labels or values of new data",
-    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores | --all-dims]",
+    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores | --probabilities | --all-dims]",
     .description = "Predicts the class or value of every example in DATA and writes one row for each. The "
                    "model must have been fitted with --learner, or by a method that predicts by itself ('kfe "
                    "methods NAME' says so). DATA must have the columns that the model was fitted on; a label "

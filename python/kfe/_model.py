@@ -112,6 +112,18 @@ class Model:
         self._run(lambda: context.call(lib.kfe_predict, self.pointer, data.pointer, answers.pointer, scores.pointer))
         return answers.array(), scores
 
+    def probabilities(self, context: Context, data: Data) -> np.ndarray:
+        """Probabilities of the classes, in the library's order."""
+        answers, found = OutMatrix(context), OutMatrix(context)
+        self._run(lambda: context.call(lib.kfe_predict_probabilities, self.pointer, data.pointer, answers.pointer,
+                                       found.pointer))
+        return found.array()
+
+    @property
+    def calibration(self) -> str:
+        name = lib.kfe_model_calibration(self.pointer)
+        return name.decode() if name else "none"
+
     def class_scores(self, context: Context, scores: OutMatrix) -> np.ndarray:
         out = OutMatrix(context)
         context.call(lib.kfe_class_scores, self.pointer, scores.pointer, out.pointer)

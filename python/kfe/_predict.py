@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import r2_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _tables as tables
@@ -55,6 +56,12 @@ class Predicting:
         return context, answers, scores
 
 
+def _is_calibrated(estimator) -> bool:
+    """Whether the estimator gives probabilities: as its model says or, before the fit, as its parameter says."""
+    model = vars(estimator).get("_model")
+    return (estimator.calibration if model is None else model.calibration) != "none"
+
+
 class Classifying(Predicting):
     """A classifier on the features of a method."""
 
@@ -76,6 +83,29 @@ class Classifying(Predicting):
         """
         _, answers, _ = self._answers(X)
         return self.classes_[self._class_places[answers[:, 0].astype(np.intp)]]
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X):
+        """Probabilities of the classes, for estimators fitted with ``calibration="platt"`` or ``"isotonic"``.
+
+        The most probable class may differ from ``predict`` where a decision is close.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        context = self._context()
+        data = self._prepare(context, X, with_target=False)
+        try:
+            return self._model.probabilities(context, data)[:, np.argsort(self._class_places)]
+        finally:
+            data.free()
 
     def predict_path(self, X):
         """Predict with the first 1, 2, ... features: one column for each number of features.

@@ -160,3 +160,14 @@ def test_tables_have_labels():
     table = explanation["x_loadings"].to_dataframe()
     assert list(table.index) == ["alpha", "beta", "gamma"] and list(table.columns) == ["1", "2"]
     assert set(explanation.to_dataframe().columns) == {"table", "row", "column", "value"}
+
+
+def test_a_metric_mixes_the_columns(tmp_path):
+    """A linear method behind a metric with fewer columns saves, and says why it has no coefficients on columns."""
+    x, y = problem()
+    kfe.PCA(dim=3, scale="none").fit(x).save(tmp_path / "metric.kfe")
+    model = kfe.PLSRegressor(dim=2, learner="ls", metric=str(tmp_path / "metric.kfe")).fit(x, y)
+    model.save(tmp_path / "m.kfe")
+    with pytest.raises(kfe.UnsupportedError, match="metric mixes"):
+        model.explain(parts="linear")
+    assert model.predict_path(x).shape == (60, 2)

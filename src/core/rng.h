@@ -27,7 +27,9 @@ enum {
     KFE_STREAM_LOO,
     KFE_STREAM_GRAM_LANDMARKS,
     KFE_STREAM_FIGURES,
-    KFE_STREAM_HELD_OUT
+    KFE_STREAM_HELD_OUT,
+    KFE_STREAM_CALIBRATION,
+    KFE_STREAM_PERMUTE
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

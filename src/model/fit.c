@@ -11,6 +11,7 @@
 #include "data/utf8.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
+#include "model/calibrate.h"
 #include "model/landmarks.h"
 #include "model/linear.h"
 #include "model/metric_file.h"
@@ -490,7 +491,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
+kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_fit job = {.ctx = ctx, .spec = spec, .train = train};
@@ -518,5 +519,22 @@ cleanup:
     kfe_i_table_free(&features);
     kfe_i_fit_free(&job);
     kfe_i_threads_leave(saved_threads);
+    return status;
+}
+
+kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = NULL;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
+    KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
+    if (spec->fit.calibration != KFE_CALIBRATION_NONE)
+        KFE_TRY(kfe_i_calibrate(ctx, spec, train, model));
+    *out = model;
+    model = NULL;
+cleanup:
+    kfe_model_free(model);
     return status;
 }

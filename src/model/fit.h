@@ -30,5 +30,7 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *fit, kfe_i_table *out);
 /* Makes fit->model a whole projector; the solution is used up. */
 kfe_status kfe_i_fit_adopt(kfe_i_fit *fit);
 void kfe_i_fit_free(kfe_i_fit *fit);
+/* All stages, but no calibration. */
+kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out);
 
 #endif

@@ -36,8 +36,18 @@ static int is_dot_product(const kfe_i_kernel *kernel)
     return kernel->def->base == KFE_BASE_DOT && !kernel->def->map;
 }
 
+int kfe_i_model_has_map(const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.map.values)
+            return 1;
+    return 0;
+}
+
 const char *kfe_i_features_not_linear(const kfe_model *model)
 {
+    if (kfe_i_model_has_map(model))
+        return "its metric mixes the columns before the method sees them";
     if (model->projector == KFE_PROJECT_LOCAL)
         return "a localized model is not linear in the columns";
     for (int v = 0; v < model->view_count; v++)

@@ -66,6 +66,7 @@ void kfe_model_free(kfe_model *model)
     kfe_i_predictor_free(&model->predictor);
     kfe_i_local_free(model->local);
     kfe_i_moments_free(&model->moments);
+    kfe_i_calibration_free(&model->calibration);
     kfe_i_free(ctx, model);
 }
 

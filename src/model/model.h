@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "data/scale.h"
+#include "learn/calibration.h"
 #include "learn/learner.h"
 #include "method/method.h"
 #include "model/moments.h"
@@ -76,6 +77,7 @@ struct kfe_model {
     char *learner;        /* NULL: features only */
     char *learner_params; /* "key=value,..." as fitted */
     kfe_i_predictor predictor;
+    kfe_i_calibration calibration; /* of its outputs; kind none: no probabilities */
 };
 
 /* A zeroed model with `views` zeroed views. */

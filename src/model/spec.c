@@ -36,6 +36,10 @@ static const kfe_i_param fit_rows[] = {
              "(rfm): its "
              "form, a full matrix, a weight per column (diagonal), or the one of both that predicts held-out "
              "examples better (auto)"),
+    KFE_CHOICE(
+        kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
+        "learn probabilities of classes: by sigmoids (platt) or rising curves (isotonic) of the decision "
+        "values of examples that are left out, in five further fits"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 

@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "data/scale.h"
 #include "gram/landmark/landmark.h"
+#include "learn/calibration.h"
 #include "learn/learner.h"
 #include "method/method.h"
 
@@ -15,6 +16,7 @@ typedef struct kfe_i_fit_settings {
     int64_t landmarks;                /* 0: none */
     int landmark_by;                  /* kfe_i_landmark_rule */
     char metric[KFE_PARAM_TEXT_SIZE]; /* one of KFE_METRIC_WORDS, or a file */
+    int calibration;                  /* kfe_i_calibration_kind */
 } kfe_i_fit_settings;
 
 struct kfe_spec {

@@ -115,8 +115,21 @@ static kfe_status name_score(kfe_context *ctx, const kfe_model *model, int64_t i
     return kfe_i_text_take(&text, out);
 }
 
-kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                  const kfe_matrix *predictions, const kfe_matrix *scores)
+/* Gives the name of a column after the label or value. */
+typedef kfe_status (*name_fn)(kfe_context *ctx, const kfe_model *model, int64_t index, char **out);
+
+static kfe_status name_probability(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_text_printf(&text, "probability %s", model->target.class_names[index]);
+    return kfe_i_text_take(&text, out);
+}
+
+/* Writes predictions with further columns (NULL: none). */
+static kfe_status put_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                  const kfe_matrix *predictions, const kfe_matrix *scores, name_fn name)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = kfe_i_output_context(output);
@@ -124,7 +137,6 @@ kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, co
     kfe_i_target target = {0};
     char **names = NULL;
 
-    KFE_TRY(check_shapes(ctx, model, predictions, scores));
     if (data && kfe_data_rows(data) != predictions->rows)
         KFE_FAIL(ctx, KFE_EINVAL, "%lld predictions do not fit data of %lld rows",
                  (long long)predictions->rows, (long long)kfe_data_rows(data));
@@ -144,7 +156,7 @@ kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, co
         what.column_names = names;
     }
     for (int64_t j = 0; scores && j < scores->cols; j++)
-        KFE_TRY(name_score(ctx, model, j, &names[j]));
+        KFE_TRY(name(ctx, model, j, &names[j]));
     KFE_TRY(kfe_i_output_put(output, &what));
 cleanup:
     for (int64_t j = 0; names && j < scores->cols; j++)
@@ -152,6 +164,29 @@ cleanup:
     kfe_i_free(ctx, names);
     kfe_i_free(ctx, target.codes);
     kfe_i_free(ctx, target.values);
+    return status;
+}
+
+kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                  const kfe_matrix *predictions, const kfe_matrix *scores)
+{
+    kfe_status status = check_shapes(kfe_i_output_context(output), model, predictions, scores);
+
+    return status == KFE_OK ? put_predictions(output, model, data, predictions, scores, name_score) : status;
+}
+
+kfe_status kfe_output_probabilities(kfe_output *output, const kfe_model *model, const kfe_data *data,
+                                    const kfe_matrix *predictions, const kfe_matrix *probabilities)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = kfe_i_output_context(output);
+
+    KFE_TRY(check_shapes(ctx, model, predictions, NULL));
+    if (probabilities->rows != predictions->rows || probabilities->cols != model->predictor.classes)
+        KFE_FAIL(ctx, KFE_EINVAL, "probabilities of these predictions have %lld rows and %lld columns",
+                 (long long)predictions->rows, (long long)model->predictor.classes);
+    KFE_TRY(put_predictions(output, model, data, predictions, probabilities, name_probability));
+cleanup:
     return status;
 }
 

@@ -245,7 +245,7 @@ void kfe_i_fold_free(kfe_i_fold *fold)
 
 typedef struct answers {
     int32_t *truth, *predicted;
-    double *scores, *truth_values;
+    double *scores, *truth_values, *probabilities;
 } answers;
 
 static void free_answers(kfe_context *ctx, answers *a)
@@ -253,6 +253,7 @@ static void free_answers(kfe_context *ctx, answers *a)
     kfe_i_free(ctx, a->truth);
     kfe_i_free(ctx, a->predicted);
     kfe_i_free(ctx, a->scores);
+    kfe_i_free(ctx, a->probabilities);
     kfe_i_free(ctx, a->truth_values);
 }
 
@@ -282,6 +283,48 @@ static kfe_status decide_classes(kfe_context *ctx, const kfe_i_fold *fold, const
     }
 cleanup:
     kfe_i_free(ctx, known);
+    return status;
+}
+
+static int needs_probabilities(const kfe_i_trial *trial)
+{
+    for (int64_t m = 0; m < trial->metric_count; m++)
+        if (trial->metrics[m]->needs_probabilities)
+            return 1;
+    return 0;
+}
+
+/* Calibrated probabilities of the test rows: the whole setting is fitted once more, with its calibration. Classes that
+ * training did not see have the probability zero. */
+static kfe_status find_probabilities(kfe_context *ctx, const kfe_i_trial *trial, answers *a)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_rows train_rows = {trial->split->train, trial->split->train_count};
+    kfe_i_rows test_rows = {trial->split->test, trial->split->test_count};
+    int64_t classes = trial->data->target.class_count;
+    int32_t *old_code = NULL;
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    kfe_model *model = NULL;
+    kfe_matrix predictions = {0};
+    kfe_matrix known = {0};
+
+    KFE_TRY(kfe_i_fold_gather(ctx, trial->data, trial->calibrated, train_rows, train_rows, &train));
+    KFE_TRY(kfe_i_fold_gather(ctx, trial->data, trial->calibrated, test_rows, train_rows, &test));
+    KFE_TRY(compact_classes(ctx, train, &old_code));
+    KFE_TRY(kfe_fit(ctx, trial->calibrated, train, &model));
+    KFE_TRY(kfe_predict_probabilities(ctx, model, test, &predictions, &known));
+    KFE_ALLOC_ZERO(ctx, a->probabilities, test_rows.count * classes);
+    for (int64_t i = 0; i < test_rows.count; i++)
+        for (int64_t g = 0; g < known.cols; g++)
+            a->probabilities[i * classes + old_code[g]] = known.values[i * known.stride + g];
+cleanup:
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&known);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    kfe_data_free(test);
+    kfe_i_free(ctx, old_code);
     return status;
 }
 
@@ -318,6 +361,9 @@ static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
         KFE_TRY(decide_classes(ctx, fold, predictor, outputs, trial, &a));
     else
         KFE_TRY(copy_values(ctx, trial->split, truth, &a));
+    if (trial->calibrated && needs_probabilities(trial))
+        KFE_TRY(find_probabilities(ctx, trial, &a));
+    outcome.probabilities = a.probabilities;
     outcome.truth = a.truth;
     outcome.predicted = a.predicted;
     outcome.scores = a.scores;

@@ -59,6 +59,8 @@ typedef struct kfe_i_trial {
     int64_t positive; /* class looked for; see kfe_i_outcome */
     const kfe_i_metric *const *metrics;
     int64_t metric_count;
+    const kfe_spec
+        *calibrated; /* the whole setting, to be fitted for its probabilities; NULL: not asked for */
 } kfe_i_trial;
 
 /* Trains the learner on the training rows, unless there is a predictor, and measures on the test rows:

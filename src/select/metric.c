@@ -8,6 +8,10 @@
  *     error               1 − accuracy
  *     balanced-accuracy   the mean of C_gg / t_g over the classes with t_g > 0
  *     f1                  the mean of 2C_gg / (t_g + p_g) over the classes with t_g + p_g > 0 (macro average)
+ *     mcc                 (nΣC_gg − Σt_g p_g) / sqrt((n² − Σp_g²)(n² − Σt_g²)), 0 where the root is
+ *     kappa               (accuracy − e) / (1 − e), e = Σ t_g p_g / n²
+ *
+ * log-loss and brier are in metric_probability.c.
  *
  * ovr-error is the mean over the classes g of the error of "class g against the rest": the share of rows that are
  * accepted as g without being of class g, or are of class g without being accepted. A classifier with one decision
@@ -127,6 +131,55 @@ static kfe_status balanced_accuracy(kfe_context *ctx, const kfe_i_outcome *outco
 static kfe_status macro_f1(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     return mean_over_classes(ctx, outcome, f1_of, out);
+}
+
+/* ---- agreement beyond chance ---- */
+
+/* Sums over classes: rows that are right, products and squares of the numbers of rows in truth and predictions. */
+typedef struct agreement {
+    double right, products, truth_squares, predicted_squares;
+} agreement;
+
+static kfe_status sum_classes(kfe_context *ctx, const kfe_i_outcome *outcome, agreement *out)
+{
+    kfe_status status = KFE_OK;
+    class_counts *counts = NULL;
+
+    memset(out, 0, sizeof *out);
+    KFE_ALLOC_ZERO(ctx, counts, outcome->classes);
+    count_classes(outcome, counts);
+    for (int64_t g = 0; g < outcome->classes; g++) {
+        double truth = (double)counts[g].truth;
+        double predicted = (double)counts[g].predicted;
+        out->right += (double)counts[g].right;
+        out->products += truth * predicted;
+        out->truth_squares += truth * truth;
+        out->predicted_squares += predicted * predicted;
+    }
+cleanup:
+    kfe_i_free(ctx, counts);
+    return status;
+}
+
+static kfe_status matthews(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    agreement a;
+    double n = (double)outcome->rows;
+    kfe_status status = sum_classes(ctx, outcome, &a);
+    double size = sqrt(n * n - a.predicted_squares) * sqrt(n * n - a.truth_squares);
+
+    *out = n == 0 ? UNDEFINED : size > 0 ? (n * a.right - a.products) / size : 0;
+    return status;
+}
+
+static kfe_status kappa(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    agreement a;
+    double n = (double)outcome->rows;
+    kfe_status status = sum_classes(ctx, outcome, &a);
+
+    *out = n * n > a.products ? (n * a.right - a.products) / (n * n - a.products) : UNDEFINED;
+    return status;
 }
 
 /* ---- one class against the rest ---- */
@@ -320,25 +373,37 @@ static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, 
 /* ---- the table ---- */
 
 static const kfe_i_metric metrics[] = {
-    {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy},
-    {"error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0, 0, error_rate},
+    {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy, .on_request = 0},
+    {"error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0, 0, error_rate,
+     .on_request = 0},
     {"balanced-accuracy", "mean over classes of the share of its rows that is predicted", KFE_TASK_CLASSES, 1,
-     0, balanced_accuracy},
-    {"f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1, 0,
-     macro_f1},
+     0, balanced_accuracy, .on_request = 0},
+    {"f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1, 0, macro_f1,
+     .on_request = 0},
     {"ovr-error",
      "mean over classes of the error of one class against the rest, by the sign of each class's decision "
      "value; "
      "with one decision for all classes 2·error/classes",
-     KFE_TASK_CLASSES, 0, 0, ovr_error},
+     KFE_TASK_CLASSES, 0, 0, ovr_error, .on_request = 0},
     {"auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
-     KFE_TASK_CLASSES, 1, 1, auc},
+     KFE_TASK_CLASSES, 1, 1, auc, .on_request = 0},
     {"average-precision",
      "area under the precision-recall curve; with more than two classes, the mean of one against the rest",
-     KFE_TASK_CLASSES, 1, 1, average_precision},
-    {"rmse", "root of the mean squared error", KFE_TASK_REAL, 0, 0, root_mean_square},
-    {"mae", "mean absolute error", KFE_TASK_REAL, 0, 0, mean_absolute},
-    {"r2", "coefficient of determination", KFE_TASK_REAL, 1, 0, determination},
+     KFE_TASK_CLASSES, 1, 1, average_precision, .on_request = 0},
+    {"mcc", "Matthews correlation of true and predicted classes: 1 all right, 0 by chance", KFE_TASK_CLASSES,
+     1, 0, matthews, .on_request = 1},
+    {"kappa", "Cohen's kappa: agreement of true and predicted classes beyond chance", KFE_TASK_CLASSES, 1, 0,
+     kappa, .on_request = 1},
+    {"log-loss",
+     "mean of -log of the probability of the true class; of a model without calibration, by the softmax of "
+     "its "
+     "scores",
+     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1},
+    {"brier", "mean squared error of the probabilities, summed over classes (of two: that of one)",
+     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1},
+    {"rmse", "root of the mean squared error", KFE_TASK_REAL, 0, 0, root_mean_square, .on_request = 0},
+    {"mae", "mean absolute error", KFE_TASK_REAL, 0, 0, mean_absolute, .on_request = 0},
+    {"r2", "coefficient of determination", KFE_TASK_REAL, 1, 0, determination, .on_request = 0},
 };
 
 const kfe_i_metric *kfe_i_metric_at(int index)

@@ -17,7 +17,8 @@ typedef struct kfe_i_outcome {
     int64_t classes;
     int64_t positive; /* the positive class of two; -1: each class in turn, if there are more than two */
     const int32_t *truth, *predicted;
-    const double *scores; /* rows × classes, higher scores mean more likely; NULL: none */
+    const double *scores;        /* rows × classes, higher scores mean more likely; NULL: none */
+    const double *probabilities; /* rows × classes, of a calibrated model; NULL: made from the scores */
     int one_vs_rest; /* scores are decision values: a class accepts a row where its score is above zero */
     /* real: rows × cols */
     int64_t cols;
@@ -32,7 +33,13 @@ typedef struct kfe_i_metric {
     int needs_scores;
     /* NaN: not defined (one class in the truth, no variation). */
     kfe_status (*value)(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
+    int on_request; /* kfe_evaluate measures it only if asked, or if probabilities are what the model gives */
+    int needs_probabilities; /* uses the probabilities of a calibrated model */
 } kfe_i_metric;
+
+/* metric_probability.c */
+kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
+kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
 
 /* NULL past the end. */
 const kfe_i_metric *kfe_i_metric_at(int index);

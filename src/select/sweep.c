@@ -143,12 +143,20 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
                          .positive = sweep->positive,
                          .metrics = sweep->metrics,
                          .metric_count = sweep->metric_count};
+    kfe_spec *whole = NULL;
+    kfe_status status = KFE_OK;
 
     if (part->failure.reason || !is_wanted(r, split, setting_of(grid, choice)))
         return KFE_OK;
-    kfe_status status =
-        kfe_i_fold_measure(worker, &part->fold, &trial, r->cells->values + cell * sweep->metric_count,
-                           r->cells->support_vectors + cell);
+    if (r->spec->fit.calibration != KFE_CALIBRATION_NONE) {
+        status = kfe_i_grid_spec(worker, grid, setting_of(grid, choice), &whole);
+        if (status != KFE_OK)
+            return status;
+        trial.calibrated = whole;
+    }
+    status = kfe_i_fold_measure(worker, &part->fold, &trial, r->cells->values + cell * sweep->metric_count,
+                                r->cells->support_vectors + cell);
+    kfe_spec_free(whole);
     r->cells->seconds[cell] = part->seconds + kfe_i_clock() - began;
     return keep_failure(worker, status, &r->trial_failures[task]);
 }

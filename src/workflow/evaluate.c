@@ -11,7 +11,7 @@
 #include "core/param.h"
 #include "data/classes.h"
 #include "data/fingerprint.h"
-#include "model/model.h"
+#include "model/calibrate.h"
 #include "report/outcome.h"
 
 typedef struct evaluate_settings {
@@ -19,8 +19,10 @@ typedef struct evaluate_settings {
 } evaluate_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_TEXT(evaluate_settings, metrics, "metrics", "",
-             "what to measure, as NAME;NAME;…; by default all that there is for classes, or for numbers"),
+    KFE_TEXT(
+        evaluate_settings, metrics, "metrics", "",
+        "what to measure, as NAME;NAME;…; by default all that there is for classes, or for numbers, but mcc "
+        "and kappa, and log-loss and brier only of a model with calibration"),
     KFE_TEXT(evaluate_settings, positive, "positive", "", KFE_POSITIVE_HELP),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, evaluate_settings);
@@ -37,7 +39,7 @@ typedef struct evaluating {
     evaluate_settings settings;
     kfe_matrix predictions, outputs;
     int32_t *truth, *predicted;
-    double *scores;
+    double *scores, *probabilities;
     kfe_i_outcome outcome;
     kfe_i_evaluation result;
 } evaluating;
@@ -49,6 +51,7 @@ static void evaluating_free(evaluating *job)
     kfe_i_free(job->ctx, job->truth);
     kfe_i_free(job->ctx, job->predicted);
     kfe_i_free(job->ctx, job->scores);
+    kfe_i_free(job->ctx, job->probabilities);
     kfe_i_evaluation_free(&job->result);
 }
 
@@ -94,6 +97,7 @@ static kfe_status choose_metrics(evaluating *job)
 {
     kfe_i_evaluation *result = &job->result;
     kfe_task task = job->model->target.task; /* that of the data, by check_target */
+    int calibrated = job->model->calibration.kind != KFE_CALIBRATION_NONE;
     const kfe_i_metric *metric;
     kfe_status status = kfe_i_metric_list(job->ctx, job->settings.metrics, task, KFE_MOST_METRICS,
                                           result->metrics, &result->metric_count);
@@ -101,7 +105,7 @@ static kfe_status choose_metrics(evaluating *job)
     if (status != KFE_OK || result->metric_count > 0)
         return status;
     for (int i = 0; (metric = kfe_i_metric_at(i)) && result->metric_count < KFE_MOST_METRICS; i++)
-        if (metric->task == task)
+        if (metric->task == task && (!metric->on_request || (metric->needs_probabilities && calibrated)))
             result->metrics[result->metric_count++] = metric;
     return KFE_OK;
 }
@@ -179,6 +183,27 @@ cleanup:
     return status;
 }
 
+/* Labels that the model was not fitted on have the probability zero. */
+static kfe_status take_probabilities(evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    int64_t known = job->model->predictor.classes;
+    int64_t classes = job->result.class_count;
+    double *some = NULL;
+
+    if (job->model->calibration.kind == KFE_CALIBRATION_NONE)
+        return KFE_OK;
+    KFE_ALLOC(job->ctx, some, job->target->rows * known);
+    KFE_ALLOC_ZERO(job->ctx, job->probabilities, job->target->rows * classes);
+    KFE_TRY(kfe_i_model_probabilities(job->ctx, job->model, job->target->rows, job->outputs.values, some));
+    for (int64_t i = 0; i < job->target->rows; i++)
+        memcpy(job->probabilities + i * classes, some + i * known, (size_t)known * sizeof *some);
+    job->outcome.probabilities = job->probabilities;
+cleanup:
+    kfe_i_free(job->ctx, some);
+    return status;
+}
+
 static kfe_status prepare_classes(evaluating *job)
 {
     kfe_status status = KFE_OK;
@@ -187,6 +212,7 @@ static kfe_status prepare_classes(evaluating *job)
     KFE_TRY(match_classes(job));
     KFE_TRY(warn_of_new_labels(job));
     KFE_TRY(take_predictions(job));
+    KFE_TRY(take_probabilities(job));
     outcome->classes = job->result.class_count;
     outcome->truth = job->truth;
     outcome->predicted = job->predicted;

@@ -79,3 +79,23 @@ def test_rmsecv_and_q2_by_component(kfe):
         assert abs(row["q2"] - (1 - row["rmsecv"] ** 2 / variance)) < 1e-12
     text = kfe.ok(*arguments).out
     assert "RMSECV" in text and f"{report['settings'][1]['rmsecv']:.4g}" in text
+
+
+def test_probabilities(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    kfe.ok("fit", "-q", "-m", "pls", "--learner", "svm", "--calibration", "isotonic", "iris.csv", "-o", "m.kfe")
+    kfe.ok("predict", "-q", "m.kfe", "iris.csv", "--probabilities", "-o", "p.csv")
+    rows = list(csv.DictReader(io.StringIO(kfe.path("p.csv").read_text())))
+    names = [name for name in rows[0] if name.startswith("probability ")]
+    assert len(names) == 3
+    for row in rows:
+        assert abs(sum(float(row[name]) for name in names) - 1) < 1e-12
+    metrics = json.loads(kfe.ok("evaluate", "-q", "m.kfe", "iris.csv", "--json").out)["metrics"]
+    truth = [line.split(",")[-1] for line in kfe.path("iris.csv").read_text().splitlines()[1:]]
+    loss = -sum(math.log(float(row["probability " + label])) for row, label in zip(rows, truth)) / len(rows)
+    assert abs(metrics["log-loss"] - loss) < 1e-12 and "mcc" not in metrics
+    kfe.ok("fit", "-q", "-m", "pls", "--learner", "svm", "iris.csv", "-o", "plain.kfe")
+    assert "--calibration platt" in kfe.run("predict", "plain.kfe", "iris.csv", "--probabilities", status=2).err
+    assert "give one" in kfe.run("predict", "m.kfe", "iris.csv", "--probabilities", "--scores", status=2).err
+    assert "for models that predict classes" in kfe.run("fit", "-m", "pls", "--calibration", "platt", "iris.csv", "-o",
+                                                        "no.kfe", status=2).err

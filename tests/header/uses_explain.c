@@ -26,6 +26,39 @@ cleanup:
     return status;
 }
 
+static kfe_status use_probabilities(kfe_context *ctx, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_model *loaded = NULL;
+    kfe_matrix predictions = {0};
+    kfe_matrix probabilities = {0};
+    kfe_output *output = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    TRY(kfe_spec_parse(ctx, "pls", "dim=1,calibration=isotonic", NULL, &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    TRY(kfe_fit(ctx, spec, data, &model));
+    TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
+    TRY(kfe_model_load_bytes(ctx, bytes, size, &loaded));
+    assert_string_equal(CALL(kfe_model_calibration)(loaded), "isotonic");
+    TRY(CALL(kfe_predict_probabilities)(ctx, loaded, data, &predictions, &probabilities));
+    TRY(kfe_output_open(ctx, predictions_path, &output));
+    TRY(CALL(kfe_output_probabilities)(output, loaded, data, &predictions, &probabilities));
+    TRY(kfe_output_commit(output));
+cleanup:
+    kfe_output_free(output);
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&probabilities);
+    kfe_string_free(ctx, bytes);
+    kfe_model_free(loaded);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    return status;
+}
+
 static kfe_status use_explanation(kfe_context *ctx, const kfe_explanation *explanation)
 {
     kfe_status status = KFE_OK;
@@ -68,6 +101,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(CALL(kfe_explain)(ctx, loaded, data, "examples=yes", &explanation));
     TRY(use_explanation(ctx, explanation));
     TRY(use_path(ctx, loaded, data));
+    TRY(use_probabilities(ctx, data));
 cleanup:
     CALL(kfe_explanation_free)(explanation);
     kfe_string_free(ctx, bytes);

@@ -316,7 +316,7 @@ static void test_table(void **state)
         assert_ok(ctx, kfe_i_metric_find(ctx, entry.name, row->task, &metric));
         assert_ptr_equal(metric, row);
     }
-    assert_int_equal(count, 10);
+    assert_int_equal(count, 14);
     assert_false(kfe_metric(-1, &entry));
     assert_string_equal(kfe_i_metric_default(KFE_TASK_CLASSES)->name, "accuracy");
     assert_string_equal(kfe_i_metric_default(KFE_TASK_REAL)->name, "rmse");

@@ -382,6 +382,7 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
     for (int v = 0; job->model->kernels.count > 0 && v < job->model->view_count; v++)
         KFE_TRY(load_support(job, v));
     KFE_TRY(kfe_i_load_predictor(job));
+    KFE_TRY(kfe_i_load_calibration(job));
     KFE_TRY(load_records(job));
     KFE_TRY(kfe_i_load_moments(job));
     *out = job->model;

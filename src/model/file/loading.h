@@ -50,6 +50,8 @@ kfe_status kfe_i_load_encoding(const kfe_i_loading *job, const kfe_i_json_value 
 kfe_status kfe_i_load_division(kfe_i_loading *job);
 /* The localized projector. */
 kfe_status kfe_i_load_local(kfe_i_loading *job);
+/* The calibration of its outputs, if the file has one; after the predictor. */
+kfe_status kfe_i_load_calibration(kfe_i_loading *job);
 /* The moments of the training data, if the file has them. */
 kfe_status kfe_i_load_moments(kfe_i_loading *job);
 /* The classifier or regressor, if the file has one. */

@@ -94,6 +94,7 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
     if (model->learner)
         KFE_TRY(add_predictor(file, &model->predictor));
     KFE_TRY(kfe_i_save_moments(file, &model->moments));
+    KFE_TRY(kfe_i_save_calibration(file, &model->calibration));
     for (int64_t i = 0; i < model->record_count; i++) {
         snprintf(name, sizeof name, "record.%s", model->records[i].name);
         KFE_TRY(kfe_i_safetensors_add(file, name, KFE_DTYPE_F64, model->records[i].count, -1,

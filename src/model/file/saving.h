@@ -15,6 +15,8 @@ kfe_status kfe_i_add_support(kfe_i_safetensors *file, const char *prefix, const 
 /* Finishes the writer and stores its text under `key` in the metadata. */
 kfe_status kfe_i_set_json(kfe_i_safetensors *file, const char *key, kfe_i_json *json);
 
+/* The calibration, if the model has one. */
+kfe_status kfe_i_save_calibration(kfe_i_safetensors *file, const kfe_i_calibration *calibration);
 /* The moments of the training data, if the model keeps them. */
 kfe_status kfe_i_save_moments(kfe_i_safetensors *file, const kfe_i_moments *moments);
 /* The localized projector, if the model has one. */

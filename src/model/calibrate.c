@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calibration inside a fit: the whole spec (scaling, method and learner) is fitted on k − 1 of k folds of the training data,
+ * and its outputs on the fold that was left out teach the curves (learn/calibration.h). The model itself is the one of all
+ * rows. Costs k further fits. Called by kfe_fit; kfe_predict_probabilities is here too.
+ */
+#include "model/calibrate.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "model/arrange.h"
+#include "model/fit.h"
+
+enum { FOLDS = 5 };
+
+kfe_status kfe_i_calibration_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train)
+{
+    if (spec->fit.calibration == KFE_CALIBRATION_NONE)
+        return KFE_OK;
+    if (!kfe_spec_predicts(spec))
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "{calibration} is for models that predict classes; give {learner}, or leave it out");
+    if (train->target.task != KFE_TASK_CLASSES)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "{calibration} is for classes, not for real targets; leave it out");
+    return KFE_OK;
+}
+
+/* ---- folds ---- */
+
+static int64_t smallest_class(const kfe_i_target *target, const int64_t *counts)
+{
+    int64_t least = target->rows;
+
+    for (int64_t g = 0; g < target->class_count; g++)
+        least = counts[g] < least ? counts[g] : least;
+    return least;
+}
+
+/* Deals the rows of each class out to the folds in random order. Every class begins where the one before it ended, so
+ * that the folds have equal sizes. */
+static void deal_rows(const kfe_i_target *target, const int64_t *order, int64_t folds, int64_t *fold_of)
+{
+    int64_t next = 0;
+
+    for (int64_t g = 0; g < target->class_count; g++)
+        for (int64_t i = 0; i < target->rows; i++)
+            if (target->codes[order[i]] == g)
+                fold_of[order[i]] = next++ % folds;
+}
+
+/* The rows of a group go where its first row, in random order, was dealt. */
+static void deal_groups(const kfe_data *data, const int64_t *order, int64_t folds, int64_t *fold_of)
+{
+    int64_t rows = data->target.rows;
+    int64_t next = 0;
+
+    for (int64_t i = 0; i < rows; i++)
+        fold_of[i] = -1;
+    for (int64_t i = 0; i < rows; i++) {
+        if (fold_of[order[i]] >= 0)
+            continue;
+        for (int64_t j = 0; j < rows; j++)
+            if (data->groups[j] == data->groups[order[i]])
+                fold_of[j] = next % folds;
+        next++;
+    }
+}
+
+static kfe_status make_folds(kfe_context *ctx, const kfe_data *train, int64_t **fold_of, int64_t *folds)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &train->target;
+    int64_t *counts = NULL;
+    int64_t *order = NULL;
+    kfe_i_rng rng;
+
+    KFE_ALLOC_ZERO(ctx, counts, target->class_count);
+    KFE_ALLOC(ctx, order, target->rows);
+    KFE_ALLOC(ctx, *fold_of, target->rows);
+    kfe_i_target_count(target, counts);
+    *folds = smallest_class(target, counts) < FOLDS ? smallest_class(target, counts) : FOLDS;
+    if (*folds < 2)
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "{calibration} leaves examples out, so every class needs at least two; one has %lld",
+                 (long long)*folds);
+    kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_CALIBRATION);
+    kfe_i_rng_choose(&rng, target->rows, target->rows, order);
+    if (train->groups)
+        deal_groups(train, order, *folds, *fold_of);
+    else
+        deal_rows(target, order, *folds, *fold_of);
+cleanup:
+    kfe_i_free(ctx, counts);
+    kfe_i_free(ctx, order);
+    return status;
+}
+
+/* ---- one fold ---- */
+
+/* The rows of a data set; of a precomputed kernel matrix, the columns of the training rows only. */
+typedef struct row_list {
+    const int64_t *items;
+    int64_t count;
+} row_list;
+
+static kfe_status gather(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data, row_list rows,
+                         row_list columns, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels;
+    kfe_i_table picked = {0};
+
+    kfe_i_kernel_list_init(ctx, &kernels);
+    KFE_TRY(kfe_i_spec_kernels(ctx, spec, data, &kernels));
+    KFE_TRY(kfe_i_data_gather(ctx, data, rows.items, rows.count, out));
+    for (int v = 0; v < data->view_count; v++)
+        if (kfe_i_kernel_list_given(&kernels, v) > 0) {
+            KFE_TRY(kfe_i_table_columns(ctx, &(*out)->views[v].table, columns.items, columns.count, &picked));
+            kfe_i_table_free(&(*out)->views[v].table);
+            (*out)->views[v].table = picked;
+        }
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}
+
+/* What the folds of one calibration share. */
+typedef struct calibrating {
+    kfe_context *ctx;
+    const kfe_spec *spec;
+    const kfe_data *train;
+    const kfe_i_predictor *predictor; /* of the model of all rows */
+    const int64_t *fold_of;
+    int64_t *kept, *left; /* row numbers, room for all rows each */
+    double *outputs;      /* rows × predictor->outputs */
+} calibrating;
+
+static void scatter(const calibrating *job, const double *some, int64_t count)
+{
+    int64_t width = job->predictor->outputs;
+
+    for (int64_t i = 0; i < count; i++)
+        memcpy(job->outputs + job->left[i] * width, some + i * width, (size_t)width * sizeof *some);
+}
+
+static kfe_status leave_out(calibrating *job, int64_t fold)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *train = NULL;
+    kfe_data *test = NULL;
+    kfe_model *model = NULL;
+    double *outputs = NULL;
+    int64_t kept = 0;
+    int64_t left = 0;
+
+    for (int64_t i = 0; i < job->train->target.rows; i++)
+        if (job->fold_of[i] == fold)
+            job->left[left++] = i;
+        else
+            job->kept[kept++] = i;
+    KFE_TRY(gather(job->ctx, job->spec, job->train, (row_list){job->kept, kept}, (row_list){job->kept, kept},
+                   &train));
+    KFE_TRY(gather(job->ctx, job->spec, job->train, (row_list){job->left, left}, (row_list){job->kept, kept},
+                   &test));
+    KFE_TRY(kfe_i_fit_model(job->ctx, job->spec, train, &model));
+    if (model->predictor.outputs != job->predictor->outputs)
+        KFE_FAIL(job->ctx, KFE_EINPUT,
+                 "{calibration}: a fold lacks a class; give more examples of each class");
+    KFE_ALLOC(job->ctx, outputs, left * model->predictor.outputs);
+    KFE_TRY(kfe_i_model_outputs(job->ctx, model, test, outputs));
+    scatter(job, outputs, left);
+cleanup:
+    kfe_i_free(job->ctx, outputs);
+    kfe_model_free(model);
+    kfe_data_free(train);
+    kfe_data_free(test);
+    return status;
+}
+
+kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = train->target.rows;
+    int64_t *fold_of = NULL;
+    int64_t folds = 0;
+    calibrating job = {.ctx = ctx, .spec = spec, .train = train, .predictor = &model->predictor};
+
+    KFE_TRY(make_folds(ctx, train, &fold_of, &folds));
+    job.fold_of = fold_of;
+    KFE_ALLOC(ctx, job.kept, rows);
+    KFE_ALLOC(ctx, job.left, rows);
+    KFE_ALLOC_ZERO(ctx, job.outputs, rows * model->predictor.outputs);
+    for (int64_t fold = 0; fold < folds; fold++) {
+        KFE_TRY(kfe_i_checkpoint(ctx, "calibrating", fold, folds));
+        KFE_TRY(leave_out(&job, fold));
+    }
+    KFE_TRY(kfe_i_calibration_learn(ctx, (kfe_i_calibration_kind)spec->fit.calibration, &model->predictor,
+                                    rows, job.outputs, train->target.codes, &model->calibration));
+cleanup:
+    kfe_i_free(ctx, fold_of);
+    kfe_i_free(ctx, job.kept);
+    kfe_i_free(ctx, job.left);
+    kfe_i_free(ctx, job.outputs);
+    return status;
+}
+
+/* ---- probabilities ---- */
+
+kfe_status kfe_i_model_probabilities(kfe_context *ctx, const kfe_model *model, int64_t rows,
+                                     const double *outputs, double *probabilities)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_predictor *predictor = &model->predictor;
+    double *work = NULL;
+
+    KFE_ALLOC(ctx, work, 2 * predictor->classes * predictor->classes);
+    for (int64_t i = 0; i < rows; i++)
+        kfe_i_calibration_apply(&model->calibration, predictor, outputs + i * predictor->outputs, work,
+                                probabilities + i * predictor->classes);
+cleanup:
+    kfe_i_free(ctx, work);
+    return status;
+}
+
+const char *kfe_model_calibration(const kfe_model *model)
+{
+    static const char *const names[] = {NULL, "platt", "isotonic"};
+    return names[model->calibration.kind];
+}
+
+kfe_status kfe_predict_probabilities(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                     kfe_matrix *predictions, kfe_matrix *probabilities)
+{
+    kfe_status status = KFE_OK;
+    kfe_matrix outputs = {0};
+
+    memset(predictions, 0, sizeof *predictions);
+    memset(probabilities, 0, sizeof *probabilities);
+    KFE_TRY(kfe_i_model_check_learner(ctx, model));
+    if (model->calibration.kind == KFE_CALIBRATION_NONE)
+        KFE_FAIL(
+            ctx, KFE_EINVAL,
+            "the model gives no probabilities; fit it with {calibration=platt} or {calibration=isotonic}");
+    KFE_TRY(kfe_predict(ctx, model, data, predictions, &outputs));
+    probabilities->rows = outputs.rows;
+    probabilities->cols = probabilities->stride = model->predictor.classes;
+    KFE_ALLOC(ctx, probabilities->values, outputs.rows * model->predictor.classes);
+    probabilities->owner = ctx;
+    KFE_TRY(kfe_i_model_probabilities(ctx, model, outputs.rows, outputs.values, probabilities->values));
+cleanup:
+    kfe_matrix_free(&outputs);
+    if (status != KFE_OK) {
+        kfe_matrix_free(predictions);
+        kfe_matrix_free(probabilities);
+    }
+    return status;
+}
