@@ -14,8 +14,11 @@ typedef struct cli_session {
     const struct cli_command *command;
     cli_arguments arguments;
     int quiet, json;
-    cli_text problem; /* why the command failed, where the library does not know */
-    cli_text said;    /* the last line of the log: fits that are alike warn alike */
+    cli_text problem;  /* why the command failed, where the library does not know */
+    cli_text warnings; /* that were printed, one per line */
+    char **words;      /* of the command line, after the name of the command */
+    int word_count;
+    cli_text said; /* the last line of the log: fits that are alike warn alike */
 } cli_session;
 
 enum {

@@ -97,6 +97,8 @@ static void print_log(void *user, kfe_level level, const char *text)
         return;
     if (strcmp(cli_text_string(&session->said), text) == 0)
         return;
+    if (level == KFE_LOG_WARNING)
+        cli_text_printf(&session->warnings, "%s\n", text);
     session->said.length = 0;
     cli_text_add(&session->said, text);
     cli_progress_erase();
@@ -212,7 +214,8 @@ static int close_output(int exit_status)
 
 static int run_session(const cli_command *command, int argc, char **argv)
 {
-    cli_session session = {.command = command, .arguments.entries = {-1, -1}};
+    cli_session session = {
+        .command = command, .arguments.entries = {-1, -1}, .words = argv, .word_count = argc};
     kfe_status status = kfe_context_new(&session.ctx);
 
     if (status == KFE_OK)
@@ -223,6 +226,7 @@ static int run_session(const cli_command *command, int argc, char **argv)
         print_problem(&session, status);
     cli_arguments_free(&session.arguments);
     free(session.problem.bytes);
+    free(session.warnings.bytes);
     free(session.said.bytes);
     kfe_context_free(session.ctx);
     cli_signals_finish();

@@ -12,6 +12,9 @@ install(FILES ${KFE_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-comple
 install(FILES ${KFE_ZSH_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${KFE_FISH_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# The charts of reports exist only if npm could install plotly.js.
+install(FILES ${KFE_CHARTS_FILE} ${KFE_CHARTS_LICENSES} DESTINATION ${CMAKE_INSTALL_DATADIR}/kfe OPTIONAL)
+
 # Not in Requires.private: "pkg-config --static" would continue with OpenBLAS's own static requirements (gfortran),
 # although OpenBLAS itself stays a shared library.
 list(JOIN OPENBLAS_LDFLAGS " " KFE_PC_OPENBLAS)
@@ -35,7 +38,8 @@ write_basic_package_version_file(kfe-config-version.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kfe-config-version.cmake
         DESTINATION ${KFE_PACKAGE_DIR})
 
-# A wheel contains only the library, next to the modules of the Python package.
+# A wheel contains only the library and the charts of reports, next to the modules of the Python package.
 if(SKBUILD)
   install(FILES $<TARGET_FILE:kfe> DESTINATION kfe RENAME libkfe.so COMPONENT python)
+  install(FILES ${KFE_CHARTS_FILE} ${KFE_CHARTS_LICENSES} DESTINATION kfe COMPONENT python OPTIONAL)
 endif()

@@ -628,7 +628,8 @@ KFE_API const double *kfe_model_record(const kfe_model *model, const char *name,
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 
 /* How reports are written. */
-typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
+/* Both: of kfe_cross_validate and kfe_compare, the text, a form feed and the JSON; elsewhere the text. */
+typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON, KFE_STYLE_BOTH } kfe_style;
 
 /* ---- explanations ----------------------------------------------------------------------------- */
 
@@ -787,10 +788,19 @@ KFE_API kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, con
                                        const kfe_data *test);
 /* The JSON of kfe_cross_validate or kfe_compare (copied). */
 KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const char *json);
-/* One figure as "svg", as "csv" (its numbers) or as "json" (its description). The caller
+/* One figure as "svg", as "html" (a page of its own), as "csv" (its numbers) or as "json" (its description). The caller
  * frees it with kfe_string_free. KFE_EINVAL if the report has not what the figure needs; the message says what. */
 KFE_API kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure,
                                      const char *format, char **out);
+/* What the report says about itself: a line such as "command", "kfe fit ...", and a warning, which stands at the top. Both are
+ * copied; a warning is shown once. */
+KFE_API kfe_status kfe_report_add_fact(kfe_context *ctx, kfe_report *report, const char *name,
+                                       const char *value);
+KFE_API kfe_status kfe_report_add_warning(kfe_context *ctx, kfe_report *report, const char *text);
+/* Everything that can be drawn, as one HTML page that needs no network. Its charts are interactive if the bundle of
+ * plotly.js (share/kfe/kfe-charts.js.gz, or the file that the environment variable KFE_CHARTS names) is found beside the
+ * library, and static otherwise. The caller frees it with kfe_string_free. */
+KFE_API kfe_status kfe_report_html(kfe_context *ctx, kfe_report *report, char **out);
 KFE_API void kfe_report_free(kfe_report *report);
 
 /* ---- files and messages of your own ----------------------------------------------------------- */

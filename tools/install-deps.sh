@@ -5,12 +5,13 @@
 set -euo pipefail
 
 packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
-    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
+    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev
+    nodejs npm)
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
     packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git valgrind
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
-        python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
+        python3-matplotlib chromium librsvg2-bin python3-sphinx python3-myst-parser furo groff-base)
 fi
 
 missing=()

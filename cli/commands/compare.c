@@ -7,6 +7,7 @@
 #include "command.h"
 #include "input.h"
 #include "list.h"
+#include "page.h"
 #include "progress.h"
 #include "spec.h"
 
@@ -128,7 +129,9 @@ static void add_bold(const cli_session *session, cli_text *options)
 static kfe_status run_comparison(comparison *c, const kfe_data *train)
 {
     cli_session *session = c->session;
-    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+    const char *report = cli_value(&session->arguments, "report");
+    kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
+    double start = cli_clock();
     const char **grids = NULL;
     int grid_count = cli_list_values(&session->arguments, "grid", &grids);
     cli_text options = {0};
@@ -145,7 +148,10 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
         if (c->skipped.length)
             fprintf(stderr, "%s\n", cli_shown(c->skipped.bytes));
     }
+    const char *results = cli_split_results(text);
     cli_print_text(text);
+    cli_page page = {.path = report, .train = train, .results = results, .seconds = cli_clock() - start};
+    CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_string_free(session->ctx, text);
     free(grids);
@@ -161,6 +167,7 @@ static kfe_status run(cli_session *session)
     cli_text reading = {0};
     kfe_status status = KFE_OK;
 
+    CLI_TRY(cli_page_check(session));
     CLI_TRY(named ? add_named(&c) : add_all(&c));
     CLI_TRY(cli_check_grids(session, c.count, c.specs));
     cli_add_content(session, &reading);
@@ -192,6 +199,7 @@ static const cli_flag flags[] = {
     CLI_GRID,
     CLI_VIEW,
     CLI_VIEW_KERNEL,
+    CLI_REPORT,
     CLI_JSON,
     CLI_FLAGS_END};
 

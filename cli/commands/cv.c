@@ -6,6 +6,7 @@
 #include "command.h"
 #include "input.h"
 #include "list.h"
+#include "page.h"
 #include "progress.h"
 #include "spec.h"
 
@@ -24,7 +25,9 @@ static kfe_status check_flags(cli_session *session)
 static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe_data *train)
 {
     const cli_arguments *arguments = &session->arguments;
-    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+    const char *report = cli_value(arguments, "report");
+    kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
+    double start = cli_clock();
     const char *save = cli_value(arguments, "output");
     const char **grids = NULL;
     int grid_count = cli_list_values(arguments, "grid", &grids);
@@ -39,9 +42,13 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
     cli_progress_erase();
     if (!session->quiet)
         cli_print_data(session, 0, train);
+    const char *results = cli_split_results(text);
     cli_print_text(text); /* before saving, which may fail: the search is not lost */
     if (save)
         CLI_TRY(kfe_model_save(session->ctx, best, save));
+    cli_page page = {.path = report, .model = best, .train = train, .results = results};
+    page.seconds = cli_clock() - start;
+    CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_string_free(session->ctx, text);
     kfe_model_free(best);
@@ -84,6 +91,7 @@ static kfe_status run(cli_session *session)
 
     CLI_TRY(check_flags(session));
     CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "output")));
+    CLI_TRY(cli_page_check(session));
     CLI_TRY(make_spec(session, &spec));
     cli_add_content(session, &reading);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &train));
@@ -104,6 +112,7 @@ static const cli_flag flags[] = {
     CLI_SAVED_MODEL("fit the best setting on all examples and save that model; --save is the same"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,
+    CLI_REPORT,
     CLI_JSON,
     CLI_FLAGS_END};
 

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "input.h"
 #include "list.h"
+#include "page.h"
 #include "progress.h"
 
 static kfe_status run(cli_session *session)
@@ -16,10 +17,12 @@ static kfe_status run(cli_session *session)
     cli_text reading = {0};
     cli_text options = {0};
     char *text = NULL;
+    double start = cli_clock();
     kfe_status status = KFE_OK;
 
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 2, 2, "a model and data");
+    CLI_TRY(cli_page_check(session));
     CLI_TRY(cli_load_model(session, &model));
     cli_add_task(model, &reading);
     cli_options_of(arguments, CLI_OPTIONS, &options);
@@ -30,6 +33,9 @@ static kfe_status run(cli_session *session)
     if (!session->quiet)
         cli_print_data(session, 1, data);
     cli_print_text(text);
+    cli_page page = {.path = cli_value(arguments, "report"), .model = model, .test = data};
+    page.seconds = cli_clock() - start;
+    CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_string_free(session->ctx, text);
     kfe_data_free(data);
@@ -39,7 +45,7 @@ cleanup:
     return status;
 }
 
-static const cli_flag flags[] = {CLI_VIEW, CLI_JSON, CLI_FLAGS_END};
+static const cli_flag flags[] = {CLI_VIEW, CLI_REPORT, CLI_JSON, CLI_FLAGS_END};
 
 const cli_command cli_command_evaluate = {
     .name = "evaluate",

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "input.h"
 #include "list.h"
+#include "page.h"
 #include "progress.h"
 #include "spec.h"
 
@@ -156,6 +157,7 @@ static kfe_status run(cli_session *session)
 
     CLI_TRY(check_flags(session));
     CLI_TRY(cli_check_output(session, cli_value(&session->arguments, "output")));
+    CLI_TRY(cli_page_check(session));
     CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
     CLI_TRY(kfe_spec_check(session->ctx, spec, NULL, NULL));
     cli_add_content(session, &options);
@@ -167,6 +169,9 @@ static kfe_status run(cli_session *session)
         CLI_TRY(print_json(session, model));
     if (!session->quiet)
         CLI_TRY(print_summary(session, train, model, cli_clock() - start));
+    cli_page page = {.path = cli_value(&session->arguments, "report"), .model = model, .train = train};
+    page.seconds = cli_clock() - start;
+    CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_model_free(model);
     kfe_data_free(train);
@@ -182,6 +187,7 @@ static const cli_flag flags[] = {
     CLI_SAVED_MODEL("the model file to write; '-' is standard output; --save is the same"),
     CLI_VIEW,
     CLI_VIEW_KERNEL,
+    CLI_REPORT,
     CLI_JSON,
     CLI_FLAGS_END};
 

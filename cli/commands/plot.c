@@ -20,7 +20,7 @@ static void print_figures(void)
 /* What the format flag says, or else the extension of the output. */
 static kfe_status choose_format(cli_session *session, const char **out)
 {
-    static const char *const formats[] = {"svg", "png", "csv", "json"};
+    static const char *const formats[] = {"svg", "png", "html", "csv", "json"};
     const char *path = cli_value(&session->arguments, "output");
     const char *dot = path ? strrchr(path, '.') : NULL;
 
@@ -31,10 +31,10 @@ static kfe_status choose_format(cli_session *session, const char **out)
             return KFE_OK;
         }
     if (*out)
-        return cli_fail(session, "'%s' is no format of a figure; use svg, png, csv or json", *out);
+        return cli_fail(session, "'%s' is no format of a figure; use svg, png, html, csv or json", *out);
     if (strcmp(path, "-") != 0)
         return cli_fail(session,
-                        "the format of %s is not known; end the name in .svg, .png, .csv or .json, "
+                        "the format of %s is not known; end the name in .svg, .png, .html, .csv or .json, "
                         "or give --format",
                         path);
     *out = "svg";
@@ -148,9 +148,10 @@ cleanup:
 
 static const cli_flag flags[] = {
     CLI_TEXT("output", 'o', "FILE", "the file to write; '-' is standard output"),
-    CLI_TEXT("format", 0, "FORMAT",
-             "svg, png (needs rsvg-convert), csv (the numbers) or json; by default what the "
-             "name of the output ends in"),
+    CLI_TEXT(
+        "format", 0, "FORMAT",
+        "svg, png (needs rsvg-convert), html (interactive), csv (the numbers) or json; by default what the "
+        "name of the output ends in"),
     CLI_TEXT("train", 0, "FILE",
              "training examples, drawn as outlines beside those of DATA; repeated for several views"),
     CLI_SWITCH("list", "list the figures and what each needs"),

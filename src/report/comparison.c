@@ -359,6 +359,8 @@ kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compa
                                    char **out)
 {
     kfe_status status = KFE_OK;
+    char *text = NULL;
+    char *json = NULL;
     comparison c = {.ctx = ctx,
                     .count = compared->count,
                     .items = compared->assessments,
@@ -369,8 +371,14 @@ kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compa
     *out = NULL;
     KFE_TRY(make_labels(&c));
     c.best = best_in(&c, 0);
-    KFE_TRY(style == KFE_STYLE_JSON ? as_json(&c, out) : as_text(&c, out));
+    if (style != KFE_STYLE_TEXT)
+        KFE_TRY(as_json(&c, &json));
+    if (style != KFE_STYLE_JSON)
+        KFE_TRY(as_text(&c, &text));
+    KFE_TRY(kfe_i_join_styles(ctx, text, json, out));
+    json = NULL;
 cleanup:
+    kfe_i_free(ctx, json);
     for (int64_t i = 0; c.labels && i < c.count + c.failed_count; i++)
         kfe_i_free(ctx, c.labels[i]);
     kfe_i_free(ctx, c.labels);

@@ -6,8 +6,10 @@
 
 #include "core/memory.h"
 #include "core/param.h"
+#include "data/fingerprint.h"
 #include "report/figure/json.h"
 #include "report/figure/svg.h"
+#include "report/page/page.h"
 
 static const kfe_i_param rows[] = {
     KFE_INT(kfe_i_figure_settings, x, "x", "0", 0, KFE_INT_MAX,
@@ -63,6 +65,14 @@ void kfe_report_free(kfe_report *report)
         return;
     kfe_i_source_free(&report->source);
     kfe_i_json_tree_free(&report->tree);
+    for (int64_t i = 0; i < report->fact_count; i++) {
+        kfe_i_free(report->ctx, report->facts[i].name);
+        kfe_i_free(report->ctx, report->facts[i].value);
+    }
+    for (int64_t i = 0; i < report->warning_count; i++)
+        kfe_i_free(report->ctx, report->warnings[i]);
+    kfe_i_free(report->ctx, report->facts);
+    kfe_i_free(report->ctx, report->warnings);
     kfe_i_free(report->ctx, report);
 }
 
@@ -113,6 +123,33 @@ kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const ch
                           "the results are neither those of a cross-validation nor of a comparison");
     report->source.results = report->tree.root;
     return KFE_OK;
+}
+
+kfe_status kfe_report_add_fact(kfe_context *ctx, kfe_report *report, const char *name, const char *value)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_GROW(ctx, report->facts, report->fact_capacity, report->fact_count + 1);
+    kfe_i_fact *fact = &report->facts[report->fact_count++];
+    *fact = (kfe_i_fact){NULL, NULL};
+    KFE_STRDUP(ctx, fact->name, name);
+    KFE_STRDUP(ctx, fact->value, value);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_report_add_warning(kfe_context *ctx, kfe_report *report, const char *text)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t i = 0; i < report->warning_count; i++)
+        if (strcmp(report->warnings[i], text) == 0)
+            return KFE_OK;
+    KFE_GROW(ctx, report->warnings, report->warning_capacity, report->warning_count + 1);
+    KFE_STRDUP(ctx, report->warnings[report->warning_count], text);
+    report->warning_count++;
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_report_prepare(kfe_context *ctx, kfe_report *report)
@@ -172,9 +209,64 @@ kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *f
         KFE_TRY(kfe_i_figure_csv(ctx, &drawn, out));
     else if (strcmp(format, "json") == 0)
         KFE_TRY(write_json(ctx, &drawn, out));
+    else if (strcmp(format, "html") == 0)
+        KFE_TRY(kfe_i_page_write(ctx, report, &drawn, out));
     else
-        KFE_FAIL(ctx, KFE_EINVAL, "'%s' is no format of a figure; use svg, csv or json", format);
+        KFE_FAIL(ctx, KFE_EINVAL, "'%s' is no format of a figure; use svg, html, csv or json", format);
 cleanup:
     kfe_i_figure_free(&drawn);
+    return status;
+}
+
+/* ---- the whole report ---- */
+
+/* Numbers on training data say how well the model remembers, not how well it predicts. */
+static kfe_status warn_of_training_data(kfe_context *ctx, kfe_report *report)
+{
+    const kfe_i_source *source = &report->source;
+    const kfe_i_set *judged = source->model ? kfe_i_source_judged(source) : NULL;
+    int is_same = judged == &source->test && source->model->origin.fingerprint &&
+                  source->model->origin.fingerprint == kfe_i_data_fingerprint(source->test.data);
+
+    if (judged && (judged == &source->train || is_same))
+        return kfe_report_add_warning(
+            ctx, report,
+            "Predictions are judged on the data that the model was fitted on, so the "
+            "numbers are better than on new data.");
+    return KFE_OK;
+}
+
+/* Search results whose best value lies at the edge of its grid. */
+static kfe_status warn_of_edges(kfe_context *ctx, kfe_report *report)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_json_value *edges = kfe_i_json_get(report->source.results, "edges");
+    kfe_i_text text;
+
+    for (const kfe_i_json_value *e = edges ? edges->first : NULL; e; e = e->next) {
+        const char *parameter = kfe_i_json_get_text(e, "parameter");
+        const char *value = kfe_i_json_get_text(e, "value");
+        if (!parameter || !value)
+            continue;
+        kfe_i_text_init(&text, ctx);
+        kfe_i_text_printf(&text, "The best value is at the edge of the grid: %s=%s.", parameter, value);
+        status = text.status == KFE_OK ? kfe_report_add_warning(ctx, report, text.bytes) : text.status;
+        kfe_i_text_free(&text);
+        if (status != KFE_OK)
+            return status;
+    }
+    return status;
+}
+
+kfe_status kfe_report_html(kfe_context *ctx, kfe_report *report, char **out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_report_prepare(ctx, report));
+    KFE_TRY(warn_of_training_data(ctx, report));
+    KFE_TRY(warn_of_edges(ctx, report));
+    KFE_TRY(kfe_i_page_write(ctx, report, NULL, out));
+cleanup:
     return status;
 }

@@ -5,11 +5,20 @@
 
 #include "report/figure/source.h"
 
+/* One line of what was done: "seed", "7". */
+typedef struct kfe_i_fact {
+    char *name, *value;
+} kfe_i_fact;
+
 struct kfe_report {
     kfe_context *ctx;
     kfe_i_source source;
     int is_prepared; /* features and predictions are computed */
     kfe_i_json_tree tree;
+    kfe_i_fact *facts;
+    int64_t fact_count, fact_capacity;
+    char **warnings;
+    int64_t warning_count, warning_capacity;
 };
 
 /* Computes features and predictions, unless they are there. */

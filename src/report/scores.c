@@ -511,8 +511,33 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_join_styles(kfe_context *ctx, char *text, char *json, char **out)
+{
+    kfe_i_text both;
+
+    *out = text ? text : json;
+    if (!text || !json)
+        return KFE_OK;
+    kfe_i_text_init(&both, ctx);
+    kfe_i_text_printf(&both, "%s\f%s", text, json);
+    kfe_i_free(ctx, text);
+    kfe_i_free(ctx, json);
+    return kfe_i_text_take(&both, out);
+}
+
 kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, kfe_style style, char **out)
 {
+    kfe_status status = KFE_OK;
+    char *text = NULL;
+    char *json = NULL;
+
     *out = NULL;
-    return style == KFE_STYLE_JSON ? as_json(ctx, a, out) : as_text(ctx, a, out);
+    if (style != KFE_STYLE_TEXT)
+        KFE_TRY(as_json(ctx, a, &json));
+    if (style != KFE_STYLE_JSON)
+        KFE_TRY(as_text(ctx, a, &text));
+    return kfe_i_join_styles(ctx, text, json, out);
+cleanup:
+    kfe_i_free(ctx, json);
+    return status;
 }

@@ -33,6 +33,9 @@ typedef struct kfe_i_compared {
 kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compared, kfe_style style,
                                    char **out);
 
+/* Joins a text and JSON for KFE_STYLE_BOTH, with a form feed between them. Frees both. */
+kfe_status kfe_i_join_styles(kfe_context *ctx, char *text, char *json, char **out);
+
 /* Appends a line for each axis whose best value is at the edge of the grid, and one for a permutation test; `label`, unless NULL,
  * begins each. */
 void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_i_assessment *a);

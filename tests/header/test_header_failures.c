@@ -87,7 +87,7 @@ static header_use uses[] = {
     {"search", use_search, 0, 0},
     {"tune", use_tune, 0, 23},
     {"categories", use_categories, 0, 0},
-    {"report", use_report, 0, 0},
+    {"report", use_report, 0, 5},
     {"explanations", use_explanations, 0, 0},
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Uses of figures and reports. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "header/uses.h"
 
 static const char results[] = "{\"splits\": [], \"settings\": ["
@@ -33,8 +36,10 @@ kfe_status use_report(kfe_context *ctx, void *user)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
     kfe_report *report = NULL;
+    char *page = NULL;
 
     (void)user;
+    setenv("KFE_CHARTS", "", 1); /* a page of this sweep needs no charts */
     look_at_tables();
     TRY(wrap_labelled(ctx, &data));
     TRY(kfe_spec_parse(ctx, "pca", "dim=3", NULL, &spec));
@@ -48,7 +53,12 @@ kfe_status use_report(kfe_context *ctx, void *user)
     TRY(draw(ctx, report, "confusion", "csv"));
     TRY(draw(ctx, report, "roc", "json"));
     TRY(draw(ctx, report, "cv-curve", "svg"));
+    TRY(CALL(kfe_report_add_fact)(ctx, report, "seed", "0"));
+    TRY(CALL(kfe_report_add_warning)(ctx, report, "<look out>"));
+    TRY(CALL(kfe_report_html)(ctx, report, &page));
+    assert_non_null(strstr(page, "&lt;look out&gt;"));
 cleanup:
+    kfe_string_free(ctx, page);
     CALL(kfe_report_free)(report);
     kfe_model_free(model);
     kfe_spec_free(spec);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rng.h"
 
 void kfe_i_cloud_free(kfe_i_cloud *points)
 {
@@ -69,19 +70,38 @@ cleanup:
     return status;
 }
 
-/* Every k-th example of the sample, so that at most `most` are left. */
-static kfe_status collect(kfe_i_cloud *points, int64_t most)
+/* Puts at most `most` examples of both samples into the list; if there are more, chosen at random, since every k-th could
+ * be of one class. */
+static kfe_status choose(kfe_i_cloud *points, int64_t most)
 {
     kfe_status status = KFE_OK;
     const kfe_i_set *sets[] = {&points->source->train, &points->source->test};
     int64_t total = sets[0]->sample_count + sets[1]->sample_count;
-    double step = total > most ? (double)total / (double)most : 1;
+    int64_t *order = NULL;
+    kfe_i_rng rng;
 
     KFE_ALLOC_ZERO(points->ctx, points->items, total);
-    for (int s = 0; s < 2; s++)
-        for (int64_t k = 0; (int64_t)((double)k * step) < sets[s]->sample_count; k++)
-            points->items[points->count++] =
-                (kfe_i_cloud_point){.set = sets[s], .row = sets[s]->sample[(int64_t)((double)k * step)]};
+    KFE_ALLOC(points->ctx, order, total);
+    points->count = total < most ? total : most;
+    kfe_i_rng_init(&rng, points->ctx->seed, KFE_STREAM_FIGURES);
+    if (points->count < total)
+        kfe_i_rng_choose(&rng, total, points->count, order);
+    for (int64_t k = 0; k < points->count; k++) {
+        int64_t chosen = points->count < total ? order[k] : k;
+        const kfe_i_set *set = chosen < sets[0]->sample_count ? sets[0] : sets[1];
+        chosen -= set == sets[1] ? sets[0]->sample_count : 0;
+        points->items[k] = (kfe_i_cloud_point){.set = set, .row = set->sample[chosen]};
+    }
+cleanup:
+    kfe_i_free(points->ctx, order);
+    return status;
+}
+
+static kfe_status collect(kfe_i_cloud *points, int64_t most)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(choose(points, most));
     KFE_TRY(choose_styles(points));
     for (int64_t i = 0; i < points->count; i++) {
         kfe_i_cloud_point *point = &points->items[i];

@@ -1,0 +1,384 @@
+'use strict';
+// The script of a report. It unpacks the figures (JSON, compressed), draws a chart when it is scrolled to, and shows and
+// saves the numbers of every figure as a table. Without plotly.js the static pictures stay. Names are only ever set as text.
+(() => {
+  const state = window.kfeReport = { drawn: [], failed: [], charts: false };
+  const SYMBOLS = ['circle', 'square', 'triangle-up', 'diamond', 'triangle-down', 'cross', 'x', 'hexagon'];
+  const DASHES = ['solid', 'dash', 'dot', 'dashdot'];
+  const SHADES = [[0, '#f7fbff'], [0.25, '#c6dbef'], [0.5, '#6baed6'], [0.75, '#2171b5'], [1, '#08306b']];
+  const POINT_SHADES = [[0, '#c6dbef'], [0.33, '#6baed6'], [0.67, '#2171b5'], [1, '#08306b']];
+  const MOST_ROWS = 1000;
+
+  const unpack = async (id) => {
+    const text = document.getElementById(id).textContent.trim();
+    if (!text) return '';
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return new Response(stream).text();
+  };
+
+  // plotly.js reads a little markup in its texts; escaped, a name is only a name.
+  const plain = (text) => String(text).replace(/[\u0000-\u001f]/g, ' ').replace(/&/g, '&amp;').replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;');
+  const cut = (text, most) => ([...text].length > most ? [...text].slice(0, most).join('') + '…' : text);
+
+  const columnOf = (figure, number) => figure.columns[number - 1];
+  const cellOf = (column, row) => (column.numbers ? column.numbers[row] : column.codes[row] < 0 ? null : column.codes[row]);
+  const shownOf = (column, row) => (column.numbers ? column.numbers[row] : column.words[column.codes[row]]);
+  const rowsOf = (series) => Array.from({ length: series.count }, (_, k) => (series.first || 0) + k);
+  const valuesOf = (figure, series, number) => {
+    const column = columnOf(figure, number);
+    return rowsOf(series).map((row) => cellOf(column, row));
+  };
+
+  // ---- traces ----
+
+  const hoverOf = (figure, series) => {
+    const many = figure.columns.length > 8 ? 8 : figure.columns.length;
+    return rowsOf(series).map((row) => figure.columns.slice(0, many).map((column) => {
+      const value = shownOf(column, row);
+      return value === null || value === undefined ? null : plain(cut(`${column.name}: ${value}`, 80));
+    }).filter((line) => line !== null).join('<br>'));
+  };
+
+  const axisName = (letter, panel) => letter + (panel ? panel + 1 : '');
+
+  const base = (figure, series) => ({
+    name: series.name ? plain(cut(series.name, 30)) : '', showlegend: Boolean(series.name), hoverinfo: 'text',
+    legendgroup: `style${series.style}${series.crosses ? 'wrong' : ''}${series.hollow ? 'hollow' : ''}${series.name || ''}`,
+  });
+
+  const pointTrace = (figure, series, ink) => {
+    const trace = { ...base(figure, series), mode: 'markers', text: hoverOf(figure, series), marker: { color: series.colour } };
+    const symbol = SYMBOLS[series.style % SYMBOLS.length];
+    trace.marker.size = figure.space ? 3.5 : 6;
+    trace.marker.opacity = 0.8;
+    if (figure.space) {
+      trace.marker.symbol = series.crosses ? 'x' : series.hollow ? 'circle-open' : ['circle', 'square', 'diamond', 'cross'][series.style % 4];
+    } else {
+      trace.marker.symbol = series.crosses ? 'x-thin' : symbol + (series.hollow ? '-open' : '');
+    }
+    if (series.crosses) {
+      trace.marker.color = ink;
+      trace.marker.size = figure.space ? 2.5 : 7;
+      trace.marker.line = { width: 1, color: ink };
+      trace.hoverinfo = 'skip';
+    }
+    if (series.shade) {
+      trace.marker.color = valuesOf(figure, series, series.shade);
+      trace.marker.colorscale = POINT_SHADES;
+      trace.marker.showscale = true;
+      trace.marker.colorbar = { title: { text: plain(columnOf(figure, series.shade).name) }, thickness: 12, len: 0.6, y: 0.3 };
+    }
+    return trace;
+  };
+
+  const errorsOf = (figure, series, ink) => (series.spread
+    ? { type: 'data', array: valuesOf(figure, series, series.spread), color: ink, thickness: 1, width: 3 } : undefined);
+
+  const bandTrace = (figure, series) => {
+    const x = valuesOf(figure, series, series.x);
+    const y = valuesOf(figure, series, series.y);
+    const half = valuesOf(figure, series, series.spread);
+    const good = x.map((_, k) => k).filter((k) => y[k] !== null && half[k] !== null);
+    return { x: [...good.map((k) => x[k]), ...good.reverse().map((k) => x[k])],
+      y: [...good.slice().reverse().map((k) => y[k] + half[k]), ...good.map((k) => y[k] - half[k])],
+      type: 'scatter', mode: 'lines', fill: 'toself', fillcolor: series.colour + '2e', line: { width: 0 }, hoverinfo: 'skip',
+      showlegend: false };
+  };
+
+  const lineTrace = (figure, series) => ({
+    ...base(figure, series), type: 'scatter', mode: series.dotted ? 'lines+markers' : 'lines', text: hoverOf(figure, series),
+    line: { color: series.colour, width: 2, dash: series.dashed ? 'dash' : series.grey ? 'solid' : DASHES[series.style % 4] },
+    marker: { symbol: SYMBOLS[series.style % SYMBOLS.length], size: 6 },
+  });
+
+  const heatTrace = (figure, series) => {
+    const xs = columnOf(figure, series.x);
+    const ys = columnOf(figure, series.y);
+    const z = ys.words.map(() => xs.words.map(() => null));
+    const text = ys.words.map(() => xs.words.map(() => ''));
+    const hover = hoverOf(figure, series);
+    rowsOf(series).forEach((row, k) => {
+      z[ys.codes[row]][xs.codes[row]] = columnOf(figure, series.z).numbers[row];
+      text[ys.codes[row]][xs.codes[row]] = hover[k];
+    });
+    const few = figure.counts && xs.words.length <= 20 && ys.words.length <= 20;
+    return { type: 'heatmap', z, text, hoverinfo: 'text', colorscale: SHADES, xgap: 1, ygap: 1,
+      zmin: figure.counts ? 0 : undefined, x: xs.words.map((_, k) => k), y: ys.words.map((_, k) => k),
+      texttemplate: few ? '%{z}' : undefined, colorbar: { thickness: 12, title: { text: plain(columnOf(figure, series.z).name) } } };
+  };
+
+  const traceOf = (figure, series, ink) => {
+    let trace;
+    if (series.mark === 'heat') trace = heatTrace(figure, series);
+    else if (series.mark === 'bars') {
+      trace = { ...base(figure, series), type: 'bar', text: hoverOf(figure, series), textposition: 'none',
+        marker: { color: series.colour }, error_y: errorsOf(figure, series, ink) };
+    } else if (series.mark === 'line') trace = lineTrace(figure, series);
+    else {
+      trace = { ...pointTrace(figure, series, ink), type: figure.space ? 'scatter3d' : 'scatter' };
+      if (series.spread) trace.error_y = errorsOf(figure, series, ink);
+    }
+    if (series.mark !== 'heat') {
+      trace.x = valuesOf(figure, series, series.x);
+      trace.y = valuesOf(figure, series, series.y);
+      if (figure.space) trace.z = valuesOf(figure, series, series.z);
+    }
+    return trace;
+  };
+
+  const tracesOf = (figure, ink) => {
+    const traces = [];
+    for (const series of figure.series) {
+      const own = [traceOf(figure, series, ink)];
+      if (series.mark === 'line' && series.spread && figure.series.length <= 3) own.unshift(bandTrace(figure, series));
+      for (const trace of own) {
+        if (!figure.space) {
+          trace.xaxis = axisName('x', series.panel);
+          trace.yaxis = axisName('y', series.panel);
+        }
+        traces.push(trace);
+      }
+    }
+    return traces;
+  };
+
+  // ---- layout ----
+
+  const coloursOf = () => {
+    const style = getComputedStyle(document.documentElement);
+    return { ink: style.getPropertyValue('--ink').trim(), line: style.getPropertyValue('--line').trim(),
+      paper: style.getPropertyValue('--paper').trim() };
+  };
+
+  const tickNames = (column, axis) => {
+    const step = Math.max(1, Math.ceil(column.words.length / 40));
+    axis.tickvals = column.words.map((_, k) => k).filter((k) => k % step === 0);
+    axis.ticktext = axis.tickvals.map((k) => plain(cut(column.words[k], 24)));
+    axis.range = [-0.5, column.words.length - 0.5];
+  };
+
+  const axisLayout = (figure, panel, letter, colours) => {
+    const about = figure.panels[panel][letter];
+    const axis = { title: { text: plain(about.title), standoff: 6 }, gridcolor: colours.line, linecolor: colours.line,
+      zeroline: false, automargin: true, type: about.log ? 'log' : 'linear' };
+    const series = figure.series.find((s) => (s.panel || 0) === panel && s[letter]);
+    const column = series && columnOf(figure, series[letter]);
+    if (about.range) axis.range = about.log ? about.range.map(Math.log10) : about.range.slice();
+    if (column && !column.numbers) {
+      axis.type = 'linear';
+      tickNames(column, axis);
+    }
+    if (letter === 'y' && figure.reversed && axis.range) axis.range = axis.range.slice().reverse();
+    return axis;
+  };
+
+  const extent = (figure, panel, letter) => {
+    const all = figure.series.filter((s) => (s.panel || 0) === panel && s[letter])
+      .flatMap((s) => valuesOf(figure, s, s[letter])).filter((v) => v !== null);
+    return [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
+  };
+
+  const referenceOf = (figure, panel, colours) => {
+    const kind = figure.panels[panel].reference;
+    const line = { color: colours.ink, width: 1, dash: 'dash' };
+    const refs = { xref: axisName('x', panel), yref: axisName('y', panel) };
+    if (kind === 'zero') return { type: 'line', ...refs, xref: refs.xref + ' domain', x0: 0, x1: 1, y0: 0, y1: 0, line, layer: 'below' };
+    if (kind !== 'diagonal') return null;
+    const [x0, x1] = extent(figure, panel, 'x');
+    const [y0, y1] = extent(figure, panel, 'y');
+    const low = Math.max(x0, y0);
+    const high = Math.min(x1, y1);
+    return { type: 'line', ...refs, x0: low, y0: low, x1: high, y1: high, line, layer: 'below' };
+  };
+
+  const placePanels = (figure, layout, colours) => {
+    const across = figure.across;
+    const down = Math.ceil(figure.panels.length / across);
+    const gapX = across > 1 ? 0.07 : 0;
+    const gapY = down > 1 ? (figure.panels[0].title ? 0.18 : 0.1) / Math.max(1, down - 1) * 1.2 : 0;
+    const width = (1 - gapX * (across - 1)) / across;
+    const height = (1 - gapY * (down - 1)) / down;
+    figure.panels.forEach((panel, p) => {
+      const left = (p % across) * (width + gapX);
+      const top = 1 - Math.floor(p / across) * (height + gapY);
+      const number = p ? p + 1 : '';
+      layout['xaxis' + number] = { ...axisLayout(figure, p, 'x', colours), domain: [left, left + width], anchor: 'y' + number };
+      layout['yaxis' + number] = { ...axisLayout(figure, p, 'y', colours), domain: [top - height, top], anchor: 'x' + number };
+      if (figure.panels.length > 4) layout['xaxis' + number].automargin = layout['yaxis' + number].automargin = false;
+      if (panel.title) {
+        layout.annotations.push({ text: plain(panel.title), x: left + width / 2, y: top, xref: 'paper', yref: 'paper',
+          xanchor: 'center', yanchor: 'bottom', showarrow: false, font: { size: 13 } });
+      }
+      const reference = referenceOf(figure, p, colours);
+      if (reference) layout.shapes.push(reference);
+    });
+  };
+
+  const layoutOf = (figure, colours, width) => {
+    const down = Math.ceil(figure.panels.length / figure.across);
+    const layout = { annotations: [], shapes: [], margin: { l: 55, r: 15, t: 34, b: 45 }, modebar: { bgcolor: 'rgba(0,0,0,0)', color: colours.line, activecolor: colours.ink },
+      height: figure.panels.length === 1 ? (figure.space ? 560 : 460) : Math.max(300, 250 * down), paper_bgcolor: 'rgba(0,0,0,0)',
+      plot_bgcolor: 'rgba(0,0,0,0)', font: { color: colours.ink, size: 12, family: 'system-ui, sans-serif' },
+      hoverlabel: { align: 'left', bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink } },
+      hovermode: 'closest', legend: { itemsizing: 'constant', font: { size: 12 }, y: 1, yanchor: 'top' }, barmode: 'group', bargap: 0.2 };
+    if (figure.space) {
+      const about = figure.panels[0];
+      const axis = (a) => ({ title: { text: plain(a.title) }, gridcolor: colours.line, color: colours.ink, backgroundcolor: 'rgba(0,0,0,0)' });
+      layout.scene = { xaxis: axis(about.x), yaxis: axis(about.y), zaxis: axis(about.z) };
+      layout.margin = { l: 0, r: 0, t: 30, b: 0 };
+    } else placePanels(figure, layout, colours);
+    if (figure.square && figure.panels.length === 1) layout.width = Math.min(width, 640);
+    return layout;
+  };
+
+  // ---- drawing ----
+
+  const hasWebGl = () => {
+    try {
+      return Boolean(document.createElement('canvas').getContext('webgl'));
+    } catch (_) {
+      return false;
+    }
+  };
+
+  const draw = async (figure, element) => {
+    const plot = element.querySelector('.plot');
+    if (!figure.panels.length || (figure.space && !hasWebGl())) return;
+    let chart = plot.querySelector('.chart');
+    if (!chart) {
+      chart = document.createElement('div');
+      chart.className = 'chart';
+      chart.setAttribute('role', 'img');
+      chart.setAttribute('aria-label', `${figure.title}. ${figure.caption}`);
+      plot.append(chart);
+    }
+    const colours = coloursOf();
+    await window.Plotly.react(chart, tracesOf(figure, colours.ink), layoutOf(figure, colours, plot.clientWidth),
+      { responsive: true, displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+    plot.classList.add('drawn');
+    if (!state.drawn.includes(figure.figure)) state.drawn.push(figure.figure);
+  };
+
+  const addChoices = (figure, element) => {
+    const controls = element.querySelector('.controls');
+    for (const letter of figure.space ? ['x', 'y', 'z'] : ['x', 'y']) {
+      const label = document.createElement('label');
+      const select = document.createElement('select');
+      label.append(`${letter} `, select);
+      for (let k = 0; k < figure.feature_count; k++) {
+        const option = document.createElement('option');
+        option.value = figure.first_feature + k;
+        option.textContent = columnOf(figure, figure.first_feature + k).name;
+        select.append(option);
+      }
+      select.value = figure.series[0][letter];
+      select.addEventListener('change', () => {
+        for (const series of figure.series) series[letter] = Number(select.value);
+        figure.panels[0][letter].title = columnOf(figure, Number(select.value)).name;
+        draw(figure, element).catch((error) => fail(figure, error));
+      });
+      controls.append(label);
+    }
+  };
+
+  const fail = (figure, error) => {
+    state.failed.push(`${figure.figure}: ${error}`);
+    console.error(error);
+  };
+
+  // ---- tables ----
+
+  const csvCell = (value) => {
+    let text = value === null || value === undefined ? '' : String(value);
+    if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+
+  const csvOf = (figure) => {
+    const lines = [figure.columns.map((c) => csvCell(c.name)).join(',')];
+    for (let row = 0; row < figure.rows; row++) lines.push(figure.columns.map((c) => csvCell(shownOf(c, row))).join(','));
+    return lines.join('\n') + '\n';
+  };
+
+  const save = (figure) => {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([csvOf(figure)], { type: 'text/csv' }));
+    link.download = `${figure.figure}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
+  const addCell = (row, tag, value) => {
+    const cell = document.createElement(tag);
+    cell.textContent = value === null || value === undefined ? '' : value;
+    if (typeof value === 'number') cell.className = 'number';
+    row.append(cell);
+  };
+
+  const buildTable = (figure, details) => {
+    if (details.querySelector('table')) return;
+    const table = document.createElement('table');
+    const head = table.createTHead().insertRow();
+    const body = table.createTBody();
+    figure.columns.forEach((column) => addCell(head, 'th', column.name));
+    for (let row = 0; row < Math.min(figure.rows, MOST_ROWS); row++) {
+      const line = body.insertRow();
+      figure.columns.forEach((column) => addCell(line, 'td', shownOf(column, row)));
+    }
+    const holder = document.createElement('div');
+    holder.className = 'table';
+    holder.tabIndex = 0;
+    holder.append(table);
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Save as CSV';
+    button.addEventListener('click', () => save(figure));
+    details.append(holder, button);
+    if (figure.rows > MOST_ROWS) {
+      const note = document.createElement('p');
+      note.className = 'note';
+      note.textContent = `The first ${MOST_ROWS} of ${figure.rows} rows; the CSV file has them all.`;
+      details.append(note);
+    }
+  };
+
+  // ---- all together ----
+
+  const begin = async () => {
+    const figures = JSON.parse(await unpack('kfe-figures')).figures;
+    const elements = figures.map((figure) => document.getElementById(`figure-${figure.figure}`));
+    state.figures = figures;
+    state.csvOf = csvOf;
+    figures.forEach((figure, k) => {
+      const details = elements[k].querySelector('details');
+      details.addEventListener('toggle', () => details.open && buildTable(figure, details));
+      if (details.open) buildTable(figure, details);
+    });
+    const code = await unpack('kfe-charts');
+    if (!code) return;
+    const script = document.createElement('script');
+    script.textContent = code;
+    document.head.append(script);
+    state.charts = Boolean(window.Plotly);
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries.filter((e) => e.isIntersecting)) {
+        const k = elements.indexOf(entry.target);
+        watcher.unobserve(entry.target);
+        if (figures[k].choice && figures[k].feature_count > 1) addChoices(figures[k], elements[k]);
+        draw(figures[k], elements[k]).catch((error) => fail(figures[k], error));
+      }
+    }, { rootMargin: '300px' });
+    elements.forEach((element) => watcher.observe(element));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      figures.forEach((figure, k) => state.drawn.includes(figure.figure)
+        && draw(figure, elements[k]).catch((error) => fail(figure, error)));
+    });
+  };
+
+  begin().catch((error) => {
+    state.failed.push(String(error));
+    console.error(error);
+  });
+})();

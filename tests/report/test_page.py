@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports in a real browser: every figure is drawn, hover and tables work, nothing is logged, no request leaves the page."""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import chromium
+import pytest
+
+KFE = os.environ["KFE"]
+CHARTS = os.environ.get("KFE_CHARTS_FILE", "")
+HOSTILE = ['</script><script>window.hacked=1</script>', "<img src=x onerror=window.hacked=2>", "a\"b'&amp;", "<b>bold</b>"]
+
+needs_chromium = pytest.mark.skipif(not chromium.PROGRAM, reason="chromium is not installed")
+needs_charts = pytest.mark.skipif(not os.path.exists(CHARTS), reason="kfe was built without the charts (npm)")
+
+
+def kfe(folder, *arguments, **environment):
+    done = subprocess.run([KFE, *map(str, arguments)], cwd=folder, capture_output=True, timeout=300,
+                          env=dict(os.environ, **environment))
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return done.stdout.decode(errors="replace")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A model with three features and hostile names, in files with hostile names."""
+    folder = tmp_path_factory.mktemp("hostile")
+    text = io.StringIO()
+    rows = [[(i * 7) % 11 + 2 * (i % 4), (i * 5) % 7 - i % 4, (i * 3) % 13 + i % 4, HOSTILE[i % 4]] for i in range(120)]
+    csv.writer(text).writerows([["<b>x</b>", 'y"', "</style>", "class"], *rows])
+    name = "<i>&'data'.csv"
+    (folder / name).write_text(text.getvalue())
+    kfe(folder, "fit", "-q", "-m", "pca", "--dim", "3", "--learner", "centroid", name, "-o", "m.kfe")
+    kfe(folder, "report", "m.kfe", "--train", name, "--test", name, "--title", HOSTILE[0], "-o", "r.html")
+    return folder
+
+
+def scroll_through(page):
+    """Scrolls to every figure and waits until it is drawn; the names of the figures."""
+    page.wait("window.kfeReport && window.kfeReport.figures && (window.kfeReport.charts || window.kfeReport.failed.length)")
+    names = page.evaluate("window.kfeReport.figures.filter(f => f.panels.length).map(f => f.figure)")
+    for name in names:
+        page.evaluate(f"document.getElementById('figure-{name}').scrollIntoView()")
+        page.wait(f"window.kfeReport.drawn.includes('{name}') || window.kfeReport.failed.length")
+    assert page.evaluate("window.kfeReport.failed") == []
+    return names
+
+
+def check_quiet(page, path):
+    assert page.problems() == []
+    assert [url for url in page.requests() if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
+
+
+@needs_chromium
+@needs_charts
+def test_every_figure_is_drawn_and_names_stay_names(hostile):
+    path = hostile / "r.html"
+    with chromium.Chromium() as page:
+        page.open(path)
+        names = scroll_through(page)
+        assert {"scatter", "scatter3d", "matrix", "confusion", "roc", "loadings", "scree"} <= set(names)
+        for name in names:  # each with marks of its own
+            assert page.evaluate(f"document.querySelector('#figure-{name} .chart .main-svg, #figure-{name} canvas') !== null")
+        assert page.evaluate("window.hacked") is None
+        assert page.evaluate("document.querySelectorAll('img, b, main i').length") == 0
+        assert page.evaluate("document.title") == HOSTILE[0]
+        assert page.evaluate("document.querySelector('h1').textContent") == HOSTILE[0]
+        legend = page.evaluate("[...document.querySelectorAll('#figure-scatter .legendtext')].map(e => e.textContent).join('|')")
+        assert "<b>bold</b>, test" in legend and "a\"b'&amp;, test" in legend
+        check_quiet(page, path)
+
+
+@needs_chromium
+@needs_charts
+def test_hover_tells_the_example(hostile):
+    with chromium.Chromium() as page:
+        page.open(hostile / "r.html")
+        scroll_through(page)
+        page.evaluate("document.getElementById('figure-confusion').scrollIntoView()")
+        box = page.evaluate("(() => { const r = document.querySelector('#figure-confusion .nsewdrag')"
+                            ".getBoundingClientRect(); return [r.left + r.width / 8, r.top + r.height / 8]; })()")
+        page.move_to(box[0] - 3, box[1])
+        page.move_to(*box)
+        page.wait("document.querySelector('#figure-confusion .hoverlayer .hovertext')")
+        text = page.evaluate("document.querySelector('#figure-confusion .hoverlayer').textContent")
+        first = sorted(HOSTILE)[0]  # classes are sorted
+        assert f"true class: {first}"[:40] in text and "count: " in text
+
+
+@needs_chromium
+@needs_charts
+def test_tables_and_choices(hostile):
+    with chromium.Chromium() as page:
+        page.open(hostile / "r.html")
+        scroll_through(page)
+        page.evaluate("document.querySelector('#figure-confusion details').open = true")
+        page.wait("document.querySelector('#figure-confusion table')")
+        cells = page.evaluate("[...document.querySelectorAll('#figure-confusion tbody td')].map(c => c.textContent)")
+        kfe(hostile, "plot", "confusion", "m.kfe", "<i>&'data'.csv", "-o", "c.csv")
+        table = list(csv.reader((hostile / "c.csv").open(newline="")))
+        assert cells[0::4] == [row[0] for row in table[1:]]
+        assert [float(c) for c in cells[2::4]] == [float(row[2]) for row in table[1:]]
+        saved = page.evaluate("kfeReport.csvOf(kfeReport.figures.find(f => f.figure === 'confusion'))")
+        assert [row[:3] for row in csv.reader(io.StringIO(saved))] == [row[:3] for row in table]
+        page.evaluate("(() => { const s = document.querySelectorAll('#figure-scatter select')[0]; s.value ="
+                      " s.options[2].value; s.dispatchEvent(new Event('change')); })()")
+        page.wait("document.querySelector('#figure-scatter .xtitle').textContent === 'feature 3'")
+        assert page.problems() == []
+
+
+@needs_chromium
+@needs_charts
+@pytest.mark.parametrize("kind", ["cv", "compare", "regression", "figure"])
+def test_other_reports(kind, tmp_path):
+    kfe(tmp_path, "generate", "iris", "-o", "iris.csv")
+    if kind == "cv":
+        text = kfe(tmp_path, "cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=0.1,1,10", "--grid",
+                   "neighbors=1,3", "--folds", "3", "iris.csv", "--report", "r.html", "--save", "m.kfe")
+        assert "best setting" in text and "\f" not in text
+        expected = {"cv-curve", "cv-surface", "scatter"}
+    elif kind == "compare":
+        kfe(tmp_path, "compare", "-q", "-m", "kfd", "-m", "koc", "-m", "pca", "--learner", "knn", "--folds", "3", "iris.csv",
+            "--report", "r.html")
+        expected = {"comparison", "time"}
+    elif kind == "regression":
+        (tmp_path / "line.csv").write_text("".join(f"{i},{i * i % 7},{2 * i + 0.5 * (i % 3)}\n" for i in range(60)))
+        kfe(tmp_path, "fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe",
+            "--report", "r.html")
+        expected = {"predicted", "residuals", "path", "loadings", "scatter"}
+    else:
+        kfe(tmp_path, "fit", "-q", "-m", "koc", "-k", "rbf", "iris.csv", "-o", "m.kfe")
+        kfe(tmp_path, "plot", "scatter", "m.kfe", "iris.csv", "-o", "r.html")
+        expected = {"scatter"}
+    with chromium.Chromium() as page:
+        page.open(tmp_path / "r.html")
+        assert expected <= set(scroll_through(page))
+        check_quiet(page, tmp_path / "r.html")
+
+
+@needs_chromium
+def test_without_charts_the_pictures_stay(hostile):
+    kfe(hostile, "report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "static.html", KFE_CHARTS="")
+    text = (hostile / "static.html").read_text()
+    assert "static pictures" in text and len(text) < 1_000_000
+    with chromium.Chromium() as page:
+        page.open(hostile / "static.html")
+        page.wait("window.kfeReport && window.kfeReport.figures")
+        shown = page.evaluate("[...document.querySelectorAll('.plot > svg')].filter(s => s.getBoundingClientRect().height > 100).length")
+        assert shown >= 8
+        page.evaluate("document.querySelector('#figure-roc details').open = true")
+        page.wait("document.querySelectorAll('#figure-roc tbody tr').length > 3")
+        assert page.evaluate("window.hacked") is None
+        check_quiet(page, hostile / "static.html")
+
+
+def test_the_page_says_what_was_done(hostile):
+    text = (hostile / "r.html").read_text()
+    assert "Predictions are judged on the data that the model was fitted on" in text  # at the top, before any figure
+    assert text.index("class=\"warnings\"") < text.index("<figure")
+    assert "kfe report m.kfe --train &#39;&lt;i&gt;" in text
+    for fact in ("seed", "threads", "time", "date", "training data", "test data", "command"):
+        assert f"<dt>{fact}</dt>" in text
+    assert not re.search(r"(src|href)=[\"'](?!#)", text.split("<script type=\"text/plain\"")[0])
+
+
+def test_thousands_of_classes_stay_small(tmp_path):
+    count = 10000
+    for name, step in (("many.csv", 1), ("some.csv", 100)):
+        (tmp_path / name).write_text("x,y,class\n" + "".join(f"{i % 100},{i // 100},<{i}>\n" for i in range(0, count, step)))
+    kfe(tmp_path, "fit", "-q", "-m", "none", "--learner", "knn", "--neighbors", "1", "many.csv", "-o", "m.kfe")
+    kfe(tmp_path, "report", "m.kfe", "--test", "some.csv", "-o", "r.html")
+    assert (tmp_path / "r.html").stat().st_size < 3_000_000
+
+
+def test_refusals(hostile):
+    def refused(*arguments):
+        done = subprocess.run([KFE, *arguments], cwd=hostile, capture_output=True, timeout=60)
+        assert done.returncode == 2
+        return done.stderr.decode()
+
+    assert "-o report.html" in refused("report", "m.kfe")
+    assert "overwrite the input" in refused("report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "<i>&'data'.csv")
+    (hostile / "cv.json").write_text(json.dumps({"splits": []}))
+    assert "nothing to report" in refused("report", "cv.json", "-o", "x.html")
+    assert "without data" in refused("report", "cv.json", "--test", "<i>&'data'.csv", "-o", "x.html")
+    assert "no directory" in refused("evaluate", "m.kfe", "<i>&'data'.csv", "--report", "nowhere/r.html")
+    assert not pathlib.Path(hostile / "x.html").exists()
