@@ -61,7 +61,7 @@
     if (series.crosses) {
       trace.marker.color = ink;
       trace.marker.size = figure.space ? 2.5 : 7;
-      trace.marker.line = { width: 1, color: ink };
+      if (!figure.space) trace.marker.line = { width: 1, color: ink };
       trace.hoverinfo = 'skip';
     }
     if (series.shade) {
@@ -258,6 +258,7 @@
     await window.Plotly.react(chart, tracesOf(figure, colours.ink), layoutOf(figure, colours, plot.clientWidth),
       { responsive: true, displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
     plot.classList.add('drawn');
+    performance.mark(`kfe-${figure.figure}`);
     if (!state.drawn.includes(figure.figure)) state.drawn.push(figure.figure);
   };
 

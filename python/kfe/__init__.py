@@ -23,6 +23,7 @@ from ._kernels import CLASSES as _KERNELS
 from ._kernels import KernelSum, ViewKernels
 from ._learners import CLASSES as _LEARNERS
 from ._lib import lib as _library
+from ._page import figures, report
 from ._select import compare, cv, evaluate, measure
 from ._sources import devices, generate, generators, kernel_matrix, kernels, learners, methods, read
 from ._tune import tune
@@ -32,8 +33,8 @@ __version__ = _library.kfe_version().decode()
 _ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
                     for name in (method, *_tables.predictor_names(method, entry)))
 _ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
-_FUNCTIONS = ("compare", "cv", "devices", "evaluate", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
-              "measure", "methods", "read", "tune")
+_FUNCTIONS = ("compare", "cv", "devices", "evaluate", "figures", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
+              "measure", "methods", "read", "report", "tune")
 _ERRORS = ("CancelledError", "DeviceError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 

@@ -3064,6 +3064,10 @@ class Tuning(dict[str, Any]):
     def to_dataframe(self) -> Any: ...
     best_estimator_: Any
 
+class Page:
+    html: str
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+
 def compare(
     estimators: Iterable[Any],
     X: Any,
@@ -3093,6 +3097,8 @@ def evaluate(
     y: ArrayLike,
     **options: Any,
 ) -> Evaluation: ...
+def figures(
+) -> dict[str, str]: ...
 def generate(
     name: str,
     random_state: int | None = None,
@@ -3131,6 +3137,17 @@ def read(
     model: Any = None,
     **options: Any,
 ) -> tuple[Any, NDArray[Any] | None]: ...
+def report(
+    source: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    train: tuple[Any, Any] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    title: str | None = None,
+    positive: str | None = None,
+    metric: str | None = None,
+) -> Page: ...
 def tune(
     X: Any,
     y: ArrayLike,

@@ -62,6 +62,15 @@ OPTIONS = (PARAM, c_int)
 # lose the address.
 PROTOTYPES = {
     "kfe_version": (c_char_p,),
+    "kfe_figure": TABLE,
+    "kfe_report_new": (c_int, c_void_p, c_char_p, OUT),
+    "kfe_report_set_model": (c_int, c_void_p, c_void_p, c_void_p),
+    "kfe_report_set_data": (c_int, c_void_p, c_void_p, c_void_p, c_void_p),
+    "kfe_report_set_results": (c_int, c_void_p, c_void_p, c_char_p),
+    "kfe_report_add_fact": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
+    "kfe_report_figure": (c_int, c_void_p, c_void_p, c_char_p, c_char_p, OUT),
+    "kfe_report_html": (c_int, c_void_p, c_void_p, OUT),
+    "kfe_report_free": (None, c_void_p),
     "kfe_context_new": (c_int, OUT),
     "kfe_context_free": (None, c_void_p),
     "kfe_context_set_threads": (c_int, c_void_p, c_int),

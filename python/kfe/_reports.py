@@ -29,13 +29,28 @@ def _typed_text(text: Any) -> Any:
 class Report(dict):
     """A result as a dict, equal to the JSON that the command line prints with ``--json``."""
 
+    _pictures: tuple[str, ...] = ()
+
     def to_dataframe(self):
         """The numbers as a pandas table."""
         raise NotImplementedError
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """What a notebook shows as a table."""
+        return []
+
+    def _repr_html_(self) -> str:
+        from ._page import picture_html, table_html
+        return table_html(self._rows()) + picture_html(self, *self._pictures)
+
 
 class CrossValidation(Report):
     """The result of `cv`. It has ``best_estimator_`` if refit was requested."""
+
+    _pictures = ("cv-surface", "cv-curve")
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [_split_row(split) for split in self["splits"]]
 
     def to_dataframe(self):
         """One row per split: its repeat and fold, the setting chosen, the metrics, and the seconds of its fit."""
@@ -54,6 +69,11 @@ class CrossValidation(Report):
 class Comparison(Report):
     """The result of `compare`."""
 
+    _pictures = ("comparison",)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{"label": method["label"], **_summary(method), "seconds": method["seconds"]} for method in self["methods"]]
+
     def to_dataframe(self):
         """One row per method: mean and standard deviation of each metric, and the seconds it took."""
         import pandas
@@ -71,6 +91,18 @@ class Comparison(Report):
 
 class Evaluation(Report):
     """The result of `evaluate`."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [self["metrics"]]
+
+    def _repr_html_(self) -> str:
+        from ._page import table_html
+        text, confusion = super()._repr_html_(), self.get("confusion")
+        if isinstance(confusion, dict) and len(confusion.get("classes", ())) <= 50:
+            names = confusion["classes"]
+            text += table_html([{"true \\ predicted": name, **{str(other): count for other, count in zip(names, row)}}
+                                for name, row in zip(names, confusion["matrix"])])
+        return text
 
     def to_dataframe(self):
         """The metrics, in one row."""

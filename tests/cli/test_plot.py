@@ -46,7 +46,7 @@ def test_every_figure_is_svg_or_says_what_it_needs(kfe, hostile):
 
 
 DRAWN = {"scatter", "scatter3d", "matrix", "distributions", "confusion", "classes", "roc", "precision-recall", "scree",
-         "loadings"}
+         "loadings", "variance", "coefficients", "vip"}
 
 
 def test_names_are_shown_as_they_are(kfe, hostile):
@@ -104,7 +104,7 @@ def test_residuals_of_a_regressor(kfe):
     for row in csv.DictReader(kfe.path("r.csv").open()):
         i = int(row["row"]) - 1
         assert float(row["residual"]) == pytest.approx(2 * i + 0.5 * (i % 3) - predicted[i], abs=1e-9)
-    for figure in ("predicted", "residuals", "path", "loadings"):
+    for figure in ("predicted", "residuals", "path", "loadings", "coefficients", "vip", "variance"):
         kfe.ok("plot", figure, "m.kfe", "line.csv", "-o", f"{figure}.svg")
         parse(kfe, f"{figure}.svg")
 

@@ -131,7 +131,7 @@ def test_other_reports(kind, tmp_path):
         (tmp_path / "line.csv").write_text("".join(f"{i},{i * i % 7},{2 * i + 0.5 * (i % 3)}\n" for i in range(60)))
         kfe(tmp_path, "fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe",
             "--report", "r.html")
-        expected = {"predicted", "residuals", "path", "loadings", "scatter"}
+        expected = {"predicted", "residuals", "path", "loadings", "scatter", "coefficients", "vip", "variance"}
     else:
         kfe(tmp_path, "fit", "-q", "-m", "koc", "-k", "rbf", "iris.csv", "-o", "m.kfe")
         kfe(tmp_path, "plot", "scatter", "m.kfe", "iris.csv", "-o", "r.html")

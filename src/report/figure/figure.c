@@ -182,6 +182,26 @@ void kfe_i_feature_name(int64_t feature, char *out, size_t size)
     kfe_i_snprintf(out, size, "feature %lld", (long long)feature + 1);
 }
 
+kfe_status kfe_i_name_kernels(kfe_context *ctx, const kfe_model *model, char **names)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < model->kernels.count; m++) {
+        const kfe_i_kernel *kernel = &model->kernels.items[m];
+        kfe_i_text name;
+        char *text = NULL;
+        KFE_TRY(kfe_i_kernel_text(ctx, kernel, &text));
+        kfe_i_text_init(&name, ctx);
+        if (model->view_count > 1)
+            kfe_i_text_printf(&name, "%s: ", model->views[kernel->view].name);
+        kfe_i_text_puts(&name, text);
+        kfe_i_free(ctx, text);
+        KFE_TRY(kfe_i_text_take(&name, &names[m]));
+    }
+cleanup:
+    return status;
+}
+
 /* ---- CSV ---- */
 
 /* A spreadsheet evaluates a cell that begins with one of these, so that a hostile name could run a formula. */

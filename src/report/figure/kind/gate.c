@@ -8,16 +8,15 @@ static kfe_status add_columns(kfe_context *ctx, const kfe_model *model, const do
 {
     kfe_status status = KFE_OK;
     int64_t count = model->local->part_count;
-    const char **names = NULL;
+    char **names = NULL;
     int32_t *codes = NULL;
     double *means = NULL;
     double *shares = NULL;
     int column = 0;
 
-    KFE_ALLOC(ctx, names, count);
-    for (int64_t m = 0; m < count; m++)
-        names[m] = model->views[model->kernels.items[m].view].name;
-    KFE_TRY(kfe_i_figure_words(out, "part", count, names, &column, &codes));
+    KFE_ALLOC_ZERO(ctx, names, count);
+    KFE_TRY(kfe_i_name_kernels(ctx, model, names));
+    KFE_TRY(kfe_i_figure_words(out, "part", count, (const char *const *)names, &column, &codes));
     KFE_TRY(kfe_i_figure_numbers(out, "mean share", &column, &means));
     KFE_TRY(kfe_i_figure_numbers(out, "share of examples where it is largest", &column, &shares));
     for (int64_t m = 0; m < count; m++) {
@@ -26,6 +25,8 @@ static kfe_status add_columns(kfe_context *ctx, const kfe_model *model, const do
         shares[m] = share[m];
     }
 cleanup:
+    for (int64_t m = 0; names && m < count; m++)
+        kfe_i_free(ctx, names[m]);
     kfe_i_free(ctx, names);
     return status;
 }

@@ -101,7 +101,7 @@ cleanup:
 
 const kfe_i_figure_kind kfe_i_figure_loadings = {
     .name = "loadings",
-    .title = "Coefficients by column",
+    .title = "Features by column",
     .section = "Why",
     .summary = "coefficients of a linear model by column, as bars or as a spectrum",
     .needs = "a model of a linear method, such as pls, pca or oc",

@@ -3,26 +3,6 @@
 #include "core/memory.h"
 #include "report/figure/figure.h"
 
-static kfe_status name_kernels(kfe_context *ctx, const kfe_model *model, char **names)
-{
-    kfe_status status = KFE_OK;
-
-    for (int64_t m = 0; m < model->kernels.count; m++) {
-        const kfe_i_kernel *kernel = &model->kernels.items[m];
-        kfe_i_text name;
-        char *text = NULL;
-        KFE_TRY(kfe_i_kernel_text(ctx, kernel, &text));
-        kfe_i_text_init(&name, ctx);
-        if (model->view_count > 1)
-            kfe_i_text_printf(&name, "%s: ", model->views[kernel->view].name);
-        kfe_i_text_puts(&name, text);
-        kfe_i_free(ctx, text);
-        KFE_TRY(kfe_i_text_take(&name, &names[m]));
-    }
-cleanup:
-    return status;
-}
-
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
@@ -36,7 +16,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (count < 2 || source->model->local) /* the parts of a localized model are weighed by its gate */
         return KFE_OK;
     KFE_ALLOC_ZERO(ctx, names, count);
-    KFE_TRY(name_kernels(ctx, source->model, names));
+    KFE_TRY(kfe_i_name_kernels(ctx, source->model, names));
     kfe_i_figure_rows(out, count);
     KFE_TRY(kfe_i_figure_words(out, "kernel", count, (const char *const *)names, &x, &codes));
     KFE_TRY(kfe_i_figure_numbers(out, "weight", &y, &weights));

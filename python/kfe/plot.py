@@ -1,0 +1,575 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots on matplotlib axes, in the style of scikit-learn's displays.
+
+Every function takes ``ax=`` and returns a display, which has ``figure_`` and ``ax_`` and can be drawn again with ``plot``:
+
+>>> import kfe, kfe.plot                                                     # doctest: +SKIP
+>>> X, y = kfe.generate("iris")                                              # doctest: +SKIP
+>>> kfe.plot.scores(kfe.KOC(kernel="rbf:gamma=0.2").fit(X, y), X, y)         # doctest: +SKIP
+
+The numbers of a plot are a table, ``display.table()``: plots are drawn from the same descriptions as the figures of
+``kfe plot`` and of reports.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._page import Source
+
+__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
+           "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay",
+           "LoadingsDisplay", "VipDisplay", "ImportanceDisplay", "ResidualsDisplay",
+           "scores", "scree", "path", "roc", "precision_recall", "confusion", "gate", "cv_curve", "cv_surface",
+           "comparison", "loadings", "vip", "importance", "residuals"]
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
+DASHES = ("-", "--", ":", "-.")
+GREY = "#888888"
+
+
+# ---- drawing a description ----
+
+
+def _column(figure: dict, number: int) -> np.ndarray:
+    """The values of a column, from 1: numbers, or codes of words."""
+    column = figure["columns"][number - 1]
+    values = column.get("numbers", column.get("codes"))
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _values(figure: dict, series: dict, key: str) -> np.ndarray | None:
+    number = series.get(key, 0)
+    first = series.get("first", 0)
+    return _column(figure, number)[first:first + series["count"]] if number else None
+
+
+def _draw_points(ax, figure, series, label):
+    x, y, shade = (_values(figure, series, key) for key in ("x", "y", "shade"))
+    if series.get("crosses"):
+        ax.plot(x, y, linestyle="none", marker="x", color="black", markersize=5, markeredgewidth=0.8, label=label)
+        return
+    spread = _values(figure, series, "spread")
+    if spread is not None:
+        ax.errorbar(x, y, yerr=spread, fmt="none", ecolor=GREY, elinewidth=1, capsize=3)
+    marker = MARKERS[series["style"] % len(MARKERS)]
+    if shade is not None:
+        drawn = ax.scatter(x, y, c=shade, s=16, marker=marker, cmap="viridis_r", label=label)
+        ax.figure.colorbar(drawn, ax=ax, label=figure["columns"][series["shade"] - 1]["name"])
+        return
+    face = "none" if series.get("hollow") else series["colour"]
+    ax.plot(x, y, linestyle="none", marker=marker, markersize=4, markerfacecolor=face, markeredgecolor=series["colour"],
+            alpha=0.8, label=label)
+
+
+def _draw_line(ax, figure, series, label):
+    x, y, spread = (_values(figure, series, key) for key in ("x", "y", "spread"))
+    dash = "--" if series.get("dashed") else "-" if series.get("grey") else DASHES[series["style"] % len(DASHES)]
+    marker = MARKERS[series["style"] % len(MARKERS)] if series.get("dotted") else None
+    if spread is not None and len(figure["series"]) <= 3:
+        ax.fill_between(x, y - spread, y + spread, color=series["colour"], alpha=0.18, linewidth=0)
+    ax.plot(x, y, dash, color=series["colour"], marker=marker, markersize=4, label=label)
+
+
+def _draw_bars(ax, figure, series, label):
+    own = [each for each in figure["series"] if each["mark"] == "bars" and each.get("panel", 0) == series.get("panel", 0)]
+    width = 0.8 / len(own)
+    place = _values(figure, series, "x") + (own.index(series) - (len(own) - 1) / 2) * width
+    ax.bar(place, _values(figure, series, "y"), width=width, color=series["colour"], yerr=_values(figure, series, "spread"),
+           label=label)
+
+
+def _draw_heat(ax, figure, series, _label):
+    xs, ys = (figure["columns"][series[key] - 1]["words"] for key in "xy")
+    matrix = np.full((len(ys), len(xs)), np.nan)
+    matrix[_values(figure, series, "y").astype(int), _values(figure, series, "x").astype(int)] = _values(figure, series, "z")
+    drawn = ax.imshow(matrix, cmap="Blues", aspect="equal" if figure.get("square") else "auto",
+                      origin="upper" if figure.get("reversed") else "lower", vmin=0 if figure.get("counts") else None)
+    ax.figure.colorbar(drawn, ax=ax, label=figure["columns"][series["z"] - 1]["name"])
+    if figure.get("counts") and max(matrix.shape) <= 20:
+        top = np.nanmax(matrix)
+        for (i, j), value in np.ndenumerate(matrix):
+            if np.isfinite(value):
+                ax.text(j, i, f"{value:g}", ha="center", va="center", color="white" if value > 0.55 * top else "black")
+
+
+DRAWERS = {"points": _draw_points, "line": _draw_line, "bars": _draw_bars, "heat": _draw_heat}
+
+
+def _finish_axis(ax, figure, panel, number, letter):
+    about, axis = panel[letter], ax.xaxis if letter == "x" else ax.yaxis
+    axis.set_label_text(about["title"])
+    if about.get("log"):
+        (ax.set_xscale if letter == "x" else ax.set_yscale)("log")
+    if "range" in about:
+        (ax.set_xlim if letter == "x" else ax.set_ylim)(*about["range"])
+    series = next((each for each in figure["series"] if each.get("panel", 0) == number), None)
+    words = figure["columns"][series[letter] - 1].get("words") if series else None
+    if words is not None:
+        if series["mark"] != "heat":
+            (ax.set_xlim if letter == "x" else ax.set_ylim)(-0.5, len(words) - 0.5)
+        step = max(1, len(words) // 40)
+        shown = list(range(0, len(words), step))
+        axis.set_ticks(shown)
+        longest = max((len(words[k]) for k in shown), default=0)
+        turned = {"rotation": 40, "ha": "right"} if letter == "x" and longest * len(shown) > 60 else {}
+        axis.set_ticklabels([words[k].replace("$", r"\$") for k in shown], **turned)
+
+
+def _draw_panel(ax, figure, number):
+    panel = figure["panels"][number]
+    for series in figure["series"]:
+        if series.get("panel", 0) == number:
+            name = series.get("name")
+            DRAWERS[series["mark"]](ax, figure, series, name.replace("$", r"\$") if name else None)
+    for letter in "xy":
+        _finish_axis(ax, figure, panel, number, letter)
+    if panel["reference"] == "diagonal":
+        ends = [max(ax.get_xlim()[0], ax.get_ylim()[0]), min(ax.get_xlim()[1], ax.get_ylim()[1])]
+        ax.plot(ends, ends, "--", color=GREY, linewidth=1, zorder=0)
+    elif panel["reference"] == "zero":
+        ax.axhline(0, linestyle="--", color=GREY, linewidth=1, zorder=0)
+    if panel.get("title"):
+        ax.set_title(panel["title"])
+    if any(series.get("name") and series.get("panel", 0) == number for series in figure["series"]):
+        ax.legend(fontsize="small")
+
+
+def _axes_for(figure: dict, ax: Any) -> np.ndarray:
+    """One axes object per panel: those given, or new ones."""
+    count = len(figure["panels"])
+    if ax is not None:
+        axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if len(axes) != count:
+            raise ValueError(f"this plot has {count} panel{'s' if count > 1 else ''}: give ax as {count} axes, not {len(axes)}")
+        return axes
+    import matplotlib.pyplot as plt
+    across = figure.get("across", 1)
+    down = -(-count // across)
+    made, axes = plt.subplots(down, across, figsize=(6.4 if across == 1 else 4.2 * across, max(4.2, 3.0 * down)),
+                              squeeze=False, layout="constrained")
+    for unused in axes.ravel()[count:]:
+        unused.remove()
+    return axes.ravel()[:count]
+
+
+# ---- displays ----
+
+
+class Display:
+    """A plot: ``description`` has its numbers, ``ax_`` and ``figure_`` are where it was drawn last.
+
+    Make one with ``from_estimator``, ``from_predictions`` or ``from_results``, whichever the display has.
+    """
+
+    kind = ""
+
+    def __init__(self, description: dict):
+        self.description = description
+
+    def plot(self, ax=None):
+        """Draw on matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or an array of them for plots of several panels, optional
+
+        Returns
+        -------
+        display : this display
+        """
+        axes = _axes_for(self.description, ax)
+        for number, one in enumerate(axes):
+            _draw_panel(one, self.description, number)
+        self.ax_ = axes[0] if len(axes) == 1 else axes
+        self.figure_ = axes[0].figure
+        return self
+
+    def table(self):
+        """The numbers of the plot as a pandas table."""
+        import pandas
+        columns = {}
+        for column in self.description["columns"]:
+            words = column.get("words")
+            columns[column["name"]] = (column["numbers"] if words is None else
+                                       [words[code] if code >= 0 else None for code in column["codes"]])
+        return pandas.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.description['caption']}>"
+
+    @classmethod
+    def _draw(cls, source: Source, ax, *kinds: str):
+        with source:
+            for kind in kinds[:-1]:
+                try:
+                    return cls(source.figure(kind)).plot(ax)
+                except ValueError:
+                    continue
+            return cls(source.figure(kinds[-1])).plot(ax)
+
+
+class _OfEstimator(Display):
+    @classmethod
+    def from_estimator(cls, estimator, X=None, y=None, *, train=None, ax=None, **options):
+        """Draw the plot of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator of kfe, or the path of a model file
+        X, y : array-like, optional
+            Examples to show, with labels or targets.
+        train : tuple (X, y), optional
+            Training examples, shown beside them.
+        ax : matplotlib axes, optional
+        **options
+            Options of the figure, such as ``positive`` for `roc`.
+        """
+        return cls._draw(Source(estimator, (X, y), train, **options), ax, *cls.kind.split())
+
+
+class _OfResults(Display):
+    @classmethod
+    def from_results(cls, results, *, metric=None, ax=None):
+        """Draw the plot of a search.
+
+        Parameters
+        ----------
+        results : result of `kfe.cv` or `kfe.compare`
+        metric : str, optional
+            The metric to show; the first one unless given.
+        ax : matplotlib axes, optional
+        """
+        return cls._draw(Source(results=results, metric=metric), ax, *cls.kind.split())
+
+
+class ScoresDisplay(Display):
+    """Examples by two of their features."""
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y=None, *, features=(1, 2), train=None, ax=None):
+        """Draw two features of examples.
+
+        Parameters
+        ----------
+        estimator : fitted estimator of kfe, or the path of a model file
+        X, y : array-like
+            Examples to show, with labels or targets.
+        features : pair of int
+            The features on the axes, counted from 1.
+        train : tuple (X, y), optional
+            Training examples, shown as outlines beside them.
+        ax : matplotlib axes, optional
+        """
+        if getattr(getattr(estimator, "_model", None), "dim", 2) < 2:
+            features = (1, 1)
+        return cls._draw(Source(estimator, (X, y), train, x=features[0], y=features[1]), ax, "scatter")
+
+
+class ScreeDisplay(_OfEstimator):
+    """Eigenvalues and their cumulative share."""
+
+    kind = "scree"
+
+
+class PathDisplay(_OfEstimator):
+    """Records of the fit by number of features or by iteration."""
+
+    kind = "path convergence"
+
+
+class GateDisplay(_OfEstimator):
+    """Shares of the gate of a localized model."""
+
+    kind = "gate"
+
+
+class LoadingsDisplay(_OfEstimator):
+    """Coefficients of a linear model by column."""
+
+    kind = "loadings"
+
+
+class CvCurveDisplay(_OfResults):
+    """The metric of a search over one parameter."""
+
+    kind = "cv-curve"
+
+
+class CvSurfaceDisplay(_OfResults):
+    """The metric of a search over two parameters."""
+
+    kind = "cv-surface"
+
+
+class ComparisonDisplay(_OfResults):
+    """Methods compared on the same splits; grey lines join those that do not differ."""
+
+    kind = "comparison"
+
+
+def _describe(title: str, caption: str, columns: list[dict], panel: dict, series: list[dict], **flags: Any) -> dict:
+    """A description in the form that the library writes."""
+    axes = {letter: {"title": "", **panel.get(letter, {})} for letter in "xyz"}
+    rows = len(columns[0].get("numbers", columns[0].get("codes")))
+    return {"title": title, "caption": caption, "rows": rows, "columns": columns, "across": 1,
+            "panels": [{"reference": panel.get("reference", "none"), **axes}], "series": series, **flags}
+
+
+def _colour(style: int) -> str:
+    return ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1")[style % 7]
+
+
+def _curves(y_true, y_score, pos_label, curve, area, names, caption, reference):
+    """One curve per class: `curve` gives its points, `area` its legend."""
+    y_true, y_score = np.asarray(y_true), np.asarray(y_score, dtype=float)
+    classes = np.unique(y_true)
+    if y_score.ndim == 1:
+        pairs = [(pos_label if pos_label is not None else classes[-1], y_score)]
+    elif y_score.shape[1] != len(classes):
+        raise ValueError(f"y_score has {y_score.shape[1]} columns, but y_true has {len(classes)} classes")
+    else:
+        pairs = [(label, y_score[:, k]) for k, label in enumerate(classes) if pos_label is None or label == pos_label]
+    x, y, codes, series = [], [], [], []
+    for number, (label, values) in enumerate(pairs):
+        one, other = curve(y_true == label, values)
+        series.append({"name": f"{area(y_true == label, values)} {label}", "mark": "line", "colour": _colour(number),
+                       "style": number, "first": len(x), "count": len(one), "x": 2, "y": 3})
+        x.extend(one)
+        y.extend(other)
+        codes.extend([number] * len(one))
+    columns = [{"name": "class", "words": [str(label) for label, _ in pairs], "codes": codes},
+               {"name": names[0], "numbers": x}, {"name": names[1], "numbers": y}]
+    panel = {"x": {"title": names[0], "range": [0, 1]}, "y": {"title": names[1], "range": [0, 1.01]}, "reference": reference}
+    return _describe(caption, caption, columns, panel, series, square=True)
+
+
+class RocDisplay(_OfEstimator):
+    """True positives against false positives over all thresholds."""
+
+    kind = "roc"
+
+    @classmethod
+    def from_predictions(cls, y_true, y_score, *, pos_label=None, ax=None):
+        """Draw the curves of scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+        y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Higher scores mean more likely; columns are the sorted classes.
+        pos_label : label, optional
+            Only the curve of this class.
+        ax : matplotlib axes, optional
+        """
+        from sklearn.metrics import roc_auc_score, roc_curve
+        return cls(_curves(y_true, y_score, pos_label, lambda t, s: roc_curve(t, s)[:2],
+                           lambda t, s: f"AUC {roc_auc_score(t, s):.3f}", ("false positive rate", "true positive rate"),
+                           "ROC curves", "diagonal")).plot(ax)
+
+
+class PrecisionRecallDisplay(_OfEstimator):
+    """Precision against recall over all thresholds."""
+
+    kind = "precision-recall"
+
+    @classmethod
+    def from_predictions(cls, y_true, y_score, *, pos_label=None, ax=None):
+        """Draw the curves of scores; see `RocDisplay.from_predictions`."""
+        from sklearn.metrics import average_precision_score, precision_recall_curve
+        return cls(_curves(y_true, y_score, pos_label, lambda t, s: precision_recall_curve(t, s)[1::-1],
+                           lambda t, s: f"AP {average_precision_score(t, s):.3f}", ("recall", "precision"),
+                           "Precision and recall", "none")).plot(ax)
+
+
+class ConfusionDisplay(_OfEstimator):
+    """How often each class was predicted as which."""
+
+    kind = "confusion"
+
+    @classmethod
+    def from_predictions(cls, y_true, y_pred, *, ax=None):
+        """Draw the matrix of predicted labels.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+        ax : matplotlib axes, optional
+        """
+        from sklearn.metrics import confusion_matrix
+        labels = np.unique(np.concatenate([np.asarray(y_true), np.asarray(y_pred)]))
+        matrix = confusion_matrix(y_true, y_pred, labels=labels)
+        rows, cols = np.nonzero(matrix)
+        words = [str(label) for label in labels]
+        columns = [{"name": "true class", "words": words, "codes": rows.tolist()},
+                   {"name": "predicted class", "words": words, "codes": cols.tolist()},
+                   {"name": "count", "numbers": matrix[rows, cols].tolist()}]
+        series = [{"mark": "heat", "colour": _colour(0), "style": 0, "count": len(rows), "x": 2, "y": 1, "z": 3}]
+        panel = {"x": {"title": "predicted class"}, "y": {"title": "true class"}}
+        return cls(_describe("Confusion matrix", "Confusion matrix", columns, panel, series, square=True, counts=True,
+                             reversed=True)).plot(ax)
+
+
+class ResidualsDisplay(_OfEstimator):
+    """What predictions miss, against the predicted values."""
+
+    kind = "residuals"
+
+    @classmethod
+    def from_predictions(cls, y_true, y_pred, *, ax=None):
+        """Draw the residuals of predicted values.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+        ax : matplotlib axes, optional
+        """
+        truth, predicted = (np.asarray(each, dtype=float).ravel() for each in (y_true, y_pred))
+        columns = [{"name": name, "numbers": values.tolist()} for name, values in
+                   (("target", truth), ("predicted", predicted), ("residual", truth - predicted))]
+        series = [{"mark": "points", "colour": _colour(0), "style": 0, "count": len(truth), "x": 2, "y": 3}]
+        panel = {"x": {"title": "predicted value"}, "y": {"title": "residual (true − predicted)"}, "reference": "zero"}
+        return cls(_describe("Residuals", "Residuals", columns, panel, series)).plot(ax)
+
+
+def _by_column(names, values, spread, title, most, line_at=None) -> dict:
+    """Bars of the columns with the largest values, largest first."""
+    order = np.argsort(-np.asarray(values))[:most]
+    columns = [{"name": "column", "words": [str(names[k]) for k in order], "codes": list(range(len(order)))},
+               {"name": title, "numbers": np.asarray(values)[order].tolist()}]
+    series = [{"mark": "bars", "colour": _colour(0), "style": 0, "count": len(order), "x": 1, "y": 2}]
+    if spread is not None:
+        columns.append({"name": "standard deviation", "numbers": np.asarray(spread)[order].tolist()})
+        series[0]["spread"] = 3
+    made = _describe(title, title, columns, {"y": {"title": title}}, series)
+    made["line_at"] = line_at
+    return made
+
+
+def _column_names(estimator, count: int) -> list[str]:
+    names = getattr(estimator, "feature_names_in_", None)
+    return [str(name) for name in names] if names is not None else [str(k + 1) for k in range(count)]
+
+
+class _ByColumn(Display):
+    def plot(self, ax=None):
+        super().plot(ax)
+        if self.description.get("line_at") is not None:
+            self.ax_.axhline(self.description["line_at"], linestyle="--", color=GREY, linewidth=1)
+        return self
+
+
+class VipDisplay(_ByColumn):
+    """Variable importance in projection; columns above 1 matter more than the average column."""
+
+    @classmethod
+    def from_estimator(cls, estimator, *, most=30, ax=None):
+        """Draw the largest values of ``estimator.vip_``.
+
+        Parameters
+        ----------
+        estimator : fitted estimator of a linear method
+        most : int
+            The most columns to show.
+        ax : matplotlib axes, optional
+        """
+        values = estimator.vip_
+        return cls(_by_column(_column_names(estimator, len(values)), values, None, "VIP", most, 1.0)).plot(ax)
+
+
+class ImportanceDisplay(_ByColumn):
+    """Permutation importance: how much the score falls if a column is shuffled."""
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, n_repeats=5, random_state=0, most=30, ax=None):
+        """Draw the permutation importance of columns, with the standard deviation over repeats.
+
+        Parameters
+        ----------
+        estimator : fitted estimator that predicts
+        X, y : array-like
+            Examples that the estimator was not fitted on.
+        n_repeats, random_state : int
+            How often each column is shuffled, and the seed.
+        most : int
+            The most columns to show.
+        ax : matplotlib axes, optional
+        """
+        from sklearn.inspection import permutation_importance
+        found = permutation_importance(estimator, X, y, n_repeats=n_repeats, random_state=random_state)
+        names = _column_names(estimator, len(found.importances_mean))
+        return cls(_by_column(names, found.importances_mean, found.importances_std, "permutation importance", most)).plot(ax)
+
+
+# ---- functions ----
+
+
+def scores(estimator, X, y=None, *, features=(1, 2), train=None, ax=None):
+    """Plot two features of examples, counted from 1, coloured by class or target."""
+    return ScoresDisplay.from_estimator(estimator, X, y, features=features, train=train, ax=ax)
+
+
+def scree(estimator, *, ax=None):
+    """Plot the eigenvalues of pca or kpca and their cumulative share."""
+    return ScreeDisplay.from_estimator(estimator, ax=ax)
+
+
+def path(estimator, *, ax=None):
+    """Plot what the fit recorded by number of features or, for iterative methods, by iteration."""
+    return PathDisplay.from_estimator(estimator, ax=ax)
+
+
+def roc(estimator, X, y, *, positive=None, ax=None):
+    """Plot ROC curves of a classifier."""
+    return RocDisplay.from_estimator(estimator, X, y, positive=positive, ax=ax)
+
+
+def precision_recall(estimator, X, y, *, positive=None, ax=None):
+    """Plot precision-recall curves of a classifier."""
+    return PrecisionRecallDisplay.from_estimator(estimator, X, y, positive=positive, ax=ax)
+
+
+def confusion(estimator, X, y, *, ax=None):
+    """Plot the confusion matrix of a classifier."""
+    return ConfusionDisplay.from_estimator(estimator, X, y, ax=ax)
+
+
+def gate(estimator, *, ax=None):
+    """Plot how much the gate of lmkl or sldr uses each part."""
+    return GateDisplay.from_estimator(estimator, ax=ax)
+
+
+def cv_curve(results, *, metric=None, ax=None):
+    """Plot the metric of `kfe.cv` over one parameter, with one line per setting of the others."""
+    return CvCurveDisplay.from_results(results, metric=metric, ax=ax)
+
+
+def cv_surface(results, *, metric=None, ax=None):
+    """Plot the metric of `kfe.cv` over two parameters as a heat map."""
+    return CvSurfaceDisplay.from_results(results, metric=metric, ax=ax)
+
+
+def comparison(results, *, metric=None, ax=None):
+    """Plot `kfe.compare`: means with standard deviations, mean ranks, and groups of methods that do not differ."""
+    return ComparisonDisplay.from_results(results, metric=metric, ax=ax)
+
+
+def loadings(estimator, *, ax=None):
+    """Plot the coefficients of a linear method by column."""
+    return LoadingsDisplay.from_estimator(estimator, ax=ax)
+
+
+def vip(estimator, *, most=30, ax=None):
+    """Plot the variable importance in projection of a linear method."""
+    return VipDisplay.from_estimator(estimator, most=most, ax=ax)
+
+
+def importance(estimator, X, y, *, most=30, ax=None, **options):
+    """Plot the permutation importance of columns on examples that the estimator was not fitted on."""
+    return ImportanceDisplay.from_estimator(estimator, X, y, most=most, ax=ax, **options)
+
+
+def residuals(estimator, X, y, *, ax=None):
+    """Plot the residuals of a regressor against its predictions."""
+    return ResidualsDisplay.from_estimator(estimator, X, y, ax=ax)

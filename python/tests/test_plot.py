@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots on matplotlib axes: their numbers are those of scikit-learn and of the estimator; displays, axes and refusals."""
+import numpy as np
+import pytest
+
+import kfe
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+metrics = pytest.importorskip("sklearn.metrics")
+plot = pytest.importorskip("kfe.plot")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def classifier(clouds):
+    X, y = clouds
+    return kfe.KPCAClassifier(3, kernel="rbf:gamma=0.1", learner="centroid").fit(X, y)
+
+
+@pytest.fixture
+def line():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 6))
+    return X, X[:, 0] - 2 * X[:, 3] + 0.1 * rng.normal(size=80)
+
+
+def test_scores_are_the_features(classifier, clouds):
+    X, y = clouds
+    display = plot.scores(classifier, X, y, features=(2, 3))
+    table = display.table()
+    rows = table["row"].to_numpy().astype(int) - 1
+    np.testing.assert_allclose(table["feature 2"], classifier.transform(X)[rows, 1], rtol=1e-3, atol=1e-6)
+    assert table["class"].tolist() == [str(label) for label in y[rows]]
+    assert display.ax_.get_xlabel() == "feature 2" and display.ax_.get_ylabel() == "feature 3"
+
+
+def test_scores_of_a_transformer_are_coloured_by_y(clouds):
+    X, y = clouds
+    table = plot.scores(kfe.PCA(2).fit(X), X, y).table()
+    assert set(table["class"]) == {"0", "1"}
+    table = plot.scores(kfe.PCA(2).fit(X), X, X[:, 0]).table()
+    np.testing.assert_allclose(table["target"], X[table["row"].astype(int) - 1, 0], rtol=1e-3)
+
+
+def test_confusion_equals_that_of_sklearn(classifier, clouds):
+    X, y = clouds
+    expected = metrics.confusion_matrix(y, classifier.predict(X))
+    for display in (plot.confusion(classifier, X, y), plot.ConfusionDisplay.from_predictions(y, classifier.predict(X))):
+        found = np.zeros_like(expected)
+        for _, row in display.table().iterrows():
+            found[int(row["true class"]), int(row["predicted class"])] = row["count"]
+        assert (found == expected).all()
+
+
+def test_curves_have_the_areas_of_sklearn(classifier, clouds):
+    X, y = clouds
+    scores = classifier.decision_function(X)
+    auc, ap = metrics.roc_auc_score(y, scores), metrics.average_precision_score(y, scores)
+    assert 0.5 < auc < 1
+    for display, text in ((plot.roc(classifier, X, y), f"AUC {auc:.3f}"),
+                          (plot.RocDisplay.from_predictions(y, scores), f"AUC {auc:.3f}"),
+                          (plot.precision_recall(classifier, X, y), f"AP {ap:.3f}"),
+                          (plot.PrecisionRecallDisplay.from_predictions(y, scores), f"AP {ap:.3f}")):
+        assert display.ax_.get_legend().get_texts()[0].get_text().startswith(text)
+
+
+def test_residuals(line):
+    X, y = line
+    regressor = kfe.PLSRegressor(2).fit(X, y)
+    expected = y - regressor.predict(X)
+    for display in (plot.residuals(regressor, X, y), plot.ResidualsDisplay.from_predictions(y, regressor.predict(X))):
+        assert sorted(display.table()["residual"]) == pytest.approx(sorted(expected), rel=1e-3, abs=1e-3)
+
+
+def test_vip_and_importance_find_the_columns(line):
+    X, y = line
+    regressor = kfe.PLSRegressor(2).fit(X, y)
+    table = plot.vip(regressor).table()
+    assert table["column"].tolist()[:2] == ["4", "1"]
+    np.testing.assert_allclose(table["VIP"], np.sort(regressor.vip_)[::-1])
+    assert plot.importance(regressor, X, y, n_repeats=2).table()["column"].tolist()[:2] == ["4", "1"]
+    assert plot.loadings(regressor).table().shape[0] == 6
+
+
+def test_panels_take_axes(classifier):
+    _, axes = plt.subplots(1, 2)
+    assert (plot.scree(classifier, ax=axes).ax_ == axes).all()
+    with pytest.raises(ValueError, match="2 panels: give ax as 2 axes, not 1"):
+        plot.scree(classifier, ax=axes[0])
+
+
+def test_searches(iris):
+    X, y = iris
+    results = kfe.cv(kfe.KOCClassifier(kernel="rbf", learner="knn"), X, y, grid={"gamma": [0.1, 1.0], "neighbors": [1, 3]}, folds=3)
+    surface = plot.cv_surface(results).table()
+    means = {(row["setting"]["gamma"], row["setting"]["neighbors"]): row["metrics"]["accuracy"]["mean"] for row in results["settings"]}
+    assert len(surface) == 4
+    for _, row in surface.iterrows():
+        assert row["accuracy"] == pytest.approx(means[float(row["gamma"]), int(row["neighbors"])], rel=1e-3)
+    assert len(plot.cv_curve(results).ax_.lines) == 2
+    contest = kfe.compare([kfe.KOCClassifier(), kfe.KFDClassifier()], X, y, folds=3)
+    table = plot.comparison(contest).table()
+    assert set(table["method"]) == {method["label"] for method in contest["methods"]}
+
+
+def test_gate_and_path(clouds):
+    X, y = clouds
+    local = kfe.LMKLClassifier(kernel=["linear", "rbf:gamma=0.1"]).fit(X[:60], y[:60])
+    np.testing.assert_allclose(plot.gate(local).table()["mean share"], local.records_["gate-mean"], rtol=1e-3)
+    assert "objective" in plot.path(local).table()
+
+
+def test_a_figure_that_does_not_apply_is_refused(classifier):
+    with pytest.raises(ValueError, match="gate cannot be drawn: it needs a model of lmkl or sldr"):
+        plot.gate(classifier)
+    with pytest.raises(TypeError, match="estimators of kfe"):
+        from sklearn.decomposition import PCA
+        plot.scree(PCA().fit(np.eye(4)))
+
+
+def test_report(classifier, clouds, tmp_path, iris):
+    X, y = clouds
+    names = ["<script>alert(1)</script>" if label else "b" for label in y]
+    hostile = kfe.KPCAClassifier(3, kernel="rbf:gamma=0.1", learner="centroid").fit(X, names)
+    page = kfe.report(hostile, X, names, train=(X, names), path=tmp_path / "r.html", title="<b>T</b>")
+    text = (tmp_path / "r.html").read_text()
+    assert text == page.html and "&lt;b&gt;T&lt;/b&gt;" in text and "<script>alert" not in text
+    assert "judged on the data that the model was fitted on" in text
+    assert page._repr_html_().startswith("<iframe") and "<script>alert" not in page._repr_html_()
+    results = kfe.cv(kfe.KOCClassifier(learner="knn"), *iris, grid={"neighbors": [1, 3]}, folds=3)
+    assert 'id="figure-cv-curve"' in kfe.report(results).html
+    assert "scatter" in kfe.figures()
+
+
+def test_notebooks_show_results(iris):
+    X, y = iris
+    results = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"neighbors": [1, 3]}, folds=3)
+    assert "<table>" in results._repr_html_() and "<svg" in results._repr_html_()
+    contest = kfe.compare([kfe.KOCClassifier(), kfe.KFDClassifier()], X, y, folds=3)
+    assert "<svg" in contest._repr_html_()
+    names = np.where(y == y[0], "<script>", y)
+    shown = kfe.evaluate(kfe.KOCClassifier(learner="knn").fit(X, names), X, names)._repr_html_()
+    assert "&lt;script&gt;" in shown and "<script>" not in shown
+    assert "KOC" in kfe.KOC()._repr_html_()
