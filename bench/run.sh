@@ -57,6 +57,10 @@ trap 'rm -f "$out"' EXIT
     /usr/bin/python3 bench/pls.py build-bench/libkfe.so
     /usr/bin/python3 bench/svm.py build-bench/libkfe.so
     echo
+    echo "## Landmarks, against Nystroem with the linear counterpart, and against the exact methods"
+    echo
+    PYTHONPATH=python KFE_LIBRARY=$PWD/build-bench/libkfe.so /usr/bin/python3 -B bench/landmarks.py $([[ -z $quick ]] || echo 20000 200)
+    echo
     echo "## Subspace kernels, against SciPy"
     echo
     /usr/bin/python3 bench/subspace.py build-bench/libkfe.so ${KFE_DATA:+"$KFE_DATA"} $quick
