@@ -65,7 +65,7 @@ kfe_status kfe_i_narrow_make(kfe_context *ctx, const kfe_i_points *points, doubl
     KFE_ALLOC(ctx, out->levels, table->rows);
     for (int64_t i = 0; i < table->rows; i++) {
         for (int64_t j = 0; j < table->cols; j++)
-            out->values[i * table->cols + j] = (float)(factor * table->values[i * table->stride + j]);
+            out->values[i * table->cols + j] = (float)(factor * kfe_i_points_value(points, i, j));
         out->levels[i] = (float)(kept * scale * points->norms[i] / 2 - (double)table->cols * (double)FLT_MIN);
     }
 cleanup:

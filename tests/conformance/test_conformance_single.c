@@ -122,12 +122,53 @@ static void check_landmarks(const support_subject *s)
     check(s, "landmarks=12,scale=minmax");
 }
 
+static kfe_model *fit_learner(const support_subject *s, const char *learner, const char *landmarks,
+                              const kfe_data *train)
+{
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+
+    assert_ok(s->ctx, kfe_spec_parse(s->ctx, "none", NULL, s->kernel.name, &spec));
+    assert_ok(s->ctx, kfe_spec_set_learner(s->ctx, spec, learner, NULL));
+    assert_ok(s->ctx, kfe_spec_set(s->ctx, spec, "landmarks", landmarks));
+    assert_ok(s->ctx, kfe_fit(s->ctx, spec, train, &model));
+    kfe_spec_free(spec);
+    return model;
+}
+
+/* A learner on the kernel itself, without a method. */
+static void check_learners(const support_subject *s)
+{
+    static const char *const ways[][2] = {{"svm", "none"}, {"svm", "12"}, {"knn", "12"}};
+    support_made train = support_make(s, &(support_variant){0});
+    float *memory = NULL;
+    kfe_data *single = wrap_singles(s, &train, &memory);
+
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        kfe_model *a = fit_learner(s, ways[k][0], ways[k][1], train.data);
+        kfe_model *b = fit_learner(s, ways[k][0], ways[k][1], single);
+        same_model(s, a, b);
+        kfe_model_free(a);
+        kfe_model_free(b);
+    }
+    kfe_data_free(single);
+    support_made_free(&train);
+    free(memory);
+}
+
+static int is_first_with_kernel(const support_subject *s)
+{
+    return takes_landmarks(s) && strcmp(s->method.name, "kpca") == 0 &&
+           !(s->kernel.flags & KFE_HAS_INDEFINITE);
+}
+
 int main(void)
 {
     static const support_check checks[] = {
         {"single precision is double", check_as_given, takes_numbers, 0},
         {"scaled single precision is double", check_scaled, can_be_scaled, 0},
         {"landmarks of single precision", check_landmarks, takes_landmarks, 0},
+        {"learners on kernels of single precision", check_learners, is_first_with_kernel, 0},
     };
 
     return support_run_checks("single precision", sizeof checks / sizeof *checks, checks);

@@ -32,6 +32,13 @@ kfe_status kfe_i_points_prepare_wide(kfe_context *ctx, const kfe_i_kernel *kerne
                                      kfe_i_points *out);
 /* Fails if the kernel is not for the values of this table, such as chi2 for negative ones. Preparing checks it too. */
 kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table);
+/* Value (i, j) of dense points, centred. */
+static inline double kfe_i_points_value(const kfe_i_points *points, int64_t i, int64_t j)
+{
+    double value = kfe_i_table_value(&points->table, i, j);
+
+    return points->table.singles && points->centre ? value - points->centre[j] : value;
+}
 /* Columns first_col … first_col + cols − 1 of `count` dense points from `first` on, centred, into out[count × cols]. */
 void kfe_i_points_panel(const kfe_i_points *points, int64_t first, int64_t count, int64_t first_col,
                         int64_t cols, double *out);

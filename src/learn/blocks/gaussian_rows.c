@@ -61,7 +61,7 @@ kfe_status kfe_i_gaussian_points_make(const kfe_i_gram *gram, const int64_t *pos
     for (int64_t i = 0; i < table->rows; i++) {
         int64_t at = position ? position[i] : i;
         for (int64_t j = 0; j < table->cols; j++)
-            out->values[at * table->cols + j] = (float)table->values[i * table->stride + j];
+            out->values[at * table->cols + j] = (float)kfe_i_points_value(points, i, j);
         out->norms[at] = (float)points->norms[i];
     }
 cleanup:
