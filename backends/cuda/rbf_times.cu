@@ -18,10 +18,12 @@
  * The exponent has an error of about 2⁻²²·(h + h′). Entries that are close, whose exponent is below TAU·(h + h′), are computed again
  * from differences.
  */
+#include <math.h>
+
 #include "rbf.cuh"
 
 enum {
-    PART = 64, /* columns whose kernel values are in registers at a time */
+    PART = 16, /* columns whose kernel values are in registers at a time */
     WARPS = 4, /* per block */
     FLUSH = 16 /* tiles whose sums are added in single precision */
 };
@@ -34,19 +36,10 @@ static const float H_MOST = 64;
 static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                                 uint32_t b1)
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-                 "{%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-/* The same for half as many columns of z. */
-static __device__ __forceinline__ void multiply_half(float (&c)[4], const uint32_t (&a)[4], uint32_t b0)
-{
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b0));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /* Four 8 × 8 blocks of halves; lane l gives the address of row l % 8 of block l / 8. */
@@ -195,33 +188,21 @@ static __device__ __forceinline__ void load_rows(const kfe_cuda_rbf_args &p, fra
                 f.sums[m][v][r] = 0;
 }
 
-/* HALF: only eight of these columns of z are not zero. */
-template <bool HALF>
-static __device__ __forceinline__ void multiply_step(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
-                                                     uint32_t b1)
-{
-    if (HALF)
-        multiply_half(c, a, b0);
-    else
-        multiply(c, a, b0, b1);
-}
-
 /* Three products of one step for 16 columns of the tile. */
-template <bool HALF>
 static __device__ __forceinline__ void three_products(const uint32_t (&a_high)[4], const uint32_t (&a_low)[4],
                                                       const uint32_t (&high)[4], const uint32_t (&low)[4],
                                                       float (&left)[4], float (&right)[4])
 {
-    multiply_step<HALF>(left, a_low, high[0], high[1]);
-    multiply_step<HALF>(right, a_low, high[2], high[3]);
-    multiply_step<HALF>(left, a_high, low[0], low[1]);
-    multiply_step<HALF>(right, a_high, low[2], low[3]);
-    multiply_step<HALF>(left, a_high, high[0], high[1]);
-    multiply_step<HALF>(right, a_high, high[2], high[3]);
+    multiply(left, a_low, high[0], high[1]);
+    multiply(right, a_low, high[2], high[3]);
+    multiply(left, a_high, low[0], low[1]);
+    multiply(right, a_high, low[2], low[3]);
+    multiply(left, a_high, high[0], high[1]);
+    multiply(right, a_high, high[2], high[3]);
 }
 
-/* e = exponents of PART columns from `column` of the tile on. HALF: the last step has eight columns of z. */
-template <int KS, int NV, int MT, bool HALF>
+/* e = exponents of PART columns from `column` of the tile on. */
+template <int KS, int NV, int MT>
 static __device__ __forceinline__ void exponents(const fragments<KS, NV, MT> &f, uint32_t stage,
                                                  const float *h, int column, float (&e)[MT][PART / 8][4])
 {
@@ -251,10 +232,7 @@ static __device__ __forceinline__ void exponents(const fragments<KS, NV, MT> &f,
             load_blocks(low, at + L::z_low * 2);
 #pragma unroll
             for (int m = 0; m < MT; m++) {
-                if (k < KS - 1)
-                    three_products<false>(f.high[m][k], f.low[m][k], high, low, e[m][t], e[m][t + 1]);
-                else
-                    three_products<HALF>(f.high[m][k], f.low[m][k], high, low, e[m][t], e[m][t + 1]);
+                three_products(f.high[m][k], f.low[m][k], high, low, e[m][t], e[m][t + 1]);
             }
         }
 }
@@ -324,20 +302,80 @@ static __device__ __forceinline__ void weigh(uint32_t stage, int column, const f
     }
 }
 
-template <int KS, int NV, int MT, bool HALF>
+/* The largest exponent of each row so far. */
+template <int MT>
+static __device__ __forceinline__ void follow_largest(const float (&e)[MT][PART / 8][4], float (&most)[MT][2])
+{
+#pragma unroll
+    for (int m = 0; m < MT; m++)
+#pragma unroll
+        for (int t = 0; t < PART / 8; t++)
+#pragma unroll
+            for (int r = 0; r < 4; r++)
+                most[m][r / 2] = fmaxf(most[m][r / 2], e[m][t][r]);
+}
+
+/* A tile without close points, which almost all are. There is no branch, and the exponents of the next columns are computed
+ * before the values of these are multiplied, so that tensor cores and exp work at the same time. */
+template <int KS, int NV, int MT>
+static __device__ __forceinline__ void fast_tile(const fragments<KS, NV, MT> &f, uint32_t stage,
+                                                 const float *h, float (&sums)[MT][NV][4],
+                                                 float (&most)[MT][2])
+{
+    float e[2][MT][PART / 8][4];
+
+    exponents<KS, NV, MT>(f, stage, h, 0, e[0]);
+#pragma unroll
+    for (int part = 0; part < KFE_RBF_TILE / PART; part++) {
+        if (part + 1 < KFE_RBF_TILE / PART)
+            exponents<KS, NV, MT>(f, stage, h, (part + 1) * PART, e[(part + 1) % 2]);
+        follow_largest<MT>(e[part % 2], most);
+        weigh<KS, NV, MT>(stage, part * PART, e[part % 2], sums);
+    }
+}
+
+/* The same tile with its close points computed again. */
+template <int KS, int NV, int MT>
+static __device__ __forceinline__ void
+careful_tile(const kfe_cuda_rbf_args &p, const fragments<KS, NV, MT> &f, int64_t tile, uint32_t stage,
+             const float *h, float largest, float (&sums)[MT][NV][4])
+{
+#pragma unroll
+    for (int m = 0; m < MT; m++)
+#pragma unroll
+        for (int v = 0; v < NV; v++)
+#pragma unroll
+            for (int r = 0; r < 4; r++)
+                sums[m][v][r] = 0;
+#pragma unroll 1
+    for (int column = 0; column < KFE_RBF_TILE; column += PART) {
+        float e[MT][PART / 8][4];
+        exponents<KS, NV, MT>(f, stage, h, column, e);
+        repair<KS, NV, MT>(p, f, tile * KFE_RBF_TILE + column, largest, e);
+        weigh<KS, NV, MT>(stage, column, e, sums);
+    }
+}
+
+template <int KS, int NV, int MT>
 static __device__ __forceinline__ void one_tile(const kfe_cuda_rbf_args &p, fragments<KS, NV, MT> &f,
                                                 int64_t tile, uint32_t stage, const float *h)
 {
     float sums[MT][NV][4] = {};
+    float most[MT][2];
     float largest = __ldg(p.col_largest + tile);
+    int close = 0;
 
 #pragma unroll
-    for (int column = 0; column < KFE_RBF_TILE; column += PART) {
-        float e[MT][PART / 8][4];
-        exponents<KS, NV, MT, HALF>(f, stage, h, column, e);
-        repair<KS, NV, MT>(p, f, tile * KFE_RBF_TILE + column, largest, e);
-        weigh<KS, NV, MT>(stage, column, e, sums);
-    }
+    for (int m = 0; m < MT; m++)
+        most[m][0] = most[m][1] = -INFINITY;
+    fast_tile<KS, NV, MT>(f, stage, h, sums, most);
+#pragma unroll
+    for (int m = 0; m < MT; m++)
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            close |= most[m][r] > TAU * (f.minus_h[m][r] - largest);
+    if (__any_sync(0xffffffffu, close))
+        careful_tile<KS, NV, MT>(p, f, tile, stage, h, largest, sums);
 #pragma unroll
     for (int m = 0; m < MT; m++)
 #pragma unroll
@@ -385,7 +423,7 @@ static __device__ __forceinline__ void write_rows(const kfe_cuda_rbf_args &p, co
 }
 
 /* Block (x, y): 16·MT·WARPS rows times the y-th slice of the column tiles. */
-template <int KS, int NV, int MT, bool HALF>
+template <int KS, int NV, int MT>
 static __global__ void __launch_bounds__(WARPS * 32, 2) rbf_times(const __grid_constant__ kfe_cuda_rbf_args p)
 {
     typedef layout<KS, NV> L;
@@ -411,7 +449,7 @@ static __global__ void __launch_bounds__(WARPS * 32, 2) rbf_times(const __grid_c
         }
         __syncthreads();
         const float *h = reinterpret_cast<const float *>(shared + which * L::stage + L::h);
-        one_tile<KS, NV, MT, HALF>(p, f, tile, base + (uint32_t)(which * L::stage * 2), h);
+        one_tile<KS, NV, MT>(p, f, tile, base + (uint32_t)(which * L::stage * 2), h);
         __syncthreads();
         if ((tile - begin) % FLUSH == FLUSH - 1)
             flush<KS, NV, MT>(f, totals);
@@ -449,7 +487,7 @@ static int64_t slice_count(const kfe_device *device, const kfe_cuda_rbf_args *p,
     return wanted < 1 ? 1 : wanted > 64 ? 64 : wanted;
 }
 
-template <int KS, int NV, int MT, bool HALF>
+template <int KS, int NV, int MT>
 static kfe_device_status launch(kfe_device *device, kfe_cuda_rbf_args *p, int64_t *slices)
 {
     size_t bytes = layout<KS, NV>::bytes(MT);
@@ -457,10 +495,10 @@ static kfe_device_status launch(kfe_device *device, kfe_cuda_rbf_args *p, int64_
 
     *slices = slice_count(device, p, rows_per_block);
     KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_PARTIAL, *slices * p->rows * 8 * NV, &p->out));
-    KFE_CUDA(device, cudaFuncSetAttribute(rbf_times<KS, NV, MT, HALF>,
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    KFE_CUDA(device, cudaFuncSetAttribute(rbf_times<KS, NV, MT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          (int)bytes));
     dim3 grid(kfe_cuda_blocks(p->rows, rows_per_block), (unsigned)*slices);
-    rbf_times<KS, NV, MT, HALF><<<grid, WARPS * 32, bytes, device->stream>>>(*p);
+    rbf_times<KS, NV, MT><<<grid, WARPS * 32, bytes, device->stream>>>(*p);
     KFE_LAUNCHED(device, "rbf_times");
     return KFE_DEVICE_OK;
 }
@@ -471,18 +509,17 @@ static kfe_device_status launch_depth(kfe_device *device, kfe_cuda_rbf_args *p, 
 {
     switch (depth / KFE_RBF_STEP) {
     case 1:
-        return launch<1, NV, 2, false>(device, p, slices);
+        return launch<1, NV, 2>(device, p, slices);
     case 2:
-        return launch<2, NV, 2, false>(device, p, slices);
+        return launch<2, NV, 2>(device, p, slices);
     case 3:
-        return launch<3, NV, 2, false>(device, p, slices);
+        return launch<3, NV, 2>(device, p, slices);
     case 4:
-        return p->dim <= 56 ? launch<4, NV, 2, true>(device, p, slices)
-                            : launch<4, NV, 2, false>(device, p, slices);
+        return launch<4, NV, 2>(device, p, slices);
     case 6:
-        return launch<6, NV, 1, false>(device, p, slices);
+        return launch<6, NV, 1>(device, p, slices);
     default:
-        return launch<8, NV, 1, false>(device, p, slices);
+        return launch<8, NV, 1>(device, p, slices);
     }
 }
 
