@@ -77,14 +77,14 @@ int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
     const kfe_i_gram *evaluated = evaluated_inside(gram);
 
     if (evaluated && kfe_i_gram_device(evaluated))
-        return kfe_i_device_wide_fits(evaluated);
+        return kfe_i_device_wide_fits(evaluated, reserve);
     return evaluated && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
 }
 
 /* In the memory of the operator's device; callers that want rows get them in host memory instead. */
-static kfe_status store_on_device(const kfe_i_gram *gram, kfe_i_gram **owned)
+static kfe_status store_on_device(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
 {
-    kfe_status status = kfe_i_device_keep(gram, 0, owned);
+    kfe_status status = kfe_i_device_keep(gram, 0, reserve, owned);
 
     if (status == KFE_OK && *owned)
         kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
@@ -99,7 +99,7 @@ static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_
     kfe_status status;
 
     if (!rows && kfe_i_gram_device(gram))
-        return store_on_device(gram, owned);
+        return store_on_device(gram, reserve, owned);
     if (!wide && kfe_i_gram_packed_bytes(gram->size, 1) > budget)
         return keep_part(gram, budget, owned);
     if (rows && 8 * (double)gram->size * (double)gram->size <= budget)

@@ -25,12 +25,12 @@ kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram);
 
 /* An operator of the same matrix for many passes on the device of `source`, which it borrows: the whole matrix in double
  * precision, else in single precision, else computed in single precision at every pass. `type` F64 or F32 allows only that one, 0 any;
- * *out NULL: it does not fit. */
-kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, kfe_i_gram **out);
+ * *out NULL: it does not fit beside `reserve` bytes. */
+kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, double reserve, kfe_i_gram **out);
 /* The same for an operator on any device or none; the result owns the source, and *source becomes NULL. */
 kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int type, kfe_i_gram **out);
 /* Whether kfe_i_device_keep would use double precision. */
-int kfe_i_device_wide_fits(const kfe_i_gram *source);
+int kfe_i_device_wide_fits(const kfe_i_gram *source, double reserve);
 
 /* ---- for the files of this folder; `gram` is on a device and not centred ---- */
 

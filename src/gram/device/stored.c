@@ -172,16 +172,17 @@ static double bytes_beside(const kfe_i_gram *gram)
     return 8.0 * (double)gram->size * (double)(2 * kfe_i_device_panel_rows(gram->size) + 64);
 }
 
-static int fits(const kfe_i_gram *source, kfe_device_type type)
+static int fits(const kfe_i_gram *source, kfe_device_type type, double reserve)
 {
     kfe_i_device *device = kfe_i_fused_device(source);
+    double beside = reserve > bytes_beside(source) ? reserve : bytes_beside(source);
 
-    return device && bytes_of(source, type) + bytes_beside(source) <= kfe_i_device_room(device);
+    return device && bytes_of(source, type) + beside <= kfe_i_device_room(device);
 }
 
-int kfe_i_device_wide_fits(const kfe_i_gram *source)
+int kfe_i_device_wide_fits(const kfe_i_gram *source, double reserve)
 {
-    return fits(source, KFE_DEVICE_F64);
+    return fits(source, KFE_DEVICE_F64, reserve);
 }
 
 /* An operator of this form, with the matrix if `type` is not 0; *out NULL if memory was less than it seemed. */
@@ -211,14 +212,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, kfe_i_gram **out)
+kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, double reserve, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
 
     *out = NULL;
-    if (type != KFE_DEVICE_F32 && fits(source, KFE_DEVICE_F64))
+    if (type != KFE_DEVICE_F32 && fits(source, KFE_DEVICE_F64, reserve))
         KFE_TRY(make(source, &form_f64, KFE_DEVICE_F64, out));
-    if (!*out && type != KFE_DEVICE_F64 && fits(source, KFE_DEVICE_F32))
+    if (!*out && type != KFE_DEVICE_F64 && fits(source, KFE_DEVICE_F32, reserve))
         KFE_TRY(make(source, &form_f32, KFE_DEVICE_F32, out));
     if (!*out && type == 0 && kfe_i_fused_device(source))
         KFE_TRY(make(source, &form_single, 0, out));
@@ -232,7 +233,7 @@ kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int type, kfe_i_gram **o
 
     *out = NULL;
     if (kfe_i_fused_device(*source))
-        status = kfe_i_device_keep(*source, type, out);
+        status = kfe_i_device_keep(*source, type, 0, out);
     if (*out) {
         ((kept_state *)(*out)->state)->owned = *source;
         *source = NULL;

@@ -49,6 +49,7 @@ enum {
 
 /* A basis of 25 blocks takes at most this share of the memory that is left. */
 #define KFE_BASIS_SHARE 0.05
+#define KFE_DEVICE_BASIS_SHARE 0.2
 
 typedef struct eigen_state {
     kfe_context *ctx;
@@ -400,12 +401,13 @@ static int64_t basis_beyond(int64_t block, int64_t blocks)
     return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
 }
 
-/* Bytes that are free where the vectors will be. */
-static double memory_for(const kfe_i_gram *gram)
+/* Bytes that a large basis may take. On a device it may take more, because products are what costs there. */
+static double memory_for_basis(const kfe_i_gram *gram)
 {
     const kfe_i_device *device = kfe_i_gram_device(gram);
 
-    return device ? kfe_i_device_room(device) : (double)kfe_i_memory_left(gram->ctx);
+    return device ? KFE_DEVICE_BASIS_SHARE * kfe_i_device_room(device)
+                  : KFE_BASIS_SHARE * (double)kfe_i_memory_left(gram->ctx);
 }
 
 /* A block is never narrower than k: a Krylov space holds no more copies of an eigenvalue than its first block
@@ -414,7 +416,7 @@ static void choose_sizes(const kfe_i_gram *gram, eigen_state *s)
 {
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
     s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
-    if (bytes_needed(s) > KFE_BASIS_SHARE * memory_for(gram))
+    if (bytes_needed(s) > memory_for_basis(gram))
         s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
 }
 
