@@ -138,7 +138,9 @@ static kfe_status check_kernels(kfe_i_loading *job)
             if (kernel->view == v && strings != model->views[v].strings)
                 return kfe_i_damaged(job, "kernels");
         }
-        if (kfe_i_kernel_list_given(&model->kernels, v) < 0)
+        int given = kfe_i_kernel_list_given(&model->kernels, v);
+        if (given < 0 ||
+            (given && model->views[v].scaler.map.values)) /* columns of a matrix are not mapped */
             return kfe_i_damaged(job, "kernels");
     }
     return KFE_OK;

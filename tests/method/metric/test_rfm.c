@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "model/model.h"
 #include "support/sweep.h"
 
 enum { ROWS = 40, TEST_ROWS = 9, COLS = 3 };
@@ -378,6 +379,26 @@ static void test_refusals(void **state)
     kfe_data_free(train);
 }
 
+/* A file that maps the columns of a kernel matrix would make the model read beyond its rows: it is not loaded. */
+static void test_map_of_a_kernel_matrix_is_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    static const double matrix[] = {2, 1, 0, 1, 2, 0, 0, 0, 2};
+    static const int class_of[] = {0, 1, 1};
+    char *bytes = NULL;
+    size_t size = 0;
+    kfe_data *train = support_dense(ctx, 3, 3, matrix, class_of);
+    kfe_model *model = support_fit(ctx, "koc", NULL, "precomputed", train);
+
+    assert_ok(ctx, kfe_model_save_bytes(ctx, model, &bytes, &size));
+    kfe_string_free(ctx, bytes);
+    assert_ok(ctx, kfe_i_map_new(ctx, 3, 1, 0, &model->views[0].scaler.map));
+    memset(model->views[0].scaler.map.values, 0, 3 * sizeof(double));
+    assert_fails(ctx, KFE_EMODEL, "kernels", kfe_model_save_bytes(ctx, model, &bytes, &size));
+    kfe_model_free(model);
+    kfe_data_free(train);
+}
+
 static void test_allocations_that_fail(void **state)
 {
     double x[ROWS * COLS];
@@ -396,9 +417,13 @@ static void test_allocations_that_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_definition),         with_context(test_best_iteration_is_kept),
-        with_context(test_planted_directions), with_context(test_classes_are_predicted),
-        with_context(test_refusals),           with_context(test_allocations_that_fail),
+        with_context(test_definition),
+        with_context(test_best_iteration_is_kept),
+        with_context(test_planted_directions),
+        with_context(test_classes_are_predicted),
+        with_context(test_refusals),
+        with_context(test_map_of_a_kernel_matrix_is_refused),
+        with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
