@@ -67,7 +67,8 @@ static kfe_i_svg_panel place_panel(const kfe_i_figure *figure, const layout *l, 
 {
     kfe_i_svg_panel p = {.figure = figure, .panel = panel};
     double left = l->cell_width * (panel % figure->across);
-    double top = l->head + l->cell_height * (panel / figure->across);
+    int line = panel / figure->across;
+    double top = l->head + l->cell_height * line;
 
     p.x = kfe_i_scale_of(figure, panel, 'x');
     p.y = kfe_i_scale_of(figure, panel, 'y');

@@ -99,7 +99,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     kfe_i_methods methods = {0};
-    group groups[MOST_GROUPS];
+    group groups[MOST_GROUPS] = {{0, 0}};
 
     KFE_TRY(kfe_i_methods_read(ctx, source, &methods));
     if (methods.count < 2)

@@ -65,7 +65,8 @@ static kfe_status add_columns(job *work, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_figure_numbers(out, "value", &work->value, &work->values));
     KFE_TRY(kfe_i_figure_numbers(out, "density", &work->density, &work->densities));
     for (int64_t i = 0; i < out->rows; i++) {
-        features[i] = (double)(i / (work->classes * BINS) + 1);
+        int64_t feature = i / (work->classes * BINS) + 1;
+        features[i] = (double)feature;
         if (groups)
             groups[i] = (int32_t)(i / BINS % work->classes);
     }
