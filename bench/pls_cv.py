@@ -34,7 +34,7 @@ def rmse_of(truth, predicted):
 def run_ikpls(x, y, fold):
     from ikpls.fast_cross_validation.numpy import PLS
     model = PLS(scale_X=False, scale_Y=False, algorithm=2)
-    found = model.cross_validate(x, y[:, None], DIMS, fold, rmse_of, n_jobs=2, verbose=0)
+    found = model.cross_validate(x, y[:, None], DIMS, fold, rmse_of, n_jobs=1, verbose=0)
     return np.mean([found[f] for f in range(FOLDS)], axis=0).min()
 
 

@@ -31,6 +31,24 @@ static uint64_t mix_text(uint64_t hash, const char *text, int64_t length)
     return mix(hash, (uint64_t)length);
 }
 
+enum { LANES = 4 };
+
+/* Columns are dealt out to four chains, because each step of one chain waits for the step before. */
+static uint64_t mix_full_row(uint64_t hash, const kfe_i_table *table, int64_t i)
+{
+    uint64_t lanes[LANES] = {hash, 1, 2, 3};
+    int64_t j = 0;
+
+    for (; j + LANES <= table->cols; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            lanes[l] = mix_number(lanes[l], kfe_i_table_value(table, i, j + l), 0);
+    for (int l = 0; j < table->cols; j++, l++)
+        lanes[l] = mix_number(lanes[l], kfe_i_table_value(table, i, j), 0);
+    for (int l = 1; l < LANES; l++)
+        lanes[0] = mix(lanes[0], lanes[l]);
+    return lanes[0];
+}
+
 static uint64_t mix_dense_row(uint64_t hash, const kfe_i_view *view, int64_t i)
 {
     const kfe_i_table *table = &view->table;
@@ -38,6 +56,8 @@ static uint64_t mix_dense_row(uint64_t hash, const kfe_i_view *view, int64_t i)
     int64_t gap = gaps->row_start ? gaps->row_start[i] : 0;
     int64_t end = gaps->row_start ? gaps->row_start[i + 1] : 0;
 
+    if (gap == end)
+        return mix_full_row(hash, table, i);
     for (int64_t j = 0; j < table->cols; j++) {
         int missing = gap < end && gaps->columns[gap] == j;
         gap += missing;
@@ -69,14 +89,31 @@ static uint64_t mix_target(uint64_t hash, const kfe_i_target *target, int64_t i)
     return hash;
 }
 
-uint64_t kfe_i_data_fingerprint(const kfe_data *data)
+static uint64_t row_hash(const kfe_data *data, int64_t i)
 {
-    uint64_t hash = (uint64_t)kfe_data_rows(data);
+    uint64_t hash = (uint64_t)i;
 
-    for (int64_t i = 0; i < kfe_data_rows(data); i++) {
-        for (int v = 0; v < data->view_count; v++)
-            hash = mix_row(hash, &data->views[v], i);
-        hash = mix_target(hash, &data->target, i);
+    for (int v = 0; v < data->view_count; v++)
+        hash = mix_row(hash, &data->views[v], i);
+    return mix_target(hash, &data->target, i);
+}
+
+enum { BLOCK = 2048 };
+
+/* Rows are hashed independently, a block at a time on all threads, and their hashes mixed in order. */
+uint64_t kfe_i_data_fingerprint(const kfe_context *ctx, const kfe_data *data)
+{
+    int64_t rows = kfe_data_rows(data);
+    uint64_t hash = (uint64_t)rows;
+    uint64_t hashes[BLOCK];
+
+    for (int64_t first = 0; first < rows; first += BLOCK) {
+        int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
+#pragma omp parallel for num_threads(rows > BLOCK ? kfe_context_threads(ctx) : 1) schedule(static)
+        for (int64_t i = 0; i < count; i++)
+            hashes[i] = row_hash(data, first + i);
+        for (int64_t i = 0; i < count; i++)
+            hash = mix(hash, hashes[i]);
     }
     return hash ? hash : 1;
 }

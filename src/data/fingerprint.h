@@ -6,7 +6,7 @@
 #include "data/data.h"
 
 /* A number made of the values of all views and of the target. Equal data has equal numbers; other data almost surely not. Names of
- * files, views and columns do not count. Never 0. */
-uint64_t kfe_i_data_fingerprint(const kfe_data *data);
+ * files, views and columns do not count, nor does the number of threads. Never 0. */
+uint64_t kfe_i_data_fingerprint(const kfe_context *ctx, const kfe_data *data);
 
 #endif

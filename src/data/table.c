@@ -337,22 +337,49 @@ static int find_single_beyond(const kfe_i_table *table, double largest, int64_t 
     return 0;
 }
 
+/* The values of one row: from *begin to *end − 1 of the array. */
+static void row_range(const kfe_i_table *table, int64_t i, int64_t *begin, int64_t *end)
+{
+    int sparse = table->kind == KFE_TABLE_CSR;
+
+    *begin = sparse ? table->row_start[i] : i * table->stride;
+    *end = sparse ? table->row_start[i + 1] : *begin + table->cols;
+}
+
+static int row_is_within(const kfe_i_table *table, int64_t i, double largest)
+{
+    int64_t begin;
+    int64_t end;
+    double beyond = 0; /* a double, so that the loop works on vectors of one width */
+
+    row_range(table, i, &begin, &end);
+    const double *values = table->values;
+#pragma omp simd reduction(+ : beyond)
+    for (int64_t p = begin; p < end; p++)
+        beyond += fabs(values[p]) <= largest ? 0.0 : 1.0;
+    return beyond == 0;
+}
+
 int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col)
 {
+    int64_t first = 0;
+    int64_t begin;
+    int64_t end;
+
     if (table->kind == KFE_TABLE_TEXT)
         return 0;
     if (table->singles)
         return find_single_beyond(table, largest, row, col);
-    for (int64_t i = 0; i < table->rows; i++) {
-        int sparse = table->kind == KFE_TABLE_CSR;
-        int64_t begin = sparse ? table->row_start[i] : i * table->stride;
-        int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
-        for (int64_t p = begin; p < end; p++)
-            if (!(fabs(table->values[p]) <= largest)) {
-                *row = i;
-                *col = sparse ? table->columns[p] : p - begin;
-                return 1;
-            }
-    }
+    while (first < table->rows && row_is_within(table, first, largest))
+        first++;
+    if (first == table->rows)
+        return 0;
+    row_range(table, first, &begin, &end);
+    for (int64_t p = begin; p < end; p++)
+        if (!(fabs(table->values[p]) <= largest)) {
+            *row = first;
+            *col = table->kind == KFE_TABLE_CSR ? table->columns[p] : p - begin;
+            return 1;
+        }
     return 0;
 }

@@ -512,7 +512,7 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_TRY(kfe_i_fit_adopt(&job));
     if (moments)
         KFE_TRY(learn_moments(&job, &features));
-    job.model->origin.fingerprint = kfe_i_data_fingerprint(train);
+    job.model->origin.fingerprint = kfe_i_data_fingerprint(ctx, train);
     *out = job.model;
     job.model = NULL;
 cleanup:

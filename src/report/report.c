@@ -226,7 +226,7 @@ static kfe_status warn_of_training_data(kfe_context *ctx, kfe_report *report)
     const kfe_i_source *source = &report->source;
     const kfe_i_set *judged = source->model ? kfe_i_source_judged(source) : NULL;
     int is_same = judged == &source->test && source->model->origin.fingerprint &&
-                  source->model->origin.fingerprint == kfe_i_data_fingerprint(source->test.data);
+                  source->model->origin.fingerprint == kfe_i_data_fingerprint(ctx, source->test.data);
 
     if (judged && (judged == &source->train || is_same))
         return kfe_report_add_warning(

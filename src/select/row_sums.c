@@ -47,7 +47,7 @@ static int pays_off(kfe_context *ctx, const kfe_data *data, int64_t count)
     const kfe_i_table *table = &data->views[0].table;
     double bytes = 8.0 * (double)table->cols * (double)table->cols * (1 + kfe_context_threads(ctx));
 
-    return data->view_count == 1 && table->kind == KFE_TABLE_DENSE &&
+    return data->view_count == 1 && table->kind == KFE_TABLE_DENSE && !table->singles &&
            data->views[0].gaps.fill == KFE_FILL_NONE && table->cols > 0 &&
            count >= ROWS_PER_COLUMN * table->cols && bytes < MEMORY_SHARE * (double)kfe_i_memory_left(ctx);
 }

@@ -65,7 +65,8 @@ static const char *kind_of(kfe_task task)
 /* Numbers on training data say how well the model remembers, not how well it predicts. */
 static void warn_of_training_data(const evaluating *job, const kfe_data *data)
 {
-    if (job->model->origin.fingerprint && job->model->origin.fingerprint == kfe_i_data_fingerprint(data))
+    if (job->model->origin.fingerprint &&
+        job->model->origin.fingerprint == kfe_i_data_fingerprint(job->ctx, data))
         kfe_i_log(
             job->ctx, KFE_LOG_WARNING,
             "this is the data that the model was fitted on, so the numbers are better than on new data; use "

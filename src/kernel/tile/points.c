@@ -39,8 +39,21 @@ void kfe_i_column_means(const kfe_i_table *table, double *out)
             out[j] += kfe_i_table_value(table, i, j) / (double)table->rows;
 }
 
-static void subtract_centre(const kfe_i_table *table, const double *centre, kfe_i_table *out)
+/* Tables of fewer numbers are prepared on one thread. */
+enum { SMALL_TABLE = 1 << 18 };
+
+static int useful_threads(const kfe_context *ctx, const kfe_i_table *table)
 {
+    return table->rows * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
+}
+
+/* Writes the centred rows to points->table. */
+static void subtract_centre(const kfe_i_table *table, kfe_i_points *points)
+{
+    const double *centre = points->centre;
+    const kfe_i_table *out = &points->table;
+
+#pragma omp parallel for num_threads(useful_threads(points->ctx, table)) schedule(static)
     for (int64_t i = 0; i < table->rows; i++) {
         double *row = out->values + i * out->stride;
         kfe_i_table_dense_row(table, i, row);
@@ -62,7 +75,7 @@ static kfe_status centre_points(kfe_i_points *points, const kfe_i_table *table, 
     }
     if (points->centre && !table->singles) { /* a dense copy, whatever the source is */
         KFE_TRY(kfe_i_table_new_dense(points->ctx, table->rows, table->cols, &points->table));
-        subtract_centre(table, points->centre, &points->table);
+        subtract_centre(table, points);
     }
 cleanup:
     return status;
@@ -106,6 +119,7 @@ static void measure_norms(kfe_i_points *points)
 {
     const kfe_i_table *table = &points->table;
 
+#pragma omp parallel for num_threads(useful_threads(points->ctx, table)) schedule(static)
     for (int64_t i = 0; i < table->rows; i++) {
         int sparse = table->kind == KFE_TABLE_CSR;
         int64_t begin = sparse ? table->row_start[i] : i * table->stride;
@@ -297,7 +311,7 @@ cleanup:
 void kfe_i_points_refresh(kfe_i_points *points)
 {
     if (points->centre)
-        subtract_centre(&points->source, points->centre, &points->table);
+        subtract_centre(&points->source, points);
     if (points->norms)
         measure_norms(points);
 }
