@@ -56,6 +56,7 @@ trap 'rm -f "$out"' EXIT
     /usr/bin/python3 bench/neighbours.py build-bench/libkfe.so
     /usr/bin/python3 bench/pls.py build-bench/libkfe.so
     /usr/bin/python3 bench/svm.py build-bench/libkfe.so
+    /usr/bin/python3 bench/pls_cv.py build-bench/libkfe.so
     echo
     echo "## Landmarks, against Nystroem with the linear counterpart, and against the exact methods"
     echo
