@@ -76,10 +76,14 @@ const cli_command cli_command_explain = {
     .name = "explain",
     .summary = "say which columns matter, and why",
     .operands = "MODEL [DATA...] [-o FILE] [--json]",
-    .description = "Prints what a model does with its columns, in the units of the data. Of a linear model: "
-                   "coefficients, "
-                   "weights, loadings, explained variance, VIP and selectivity ratio.",
-    .examples = "  kfe fit -m pls --dim 3 --learner ls train.csv -o model.kfe\n"
+    .description =
+        "Prints what a model does with its columns, in the units of the data. Of a linear model: "
+        "coefficients, "
+        "weights, loadings, explained variance, VIP and selectivity ratio. On labelled DATA: how much worse "
+        "predictions get when a column (or view) is permuted. Of kernels with a derivative: the mean squared "
+        "derivative by column. Of support examples: how much they weigh.",
+    .examples = "  kfe explain model.kfe test.csv --parts 'permutation;gradient'\n"
+                "  kfe fit -m pls --dim 3 --learner ls train.csv -o model.kfe\n"
                 "  kfe explain model.kfe\n"
                 "  kfe explain model.kfe test.csv --examples yes -o explained.csv\n",
     .flags = flags,

@@ -13,16 +13,25 @@ typedef struct explain_part {
 
 static const explain_part parts[] = {
     {"linear", kfe_i_explain_linear},
+    {"permutation", kfe_i_explain_permutation},
+    {"gradient", kfe_i_explain_gradient},
+    {"support", kfe_i_explain_support},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static const kfe_i_param rows[] = {
     KFE_TEXT(
         kfe_i_explain_settings, parts, "parts", "",
-        "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance); by default all that "
-        "applies to the model"),
+        "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
+        "worse predictions get without a column or view), gradient (derivatives by column), support (support "
+        "examples that weigh most); by default all that applies to the model and the data"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
-             "also tables with a row for each example: its features"),
+             "also tables with a row for each example: its features, gradient and distance to the support"),
+    KFE_TEXT(kfe_i_explain_settings, metric, "metric", "",
+             "the metric that permutation importance measures; accuracy or rmse unless given"),
+    KFE_INT(kfe_i_explain_settings, repeats, "repeats", "5", 1, 1000, "permutations of each column"),
+    KFE_INT(kfe_i_explain_settings, rows, "rows", "1000", 2, KFE_INT_MAX,
+            "at most so many examples, drawn at random, measure permutation and gradient importance"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_explain_settings);
 

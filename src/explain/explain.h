@@ -29,8 +29,11 @@ struct kfe_explanation {
 };
 
 typedef struct kfe_i_explain_settings {
-    char parts[KFE_PARAM_TEXT_SIZE]; /* "NAME;NAME"; empty: all that apply */
-    int examples;                    /* also tables with a row per example */
+    char parts[KFE_PARAM_TEXT_SIZE];  /* "NAME;NAME"; empty: all that apply */
+    int examples;                     /* also tables with a row per example */
+    char metric[KFE_PARAM_TEXT_SIZE]; /* that permutation makes worse; empty: accuracy or rmse */
+    int64_t repeats;                  /* permutations of each column */
+    int64_t rows;                     /* at most so many examples measure importance */
 } kfe_i_explain_settings;
 
 /* One call of kfe_explain. */
@@ -66,6 +69,14 @@ kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out);
 /* ---- the parts; each returns KFE_EUNSUPPORTED with the reason if it does not apply to the model ---- */
 
 kfe_status kfe_i_explain_linear(kfe_i_explaining *job);
+kfe_status kfe_i_explain_permutation(kfe_i_explaining *job);
+kfe_status kfe_i_explain_gradient(kfe_i_explaining *job);
+kfe_status kfe_i_explain_support(kfe_i_explaining *job);
+
+/* The numbers of at most settings.rows examples, drawn at random, in increasing order; the caller frees them. */
+kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count);
+/* A copy of these examples, whose sparse views are made dense; the caller frees it. */
+kfe_status kfe_i_sample_data(const kfe_i_explaining *job, kfe_data **out);
 
 /* loadings (columns × features) = XᵀT(TᵀT)⁻¹ of the training data, on scaled columns; the caller frees them. */
 kfe_status kfe_i_loadings(kfe_context *ctx, const kfe_model *model, double **out);

@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kfe_inverse_transform: rows from features. For a linear model x = mean + P(t − mean of t), with the loadings P of the
- * training data, and scaling undone. For pca it is the orthogonal projection; for pls it is scikit-learn's.
+ * training data, and scaling undone. For pca it is the orthogonal projection; for pls it is scikit-learn's. For kpca with
+ * a Gaussian kernel it is the pre-image (preimage.c).
  */
 #include <cblas.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "explain/explain.h"
+#include "explain/preimage.h"
 #include "model/linear.h"
 
 static kfe_status check(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features)
 {
     const char *reason = kfe_i_features_not_linear(model);
 
-    if (!reason)
-        reason = kfe_i_scaling_not_linear(model);
+    if (kfe_i_scaling_not_linear(model) || (reason && kfe_i_model_has_map(model)))
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "features of this model have no inverse: %s",
+                          reason ? reason : kfe_i_scaling_not_linear(model));
     if (reason)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "features of this model have no inverse: %s", reason);
+        return kfe_i_preimage_check(ctx, model, features);
     if (features->cols != model->dim)
         return kfe_i_fail(ctx, KFE_EINVAL, "the model has %lld features, but the rows have %lld",
                           (long long)model->dim, (long long)features->cols);
     if (model->projector != KFE_PROJECT_IDENTITY && model->moments.cols == 0)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
-                          "the model does not keep the loadings of its training data; fit it again");
+        return kfe_i_fail(
+            ctx, KFE_EUNSUPPORTED,
+            "the model keeps no loadings: it was fitted before kfe knew them, or a metric mixed the "
+            "columns");
     return KFE_OK;
 }
 
@@ -84,6 +89,8 @@ kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *model, const
         for (int64_t i = 0; i < out->rows; i++)
             memcpy(out->values + i * out->cols, features->values + i * features->stride,
                    (size_t)out->cols * sizeof *out->values);
+    else if (kfe_i_features_not_linear(model))
+        KFE_TRY(kfe_i_preimages(ctx, model, features, out->values));
     else
         KFE_TRY(reconstruct(ctx, model, features, out));
     undo_scaling(model, out);

@@ -383,8 +383,9 @@ kfe_status kfe_i_explain_linear(kfe_i_explaining *job)
     if (job->model->moments.cols > 0)
         KFE_TRY(explain_moments(job, weights));
     else
-        kfe_i_log(job->ctx, KFE_LOG_WARNING,
-                  "the model file is older than loadings and explained variance; fit the model again");
+        kfe_i_log(
+            job->ctx, KFE_LOG_WARNING,
+            "the model keeps no loadings: it was fitted before kfe knew them, or a metric mixed the columns");
     KFE_TRY(explain_raw_features(job, &rotations));
     KFE_TRY(explain_scores(job));
 cleanup:

@@ -37,13 +37,14 @@ static int larger_first(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Columns of the data are shown by the size of the largest number in their row, all else in its order. */
+/* Columns of the data and support examples are shown by the size of the largest number in their row, all else in its order. */
 static kfe_status order_rows(const kfe_explanation *e, const kfe_i_explained *table, shown_row **out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_axis *axis = &e->axes[table->row_axis];
     int64_t cols = e->axes[table->col_axis].count;
-    int sorted = strcmp(axis->name, "column") == 0 && axis->count > MOST_ROWS;
+    int ranked = strcmp(axis->name, "column") == 0 || strcmp(axis->name, "support example") == 0;
+    int sorted = ranked && axis->count > MOST_ROWS;
 
     KFE_ALLOC(e->ctx, *out, axis->count);
     for (int64_t i = 0; i < axis->count; i++) {

@@ -454,20 +454,24 @@ cleanup:
 }
 
 /* Whether the model keeps the moments of its training data: loadings and explained variance of linear methods follow
- * from them, and predictions with fewer features. The features of a kernel are not computed for that alone. */
+ * from them, and predictions with fewer features. Features are not computed for that
+ * alone, unless all kernels are linear. */
 static int keeps_moments(const kfe_i_fit *job)
 {
     kfe_i_solution_kind kind = job->solution.kind;
 
     if (kind == KFE_SOLUTION_PRIMAL)
         return 1;
-    return (kind == KFE_SOLUTION_DUAL || kind == KFE_SOLUTION_LANDMARKS) && trains_learner(job);
+    if (kind != KFE_SOLUTION_DUAL && kind != KFE_SOLUTION_LANDMARKS)
+        return 0;
+    return trains_learner(job) ||
+           (!kfe_i_spec_learns_from_kernel(job->spec) && kfe_i_kernels_are_linear(&job->kernels));
 }
 
-static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features)
+/* `mapped`: a metric mixed the columns before the method saw them, so they are not those of the data. */
+static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features, int mapped)
 {
-    /* after a metric, the scaled tables do not have the columns of the data */
-    int linear = !kfe_i_features_not_linear(job->model) && !kfe_i_metric_is_file(job->spec->fit.metric);
+    int linear = !mapped && !kfe_i_features_not_linear(job->model);
     kfe_i_moment_data data = {.views = linear ? job->train->view_count : 0,
                               .scaled = job->scaled,
                               .features = features,
@@ -497,6 +501,7 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     kfe_i_fit job = {.ctx = ctx, .spec = spec, .train = train};
     kfe_i_table features = {0};
     int moments = 0;
+    int mapped = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
@@ -509,9 +514,10 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
         KFE_TRY(kfe_i_fit_train_features(&job, &features));
     KFE_TRY(train_learner(&job, &features));
     KFE_TRY(keep_learner_records(&job));
+    mapped = kfe_i_model_has_map(job.model);
     KFE_TRY(kfe_i_fit_adopt(&job));
     if (moments)
-        KFE_TRY(learn_moments(&job, &features));
+        KFE_TRY(learn_moments(&job, &features, mapped));
     job.model->origin.fingerprint = kfe_i_data_fingerprint(ctx, train);
     *out = job.model;
     job.model = NULL;

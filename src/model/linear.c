@@ -36,6 +36,14 @@ static int is_dot_product(const kfe_i_kernel *kernel)
     return kernel->def->base == KFE_BASE_DOT && !kernel->def->map;
 }
 
+int kfe_i_kernels_are_linear(const kfe_i_kernel_list *kernels)
+{
+    for (int64_t m = 0; m < kernels->count; m++)
+        if (!is_dot_product(&kernels->items[m]))
+            return 0;
+    return 1;
+}
+
 int kfe_i_model_has_map(const kfe_model *model)
 {
     for (int v = 0; v < model->view_count; v++)
@@ -47,16 +55,10 @@ int kfe_i_model_has_map(const kfe_model *model)
 const char *kfe_i_features_not_linear(const kfe_model *model)
 {
     if (kfe_i_model_has_map(model))
-        return "its metric mixes the columns before the method sees them";
+        return "a metric comes between its columns and its kernel";
     if (model->projector == KFE_PROJECT_LOCAL)
         return "a localized model is not linear in the columns";
-    for (int v = 0; v < model->view_count; v++)
-        if (model->views[v].scaler.map.values)
-            return "a metric comes between its columns and its kernel";
-    for (int64_t m = 0; m < model->kernels.count; m++)
-        if (!is_dot_product(&model->kernels.items[m]))
-            return "its kernel is not linear in the columns";
-    return NULL;
+    return kfe_i_kernels_are_linear(&model->kernels) ? NULL : "its kernel is not linear in the columns";
 }
 
 const char *kfe_i_outputs_not_linear(const kfe_model *model)

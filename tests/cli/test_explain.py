@@ -99,3 +99,21 @@ def test_probabilities(kfe):
     assert "give one" in kfe.run("predict", "m.kfe", "iris.csv", "--probabilities", "--scores", status=2).err
     assert "for models that predict classes" in kfe.run("fit", "-m", "pls", "--calibration", "platt", "iris.csv", "-o",
                                                         "no.kfe", status=2).err
+
+
+def test_importance_finds_the_planted_columns(kfe):
+    """The target depends on a and c; the text ranks them first, and a sample of rows is announced."""
+    lines = [",".join("abcdefghijkl") + ",y"]
+    for i in range(120):
+        row = [math.sin(12.9898 * (12 * i + j) ** 2 % 78.233) for j in range(12)]
+        lines.append(",".join(f"{v:.6f}" for v in row) + f",{2 * row[0] - 5 * row[2] * row[2]:.6f}")
+    kfe.write("data.csv", "\n".join(lines) + "\n")
+    kfe.ok("fit", "-q", "-m", "kpls", "--dim", 6, "--learner", "ls", "data.csv", "-o", "m.kfe")
+    done = kfe.ok("explain", "m.kfe", "data.csv", "--parts", "permutation;gradient", "--rows", 100)
+    assert "100 of 120 examples" in done.err
+    for table in done.out.split("\n\n"):
+        assert {line.split()[0] for line in table.splitlines()[2:4]} == {"a", "c"}
+    kfe.ok("fit", "-q", "-m", "kpls", "-k", "laplacian", "--learner", "ls", "data.csv", "-o", "l.kfe")
+    assert "the kernel laplacian has no derivative" in kfe.run("explain", "l.kfe", "data.csv", "--parts", "gradient",
+                                                               status=2).err
+    assert "needs data with labels" in kfe.run("explain", "m.kfe", "--parts", "permutation", status=2).err

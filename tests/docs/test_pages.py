@@ -45,7 +45,7 @@ def test_readme(tmp_path):
 
 @pytest.mark.skipif(SANITIZED, reason="Python cannot load a library that was built with sanitizers")
 @pytest.mark.parametrize("page", ["docs/index.md", "docs/tutorial-python.md", "docs/views.md", "docs/landmarks.md", "docs/report.md",
-                                  "docs/gpu.md"])
+                                  "docs/gpu.md", "docs/explain.md"])
 def test_python(page, tmp_path, monkeypatch):
     pages.need_package()
     monkeypatch.chdir(tmp_path)

@@ -88,7 +88,7 @@ static header_use uses[] = {
     {"tune", use_tune, 0, 23},
     {"categories", use_categories, 0, 0},
     {"report", use_report, 0, 5},
-    {"explanations", use_explanations, 0, 0},
+    {"explanations", use_explanations, 0, 7},
 };
 
 static void test_use(void **state)

@@ -79,6 +79,32 @@ cleanup:
     return status;
 }
 
+/* Importance, support and pre-images of a kernel model. */
+static kfe_status use_kernel(kfe_context *ctx, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_explanation *explanation = NULL;
+    kfe_matrix features = {0};
+    kfe_matrix rows = {0};
+
+    TRY(kfe_spec_parse(ctx, "kpca", "dim=2", "rbf", &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    TRY(kfe_fit(ctx, spec, data, &model));
+    TRY(kfe_explain(ctx, model, data, "examples=yes,repeats=1", &explanation));
+    TRY(kfe_transform(ctx, model, data, &features));
+    features.rows = 2;
+    TRY(kfe_inverse_transform(ctx, model, &features, &rows));
+cleanup:
+    kfe_matrix_free(&features);
+    kfe_matrix_free(&rows);
+    kfe_explanation_free(explanation);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    return status;
+}
+
 kfe_status use_explanations(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
@@ -98,10 +124,11 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(kfe_fit(ctx, spec, data, &model));
     TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
     TRY(kfe_model_load_bytes(ctx, bytes, size, &loaded));
-    TRY(CALL(kfe_explain)(ctx, loaded, data, "examples=yes", &explanation));
+    TRY(CALL(kfe_explain)(ctx, loaded, data, "examples=yes,parts=linear", &explanation));
     TRY(use_explanation(ctx, explanation));
     TRY(use_path(ctx, loaded, data));
     TRY(use_probabilities(ctx, data));
+    TRY(use_kernel(ctx, data));
 cleanup:
     CALL(kfe_explanation_free)(explanation);
     kfe_string_free(ctx, bytes);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A random sample of the examples of an explanation, as dense tables that may be changed; permutation.c and gradient.c
+ * use it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "explain/explain.h"
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count)
+{
+    kfe_status status = KFE_OK;
+    int64_t all = kfe_data_rows(job->data);
+    kfe_i_rng rng;
+
+    *count = all < job->settings.rows ? all : job->settings.rows;
+    KFE_ALLOC(job->ctx, *rows, all);
+    for (int64_t i = 0; i < all; i++)
+        (*rows)[i] = i;
+    if (*count == all)
+        goto cleanup;
+    kfe_i_log(job->ctx, KFE_LOG_NOTICE, "importance is measured on %lld of %lld examples; see {rows}",
+              (long long)*count, (long long)all);
+    kfe_i_rng_init(&rng, job->ctx->seed, KFE_STREAM_SAMPLE);
+    kfe_i_rng_choose(&rng, all, *count, *rows);
+    qsort(*rows, (size_t)*count, sizeof **rows, by_number);
+cleanup:
+    return status;
+}
+
+static kfe_status make_dense(kfe_context *ctx, kfe_i_table *table)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table dense = {0};
+
+    if (table->kind != KFE_TABLE_CSR)
+        return KFE_OK;
+    KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, table->cols, &dense));
+    for (int64_t i = 0; i < table->rows; i++)
+        kfe_i_table_dense_row(table, i, dense.values + i * dense.stride);
+    kfe_i_table_free(table);
+    *table = dense;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sample_data(const kfe_i_explaining *job, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *rows = NULL;
+    int64_t count = 0;
+
+    KFE_TRY(kfe_i_sample_rows(job, &rows, &count));
+    KFE_TRY(kfe_i_data_gather(job->ctx, job->data, rows, count, out));
+    for (int v = 0; v < (*out)->view_count; v++)
+        KFE_TRY(make_dense(job->ctx, &(*out)->views[v].table));
+cleanup:
+    kfe_i_free(job->ctx, rows);
+    return status;
+}
