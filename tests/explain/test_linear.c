@@ -121,70 +121,99 @@ static void test_coefficients_predict(void **state)
 
 /* ---- loadings and what follows from them ---- */
 
+enum { DIM = 3, TARGETS = 2 };
+
+/* Centred columns and targets, and the features of one model. */
+typedef struct planted {
+    double x[ROWS * COLS], y[ROWS * TARGETS];
+    kfe_matrix t;
+    kfe_explanation *e;
+} planted;
+
+static double square_sum(int64_t count, const double *values)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += values[i] * values[i];
+    return sum;
+}
+
+/* Column c of a (ROWS × width) times feature a, over the squared length of the feature. */
+static double loading(const planted *p, const double *a, int64_t width, int64_t c, int64_t feature)
+{
+    double product = 0;
+    double size = 0;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        double t = p->t.values[i * DIM + feature];
+        product += t * a[i * width + c];
+        size += t * t;
+    }
+    return product / size;
+}
+
+/* The part of ‖a‖² that a feature explains: its squared length times that of its loadings, which are compared. */
+static double check_loadings(const planted *p, const char *name, const double *a, int64_t width,
+                             int64_t feature)
+{
+    const double *got = table_of(p->e, name, width, DIM);
+    double size = 0;
+    double sum = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        size += p->t.values[i * DIM + feature] * p->t.values[i * DIM + feature];
+    for (int64_t c = 0; c < width; c++) {
+        double expected = loading(p, a, width, c, feature);
+        assert_true(fabs(got[c * DIM + feature] - expected) <= 1e-10 * (1 + fabs(expected)));
+        sum += expected * expected;
+    }
+    return size * sum;
+}
+
+static void check_vip(const planted *p, const double *explained)
+{
+    const double *w = table_of(p->e, "weights", COLS, DIM);
+    const double *vip = table_of(p->e, "vip", COLS, 1);
+    double total = 0;
+
+    for (int a = 0; a < DIM; a++)
+        total += explained[a];
+    for (int j = 0; j < COLS; j++) {
+        double sum = 0;
+        for (int a = 0; a < DIM; a++)
+            sum += COLS * explained[a] * w[j * DIM + a] * w[j * DIM + a] / total;
+        assert_true(fabs(vip[j] - sqrt(sum)) < 1e-10);
+    }
+}
+
 static void test_tables_equal_formulas(void **state)
 {
-    enum { DIM = 3, TARGETS = 2 };
     kfe_context *ctx = *state;
-    double x[ROWS * COLS];
-    double y[ROWS * TARGETS];
-    kfe_explanation *e = NULL;
+    planted p = {0};
+    double explained[DIM];
 
-    make_problem(x, y);
-    kfe_data *data = real_data(ctx, x, y, TARGETS);
+    make_problem(p.x, p.y);
+    kfe_data *data = real_data(ctx, p.x, p.y, TARGETS);
     kfe_model *model = fit_with(ctx, "pls", "dim=3,scale=none", NULL, "ls", data);
-    kfe_matrix t = support_transform(ctx, model, data);
-    assert_ok(ctx, kfe_explain(ctx, model, data, "examples=yes", &e));
-    assert_true(support_distance(ROWS * DIM, t.values, table_of(e, "scores", ROWS, DIM)) == 0);
-    free(support_centre_columns(ROWS, COLS, x));
-    free(support_centre_columns(ROWS, TARGETS, y));
-    double *tt = support_transpose(ROWS, DIM, t.values);
-    double *cross = support_product(DIM, ROWS, COLS, tt, x);
-    double *y_cross = support_product(DIM, ROWS, TARGETS, tt, y);
-    const double *p = table_of(e, "x-loadings", COLS, DIM);
-    const double *q = table_of(e, "y-loadings", TARGETS, DIM);
-    const double *w = table_of(e, "weights", COLS, DIM);
-    const double *xv = table_of(e, "x-variance", DIM, 2);
-    const double *yv = table_of(e, "y-variance", DIM, 2);
-    const double *vip = table_of(e, "vip", COLS, 1);
-    double x_total = 0;
-    double y_total = 0;
-    double expected_vip[COLS] = {0};
-    double y_explained = 0;
-    for (int i = 0; i < ROWS * COLS; i++)
-        x_total += x[i] * x[i];
-    for (int i = 0; i < ROWS * TARGETS; i++)
-        y_total += y[i] * y[i];
-    for (int a = 0; a < DIM; a++) {
-        double size = 0;
-        double p2 = 0;
-        double q2 = 0;
-        for (int i = 0; i < ROWS; i++)
-            size += tt[a * ROWS + i] * tt[a * ROWS + i];
-        for (int j = 0; j < COLS; j++) {
-            double expected = cross[a * COLS + j] / size;
-            assert_true(fabs(p[j * DIM + a] - expected) <= 1e-10 * (1 + fabs(expected)));
-            p2 += expected * expected;
-        }
-        for (int m = 0; m < TARGETS; m++) {
-            double expected = y_cross[a * TARGETS + m] / size;
-            assert_true(fabs(q[m * DIM + a] - expected) <= 1e-10 * (1 + fabs(expected)));
-            q2 += expected * expected;
-        }
-        assert_true(fabs(xv[2 * a] - size * p2 / x_total) < 1e-10);
-        assert_true(fabs(yv[2 * a] - size * q2 / y_total) < 1e-10);
-        y_explained += size * q2;
-        for (int j = 0; j < COLS; j++)
-            expected_vip[j] += COLS * size * q2 * w[j * DIM + a] * w[j * DIM + a];
-    }
-    for (int j = 0; j < COLS; j++)
-        assert_true(fabs(vip[j] - sqrt(expected_vip[j] / y_explained)) < 1e-10);
-    free(tt);
-    free(cross);
-    free(y_cross);
-    kfe_matrix_free(&t);
-    kfe_explanation_free(e);
-    kfe_model_free(model);
+    p.t = support_transform(ctx, model, data);
+    assert_ok(ctx, kfe_explain(ctx, model, data, "examples=yes", &p.e));
+    assert_true(support_distance(ROWS * DIM, p.t.values, table_of(p.e, "scores", ROWS, DIM)) == 0);
     kfe_data_free(data);
+    free(support_centre_columns(ROWS, COLS, p.x));
+    free(support_centre_columns(ROWS, TARGETS, p.y));
+    const double *x_shares = table_of(p.e, "x-variance", DIM, 2);
+    const double *y_shares = table_of(p.e, "y-variance", DIM, 2);
+    for (int a = 0; a < DIM; a++) {
+        double of_x = check_loadings(&p, "x-loadings", p.x, COLS, a);
+        explained[a] = check_loadings(&p, "y-loadings", p.y, TARGETS, a);
+        assert_true(fabs(x_shares[2 * a] - of_x / square_sum(ROWS * COLS, p.x)) < 1e-10);
+        assert_true(fabs(y_shares[2 * a] - explained[a] / square_sum(ROWS * TARGETS, p.y)) < 1e-10);
+    }
+    check_vip(&p, explained);
+    kfe_matrix_free(&p.t);
+    kfe_explanation_free(p.e);
+    kfe_model_free(model);
 }
 
 /* Sparse data gives the tables of the same data stored densely. */

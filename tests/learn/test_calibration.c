@@ -34,7 +34,8 @@ static void test_sigmoid_is_stationary(void **state)
     double outputs[ROWS];
     int32_t codes[ROWS];
 
-    for (double scale = 1e-6; scale < 1e7; scale *= 1e6) {
+    for (int power = -6; power <= 6; power += 6) {
+        double scale = pow(10, power);
         kfe_i_calibration c = {0};
         double positives = 0;
         double gradient[2] = {0};
