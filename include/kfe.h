@@ -517,7 +517,8 @@ KFE_API kfe_status kfe_predict_probabilities(kfe_context *ctx, const kfe_model *
 KFE_API kfe_status kfe_predict_path(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                     kfe_matrix *out);
 /* Rows from features (rows × kfe_model_dim), in the units of the data: rows × the columns of all views. For linear models
- * the least-squares reconstruction from the loadings of the training data. The caller frees the matrix. */
+ * the least-squares reconstruction from the loadings of the training data; for kpca with a Gaussian kernel the pre-image,
+ * the row whose image is nearest, with a warning where it is not unique. The caller frees the matrix. */
 KFE_API kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
                                          kfe_matrix *out);
 
@@ -647,8 +648,9 @@ typedef struct kfe_explained {
     const double *values; /* rows × cols; may contain NaN and infinity */
 } kfe_explained;
 
-/* Explains a model: coefficients in raw units, loadings, explained variance and more, as far as they apply to the model.
- * `data` (NULL: none) are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
+/* Explains a model, as far as it applies: coefficients in raw units, loadings and explained variance of linear models,
+ * permutation importance of columns and views, derivatives by column, support examples that weigh most. `data` (NULL:
+ * none), with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_explanation **out);
 KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
