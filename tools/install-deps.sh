@@ -5,13 +5,15 @@
 set -euo pipefail
 
 packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
-    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev
-    nodejs npm)
+    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
+# COMMAND=PACKAGE: what is used if it is there; another vendor's package may provide the command
+optional=(node=nodejs npm=npm)
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
     packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git valgrind
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
-        python3-matplotlib chromium librsvg2-bin python3-sphinx python3-myst-parser furo groff-base)
+        python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
+    optional+=(chromium=chromium rsvg-convert=librsvg2-bin)
 fi
 
 missing=()
@@ -19,21 +21,33 @@ for package in "${packages[@]}"; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || missing+=("$package")
 done
 
-if ((${#missing[@]})); then
-    install=(apt-get install -y --no-install-recommends "${missing[@]}")
+wanted=()
+for pair in "${optional[@]}"; do
+    command -v "${pair%%=*}" > /dev/null || wanted+=("${pair#*=}")
+done
+
+if ((${#missing[@]} + ${#wanted[@]})); then
+    install=(apt-get install -y --no-install-recommends)
     if [[ $(id -u) == 0 ]]; then
         as_root=()
     elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
         as_root=(sudo)
-    else
+    elif ((${#missing[@]})); then
         echo "These packages are missing. As root, run:" >&2
-        echo "    apt-get update && ${install[*]}" >&2
+        echo "    apt-get update && ${install[*]} ${missing[*]} ${wanted[*]}" >&2
         exit 1
+    else
+        echo "note: not installed, and left out: ${wanted[*]}" >&2
+        wanted=()
     fi
     export DEBIAN_FRONTEND=noninteractive
-    echo "installing: ${missing[*]}"
+fi
+if ((${#missing[@]} + ${#wanted[@]})); then
+    echo "installing: ${missing[*]} ${wanted[*]}"
     "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" "${install[@]}"
+    ((${#missing[@]} == 0)) || "${as_root[@]}" "${install[@]}" "${missing[@]}"
+    ((${#wanted[@]} == 0)) || "${as_root[@]}" "${install[@]}" "${wanted[@]}" ||
+        echo "note: could not be installed, and is left out: ${wanted[*]}" >&2
 fi
 
 # Another build of OpenBLAS may be installed too and may be preferred at run time. It works, but ignores a context's
