@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer harness of the use of loaded models: any model that loads can be described, applied to data,
- * evaluated and saved again, and its predictions written, without a crash. A saved model loads again and
+ * evaluated, explained, drawn, exported and saved again, and its predictions written, without a crash. A saved model loads again and
  * gives the same bits, and sparse data gives the same features as dense data.
  *
  * The mutator takes a model file apart, changes metadata, tensors or shapes, and writes it again with the
@@ -195,6 +195,49 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
     kfe_matrix_free(&scores);
 }
 
+static void explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_explanation *explanation = NULL;
+    kfe_matrix out = {0};
+    char *text = NULL;
+
+    if (kfe_explain(ctx, model, data, NULL, &explanation) == KFE_OK &&
+        kfe_explanation_report(ctx, explanation, KFE_STYLE_JSON, &text) == KFE_OK)
+        kfe_string_free(ctx, text);
+    kfe_explanation_free(explanation);
+    if (kfe_predict_path(ctx, model, data, &out) == KFE_OK)
+        read_all(out.values, out.rows * out.cols);
+    kfe_matrix_free(&out);
+}
+
+/* One kind of figure for each input, or the page with all of them. */
+static void show_figure(kfe_context *ctx, const kfe_model *model, const kfe_data *data, int page)
+{
+    static int next;
+    kfe_report *report = NULL;
+    kfe_entry_info figure;
+    char *text = NULL;
+
+    if (!kfe_figure(next, &figure))
+        next = 0;
+    kfe_figure(next++, &figure);
+    if (kfe_report_new(ctx, NULL, &report) == KFE_OK && kfe_report_set_model(ctx, report, model) == KFE_OK &&
+        kfe_report_set_data(ctx, report, NULL, data) == KFE_OK &&
+        (page ? kfe_report_html(ctx, report, &text)
+              : kfe_report_figure(ctx, report, figure.name, "svg", &text)) == KFE_OK)
+        kfe_string_free(ctx, text);
+    kfe_report_free(report);
+}
+
+static void export(kfe_context *ctx, const kfe_model *model)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+
+    if (kfe_model_export_onnx_bytes(ctx, model, NULL, &bytes, &size) == KFE_OK)
+        kfe_string_free(ctx, bytes);
+}
+
 /* Features have the same bits after saving and loading. */
 static void save_again(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                        const kfe_matrix *features)
@@ -287,6 +330,9 @@ static int apply(kfe_context *ctx, const kfe_model *model, int sparse, int write
         if (status == KFE_OK)
             save_again(ctx, model, data, features);
         evaluate(ctx, model, data, write);
+        explain(ctx, model, data);
+        show_figure(ctx, model, data, write);
+        export(ctx, model);
     }
     kfe_data_free(data);
     for (int v = 0; v < MOST_VIEWS; v++)

@@ -161,7 +161,11 @@ KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t 
 
 #if defined(__x86_64__)
 
+#if defined(__clang__) /* it takes whole registers without being asked, and does not know the word */
+#define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
+#else
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
+#endif
 #define KFE_AVX2 __attribute__((target("avx2,fma")))
 
 static int has_avx512(void)
