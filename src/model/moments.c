@@ -53,10 +53,11 @@ static double target_value(const kfe_i_target *target, int64_t i, int64_t m)
 
 static void add_column_sums(const kfe_i_table *x, double *means)
 {
-    int64_t entries = x->kind == KFE_TABLE_CSR ? x->row_start[x->rows] : 0;
+    int64_t first = x->kind == KFE_TABLE_CSR ? x->row_start[0] : 0;
+    int64_t end = x->kind == KFE_TABLE_CSR ? x->row_start[x->rows] : 0;
 
     memset(means, 0, (size_t)x->cols * sizeof *means);
-    for (int64_t e = 0; e < entries; e++)
+    for (int64_t e = first; e < end; e++)
         means[x->columns[e]] += x->values[e];
     for (int64_t i = 0; x->kind == KFE_TABLE_DENSE && i < x->rows; i++)
         for (int64_t j = 0; j < x->cols; j++)
@@ -71,14 +72,15 @@ static void add_square(double value, double mean, double *sum)
 /* Entries that a sparse table does not store are zeros, which lie a mean away from the mean. */
 static void find_columns(const kfe_i_table *x, double *means, double *squares)
 {
-    int64_t entries = x->kind == KFE_TABLE_CSR ? x->row_start[x->rows] : 0;
+    int64_t first = x->kind == KFE_TABLE_CSR ? x->row_start[0] : 0;
+    int64_t end = x->kind == KFE_TABLE_CSR ? x->row_start[x->rows] : 0;
 
     add_column_sums(x, means);
     for (int64_t j = 0; j < x->cols; j++) {
         means[j] /= (double)x->rows;
         squares[j] = x->kind == KFE_TABLE_CSR ? (double)x->rows * means[j] * means[j] : 0;
     }
-    for (int64_t e = 0; e < entries; e++) {
+    for (int64_t e = first; e < end; e++) {
         double mean = means[x->columns[e]];
         squares[x->columns[e]] += x->values[e] * (x->values[e] - 2 * mean);
     }

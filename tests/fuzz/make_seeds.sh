@@ -43,4 +43,11 @@ fit slmc -m slmc -k rbf:gamma=1 two.csv
 fit lmkl -m lmkl -k linear -k rbf:gamma=1 three.csv
 fit sldr -m sldr -k linear -k laplacian:gamma=1 two.csv
 fit encoded -m koc -k rbf:gamma=1 --learner knn --encode auto --missing most-frequent colors.csv
+for i in 1 2 3 4 5 6; do sed "s/^/$i/" three.csv; done > many.csv
+fit rfm -m rfm -k rbf:gamma=1 many.csv
+fit metric -m koc -k rbf:gamma=1 --metric "$out/rfm.kfe" --learner knn many.csv
+fit platt -m koc -k rbf:gamma=1 --learner svm --calibration platt many.csv
+fit isotonic -m oc --learner linear-svm --calibration isotonic many.csv
+fit matern -m kpca -k matern:sigma=1 --learner ls many.csv
+fit spls -m spls --learner ls --task regress real.csv
 ls "$out" | wc -l

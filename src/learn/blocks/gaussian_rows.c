@@ -32,8 +32,7 @@ static int suits(const kfe_i_gram *gram, const kfe_i_points **points, double *ga
         return 0;
     kernel->def->describe(kernel->settings, &formula);
     const kfe_i_table *table = &(*points)->table;
-    if (formula.map != KFE_MAP_RBF || formula.base != KFE_FORMULA_DISTANCE ||
-        table->kind != KFE_TABLE_DENSE || table->singles)
+    if (formula.map != KFE_MAP_RBF || formula.base != KFE_FORMULA_DISTANCE || table->kind != KFE_TABLE_DENSE)
         return 0;
     for (int64_t i = 0; i < table->rows; i++)
         largest = (*points)->norms[i] > largest ? (*points)->norms[i] : largest;

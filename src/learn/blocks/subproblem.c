@@ -105,7 +105,8 @@ int64_t kfe_i_subproblem_solve(kfe_i_subproblem *sub, double tolerance, int64_t 
         kfe_i_extremes found = kfe_i_find_extremes(sub->residual, sub->rise, sub->fall, sub->count);
         if (!(found.highest - found.lowest > tolerance))
             break;
-        if (!improve(sub, kfe_i_find_value(sub->residual, sub->rise, found.highest, sub->count)))
+        int64_t i = kfe_i_find_value(sub->residual, sub->rise, found.highest, sub->count);
+        if (i >= sub->count || !improve(sub, i)) /* none: residuals that overflowed compare with nothing */
             break;
     }
     return done;

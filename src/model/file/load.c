@@ -334,6 +334,9 @@ static kfe_status load_coefficients(kfe_i_loading *job)
     KFE_TRY(kfe_i_take_reals(job, "offset", model->dim, 1, &model->offset));
     KFE_TRY(kfe_i_take_tensor(job, "support.index", KFE_DTYPE_I64, model->rows, 1, &index));
     model->support_index = index;
+    for (int64_t s = 0; model->support_index && s < model->rows; s++)
+        if (model->support_index[s] < 0 || model->support_index[s] >= model->origin.train_rows)
+            KFE_TRY(kfe_i_damaged(job, "support.index"));
 cleanup:
     return status;
 }

@@ -249,8 +249,8 @@ static void test_mkl_is_libsvm_on_the_weighted_sum(void **state)
 {
     kfe_context *ctx = *state;
     scene s = scene_clouds(ctx, 60, 2);
-    kfe_model *mkl = scene_fit(ctx, "mkl", "normalize=no,svm-stop=1e-8,tolerance=1e-6", "rbf:gamma=0.3", NULL,
-                               NULL, s.data);
+    kfe_model *mkl = scene_fit(ctx, "mkl", "svm-C=1,normalize=no,svm-stop=1e-8,tolerance=1e-6",
+                               "rbf:gamma=0.3", NULL, NULL, s.data);
     int64_t count = 0;
     const double *weights = scene_record(mkl, "weights", &count);
     double *sum = support_rbf(60, s.values[0], 60, s.values[0], 4, 0.3);

@@ -41,10 +41,11 @@ static void fill(const job *work, int64_t j)
         for (int64_t b = 0; b < BINS; b++)
             work->values[start + g * BINS + b] = low + ((double)b + 0.5) * width;
     for (int64_t i = 0; i < work->set->rows; i++) {
-        int64_t bin = (int64_t)((feature_of(work->set, i, j) - low) / width);
+        double place = (feature_of(work->set, i, j) - low) / width; /* NaN if the range overflows */
+        int64_t bin = place >= 0 && place < BINS ? (int64_t)place : BINS - 1;
         int64_t g = class_of(work, i);
         members[g]++;
-        work->densities[start + g * BINS + (bin < BINS ? bin : BINS - 1)]++;
+        work->densities[start + g * BINS + bin]++;
     }
     for (int64_t g = 0; g < work->classes; g++)
         for (int64_t b = 0; b < BINS; b++)
