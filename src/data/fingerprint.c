@@ -34,9 +34,8 @@ static uint64_t mix_text(uint64_t hash, const char *text, int64_t length)
 enum { LANES = 4 };
 
 /* Columns are dealt out to four chains, because each step of one chain waits for the step before. */
-static uint64_t mix_full_row(uint64_t hash, const kfe_i_table *table, int64_t i)
+static void mix_full_row(const kfe_i_table *table, int64_t i, uint64_t lanes[LANES])
 {
-    uint64_t lanes[LANES] = {hash, 1, 2, 3};
     int64_t j = 0;
 
     for (; j + LANES <= table->cols; j += LANES)
@@ -44,26 +43,31 @@ static uint64_t mix_full_row(uint64_t hash, const kfe_i_table *table, int64_t i)
             lanes[l] = mix_number(lanes[l], kfe_i_table_value(table, i, j + l), 0);
     for (int l = 0; j < table->cols; j++, l++)
         lanes[l] = mix_number(lanes[l], kfe_i_table_value(table, i, j), 0);
-    for (int l = 1; l < LANES; l++)
-        lanes[0] = mix(lanes[0], lanes[l]);
-    return lanes[0];
+}
+
+/* The same for a row with gaps, which end at `end`. */
+static void mix_row_with_gaps(const kfe_i_view *view, int64_t i, int64_t gap, int64_t end,
+                              uint64_t lanes[LANES])
+{
+    for (int64_t j = 0; j < view->table.cols; j++) {
+        int missing = gap < end && view->gaps.columns[gap] == j;
+        gap += missing;
+        lanes[j % LANES] = mix_number(lanes[j % LANES], kfe_i_table_value(&view->table, i, j), missing);
+    }
 }
 
 static uint64_t mix_dense_row(uint64_t hash, const kfe_i_view *view, int64_t i)
 {
-    const kfe_i_table *table = &view->table;
-    const kfe_i_gaps *gaps = &view->gaps;
-    int64_t gap = gaps->row_start ? gaps->row_start[i] : 0;
-    int64_t end = gaps->row_start ? gaps->row_start[i + 1] : 0;
+    const int64_t *start = view->gaps.row_start;
+    uint64_t lanes[LANES] = {hash, 1, 2, 3};
 
-    if (gap == end)
-        return mix_full_row(hash, table, i);
-    for (int64_t j = 0; j < table->cols; j++) {
-        int missing = gap < end && gaps->columns[gap] == j;
-        gap += missing;
-        hash = mix_number(hash, kfe_i_table_value(table, i, j), missing);
-    }
-    return hash;
+    if (start && start[i] < start[i + 1])
+        mix_row_with_gaps(view, i, start[i], start[i + 1], lanes);
+    else
+        mix_full_row(&view->table, i, lanes);
+    for (int l = 1; l < LANES; l++)
+        lanes[0] = mix(lanes[0], lanes[l]);
+    return lanes[0];
 }
 
 static uint64_t mix_row(uint64_t hash, const kfe_i_view *view, int64_t i)

@@ -37,7 +37,7 @@ def predicted(kfe, *arguments):
 
 
 def test_mkl_weighs_views(views):
-    views.ok(*MKL, "signal.csv", "noise.csv", *LABELS, "-o", "m.kfe")
+    views.ok(*MKL, "--svm-C", "1", "signal.csv", "noise.csv", *LABELS, "-o", "m.kfe")
     info = json.loads(views.ok("info", "--json", "m.kfe").out)
     assert [view["name"] for view in info["views"]] == ["signal", "noise"]
     weights = info["records"]["weights"]

@@ -344,7 +344,7 @@ static void test_warm_starts(void **state)
     smo_set_upper(&p, 2, 2);
     kfe_i_smo_result cold = solve(*state, &p, 1e-5, 32);
     kfe_i_smo_result again = solve(*state, &p, 1e-5, 32);
-    assert_int_equal(again.iterations, 0);
+    assert_true(again.iterations * 4 <= cold.iterations); /* the start is in single precision */
     for (int64_t i = 0; i < p.n; i++)
         p.alpha[i] *= i % 7 == 0 ? 3 : 1.01; /* outside of the box and not balanced */
     kfe_i_smo_result warm = solve(*state, &p, 1e-5, 32);
