@@ -2,11 +2,14 @@
 """Runs kfe in a folder of its own, and checks the form of every failure."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
 
 KFE = os.environ.get("KFE", "kfe")
+with open(shutil.which(KFE), "rb") as program:
+    SANITIZED = b"__asan_init" in program.read()
 
 
 class Kfe:

@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -11,10 +10,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from conftest import KFE
+from conftest import KFE, SANITIZED
 
-with open(shutil.which(KFE), "rb") as program:
-    SANITIZED = b"__asan_init" in program.read()
 pytestmark = pytest.mark.skipif(SANITIZED, reason="sanitizers need memory of their own")
 
 MB = 1 << 20
