@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 copy=$work/kfe
 mkdir "$copy"
-for part in CMakeLists.txt cmake include src cli tests examples reproduce CONTRIBUTING.md; do
+for part in CMakeLists.txt cmake include src backends report cli tests examples reproduce CONTRIBUTING.md; do
     cp -r "$source/$part" "$copy/$part"
 done
 
