@@ -108,11 +108,13 @@ KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
 KFE_API kfe_status kfe_context_set_memory(kfe_context *ctx, int64_t bytes);
 KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
 /* Where the kernel matrix lives and is computed:
- *     "cpu"           the CPU
- *     "cuda"          an NVIDIA GPU; "cuda:1" the second one
- *     "host"          the interface of devices on the CPU, for tests
- *     "auto"          a GPU if there is one and the problem is large enough to gain from it, else the CPU
- *     NULL            the environment variable KFE_DEVICE, else the CPU (the default)
+ *
+ * - "cpu": the CPU
+ * - "cuda": an NVIDIA GPU; "cuda:1" the second one
+ * - "host": the interface of devices on the CPU, for tests
+ * - "auto": a GPU if there is one and the problem is large enough to gain from it, else the CPU
+ * - NULL: the environment variable KFE_DEVICE, else the CPU (the default)
+ *
  * A device needs its plug-in, libkfe_NAME.so, beside the library or in a folder of KFE_DEVICE_PATH. Fails with KFE_EUNSUPPORTED
  * and the reason if it cannot be opened. The name in KFE_DEVICE is tried when a call first needs it. Models do not depend on
  * the device beyond rounding. */
@@ -559,11 +561,10 @@ KFE_API kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model 
 KFE_API kfe_status kfe_model_save_bytes(kfe_context *ctx, const kfe_model *model, char **out, size_t *size);
 KFE_API kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size, kfe_model **out);
 
-/* Writes the model as an ONNX file of standard operations (opset 13), for programs that serve models without kfe:
- *   inputs    X, or one per view: examples × columns, NaN where a value is missing
- *   outputs   features; with a learner also label (names of classes) and scores (decision values), or prediction
- * options: "precision=float" (default) or "precision=double"; NULL: defaults. KFE_EINPUT with the reason if the model works on
- * strings, given kernel matrices or user functions. */
+/* Writes the model as an ONNX file of standard operations (opset 13), for programs that serve models without kfe. Its inputs are X,
+ * or one per view: examples × columns, NaN where a value is missing. Its outputs are features and, with a learner, label
+ * (names of classes) and scores (decision values), or prediction. options: "precision=float" (default) or "precision=double";
+ * NULL: defaults. KFE_EINPUT with the reason if the model works on strings, given kernel matrices or user functions. */
 KFE_API kfe_status kfe_model_export_onnx(kfe_context *ctx, const kfe_model *model, const char *options,
                                          const char *path);
 /* The bytes of that file. The caller frees them with kfe_string_free. */
