@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/text.h"
 #include "explain/explain.h"
 #include "model/arrange.h"
 
@@ -52,6 +53,22 @@ static int lists(const char *names, const char *name)
     return 0;
 }
 
+static kfe_status refuse_part(kfe_context *ctx, const char *name, size_t length)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text known;
+
+    kfe_i_text_init(&known, ctx);
+    for (int p = 0; p < PARTS; p++)
+        kfe_i_text_printf(&known, "%s%s", p ? ", " : "", parts[p].name);
+    KFE_TRY(known.status);
+    KFE_FAIL(ctx, KFE_EINVAL, "{parts}: there is no part '%.*s' of an explanation; its parts are %s",
+             (int)(length < 60 ? length : 60), name, known.bytes);
+cleanup:
+    kfe_i_text_free(&known);
+    return status;
+}
+
 static kfe_status check_parts(kfe_context *ctx, const char *names)
 {
     while (*names) {
@@ -60,8 +77,7 @@ static kfe_status check_parts(kfe_context *ctx, const char *names)
         for (int p = 0; p < PARTS; p++)
             known |= strlen(parts[p].name) == length && strncmp(names, parts[p].name, length) == 0;
         if (!known)
-            return kfe_i_fail(ctx, KFE_EINVAL, "{parts}: there is no part '%.*s' of an explanation",
-                              (int)(length < 60 ? length : 60), names);
+            return refuse_part(ctx, names, length);
         names += length + (names[length] != '\0');
     }
     return KFE_OK;
