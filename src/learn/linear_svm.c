@@ -193,6 +193,8 @@ enum { MOST_STEPS = 20000 };
 
 typedef struct linear_training {
     const struct problem *problem;
+    const kfe_i_nodes *nodes;
+    int *first; /* the first index of every row, while rows are empty */
     const struct parameter *parameter;
     struct model *model;
 } linear_training;
@@ -201,6 +203,25 @@ static void call_liblinear(void *user)
 {
     linear_training *training = user;
     training->model = train(training->problem, training->parameter);
+}
+
+/* Steps on rows without entries. Each rejected one divides the trust region by 2 to 4, and its square must not become 0. */
+enum { EMPTY_STEPS = 200 };
+
+/* Makes LIBLINEAR end by itself. On rows without entries it either takes w = 0, the solution, or finds every step worse
+ * than the last objective and makes its trust region tiny. Then the rows are put back, and a step in that region changes
+ * so little that LIBLINEAR takes it for the end. */
+static void end_by_tiny_steps(void *user, int64_t call)
+{
+    linear_training *training = user;
+    const kfe_i_nodes *nodes = training->nodes;
+
+    for (int64_t i = 0; call == 0 && i < nodes->count; i++) {
+        training->first[i] = nodes->rows[i]->index;
+        nodes->rows[i]->index = -1;
+    }
+    for (int64_t i = 0; call == EMPTY_STEPS && i < nodes->count; i++)
+        nodes->rows[i]->index = training->first[i];
 }
 
 /* Trains on job->problem. LIBLINEAR's weights are for the class of its first label, whose sign they are multiplied by. */
@@ -225,12 +246,11 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
 
     if (complaint)
         return kfe_i_fail(ctx, KFE_EINVAL, "linear-svm: LIBLINEAR rejects the problem: %s", complaint);
-    linear_training training = {.problem = &job->problem, .parameter = &parameter};
-    status = kfe_i_liblinear_reserve(ctx, job->problem.l, job->problem.n);
-    if (status == KFE_OK)
-        status = kfe_i_run_stoppable(ctx, "linear-svm", MOST_STEPS, call_liblinear, &training);
-    if (status != KFE_OK)
-        return status;
+    linear_training training = {.problem = &job->problem, .nodes = &job->nodes, .parameter = &parameter};
+    const kfe_i_stoppable task = {"linear-svm", MOST_STEPS, call_liblinear, end_by_tiny_steps, &training};
+    KFE_ALLOC(ctx, training.first, job->nodes.count);
+    KFE_TRY(kfe_i_liblinear_reserve(ctx, job->problem.l, job->problem.n));
+    KFE_TRY(kfe_i_run_stoppable(ctx, &task));
     struct model *model = training.model;
     double sign = classes && model->label[0] < 0 ? -1 : 1;
     take_weights(job, output, sign, model->w);
@@ -238,7 +258,9 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
         model->w[j] *= sign;
     KFE_TRY(measure_gradient(ctx, job, cost, model->w));
 cleanup:
-    free_and_destroy_model(&model);
+    kfe_i_free(ctx, training.first);
+    if (training.model)
+        free_and_destroy_model(&training.model);
     return status;
 }
 

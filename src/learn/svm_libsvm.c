@@ -109,8 +109,9 @@ static kfe_status train_libsvm(kfe_context *ctx, libsvm_job *job, const int64_t 
     job->parameter.cache_size = job->own->settings->cache;
     kfe_status status = kfe_i_libsvm_reserve(ctx, job->problem.l, &job->parameter.cache_size);
     svm_training training = {.job = job};
+    const kfe_i_stoppable task = {.name = "svm", .most = INT64_MAX, .train = call_libsvm, .job = &training};
     if (status == KFE_OK)
-        status = kfe_i_run_stoppable(ctx, "svm", INT64_MAX, call_libsvm, &training);
+        status = kfe_i_run_stoppable(ctx, &task);
     if (status != KFE_OK)
         return status;
     struct svm_model *model = training.model;

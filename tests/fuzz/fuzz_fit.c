@@ -207,10 +207,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     return 0;
 }
 
-/* A sanitizer asks for this. LIBSVM and LIBLINEAR keep some vectors by plain pointers, which are lost when a fit is
- * cancelled. */
+/* A sanitizer asks for this. LIBSVM keeps some vectors by plain pointers, which are lost when a fit is cancelled. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-    return "leak:libsvm.so\nleak:liblinear.so\nleak:libstdc++.so\n";
+    return "leak:libsvm.so\nleak:libstdc++.so\n";
 }

@@ -295,10 +295,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigne
     return written ? written : LLVMFuzzerMutate(bytes, size, most);
 }
 
-/* A sanitizer asks for this. LIBSVM and LIBLINEAR keep some vectors by plain pointers, which are lost when a fit is
- * cancelled. */
+/* A sanitizer asks for this. LIBSVM keeps some vectors by plain pointers, which are lost when a fit is cancelled. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-    return "leak:libsvm.so\nleak:liblinear.so\nleak:libstdc++.so\n";
+    return "leak:libsvm.so\nleak:libstdc++.so\n";
 }
