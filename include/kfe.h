@@ -132,11 +132,12 @@ typedef struct kfe_device_entry {
 /* The number of entries, the CPU among them, in *count, and the first `most` of them in `entries` (NULL: none wanted). A device
  * that has no plug-in or no driver has an entry that says so. */
 KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count);
-/* How messages write parameters: as options in C, as flags of the command line or as Python keywords. */
+/* How messages write parameters: as options in C, as flags of the command line, as Python keywords or as arguments in R. */
 typedef enum kfe_wording {
     KFE_WORDING_C,      /* missing=mean, the default */
     KFE_WORDING_FLAGS,  /* --missing mean */
     KFE_WORDING_PYTHON, /* missing='mean' */
+    KFE_WORDING_R,      /* missing = "mean" */
     KFE_WORDING_COUNT
 } kfe_wording;
 KFE_API kfe_status kfe_context_set_wording(kfe_context *ctx, kfe_wording wording);

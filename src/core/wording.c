@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Translates parameters in messages into the words of the command line, of Python or of C (wording.h). */
+/* Translates parameters in messages into the words of the command line, of Python, of R or of C (wording.h). */
 #include "core/wording.h"
 
 #include <ctype.h>
@@ -14,17 +14,20 @@ typedef struct special_case {
 } special_case;
 
 static const special_case special_cases[] = {
-    {"methods", {"kfe_method()", "`kfe methods`", "kfe.methods()"}},
-    {"kernels", {"kfe_kernel()", "`kfe kernels`", "kfe.kernels()"}},
-    {"learners", {"kfe_learner()", "`kfe learners`", "kfe.learners()"}},
-    {"metrics", {"kfe_metric()", "`kfe help metrics`", "kfe.metrics()"}},
-    {"figures", {"kfe_figure()", "`kfe plot --list`", "kfe.figures()"}},
-    {"labels", {"kfe_data_set_labels() or kfe_data_set_targets()", "--label or --label-file", "y"}},
-    {"view", {"kfe_data_join_views()", "--view NAME=FILE", "X={NAME: array, …}"}},
-    {"view-kernel", {"kfe_spec_set_view_kernel()", "--view-kernel NAME=KERNEL", "kernel={NAME: KERNEL, …}"}},
+    {"methods", {"kfe_method()", "`kfe methods`", "kfe.methods()", "kfe_methods()"}},
+    {"kernels", {"kfe_kernel()", "`kfe kernels`", "kfe.kernels()", "kfe_kernels()"}},
+    {"learners", {"kfe_learner()", "`kfe learners`", "kfe.learners()", "kfe_learners()"}},
+    {"metrics", {"kfe_metric()", "`kfe help metrics`", "kfe.metrics()", "kfe_metrics()"}},
+    {"figures", {"kfe_figure()", "`kfe plot --list`", "kfe.figures()", "`kfe plot --list`"}},
+    {"labels", {"kfe_data_set_labels() or kfe_data_set_targets()", "--label or --label-file", "y", "y"}},
+    {"view",
+     {"kfe_data_join_views()", "--view NAME=FILE", "X={NAME: array, …}", "x = list(NAME = matrix, ...)"}},
+    {"view-kernel",
+     {"kfe_spec_set_view_kernel()", "--view-kernel NAME=KERNEL", "kernel={NAME: KERNEL, …}",
+      "kernel = list(NAME = KERNEL, ...)"}},
     {"bind-kernel",
      {"kfe_model_bind_kernel()", "a program that calls kfe_model_bind_kernel()",
-      "kfe.load(path, kernels={NAME: function})"}},
+      "kfe.load(path, kernels={NAME: function})", "a program that calls kfe_model_bind_kernel()"}},
 };
 
 /* A text of fixed size that is cut where it would not fit. */
@@ -61,7 +64,7 @@ static size_t name_length(const char *text)
     return length;
 }
 
-/* Python quotes words but not numbers; a conversion other than %s makes a number. */
+/* Python and R quote words but not numbers; a conversion other than %s makes a number. */
 static int is_number(const char *value, size_t length)
 {
     if (length == 0)
@@ -71,10 +74,15 @@ static int is_number(const char *value, size_t length)
     return isdigit((unsigned char)value[0]) || value[0] == '-' || value[0] == '.';
 }
 
-static void put_python_name(writer *w, const char *name, size_t length)
+static void put_underscored_name(writer *w, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         put(w, name[i] == '-' ? "_" : name + i, 1);
+}
+
+static void put_python_name(writer *w, const char *name, size_t length)
+{
+    put_underscored_name(w, name, length);
     if (length == 6 && memcmp(name, "lambda", 6) == 0) /* a word that Python keeps for itself */
         put_string(w, "_");
 }
@@ -92,6 +100,8 @@ static void put_name(writer *w, kfe_wording wording, const char *name, size_t le
         put_string(w, "--");
     if (wording == KFE_WORDING_PYTHON)
         put_python_name(w, name, length);
+    else if (wording == KFE_WORDING_R)
+        put_underscored_name(w, name, length);
     else
         put_dashed_name(w, name, length);
 }
@@ -106,12 +116,14 @@ static const special_case *find_special_case(const char *name, size_t length)
 
 static void put_value(writer *w, kfe_wording wording, const char *value, size_t length)
 {
-    int quoted = wording == KFE_WORDING_PYTHON && !is_number(value, length);
+    static const char *const assigns[KFE_WORDING_COUNT] = {"=", " ", "=", " = "};
+    static const char *const quotes[KFE_WORDING_COUNT] = {"", "", "'", "\""};
+    const char *quote = is_number(value, length) ? "" : quotes[wording];
 
-    put_string(w, wording == KFE_WORDING_FLAGS ? " " : "=");
-    put_string(w, quoted ? "'" : "");
+    put_string(w, assigns[wording]);
+    put_string(w, quote);
     put(w, value, length);
-    put_string(w, quoted ? "'" : "");
+    put_string(w, quote);
 }
 
 static void put_parameter(writer *w, kfe_wording wording, const char *name, size_t length, const char *value,

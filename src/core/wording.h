@@ -8,6 +8,7 @@
  *
  *     command line   --missing mean
  *     Python         missing='mean'
+ *     R              missing = "mean"
  *     C              missing=mean
  *
  * kfe_i_fail, kfe_i_fail_at, kfe_i_log, kfe_i_check_memory and kfe_i_text_message translate their formats. Only

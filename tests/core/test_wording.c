@@ -4,9 +4,10 @@
 
 #include "core/wording.h"
 
-static void assert_worded(const char *format, const char *in_c, const char *as_flags, const char *in_python)
+static void assert_worded(const char *format, const char *in_c, const char *as_flags, const char *in_python,
+                          const char *in_r)
 {
-    const char *expected[] = {in_c, as_flags, in_python};
+    const char *expected[] = {in_c, as_flags, in_python, in_r};
     kfe_context *ctx = NULL;
     char out[KFE_WORDING_TEXT];
 
@@ -22,21 +23,23 @@ static void assert_worded(const char *format, const char *in_c, const char *as_f
 static void test_names_and_values(void **state)
 {
     (void)state;
-    assert_worded("use {missing=mean}.", "use missing=mean.", "use --missing mean.", "use missing='mean'.");
-    assert_worded("raise {max-iter}", "raise max-iter", "raise --max-iter", "raise max_iter");
+    assert_worded("use {missing=mean}.", "use missing=mean.", "use --missing mean.", "use missing='mean'.",
+                  "use missing = \"mean\".");
+    assert_worded("raise {max-iter}", "raise max-iter", "raise --max-iter", "raise max_iter",
+                  "raise max_iter");
     assert_worded("{ridge=0.1} {ridge=-1}", "ridge=0.1 ridge=-1", "--ridge 0.1 --ridge -1",
-                  "ridge=0.1 ridge=-1");
-    assert_worded("{margin-C}", "margin-C", "--margin-C", "margin_C");
-    assert_worded("{lambda=1}", "lambda=1", "--lambda 1", "lambda_=1");
+                  "ridge=0.1 ridge=-1", "ridge = 0.1 ridge = -1");
+    assert_worded("{margin-C}", "margin-C", "--margin-C", "margin_C", "margin_C");
+    assert_worded("{lambda=1}", "lambda=1", "--lambda 1", "lambda_=1", "lambda = 1");
     assert_worded("{dim=%lld}, {task=%s}", "dim=%lld, task=%s", "--dim %lld, --task %s",
-                  "dim=%lld, task='%s'");
+                  "dim=%lld, task='%s'", "dim = %lld, task = \"%s\"");
 }
 
 static void test_words_of_hosts(void **state)
 {
     (void)state;
     assert_worded("{methods} lists them", "kfe_method() lists them", "`kfe methods` lists them",
-                  "kfe.methods() lists them");
+                  "kfe.methods() lists them", "kfe_methods() lists them");
 }
 
 static void test_other_braces_stay(void **state)
@@ -45,7 +48,7 @@ static void test_other_braces_stay(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof braces / sizeof *braces; i++)
-        assert_worded(braces[i], braces[i], braces[i], braces[i]);
+        assert_worded(braces[i], braces[i], braces[i], braces[i], braces[i]);
 }
 
 static void test_only_formats_are_translated(void **state)
