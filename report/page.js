@@ -132,7 +132,8 @@
     const traces = [];
     for (const series of figure.series) {
       const own = [traceOf(figure, series, ink)];
-      if (series.mark === 'line' && series.spread && figure.series.length <= 3) own.unshift(bandTrace(figure, series));
+      const beside = figure.series.filter((other) => (other.panel || 0) === (series.panel || 0)).length;
+      if (series.mark === 'line' && series.spread && beside <= 3) own.unshift(bandTrace(figure, series));
       for (const trace of own) {
         if (!figure.space) {
           trace.xaxis = axisName('x', series.panel);

@@ -14,7 +14,7 @@ static void print_figures(void)
     kfe_entry_info figure;
 
     for (int i = 0; kfe_figure(i, &figure); i++)
-        printf("%-18s%s\n%-18sneeds %s\n", figure.name, figure.summary, "", figure.formula);
+        printf("%-21s%s\n%-21sneeds %s\n", figure.name, figure.summary, "", figure.formula);
 }
 
 /* What the format flag says, or else the extension of the output. */
@@ -167,7 +167,7 @@ const cli_command cli_command_plot = {
         "eigenvalues, "
         "weights of kernels and so on; 'kfe plot --list' lists the figures. Figures about a search are drawn "
         "from "
-        "what 'kfe cv --json' or 'kfe compare --json' printed. SVG is written without any other program.",
+        "what cv, compare or reproduce printed with --json. SVG is written without any other program.",
     .examples = "  kfe plot scatter model.kfe test.csv -o features.svg\n"
                 "  kfe plot roc model.kfe test.csv -o roc.png\n"
                 "  kfe cv -m koc -k rbf --learner knn --grid gamma=0.01:10:log7 train.csv --json > cv.json\n"

@@ -82,13 +82,13 @@ const cli_command cli_command_report = {
     .name = "report",
     .summary = "write a page with every figure of a model or of a search",
     .operands = "MODEL [--train FILE] [--test FILE] -o FILE.html | RESULTS.json -o FILE.html",
-    .description = "Writes one HTML page that opens offline: features, quality of predictions, how the model "
-                   "was learned, what "
-                   "was chosen and why, and what was done, with warnings at the top. Every figure has its "
-                   "numbers as a table. "
-                   "RESULTS.json is what 'kfe cv --json' or 'kfe compare --json' printed. The commands fit, "
-                   "evaluate, cv and "
-                   "compare write the same page with --report.",
+    .description =
+        "Writes one HTML page that opens offline: features, quality of predictions, how the model "
+        "was learned, what "
+        "was chosen and why, and what was done, with warnings at the top. Every figure has its "
+        "numbers as a table. "
+        "RESULTS.json is what cv, compare or reproduce printed with --json. The commands fit, evaluate, "
+        "cv, compare and reproduce write the same page with --report.",
     .examples = "  kfe report model.kfe --train train.csv --test test.csv -o report.html\n"
                 "  kfe compare train.csv --learner knn --json > compare.json && kfe report compare.json -o "
                 "compare.html\n",

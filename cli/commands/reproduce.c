@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "list.h"
+#include "page.h"
 #include "progress.h"
 #include "reproduce/src/reproduce.h"
 
@@ -70,21 +71,28 @@ static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
     const char *folder = cli_value(arguments, "data");
+    const char *report = cli_value(arguments, "report");
     const rep_settings settings = {.data = folder ? folder : getenv("KFE_DATA"),
                                    .output = cli_value(arguments, "output"),
                                    .row = cli_value(arguments, "row"),
                                    .column = cli_value(arguments, "column"),
-                                   .quick = cli_is_set(arguments, "quick")};
-    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
+                                   .quick = cli_is_set(arguments, "quick"),
+                                   .points = report != NULL};
+    kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
+    double start = cli_clock();
     char *text = NULL;
     kfe_status status = KFE_OK;
 
     if (cli_is_set(arguments, "list"))
         return list(session);
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a table or figure ('kfe reproduce --list')"));
+    CLI_TRY(cli_page_check(session));
     CLI_TRY(rep_run(session->ctx, arguments->operands[0], &settings, style, &text));
     cli_progress_erase();
+    const char *results = cli_split_results(text);
     cli_print_text(text);
+    cli_page page = {.path = report, .results = results, .seconds = cli_clock() - start};
+    CLI_TRY(cli_page_write(session, &page));
 cleanup:
     free(text);
     return status;
@@ -98,13 +106,14 @@ static const cli_flag flags[] = {
     CLI_SWITCH("quick", "fewer splits, for a first look"),
     CLI_TEXT("row", 0, "ROW", "compute only this row of the table"),
     CLI_TEXT("column", 0, "COLUMN", "compute only this column of the table"),
+    CLI_REPORT,
     CLI_JSON,
     CLI_FLAGS_END};
 
 const cli_command cli_command_reproduce = {
     .name = "reproduce",
     .summary = "compute the tables and figures of the papers again",
-    .operands = "NAME [--data DIR] [--quick] [-o DIR] [--json]",
+    .operands = "NAME [--data DIR] [--quick] [-o DIR] [--report FILE.html] [--json]",
     .description =
         "Runs an experiment of a paper by the paper's own protocol and prints the published numbers beside "
         "ours. NAME is a name from --list, or the path of a specification. The data sets are read from DIR, "

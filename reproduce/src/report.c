@@ -45,6 +45,7 @@ void rep_report_free(rep_report *report)
         free(report->items[i].setting);
         free(report->items[i].failed);
         free(report->items[i].note);
+        json_decref(report->items[i].points);
     }
     free(report->items);
     memset(report, 0, sizeof *report);
@@ -76,6 +77,8 @@ static json_t *finding_json(const rep_report *report, const rep_finding *f)
     if (!bad && report->over)
         bad = json_object_set_new(object, report->over, number(f->point)) != 0;
     bad = bad || json_object_update(object, rest) != 0;
+    if (!bad && f->points)
+        bad = json_object_set(object, "points", f->points) != 0;
     json_decref(rest);
     if (bad) {
         json_decref(object);
@@ -97,8 +100,9 @@ static json_t *report_json(const rep_report *report)
         json_decref(results);
         return NULL;
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", report->plan->name, "title",
-                     rep_string(root, "title"), "paper", rep_string(root, "paper"), "remarks",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", report->plan->name, "title",
+                     rep_string(root, "title"), "paper", rep_string(root, "paper"), "over",
+                     string_or_null(report->over), "remarks",
                      remarks ? json_deep_copy(remarks) : json_array(), "results", results);
 }
 
@@ -118,13 +122,23 @@ static kfe_status as_json(const rep_report *report, char **out)
 
 kfe_status rep_report_write(const rep_report *report, kfe_style style, char **out)
 {
+    kfe_status status = KFE_OK;
     rep_text text = {0};
+    char *json = NULL;
 
     *out = NULL;
     if (style == KFE_STYLE_JSON)
         return as_json(report, out);
     rep_report_text(report, &text);
-    return rep_text_take(report->ctx, &text, out);
+    if (style == KFE_STYLE_BOTH) {
+        REP_TRY(as_json(report, &json));
+        rep_text_printf(&text, "\f%s", json);
+    }
+    REP_TRY(rep_text_take(report->ctx, &text, out));
+cleanup:
+    free(json);
+    rep_text_free(&text);
+    return status;
 }
 
 /* ---- CSV ---- */

@@ -16,6 +16,7 @@ typedef struct rep_finding {
     char *setting;  /* parameters chosen, or NULL */
     char *failed;   /* how many settings or splits failed, and why; NULL: none */
     char *note;     /* why there is no number, or NULL */
+    json_t *points; /* features and classes of a scatter plot, or NULL */
 } rep_finding;
 
 typedef struct rep_report {

@@ -152,6 +152,28 @@ cleanup:
     return status;
 }
 
+static json_t *column_json(const kfe_matrix *features, int64_t column)
+{
+    json_t *list = json_array();
+
+    for (int64_t i = 0; list && i < features->rows; i++)
+        json_array_append_new(list, json_real(features->values[i * features->stride + column]));
+    return list;
+}
+
+/* Keeps the first two features and the classes for the figure of a report. */
+static kfe_status keep_points(run *r, const kfe_matrix *features)
+{
+    json_t *classes = json_array();
+    int64_t second = features->cols > 1 ? 1 : 0;
+
+    for (int64_t i = 0; classes && i < features->rows; i++)
+        json_array_append_new(classes, json_integer(kfe_data_class_of(r->row.data, i)));
+    r->report.items[r->first].points = json_pack("{s:o, s:o, s:o}", "x", column_json(features, 0), "y",
+                                                 column_json(features, second), "classes", classes);
+    return r->report.items[r->first].points ? KFE_OK : rep_out_of_memory(r->ctx);
+}
+
 static kfe_status scatter_cell(run *r, const rep_cell *cell)
 {
     kfe_status status = KFE_OK;
@@ -168,6 +190,8 @@ static kfe_status scatter_cell(run *r, const rep_cell *cell)
     r->report.items[r->first + 1].mean = separation.scatter_ratio;
     if (*r->output)
         REP_TRY(write_features(r, &features));
+    if (r->settings->points && features.cols > 0)
+        REP_TRY(keep_points(r, &features));
 cleanup:
     kfe_matrix_free(&features);
     kfe_model_free(model);

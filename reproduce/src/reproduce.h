@@ -18,10 +18,11 @@ typedef struct rep_settings {
     const char *row;    /* only this row */
     const char *column; /* only this column */
     int quick;          /* fewer splits, for a first look */
+    int points;         /* the JSON has the points of scatter plots, for figures */
 } rep_settings;
 
-/* `name`: an embedded table or figure, or the path of a specification (docs/reproduction.md). The caller frees the
- * report with free(). */
+/* `name`: an embedded table or figure, or the path of a specification (docs/reproduction.md). KFE_STYLE_BOTH gives the
+ * text and the JSON with a form feed between them. The caller frees the report with free(). */
 kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, kfe_style style,
                    char **out);
 

@@ -118,9 +118,12 @@ kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const ch
                           (long long)report->tree.position + 1);
     if (status != KFE_OK)
         return status;
-    if (!kfe_i_json_get(report->tree.root, "methods") && !kfe_i_json_get(report->tree.root, "splits"))
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "the results are neither those of a cross-validation nor of a comparison");
+    if (!kfe_i_json_get(report->tree.root, "methods") && !kfe_i_json_get(report->tree.root, "splits") &&
+        !kfe_i_json_get(report->tree.root, "results"))
+        return kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "the results are neither those of a cross-validation, nor of a comparison, nor of a "
+            "reproduction");
     report->source.results = report->tree.root;
     return KFE_OK;
 }
@@ -258,6 +261,28 @@ static kfe_status warn_of_edges(kfe_context *ctx, kfe_report *report)
     return status;
 }
 
+/* Numbers of a reproduction that are missing, with the reason. */
+static kfe_status warn_of_gaps(kfe_context *ctx, kfe_report *report)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_json_value *results = kfe_i_json_get(report->source.results, "results");
+    kfe_i_text text;
+
+    for (const kfe_i_json_value *r = results ? results->first : NULL; r; r = r->next) {
+        const char *row = kfe_i_json_get_text(r, "row");
+        const char *note = kfe_i_json_get_text(r, "note");
+        if (!row || !note)
+            continue;
+        kfe_i_text_init(&text, ctx);
+        kfe_i_text_printf(&text, "%s: %s", row, note);
+        status = text.status == KFE_OK ? kfe_report_add_warning(ctx, report, text.bytes) : text.status;
+        kfe_i_text_free(&text);
+        if (status != KFE_OK)
+            return status;
+    }
+    return status;
+}
+
 kfe_status kfe_report_html(kfe_context *ctx, kfe_report *report, char **out)
 {
     kfe_status status = KFE_OK;
@@ -266,6 +291,7 @@ kfe_status kfe_report_html(kfe_context *ctx, kfe_report *report, char **out)
     KFE_TRY(kfe_i_report_prepare(ctx, report));
     KFE_TRY(warn_of_training_data(ctx, report));
     KFE_TRY(warn_of_edges(ctx, report));
+    KFE_TRY(warn_of_gaps(ctx, report));
     KFE_TRY(kfe_i_page_write(ctx, report, NULL, out));
 cleanup:
     return status;

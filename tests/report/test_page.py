@@ -115,7 +115,7 @@ def test_tables_and_choices(hostile):
 
 @needs_chromium
 @needs_charts
-@pytest.mark.parametrize("kind", ["cv", "compare", "regression", "figure"])
+@pytest.mark.parametrize("kind", ["cv", "compare", "regression", "figure", "reproduce"])
 def test_other_reports(kind, tmp_path):
     kfe(tmp_path, "generate", "iris", "-o", "iris.csv")
     if kind == "cv":
@@ -132,6 +132,10 @@ def test_other_reports(kind, tmp_path):
         kfe(tmp_path, "fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe",
             "--report", "r.html")
         expected = {"predicted", "residuals", "path", "loadings", "scatter", "coefficients", "vip", "variance"}
+    elif kind == "reproduce":
+        text = kfe(tmp_path, "reproduce", "-q", "004-figure1", "--report", "r.html")
+        assert "scatter-ratio" in text and "\f" not in text
+        expected = {"reproduced-features"}
     else:
         kfe(tmp_path, "fit", "-q", "-m", "koc", "-k", "rbf", "iris.csv", "-o", "m.kfe")
         kfe(tmp_path, "plot", "scatter", "m.kfe", "iris.csv", "-o", "r.html")

@@ -93,7 +93,8 @@ typedef struct kfe_i_figure {
  * panels is only a table. */
 typedef struct kfe_i_figure_kind {
     const char *name, *title;
-    const char *section; /* of the report: "Features", "Quality", "How it was learned", "Choice" or "Why" */
+    const char *
+        section; /* of the report: "Reproduction", "Features", "Quality", "How it was learned", "Choice", "Why" */
     const char *summary; /* one line */
     const char *needs;   /* what the source must have: "classes, a classifier and labelled data" */
     kfe_status (*draw)(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out);

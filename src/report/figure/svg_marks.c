@@ -184,13 +184,22 @@ static void put_band(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
     kfe_i_text_puts(out, "z\"/>");
 }
 
+static int64_t series_of_panel(const kfe_i_svg_panel *p)
+{
+    int64_t count = 0;
+
+    for (int64_t s = 0; s < p->figure->series_count; s++)
+        count += p->figure->series[s].panel == p->panel;
+    return count;
+}
+
 static void put_line(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i_text *out)
 {
     int is_broken = 1;
     double x = 0;
     double y = 0;
 
-    if (series->spread && p->figure->series_count <= MOST_BANDS)
+    if (series->spread && series_of_panel(p) <= MOST_BANDS)
         put_band(p, series, out);
     kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s d=\"", colour_of(series),
                       dash_of(series));

@@ -107,6 +107,8 @@ static void put_title(const page *p, kfe_i_text *out)
     } else if (p->report->source.model) {
         kfe_i_text_puts(out, "Model of ");
         kfe_i_put_markup(out, p->report->source.model->method);
+    } else if (kfe_i_json_get_text(p->report->source.results, "title")) {
+        kfe_i_put_markup(out, kfe_i_json_get_text(p->report->source.results, "title"));
     } else {
         kfe_i_text_puts(out, "Results of a search");
     }
@@ -170,6 +172,28 @@ static void put_lines(kfe_context *ctx, const char *text, kfe_i_text *out)
     }
 }
 
+static void put_fact(const page *p, const char *name, const char *value, kfe_i_text *out)
+{
+    kfe_i_text_puts(out, "<dt>");
+    kfe_i_put_markup(out, name);
+    kfe_i_text_puts(out, "</dt><dd>");
+    put_lines(p->ctx, value, out);
+    kfe_i_text_puts(out, "</dd>\n");
+}
+
+/* Which paper a reproduction is of, and what it says about itself. */
+static void put_paper(const page *p, kfe_i_text *out)
+{
+    const char *paper = kfe_i_json_get_text(p->report->source.results, "paper");
+    const kfe_i_json_value *remarks = kfe_i_json_get(p->report->source.results, "remarks");
+
+    if (paper)
+        put_fact(p, "paper", paper, out);
+    for (const kfe_i_json_value *r = remarks ? remarks->first : NULL; r; r = r->next)
+        if (kfe_i_json_is(r, KFE_JSON_TEXT))
+            put_fact(p, "remark", r->text, out);
+}
+
 static void put_done(const page *p, kfe_i_text *out)
 {
     const kfe_report *report = p->report;
@@ -177,13 +201,9 @@ static void put_done(const page *p, kfe_i_text *out)
     if (report->fact_count == 0 && !p->description)
         return;
     kfe_i_text_puts(out, "<h2 id=\"done\">What was done</h2>\n<dl>\n");
-    for (int64_t i = 0; i < report->fact_count; i++) {
-        kfe_i_text_puts(out, "<dt>");
-        kfe_i_put_markup(out, report->facts[i].name);
-        kfe_i_text_puts(out, "</dt><dd>");
-        put_lines(p->ctx, report->facts[i].value, out);
-        kfe_i_text_puts(out, "</dd>\n");
-    }
+    put_paper(p, out);
+    for (int64_t i = 0; i < report->fact_count; i++)
+        put_fact(p, report->facts[i].name, report->facts[i].value, out);
     kfe_i_text_puts(out, "</dl>\n");
     if (p->description) {
         kfe_i_text_puts(out, "<details><summary>The model in full</summary><pre>");
