@@ -291,6 +291,14 @@ KFE_API kfe_status kfe_data_divide(kfe_context *ctx, kfe_data *data, int count, 
 KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const int64_t *groups);
 /* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
 KFE_API kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *column);
+/* Sets how many examples each row counts for: one number per row, not negative (copied; NULL: one each). A row of weight
+ * 2 counts like two equal rows, a row of weight 0 is left out. Fits take the weights into account, and methods and learners without
+ * KFE_HAS_SAMPLE_WEIGHTS refuse them; metrics count the rows by them too. */
+KFE_API kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights);
+/* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
+KFE_API kfe_status kfe_data_take_weights(kfe_context *ctx, kfe_data *data, const char *column);
+/* The weights, one per row, which belong to the data; NULL: none were set. */
+KFE_API const double *kfe_data_weights(const kfe_data *data);
 /* Appends an outer split (rows from 0, copied). Cross-validation of data with such splits uses them and ignores the
  * options of splitting. */
 KFE_API kfe_status kfe_data_add_split(kfe_context *ctx, kfe_data *data, int64_t train_count,
@@ -349,7 +357,8 @@ enum {
     KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: exactly two classes, no more */
     KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
     KFE_HAS_PREDICTOR = 1u << 12,   /* methods: predict without a learner */
-    KFE_HAS_DERIVATIVE = 1u << 13   /* kernels: have a derivative; methods: need kernels that have one */
+    KFE_HAS_DERIVATIVE = 1u << 13,  /* kernels: have a derivative; methods: need kernels that have one */
+    KFE_HAS_SAMPLE_WEIGHTS = 1u << 14 /* methods, learners: take weights of examples */
 };
 
 /* One row of the guide "which method?". c is the number of classes. */
@@ -451,7 +460,8 @@ typedef enum kfe_misfit {
     KFE_MISFIT_CLASSES,     /* the method needs classes, not real targets */
     KFE_MISFIT_ONE_CLASS,   /* all examples belong to one class */
     KFE_MISFIT_TWO_CLASSES, /* the method takes exactly two classes */
-    KFE_MISFIT_OTHER        /* any other reason; see the message */
+    KFE_MISFIT_OTHER,       /* any other reason; see the message */
+    KFE_MISFIT_WEIGHTS      /* the method or the learner takes no weights of examples */
 } kfe_misfit;
 /* The reason in a few words, such as "takes two classes"; static storage. */
 KFE_API const char *kfe_misfit_text(kfe_misfit misfit);

@@ -199,15 +199,24 @@ cleanup:
     return status;
 }
 
+/* Labels and weights are set in any order: a new target keeps the weights of the rows. */
+static void replace_target(kfe_data *data, kfe_i_target target)
+{
+    if (!target.weights) {
+        target.weights = data->target.weights;
+        data->target.weights = NULL;
+    }
+    kfe_i_target_free(&data->target);
+    data->target = target;
+}
+
 kfe_status kfe_data_set_labels(kfe_context *ctx, kfe_data *data, const char *const *labels)
 {
     kfe_i_target target = {0};
     kfe_status status = kfe_i_target_from_labels(ctx, kfe_data_rows(data), labels, &target);
 
-    if (status == KFE_OK) {
-        kfe_i_target_free(&data->target);
-        data->target = target;
-    }
+    if (status == KFE_OK)
+        replace_target(data, target);
     return status;
 }
 
@@ -216,10 +225,8 @@ kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_t cols, 
     kfe_i_target target = {0};
     kfe_status status = kfe_i_target_from_values(ctx, kfe_data_rows(data), cols, targets, &target);
 
-    if (status == KFE_OK) {
-        kfe_i_target_free(&data->target);
-        data->target = target;
-    }
+    if (status == KFE_OK)
+        replace_target(data, target);
     return status;
 }
 
@@ -240,9 +247,8 @@ kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data
     if (from->target_name)
         KFE_STRDUP(ctx, name, from->target_name);
     KFE_TRY(kfe_i_target_gather(ctx, &from->target, every_row, rows, &target));
-    kfe_i_target_free(&to->target);
+    replace_target(to, target);
     kfe_i_free(to->ctx, to->target_name);
-    to->target = target;
     to->target_name = name;
     name = NULL;
 cleanup:

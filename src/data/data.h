@@ -47,6 +47,23 @@ kfe_status kfe_i_data_new(kfe_context *ctx, int views, kfe_data **out);
 /* Makes all views in single precision double, for what changes values in place. */
 kfe_status kfe_i_data_widen(kfe_context *ctx, kfe_data *data);
 
+/* Finds a column of the first view, a dense table, by name or by number from 1, and removes it. Messages begin with `parameter`. */
+kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const char *parameter,
+                                  const char *column, int64_t *out);
+kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char *parameter, int64_t column);
+
+/* A copy without the rows of weight zero, and without classes that have no other members; *out is NULL if there is no such row. */
+kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out);
+
+/* A borrowed view of the table, whose rows count by the weights of the target. */
+static inline kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kfe_i_target *target)
+{
+    kfe_i_table rows = kfe_i_table_slice(table, 0, table->rows);
+
+    rows.weights = target->weights;
+    return rows;
+}
+
 /* Frees groups and given splits. */
 void kfe_i_data_free_protocol(kfe_data *data);
 

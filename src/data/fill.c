@@ -118,45 +118,66 @@ void kfe_i_gaps_free(kfe_i_gaps *gaps)
 
 /* ---- what to fill in ---- */
 
+/* A value and how many rows it counts for. */
+struct counted {
+    double value, weight;
+};
+
 static int compare_values(const void *a, const void *b)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
+    double x = ((const struct counted *)a)->value;
+    double y = ((const struct counted *)b)->value;
     return (x > y) - (x < y);
 }
 
 /* A running mean does not overflow where a sum would. */
-static double mean_of(const double *values, int64_t count)
+static double mean_of(const struct counted *values, int64_t count)
 {
     double mean = 0;
+    double total = 0;
 
-    for (int64_t i = 0; i < count; i++)
-        mean += (values[i] - mean) / (double)(i + 1);
+    for (int64_t i = 0; i < count; i++) {
+        total += values[i].weight;
+        mean += values[i].weight * (values[i].value - mean) / total;
+    }
     return mean;
 }
 
-static double median_of(const double *sorted, int64_t count)
+/* The mean of the two values in the middle, which may be the same. */
+static double median_of(const struct counted *sorted, int64_t count)
 {
-    return sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
+    double half = 0;
+    double before = 0;
+    int64_t lower = 0;
+    int64_t upper = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        half += sorted[i].weight / 2;
+    for (; lower + 1 < count && before + sorted[lower].weight < half; lower++)
+        before += sorted[lower].weight;
+    upper = lower;
+    if (upper + 1 < count && before + sorted[lower].weight == half)
+        upper++;
+    return sorted[lower].value / 2 + sorted[upper].value / 2;
 }
 
-static double most_frequent_of(const double *sorted, int64_t count)
+static double most_frequent_of(const struct counted *sorted, int64_t count)
 {
-    double best = sorted[0];
-    int64_t most = 0;
-    int64_t run = 0;
+    double best = sorted[0].value;
+    double most = 0;
+    double run = 0;
 
     for (int64_t i = 0; i < count; i++) {
-        run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 1;
+        run = i > 0 && sorted[i].value == sorted[i - 1].value ? run + sorted[i].weight : sorted[i].weight;
         if (run > most) {
             most = run;
-            best = sorted[i];
+            best = sorted[i].value;
         }
     }
     return best;
 }
 
-static double fill_of(kfe_i_fill kind, double *values, int64_t count)
+static double fill_of(kfe_i_fill kind, struct counted *values, int64_t count)
 {
     if (count == 0)
         return 0;
@@ -176,7 +197,7 @@ static void fill_category(const kfe_i_table *table, int64_t first, int64_t count
         double sum = 0;
         for (int64_t i = 0; i < table->rows; i++) {
             double value = table->values[i * table->stride + j];
-            sum += isnan(value) ? 0 : value;
+            sum += isnan(value) ? 0 : kfe_i_row_weight(table, i) * value;
         }
         if (sum > most) {
             most = sum;
@@ -191,7 +212,7 @@ kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_
                             int64_t *empty)
 {
     kfe_status status = KFE_OK;
-    double *values = NULL;
+    struct counted *values = NULL;
 
     *empty = -1;
     KFE_ALLOC(ctx, values, table->rows);
@@ -199,7 +220,8 @@ kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_
         int64_t count = 0;
         for (int64_t i = 0; i < table->rows; i++)
             if (!isnan(table->values[i * table->stride + j]))
-                values[count++] = table->values[i * table->stride + j];
+                values[count++] =
+                    (struct counted){table->values[i * table->stride + j], kfe_i_row_weight(table, i)};
         fill[j] = fill_of(gaps->fill, values, count);
         if (count == 0 && *empty < 0)
             *empty = j;
@@ -254,6 +276,7 @@ kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, cons
         return kfe_i_scaler_learn(ctx, kind, table, out);
     KFE_ALLOC(ctx, fill, table->cols);
     KFE_TRY(kfe_i_gaps_open(ctx, table, gaps, &filled));
+    filled.weights = table->weights;
     KFE_TRY(kfe_i_fill_learn(ctx, gaps, &filled, fill, &empty));
     kfe_i_fill_nans(fill, &filled);
     KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));

@@ -25,11 +25,15 @@ cleanup:
 
 /* ---- a column of the first view ---- */
 
-static kfe_status find_column(kfe_context *ctx, const kfe_data *data, const char *column, int64_t *out)
+kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const char *parameter,
+                                  const char *column, int64_t *out)
 {
     const kfe_i_view *view = &data->views[0];
     double number = 0;
 
+    if (view->table.kind != KFE_TABLE_DENSE || view->table.cols < 2)
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s takes a column of a dense table with at least two columns",
+                          parameter);
     for (int64_t j = 0; view->column_names && j < view->table.cols; j++)
         if (strcmp(view->column_names[j], column) == 0) {
             *out = j;
@@ -40,9 +44,8 @@ static kfe_status find_column(kfe_context *ctx, const kfe_data *data, const char
         *out = (int64_t)number - 1;
         return KFE_OK;
     }
-    return kfe_i_fail(ctx, KFE_EINVAL,
-                      "{groups}: %s has no column '%s'; give a name or a number from 1 to %lld",
-                      kfe_i_view_shown(view), column, (long long)view->table.cols);
+    return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s has no column '%s'; give a name or a number from 1 to %lld",
+                      parameter, kfe_i_view_shown(view), column, (long long)view->table.cols);
 }
 
 /* Rows with the same number are one group: the group is the first such row. */
@@ -89,20 +92,23 @@ static int shift_encoding(const kfe_i_view *view, int64_t column)
     return 1;
 }
 
-static kfe_status remove_column(kfe_context *ctx, kfe_i_view *view, int64_t column)
+kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char *parameter, int64_t column)
 {
     kfe_status status = KFE_OK;
+    kfe_i_view *view = &data->views[0];
     kfe_i_table rest = {0};
     int64_t cols = view->table.cols - 1;
 
+    KFE_TRY(kfe_i_data_widen(ctx, data));
     KFE_TRY(kfe_i_table_new_dense(ctx, view->table.rows, cols, &rest));
     if (!shift_encoding(view, column)) {
         kfe_i_table_free(&rest);
-        KFE_FAIL(ctx, KFE_EINVAL, "{groups}: the column is encoded as categories; leave it out of {encode}");
+        KFE_FAIL(ctx, KFE_EINVAL, "%s: the column is encoded as categories; leave it out of {encode}",
+                 parameter);
     }
     if (!shift_gaps(view, column)) {
         kfe_i_table_free(&rest);
-        KFE_FAIL(ctx, KFE_EINPUT, "{groups}: the column has missing values");
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: the column has missing values", parameter);
     }
     for (int64_t i = 0; i < rest.rows; i++)
         for (int64_t j = 0; j < cols; j++)
@@ -115,6 +121,8 @@ static kfe_status remove_column(kfe_context *ctx, kfe_i_view *view, int64_t colu
             view->column_names[j] = view->column_names[j + 1];
         view->column_names[cols] = NULL;
     }
+    if (data->label_column > column + 1)
+        data->label_column--;
 cleanup:
     return status;
 }
@@ -126,16 +134,12 @@ kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *co
     int64_t *groups = NULL;
     int64_t at = 0;
 
-    if (view->table.kind != KFE_TABLE_DENSE || view->table.cols < 2)
-        KFE_FAIL(ctx, KFE_EINPUT, "{groups} takes a column of a dense table with at least two columns");
-    KFE_TRY(find_column(ctx, data, column, &at));
+    KFE_TRY(kfe_i_data_find_column(ctx, data, "groups", column, &at));
     KFE_TRY(kfe_i_data_widen(ctx, data));
     KFE_ALLOC(ctx, groups, view->table.rows);
     number_groups(&view->table, at, groups);
     KFE_TRY(kfe_data_set_groups(ctx, data, groups));
-    KFE_TRY(remove_column(ctx, view, at));
-    if (data->label_column > at + 1)
-        data->label_column--;
+    KFE_TRY(kfe_i_data_remove_column(ctx, data, "groups", at));
 cleanup:
     kfe_i_free(ctx, groups);
     return status;

@@ -5,6 +5,8 @@
  * sqrt(Σ (x − centre)²) from deviations divided by the largest one, so that columns of any magnitude keep their
  * precision. The standard deviation is the population's, spread/√n. Zeros that sparse data does not store count.
  *
+ * Rows count by their weights; without any, by one.
+ *
  * Cost: two passes over the stored values; 6 numbers per column.
  */
 #include "data/scale.h"
@@ -20,7 +22,7 @@ struct column {
     double mean;
     double reach;  /* the largest |x − centre| */
     double spread; /* sqrt(Σ (x − centre)²) / reach, its square while it is summed */
-    int64_t stored;
+    double stored; /* the rows, by weight, that store a value of the column */
 };
 
 /* The stored values of one row; columns is NULL when all of them are stored. */
@@ -53,22 +55,35 @@ static void find_means(const kfe_i_table *table, struct column *columns)
     }
     for (int64_t i = 0; i < table->rows; i++) {
         struct row row = row_at(table, i);
+        double weight = kfe_i_row_weight(table, i);
         for (int64_t e = 0; e < row.count; e++) {
             struct column *column = &columns[row.columns ? row.columns[e] : e];
             double x = row.values ? row.values[e] : kfe_i_table_value(table, i, e);
-            column->stored++;
-            column->mean += (x - column->mean) / (double)column->stored;
+            column->stored += weight;
+            column->mean += weight * (x - column->mean) / column->stored;
             column->low = fmin(column->low, x);
             column->high = fmax(column->high, x);
         }
     }
 }
 
-static void count_absent_zeros(int64_t rows, struct column *column)
+/* The number of rows, by weight. */
+static double total_weight(const kfe_i_table *table)
 {
-    if (column->stored == rows)
+    double sum = 0;
+
+    if (!table->weights)
+        return (double)table->rows;
+    for (int64_t i = 0; i < table->rows; i++)
+        sum += table->weights[i];
+    return sum;
+}
+
+static void count_absent_zeros(double total, struct column *column)
+{
+    if (column->stored == total)
         return;
-    column->mean *= (double)column->stored / (double)rows;
+    column->mean *= column->stored / total;
     column->low = fmin(column->low, 0);
     column->high = fmax(column->high, 0);
 }
@@ -80,31 +95,34 @@ static void settle_constant(struct column *column)
         column->mean = column->low;
 }
 
-static void find_spreads(const kfe_i_table *table, int centred, struct column *columns)
+static void find_spreads(const kfe_i_table *table, double total, int centred, struct column *columns)
 {
     for (int64_t i = 0; i < table->rows; i++) {
         struct row row = row_at(table, i);
+        double weight = kfe_i_row_weight(table, i);
         for (int64_t e = 0; e < row.count; e++) {
             struct column *column = &columns[row.columns ? row.columns[e] : e];
             double value = row.values ? row.values[e] : kfe_i_table_value(table, i, e);
             double x = (value - (centred ? column->mean : 0)) / column->reach;
-            column->spread += x * x;
+            column->spread += weight * (x * x);
         }
     }
     for (int64_t j = 0; j < table->cols; j++) {
         struct column *column = &columns[j];
         double zero = centred ? column->mean / column->reach : 0;
-        column->spread = sqrt(column->spread + (double)(table->rows - column->stored) * zero * zero);
+        column->spread = sqrt(column->spread + (total - column->stored) * zero * zero);
     }
 }
 
 static kfe_status measure_columns(kfe_context *ctx, const kfe_i_table *table, int centred,
                                   struct column *columns)
 {
+    double total = total_weight(table);
+
     find_means(table, columns);
     for (int64_t j = 0; j < table->cols; j++) {
         struct column *column = &columns[j];
-        count_absent_zeros(table->rows, column);
+        count_absent_zeros(total, column);
         settle_constant(column);
         double centre = centred ? column->mean : 0;
         column->reach = fmax(column->high - centre, centre - column->low);
@@ -116,7 +134,7 @@ static kfe_status measure_columns(kfe_context *ctx, const kfe_i_table *table, in
         if (column->reach == 0)
             column->reach = 1;
     }
-    find_spreads(table, centred, columns);
+    find_spreads(table, total, centred, columns);
     return KFE_OK;
 }
 
@@ -127,13 +145,13 @@ static double factor_for(double width)
     return width > 0 && isfinite(factor) ? factor : 1;
 }
 
-static double column_width(kfe_i_scale_kind kind, int sparse, int64_t rows, const struct column *column)
+static double column_width(kfe_i_scale_kind kind, int sparse, double total, const struct column *column)
 {
     if (column->low == column->high)
         return 0;
     switch (kind) {
     case KFE_SCALE_STANDARD:
-        return column->reach * (column->spread / sqrt((double)rows));
+        return column->reach * (column->spread / sqrt(total));
     case KFE_SCALE_MINMAX:
         return sparse ? fmax(fabs(column->low), fabs(column->high)) : column->high - column->low;
     case KFE_SCALE_UNIT_NORM:
@@ -151,12 +169,13 @@ static kfe_status learn_columns(kfe_context *ctx, const kfe_i_table *table, kfe_
     kfe_status status = KFE_OK;
     struct column *columns = NULL;
     int sparse = table->kind == KFE_TABLE_CSR;
+    double total = total_weight(table);
 
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
     KFE_TRY(measure_columns(ctx, table, !sparse || out->kind == KFE_SCALE_STANDARD, columns));
     KFE_ALLOC(ctx, out->factor, table->cols);
     for (int64_t j = 0; j < table->cols; j++)
-        out->factor[j] = factor_for(column_width(out->kind, sparse, table->rows, &columns[j]));
+        out->factor[j] = factor_for(column_width(out->kind, sparse, total, &columns[j]));
     if (!sparse) {
         KFE_ALLOC(ctx, out->shift, table->cols);
         for (int64_t j = 0; j < table->cols; j++)
@@ -173,15 +192,19 @@ cleanup:
 static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_t count,
                            struct column *columns)
 {
+    double total = 0;
+
     for (int64_t i = 0; i < count; i++) {
+        double weight = kfe_i_row_weight(table, rows ? rows[i] : i);
+        total += weight;
         for (int64_t j = 0; j < table->cols; j++) {
             struct column *column = &columns[j];
             double x = kfe_i_table_value(table, rows ? rows[i] : i, j);
             double before = x - column->mean;
             column->low = i == 0 ? x : fmin(column->low, x);
             column->high = i == 0 ? x : fmax(column->high, x);
-            column->mean += before / (double)(i + 1);
-            column->spread += before * (x - column->mean);
+            column->mean += weight * before / total;
+            column->spread += weight * before * (x - column->mean);
         }
     }
 }
@@ -201,9 +224,12 @@ kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const 
     struct column *columns = NULL;
     double *spreads = NULL;
     int64_t varying = 0;
+    double total = 0;
 
+    for (int64_t i = 0; i < count; i++)
+        total += kfe_i_row_weight(table, rows ? rows[i] : i);
     *out = 1;
-    if (table->cols > count)
+    if ((double)table->cols > total)
         return KFE_OK;
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
     KFE_ALLOC(ctx, spreads, table->cols);

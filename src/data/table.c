@@ -88,6 +88,7 @@ kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t c
 
     assert(kfe_i_range_within(first, count, table->rows));
     slice.owned = 0;
+    slice.weights = NULL;
     slice.rows = count;
     if (table->singles)
         slice.singles = table->singles + first * table->stride;

@@ -21,7 +21,16 @@ typedef struct kfe_i_table {
      * data needs no copy; shift and factor are borrowed or NULL. Only code that says so takes such tables: others widen them. */
     float *singles;
     const double *shift, *factor;
+    /* How many examples each row counts for in statistics of the columns: scaling, fills, widths of kernels. Borrowed; copies and
+     * slices have none. NULL: one each. */
+    const double *weights;
 } kfe_i_table;
+
+/* The weight of a row. */
+static inline double kfe_i_row_weight(const kfe_i_table *table, int64_t i)
+{
+    return table->weights ? table->weights[i] : 1;
+}
 
 /* Value (i, j) of a dense table in either precision. */
 static inline double kfe_i_table_value(const kfe_i_table *table, int64_t i, int64_t j)

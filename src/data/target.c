@@ -18,6 +18,7 @@ void kfe_i_target_free(kfe_i_target *target)
         kfe_i_free(target->ctx, target->names);
         kfe_i_free(target->ctx, target->codes);
         kfe_i_free(target->ctx, target->values);
+        kfe_i_free(target->ctx, target->weights);
     }
     memset(target, 0, sizeof *target);
 }
@@ -141,6 +142,11 @@ kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, con
             memcpy(out->values + i * out->cols, target->values + index[i] * target->cols,
                    (size_t)target->cols * sizeof *out->values);
     }
+    if (target->weights) {
+        KFE_ALLOC(ctx, out->weights, count);
+        for (int64_t i = 0; i < count; i++)
+            out->weights[i] = target->weights[index[i]];
+    }
 cleanup:
     if (status != KFE_OK)
         kfe_i_target_free(out);
@@ -175,4 +181,23 @@ void kfe_i_target_count(const kfe_i_target *target, int64_t *counts)
     memset(counts, 0, (size_t)target->class_count * sizeof *counts);
     for (int64_t i = 0; target->codes && i < target->rows; i++)
         counts[target->codes[i]]++;
+}
+
+double kfe_i_target_mass(const kfe_i_target *target, int64_t rows)
+{
+    double sum = 0;
+
+    if (!target->weights)
+        return (double)rows;
+    for (int64_t i = 0; i < rows; i++)
+        sum += target->weights[i];
+    return sum;
+}
+
+void kfe_i_target_class_masses(const kfe_i_target *target, double *masses)
+{
+    assert(kfe_i_codes_below(target->codes, target->rows, target->class_count));
+    memset(masses, 0, (size_t)target->class_count * sizeof *masses);
+    for (int64_t i = 0; i < target->rows; i++)
+        masses[target->codes[i]] += kfe_i_weight_of(target, i);
 }

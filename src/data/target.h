@@ -16,6 +16,8 @@ typedef struct kfe_i_target {
     /* real */
     int64_t cols;
     double *values; /* rows × cols */
+    /* How many examples each row counts for, also of data without a target; not negative, not all zero. NULL: one each. */
+    double *weights;
 } kfe_i_target;
 
 /* From one string per row; see data/classes.h. */
@@ -33,5 +35,15 @@ void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code);
 void kfe_i_target_free(kfe_i_target *target);
 /* Members per class into counts[class_count]. */
 void kfe_i_target_count(const kfe_i_target *target, int64_t *counts);
+
+/* The weight of a row. */
+static inline double kfe_i_weight_of(const kfe_i_target *target, int64_t row)
+{
+    return target->weights ? target->weights[row] : 1;
+}
+/* The sum of the weights of the rows. */
+double kfe_i_target_mass(const kfe_i_target *target, int64_t rows);
+/* The weight of each class into masses[class_count]: with weights of one, the number of its members. */
+void kfe_i_target_class_masses(const kfe_i_target *target, double *masses);
 
 #endif

@@ -213,12 +213,12 @@ static kfe_status group_sums_by_times(const kfe_i_gram *gram, const int32_t *gro
     KFE_ALLOC_ZERO(ctx, indicator, gram->size * groups);
     KFE_ALLOC(ctx, product, gram->size * groups);
     for (int64_t i = 0; i < gram->size; i++)
-        indicator[i * groups + group[i]] = 1;
+        indicator[i * groups + group[i]] = gram->roots ? gram->roots[i] : 1;
     KFE_TRY(kfe_i_gram_times(gram, indicator, groups, product));
     memset(out, 0, (size_t)(groups * groups) * sizeof *out);
     for (int64_t i = 0; i < gram->size; i++)
         for (int64_t h = 0; h < groups; h++)
-            out[group[i] * groups + h] += product[i * groups + h];
+            out[group[i] * groups + h] += product[i * groups + h] * (gram->roots ? gram->roots[i] : 1);
 cleanup:
     kfe_i_free(ctx, indicator);
     kfe_i_free(ctx, product);
@@ -232,7 +232,7 @@ kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, i
     assert(kfe_i_codes_below(group, gram->size, groups));
     if (status != KFE_OK)
         return status;
-    if (gram->form->group_sums)
+    if (gram->form->group_sums && !gram->roots)
         return gram->form->group_sums(gram, group, groups, out);
     return group_sums_by_times(gram, group, groups, out);
 }
@@ -280,6 +280,17 @@ cleanup:
     return status;
 }
 
+double kfe_i_gram_mass(const kfe_i_gram *gram)
+{
+    double sum = 0;
+
+    if (!gram->roots)
+        return (double)gram->size;
+    for (int64_t i = 0; i < gram->size; i++)
+        sum += gram->roots[i] * gram->roots[i];
+    return sum;
+}
+
 int64_t kfe_i_gram_rank_bound(const kfe_i_gram *gram)
 {
     kfe_i_landmark_info info;
@@ -297,7 +308,7 @@ kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out)
     KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
     for (int64_t i = 0; i < gram->size; i++)
         trace += diagonal[i];
-    *out = trace / (double)gram->size;
+    *out = trace / kfe_i_gram_mass(gram);
 cleanup:
     kfe_i_free(gram->ctx, diagonal);
     return status;

@@ -44,6 +44,9 @@ struct kfe_i_gram {
     void *state;
     kfe_i_workspace *work; /* for one call at a time */
     int pinned;            /* the user asked for this form: never replace it */
+    /* Square roots s of the weights of the examples: the operator is diag(s)·K·diag(s), and s takes the place of the vector of ones
+     * in means, centring and sums over groups (kfe_i_gram_weighted). Borrowed. NULL: ones. */
+    const double *roots;
 };
 
 /* ---- making one ---- */
@@ -66,6 +69,8 @@ void kfe_i_gram_free(kfe_i_gram *gram);
 kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                             kfe_i_gram **out);
 kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
+/* The same, but takes the table over; it is zeroed, except after a failure. */
+kfe_status kfe_i_gram_factored_owned(kfe_context *ctx, kfe_i_table *table, kfe_i_gram **out);
 /* Call this after changing the dense table of a factored operator in place. */
 void kfe_i_gram_factored_refresh(const kfe_i_gram *gram);
 /* Borrows a matrix that the user computed; fails with KFE_EINPUT and the cell if it is not symmetric. */
@@ -87,7 +92,20 @@ kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, i
 /* Σ weights[m]·terms[m]; owns the terms from now on, also after a failure. */
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
                           kfe_i_gram **out);
-/* PGP with P = I − eeᵀ/n: an implicit correction of rank two. Borrows `inner`. */
+/*
+ * diag(s)·G·diag(s) for roots s of weights w of the examples; both are borrowed. A linear operator becomes that of the table with
+ * rows times s.
+ *
+ * It stands for the operator of the data in which example i is repeated wᵢ times: with E the rows of the identity so repeated, v ↦
+ * EW^(−1/2)v keeps lengths and angles, and turns this operator into EGEᵀ, the vector s into the vector of ones, and diag(s)Y into EY.
+ * A method that sees the data through products, means and targets runs on it unchanged; its coefficients times s are those on the
+ * examples.
+ */
+kfe_status kfe_i_gram_weighted(kfe_context *ctx, const kfe_i_gram *inner, const double *roots,
+                               kfe_i_gram **out);
+/* The number of examples, or the sum of their weights. */
+double kfe_i_gram_mass(const kfe_i_gram *gram);
+/* PGP with P = I − eeᵀ/n (weighted: I − ssᵀ/sᵀs): an implicit correction of rank two. Borrows `inner`. */
 kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out);
 /* The operator inside a centred one; NULL for others. */
 const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram);
@@ -96,7 +114,7 @@ int kfe_i_gram_is_single(const kfe_i_gram *gram);
 /* The kernel and points of a tiled operator; 0 for others. */
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
 
-/* The row means (n) of the operator inside a centred one, and their mean; computed at the first call. */
+/* The row means (n) of the operator inside a centred one, and their mean; computed at the first call. Weighted: Gs/sᵀs. */
 kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall);
 /* Copies the row means of `from` to `to`, a centred operator over the same matrix, which saves it a pass. */
 kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to);

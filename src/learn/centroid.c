@@ -12,22 +12,24 @@
 #include "learn/learner.h"
 
 /* Column g of `averages` times the examples is the mean of class g. */
-static void fill_averages(const kfe_i_target *target, const int64_t *counts, double *averages)
+static void fill_averages(const kfe_i_target *target, const double *counts, double *averages)
 {
     for (int64_t i = 0; i < target->rows; i++)
-        averages[i * target->class_count + target->codes[i]] = 1 / (double)counts[target->codes[i]];
+        averages[i * target->class_count + target->codes[i]] =
+            kfe_i_weight_of(target, i) / counts[target->codes[i]];
 }
 
 /* Replaces the class means in the weights by their differences from the overall mean, and sets the offsets. */
-static void measure_from_mean(const kfe_i_target *target, const int64_t *counts, kfe_i_predictor *predictor)
+static void measure_from_mean(const kfe_i_target *target, const double *counts, kfe_i_predictor *predictor)
 {
     int64_t c = predictor->outputs;
+    double mass = kfe_i_target_mass(target, target->rows);
 
     for (int64_t j = 0; j < predictor->dim; j++) {
         double *means = predictor->weights + j * c;
         double overall = 0;
         for (int64_t g = 0; g < c; g++)
-            overall += means[g] * (double)counts[g] / (double)target->rows;
+            overall += means[g] * counts[g] / mass;
         for (int64_t g = 0; g < c; g++) {
             means[g] -= overall;
             predictor->offset[g] += means[g] * (overall + means[g] / 2);
@@ -40,7 +42,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
 {
     kfe_status status = KFE_OK;
     int64_t c = target->class_count;
-    int64_t *counts = NULL;
+    double *counts = NULL; /* members of the classes, by weight */
     double *averages = NULL;
 
     (void)settings;
@@ -49,7 +51,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     out->classes = c;
     KFE_ALLOC(ctx, counts, c);
     KFE_ALLOC_ZERO(ctx, averages, features->rows * c);
-    kfe_i_target_count(target, counts);
+    kfe_i_target_class_masses(target, counts);
     fill_averages(target, counts, averages);
     KFE_TRY(kfe_i_table_transpose_times(ctx, features, averages, c, out->weights));
     measure_from_mean(target, counts, out);
@@ -65,6 +67,6 @@ const kfe_i_learner kfe_i_learner_centroid = {
     .name = "centroid",
     .summary = "nearest class mean",
     .reference = "Park & Park (2002)",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
     .fit = fit,
 };

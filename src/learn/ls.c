@@ -13,6 +13,9 @@
  * iterative refinement then bring the residual near to what orthogonal factorisations give. Sparse X is not centred,
  * but its products are: (X − eμᵀ)ᵀ(X − eμᵀ) = XᵀX − nμμᵀ.
  *
+ * With weights w of the examples the sum of squares is weighted and the means are: rows of X and Y are multiplied by √w after the
+ * means are subtracted.
+ *
  * Records: the rank of X, its condition number (over that rank), and the objective. A rank below min(n − 1, d) is
  * also a warning, unless l2 is above 0.
  *
@@ -41,8 +44,10 @@ static const kfe_i_param rows[] = {
 typedef struct ls_job {
     kfe_context *ctx;
     double l2;
-    kfe_i_table x; /* dense: an owned copy less its means; sparse: as given */
-    double *means; /* d */
+    const double *weights; /* of the examples; NULL: ones */
+    double mass;           /* n, or the sum of the weights */
+    kfe_i_table x;         /* dense: an owned copy less its means; sparse: as given; rows times √w */
+    double *means;         /* d */
     int64_t k;
     double *y, *y_means; /* n × k less its means, and those */
     kfe_i_least_squares_result result;
@@ -79,18 +84,37 @@ static int takes_dense_copy(kfe_context *ctx, const kfe_i_table *x)
 
 /* ---- centring ---- */
 
-static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double *means)
+static double root_of(const ls_job *job, int64_t i)
+{
+    return job->weights ? sqrt(job->weights[i]) : 1;
+}
+
+static kfe_status column_means(const ls_job *job, const kfe_i_table *table, double *means)
 {
     kfe_status status = KFE_OK;
-    double *equal = NULL;
+    double *shares = NULL;
 
-    KFE_ALLOC(ctx, equal, table->rows);
+    KFE_ALLOC(job->ctx, shares, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        equal[i] = 1 / (double)table->rows;
-    KFE_TRY(kfe_i_table_transpose_times(ctx, table, equal, 1, means));
+        shares[i] = (job->weights ? job->weights[i] : 1) / job->mass;
+    KFE_TRY(kfe_i_table_transpose_times(job->ctx, table, shares, 1, means));
 cleanup:
-    kfe_i_free(ctx, equal);
+    kfe_i_free(job->ctx, shares);
     return status;
+}
+
+/* Multiplies the rows of X by the roots of their weights. */
+static void weigh_rows(ls_job *job)
+{
+    kfe_i_table *x = &job->x;
+    int dense = x->kind == KFE_TABLE_DENSE;
+
+    for (int64_t i = 0; job->weights && i < x->rows; i++) {
+        int64_t begin = dense ? i * x->stride : x->row_start[i];
+        int64_t end = dense ? begin + x->cols : x->row_start[i + 1];
+        for (int64_t p = begin; p < end; p++)
+            x->values[p] *= root_of(job, i);
+    }
 }
 
 /* Subtracts the means twice: the second pass removes what rounding left of them. */
@@ -103,7 +127,7 @@ static kfe_status centre_copy(ls_job *job)
     KFE_ALLOC(job->ctx, rest, x->cols);
     memset(job->means, 0, (size_t)x->cols * sizeof *job->means);
     for (int pass = 0; pass < 2; pass++) {
-        KFE_TRY(column_means(job->ctx, x, rest));
+        KFE_TRY(column_means(job, x, rest));
         for (int64_t i = 0; i < x->rows; i++)
             for (int64_t j = 0; j < x->cols; j++)
                 x->values[i * x->stride + j] -= rest[j];
@@ -122,12 +146,16 @@ static kfe_status centre_features(ls_job *job, const kfe_i_table *features)
     KFE_ALLOC(job->ctx, job->means, features->cols);
     if (!takes_dense_copy(job->ctx, features)) {
         job->x = kfe_i_table_slice(features, 0, features->rows);
-        return column_means(job->ctx, features, job->means);
+        if (job->weights)
+            KFE_TRY(kfe_i_table_copy(job->ctx, features, &job->x));
+        weigh_rows(job);
+        return column_means(job, features, job->means);
     }
     KFE_TRY(kfe_i_table_new_dense(job->ctx, features->rows, features->cols, &job->x));
     for (int64_t i = 0; i < features->rows; i++)
         kfe_i_table_dense_row(features, i, job->x.values + i * job->x.stride);
     KFE_TRY(centre_copy(job));
+    weigh_rows(job);
 cleanup:
     return status;
 }
@@ -152,11 +180,11 @@ static kfe_status centre_targets(ls_job *job, const kfe_i_target *target)
         for (int64_t j = 0; j < k; j++) {
             double value = target_value(target, k, i, j);
             job->y[i * k + j] = value;
-            job->y_means[j] += value / (double)n;
+            job->y_means[j] += (job->weights ? job->weights[i] : 1) * value / job->mass;
         }
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++)
-            job->y[i * k + j] -= job->y_means[j];
+            job->y[i * k + j] = root_of(job, i) * (job->y[i * k + j] - job->y_means[j]);
 cleanup:
     return status;
 }
@@ -169,7 +197,7 @@ static kfe_status sparse_columns_product(ls_job *job, double **out)
     kfe_status status = KFE_OK;
     kfe_i_table transposed = {0};
     kfe_i_gram *gram = NULL;
-    double n = (double)job->x.rows;
+    double n = job->mass;
     int64_t d = job->x.cols;
 
     KFE_TRY(kfe_i_table_transpose(job->ctx, &job->x, &transposed));
@@ -204,14 +232,20 @@ static kfe_status rows_product(ls_job *job, double **out)
     kfe_status status = KFE_OK;
     kfe_i_gram *gram = NULL;
     kfe_i_gram *centred = NULL;
+    double *roots = NULL;
 
+    KFE_ALLOC(job->ctx, roots, job->x.rows);
+    for (int64_t i = 0; i < job->x.rows; i++)
+        roots[i] = root_of(job, i);
     KFE_TRY(kfe_i_gram_factored(job->ctx, &job->x, &gram));
+    gram->roots = job->weights ? roots : NULL;
     if (job->x.kind == KFE_TABLE_CSR)
         KFE_TRY(kfe_i_gram_centred(job->ctx, gram, &centred));
     KFE_TRY(kfe_i_gram_materialise(centred ? centred : gram, out));
 cleanup:
     kfe_i_gram_free(centred);
     kfe_i_gram_free(gram);
+    kfe_i_free(job->ctx, roots);
     return status;
 }
 
@@ -289,7 +323,7 @@ static kfe_status find_residual(const ls_job *job, const double *w, double *resi
         for (int64_t j = 0; job->x.kind == KFE_TABLE_CSR && j < job->x.cols; j++)
             shift += job->means[j] * w[j * k + h];
         for (int64_t i = 0; i < job->x.rows; i++)
-            residual[i * k + h] = job->y[i * k + h] - (residual[i * k + h] - shift);
+            residual[i * k + h] = job->y[i * k + h] - (residual[i * k + h] - root_of(job, i) * shift);
     }
 cleanup:
     return status;
@@ -452,7 +486,7 @@ static kfe_status find_objective(const ls_job *job, const kfe_i_predictor *predi
     for (int64_t i = 0; i < features->rows; i++)
         for (int64_t j = 0; j < k; j++) {
             double error = target_value(target, k, i, j) - values[i * k + j];
-            *out += error * error;
+            *out += kfe_i_weight_of(target, i) * (error * error);
         }
     for (int64_t i = 0; i < predictor->rows * k; i++)
         *out += job->l2 * predictor->weights[i] * predictor->weights[i];
@@ -483,7 +517,11 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     kfe_status status = KFE_OK;
     const ls_settings *s = settings;
     int classes = target->task == KFE_TASK_CLASSES;
-    ls_job job = {.ctx = ctx, .l2 = s->l2, .k = classes ? target->class_count : target->cols};
+    ls_job job = {.ctx = ctx,
+                  .l2 = s->l2,
+                  .k = classes ? target->class_count : target->cols,
+                  .weights = target->weights,
+                  .mass = kfe_i_target_mass(target, target->rows)};
     double objective = 0;
 
     KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_LINEAR, classes ? KFE_DECIDE_LARGEST : KFE_DECIDE_VALUE,
@@ -506,7 +544,7 @@ const kfe_i_learner kfe_i_learner_ls = {
     .name = "ls",
     .summary = "least squares with an intercept, the solution of smallest norm",
     .reference = "Hastie, Tibshirani & Friedman, The Elements of Statistical Learning (2009), 4.2",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, ls_settings),
     .fit = fit,
 };

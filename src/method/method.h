@@ -25,6 +25,7 @@ typedef struct kfe_i_problem {
      * themselves. */
     const kfe_i_gram *gram;
     const kfe_i_target *target;
+    const double *roots;           /* of the weights, for operators that a method opens; NULL: ones */
     kfe_i_gram_storage storage;    /* how the user wants operators stored */
     kfe_i_landmark_plan landmarks; /* of operators that a method opens; `gram` has them already */
     /* Only for methods flagged KFE_HAS_SYNTHETIC, which need the points, and KFE_HAS_WEIGHTS (kfe_i_problem_kernel). */
@@ -85,6 +86,9 @@ typedef struct kfe_i_method {
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
     int uses_products; /* a fit is faster if problem->products is given */
+    /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the
+     * weighted operator (kfe_i_gram_weighted), and its coefficients are multiplied by the roots afterwards. */
+    int weighs_examples;
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);
 } kfe_i_method;
@@ -127,8 +131,9 @@ void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs);
 /* Rewrites coefficients found on the centred operator: the features of x are Aᵀ P(κ(x) − row means), so the coefficients
  * become PA and the offset AᵀP·(row means). */
 kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred);
-/* The same, given the row means (n) of the operator. */
-kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const double *row_means);
+/* The same, given the row means (n) of the operator and the roots of its weights (NULL: ones). */
+kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const double *roots,
+                                    const double *row_means);
 /* The number of features to make: `asked` (0: all), but at most `available`; a warning says `why` when that is fewer. */
 int64_t kfe_i_clamp_dim(kfe_context *ctx, const char *method, int64_t asked, int64_t available,
                         const char *why);

@@ -19,7 +19,7 @@ const kfe_i_method kfe_i_method_none = {
     .name = "none",
     .summary = "no extraction: a classifier or regressor works on the data itself, or directly on a kernel",
     .reference = "the baseline of all papers",
-    .flags = KFE_HAS_SPARSE | KFE_HAS_REGRESSION,
+    .flags = KFE_HAS_SPARSE | KFE_HAS_REGRESSION | KFE_HAS_SAMPLE_WEIGHTS,
     .params = {NULL, 0, 0},
     .fit = fit,
 };

@@ -19,6 +19,9 @@ kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, 
     kfe_i_gram *exact = NULL;
     kfe_status status = KFE_OK;
 
+    assert(
+        !problem
+             ->roots); /* of the methods that open operators, those that take weights weigh the examples themselves */
     if (problem->landmarks.count == 0)
         return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
     status = kfe_i_gram_open(ctx, &alone, problem->views, KFE_GRAM_AUTO, &exact);
@@ -198,13 +201,19 @@ kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *cen
     const double *row_means = NULL;
     kfe_status status = kfe_i_gram_row_means(centred, &row_means, &overall);
 
-    return status == KFE_OK ? kfe_i_solution_centre_by(solution, centred->size, row_means) : status;
+    return status == KFE_OK ? kfe_i_solution_centre_by(solution, centred->size, centred->roots, row_means)
+                            : status;
 }
 
-kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const double *row_means)
+kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const double *roots,
+                                    const double *row_means)
 {
     kfe_status status = KFE_OK;
     int64_t k = solution->dim;
+    double mass = roots ? 0 : (double)n;
+
+    for (int64_t i = 0; roots && i < n; i++)
+        mass += roots[i] * roots[i];
 
     KFE_TRY(kfe_i_solution_spread(solution, n));
     double *a = solution->coefficients;
@@ -213,10 +222,10 @@ kfe_status kfe_i_solution_centre_by(kfe_i_solution *solution, int64_t n, const d
     for (int64_t j = 0; j < k; j++) {
         double mean = 0;
         for (int64_t i = 0; i < n; i++)
-            mean += a[i * k + j];
-        mean /= (double)n;
+            mean += roots ? roots[i] * a[i * k + j] : a[i * k + j];
+        mean /= mass;
         for (int64_t i = 0; i < n; i++) {
-            a[i * k + j] -= mean;
+            a[i * k + j] -= roots ? roots[i] * mean : mean;
             solution->offset[j] += a[i * k + j] * row_means[i];
         }
     }

@@ -3,6 +3,7 @@
  * build the model. kfe_fit runs them all; the search (select/) shares the early ones among settings. */
 #include "model/fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -272,6 +273,53 @@ cleanup:
     return status;
 }
 
+/* The roots of the weights, for methods that work on a weighted operator. */
+static kfe_status take_roots(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &job->train->target;
+
+    if (!target->weights || job->spec->method->weighs_examples)
+        return KFE_OK;
+    KFE_ALLOC(job->ctx, job->roots, kfe_data_rows(job->train));
+    for (int64_t i = 0; i < kfe_data_rows(job->train); i++)
+        job->roots[i] = sqrt(target->weights[i]);
+cleanup:
+    return status;
+}
+
+/* Coefficients on a weighted operator become those on the examples. */
+static void weigh_coefficients(const double *roots, kfe_i_solution *solution)
+{
+    int64_t k = solution->dim;
+
+    if (!roots || solution->kind != KFE_SOLUTION_DUAL)
+        return;
+    for (int64_t i = 0; i < solution->rows; i++)
+        for (int64_t j = 0; j < k; j++)
+            solution->coefficients[i * k + j] *= roots[solution->index ? solution->index[i] : i];
+}
+
+/* Runs the method, on the weighted operator if the examples have weights. */
+static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *weighted = NULL;
+
+    KFE_TRY(take_roots(job));
+    problem->roots = job->roots;
+    if (job->roots && problem->gram) {
+        KFE_TRY(kfe_i_gram_weighted(job->ctx, problem->gram, job->roots, &weighted));
+        problem->gram = weighted;
+        problem->products = NULL;
+    }
+    KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
+    weigh_coefficients(job->roots, &job->solution);
+cleanup:
+    kfe_i_gram_free(weighted);
+    return status;
+}
+
 /* A learner of the spec takes precedence over the method's own predictor. */
 static kfe_status take_predictor(kfe_i_fit *job)
 {
@@ -315,7 +363,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     } else if (kfe_i_spec_maps_kernel(job->spec)) {
         KFE_TRY(kfe_i_landmark_features(job->ctx, job->gram, &job->solution));
     } else {
-        KFE_TRY(job->spec->method->fit(job->ctx, &problem, job->spec->settings, &job->solution));
+        KFE_TRY(run_method(job, &problem));
         KFE_TRY(take_kernel_weights(job, &problem));
         KFE_TRY(take_map(job));
         KFE_TRY(take_predictor(job));
@@ -428,6 +476,7 @@ void kfe_i_fit_free(kfe_i_fit *job)
     for (int v = 0; job->scaled && v < job->train->view_count; v++)
         kfe_i_table_free(&job->scaled[v]);
     kfe_i_free(job->ctx, job->scaled);
+    kfe_i_free(job->ctx, job->roots);
     kfe_model_free(job->model);
 }
 
@@ -528,12 +577,40 @@ cleanup:
     return status;
 }
 
+/* The columns of a kernel matrix are examples, so that rows cannot be left out alone. */
+static kfe_status refuse_dropped_columns(kfe_context *ctx, const kfe_spec *spec, const kfe_data *all,
+                                         const kfe_data *kept)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels;
+
+    if (!kept)
+        return KFE_OK;
+    kfe_i_kernel_list_init(ctx, &kernels);
+    KFE_TRY(kfe_i_spec_kernels(ctx, spec, all, &kernels));
+    for (int v = 0; v < all->view_count; v++)
+        if (kfe_i_kernel_list_given(&kernels, v) > 0)
+            KFE_FAIL(
+                ctx, KFE_EINPUT,
+                "%s: a precomputed kernel matrix has an example of weight zero; remove its row and column",
+                kfe_i_view_shown(&all->views[v]));
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}
+
 kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = NULL;
+    kfe_data *weighty = NULL; /* without the rows of weight zero, if there are any */
 
     *out = NULL;
+    if (train->target.weights) {
+        KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
+        KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));
+        train = weighty ? weighty : train;
+    }
     KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
     KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
@@ -542,5 +619,6 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     model = NULL;
 cleanup:
     kfe_model_free(model);
+    kfe_data_free(weighty);
     return status;
 }

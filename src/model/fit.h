@@ -17,6 +17,8 @@ typedef struct kfe_i_fit {
     const kfe_i_gram *gram;
     kfe_i_gram *own_gram;
     kfe_i_solution solution;
+    double
+        *roots; /* of the weights of the examples, if the method works on a weighted operator; NULL: ones */
     const double *products; /* kfe_i_problem.products, of the scaled table; NULL: not known */
 } kfe_i_fit;
 

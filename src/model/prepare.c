@@ -50,7 +50,8 @@ kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *ker
     for (int v = 0; v < data->view_count; v++) {
         if (!kfe_i_auto_scales_view(kernels, data, v))
             continue;
-        KFE_TRY(kfe_i_spread_ratio(ctx, &data->views[v].table, NULL, kfe_data_rows(data), &ratio));
+        kfe_i_table weighted = kfe_i_weighted_rows(&data->views[v].table, &data->target);
+        KFE_TRY(kfe_i_spread_ratio(ctx, &weighted, NULL, kfe_data_rows(data), &ratio));
         if (ratio > KFE_SCALE_RATIO)
             kfe_i_log(
                 ctx, KFE_LOG_NOTICE,
@@ -120,8 +121,9 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
     }
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
-        KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v),
-                                        &train->views[v].table, &train->views[v].gaps, &scalers[v]));
+        kfe_i_table weighted = kfe_i_weighted_rows(&train->views[v].table, &train->target);
+        KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &weighted,
+                                        &train->views[v].gaps, &scalers[v]));
         if (metric.map.values)
             take_metric(&metric, &scalers[v]);
         if (how.keeps_singles && kfe_i_scaler_keeps_single(&scalers[v], table))
@@ -140,7 +142,8 @@ kfe_status kfe_i_resolve_kernels(kfe_context *ctx, const kfe_data *train, const 
 {
     for (int64_t m = 0; m < kernels->count; m++) {
         kfe_i_kernel *kernel = &kernels->items[m];
-        kfe_status status = kfe_i_kernel_prepare(ctx, kernel, &scaled[kernel->view]);
+        kfe_i_table weighted = kfe_i_weighted_rows(&scaled[kernel->view], &train->target);
+        kfe_status status = kfe_i_kernel_prepare(ctx, kernel, &weighted);
         if (status != KFE_OK)
             return kfe_i_fail_prefix(ctx, status, kfe_i_view_shown(&train->views[kernel->view]));
     }

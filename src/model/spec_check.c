@@ -3,6 +3,7 @@
  * kfe_spec_check. kfe_fit calls it first; hosts call it before they read data and to skip methods. */
 #include <string.h>
 
+#include "core/memory.h"
 #include "model/spec.h"
 
 typedef struct checking {
@@ -25,6 +26,7 @@ const char *kfe_misfit_text(kfe_misfit misfit)
                                         [KFE_MISFIT_CLASSES] = "needs classes",
                                         [KFE_MISFIT_ONE_CLASS] = "needs two classes",
                                         [KFE_MISFIT_TWO_CLASSES] = "takes two classes",
+                                        [KFE_MISFIT_WEIGHTS] = "takes no weights",
                                         [KFE_MISFIT_OTHER] = "cannot be fitted"};
 
     return (unsigned)misfit < sizeof texts / sizeof *texts ? texts[misfit] : "unknown reason";
@@ -188,6 +190,44 @@ static kfe_status check_target(checking *job)
     return check_classes(job);
 }
 
+/* ---- weights of examples ---- */
+
+/* Names the methods that take weights. */
+static kfe_status refuse_weights(checking *job, const char *kind, const char *name, int learners)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text list;
+    char *names = NULL;
+
+    kfe_i_text_init(&list, job->ctx);
+    for (int i = 0; learners && kfe_i_learner_at(i); i++)
+        if (kfe_i_learner_at(i)->flags & KFE_HAS_SAMPLE_WEIGHTS)
+            kfe_i_text_printf(&list, "%s%s", list.length ? ", " : "", kfe_i_learner_at(i)->name);
+    for (int i = 0; !learners && kfe_i_method_at(i); i++)
+        if (kfe_i_method_at(i)->flags & KFE_HAS_SAMPLE_WEIGHTS)
+            kfe_i_text_printf(&list, "%s%s", list.length ? ", " : "", kfe_i_method_at(i)->name);
+    KFE_TRY(kfe_i_text_take(&list, &names));
+    status = MISFIT(job, KFE_MISFIT_WEIGHTS, KFE_EUNSUPPORTED,
+                    "%s %s takes no weights of examples; these do: %s", kind, name, names);
+cleanup:
+    kfe_i_free(job->ctx, names);
+    return status;
+}
+
+static kfe_status check_weights(checking *job)
+{
+    const kfe_spec *spec = job->spec;
+
+    if (!job->data->target.weights)
+        return KFE_OK;
+    if (!kfe_i_spec_learns_from_kernel(spec) && !kfe_i_spec_maps_kernel(spec) &&
+        !(spec->method->flags & KFE_HAS_SAMPLE_WEIGHTS))
+        return refuse_weights(job, "method", spec->method->name, 0);
+    if (spec->learner && !(spec->learner->flags & KFE_HAS_SAMPLE_WEIGHTS))
+        return refuse_weights(job, "learner", spec->learner->name, 1);
+    return KFE_OK;
+}
+
 static kfe_status check_learner(checking *job)
 {
     kfe_status status = KFE_OK;
@@ -265,6 +305,7 @@ static kfe_status check_all(checking *job)
     KFE_TRY(check_target(job));
     KFE_TRY(check_views(job));
     KFE_TRY(check_learner(job));
+    KFE_TRY(check_weights(job));
     KFE_TRY(check_binding(job));
 cleanup:
     return status;

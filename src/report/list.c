@@ -20,13 +20,21 @@ static const struct {
     unsigned flag;
     const char *name;
 } flag_names[] = {
-    {KFE_HAS_SUPERVISION, "supervised"},  {KFE_HAS_REGRESSION, "regression"},
-    {KFE_HAS_KERNELS, "kernels"},         {KFE_HAS_MULTIVIEW, "multi-view"},
-    {KFE_HAS_SPARSE, "sparse"},           {KFE_HAS_SYNTHETIC, "needs points"},
-    {KFE_HAS_INDEFINITE, "indefinite"},   {KFE_HAS_NONNEGATIVE, "data >= 0"},
-    {KFE_HAS_STRINGS, "strings"},         {KFE_HAS_NESTING, "nested"},
-    {KFE_HAS_TWO_CLASSES, "two classes"}, {KFE_HAS_WEIGHTS, "weighs kernels"},
-    {KFE_HAS_PREDICTOR, "predicts"},      {KFE_HAS_DERIVATIVE, "derivative"},
+    {KFE_HAS_SUPERVISION, "supervised"},
+    {KFE_HAS_REGRESSION, "regression"},
+    {KFE_HAS_KERNELS, "kernels"},
+    {KFE_HAS_MULTIVIEW, "multi-view"},
+    {KFE_HAS_SPARSE, "sparse"},
+    {KFE_HAS_SYNTHETIC, "needs points"},
+    {KFE_HAS_INDEFINITE, "indefinite"},
+    {KFE_HAS_NONNEGATIVE, "data >= 0"},
+    {KFE_HAS_STRINGS, "strings"},
+    {KFE_HAS_NESTING, "nested"},
+    {KFE_HAS_TWO_CLASSES, "two classes"},
+    {KFE_HAS_WEIGHTS, "weighs kernels"},
+    {KFE_HAS_PREDICTOR, "predicts"},
+    {KFE_HAS_DERIVATIVE, "derivative"},
+    {KFE_HAS_SAMPLE_WEIGHTS, "sample weights"},
 };
 
 static void write_param(kfe_i_json *json, const kfe_param_info *info)

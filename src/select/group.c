@@ -112,12 +112,12 @@ int kfe_i_has_user_kernel(const kfe_spec *spec)
 static kfe_status is_uneven(const kfe_i_group *group, int view, int *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table *table = &group->data->views[view].table;
+    const kfe_i_table table = kfe_i_weighted_rows(&group->data->views[view].table, &group->data->target);
     double ratio = 1;
 
     for (int64_t s = 0; group->uneven[view] < 0 && s < group->splits->count; s++) {
         const kfe_i_split *split = &group->splits->items[s];
-        KFE_TRY(kfe_i_spread_ratio(group->ctx, table, split->train, split->train_count, &ratio));
+        KFE_TRY(kfe_i_spread_ratio(group->ctx, &table, split->train, split->train_count, &ratio));
         if (ratio > KFE_SCALE_RATIO)
             group->uneven[view] = 1;
     }

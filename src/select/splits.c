@@ -527,6 +527,19 @@ cleanup:
     return status;
 }
 
+/* Rows of weight zero are not trained on. In the test part they stay, where metrics count them by their weight. */
+static void drop_weightless(const kfe_i_target *target, kfe_i_splits *splits)
+{
+    for (int64_t s = 0; target && target->weights && s < splits->count; s++) {
+        kfe_i_split *split = &splits->items[s];
+        int64_t kept = 0;
+        for (int64_t i = 0; i < split->train_count; i++)
+            if (target->weights[split->train[i]] > 0)
+                split->train[kept++] = split->train[i];
+        split->train_count = kept;
+    }
+}
+
 kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
                              uint64_t purpose, kfe_i_splits *out)
 {
@@ -551,6 +564,7 @@ kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, c
         KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, from->target, out)
                                                   : make_random(&all, out));
     }
+    drop_weightless(from->target, out);
 cleanup:
     end_division(&all);
     if (status != KFE_OK)

@@ -29,6 +29,26 @@ static void look_at_splits(const kfe_splits *splits)
     assert_int_equal(train + test, ROWS);
 }
 
+/* Weights by hand, and from a column whose numbers are not all positive. */
+static kfe_status use_weights(kfe_context *ctx)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    double weights[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        weights[i] = 1 + i % 2;
+    TRY(wrap_labelled(ctx, &data));
+    assert_null(CALL(kfe_data_weights)(data));
+    TRY(CALL(kfe_data_set_weights)(ctx, data, weights));
+    assert_true(kfe_data_weights(data)[1] == 2);
+    status = CALL(kfe_data_take_weights)(ctx, data, "1");
+    status = status == KFE_EINPUT ? KFE_OK : status; /* a weight is negative */
+cleanup:
+    kfe_data_free(data);
+    return status;
+}
+
 /* Groups by hand and from a column, and splits of the user. */
 static kfe_status use_groups(kfe_context *ctx, const kfe_splits *splits)
 {
@@ -80,6 +100,7 @@ kfe_status use_search(kfe_context *ctx, void *user)
     TRY(CALL(kfe_splits_make)(ctx, data, "folds=2", &splits));
     look_at_splits(splits);
     TRY(use_groups(ctx, splits));
+    TRY(use_weights(ctx));
     TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, KFE_STYLE_JSON, &texts[0]));
     TRY(CALL(kfe_cross_validate)(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", KFE_STYLE_JSON, &best,
                                  &texts[1]));

@@ -4,6 +4,9 @@
  *
  * Entries are G[i,j] − rᵢ − rⱼ + m with row means r and overall mean m. Products need neither: P(G(Pv)) subtracts
  * only the means of vectors.
+ *
+ * With weights, s stands for e in all of this (gram.h): P = I − ssᵀ/sᵀs, r = Gs/sᵀs, m = sᵀr/sᵀs, and the entries are
+ * G[i,j] − sⱼrᵢ − sᵢrⱼ + sᵢsⱼm.
  */
 #include <string.h>
 
@@ -15,7 +18,14 @@ typedef struct centred_state {
     const kfe_i_gram *inner;
     double *row_means; /* NULL until they are needed, since they cost a pass over the operator */
     double overall;
+    double mass; /* n, or sᵀs */
 } centred_state;
+
+/* The entry of s, or of the vector of ones. */
+static double root_of(const centred_state *s, int64_t i)
+{
+    return s->inner->roots ? s->inner->roots[i] : 1;
+}
 
 static kfe_status measure_means(centred_state *s)
 {
@@ -30,17 +40,26 @@ static kfe_status measure_means(centred_state *s)
     KFE_ALLOC(ctx, means, n);
     KFE_ALLOC(ctx, uniform, n);
     for (int64_t i = 0; i < n; i++)
-        uniform[i] = 1 / (double)n;
+        uniform[i] = root_of(s, i) / s->mass;
     KFE_TRY(kfe_i_gram_times(s->inner, uniform, 1, means));
     s->overall = 0;
     for (int64_t i = 0; i < n; i++)
-        s->overall += means[i] / (double)n;
+        s->overall += root_of(s, i) * means[i] / s->mass;
     s->row_means = means;
     means = NULL;
 cleanup:
     kfe_i_free(ctx, means);
     kfe_i_free(ctx, uniform);
     return status;
+}
+
+/* What centring adds to the entry (i, j). */
+static double correction(const centred_state *s, int64_t i, int64_t j)
+{
+    double si = root_of(s, i);
+    double sj = root_of(s, j);
+
+    return si * sj * s->overall - sj * s->row_means[i] - si * s->row_means[j];
 }
 
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
@@ -52,7 +71,10 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
     if (status == KFE_OK)
         status = kfe_i_gram_block(s->inner, row, rows, col, cols, out, stride);
 
-    for (int64_t i = 0; status == KFE_OK && i < rows; i++) {
+    for (int64_t i = 0; status == KFE_OK && s->inner->roots && i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            out[i * stride + j] += correction(s, row + i, col + j);
+    for (int64_t i = 0; status == KFE_OK && !s->inner->roots && i < rows; i++) {
         double shift = s->overall - s->row_means[row + i];
         for (int64_t j = 0; j < cols; j++)
             out[i * stride + j] += shift - s->row_means[col + j];
@@ -70,7 +92,7 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
 
     for (int64_t i = 0; status == KFE_OK && i < gram->size; i++)
         for (int64_t j = 0; j < count; j++)
-            out[i * count + j] += s->overall - s->row_means[i] - s->row_means[index[j]];
+            out[i * count + j] += correction(s, i, index[j]);
     return status;
 }
 
@@ -84,7 +106,7 @@ static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t co
 
     for (int64_t i = 0; status == KFE_OK && i < count; i++)
         for (int64_t j = 0; j < count; j++)
-            out[i * count + j] += s->overall - s->row_means[index[i]] - s->row_means[index[j]];
+            out[i * count + j] += correction(s, index[i], index[j]);
     return status;
 }
 
@@ -97,16 +119,17 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
         status = kfe_i_gram_diagonal(s->inner, out);
 
     for (int64_t i = 0; status == KFE_OK && i < gram->size; i++)
-        out[i] += s->overall - 2 * s->row_means[i];
+        out[i] += root_of(s, i) * (root_of(s, i) * s->overall - 2 * s->row_means[i]);
     return status;
 }
 
-/* out = v minus its column means; out may be v. Groups of columns let rows be read in order without memory for the
- * means. */
+enum {
+    GROUP = 16
+}; /* columns of vectors at a time, so that rows are read in order without memory for the means */
+
+/* out = v minus its column means; out may be v. */
 static void subtract_means(int64_t n, int64_t k, const double *v, double *out)
 {
-    enum { GROUP = 16 };
-
     for (int64_t first = 0; first < k; first += GROUP) {
         int64_t count = k - first < GROUP ? k - first : GROUP;
         double means[GROUP] = {0};
@@ -119,6 +142,31 @@ static void subtract_means(int64_t n, int64_t k, const double *v, double *out)
     }
 }
 
+/* out = v − s(sᵀv)/sᵀs. */
+static void subtract_weighted_means(const centred_state *s, int64_t k, const double *v, double *out)
+{
+    const double *roots = s->inner->roots;
+
+    for (int64_t first = 0; first < k; first += GROUP) {
+        int64_t count = k - first < GROUP ? k - first : GROUP;
+        double means[GROUP] = {0};
+        for (int64_t i = 0; i < s->inner->size; i++)
+            for (int64_t j = 0; j < count; j++)
+                means[j] += roots[i] * v[i * k + first + j] / s->mass;
+        for (int64_t i = 0; i < s->inner->size; i++)
+            for (int64_t j = 0; j < count; j++)
+                out[i * k + first + j] = v[i * k + first + j] - roots[i] * means[j];
+    }
+}
+
+static void centre_vectors(const centred_state *s, int64_t k, const double *v, double *out)
+{
+    if (s->inner->roots)
+        subtract_weighted_means(s, k, v, out);
+    else
+        subtract_means(s->inner->size, k, v, out);
+}
+
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     const centred_state *s = gram->state;
@@ -126,11 +174,11 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     kfe_status status = kfe_i_lack(gram->ctx);
 
     if (shifted) {
-        subtract_means(gram->size, k, v, shifted);
+        centre_vectors(s, k, v, shifted);
         status = kfe_i_gram_times(s->inner, shifted, k, out);
     }
     if (status == KFE_OK)
-        subtract_means(gram->size, k, out, out);
+        centre_vectors(s, k, out, out);
     return status;
 }
 
@@ -157,6 +205,8 @@ kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_g
     KFE_TRY(kfe_i_gram_new(ctx, &form, inner->size, sizeof(centred_state), out));
     centred_state *s = (*out)->state;
     s->inner = inner;
+    s->mass = kfe_i_gram_mass(inner);
+    (*out)->roots = inner->roots;
 cleanup:
     if (status != KFE_OK) {
         kfe_i_gram_free(*out);

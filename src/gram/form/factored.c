@@ -13,6 +13,7 @@ typedef struct factored_state {
     kfe_i_kernel linear;
     kfe_i_points points;
     kfe_i_table transposed; /* only if X is sparse: both products then go along rows, in parallel */
+    kfe_i_table own;        /* what the points are of, if the operator owns it */
 } factored_state;
 
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
@@ -68,6 +69,7 @@ static void release(kfe_i_gram *gram)
     factored_state *s = gram->state;
     kfe_i_points_free(&s->points);
     kfe_i_table_free(&s->transposed);
+    kfe_i_table_free(&s->own);
     kfe_i_kernel_free(&s->linear);
 }
 
@@ -95,6 +97,17 @@ cleanup:
     if (status != KFE_OK) {
         kfe_i_gram_free(*out);
         *out = NULL;
+    }
+    return status;
+}
+
+kfe_status kfe_i_gram_factored_owned(kfe_context *ctx, kfe_i_table *table, kfe_i_gram **out)
+{
+    kfe_status status = kfe_i_gram_factored(ctx, table, out);
+
+    if (status == KFE_OK) {
+        ((factored_state *)(*out)->state)->own = *table;
+        memset(table, 0, sizeof *table);
     }
     return status;
 }

@@ -239,6 +239,7 @@ kfe_status kfe_i_gram_packed(kfe_context *ctx, const kfe_i_gram *source, int sin
     KFE_TRY(kfe_i_gram_new(ctx, single ? &form_f32 : &form_f64, n, sizeof(kfe_i_symmetric), out));
     kfe_i_symmetric *a = (*out)->state;
     a->n = n;
+    (*out)->roots = source->roots;
     KFE_TRY(kfe_i_check_memory(ctx, kfe_i_gram_packed_bytes(n, single), "the stored kernel matrix",
                                "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}"));
     if (single)

@@ -188,6 +188,7 @@ kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int sin
     KFE_TRY(kfe_i_gram_new(ctx, single ? &form_f32 : &form_f64, n, sizeof(stored_state), out));
     stored_state *s = (*out)->state;
     s->stride = n;
+    (*out)->roots = source->roots;
     KFE_TRY(kfe_i_check_memory(ctx, bytes, "the stored kernel matrix",
                                "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}"));
     if (single) {

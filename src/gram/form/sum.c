@@ -137,6 +137,7 @@ kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *we
     assert(count >= 1);
     KFE_TRY(kfe_i_gram_new(ctx, &form, terms[0]->size, sizeof(sum_state), out));
     sum_state *s = (*out)->state;
+    (*out)->roots = terms[0]->roots;
     KFE_ALLOC_ZERO(ctx, s->terms, count);
     KFE_ALLOC(ctx, s->weights, count);
     for (; taken < count; taken++) {

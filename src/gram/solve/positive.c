@@ -111,6 +111,7 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
         KFE_FAIL(ctx, KFE_ENUMERIC,
                  "%s: the kernel has no positive eigenvalue on this data; use another kernel", method);
     KFE_TRY(assemble(out, values, vectors));
+    out->gram->roots = gram->roots;
 cleanup:
     kfe_i_free(ctx, values);
     kfe_i_free(ctx, vectors);

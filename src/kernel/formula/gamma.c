@@ -15,10 +15,22 @@ enum { GAMMA_AUTO = -1, GAMMA_SCALE = -2, GAMMA_MEDIAN = -3 };
 /* Relative rounding error of a mean: more than a sum of a billion entries loses, less than the spread of real data. */
 #define KFE_MEAN_ROUNDING 1e-10
 
+/* The number of rows, by weight. */
+static double total_weight(const kfe_i_table *table)
+{
+    double sum = 0;
+
+    if (!table->weights)
+        return (double)table->rows;
+    for (int64_t i = 0; i < table->rows; i++)
+        sum += table->weights[i];
+    return sum;
+}
+
 /* Variance over all entries of the table, zeros of sparse rows included. */
 static double entry_variance(const kfe_i_table *table)
 {
-    double count = (double)table->rows * (double)table->cols;
+    double count = total_weight(table) * (double)table->cols;
     double mean = 0;
     double sum = 0;
     double present = 0;
@@ -28,14 +40,15 @@ static double entry_variance(const kfe_i_table *table)
             int sparse = table->kind == KFE_TABLE_CSR;
             int64_t begin = sparse ? table->row_start[i] : i * table->stride;
             int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
+            double weight = kfe_i_row_weight(table, i);
             for (int64_t p = begin; p < end; p++) {
                 double value = sparse ? table->values[p] : kfe_i_table_value(table, i, p - begin);
                 if (pass == 0)
-                    mean += value / count;
+                    mean += weight * value / count;
                 else
-                    sum += (value - mean) * (value - mean);
+                    sum += weight * ((value - mean) * (value - mean));
             }
-            present += pass ? (double)(end - begin) : 0;
+            present += pass ? weight * (double)(end - begin) : 0;
         }
     }
     double variance = (sum + (count - present) * mean * mean) / count;
@@ -51,11 +64,36 @@ static double squared_distance(const double *x, const double *y, int64_t count)
     return sum;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* The distance of a pair of examples, and how many pairs it counts for. */
+struct pair {
+    double distance, weight;
+};
+
+static int compare_pairs(const void *a, const void *b)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
+    double x = ((const struct pair *)a)->distance;
+    double y = ((const struct pair *)b)->distance;
     return (x > y) - (x < y);
+}
+
+/* The mean of the two distances in the middle, which may be the same. `equal` pairs have distance zero: an example of weight w stands
+ * for w(w − 1)/2 of them. */
+static double median_pair(const struct pair *sorted, int64_t count, double equal)
+{
+    double half = equal / 2;
+    double before = equal;
+    int64_t lower = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        half += sorted[i].weight / 2;
+    if (count == 0 || before > half)
+        return 0;
+    if (before == half && equal > 0)
+        return sorted[0].distance / 2;
+    for (; lower + 1 < count && before + sorted[lower].weight < half; lower++)
+        before += sorted[lower].weight;
+    int64_t upper = lower + (lower + 1 < count && before + sorted[lower].weight == half);
+    return (sorted[lower].distance + sorted[upper].distance) / 2;
 }
 
 static kfe_status median_squared_distance(kfe_context *ctx, const kfe_i_table *train, double *out)
@@ -63,9 +101,10 @@ static kfe_status median_squared_distance(kfe_context *ctx, const kfe_i_table *t
     kfe_status status = KFE_OK;
     int64_t *index = NULL;
     double *rows = NULL;
-    double *distances = NULL;
+    struct pair *distances = NULL;
     int64_t sample = train->rows < KFE_MEDIAN_SAMPLE ? train->rows : KFE_MEDIAN_SAMPLE;
     int64_t pairs = 0;
+    double equal = 0;
     kfe_i_rng rng;
 
     KFE_ALLOC(ctx, index, train->rows);
@@ -74,15 +113,18 @@ static kfe_status median_squared_distance(kfe_context *ctx, const kfe_i_table *t
     kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_MEDIAN);
     kfe_i_rng_choose(&rng, train->rows, sample, index);
     for (int64_t i = 0; i < sample; i++) {
+        double weight = kfe_i_row_weight(train, index[i]);
         kfe_i_table_dense_row(train, index[i], rows);
+        equal += fmax(0, weight * (weight - 1) / 2);
         for (int64_t j = 0; j < i; j++) {
             kfe_i_table_dense_row(train, index[j], rows + train->cols);
-            distances[pairs++] = squared_distance(rows, rows + train->cols, train->cols);
+            distances[pairs++] = (struct pair){squared_distance(rows, rows + train->cols, train->cols),
+                                               weight * kfe_i_row_weight(train, index[j])};
         }
         KFE_TRY(kfe_i_checkpoint(ctx, "measuring distances", i, sample));
     }
-    qsort(distances, (size_t)pairs, sizeof *distances, compare_doubles);
-    *out = pairs == 0 ? 0 : (distances[(pairs - 1) / 2] + distances[pairs / 2]) / 2;
+    qsort(distances, (size_t)pairs, sizeof *distances, compare_pairs);
+    *out = median_pair(distances, pairs, equal);
 cleanup:
     kfe_i_free(ctx, index);
     kfe_i_free(ctx, rows);

@@ -30,8 +30,8 @@ static kfe_status mean_rows(kfe_context *ctx, const kfe_i_table *table, const kf
     KFE_ALLOC(ctx, row, table->cols);
     for (int64_t i = 0; i < table->rows; i++) {
         kfe_i_table_dense_row(table, i, row);
-        cblas_daxpy((blasint)table->cols, 1 / groups->sizes[groups->of[i]], row, 1,
-                    out->values + groups->of[i] * out->stride, 1);
+        cblas_daxpy((blasint)table->cols, kfe_i_group_weight(groups, i) / groups->sizes[groups->of[i]], row,
+                    1, out->values + groups->of[i] * out->stride, 1);
     }
 cleanup:
     kfe_i_free(ctx, row);
@@ -92,6 +92,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(make_landmarks(ctx, problem, &groups, out));
     KFE_TRY(landmark_basis(ctx, problem, out->landmarks, c, basis, &rank));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
+    for (int64_t i = 0; i < groups.rows * rank; i++)
+        z[i] *= kfe_i_group_root(&groups, i / rank);
     kfe_i_discriminant_space space = {"akda-qr", &groups, rank, z, KFE_SOLUTION_LANDMARKS, c, basis};
     KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
 cleanup:
@@ -106,7 +108,7 @@ const kfe_i_method kfe_i_method_akda_qr = {
     .summary = "kda-qr on the images of input-space centroids: c kernel evaluations per projection",
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kda-qr",
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .fit = fit,

@@ -17,12 +17,15 @@
 static void group_means(const kfe_i_groups *groups, const double *z, int64_t q, double *means,
                         double *overall)
 {
+    double mass = kfe_i_groups_mass(groups);
+
     memset(means, 0, (size_t)(groups->count * q) * sizeof *means);
     memset(overall, 0, (size_t)q * sizeof *overall);
     for (int64_t i = 0; i < groups->rows; i++)
         for (int64_t j = 0; j < q; j++) {
-            means[groups->of[i] * q + j] += z[i * q + j] / groups->sizes[groups->of[i]];
-            overall[j] += z[i * q + j] / (double)groups->rows;
+            double value = kfe_i_group_root(groups, i) * z[i * q + j];
+            means[groups->of[i] * q + j] += value / groups->sizes[groups->of[i]];
+            overall[j] += value / mass;
         }
 }
 
@@ -49,7 +52,7 @@ static kfe_status scatters(kfe_context *ctx, const kfe_i_groups *groups, const d
     group_means(groups, z, q, means, overall);
     for (int64_t i = 0; i < groups->rows; i++) {
         for (int64_t j = 0; j < q; j++)
-            difference[j] = z[i * q + j] - means[groups->of[i] * q + j];
+            difference[j] = z[i * q + j] - kfe_i_group_root(groups, i) * means[groups->of[i] * q + j];
         add_outer(q, 1, difference, within);
     }
     for (int64_t g = 0; g < groups->count; g++) {

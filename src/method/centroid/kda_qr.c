@@ -23,7 +23,8 @@ static void spread_over_members(const kfe_i_groups *groups, const double *basis,
 {
     for (int64_t i = 0; i < groups->rows; i++)
         for (int64_t j = 0; j < rank; j++)
-            coefficients[i * rank + j] = basis[groups->of[i] * rank + j] / groups->sizes[groups->of[i]];
+            coefficients[i * rank + j] =
+                kfe_i_group_root(groups, i) * basis[groups->of[i] * rank + j] / groups->sizes[groups->of[i]];
 }
 
 static kfe_status koc_coefficients(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_groups *groups,
@@ -81,7 +82,8 @@ const kfe_i_method kfe_i_method_kda_qr = {
     .name = "kda-qr",
     .summary = "discriminant analysis inside the span of the feature-space centroids",
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .fit = fit,
 };

@@ -66,6 +66,10 @@ static kfe_status make_groups(kfe_context *ctx, const kfe_i_problem *problem, in
 {
     if (clusters == 1)
         return kfe_i_groups_from_classes(ctx, problem->target, out);
+    if (problem->target->weights)
+        return kfe_i_fail(
+            ctx, KFE_EUNSUPPORTED,
+            "koc: examples with weights take one centroid per class; use {clusters-per-class=1}");
     return kfe_i_groups_by_kmeans(ctx, problem->gram, problem->target, clusters, out);
 }
 
@@ -98,7 +102,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, groups.rows, dim, out));
     for (int64_t i = 0; i < groups.rows; i++)
         for (int64_t j = 0; j < dim; j++)
-            out->coefficients[i * dim + j] = basis[groups.of[i] * rank + j] / groups.sizes[groups.of[i]];
+            out->coefficients[i * dim + j] =
+                kfe_i_group_root(&groups, i) * basis[groups.of[i] * rank + j] / groups.sizes[groups.of[i]];
     KFE_TRY(kfe_i_solution_record(out, "centroid-sizes", groups.sizes, c));
 cleanup:
     kfe_i_groups_free(&groups);
@@ -112,7 +117,8 @@ const kfe_i_method kfe_i_method_koc = {
     .name = "koc",
     .summary = "Kernel Orthogonal Centroid: coordinates in the span of feature-space centroids",
     .reference = "Park & Park 2002, algorithms 2 and 3",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, koc_settings),
     .fit = fit,
 };

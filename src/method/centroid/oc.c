@@ -30,7 +30,7 @@ static kfe_status class_centroids(kfe_context *ctx, const kfe_i_table *table, co
 
     KFE_ALLOC_ZERO(ctx, means, groups->rows * groups->count);
     for (int64_t i = 0; i < groups->rows; i++)
-        means[i * groups->count + groups->of[i]] = 1 / groups->sizes[groups->of[i]];
+        means[i * groups->count + groups->of[i]] = kfe_i_group_root(groups, i) / groups->sizes[groups->of[i]];
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, means, groups->count, centroids));
 cleanup:
     kfe_i_free(ctx, means);
@@ -81,7 +81,7 @@ const kfe_i_method kfe_i_method_oc = {
     .name = "oc",
     .summary = "Orthogonal Centroid: coordinates in the span of the class centroids",
     .reference = "Park & Park 2002, algorithm 1",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "koc",
     .params = KFE_PARAM_TABLE(rows, oc_settings),
     .fit = fit,

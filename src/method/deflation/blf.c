@@ -40,7 +40,8 @@ const kfe_i_method kfe_i_method_blf = {
     .name = "blf",
     .summary = "boosted latent features: partial least squares under any of four losses",
     .reference = "Momma & Bennett 2005; Dhanjal et al. 2009, section 3.1.3",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags =
+        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kblf",
     .params = KFE_PARAM_TABLE(rows, blf_settings),
     .fit = fit,

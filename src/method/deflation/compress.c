@@ -60,13 +60,15 @@ static void centre_rows(const compression *c, int64_t first, int64_t count)
 {
     const kfe_i_table *table = c->d->data.table;
     const double *means = c->d->data.means;
+    const double *roots = c->d->roots;
 
 #pragma omp parallel for num_threads(kfe_context_threads(c->d->ctx)) schedule(static)
     for (int64_t i = 0; i < count; i++) {
         const double *from = table->values + (first + i) * table->stride;
+        double root = roots ? roots[first + i] : 1;
         double *to = c->panel + i * c->cols;
         for (int64_t j = 0; j < c->cols; j++)
-            to[j] = from[j] - (means ? means[j] : 0);
+            to[j] = from[j] - (means ? root * means[j] : 0);
     }
 }
 

@@ -82,7 +82,8 @@ static kfe_status decompose(kfe_i_deflation *d, const kfe_i_problem *problem, in
     } else {
         KFE_ALLOC_ZERO(d->ctx, zeros, order);
         KFE_ALLOC(d->ctx, *matrix, order * order);
-        KFE_TRY(kfe_i_scatter(d->ctx, d->data.table, d->data.means ? d->data.means : zeros, *matrix));
+        KFE_TRY(
+            kfe_i_scatter(d->ctx, d->data.table, d->roots, d->data.means ? d->data.means : zeros, *matrix));
     }
     KFE_TRY(kfe_i_symmetric_eigen(d->ctx, order, *matrix, order, s->roots, s->vectors));
 cleanup:
@@ -473,7 +474,8 @@ const kfe_i_method kfe_i_method_cr = {
     .name = "cr",
     .summary = "continuum regression, from least squares to partial least squares to principal components",
     .reference = "Stone & Brooks 1990; Dhanjal et al. 2009, section 2.2",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags =
+        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, cr_settings),
     .fit = fit,

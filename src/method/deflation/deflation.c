@@ -165,7 +165,7 @@ static kfe_status record_quality(const kfe_i_deflation *d, kfe_i_solution *out)
     kfe_status status = KFE_OK;
     int64_t k = d->count;
     int64_t t = d->targets;
-    double n = (double)d->all;
+    double n = d->mass;
     double total = pow(cblas_dnrm2((blasint)(d->examples * t), d->target, 1), 2);
     double *regression = NULL;
     double *quality = NULL;

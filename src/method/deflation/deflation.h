@@ -13,6 +13,9 @@
  *
  * Primal and dual differ in two products only, kfe_i_deflation_times (X or K) and kfe_i_deflation_pull (Xᵀ or the identity),
  * so that a rule is written once for both.
+ *
+ * With weights, everything is in the coordinates of the weighted operator (kfe_i_gram_weighted): vectors over examples carry the roots
+ * s of the weights, and s stands for the vector of ones.
  */
 #ifndef KFE_METHOD_DEFLATION_DEFLATION_H
 #define KFE_METHOD_DEFLATION_DEFLATION_H
@@ -72,9 +75,11 @@ typedef struct kfe_i_deflation_limits {
 typedef struct kfe_i_deflation {
     kfe_context *ctx;
     kfe_i_deflation_setup setup;
-    int64_t examples; /* n, or the rows of the table that stands for them */
-    int64_t all;      /* n */
-    int64_t rows;     /* of a direction: d columns (primal) or n examples (dual) */
+    int64_t examples;    /* n, or the rows of the table that stands for them */
+    int64_t all;         /* n */
+    int64_t rows;        /* of a direction: d columns (primal) or n examples (dual) */
+    const double *roots; /* of the weights of the examples, as in kfe_i_gram; NULL: ones */
+    double mass;         /* n, or the sum of the weights */
     kfe_i_deflation_data data;
     /* the centred targets over `unit` (targets.h), and what the features leave of them */
     int64_t targets;

@@ -113,8 +113,8 @@ static kfe_status times_primal(const kfe_i_deflation *d, const double *v, int64_
     else
         KFE_TRY(kfe_i_table_times(d->ctx, d->data.table, v, k, out));
     for (int64_t j = 0; subtracts_means(d) && j < k; j++)
-        shift_column(k, d->examples, NULL, cblas_ddot((blasint)d->rows, v + j, (blasint)k, d->data.means, 1),
-                     out + j);
+        shift_column(k, d->examples, d->roots,
+                     cblas_ddot((blasint)d->rows, v + j, (blasint)k, d->data.means, 1), out + j);
 cleanup:
     return status;
 }
@@ -130,7 +130,7 @@ static kfe_status pull_primal(const kfe_i_deflation *d, const double *w, int64_t
     for (int64_t j = 0; subtracts_means(d) && j < k; j++) {
         double sum = 0;
         for (int64_t i = 0; i < d->examples; i++)
-            sum += w[i * k + j];
+            sum += d->roots ? d->roots[i] * w[i * k + j] : w[i * k + j];
         shift_column(k, d->rows, d->data.means, sum, out + j);
     }
 cleanup:
@@ -175,7 +175,7 @@ static kfe_status measure_means(kfe_i_deflation *d)
 
     KFE_ALLOC(d->ctx, means, d->rows);
     for (int64_t i = 0; i < d->examples; i++)
-        uniform[i] = 1 / (double)d->examples;
+        uniform[i] = (d->roots ? d->roots[i] : 1) / d->mass;
     KFE_TRY(kfe_i_deflation_pull(d, uniform, 1, means));
     d->data.means = means;
     means = NULL;
@@ -256,6 +256,8 @@ kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,
     double largest = 0;
 
     *d = (kfe_i_deflation){.ctx = ctx, .setup = *setup, .examples = n, .all = n, .rows = n, .unit = 1};
+    d->roots = problem->gram->roots;
+    d->mass = kfe_i_gram_mass(problem->gram);
     if (setup->side == KFE_SIDE_PRIMAL) {
         d->data.table = kfe_i_gram_factor(problem->gram);
         d->data.transposed = kfe_i_gram_factor_transposed(problem->gram);

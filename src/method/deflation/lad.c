@@ -29,6 +29,7 @@ enum { STAGES = 8, MOST_STEPS = 100, MOST_LINE_STEPS = 200 };
 typedef struct line {
     int64_t n;
     const double *y, *f, *along;
+    const double *roots; /* of the weights; NULL: ones */
     double width;
     double ridge_slope, ridge_curvature; /* of ρ/2·‖c + t·step‖² */
 } line;
@@ -41,11 +42,12 @@ static double derivative(const line *l, double t, double *curvature)
     *curvature = l->ridge_curvature;
     for (int64_t i = 0; i < l->n; i++) {
         double r = l->y[i] - l->f[i] - t * l->along[i];
+        double along = l->roots ? l->roots[i] * l->roots[i] * l->along[i] : l->along[i];
         if (fabs(r) < l->width) {
-            slope -= l->along[i] * r / l->width;
-            *curvature += l->along[i] * l->along[i] / l->width;
+            slope -= along * r / l->width;
+            *curvature += along * l->along[i] / l->width;
         } else {
-            slope -= r > 0 ? l->along[i] : -l->along[i];
+            slope -= r > 0 ? along : -along;
         }
     }
     return slope;
@@ -96,13 +98,14 @@ static kfe_status improve(kfe_i_latent *latent, const kfe_i_deflation *d, int64_
 
     *taken = 0;
     KFE_TRY(kfe_i_latent_newton_step(latent, d, j, width, &ridge, gain));
-    if (*gain <= KFE_LAD_GAIN * (double)n * latent->widths[j])
+    if (*gain <= KFE_LAD_GAIN * d->mass * latent->widths[j])
         goto cleanup;
     kfe_i_latent_predict(d, step, latent->work.trial);
     line l = {.n = n,
               .y = latent->y + j * n,
               .f = f,
               .along = latent->work.trial,
+              .roots = d->roots,
               .width = width,
               .ridge_slope = ridge.ridge * cblas_ddot((blasint)used, c, 1, step, 1),
               .ridge_curvature = ridge.ridge * cblas_ddot((blasint)used, step, 1, step, 1)};

@@ -51,17 +51,25 @@ cleanup:
     return status;
 }
 
+/* The root of the weight of an example. Losses are of an example itself: its target and prediction are divided by the root. */
+static double root_of(const kfe_i_deflation *d, int64_t i)
+{
+    return d->roots ? d->roots[i] : 1;
+}
+
 static void fill_targets(kfe_i_latent *l, const kfe_i_deflation *d, const kfe_i_target *target)
 {
     int64_t t = l->targets;
 
     for (int64_t j = 0; j < t; j++) {
-        double spread = cblas_dasum((blasint)l->examples, d->target + j, (blasint)t);
-        l->widths[j] = spread > 0 ? spread / (double)l->examples : 1;
-        if (target->task == KFE_TASK_REAL)
-            l->shifts[j] = target->values[j] - d->unit * d->target[j];
+        double spread = 0;
         for (int64_t i = 0; i < l->examples; i++)
-            l->y[j * l->examples + i] = target->task == KFE_TASK_REAL          ? d->target[i * t + j]
+            spread += root_of(d, i) * fabs(d->target[i * t + j]);
+        l->widths[j] = spread > 0 ? spread / d->mass : 1;
+        if (target->task == KFE_TASK_REAL)
+            l->shifts[j] = target->values[j] - d->unit * d->target[j] / root_of(d, 0);
+        for (int64_t i = 0; i < l->examples; i++)
+            l->y[j * l->examples + i] = target->task == KFE_TASK_REAL ? d->target[i * t + j] / root_of(d, i)
                                         : target->codes[i] == (t == 1 ? 1 : j) ? 1
                                                                                : -1;
     }
@@ -71,23 +79,26 @@ static void fill_targets(kfe_i_latent *l, const kfe_i_deflation *d, const kfe_i_
 
 void kfe_i_latent_predict(const kfe_i_deflation *d, const double *coefficients, double *out)
 {
-    double constant = coefficients[0] / sqrt((double)d->examples);
+    double constant = coefficients[0] / sqrt(d->mass);
 
     for (int64_t i = 0; i < d->examples; i++)
-        out[i] = constant;
+        out[i] = root_of(d, i) * constant;
     if (d->count > 0)
         cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)d->count, (blasint)d->examples, 1, d->basis,
                     (blasint)d->examples, coefficients + 1, 1, 1, out, 1);
+    for (int64_t i = 0; d->roots && i < d->examples; i++)
+        out[i] /= d->roots[i];
 }
 
-static double total_loss(const kfe_i_latent *l, int64_t j, const double *f, int64_t used)
+static double total_loss(const kfe_i_latent *l, const kfe_i_deflation *d, int64_t j, const double *f,
+                         int64_t used)
 {
     const double *y = l->y + j * l->examples;
     const double *coefficients = l->coefficients + j * l->size;
     double sum = 0;
 
     for (int64_t i = 0; i < l->examples; i++)
-        sum += l->loss->value(y[i], f[i], 0);
+        sum += root_of(d, i) * root_of(d, i) * l->loss->value(y[i], f[i], 0);
     return sum + l->loss->ridge / 2 * cblas_ddot((blasint)used, coefficients, 1, coefficients, 1);
 }
 
@@ -99,14 +110,14 @@ static void expand_loss(kfe_i_latent *l, const kfe_i_deflation *d, int64_t targe
     const double *y = l->y + target * n;
     const double *f = l->f + target * n;
     kfe_i_latent_work *w = &l->work;
-    double root = sqrt((double)n);
+    double root = sqrt(d->mass);
 
     w->right[0] = 0;
     for (int64_t i = 0; i < n; i++) {
-        w->slope[i] = l->loss->pull(y[i], f[i], width);
+        w->slope[i] = root_of(d, i) * l->loss->pull(y[i], f[i], width);
         w->trial[i] = sqrt(l->loss->curvature(y[i], f[i], width));
-        w->right[0] += w->slope[i] / root;
-        w->weighted[i] = w->trial[i] / root;
+        w->right[0] += root_of(d, i) * w->slope[i] / root;
+        w->weighted[i] = root_of(d, i) * w->trial[i] / root;
     }
     for (int64_t j = 0; j < d->count; j++) {
         w->right[j + 1] = cblas_ddot((blasint)n, d->basis + j * n, 1, w->slope, 1);
@@ -152,7 +163,7 @@ static int descend(kfe_i_latent *l, const kfe_i_deflation *d, int64_t j, double 
     for (int halving = 0; halving < MOST_HALVINGS; halving++, share /= 2) {
         cblas_daxpy((blasint)used, share, l->work.step, 1, coefficients, 1);
         kfe_i_latent_predict(d, coefficients, l->work.trial);
-        if (trusted || total_loss(l, j, l->work.trial, used) <= before) {
+        if (trusted || total_loss(l, d, j, l->work.trial, used) <= before) {
             memcpy(f, l->work.trial, (size_t)l->examples * sizeof *f);
             return 1;
         }
@@ -171,7 +182,7 @@ static kfe_status minimise(kfe_i_latent *l, const kfe_i_deflation *d, int64_t j)
 
     for (int step = 0; step < MOST_STEPS; step++) {
         KFE_TRY(kfe_i_latent_newton_step(l, d, j, 0, &ridge, &gain));
-        double total = total_loss(l, j, l->f + j * l->examples, d->count + 1);
+        double total = total_loss(l, d, j, l->f + j * l->examples, d->count + 1);
         int trusted = gain <= KFE_HIDDEN_GAIN * total;
         if (gain <= KFE_LEAST_GAIN * total || (trusted && gain >= last_gain))
             break;
@@ -196,8 +207,9 @@ static kfe_status refit_target(kfe_i_latent *l, const kfe_i_deflation *d, int64_
     for (int64_t i = 0; i < l->examples; i++) {
         double y = l->y[j * l->examples + i];
         double f = l->f[j * l->examples + i];
-        l->gradient[i * l->targets + j] = l->loss->pull(y, f, width);
-        l->losses[d->count] += unit * (l->loss->value(y, f, 0) / (double)l->examples);
+        double root = root_of(d, i);
+        l->gradient[i * l->targets + j] = root * l->loss->pull(y, f, width);
+        l->losses[d->count] += unit * (root * root * l->loss->value(y, f, 0) / d->mass);
     }
 cleanup:
     return status;
@@ -260,7 +272,7 @@ kfe_status kfe_i_latent_record(const kfe_i_latent *l, const kfe_i_deflation *d, 
     double *intercepts = numbers + l->targets * k;
     for (int64_t t = 0; t < l->targets; t++) {
         const double *c = l->coefficients + t * l->size;
-        intercepts[t] = l->shifts[t] + d->unit * c[0] / sqrt((double)l->examples);
+        intercepts[t] = l->shifts[t] + d->unit * c[0] / sqrt(d->mass);
         for (int64_t j = 0; j < k; j++)
             numbers[t * k + j] = d->unit * c[j + 1] * d->signs[j] / d->lengths[j];
     }

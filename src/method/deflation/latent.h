@@ -19,13 +19,14 @@ typedef struct kfe_i_latent {
     kfe_context *ctx;
     const kfe_i_loss *loss;
     int64_t examples, targets;
-    int64_t size;         /* coefficients per target: the intercept and one per feature */
-    double *y, *f;        /* targets × n; real targets are centred and over the deflation's unit */
-    double *shifts;       /* per target: the mean of a real target, 0 for classes */
-    double *coefficients; /* targets × size, on 1/√n and on the orthonormal features */
-    double *widths;       /* per target: the mean distance from its mean */
-    double *gradient;     /* n × targets: negative, orthogonal to the features */
-    double *losses;       /* after each feature: mean over examples, summed over targets */
+    int64_t size;   /* coefficients per target: the intercept and one per feature */
+    double *y, *f;  /* targets × n; real targets are centred and over the deflation's unit */
+    double *shifts; /* per target: the mean of a real target, 0 for classes */
+    double *
+        coefficients; /* targets × size, on 1/√n (or the sum of weights for n) and on the orthonormal features */
+    double *widths;   /* per target: the mean distance from its mean */
+    double *gradient; /* n × targets: negative, orthogonal to the features */
+    double *losses;   /* after each feature: mean over examples, summed over targets */
     kfe_i_latent_work work;
 } kfe_i_latent;
 

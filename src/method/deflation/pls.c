@@ -30,7 +30,8 @@ const kfe_i_method kfe_i_method_pls = {
     .name = "pls",
     .summary = "partial least squares",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.2",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags =
+        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
     .uses_products = 1,

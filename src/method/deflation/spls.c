@@ -156,7 +156,8 @@ const kfe_i_method kfe_i_method_spls = {
     .name = "spls",
     .summary = "sparse partial least squares: each direction uses few columns",
     .reference = "Lê Cao et al. 2008, 2011",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags =
+        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, spls_settings),
     .fit = fit,

@@ -297,7 +297,7 @@ kfe_status kfe_i_bank_finish(const kfe_i_bank *bank, const double *d, kfe_i_solu
     for (int64_t m = 0; m < bank->count; m++)
         solution->kernel_weights[m] = d[m] > 0 ? d[m] / bank->traces[m] : 0;
     KFE_TRY(sum_means(bank, d, &overall));
-    KFE_TRY(kfe_i_solution_centre_by(solution, bank->size, bank->means));
+    KFE_TRY(kfe_i_solution_centre_by(solution, bank->size, bank->raw[0]->roots, bank->means));
     KFE_TRY(kfe_i_solution_record(solution, "weights", d, bank->count));
 cleanup:
     return status;

@@ -105,7 +105,7 @@ const kfe_i_method kfe_i_method_kpca = {
     .name = "kpca",
     .summary = "kernel principal component analysis",
     .reference = "Schölkopf, Smola & Müller 1998; Dhanjal et al. 2009, section 3.2.1",
-    .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,
 };

@@ -24,35 +24,47 @@ enum { SCATTER_COLUMNS = 3000 };
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 
+/* The entry of the vector of ones, or of the roots of the weights (kfe_i_gram_weighted). */
+static double root_of(const kfe_i_gram *gram, int64_t i)
+{
+    return gram->roots ? gram->roots[i] : 1;
+}
+
 /* Adds the mean of X − means to the means: a sum over many rows is off by more than the last digit, and columns that do not vary
  * must have no variance. */
-static kfe_status correct_means(kfe_context *ctx, const kfe_i_table *table, double *means)
+static kfe_status correct_means(kfe_context *ctx, const kfe_i_gram *gram, double *means)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
+    double mass = kfe_i_gram_mass(gram);
     double *left = NULL;
 
     KFE_ALLOC_ZERO(ctx, left, table->cols);
-    for (int64_t i = 0; i < table->rows; i++)
+    for (int64_t i = 0; i < table->rows; i++) {
+        double root = root_of(gram, i);
         for (int64_t j = 0; j < table->cols; j++)
-            left[j] += table->values[i * table->stride + j] - means[j];
+            left[j] += root * (table->values[i * table->stride + j] - root * means[j]);
+    }
     for (int64_t j = 0; j < table->cols; j++)
-        means[j] += left[j] / (double)table->rows;
+        means[j] += left[j] / mass;
 cleanup:
     kfe_i_free(ctx, left);
     return status;
 }
 
-static kfe_status column_means(kfe_context *ctx, const kfe_i_table *table, double *means)
+static kfe_status column_means(kfe_context *ctx, const kfe_i_gram *gram, double *means)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
+    double mass = kfe_i_gram_mass(gram);
     double *uniform = NULL;
 
     KFE_ALLOC(ctx, uniform, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        uniform[i] = 1 / (double)table->rows;
+        uniform[i] = root_of(gram, i) / mass;
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, uniform, 1, means));
     if (table->kind == KFE_TABLE_DENSE)
-        KFE_TRY(correct_means(ctx, table, means));
+        KFE_TRY(correct_means(ctx, gram, means));
 cleanup:
     kfe_i_free(ctx, uniform);
     return status;
@@ -60,16 +72,17 @@ cleanup:
 
 /* ---- d ≤ n: the scatter ---- */
 
-static kfe_status primal_side(kfe_context *ctx, const kfe_i_table *table, const double *means, int64_t wanted,
+static kfe_status primal_side(kfe_context *ctx, const kfe_i_gram *gram, const double *means, int64_t wanted,
                               double *values, double *directions)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
     int64_t d = table->cols;
     double *scatter = NULL;
 
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)d * (double)d, "the scatter matrix", "raise {memory}"));
     KFE_ALLOC(ctx, scatter, d * d);
-    KFE_TRY(kfe_i_scatter(ctx, table, means, scatter));
+    KFE_TRY(kfe_i_scatter(ctx, table, gram->roots, means, scatter));
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, scatter, wanted, values, directions));
 cleanup:
     kfe_i_free(ctx, scatter);
@@ -79,13 +92,16 @@ cleanup:
 /* ---- d > n: the dot products ---- */
 
 /* directions (d × k) ← directions − mean·(column sums of V)ᵀ: the transpose of centring X. */
-static void subtract_mean_part(int64_t n, int64_t d, int64_t k, const double *means, const double *vectors,
+static void subtract_mean_part(const kfe_i_gram *gram, int64_t k, const double *means, const double *vectors,
                                double *directions)
 {
+    int64_t n = gram->size;
+    int64_t d = kfe_i_gram_factor(gram)->cols;
+
     for (int64_t j = 0; j < k; j++) {
         double sum = 0;
         for (int64_t i = 0; i < n; i++)
-            sum += vectors[i * k + j];
+            sum += root_of(gram, i) * vectors[i * k + j];
         for (int64_t l = 0; l < d; l++)
             directions[l * k + j] -= sum * means[l];
     }
@@ -104,7 +120,7 @@ static kfe_status dual_side(kfe_context *ctx, const kfe_i_gram *gram, const kfe_
     KFE_ALLOC(ctx, vectors, gram->size * wanted);
     KFE_TRY(kfe_i_gram_eigen(centred ? centred : gram, wanted, s->tolerance, values, vectors));
     KFE_TRY(kfe_i_table_transpose_times(ctx, table, vectors, wanted, directions));
-    subtract_mean_part(gram->size, table->cols, wanted, means, vectors, directions);
+    subtract_mean_part(gram, wanted, means, vectors, directions);
     for (int64_t l = 0; l < table->cols; l++)
         for (int64_t j = 0; j < wanted; j++)
             directions[l * wanted + j] /= values[j] > 0 ? sqrt(values[j]) : 1;
@@ -155,9 +171,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, values, wanted);
     KFE_ALLOC(ctx, directions, d * wanted);
     if (s->center)
-        KFE_TRY(column_means(ctx, table, means));
+        KFE_TRY(column_means(ctx, problem->gram, means));
     if (d <= table->rows && d <= SCATTER_COLUMNS)
-        KFE_TRY(primal_side(ctx, table, means, wanted, values, directions));
+        KFE_TRY(primal_side(ctx, problem->gram, means, wanted, values, directions));
     else
         KFE_TRY(dual_side(ctx, problem->gram, s, means, wanted, values, directions));
     KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
@@ -178,7 +194,7 @@ const kfe_i_method kfe_i_method_pca = {
     .name = "pca",
     .summary = "principal component analysis",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.1",
-    .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpca",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,

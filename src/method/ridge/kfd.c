@@ -48,11 +48,12 @@ static const kfe_i_param rows[] = {
 static void scaled_indicator(const kfe_i_groups *groups, double *l)
 {
     int64_t c = groups->count;
+    double mass = kfe_i_groups_mass(groups);
 
     for (int64_t i = 0; i < groups->rows; i++)
         for (int64_t g = 0; g < c; g++)
-            l[i * c + g] =
-                ((groups->of[i] == g) - groups->sizes[g] / (double)groups->rows) / sqrt(groups->sizes[g]);
+            l[i * c + g] = kfe_i_group_root(groups, i) * ((groups->of[i] == g) - groups->sizes[g] / mass) /
+                           sqrt(groups->sizes[g]);
 }
 
 static const char exhausted[] = "classes differ in no more directions";
@@ -99,9 +100,10 @@ static kfe_status subtract_class_means(kfe_context *ctx, const kfe_i_groups *gro
 
     KFE_ALLOC_ZERO(ctx, means, groups->count * n);
     for (int64_t i = 0; i < n; i++)
-        cblas_daxpy((blasint)n, 1 / groups->sizes[groups->of[i]], k + i * n, 1, means + groups->of[i] * n, 1);
+        cblas_daxpy((blasint)n, kfe_i_group_root(groups, i) / groups->sizes[groups->of[i]], k + i * n, 1,
+                    means + groups->of[i] * n, 1);
     for (int64_t i = 0; i < n; i++)
-        cblas_daxpy((blasint)n, -1, means + groups->of[i] * n, 1, k + i * n, 1);
+        cblas_daxpy((blasint)n, -kfe_i_group_root(groups, i), means + groups->of[i] * n, 1, k + i * n, 1);
 cleanup:
     kfe_i_free(ctx, means);
     return status;
@@ -122,7 +124,7 @@ static kfe_status within_scatter(kfe_context *ctx, const kfe_i_gram *gram, const
                 (blasint)n);
     for (int64_t i = 0; i < n; i++)
         trace += scatter[i * n + i];
-    *ridge = kfe_i_chosen_ridge(asked, trace, n);
+    *ridge = kfe_i_chosen_ridge(asked, trace / kfe_i_gram_mass(gram), 1);
     for (int64_t i = 0; i < n; i++)
         scatter[i * n + i] += *ridge;
 cleanup:
@@ -135,6 +137,7 @@ static kfe_status centre_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_
 {
     kfe_status status = KFE_OK;
     int64_t n = gram->size;
+    double mass = kfe_i_gram_mass(gram);
     double *uniform = NULL;
     double *means = NULL;
 
@@ -142,7 +145,7 @@ static kfe_status centre_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_
     KFE_ALLOC(ctx, means, n);
     KFE_ALLOC_ZERO(ctx, out->offset, out->dim);
     for (int64_t i = 0; i < n; i++)
-        uniform[i] = 1 / (double)n;
+        uniform[i] = (gram->roots ? gram->roots[i] : 1) / mass;
     KFE_TRY(kfe_i_gram_times(gram, uniform, 1, means));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < out->dim; j++)
@@ -245,7 +248,8 @@ const kfe_i_method kfe_i_method_kfd = {
     .name = "kfd",
     .summary = "kernel Fisher discriminant, any number of classes, regularised",
     .reference = "Mika et al. 1999; Baudat & Anouar 2000; Park & Park 2002, section 4.2",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfd_settings),
     .fit = fit,
 };

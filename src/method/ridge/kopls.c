@@ -72,7 +72,7 @@ const kfe_i_method kfe_i_method_kopls = {
     .summary = "orthonormalized kernel PLS: uncorrelated features that explain most of the targets",
     .reference = "Arenas-García, Petersen & Hansen 2007; Dhanjal, Gunn & Shawe-Taylor 2009, eq. (2)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kopls_settings),
     .fit = fit,
 };

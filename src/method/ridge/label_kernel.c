@@ -31,18 +31,18 @@ static kfe_status class_indicator(kfe_context *ctx, const kfe_i_target *target, 
     kfe_status status = KFE_OK;
     int64_t c = target->class_count;
     double *values = NULL;
-    int64_t *counts = NULL;
+    double *masses = NULL;
 
-    KFE_ALLOC(ctx, counts, c);
+    KFE_ALLOC(ctx, masses, c);
     KFE_ALLOC_ZERO(ctx, values, target->rows * c);
-    kfe_i_target_count(target, counts);
+    kfe_i_target_class_masses(target, masses);
     for (int64_t i = 0; i < target->rows; i++) {
         int32_t g = target->codes[i];
-        values[i * c + g] = class_weight((double)counts[g], by_size);
+        values[i * c + g] = class_weight(masses[g], by_size);
     }
     *out = values;
 cleanup:
-    kfe_i_free(ctx, counts);
+    kfe_i_free(ctx, masses);
     return status;
 }
 
@@ -128,25 +128,36 @@ cleanup:
 
 /* ---- PL ---- */
 
+/* Multiplies every row by the root of its weight, as a weighted operator asks for (kfe_i_gram_weighted). */
+static void weigh_rows(const kfe_i_target *target, kfe_i_label_factor *factor)
+{
+    for (int64_t i = 0; target->weights && i < factor->rows; i++)
+        cblas_dscal((blasint)factor->rank, sqrt(target->weights[i]), factor->values + i * factor->rank, 1);
+}
+
 /* PL. Centring a constant column leaves rounding errors, which must not become a target. */
-static kfe_status centre(kfe_context *ctx, const char *method, kfe_i_label_factor *factor)
+static kfe_status centre(kfe_context *ctx, const char *method, const kfe_i_target *target,
+                         kfe_i_label_factor *factor)
 {
     int64_t m = factor->rank;
+    double mass = kfe_i_target_mass(target, factor->rows);
     double before = cblas_dnrm2((blasint)(factor->rows * m), factor->values, 1);
 
     for (int64_t j = 0; j < m; j++) {
         double mean = 0;
         for (int64_t i = 0; i < factor->rows; i++)
-            mean += factor->values[i * m + j] / (double)factor->rows;
+            mean += kfe_i_weight_of(target, i) * factor->values[i * m + j] / mass;
         for (int64_t i = 0; i < factor->rows; i++)
             factor->values[i * m + j] -= mean;
     }
     double after = cblas_dnrm2((blasint)(factor->rows * m), factor->values, 1);
+    weigh_rows(target, factor);
+    double norm = cblas_dnrm2((blasint)(factor->rows * m), factor->values, 1);
     if (after <= 16 * DBL_EPSILON * before * sqrt((double)factor->rows))
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: the target is the same for all examples; there is nothing to depend on",
                           method);
-    factor->squared_norm = after * after;
+    factor->squared_norm = norm * norm;
     return KFE_OK;
 }
 
@@ -176,7 +187,7 @@ kfe_status kfe_i_label_factor_make(kfe_context *ctx, const char *method, const k
     out->ctx = ctx;
     out->rows = target->rows;
     KFE_TRY(make_values(ctx, method, target, kernel, out));
-    KFE_TRY(centre(ctx, method, out));
+    KFE_TRY(centre(ctx, method, target, out));
     out->most = kfe_i_most_directions(target, out->rank);
 cleanup:
     return status;

@@ -2,7 +2,8 @@
 /* The choice of a ridge by leave-one-out, from one eigendecomposition of a sample of the kernel matrix; used by the ridge
  * family and by the joint methods. An eigendecomposition costs some ten times a Cholesky factorisation of the same order, so that of many
  * examples only a random sample is used. The ridge needs no correction for the size of the sample: it is the ratio of
- * noise to signal, which does not depend on the number of examples. */
+ * noise to signal, which does not depend on the number of examples. With weights, an example is left out with all its weight, and its
+ * error counts by it. */
 #include "method/ridge/leave_one_out.h"
 
 #include <cblas.h>
@@ -71,6 +72,12 @@ cleanup:
     return status;
 }
 
+/* The share that the constant of the regression takes of the fitted value of an example. */
+static double constant_leverage(const kfe_i_loo_factor *f, int64_t i)
+{
+    return f->roots ? f->roots[i] * f->roots[i] / f->mass : 1 / (double)f->n;
+}
+
 /* The squared error of each example under one ridge. */
 static void errors_of(const kfe_i_loo_factor *f, double ridge, loo_work *w, double *errors)
 {
@@ -84,7 +91,7 @@ static void errors_of(const kfe_i_loo_factor *f, double ridge, loo_work *w, doub
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)f->n, (blasint)f->rank, 1, w->squares, (blasint)f->rank,
                 w->shares, 1, 0, w->lever, 1);
     for (int64_t i = 0; i < f->n; i++) {
-        double rest = 1 - w->lever[i] - (f->centred ? 1 / (double)f->n : 0);
+        double rest = 1 - w->lever[i] - (f->centred ? constant_leverage(f, i) : 0);
         double sum = 0;
         for (int64_t c = 0; c < m; c++) {
             double residual = f->targets[i * m + c] - w->fitted[i * m + c];
@@ -170,6 +177,8 @@ typedef struct loo_sample {
     double *targets; /* rows × columns */
     double *values, *vectors;
     double *panel; /* the sampled points */
+    double *roots; /* of the weights of the sample; NULL: ones */
+    double mass;   /* the sum of these weights */
     int indefinite;
 } loo_sample;
 
@@ -181,6 +190,7 @@ static void free_sample(loo_sample *s)
     kfe_i_free(s->ctx, s->values);
     kfe_i_free(s->ctx, s->vectors);
     kfe_i_free(s->ctx, s->panel);
+    kfe_i_free(s->ctx, s->roots);
 }
 
 static int64_t sample_size(int64_t n)
@@ -238,26 +248,47 @@ cleanup:
     return status;
 }
 
-/* Subtracts the mean of every column of a rows × cols matrix. */
-static void centre_columns(int64_t rows, int64_t cols, double *a)
+static kfe_status read_roots(loo_sample *s)
 {
+    kfe_status status = KFE_OK;
+    const double *roots = s->problem->gram->roots;
+
+    if (!roots)
+        return KFE_OK;
+    KFE_ALLOC(s->ctx, s->roots, s->rows);
+    for (int64_t i = 0; i < s->rows; i++) {
+        s->roots[i] = roots[s->index[i]];
+        s->mass += s->roots[i] * s->roots[i];
+    }
+cleanup:
+    return status;
+}
+
+/* Subtracts the mean of every column of a matrix with a row per example. */
+static void centre_columns(const loo_sample *s, int64_t cols, double *a)
+{
+    double mass = s->roots ? s->mass : (double)s->rows;
+
     for (int64_t j = 0; j < cols; j++) {
         double sum = 0;
-        for (int64_t i = 0; i < rows; i++)
-            sum += a[i * cols + j];
-        for (int64_t i = 0; i < rows; i++)
-            a[i * cols + j] -= sum / (double)rows;
+        for (int64_t i = 0; i < s->rows; i++)
+            sum += s->roots ? s->roots[i] * a[i * cols + j] : a[i * cols + j];
+        for (int64_t i = 0; i < s->rows; i++)
+            a[i * cols + j] -= (s->roots ? s->roots[i] : 1) * (sum / mass);
     }
 }
 
-/* PKP of a symmetric matrix: centring the columns leaves the row means, which are then subtracted. */
-static void centre_matrix(int64_t n, double *a)
+/* PKP of the symmetric matrix: centring the columns leaves the row means, which are then subtracted. */
+static void centre_matrix(const loo_sample *s)
 {
-    centre_columns(n, n, a);
+    int64_t n = s->rows;
+
+    centre_columns(s, n, s->matrix);
     for (int64_t i = 0; i < n; i++) {
-        double mean = mean_of(n, a + i * n);
+        double *row = s->matrix + i * n;
+        double mean = s->roots ? cblas_ddot((blasint)n, s->roots, 1, row, 1) / s->mass : mean_of(n, row);
         for (int64_t j = 0; j < n; j++)
-            a[i * n + j] -= mean;
+            row[j] -= (s->roots ? s->roots[j] : 1) * mean;
     }
 }
 
@@ -277,9 +308,10 @@ static kfe_status draw_sample(loo_sample *s)
     }
     KFE_TRY(read_matrix(s));
     KFE_TRY(read_targets(s));
+    KFE_TRY(read_roots(s));
     if (s->problem->centred) {
-        centre_matrix(s->rows, s->matrix);
-        centre_columns(s->rows, s->problem->columns, s->targets);
+        centre_matrix(s);
+        centre_columns(s, s->problem->columns, s->targets);
     }
 cleanup:
     return status;
@@ -332,7 +364,9 @@ static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
                                      .vectors = s->vectors,
                                      .values = s->values,
                                      .targets = s->targets,
-                                     .centred = s->problem->centred};
+                                     .centred = s->problem->centred,
+                                     .roots = s->roots,
+                                     .mass = s->mass};
 
     return kfe_i_loo_choose_from(s->ctx, &factor, mean, s->problem->rule, out);
 }

@@ -73,6 +73,8 @@ typedef struct kfe_i_loo_factor {
     const double *values;  /* rank, not negative */
     const double *targets; /* n × columns */
     int centred;
+    const double *roots; /* of the weights, as in kfe_i_gram; NULL: ones */
+    double mass;         /* the sum of the weights, if there are any */
 } kfe_i_loo_factor;
 
 /* errors[r·n + i] = the squared leave-one-out error of example i with ridges[r], summed over the targets. */

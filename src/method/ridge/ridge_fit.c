@@ -184,7 +184,7 @@ static kfe_status make_solution(ridge_state *s, kfe_i_solution *out)
     kfe_status status = KFE_OK;
     const kfe_i_ridge_problem *p = s->problem;
     int64_t n = s->gram->size;
-    double trace = s->mean * (double)n;
+    double trace = s->mean * kfe_i_gram_mass(s->gram);
     kfe_i_candidates candidates = {
         .method = p->method,
         .rows = n,

@@ -51,7 +51,7 @@ const kfe_i_method kfe_i_method_uhsic = {
     .summary = "uncorrelated features of largest dependence on the target (uHSIC), in closed form",
     .reference = "Chen, Ji, Ceran, Li, Wu & Ye 2008, theorem 4.1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, uhsic_settings),
     .fit = fit,
 };

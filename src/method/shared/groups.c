@@ -13,7 +13,7 @@ static kfe_status count_members(kfe_i_groups *groups)
 
     KFE_ALLOC_ZERO(groups->ctx, groups->sizes, groups->count);
     for (int64_t i = 0; i < groups->rows; i++)
-        groups->sizes[groups->of[i]] += 1;
+        groups->sizes[groups->of[i]] += groups->weights ? groups->weights[i] : 1;
 cleanup:
     return status;
 }
@@ -28,11 +28,23 @@ kfe_status kfe_i_groups_from_classes(kfe_context *ctx, const kfe_i_target *targe
     out->ctx = ctx;
     out->rows = target->rows;
     out->count = target->class_count;
+    out->weights = target->weights;
     KFE_ALLOC(ctx, out->of, target->rows);
     memcpy(out->of, target->codes, (size_t)target->rows * sizeof *out->of);
     KFE_TRY(count_members(out));
 cleanup:
     return status;
+}
+
+double kfe_i_groups_mass(const kfe_i_groups *groups)
+{
+    double sum = 0;
+
+    if (!groups->weights)
+        return (double)groups->rows;
+    for (int64_t i = 0; i < groups->rows; i++)
+        sum += groups->weights[i];
+    return sum;
 }
 
 void kfe_i_groups_free(kfe_i_groups *groups)

@@ -37,20 +37,28 @@ static void fill_targets(const kfe_i_target *target, int64_t columns, double *va
 }
 
 /* Subtracts the mean; a column of one value becomes exactly zero. Returns whether the column varies. */
-static int centre_column(int64_t rows, int64_t columns, double *column)
+static int centre_column(const kfe_i_target *target, double mass, int64_t columns, double *column)
 {
     double base = column[0];
     double mean = 0;
     int varies = 0;
 
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < target->rows; i++) {
         column[i * columns] -= base;
         varies |= column[i * columns] != 0;
-        mean += column[i * columns] / (double)rows;
+        mean += kfe_i_weight_of(target, i) * column[i * columns] / mass;
     }
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < target->rows; i++)
         column[i * columns] -= mean;
     return varies;
+}
+
+/* Multiplies every row by the root of its weight. */
+static void weigh_rows(const kfe_i_target *target, int64_t columns, double *values)
+{
+    for (int64_t i = 0; target->weights && i < target->rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            values[i * columns + j] *= sqrt(target->weights[i]);
 }
 
 kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
@@ -65,8 +73,10 @@ kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, d
     if (*columns == 0)
         return KFE_OK;
     fill_targets(target, *columns, *values, unit);
+    double mass = kfe_i_target_mass(target, target->rows);
     for (int64_t j = 0; j < *columns; j++)
-        varies |= centre_column(target->rows, *columns, *values + j);
+        varies |= centre_column(target, mass, *columns, *values + j);
+    weigh_rows(target, *columns, *values);
     if (!varies)
         KFE_FAIL(ctx, KFE_EINPUT,
                  "the target is the same for every example: there is nothing to explain; check which column "
@@ -86,7 +96,7 @@ static int exceeds_rounding(const kfe_i_target *target, double unit, double norm
 
     for (int64_t i = 0; target->task == KFE_TASK_REAL && i < target->rows * target->cols; i++)
         largest = fmax(largest, fabs(target->values[i]) / unit);
-    return norm > 16 * DBL_EPSILON * largest * sqrt((double)target->rows);
+    return norm > 16 * DBL_EPSILON * largest * sqrt(kfe_i_target_mass(target, target->rows));
 }
 
 kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,

@@ -6,7 +6,8 @@
  *   real targets     one column each
  *   two classes      one column, −1 for the first class and +1 for the second
  *   more classes     one indicator column per class
- * and each column minus its mean. Without a target, or with one class only, Y has no columns.
+ * and each column minus its mean. With weights, the mean is the weighted one, and rows are multiplied by the roots of their weights
+ * afterwards: these are the targets that belong to a weighted operator (kfe_i_gram_weighted). Without a target, or with one class only, Y has no columns.
  */
 #ifndef KFE_METHOD_SHARED_TARGETS_H
 #define KFE_METHOD_SHARED_TARGETS_H

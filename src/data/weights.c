@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights of examples: how many examples each row counts for. Set by hosts and by {weight}; used by fits and metrics. */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/data.h"
+
+static kfe_status check_weights(kfe_context *ctx, int64_t rows, const double *weights)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < rows; i++) {
+        if (!isfinite(weights[i]))
+            return kfe_i_fail(ctx, KFE_EINPUT, "the weight of row %lld is not a finite number",
+                              (long long)i + 1);
+        if (weights[i] < 0)
+            return kfe_i_fail(
+                ctx, KFE_EINPUT,
+                "the weight of row %lld is %g, but weights must not be negative; a weight of 0 leaves "
+                "the row out",
+                (long long)i + 1, weights[i]);
+        largest = fmax(largest, weights[i]);
+    }
+    if (rows > 0 && largest == 0)
+        return kfe_i_fail(ctx, KFE_EINPUT, "all weights are zero, which leaves no examples");
+    return KFE_OK;
+}
+
+kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(data);
+    double *copy = NULL;
+
+    if (weights) {
+        KFE_TRY(check_weights(ctx, rows, weights));
+        KFE_ALLOC(ctx, copy, rows);
+        memcpy(copy, weights, (size_t)rows * sizeof *copy);
+    }
+    kfe_i_free(data->ctx, data->target.weights);
+    data->target.weights = copy;
+    data->target.ctx = data->ctx; /* data without a target has weights too */
+cleanup:
+    return status;
+}
+
+const double *kfe_data_weights(const kfe_data *data)
+{
+    return data->target.weights;
+}
+
+kfe_status kfe_data_take_weights(kfe_context *ctx, kfe_data *data, const char *column)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = &data->views[0].table;
+    double *weights = NULL;
+    int64_t at = 0;
+
+    KFE_TRY(kfe_i_data_find_column(ctx, data, "weight", column, &at));
+    KFE_ALLOC(ctx, weights, table->rows);
+    for (int64_t i = 0; i < table->rows; i++)
+        weights[i] = kfe_i_table_value(table, i, at);
+    KFE_TRY(kfe_data_set_weights(ctx, data, weights));
+    KFE_TRY(kfe_i_data_remove_column(ctx, data, "weight", at));
+cleanup:
+    kfe_i_free(ctx, weights);
+    return status;
+}
+
+kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(data);
+    int64_t *kept = NULL;
+    int64_t count = 0;
+
+    *out = NULL;
+    KFE_ALLOC(ctx, kept, rows);
+    for (int64_t i = 0; i < rows; i++)
+        if (kfe_i_weight_of(&data->target, i) > 0)
+            kept[count++] = i;
+    if (count == rows)
+        goto cleanup;
+    KFE_TRY(kfe_data_take(ctx, data, count, kept, out));
+    (*out)->label_column = data->label_column;
+    if (data->target_name)
+        KFE_STRDUP(ctx, (*out)->target_name, data->target_name);
+cleanup:
+    kfe_i_free(ctx, kept);
+    if (status != KFE_OK) {
+        kfe_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
