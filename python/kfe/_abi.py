@@ -172,6 +172,7 @@ PROTOTYPES = {
     "kfe_data_encode": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_encode_for_model": (c_int, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_set_groups": (c_int, c_void_p, c_void_p, c_void_p),
+    "kfe_data_set_weights": (c_int, c_void_p, c_void_p, c_void_p),
     "kfe_data_add_split": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p),
     "kfe_tune": (c_int, c_void_p, c_void_p, c_char_p, c_int, OUT, OUT),
     "kfe_string_free": (None, c_void_p, c_void_p),

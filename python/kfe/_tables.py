@@ -13,7 +13,8 @@ from typing import Any, Iterator, NamedTuple
 from ._lib import EntryInfo, ParamInfo, lib
 
 SUPERVISION, REGRESSION, KERNELS, MULTIVIEW, SPARSE, SYNTHETIC = (1 << bit for bit in range(6))
-INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR, DERIVATIVE = (1 << bit for bit in range(6, 14))
+INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR, DERIVATIVE, SAMPLE_WEIGHTS = (
+    1 << bit for bit in range(6, 15))
 
 INT, REAL, CHOICE, FLAG, TEXT = range(5)
 
