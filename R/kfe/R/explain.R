@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Explanations of a model as named matrices, and kernel matrices.
+
+kfe_explain <- function(object, newdata = NULL, y = NULL, ...) {
+  data <- NULL
+  if (!is.null(newdata)) {
+    if (is.null(y)) y <- target_in(object, newdata)
+    data <- describe_new(object, newdata)
+    task <- if (object$task == "classify") "classify" else "regress"
+    data <- add_target(data, y, data$views[[1]]$rows, task, NULL)$data
+  }
+  found <- native("explain", run_settings(object), handle_of(object), data, options_text(list(...)))
+  structure(found[[1]], text = found[[2]], class = "kfe_explanation")
+}
+
+print.kfe_explanation <- function(x, ...) {
+  cat(attr(x, "text"))
+  invisible(x)
+}
+
+kfe_kernel_matrix <- function(x, x2 = NULL, kernel = "rbf", ..., threads = NULL) {
+  kernel <- kernel_texts(kernel)
+  if (length(list(...)) > 0) kernel <- do.call(kfe_kernel, list(kernel, ...))
+  strings <- takes_strings(kernel)
+  rows <- describe_x(x, NULL, strings)
+  columns <- if (!is.null(x2)) describe_x(x2, lapply(rows$views, schema_of), strings, "x2")
+  result <- native("kernel_matrix", make_settings(threads = threads), kernel, rows, columns)
+  dimnames(result) <- list(row_labels(x), row_labels(if (is.null(x2)) x else x2))
+  result
+}

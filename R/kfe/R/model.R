@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# Models: an object of class "kfe" holds the bytes of the model file, so that saveRDS() works, and an external pointer to
+# the model in memory, which is made again after readRDS().
+
+new_kfe <- function(handle, call, problem, settings) {
+  facts <- native("inspect", list(), handle)
+  bytes <- native("to_bytes", list(), handle)
+  target <- problem$target
+  structure(class = "kfe", list(
+    call = call, method = facts$method, kernels = facts$kernels, learner = facts$learner, dim = as.integer(facts$dim),
+    task = c("none", "classify", "regress")[facts$task + 1L], predicts = facts$outputs > 0,
+    calibration = facts$calibration, classes = facts$classes, levels = class_levels(target, facts$classes),
+    targets = target$names, rows = problem$rows, dropped = problem$dropped, support = as.integer(facts$support_size),
+    fills = problem$fills, schemas = problem$schemas, settings = settings[c("threads", "memory", "device", "verbose")], bytes = bytes,
+    cache = handle_cache(handle)
+  ))
+}
+
+handle_cache <- function(handle) {
+  cache <- new.env(parent = emptyenv())
+  cache$handle <- handle
+  cache
+}
+
+# The model in memory; read from its bytes if the object was saved and loaded.
+handle_of <- function(object) {
+  if (!inherits(object, "kfe")) stop_kfe(sprintf("a model of kfe() is taken here, not %s", article(class(object)[1])), "argument")
+  if (!.Call(routines$is_alive, object$cache$handle))
+    object$cache$handle <- native("from_bytes", list(), object$bytes)
+  object$cache$handle
+}
+
+facts_of <- function(object) native("inspect", list(), handle_of(object))
+
+# ---- files ----
+
+kfe_save <- function(object, file) {
+  native("save", list(), handle_of(object), path_of(file))
+  invisible(object)
+}
+
+kfe_load <- function(file) {
+  handle <- native("load", list(), path_of(file))
+  problem <- list(schemas = schemas_of_model(native("inspect", list(), handle)), rows = NA_integer_, dropped = 0L,
+                  fills = NULL) # the library knows whether the model fills gaps
+  new_kfe(handle, match.call(), problem, make_settings())
+}
+
+kfe_onnx <- function(object, file, precision = c("float", "double")) {
+  native("export_onnx", list(), handle_of(object), options_text(list(precision = match.arg(precision))), path_of(file))
+  invisible(object)
+}
+
+path_of <- function(file) {
+  file <- one_string(file, "file")
+  if (is.null(file)) stop_kfe("file is NULL; it must be the name of a file", "argument")
+  enc2utf8(path.expand(file))
+}
+
+# The columns that the model of a file was fitted on.
+schemas_of_model <- function(facts) {
+  schemas <- lapply(facts$views, function(view) {
+    encoded <- !vapply(view$categories, is.null, TRUE)
+    list(kind = if (view$strings) "text" else "numbers", names = source_names(view, encoded),
+         cols = as.integer(view$source_cols), encoded = encoded)
+  })
+  if (length(schemas) > 1) names(schemas) <- vapply(facts$views, function(view) view$name, "")
+  schemas
+}
+
+# Names before encoding: the columns "colour=red", "colour=blue" are one, "colour".
+source_names <- function(view, encoded) {
+  if (is.null(view$names) || !any(encoded)) return(view$names)
+  place <- 0L
+  names <- character(length(encoded))
+  for (j in seq_along(encoded)) {
+    words <- view$categories[[j]]
+    first <- view$names[place + 1L]
+    names[j] <- if (encoded[j]) substr(first, 1L, nchar(first) - nchar(words[1]) - 1L) else first
+    place <- place + max(1L, length(words))
+  }
+  names
+}
+
+# ---- what users look at ----
+
+print.kfe <- function(x, ...) {
+  cat("Model of ", x$method, if (length(x$kernels) > 0) paste0(" with ", paste(x$kernels, collapse = " + ")), "\n", sep = "")
+  cat("  ", counted(x$dim, "feature"), if (x$support > 0) paste(" from", counted(x$support, "support example")), "\n", sep = "")
+  if (!is.na(x$rows))
+    cat("  fitted on ", counted(x$rows, "example"), if (x$dropped > 0) sprintf(" (%d more had missing values)", x$dropped),
+        "\n", sep = "")
+  if (x$task == "classify") cat("  classes: ", listed(x$classes), "\n", sep = "")
+  if (x$predicts) cat("  predicts by ", if (is.null(x$learner)) "itself" else x$learner, "\n", sep = "")
+  invisible(x)
+}
+
+counted <- function(count, word) paste0(count, " ", word, if (count != 1) "s")
+
+summary.kfe <- function(object, ...) {
+  text <- native("describe", list(), handle_of(object), FALSE)
+  structure(class = "summary.kfe", list(call = object$call, text = text, records = facts_of(object)$records))
+}
+
+print.summary.kfe <- function(x, ...) {
+  if (!is.null(x$call)) cat("Call: ", paste(deparse(x$call), collapse = "\n  "), "\n\n", sep = "")
+  cat(x$text)
+  invisible(x)
+}
+
+coef.kfe <- function(object, type = c("auto", "linear", "dual"), ...) {
+  facts <- facts_of(object)
+  type <- match.arg(type)
+  linear <- facts$support_size == 0
+  if (is.null(facts$coefficients))
+    stop_kfe(sprintf("a model of %s has no matrix of coefficients", object$method), "unsupported")
+  if (type == "linear" && !linear)
+    stop_kfe(sprintf("%s is a kernel method: its coefficients are on support examples; use type = \"dual\"", object$method),
+             "unsupported")
+  if (type == "dual" && linear)
+    stop_kfe(sprintf("%s is a linear method: its coefficients are on columns; use type = \"linear\"", object$method),
+             "unsupported")
+  result <- facts$coefficients
+  names <- if (linear) unlist(lapply(facts$views, function(view) view$names)) else facts$support
+  dimnames(result) <- list(if (length(names) == nrow(result)) as.character(names), feature_names(object))
+  attr(result, "offset") <- facts$offset
+  result
+}
+
+feature_names <- function(object) paste0(gsub("-", "_", object$method), seq_len(object$dim))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# The same examples as matrices, data frames, sparse matrices, views and strings.
+
+fit <- function(x, ...) kfe(x, species, method = "koc", kernel = "rbf:gamma=0.3", scale = "none", ...)
+
+test_that("matrix, data frame, integers and sparse matrix give the same features", {
+  whole <- round(10 * flowers)
+  z <- kfe_transform(fit(whole), whole)
+  integers <- whole
+  storage.mode(integers) <- "integer"
+  expect_identical(kfe_transform(fit(integers), integers), z)
+  expect_identical(unname(kfe_transform(fit(as.data.frame(whole)), as.data.frame(whole))), unname(z))
+  skip_if_not_installed("Matrix")
+  sparse <- methods::as(whole, "CsparseMatrix")
+  expect_equal(kfe_transform(fit(sparse), sparse), z, tolerance = 1e-10)
+})
+
+test_that("sparse matrices of all kinds are read by their entries", {
+  skip_if_not_installed("Matrix")
+  set.seed(2)
+  x <- Matrix::rsparsematrix(60, 30, 0.1)
+  dense <- as.matrix(x)
+  reference <- tcrossprod(dense)
+  kinds <- list(x, methods::as(x, "RsparseMatrix"), methods::as(x, "TsparseMatrix"))
+  for (kind in kinds)
+    expect_equal(unname(kfe_kernel_matrix(kind, kernel = "linear")), unname(reference), info = class(kind))
+  logical <- x != 0
+  expect_equal(unname(kfe_kernel_matrix(logical, kernel = "linear")), unname(tcrossprod(0 + as.matrix(logical))))
+  symmetric <- Matrix::crossprod(x)
+  expect_equal(unname(kfe_kernel_matrix(symmetric, kernel = "linear")), unname(tcrossprod(as.matrix(symmetric))))
+})
+
+test_that("factors are columns of zeros and ones", {
+  frame <- data.frame(size = iris$Petal.Length, colour = factor(rep(c("red", "green", "blue"), 50)), flag = iris$Sepal.Width > 3)
+  ones <- cbind(frame$size, 1 * outer(as.character(frame$colour), c("blue", "green", "red"), "=="), frame$flag)
+  expect_identical(unname(kfe_transform(fit(frame), frame)), unname(kfe_transform(fit(ones), ones)))
+  frame$colour <- as.character(frame$colour)
+  expect_identical(unname(kfe_transform(fit(frame), frame)), unname(kfe_transform(fit(ones), ones)))
+})
+
+test_that("new columns are matched by name", {
+  frame <- data.frame(iris[, 1:4], colour = factor(rep(c("red", "green", "blue"), 50)))
+  model <- fit(frame)
+  z <- kfe_transform(model, frame)
+  other <- cbind(extra = 1, frame[, rev(names(frame))])
+  expect_identical(kfe_transform(model, other), z)
+  expect_identical(kfe_transform(fit(flowers), flowers[, 4:1]), kfe_transform(fit(flowers), flowers))
+  expect_error(kfe_transform(model, frame[, -c(2, 5)]), "newdata lacks the columns Sepal.Width and colour", class = "kfe_error_input")
+  expect_error(kfe_transform(fit(unname(flowers)), flowers[, 1:3]), "has 3 columns, but the model was fitted on 4")
+})
+
+test_that("unseen levels are zeros, with a warning", {
+  frame <- data.frame(size = iris$Petal.Length, colour = factor(rep(c("red", "green", "blue"), 50)))
+  model <- fit(frame)
+  new <- data.frame(size = 1.5, colour = "pink")
+  expect_warning(z <- kfe_transform(model, new), "'pink'", class = "kfe_warning")
+  ones <- cbind(frame$size, 1 * outer(as.character(frame$colour), c("blue", "green", "red"), "=="))
+  expect_equal(unname(z), unname(kfe_transform(fit(ones), cbind(1.5, 0, 0, 0))))
+})
+
+test_that("missing values are refused, filled or dropped", {
+  frame <- iris
+  frame$Sepal.Width[c(3, 60)] <- NA
+  expect_error(kfe(Species ~ ., frame, method = "koc"), "column \"Sepal.Width\" of x has a missing value in row 3")
+  filled <- frame
+  filled$Sepal.Width[c(3, 60)] <- mean(frame$Sepal.Width, na.rm = TRUE)
+  model <- kfe(Species ~ ., frame, method = "koc", missing = "mean", gamma = 0.3)
+  plain <- kfe(Species ~ ., filled, method = "koc", gamma = 0.3)
+  expect_equal(kfe_transform(model, frame), kfe_transform(plain, filled), tolerance = 1e-10)
+  dropped <- kfe(Species ~ ., frame, method = "koc", missing = "drop", gamma = 0.3)
+  expect_identical(dropped$dropped, 2L)
+  left <- kfe(Species ~ ., frame[-c(3, 60), ], method = "koc", gamma = 0.3)
+  expect_identical(kfe_transform(dropped, iris), kfe_transform(left, iris))
+  expect_error(kfe_transform(plain, frame), "column \"Sepal.Width\" of newdata has a missing value in row 3")
+  frame$Species[7] <- NA
+  expect_error(kfe(Species ~ ., frame, method = "koc", missing = "mean"), "y has a missing value in row 7")
+  expect_identical(kfe(Species ~ ., frame, method = "koc", missing = "drop")$dropped, 3L)
+})
+
+test_that("missing categories are the most frequent one if asked for", {
+  frame <- data.frame(size = iris$Petal.Length, colour = rep(c("red", "red", "blue"), 50))
+  gap <- frame
+  gap$colour[3] <- NA
+  expect_error(fit(gap), "column \"colour\" of x has a missing value in row 3")
+  full <- gap
+  full$colour[3] <- "red"
+  expect_equal(kfe_transform(fit(gap, missing = "most_frequent"), gap), kfe_transform(fit(full), full))
+})
+
+test_that("views are matched by name, and may be columns of one table", {
+  views <- list(sepal = flowers[, 1:2], petal = flowers[, 3:4])
+  kernels <- list(sepal = "linear", petal = "rbf:gamma=2")
+  model <- kfe(views, species, method = "koc", kernel = kernels, scale = "none")
+  k <- tcrossprod(flowers[, 1:2]) + kfe_kernel_matrix(flowers[, 3:4], kernel = "rbf", gamma = 2)
+  given <- kfe(k, species, method = "koc", kernel = "precomputed", scale = "none")
+  expect_equal(kfe_transform(model, views), kfe_transform(given, k), tolerance = 1e-8)
+  expect_identical(kfe_transform(model, views[2:1]), kfe_transform(model, views))
+  divided <- kfe(flowers, species, method = "koc", kernel = kernels, views = list(sepal = 1:2, petal = c("Petal.Length", "Petal.Width")),
+                 scale = "none")
+  expect_equal(kfe_transform(divided, flowers), kfe_transform(model, views))
+  expect_error(kfe_transform(model, views[1]), "lacks the view petal")
+  expect_error(kfe_transform(model, flowers), "one table, but the model was fitted on 2 views")
+  expect_error(kfe(list(a = flowers, b = flowers[1:3, ]), species, method = "koc"), "a has 150 and b has 3")
+  expect_error(kfe(flowers, species, method = "koc", views = list(a = "petals")), "columns that x does not have: petals")
+})
+
+test_that("strings need a kernel on strings", {
+  texts <- c("abcabc", "abcab", "xyzxyz", "xyzzy")
+  model <- kfe(texts, c("a", "a", "x", "x"), method = "koc", kernel = "spectrum", length = 2, learner = "knn", neighbors = 1)
+  expect_identical(as.character(predict(model, c("abab", "zyxyz"))), c("a", "x"))
+  expect_error(kfe(texts, 1:4, method = "koc"), "kernel = \"spectrum\"")
+})
+
+test_that("a kernel matrix is the formula's", {
+  x <- flowers[1:7, ]
+  expect_equal(unname(kfe_kernel_matrix(x, flowers[8:10, ], kernel = "rbf", gamma = 0.1)),
+               unname(exp(-0.1 * as.matrix(dist(flowers[1:10, ]))[1:7, 8:10]^2)))
+})
+
+test_that("formulas may transform columns and have interactions", {
+  model <- kfe(Species ~ log(Sepal.Length) + poly(Petal.Width, 2), iris, method = "koc", gamma = 1)
+  expect_identical(dim(kfe_transform(model, iris[1:5, ])), c(5L, 3L))
+  expect_equal(kfe_transform(model, iris)[1:5, ], kfe_transform(model, iris[1:5, ]))
+  crossed <- kfe(Species ~ Sepal.Width * Petal.Width, iris, method = "pca", scale = "none")
+  columns <- with(iris, cbind(Sepal.Width, Petal.Width, Sepal.Width * Petal.Width))
+  expect_same_directions(kfe_transform(crossed, iris), prcomp(columns)$x)
+})

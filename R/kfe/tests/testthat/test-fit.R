@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# Fits whose answers are known from R itself.
+
+test_that("pca gives the components of prcomp", {
+  model <- kfe(flowers, method = "pca", scale = "none")
+  reference <- prcomp(flowers)
+  expect_same_directions(kfe_transform(model, flowers), reference$x)
+  weights <- coef(model)
+  expect_same_directions(unclass(weights)[, ], reference$rotation)
+  expect_identical(rownames(weights), colnames(flowers))
+})
+
+test_that("kpca gives the eigenvectors of the centred kernel matrix", {
+  model <- kfe(flowers, method = "kpca", kernel = "rbf", gamma = 0.5, dim = 3, scale = "none")
+  distances <- as.matrix(dist(flowers))
+  centre <- diag(150) - 1 / 150
+  found <- eigen(centre %*% exp(-0.5 * distances^2) %*% centre, symmetric = TRUE)
+  expected <- found$vectors[, 1:3] %*% diag(sqrt(found$values[1:3]))
+  expect_same_directions(kfe_transform(model, flowers), expected, 1e-6)
+})
+
+test_that("pls with all features is least squares", {
+  frame <- iris[, 1:4]
+  model <- kfe(Sepal.Length ~ ., frame, method = "pls", dim = 3, learner = "ls", scale = "none")
+  expect_equal(predict(model, frame), unname(fitted(lm(Sepal.Length ~ ., frame))), tolerance = 1e-8)
+  path <- predict(model, frame, type = "path")
+  expect_identical(dim(path), c(150L, 3L))
+  expect_equal(unname(path[, 3]), predict(model, frame), tolerance = 1e-8)
+})
+
+test_that("several targets are several columns", {
+  y <- flowers[, 3:4]
+  model <- kfe(flowers[, 1:2], y, method = "pls", dim = 2, learner = "ls", scale = "none")
+  answers <- predict(model, flowers[, 1:2])
+  expect_identical(colnames(answers), colnames(y))
+  expect_equal(unname(answers), unname(fitted(lm(y ~ flowers[, 1:2]))), tolerance = 1e-8)
+})
+
+test_that("a formula and a matrix give the same model", {
+  a <- kfe(Species ~ ., iris, method = "koc", kernel = "rbf:gamma=0.2", learner = "svm")
+  b <- kfe(flowers, species, method = "koc", kernel = "rbf", gamma = 0.2, learner = "svm")
+  expect_identical(kfe_transform(a, iris), kfe_transform(b, flowers))
+  expect_identical(predict(a, iris), predict(b, flowers))
+  expect_gt(mean(predict(a, iris) == species), 0.9)
+})
+
+test_that("predictions have the levels of the target, in their order", {
+  other <- factor(species, levels = c("virginica", "unused", "setosa", "versicolor"))
+  model <- kfe(flowers, other, method = "koc", learner = "svm", calibration = "platt")
+  answer <- predict(model, flowers)
+  expect_identical(levels(answer), levels(other))
+  expect_gt(mean(as.character(answer) == as.character(other)), 0.9)
+  p <- predict(model, flowers, type = "prob")
+  expect_identical(colnames(p), c("virginica", "setosa", "versicolor"))
+  expect_equal(rowSums(p), rep(1, 150))
+  expect_gt(mean(colnames(p)[max.col(p)] == as.character(other)), 0.9)
+  scores <- predict(model, flowers, type = "scores")
+  expect_gt(mean(colnames(scores)[max.col(scores)] == as.character(other)), 0.9)
+})
+
+test_that("all methods of the library's table can be fitted", {
+  methods <- kfe_methods()
+  set.seed(1)
+  x <- matrix(rnorm(80), 20)
+  y <- factor(rep(c("a", "b"), 10))
+  x[y == "b", 1] <- x[y == "b", 1] + 3
+  for (name in methods$name) {
+    model <- suppressWarnings(kfe(x, y, method = name, learner = if (name == "none") "knn", seed = 1))
+    expect_identical(dim(kfe_transform(model, x)), c(20L, model$dim), info = name)
+  }
+})
+
+test_that("every parameter is accepted under its name in R", {
+  for (name in c("koc", "kfd", "skpls")) {
+    rows <- kfe_methods(name)
+    model <- do.call(kfe, c(list(flowers, species, method = name), as.list(stats::setNames(rows$default, rows$name))))
+    plain <- kfe(flowers, species, method = name)
+    expect_equal(kfe_transform(model, flowers), kfe_transform(plain, flowers), info = name)
+  }
+  dotted <- kfe(flowers, species, method = "koc", clusters.per.class = 2, seed = 1)
+  expect_identical(dotted$dim, 6L)
+})
+
+test_that("numbers are classes or values as the library decides", {
+  expect_identical(kfe(flowers, as.integer(species), method = "kpls")$task, "classify")
+  expect_warning(model <- kfe(flowers, as.numeric(species), method = "kpls"), "task = \"classify\"", class = "kfe_warning")
+  expect_identical(model$task, "regress")
+  expect_identical(kfe(flowers, as.numeric(species), method = "kpls", task = "classify")$classes, c("1", "2", "3"))
+  expect_identical(kfe(flowers, as.numeric(species), method = "koc")$task, "classify")
+  expect_identical(kfe(flowers, species == "setosa", method = "koc", learner = "knn")$classes, c("FALSE", "TRUE"))
+})
+
+test_that("summary, print and plot show the model", {
+  model <- kfe(Species ~ ., iris, method = "koc", learner = "svm")
+  expect_output(print(model), "Model of koc with rbf")
+  expect_output(print(summary(model)), "150 support examples")
+  expect_identical(as.list(model$call)[[1]], as.name("kfe"))
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  plot(model, iris)
+  plot(kfe(flowers, method = "kpca"), type = "scree")
+  plot(kfe(flowers, species, method = "kpls", dim = 1), flowers, species)
+  grDevices::dev.off()
+  expect_gt(file.size(file), 4000)
+  expect_error(plot(model), "newdata is missing", class = "kfe_error")
+  expect_error(plot(model, type = "scree"), "records no eigenvalues", class = "kfe_error")
+})
+
+test_that("linear models reconstruct rows", {
+  model <- kfe(flowers, method = "pca", dim = 4, scale = "none")
+  rows <- kfe_inverse(model, kfe_transform(model, flowers))
+  expect_equal(unname(rows), unname(flowers), tolerance = 1e-8)
+  expect_error(coef(kfe(flowers, method = "kpca"), type = "linear"), "type = \"dual\"")
+})

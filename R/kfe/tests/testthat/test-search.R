@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cross-validation, comparison, tuning, evaluation and explanations.
+
+test_that("cross-validation reports splits and fits the best setting", {
+  found <- kfe_cv(Species ~ ., iris, method = "koc", learner = "svm", grid = list(gamma = c(0.01, 1)), folds = 3, seed = 1)
+  expect_identical(nrow(found$splits), 3L)
+  expect_equal(found$metrics$mean, mean(found$splits$accuracy))
+  expect_identical(found$best[["gamma"]], found$settings$gamma[which.max(found$settings$accuracy)])
+  expect_identical(found$model$kernels, paste0("rbf:gamma=", found$best[["gamma"]]))
+  expect_gt(mean(predict(found$model, iris) == species), 0.9)
+  expect_output(print(found), "accuracy")
+  again <- kfe_cv(flowers, species, method = "koc", learner = "svm", grid = "gamma=0.01,1", folds = 3, seed = 1)
+  expect_identical(again$splits, found$splits)
+  expect_error(kfe_cv(flowers, species, method = "koc", learner = "svm", grid = list(gama = 1)), "gamma", class = "kfe_error")
+  expect_error(kfe_cv(flowers, species, method = "koc"), class = "kfe_error")
+})
+
+test_that("groups stay together", {
+  groups <- rep(1:3, 50)
+  found <- kfe_cv(flowers, species, method = "koc", learner = "knn", folds = 3, groups = groups)
+  expect_identical(vapply(found$json$splits, function(s) s$test_rows, 0L), rep(50L, 3))
+  expect_error(kfe_cv(flowers, species, method = "koc", learner = "knn", groups = 1:3), "groups has 3 values")
+})
+
+test_that("methods are compared on the same splits", {
+  found <- kfe_compare(flowers, species, list(list(method = "koc", learner = "knn"), list(method = "pca", learner = "knn", dim = 1)),
+                       folds = 3, seed = 1)
+  expect_output(print(found), "koc")
+  expect_error(kfe_compare(flowers, species, list()), "at least two lists")
+})
+
+test_that("tuning returns a model", {
+  found <- kfe_tune(Species ~ ., iris, time = NULL, trials = 4, seed = 1)
+  expect_gt(mean(predict(found$model, iris) == species), 0.9)
+  expect_s3_class(found$ranking, "data.frame")
+  expect_output(print(found), "Best of")
+})
+
+test_that("evaluation is the metric of the predictions", {
+  odd <- seq(1, 149, 2)
+  model <- kfe(Species ~ ., iris[odd, ], method = "koc", learner = "svm")
+  found <- kfe_evaluate(model, iris[-odd, ])
+  expect_equal(found[["accuracy"]], mean(predict(model, iris[-odd, ]) == species[-odd]))
+  expect_equal(kfe_evaluate(model, flowers[-odd, ], species[-odd])[["accuracy"]], found[["accuracy"]])
+  expect_error(kfe_evaluate(model, flowers), "y is missing")
+})
+
+test_that("explanations are named tables", {
+  model <- kfe(Sepal.Length ~ Sepal.Width + Petal.Length, iris, method = "pls", dim = 2, learner = "ls", scale = "none")
+  tables <- kfe_explain(model)
+  weights <- tables[["coefficients"]]
+  expect_equal(unname(weights[c("Sepal.Width", "Petal.Length"), 1]),
+               unname(coef(lm(Sepal.Length ~ Sepal.Width + Petal.Length, iris))[-1]), tolerance = 1e-8)
+  expect_output(print(tables), "Petal.Length")
+})
+
+test_that("generated data repeats with its seed", {
+  expect_identical(kfe_generate("slabs", seed = 3), kfe_generate("slabs", seed = 3))
+  expect_s3_class(kfe_generate("slabs")$label, "factor")
+})
