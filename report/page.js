@@ -187,8 +187,8 @@
     const refs = { xref: axisName('x', panel), yref: axisName('y', panel) };
     if (kind === 'zero') return { type: 'line', ...refs, xref: refs.xref + ' domain', x0: 0, x1: 1, y0: 0, y1: 0, line, layer: 'below' };
     if (kind !== 'diagonal') return null;
-    const [x0, x1] = extent(figure, panel, 'x');
-    const [y0, y1] = extent(figure, panel, 'y');
+    const [x0, x1] = figure.panels[panel].x.range || extent(figure, panel, 'x');
+    const [y0, y1] = figure.panels[panel].y.range || extent(figure, panel, 'y');
     const low = Math.max(x0, y0);
     const high = Math.min(x1, y1);
     return { type: 'line', ...refs, x0: low, y0: low, x1: high, y1: high, line, layer: 'below' };

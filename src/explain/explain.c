@@ -13,9 +13,8 @@ typedef struct explain_part {
 } explain_part;
 
 static const explain_part parts[] = {
-    {"linear", kfe_i_explain_linear},
-    {"permutation", kfe_i_explain_permutation},
-    {"gradient", kfe_i_explain_gradient},
+    {"linear", kfe_i_explain_linear},   {"permutation", kfe_i_explain_permutation},
+    {"views", kfe_i_explain_views},     {"gradient", kfe_i_explain_gradient},
     {"support", kfe_i_explain_support},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -24,7 +23,8 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(
         kfe_i_explain_settings, parts, "parts", "",
         "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
-        "worse predictions get without a column or view), gradient (derivatives by column), support (support "
+        "worse predictions get without a column), views (the same without a view), gradient (derivatives by "
+        "column), support (support "
         "examples that weigh most); by default all that applies to the model and the data"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),
@@ -33,6 +33,9 @@ static const kfe_i_param rows[] = {
     KFE_INT(kfe_i_explain_settings, repeats, "repeats", "5", 1, 1000, "permutations of each column"),
     KFE_INT(kfe_i_explain_settings, rows, "rows", "1000", 2, KFE_INT_MAX,
             "at most so many examples, drawn at random, measure permutation and gradient importance"),
+    KFE_INT(kfe_i_explain_settings, top, "top", "0", 0, KFE_INT_MAX,
+            "permute only so many columns, those with the largest derivatives, where permuting every column "
+            "takes too long; 0: all columns"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_explain_settings);
 

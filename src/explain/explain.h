@@ -34,6 +34,7 @@ typedef struct kfe_i_explain_settings {
     char metric[KFE_PARAM_TEXT_SIZE]; /* that permutation makes worse; empty: accuracy or rmse */
     int64_t repeats;                  /* permutations of each column */
     int64_t rows;                     /* at most so many examples measure importance */
+    int64_t top;                      /* permute only so many columns; 0: all */
 } kfe_i_explain_settings;
 
 /* One call of kfe_explain. */
@@ -70,8 +71,13 @@ kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out);
 
 kfe_status kfe_i_explain_linear(kfe_i_explaining *job);
 kfe_status kfe_i_explain_permutation(kfe_i_explaining *job);
+kfe_status kfe_i_explain_views(kfe_i_explaining *job);
 kfe_status kfe_i_explain_gradient(kfe_i_explaining *job);
 kfe_status kfe_i_explain_support(kfe_i_explaining *job);
+
+/* sizes[c] = the gradient importance of each column of all views, summed over outputs or features. KFE_EUNSUPPORTED as
+ * kfe_i_explain_gradient. */
+kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes);
 
 /* The numbers of at most settings.rows examples, drawn at random, in increasing order; the caller frees them. */
 kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count);

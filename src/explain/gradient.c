@@ -155,23 +155,24 @@ static void add_unmapped(const kfe_i_gradient *g, int view, int64_t rows, const 
 
 /* ---- features ---- */
 
-/* out (rows × dim × all columns) = derivatives of the features by scaled columns. */
-static kfe_status kernel_features(kfe_i_gradient *g, int64_t first, int64_t count, double *out)
+/* out (rows × dim × all columns) = derivatives by scaled columns of dim values with these coefficients on the support. */
+static kfe_status kernel_values(kfe_i_gradient *g, int64_t dim, const double *coefficients, int64_t first,
+                                int64_t count, double *out)
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = g->model;
-    kfe_i_expansion e = {.dim = model->dim, .coefficients = model->coefficients};
+    kfe_i_expansion e = {.dim = dim, .coefficients = coefficients};
     double *mapped = NULL;
 
-    memset(out, 0, (size_t)(count * model->dim * g->cols) * sizeof *out);
+    memset(out, 0, (size_t)(count * dim * g->cols) * sizeof *out);
     for (int64_t m = 0; m < model->kernels.count; m++) {
         const kfe_i_kernel *kernel = &model->kernels.items[m];
         int64_t cols = mapped_cols(model, kernel->view);
-        KFE_ALLOC_ZERO(g->ctx, mapped, count * model->dim * cols);
+        KFE_ALLOC_ZERO(g->ctx, mapped, count * dim * cols);
         KFE_TRY(make_dense(g->ctx, &g->scaled[kernel->view], first, count, &e.x));
         KFE_TRY(make_dense(g->ctx, &model->views[kernel->view].support, 0, model->rows, &e.support));
         KFE_TRY(kfe_i_expansion_gradient(g->ctx, kernel, &e, mapped));
-        add_unmapped(g, kernel->view, count * model->dim, mapped, out);
+        add_unmapped(g, kernel->view, count * dim, mapped, out);
         kfe_i_free(g->ctx, mapped);
         kfe_i_free(g->ctx, e.x.values);
         kfe_i_free(g->ctx, e.support.values);
@@ -181,6 +182,25 @@ cleanup:
     kfe_i_free(g->ctx, mapped);
     kfe_i_free(g->ctx, e.x.values);
     kfe_i_free(g->ctx, e.support.values);
+    return status;
+}
+
+/* The outputs of a linear predictor on few of many features: its weights times the coefficients of the features stand on the
+ * support directly, which is outputs/dim of the work. */
+static kfe_status kernel_outputs(kfe_i_gradient *g, int64_t first, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_model *model = g->model;
+    int64_t outputs = model->predictor.outputs;
+    double *coefficients = NULL;
+
+    KFE_ALLOC(g->ctx, coefficients, model->rows * outputs);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)model->rows, (blasint)outputs,
+                (blasint)model->dim, 1, model->coefficients, (blasint)model->dim, model->predictor.weights,
+                (blasint)outputs, 0, coefficients, (blasint)outputs);
+    KFE_TRY(kernel_values(g, outputs, coefficients, first, count, out));
+cleanup:
+    kfe_i_free(g->ctx, coefficients);
     return status;
 }
 
@@ -313,12 +333,17 @@ kfe_status kfe_i_gradient_block(kfe_i_gradient *g, int64_t first, int64_t count,
     double *features = NULL;
     double *place = out;
 
+    if (chained && model->projector == KFE_PROJECT_KERNEL && model->predictor.kind == KFE_PREDICTOR_LINEAR) {
+        KFE_TRY(kernel_outputs(g, first, count, out));
+        undo_scaling(g, count * values, out);
+        return KFE_OK;
+    }
     if (chained && model->projector != KFE_PROJECT_IDENTITY) {
         KFE_ALLOC(g->ctx, features, count * model->dim * g->cols);
         place = features;
     }
     if (model->projector == KFE_PROJECT_KERNEL)
-        KFE_TRY(kernel_features(g, first, count, place));
+        KFE_TRY(kernel_values(g, model->dim, model->coefficients, first, count, place));
     else if (model->projector == KFE_PROJECT_LINEAR)
         KFE_TRY(linear_features(g, count, place));
     if (chained)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Permutation importance, one of the parts of kfe_explain: by how much a metric gets worse when the values of one column
+ * Permutation importance, two of the parts of kfe_explain: by how much a metric gets worse when the values of one column
  * are permuted among the examples, so that the column says nothing any more while the model stays as it is. Of several
  * views, the same for all columns of a view at once, beside the mean share that the gate of lmkl or sldr gives it.
  *
- * Breiman (2001), section 10. Time: columns × repeats predictions, on at most {rows} examples.
+ * Breiman (2001), section 10. Time: columns × repeats predictions, on at most {rows} examples. {top} permutes only the
+ * columns with the largest derivatives.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -14,6 +16,7 @@
 #include "data/classes.h"
 #include "explain/explain.h"
 #include "model/calibrate.h"
+#include "model/linear.h"
 #include "select/metric.h"
 
 typedef struct permuting {
@@ -156,28 +159,106 @@ static kfe_status lose(permuting *p, int view, int64_t first, int64_t count, dou
     return KFE_OK;
 }
 
+/* ---- columns ---- */
+
+typedef struct ranked_column {
+    double size;
+    int64_t column; /* of all views */
+} ranked_column;
+
+static int by_size(const void *a, const void *b)
+{
+    const ranked_column *x = a;
+    const ranked_column *y = b;
+
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->column < y->column ? -1 : x->column > y->column;
+}
+
+/* The columns to permute: all in their order, or the {top} ones with the largest derivatives, largest first. */
+static kfe_status choose_columns(permuting *p, ranked_column **out, int64_t *count)
+{
+    enum { ROWS_TO_RANK = 100 };
+    kfe_status status = KFE_OK;
+    kfe_i_explaining ranking = *p->job;
+    int64_t cols = kfe_i_model_all_cols(ranking.model);
+    double *sizes = NULL;
+
+    KFE_ALLOC_ZERO(ranking.ctx, sizes, cols);
+    KFE_ALLOC(ranking.ctx, *out, cols);
+    *count = cols;
+    if (ranking.settings.top > 0 && ranking.settings.top < cols) {
+        if (ranking.settings.rows > ROWS_TO_RANK)
+            ranking.settings.rows = ROWS_TO_RANK;
+        KFE_TRY(kfe_i_gradient_sizes(&ranking, sizes));
+        *count = ranking.settings.top;
+    }
+    for (int64_t j = 0; j < cols; j++)
+        (*out)[j] = (ranked_column){sizes[j], j};
+    if (*count < cols)
+        qsort(*out, (size_t)cols, sizeof **out, by_size);
+cleanup:
+    kfe_i_free(ranking.ctx, sizes);
+    return status;
+}
+
+/* The axis of these columns: that of the model, or one of its own. */
+static kfe_status chosen_axis(kfe_i_explaining *job, const ranked_column *chosen, int64_t count, int *out)
+{
+    kfe_status status = KFE_OK;
+    const char **labels = NULL;
+    int all = 0;
+
+    KFE_TRY(kfe_i_column_axis(job, &all));
+    *out = all;
+    if (count == job->out->axes[all].count)
+        return KFE_OK;
+    KFE_ALLOC(job->ctx, labels, count);
+    for (int64_t k = 0; k < count; k++)
+        labels[k] = job->out->axes[all].labels[chosen[k].column];
+    KFE_TRY(kfe_i_explanation_words(job->out, "column", count, labels, out));
+cleanup:
+    kfe_i_free(job->ctx, labels);
+    return status;
+}
+
+/* The view of a column of all views, and its place there. */
+static int find_view(const kfe_model *model, int64_t column, int64_t *place)
+{
+    int v = 0;
+
+    while (column >= model->views[v].cols)
+        column -= model->views[v++].cols;
+    *place = column;
+    return v;
+}
+
 static kfe_status lose_columns(permuting *p)
 {
     static const char *const words[] = {"loss", "sd"};
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = p->job;
+    ranked_column *chosen = NULL;
+    int64_t count = 0;
     int columns = 0;
     int values_axis = 0;
-    int64_t done = 0;
     double *values = NULL;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
+    KFE_TRY(choose_columns(p, &chosen, &count));
+    KFE_TRY(chosen_axis(job, chosen, count, &columns));
     KFE_TRY(kfe_i_explanation_words(job->out, "value", 2, words, &values_axis));
     KFE_TRY(kfe_i_explanation_add(job->out, "permutation",
                                   "by how much the metric gets worse when a column is permuted", columns,
                                   values_axis, &values));
-    int64_t total = job->out->axes[columns].count;
-    for (int v = 0; v < job->model->view_count; v++)
-        for (int64_t j = 0; j < job->model->views[v].cols; j++, done++) {
-            KFE_TRY(kfe_i_checkpoint(job->ctx, "permuting columns", done, total));
-            KFE_TRY(lose(p, v, j, 1, values + 2 * done));
-        }
+    for (int64_t k = 0; k < count; k++) {
+        int64_t place = 0;
+        int view = find_view(job->model, chosen[k].column, &place);
+        KFE_TRY(kfe_i_checkpoint(job->ctx, "permuting columns", k, count));
+        KFE_TRY(lose(p, view, place, 1, values + 2 * k));
+    }
 cleanup:
+    kfe_i_free(job->ctx, chosen);
     return status;
 }
 
@@ -218,8 +299,6 @@ static kfe_status lose_views(permuting *p)
     int localized = job->model->local != NULL;
     double *values = NULL;
 
-    if (job->model->view_count < 2)
-        return KFE_OK;
     KFE_ALLOC(job->ctx, names, job->model->view_count);
     for (int v = 0; v < job->model->view_count; v++)
         names[v] = job->model->views[v].name;
@@ -291,7 +370,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
+static kfe_status explain_by(kfe_i_explaining *job, kfe_status (*lose_them)(permuting *p))
 {
     kfe_status status = check(job);
     permuting p = {.job = job};
@@ -299,9 +378,20 @@ kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
     if (status != KFE_OK)
         return status;
     KFE_TRY(begin(&p));
-    KFE_TRY(lose_columns(&p));
-    KFE_TRY(lose_views(&p));
+    KFE_TRY(lose_them(&p));
 cleanup:
     permuting_free(&p);
     return status;
+}
+
+kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
+{
+    return explain_by(job, lose_columns);
+}
+
+kfe_status kfe_i_explain_views(kfe_i_explaining *job)
+{
+    if (job->model->view_count < 2)
+        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "the importance of views needs several of them");
+    return explain_by(job, lose_views);
 }

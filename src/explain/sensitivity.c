@@ -90,11 +90,30 @@ cleanup:
 
 /* ---- importance ---- */
 
+/* out (columns × values) = mean squared derivatives, times the variance of the column. */
+static kfe_status square_derivatives(sensing *s, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t cols = s->gradient.cols;
+
+    for (int64_t first = 0; first < s->rows; first += BLOCK) {
+        int64_t count = s->rows - first < BLOCK ? s->rows - first : BLOCK;
+        KFE_TRY(kfe_i_checkpoint(s->job->ctx, "computing derivatives", first, s->rows));
+        KFE_TRY(kfe_i_gradient_block(&s->gradient, first, count, s->block));
+        for (int64_t p = 0; p < count * s->values * cols; p++) {
+            int64_t j = p % cols;
+            int64_t o = p / cols % s->values;
+            out[j * s->values + o] += s->block[p] * s->block[p] * s->variance[j] / (double)s->rows;
+        }
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status add_importance(sensing *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = s->job;
-    int64_t cols = s->gradient.cols;
     int columns = 0;
     int values_axis = 0;
     double *values = NULL;
@@ -104,16 +123,7 @@ static kfe_status add_importance(sensing *s)
     KFE_TRY(kfe_i_explanation_add(job->out, "gradient",
                                   "mean squared derivative by a column, times the variance of the column",
                                   columns, values_axis, &values));
-    for (int64_t first = 0; first < s->rows; first += BLOCK) {
-        int64_t count = s->rows - first < BLOCK ? s->rows - first : BLOCK;
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "computing derivatives", first, s->rows));
-        KFE_TRY(kfe_i_gradient_block(&s->gradient, first, count, s->block));
-        for (int64_t p = 0; p < count * s->values * cols; p++) {
-            int64_t j = p % cols;
-            int64_t o = p / cols % s->values;
-            values[j * s->values + o] += s->block[p] * s->block[p] * s->variance[j] / (double)s->rows;
-        }
-    }
+    KFE_TRY(square_derivatives(s, values));
 cleanup:
     return status;
 }
@@ -130,6 +140,30 @@ static kfe_status explain_sample(kfe_i_explaining *job)
 cleanup:
     sensing_free(&s);
     kfe_data_free(sample);
+    return status;
+}
+
+kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes)
+{
+    kfe_status status = KFE_OK;
+    sensing s = {.job = job};
+    kfe_data *sample = NULL;
+    double *values = NULL;
+
+    KFE_TRY(kfe_i_gradient_check(job->ctx, job->model));
+    KFE_TRY(kfe_i_sample_data(job, &sample));
+    KFE_TRY(begin(&s, sample));
+    KFE_ALLOC_ZERO(job->ctx, values, s.gradient.cols * s.values);
+    KFE_TRY(square_derivatives(&s, values));
+    for (int64_t j = 0; j < s.gradient.cols; j++) {
+        sizes[j] = 0;
+        for (int64_t o = 0; o < s.values; o++)
+            sizes[j] += values[j * s.values + o];
+    }
+cleanup:
+    sensing_free(&s);
+    kfe_data_free(sample);
+    kfe_i_free(job->ctx, values);
     return status;
 }
 

@@ -38,6 +38,8 @@ typedef struct kfe_i_metric {
 } kfe_i_metric;
 
 /* metric_probability.c */
+/* out (rows × classes) = the probabilities that log-loss and brier judge. */
+kfe_status kfe_i_outcome_probabilities(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
 kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
 kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
 

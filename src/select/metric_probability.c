@@ -72,6 +72,21 @@ static double probability(const source *s, int64_t row, int64_t g, double larges
     return s->given ? s->given[place] : exp(s->outcome->scores[place] - largest) / sum;
 }
 
+kfe_status kfe_i_outcome_probabilities(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    source s;
+    kfe_status status = find_source(ctx, outcome, &s);
+
+    for (int64_t i = 0; status == KFE_OK && i < outcome->rows; i++) {
+        double largest;
+        double sum;
+        begin_row(&s, i, &largest, &sum);
+        for (int64_t g = 0; g < outcome->classes; g++)
+            out[i * outcome->classes + g] = probability(&s, i, g, largest, sum);
+    }
+    return status;
+}
+
 kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     source s;

@@ -46,7 +46,7 @@ def test_every_figure_is_svg_or_says_what_it_needs(kfe, hostile):
 
 
 DRAWN = {"scatter", "scatter3d", "matrix", "distributions", "confusion", "classes", "roc", "precision-recall", "scree",
-         "loadings", "variance", "coefficients", "vip"}
+         "loadings", "variance", "coefficients", "vip", "calibration", "permutation", "gradient"}
 
 
 def test_names_are_shown_as_they_are(kfe, hostile):
@@ -76,6 +76,43 @@ def test_figures_of_a_search(kfe):
         assert float(row["accuracy"]) == setting["metrics"]["accuracy"]["mean"]
 
 
+def test_rmsecv_and_q2_by_number_of_features(kfe):
+    kfe.write("line.csv", "a,b,c,t\n" + "".join(f"{i},{i * i % 7},{i * 3 % 11},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    cv = kfe.ok("cv", "-q", "-m", "pls", "--learner", "ls", "--task", "regress", "--grid", "dim=1,2,3", "line.csv", "--json").out
+    kfe.write("cv.json", cv)
+    kfe.ok("plot", "cv-curve", "cv.json", "-o", "c.csv")
+    table = [[float(row[k]) for k in ("dim", "RMSECV", "Q2")] for row in csv.DictReader(kfe.path("c.csv").open())]
+    assert table == [[float(s["setting"]["dim"]), s["rmsecv"], s["q2"]] for s in json.loads(cv)["settings"]]
+    kfe.ok("plot", "cv-curve", "cv.json", "-o", "c.svg")
+    assert {"RMSECV", "Q2"} <= {e.text for e in parse(kfe, "c.svg").iter() if e.tag.endswith("text")}
+
+
+def test_regions_of_the_gate(kfe):
+    """Examples belong to the part with the largest share; on a border two parts share the largest one."""
+    rows = [(((i * 37) % 101) / 10 - 5, ((i * 59) % 97) / 10 - 5) for i in range(120)]
+    kfe.write("d.csv", "u,v,class\n" + "".join(f"{u},{v},{'ab'[(u > 0) ^ (v > u * u / 5)]}\n" for u, v in rows))
+    fit = ("fit", "-q", "-m", "lmkl", "-k", "linear", "-k", "poly:degree=2", "--seed", 1, "d.csv")
+    kfe.ok(*fit, "-o", "m.kfe")
+    kfe.ok(*fit, "--features", "shares", "-o", "s.kfe")
+    kfe.ok("plot", "gate-regions", "m.kfe", "d.csv", "-o", "g.csv")
+    table = list(csv.DictReader(kfe.path("g.csv").open()))
+    examples, border = [r for r in table if r["row"]], [r for r in table if not r["row"] and r["u"]]
+
+    def shares(points):
+        kfe.write("p.csv", "u,v\n" + "".join(f"{r['u']},{r['v']}\n" for r in points))
+        kfe.ok("transform", "-q", "s.kfe", "p.csv", "-o", "z.csv")
+        with kfe.path("z.csv").open() as file:
+            return [[float(x) for x in row] for row in csv.reader(file) if row[0] != "z1"]
+
+    assert len(examples) == 120 and border
+    for row, both in zip(examples, shares(examples)):
+        assert float(row["share"]) == pytest.approx(max(both))
+        assert row["part"].startswith("linear" if both[0] > both[1] else "poly")
+    assert all(both[0] == pytest.approx(0.5, abs=1e-6) for both in shares(border))
+    kfe.ok("plot", "gate-regions", "m.kfe", "d.csv", "-o", "g.svg")
+    parse(kfe, "g.svg")
+
+
 def test_comparison_ranks_methods(kfe):
     kfe.ok("generate", "iris", "-o", "iris.csv")
     text = kfe.ok("compare", "-q", "-m", "kfd", "-m", "koc", "-m", "pca", "--learner", "knn", "iris.csv", "--json").out
@@ -93,6 +130,42 @@ def test_comparison_ranks_methods(kfe):
     for figure in ("comparison", "time"):
         kfe.ok("plot", figure, "compare.json", "-o", f"{figure}.svg")
         parse(kfe, f"{figure}.svg")
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_calibration_counts_what_came_true(kfe, classes):
+    kfe.ok("generate", "waveform", "--n", 150, "--seed", 1, "-o", "all.csv")
+    lines = kfe.path("all.csv").read_text().splitlines()
+    kfe.write("train.csv", "\n".join(line for line in lines if classes == 3 or not line.endswith(",2")) + "\n")
+    kfe.ok("fit", "-q", "-m", "kpca", "--dim", 3, "--learner", "svm", "--calibration", "platt", "train.csv", "-o", "m.kfe")
+    kfe.ok("predict", "-q", "m.kfe", "train.csv", "--probabilities", "-o", "p.csv")
+    kfe.ok("plot", "-q", "calibration", "m.kfe", "train.csv", "-o", "c.csv")
+    truth = [line.rsplit(",", 1)[1] for line in kfe.path("train.csv").read_text().splitlines()[1:]]
+    bins = [[0, 0.0, 0] for _ in range(10)]
+    for row, label in zip(csv.DictReader(kfe.path("p.csv").open()), truth):
+        shares = {key.split(" ", 1)[1]: float(value) for key, value in row.items() if key.startswith("probability ")}
+        event = max(shares) if classes == 2 else max(shares, key=shares.get)  # the later class is the positive one
+        chosen = bins[min(9, int(10 * shares[event]))]
+        chosen[0], chosen[1], chosen[2] = chosen[0] + 1, chosen[1] + shares[event], chosen[2] + (label == event)
+    table = [row for row in csv.DictReader(kfe.path("c.csv").open()) if row["probabilities"] == "calibrated (platt)"]
+    expected = [(n, p / n, k / n) for n, p, k in bins if n]
+    assert [float(row["examples"]) for row in table] == [n for n, _, _ in expected]
+    assert [float(row["mean probability"]) for row in table] == pytest.approx([p for _, p, _ in expected], abs=1e-9)
+    assert [float(row["observed share"]) for row in table] == pytest.approx([k for _, _, k in expected], abs=1e-9)
+
+
+def test_importance_finds_the_planted_column(kfe):
+    """Only the second of thirty columns tells the classes apart. The numbers are those of `kfe explain`."""
+    rows = [[f"{((i * (3 + 2 * j)) % 17) / 17 + (4 * (i % 2) if j == 1 else 0)}" for j in range(30)] + ["ab"[i % 2]] for i in range(90)]
+    kfe.write("d.csv", ",".join(f"c{j}" for j in range(30)) + ",class\n" + "".join(",".join(row) + "\n" for row in rows))
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "rbf", "--learner", "svm", "d.csv", "-o", "m.kfe")
+    for figure, value in (("permutation", "loss"), ("gradient", "share of squared derivatives")):
+        kfe.ok("plot", figure, "m.kfe", "d.csv", "-o", f"{figure}.csv")
+        table = list(csv.DictReader(kfe.path(f"{figure}.csv").open()))
+        assert table[0]["column"] == "c1" and float(table[0][value]) > 3 * float(table[1][value])
+    explained = json.loads(kfe.ok("explain", "-q", "m.kfe", "d.csv", "--parts", "permutation", "--top", 3, "--json").out)
+    rows = explained["tables"]["permutation"]["rows"]
+    assert rows[0] == "c1" and len(rows) == 3
 
 
 def test_published_numbers_beside_ours(kfe):

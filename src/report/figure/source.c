@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "data/classes.h"
 #include "model/arrange.h"
+#include "model/calibrate.h"
 #include "select/assess.h"
 
 /* ---- samples ---- */
@@ -164,6 +165,27 @@ static kfe_status compute_outputs(kfe_context *ctx, const kfe_model *model, cons
     return status;
 }
 
+/* Labels that the model was not fitted on have the probability zero. */
+static kfe_status take_probabilities(kfe_context *ctx, const kfe_i_source *source, kfe_i_set *set,
+                                     const kfe_matrix *outputs)
+{
+    kfe_status status = KFE_OK;
+    int64_t known = source->model->predictor.classes;
+    double *some = NULL;
+
+    if (source->model->calibration.kind == KFE_CALIBRATION_NONE)
+        return KFE_OK;
+    KFE_ALLOC(ctx, some, set->rows * known);
+    KFE_ALLOC_ZERO(ctx, set->probabilities, set->rows * source->class_count);
+    KFE_TRY(kfe_i_model_probabilities(ctx, source->model, set->rows, outputs->values, some));
+    for (int64_t i = 0; i < set->rows; i++)
+        memcpy(set->probabilities + i * source->class_count, some + i * known, (size_t)known * sizeof *some);
+    set->outcome.probabilities = set->probabilities;
+cleanup:
+    kfe_i_free(ctx, some);
+    return status;
+}
+
 static kfe_status take_classes(kfe_context *ctx, const kfe_i_source *source, kfe_i_set *set,
                                const kfe_matrix *outputs)
 {
@@ -193,6 +215,7 @@ static kfe_status take_classes(kfe_context *ctx, const kfe_i_source *source, kfe
                                 source->settings.positive, &set->outcome.positive));
     if (set->outcome.classes != 2 && !source->settings.positive[0])
         set->outcome.positive = -1;
+    KFE_TRY(take_probabilities(ctx, source, set, outputs));
 cleanup:
     return status;
 }
@@ -349,6 +372,7 @@ static void set_free(kfe_context *ctx, kfe_i_set *set)
     kfe_i_free(ctx, set->truth);
     kfe_i_free(ctx, set->predicted);
     kfe_i_free(ctx, set->scores);
+    kfe_i_free(ctx, set->probabilities);
     kfe_i_free(ctx, set->values);
     kfe_i_free(ctx, set->sample);
     kfe_data_free(set->gathered);

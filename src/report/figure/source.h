@@ -33,6 +33,7 @@ typedef struct kfe_i_set {
     int64_t dim;                /* the first features, which figures show */
     int32_t *truth, *predicted; /* numbers in the source's classes; NULL: not available */
     double *scores;             /* rows × classes; NULL: the set does not judge */
+    double *probabilities;      /* rows × classes, of a calibrated model that judges; else NULL */
     double *values;             /* predicted numbers, rows × outcome.cols */
     kfe_i_outcome outcome;      /* rows 0: there are no predictions, or no truth */
     int64_t *sample;            /* the rows that figures show, in increasing order */

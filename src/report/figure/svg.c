@@ -12,7 +12,7 @@ enum {
     WIDTH = 760,
     ONE_HEIGHT = 440,
     PANEL_HEIGHT = 230,
-    LEGEND_WIDTH = 170,
+    LEGEND_WIDTH = 186,
     LINE_HEIGHT = 18,
     MOST_LEGEND = 24,
     NAME_SHOWN = 18

@@ -32,6 +32,8 @@ void kfe_i_choice_free(kfe_i_choice *choice)
     kfe_i_free(choice->ctx, choice->codes);
     kfe_i_free(choice->ctx, choice->means);
     kfe_i_free(choice->ctx, choice->sds);
+    kfe_i_free(choice->ctx, choice->rmsecv);
+    kfe_i_free(choice->ctx, choice->q2);
     memset(choice, 0, sizeof *choice);
 }
 
@@ -115,6 +117,8 @@ static int read_setting(kfe_i_choice *choice, const kfe_i_source *source, const 
     choice->metric = metric->key;
     choice->means[row] = kfe_i_json_number(kfe_i_json_get(metric, "mean"));
     choice->sds[row] = kfe_i_json_number(kfe_i_json_get(metric, "sd"));
+    choice->rmsecv[row] = kfe_i_json_number(kfe_i_json_get(item, "rmsecv"));
+    choice->q2[row] = kfe_i_json_number(kfe_i_json_get(item, "q2"));
     return 1;
 }
 
@@ -132,6 +136,8 @@ kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i
     KFE_ALLOC_ZERO(ctx, out->codes, out->count * (out->axis_count + 1));
     KFE_ALLOC_ZERO(ctx, out->means, out->count);
     KFE_ALLOC_ZERO(ctx, out->sds, out->count);
+    KFE_ALLOC_ZERO(ctx, out->rmsecv, out->count);
+    KFE_ALLOC_ZERO(ctx, out->q2, out->count);
     for (const kfe_i_json_value *item = settings->first; item; item = item->next)
         if (!read_setting(out, source, item, row++)) {
             out->count = 0; /* not the JSON of a search, or not with this metric */

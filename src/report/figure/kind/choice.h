@@ -23,6 +23,7 @@ typedef struct kfe_i_choice {
     kfe_i_choice_axis axes[KFE_CHOICE_AXES];
     int32_t *codes;      /* count × axis_count: the value of each setting on each axis */
     double *means, *sds; /* of the metric */
+    double *rmsecv, *q2; /* of regressions; NaN: not available */
     const char *metric;
 } kfe_i_choice;
 

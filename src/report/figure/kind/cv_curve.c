@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `cv-curve`: the metric of a search over one parameter, with bands of one standard deviation; one line per
- * setting of the other parameters. Over `dim` it is the error by number of features (RMSECV). */
+ * setting of the other parameters. Of regressions over `dim`, and of those measured by rmse, it is RMSECV with Q² beside it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +68,35 @@ static kfe_status name_line(kfe_context *ctx, const kfe_i_choice *choice, int64_
     return kfe_i_text_take(&name, out);
 }
 
+/* Whether RMSECV and Q² stand in for the metric: every setting has them, and the metric is their error. */
+static int has_q2(const kfe_i_choice *choice)
+{
+    for (int64_t i = 0; i < choice->count; i++)
+        if (!isfinite(choice->rmsecv[i]) || !isfinite(choice->q2[i]))
+            return 0;
+    return strcmp(choice->metric, "rmse") == 0;
+}
+
+static kfe_status add_metric(const kfe_i_choice *choice, const place *places, kfe_i_figure *out)
+{
+    const char *const names[] = {choice->metric, "standard deviation", "RMSECV", "Q2"};
+    const double *const from[] = {choice->means, choice->sds, choice->rmsecv, choice->q2};
+    kfe_status status = KFE_OK;
+    double *values = NULL;
+    int column = 0;
+
+    for (int k = 0; k < (has_q2(choice) ? 4 : 2); k++) {
+        KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &values));
+        for (int64_t i = 0; i < choice->count; i++)
+            values[i] = from[k][places[i].setting];
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status add_columns(const kfe_i_choice *choice, const place *places, int axis, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    double *means = NULL;
-    double *sds = NULL;
     int column = 0;
 
     kfe_i_figure_rows(out, choice->count);
@@ -86,11 +110,24 @@ static kfe_status add_columns(const kfe_i_choice *choice, const place *places, i
                 out->columns[column - 1].codes[i] = code;
         }
     }
-    KFE_TRY(kfe_i_figure_numbers(out, choice->metric, &column, &means));
-    KFE_TRY(kfe_i_figure_numbers(out, "standard deviation", &column, &sds));
-    for (int64_t i = 0; i < choice->count; i++) {
-        means[i] = choice->means[places[i].setting];
-        sds[i] = choice->sds[places[i].setting];
+    KFE_TRY(add_metric(choice, places, out));
+cleanup:
+    return status;
+}
+
+/* The line of a setting in each panel. */
+static kfe_status add_line(const kfe_i_choice *choice, const char *name, kfe_i_series line, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    int first = choice->axis_count + 1; /* the column of the metric */
+
+    line.y = has_q2(choice) ? first + 2 : first;
+    line.spread = has_q2(choice) ? 0 : first + 1;
+    KFE_TRY(kfe_i_figure_series(out, name, line));
+    if (has_q2(choice)) {
+        line.y = first + 3;
+        line.panel = 1;
+        KFE_TRY(kfe_i_figure_series(out, NULL, line));
     }
 cleanup:
     return status;
@@ -101,27 +138,41 @@ static kfe_status add_lines(kfe_context *ctx, const kfe_i_choice *choice, const 
 {
     kfe_status status = KFE_OK;
     char *name = NULL;
+    int lines = 0;
 
-    for (int64_t i = 0; i < choice->count && out->series_count < MOST_LINES;) {
+    for (int64_t i = 0; i < choice->count && lines < MOST_LINES; lines++) {
         int64_t end = i;
         while (end < choice->count && places[end].line == places[i].line)
             end++;
         kfe_i_series series = {.mark = KFE_MARK_LINE,
                                .flags = KFE_SERIES_DOTTED,
-                               .style = (int)out->series_count,
+                               .style = lines,
                                .first = i,
                                .count = end - i,
-                               .x = axis + 1,
-                               .y = choice->axis_count + 1,
-                               .spread = choice->axis_count + 2};
+                               .x = axis + 1};
         KFE_TRY(name_line(ctx, choice, places[i].setting, axis, &name));
-        KFE_TRY(kfe_i_figure_series(out, choice->axis_count > 1 ? name : NULL, series));
+        KFE_TRY(add_line(choice, choice->axis_count > 1 ? name : NULL, series, out));
         kfe_i_free(ctx, name);
         name = NULL;
         i = end;
     }
 cleanup:
     kfe_i_free(ctx, name);
+    return status;
+}
+
+static kfe_status add_panels(const kfe_i_choice *choice, int axis, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    int q2 = has_q2(choice);
+
+    KFE_TRY(kfe_i_figure_panel(out, NULL, choice->axes[axis].name, q2 ? "RMSECV" : choice->metric));
+    if (q2)
+        KFE_TRY(kfe_i_figure_panel(out, NULL, choice->axes[axis].name, "Q2"));
+    for (int64_t p = 0; p < out->panel_count; p++)
+        out->panels[p].x.log = choice->axes[axis].is_log;
+    out->across = q2 ? 2 : 1;
+cleanup:
     return status;
 }
 
@@ -143,14 +194,18 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     }
     qsort(places, (size_t)choice.count, sizeof *places, compare_places);
     KFE_TRY(add_columns(&choice, places, axis, out));
-    KFE_TRY(kfe_i_figure_panel(out, NULL, choice.axes[axis].name, choice.metric));
-    out->panels[0].x.log = choice.axes[axis].is_log;
+    KFE_TRY(add_panels(&choice, axis, out));
     KFE_TRY(add_lines(ctx, &choice, places, axis, out));
-    kfe_i_text_printf(&out->caption,
-                      "Mean %s over the splits on which settings were compared; bands are one "
-                      "standard deviation.",
-                      choice.metric);
-    if (out->series_count == MOST_LINES)
+    if (has_q2(&choice))
+        kfe_i_text_puts(&out->caption,
+                        "RMSECV, the root of the mean squared error over the splits on which settings "
+                        "were compared, and Q² = 1 − RMSECV²/variance of the target.");
+    else
+        kfe_i_text_printf(&out->caption,
+                          "Mean %s over the splits on which settings were compared; bands are one "
+                          "standard deviation.",
+                          choice.metric);
+    if (out->series_count >= (has_q2(&choice) ? 2 : 1) * MOST_LINES)
         kfe_i_text_printf(&out->caption, " At most %d lines are drawn; the table has every setting.",
                           MOST_LINES);
 cleanup:

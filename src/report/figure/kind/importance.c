@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Importance of columns and views for figures, within a budget; used by permutation.c, gradient.c and views.c of this folder.
+ *
+ * Work is counted in predictions of one row. Evaluating a model predicts every row of the data once, and a report should
+ * take at most twice as long, so importance may predict as many rows again as the report has not used for its own
+ * features; models that predict in no time at all get a fixed amount of arithmetic.
+ */
+#include "report/figure/kind/importance.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/linear.h"
+
+enum { MOST_ROWS = 1000, LEAST_ROWS = 50, MOST_REPEATS = 5, RANKED = 20 };
+/* The share of the rows left that importance may use; figures and files take the rest. */
+#define SHARE 0.5
+/* Multiplications that nobody waits for. */
+#define FREE_WORK 4e9
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static const kfe_i_set *explained_set(const kfe_i_source *source)
+{
+    return source->test.data ? &source->test : source->train.data ? &source->train : NULL;
+}
+
+/* Multiplications of one prediction, roughly. */
+static double row_work(const kfe_model *model)
+{
+    double columns = (double)kfe_i_model_all_cols(model);
+    double predictor = (double)model->predictor.rows * (double)model->predictor.dim;
+
+    return 1000 + 20 * columns + columns * (double)model->rows + predictor +
+           (double)model->rows * (double)model->dim +
+           (model->local ? columns * (double)model->local->rows * (double)model->local->part_count : 0);
+}
+
+/* How many rows importance may predict. */
+static double affordable(const kfe_i_source *source)
+{
+    const kfe_i_set *set = explained_set(source);
+    double spent = (double)source->train.rows + (double)source->test.rows;
+    double left = SHARE * (2 * (double)set->rows - spent);
+    double free_rows = FREE_WORK / row_work(source->model);
+
+    return left > free_rows ? left : free_rows;
+}
+
+/* Derivatives cost as many predictions as there are outputs. */
+kfe_i_effort kfe_i_effort_gradient(const kfe_i_source *source)
+{
+    kfe_i_effort effort = {.repeats = 1};
+    const kfe_model *model = source->model;
+
+    if (!model || !explained_set(source))
+        return effort;
+    double values = 1 + (double)(model->learner ? model->predictor.outputs : model->dim);
+    double rows = affordable(source) / 3 / values;
+    effort.rows = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
+    effort.rows = least(effort.rows, explained_set(source)->rows);
+    return effort;
+}
+
+/* Permutations of `count` columns or views, of every one or else of the RANKED most promising. */
+static kfe_i_effort effort_of(const kfe_i_source *source, int64_t count, double rows_left)
+{
+    kfe_i_effort effort = {0};
+    int64_t most = least(explained_set(source)->rows, MOST_ROWS);
+    int64_t enough = least(most, 4 * (int64_t)LEAST_ROWS);
+
+    if ((double)count * (double)enough > rows_left && count > RANKED) {
+        effort.top = RANKED;
+        count = RANKED;
+    }
+    double rows = rows_left / (double)count;
+    effort.rows = rows > (double)most ? most : (int64_t)rows;
+    if (effort.rows < least(most, LEAST_ROWS))
+        return (kfe_i_effort){0};
+    effort.repeats = least((int64_t)(rows / (double)effort.rows), MOST_REPEATS);
+    return effort;
+}
+
+kfe_i_effort kfe_i_effort_permutation(const kfe_i_source *source)
+{
+    if (!source->model || !explained_set(source))
+        return (kfe_i_effort){0};
+    return effort_of(source, kfe_i_model_all_cols(source->model), affordable(source) / 2);
+}
+
+kfe_i_effort kfe_i_effort_views(const kfe_i_source *source)
+{
+    if (!source->model || !explained_set(source))
+        return (kfe_i_effort){0};
+    return effort_of(source, source->model->view_count, affordable(source) / 6);
+}
+
+/* ---- explaining ---- */
+
+kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const char *part,
+                            const kfe_i_effort *effort, kfe_explanation **out, kfe_explained *table)
+{
+    kfe_log_fn log = ctx->log;
+    char options[128];
+
+    *out = NULL;
+    if (effort->rows < 2)
+        return KFE_OK;
+    kfe_i_snprintf(options, sizeof options, "parts=%s,rows=%lld,repeats=%lld,top=%lld", part,
+                   (long long)effort->rows, (long long)(effort->repeats > 0 ? effort->repeats : 1),
+                   (long long)effort->top);
+    ctx->log = NULL; /* the caption says how many examples were used */
+    kfe_status status = kfe_explain(ctx, source->model, explained_set(source)->data, options, out);
+    ctx->log = log;
+    if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
+        return status;
+    for (int i = 0; status == KFE_OK && kfe_explanation_table(*out, i, table); i++)
+        if (strcmp(table->name, part) == 0 && table->rows > 0)
+            return KFE_OK;
+    kfe_explanation_free(*out); /* not defined for this model or data */
+    *out = NULL;
+    return KFE_OK;
+}
