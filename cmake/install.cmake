@@ -38,8 +38,11 @@ write_basic_package_version_file(kfe-config-version.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kfe-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/kfe-config-version.cmake
         DESTINATION ${KFE_PACKAGE_DIR})
 
-# A wheel contains only the library and the charts of reports, next to the modules of the Python package.
+# A wheel contains the library, the command and the charts of reports, next to the modules of the Python package. What goes into bin is a
+# script that starts the command.
 if(SKBUILD)
-  install(FILES $<TARGET_FILE:kfe> DESTINATION kfe RENAME libkfe.so COMPONENT python)
+  install(FILES $<TARGET_FILE:kfe> DESTINATION kfe COMPONENT python)
+  install(PROGRAMS $<TARGET_FILE:kfe_cli> DESTINATION kfe/bin COMPONENT python)
+  install(PROGRAMS python/command/kfe DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python)
   install(FILES ${KFE_CHARTS_FILE} ${KFE_CHARTS_LICENSES} DESTINATION kfe COMPONENT python OPTIONAL)
 endif()

@@ -11,6 +11,13 @@ if(KFE_SANITIZE)
   target_link_options(kfe PUBLIC -fsanitize=${KFE_SANITIZE})
   target_link_options(kfe_static PUBLIC -fsanitize=${KFE_SANITIZE})
 endif()
-set_target_properties(kfe PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                      BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${KFE_RUNPATH}")
+set_target_properties(kfe PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${KFE_RUNPATH}")
+if(SKBUILD) # a wheel has one file, libkfe.so on every system
+  set_target_properties(kfe PROPERTIES SUFFIX .so)
+else()
+  set_target_properties(kfe PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+endif()
+if(KFE_STATIC_LAPACKE AND NOT APPLE) # else the library would export what it contains of others
+  target_link_options(kfe PRIVATE -Wl,--exclude-libs,ALL)
+endif()
 set_target_properties(kfe_static PROPERTIES OUTPUT_NAME kfe)

@@ -50,3 +50,11 @@ def test_wheel(tmp_path):
     run(python, "-m", "pip", "install", wheel)
     version = run(python, "-c", SMOKE).strip()
     assert version in wheel.name
+    command = python.parent / "kfe"
+    assert version in run(command, "--version") and version in run(python, "-m", "kfe", "--version")
+    run(command, "generate", "iris", "-o", tmp_path / "iris.csv")
+    run(command, "fit", "-q", "-m", "koc", "--learner", "svm", tmp_path / "iris.csv", "-o", tmp_path / "m.kfe")
+    run(command, "report", "-q", tmp_path / "m.kfe", "--train", tmp_path / "iris.csv", "-o", tmp_path / "page.html")
+    (package,) = (tmp_path / "venv").glob("lib/python3*/site-packages/kfe")
+    assert ((package / "kfe-charts.js.gz").is_file() ==
+            ((tmp_path / "page.html").stat().st_size > 600_000)), "the command does not find the charts"

@@ -131,7 +131,7 @@ static void strip_plain(int64_t rows, int halves, int mirrored, const strip *s)
     multiply_any(rows, halves, mirrored, s);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KFE_PORTABLE)
 
 __attribute__((target("avx512f,avx512vl,fma"))) static void strip_avx512(int64_t rows, int halves,
                                                                          int mirrored, const strip *s)

@@ -72,7 +72,7 @@ static void panel_plain(int64_t rows, int64_t cols, const double *wide, const fl
     multiply_panel(rows, cols, wide, narrow, lda, v, out);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KFE_PORTABLE)
 
 __attribute__((target("avx512f,avx512vl,fma"))) static void panel_avx512(int64_t rows, int64_t cols,
                                                                          const double *wide,

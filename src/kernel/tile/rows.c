@@ -92,7 +92,7 @@ KFE_BODY int64_t find_reaching(const float *values, const float *levels, float t
     return count;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KFE_PORTABLE)
 
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
 #define KFE_AVX2 __attribute__((target("avx2,fma")))

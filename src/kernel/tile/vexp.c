@@ -18,7 +18,7 @@ static void exp_scalar(double *values, int64_t count, double factor)
     }
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KFE_PORTABLE) && !defined(KFE_NO_SLEEF)
 #include <immintrin.h>
 
 #define KFE_AVX512 __attribute__((target("avx512f")))

@@ -159,7 +159,7 @@ KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t 
     }
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KFE_PORTABLE)
 
 #if defined(__clang__) /* it takes whole registers without being asked, and does not know the word */
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))

@@ -22,9 +22,11 @@
 
 kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *weights)
 {
-    return kfe_i_fail(weights->ctx, KFE_EINVAL,
-                      "%s: {solver=sdp} is not available: kfe was built without CSDP; use {solver=gradient}",
-                      weights->method);
+    return kfe_i_fail(
+        weights->ctx, KFE_EINVAL,
+        "%s: {solver=sdp} is not available: kfe was built without CSDP, as wheels are because of its "
+        "licence; use {solver=gradient}, or build kfe with CSDP",
+        weights->method);
 }
 
 #else

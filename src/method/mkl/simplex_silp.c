@@ -19,8 +19,10 @@
 kfe_status kfe_i_simplex_silp(const kfe_i_simplex_problem *problem, kfe_i_simplex_result *result)
 {
     (void)result;
-    return kfe_i_fail(problem->ctx, KFE_EINVAL,
-                      "{solver=silp} is not available: kfe was built without Clp; use {solver=gradient}");
+    return kfe_i_fail(
+        problem->ctx, KFE_EINVAL,
+        "{solver=silp} is not available: kfe was built without Clp, as wheels are because of its licence; "
+        "use {solver=gradient}, or build kfe with Clp");
 }
 
 #else

