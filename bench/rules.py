@@ -52,6 +52,7 @@ def values(flag, *given):
 RULES = {
     "width": (["koc", "hsic", "kfd", "kda-qr", "kpls", "svm-joint", "sma", "kpca"], widths()),
     "ridge": (["uhsic"], values("xi", "auto", "thousandth", 0.001, 0.01, 0.1, 1, 10)),
+    "sample": (["uhsic", "hsic", "svm-joint", "usvm-joint"], {"auto": ["--learner", "knn"]}),
     "hsic": (["hsic"], values("lambda", "auto", "thousandth", 0.001, 0.03, 1, 30)),
     "joint-xi": (["usvm-joint", "svm-mkl"], {"auto": [], **{f"xi {x}, C {c}": ["--xi", str(x), "--svm-C", str(c)]
                                                             for x in ("auto", 0.01, 1) for c in (1, 10, 100)}}),

@@ -9,7 +9,6 @@
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "core/memory.h"
 #include "gram/dense/cholesky.h"
 #include "gram/dense/eigen_pieces.h"
+#include "gram/dense/serial.h"
 
 static kfe_status check_order(kfe_context *ctx, int64_t n)
 {
@@ -26,25 +26,8 @@ static kfe_status check_order(kfe_context *ctx, int64_t n)
     return KFE_OK;
 }
 
-/* Problems up to this order run on one thread: several threads would wait for each other longer than they work, and
- * far longer on a busy machine. */
-enum { SERIAL_ORDER = 512 };
-
 /* From here on one call of LAPACK may take half a second on one core. */
 enum { STOPPABLE_ORDER = 2000 };
-
-static int enter_order(int64_t n)
-{
-    int saved = omp_get_max_threads();
-    if (n <= SERIAL_ORDER)
-        omp_set_num_threads(1);
-    return saved;
-}
-
-static void leave_order(int saved)
-{
-    omp_set_num_threads(saved);
-}
 
 static kfe_status lapack_failure(kfe_context *ctx, const char *routine, lapack_int info)
 {
@@ -72,10 +55,10 @@ static kfe_status factorise(kfe_context *ctx, int64_t n, double *a, const char *
     if (n > STOPPABLE_ORDER) {
         status = kfe_i_factorise(ctx, n, a, &definite);
     } else {
-        int saved = enter_order(n);
+        int saved = kfe_i_enter_order(n);
         /* column-major "upper" is row-major lower */
         definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) == 0;
-        leave_order(saved);
+        kfe_i_leave_order(saved);
     }
     return status == KFE_OK && !definite ? not_definite(ctx, what) : status;
 }
@@ -114,9 +97,9 @@ kfe_status kfe_i_invert_cholesky(kfe_context *ctx, int64_t n, double *lower)
     assert(n >= 0);
     if (status != KFE_OK)
         return status;
-    int saved = enter_order(n);
+    int saved = kfe_i_enter_order(n);
     lapack_int info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, lower, (lapack_int)n);
-    leave_order(saved);
+    kfe_i_leave_order(saved);
     if (info != 0)
         return not_definite(ctx, "a triangle with a zero on its diagonal");
     kfe_i_mirror(n, lower);
@@ -269,14 +252,14 @@ kfe_status kfe_i_symmetric_eigen_with(kfe_context *ctx, int64_t n, double *a, in
 {
     lapack_int order = (lapack_int)n;
     lapack_int found = 0;
-    int saved = enter_order(n);
+    int saved = kfe_i_enter_order(n);
     lapack_int info =
         LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, a, order, 0, 0, (lapack_int)(n - k + 1),
                             order, 0, &found, work->rising, work->columns, order, work->support, work->work,
                             work->work_size, work->integers, work->integer_count);
 
     assert(k >= 0 && k <= n);
-    leave_order(saved);
+    kfe_i_leave_order(saved);
     if (info != 0 || found != k)
         return lapack_failure(ctx, "the eigenvalue computation", info);
     reverse_into_rows(n, k, work->columns, work->rising, eigenvalues, vectors);

@@ -50,9 +50,14 @@ static void warn(kfe_context *ctx, const char *method)
               method);
 }
 
+double kfe_i_rounded_zero(const kfe_i_gram *gram, double largest)
+{
+    return -KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest;
+}
+
 int kfe_i_is_indefinite(const kfe_i_gram *gram, double largest, double smallest)
 {
-    return smallest < -KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest;
+    return smallest < kfe_i_rounded_zero(gram, largest);
 }
 
 void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest, double smallest)

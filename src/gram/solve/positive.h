@@ -32,6 +32,8 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
 kfe_status kfe_i_positive_project(const kfe_i_positive *positive, double *a, int64_t k);
 void kfe_i_positive_free(kfe_i_positive *positive);
 
+/* Eigenvalues from this (negative) number on may be zeros with rounding errors; `largest` is the largest eigenvalue. */
+double kfe_i_rounded_zero(const kfe_i_gram *gram, double largest);
 /* Whether these extreme eigenvalues are those of a matrix that is not positive definite, beyond rounding. */
 int kfe_i_is_indefinite(const kfe_i_gram *gram, double largest, double smallest);
 /* The smallest eigenvalue of PGP. */

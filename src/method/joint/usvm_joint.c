@@ -19,7 +19,7 @@ static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(usvm_joint_settings, joint, "10"),
     KFE_CHOSEN_RIDGE_ROW(usvm_joint_settings, xi, "xi",
                          "regularisation xi of the uncorrelated features; auto: the ridge of smallest "
-                         "leave-one-out error of a regression on the classes (of more than 400 examples, on "
+                         "leave-one-out error of a regression on the classes (of more than 85 examples, on "
                          "a sample); thousandth: of the mean diagonal of the centred kernel"),
 };
 

@@ -31,7 +31,7 @@ static const kfe_i_param rows[] = {
     KFE_INT(gkdr_settings, iterations, "iterations", "1", 1, 1000,
             "in how many steps the number of directions falls to dim"),
     KFE_CHOSEN_RIDGE_ROW(gkdr_settings, ridge, "ridge",
-                         "regularisation of the regressions; auto: by leave-one-out (of more than 400 "
+                         "regularisation of the regressions; auto: by leave-one-out (of more than 85 "
                          "examples, on a sample); thousandth: of the mean diagonal of the kernel matrix"),
 };
 

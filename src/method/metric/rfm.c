@@ -41,7 +41,7 @@ static const kfe_i_param rows[] = {
              "means diagonal"),
     KFE_CHOSEN_RIDGE_ROW(rfm_settings, ridge, "ridge",
                          "regularisation of the regressions; auto: by leave-one-out, again in each "
-                         "iteration (of more than 400 examples, on a sample); thousandth: of the mean "
+                         "iteration (of more than 85 examples, on a sample); thousandth: of the mean "
                          "diagonal of the kernel matrix"),
     KFE_INT_OR(rfm_settings, directions, "directions", "none", 1, KFE_INT_MAX, "none|auto", "none=0|auto=-1",
                "none: the features are what the regression predicts, one per target or class; a number: this "

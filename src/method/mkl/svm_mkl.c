@@ -35,7 +35,7 @@ static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(svm_mkl_settings, joint, "10"),
     KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, weights, "solver-iter",
                            "the ridge of smallest leave-one-out error of a regression on the classes, with "
-                           "equal weights (of more than 400 examples, on a sample)"),
+                           "equal weights (of more than 85 examples, on a sample)"),
 };
 
 typedef struct svm_mkl {

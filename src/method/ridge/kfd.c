@@ -36,7 +36,7 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(kfd_settings, dim, "number of features; auto: one fewer than classes"),
     KFE_CHOSEN_RIDGE_ROW(
         kfd_settings, ridge, "ridge",
-        "regularisation mu; auto: by leave-one-out, in closed form (of more than 400 examples, on a sample); "
+        "regularisation mu; auto: by leave-one-out, in closed form (of more than 85 examples, on a sample); "
         "thousandth, and auto with ridge-on=coefficients: of the mean diagonal of the matrix that it is "
         "added to"),
     KFE_CHOICE(

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice of a ridge by leave-one-out, from one eigendecomposition of a sample of the kernel matrix; used by the ridge
- * family and by the joint methods. An eigendecomposition costs some ten times a Cholesky factorisation of the same order, so that of many
- * examples only a random sample is used. The ridge needs no correction for the size of the sample: it is the ratio of
- * noise to signal, which does not depend on the number of examples. With weights, an example is left out with all its weight, and its
- * error counts by it. */
+/* The choice of a ridge by leave-one-out, from one reduction of the kernel matrix of a sample; used by the ridge family, by
+ * the joint methods and by learned metrics. A reduction costs some eight times a Cholesky factorisation of the same order, so
+ * that of many examples only a random sample is used. The ridge needs no correction for the size of the sample: it is the
+ * ratio of noise to signal, which does not depend on the number of examples. With weights, an example is left out with all
+ * its weight, and its error counts by it. */
 #include "method/ridge/leave_one_out.h"
 
 #include <cblas.h>
@@ -16,18 +16,16 @@
 #include "gram/dense/linalg.h"
 #include "gram/solve/positive.h"
 
-enum {
-    ALL_ROWS = 400,   /* up to so many examples all are used, */
-    SAMPLE_SHARE = 8, /* of more, 400 or an eighth, whichever is larger: a tenth of the time of the solve */
-    MOST_ROWS = 1000  /* but never more than this */
-};
+/* Of n examples, 60 + 3n/10 but at most 400 are used, and an eighth if that is more, but at most 1,000: so that the choice
+ * takes less than half as long as the rest of the fit (bench/ridge.c). */
+enum { FEW_ROWS = 60, FEW_TENTHS = 3, SOME_ROWS = 400, MANY_SHARE = 8, MOST_ROWS = 1000 };
 
 #define SMALLEST_EXPONENT (-5.0)
 #define EXPONENT_STEP 0.5
 /* An example whose own target decides its fitted value cannot be predicted from the others. */
 #define SMALLEST_REST 1e-10
 
-/* ---- errors ---- */
+/* ---- errors from eigenvectors ---- */
 
 static void shrink(const kfe_i_loo_factor *f, double ridge, double *shares)
 {
@@ -72,10 +70,11 @@ cleanup:
     return status;
 }
 
-/* The share that the constant of the regression takes of the fitted value of an example. */
-static double constant_leverage(const kfe_i_loo_factor *f, int64_t i)
+/* The share that the constant of the regression takes of the fitted value of an example; roots and mass as in
+ * kfe_i_loo_factor. */
+static double constant_leverage(int64_t n, const double *roots, double mass, int64_t i)
 {
-    return f->roots ? f->roots[i] * f->roots[i] / f->mass : 1 / (double)f->n;
+    return roots ? roots[i] * roots[i] / mass : 1 / (double)n;
 }
 
 /* The squared error of each example under one ridge. */
@@ -91,7 +90,7 @@ static void errors_of(const kfe_i_loo_factor *f, double ridge, loo_work *w, doub
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)f->n, (blasint)f->rank, 1, w->squares, (blasint)f->rank,
                 w->shares, 1, 0, w->lever, 1);
     for (int64_t i = 0; i < f->n; i++) {
-        double rest = 1 - w->lever[i] - (f->centred ? constant_leverage(f, i) : 0);
+        double rest = 1 - w->lever[i] - (f->centred ? constant_leverage(f->n, f->roots, f->mass, i) : 0);
         double sum = 0;
         for (int64_t c = 0; c < m; c++) {
             double residual = f->targets[i * m + c] - w->fitted[i * m + c];
@@ -112,6 +111,103 @@ kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, in
         errors_of(factor, ridges[r], &work, errors + r * factor->n);
 cleanup:
     free_work(ctx, &work);
+    return status;
+}
+
+/* ---- errors from a tridiagonal matrix ---- */
+
+typedef struct reduced_work {
+    double *pivots, *ratios, *inverses; /* for each ridge n numbers: D, L and the diagonal of M */
+    double *inner, *solved;             /* QᵀY and (T + ρI)⁻¹QᵀY, n × columns */
+    double *beside;                     /* the latter of all ridges side by side, n × (count · columns) */
+    double *images;                     /* MY of all ridges, the same shape */
+} reduced_work;
+
+static void free_reduced_work(kfe_context *ctx, reduced_work *w)
+{
+    kfe_i_free(ctx, w->pivots);
+    kfe_i_free(ctx, w->ratios);
+    kfe_i_free(ctx, w->inverses);
+    kfe_i_free(ctx, w->inner);
+    kfe_i_free(ctx, w->solved);
+    kfe_i_free(ctx, w->beside);
+    kfe_i_free(ctx, w->images);
+}
+
+static kfe_status make_reduced_work(kfe_context *ctx, int64_t n, int64_t m, int64_t count, reduced_work *w)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, w->pivots, count * n);
+    KFE_ALLOC(ctx, w->ratios, count * n);
+    KFE_ALLOC(ctx, w->inverses, count * n);
+    KFE_ALLOC(ctx, w->inner, n * m);
+    KFE_ALLOC(ctx, w->solved, n * m);
+    KFE_ALLOC(ctx, w->beside, n * count * m);
+    KFE_ALLOC(ctx, w->images, n * count * m);
+cleanup:
+    return status;
+}
+
+static int factor_all(const kfe_i_tridiagonal *t, int64_t count, const double *ridges, reduced_work *w)
+{
+    for (int64_t r = 0; r < count; r++)
+        if (!kfe_i_tridiagonal_factor(t, ridges[r], w->pivots + r * t->n, w->ratios + r * t->n))
+            return 0;
+    return 1;
+}
+
+/* MY for every ridge. */
+static void solve_all(const kfe_i_loo_reduced *f, int64_t count, reduced_work *w)
+{
+    int64_t n = f->matrix->n;
+    int64_t m = f->columns;
+    int64_t width = count * m;
+
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)n, (blasint)m, (blasint)n, 1,
+                f->matrix->q, (blasint)n, f->targets, (blasint)m, 0, w->inner, (blasint)m);
+    for (int64_t r = 0; r < count; r++) {
+        memcpy(w->solved, w->inner, (size_t)(n * m) * sizeof *w->solved);
+        kfe_i_tridiagonal_solve(n, w->pivots + r * n, w->ratios + r * n, m, w->solved);
+        kfe_i_copy_block(n, m, w->solved, m, w->beside + r * m, width);
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)n, (blasint)width, (blasint)n, 1,
+                f->matrix->q, (blasint)n, w->beside, (blasint)width, 0, w->images, (blasint)width);
+}
+
+/* The error of example i with M_ii = inverse and (MY)_i = image. */
+static double reduced_error(const kfe_i_loo_reduced *f, int64_t i, double ridge, double inverse,
+                            const double *image)
+{
+    double constant = f->centred ? constant_leverage(f->matrix->n, f->roots, f->mass, i) : 0;
+    double rest = ridge * inverse - constant;
+    double sum = 0;
+
+    for (int64_t c = 0; c < f->columns; c++)
+        sum += ridge * image[c] * (ridge * image[c]);
+    return rest > SMALLEST_REST ? sum / (rest * rest) : (double)INFINITY;
+}
+
+kfe_status kfe_i_loo_reduced_errors(kfe_context *ctx, const kfe_i_loo_reduced *reduced, int64_t count,
+                                    const double *ridges, double *errors, int *definite)
+{
+    kfe_status status = KFE_OK;
+    reduced_work w = {0};
+    int64_t n = reduced->matrix->n;
+    int64_t m = reduced->columns;
+
+    KFE_TRY(make_reduced_work(ctx, n, m, count, &w));
+    *definite = factor_all(reduced->matrix, count, ridges, &w);
+    if (!*definite)
+        goto cleanup;
+    KFE_TRY(kfe_i_tridiagonal_inverse_diagonals(reduced->matrix, count, w.pivots, w.ratios, w.inverses));
+    solve_all(reduced, count, &w);
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t i = 0; i < n; i++)
+            errors[r * n + i] =
+                reduced_error(reduced, i, ridges[r], w.inverses[r * n + i], w.images + (i * count + r) * m);
+cleanup:
+    free_reduced_work(ctx, &w);
     return status;
 }
 
@@ -175,11 +271,11 @@ typedef struct loo_sample {
     int64_t *index;  /* has room for all examples */
     double *matrix;  /* the kernel matrix of the sample, later destroyed; rows × rows */
     double *targets; /* rows × columns */
-    double *values, *vectors;
-    double *panel; /* the sampled points */
-    double *roots; /* of the weights of the sample; NULL: ones */
-    double mass;   /* the sum of these weights */
-    int indefinite;
+    double *values;  /* row means, later eigenvalues */
+    double *vectors; /* eigenvectors */
+    double *panel;   /* the sampled points */
+    double *roots;   /* of the weights of the sample; NULL: ones */
+    double mass;     /* the sum of these weights */
 } loo_sample;
 
 static void free_sample(loo_sample *s)
@@ -193,15 +289,17 @@ static void free_sample(loo_sample *s)
     kfe_i_free(s->ctx, s->roots);
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static int64_t sample_size(int64_t n)
 {
-    int64_t part = n / SAMPLE_SHARE;
+    int64_t few = least(FEW_ROWS + n * FEW_TENTHS / 10, SOME_ROWS);
+    int64_t many = least(n / MANY_SHARE, MOST_ROWS);
 
-    if (n <= ALL_ROWS)
-        return n;
-    if (part < ALL_ROWS)
-        return ALL_ROWS;
-    return part < MOST_ROWS ? part : MOST_ROWS;
+    return least(n, few > many ? few : many);
 }
 
 /* ZZᵀ of the sampled rows. */
@@ -211,7 +309,8 @@ static kfe_status multiply_points(loo_sample *s)
     int64_t q = s->problem->rank;
 
     KFE_ALLOC(s->ctx, s->matrix, s->rows * s->rows);
-    KFE_ALLOC(s->ctx, s->panel, s->rows * q);
+    if (!s->panel)
+        KFE_ALLOC(s->ctx, s->panel, s->rows * q);
     for (int64_t i = 0; i < s->rows; i++)
         memcpy(s->panel + i * q, s->problem->points + s->index[i] * q, (size_t)q * sizeof *s->panel);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)s->rows, (blasint)s->rows, (blasint)q, 1,
@@ -253,9 +352,11 @@ static kfe_status read_roots(loo_sample *s)
     kfe_status status = KFE_OK;
     const double *roots = s->problem->gram->roots;
 
+    s->mass = (double)s->rows;
     if (!roots)
         return KFE_OK;
     KFE_ALLOC(s->ctx, s->roots, s->rows);
+    s->mass = 0;
     for (int64_t i = 0; i < s->rows; i++) {
         s->roots[i] = roots[s->index[i]];
         s->mass += s->roots[i] * s->roots[i];
@@ -264,32 +365,38 @@ cleanup:
     return status;
 }
 
+static double root_of(const loo_sample *s, int64_t i)
+{
+    return s->roots ? s->roots[i] : 1;
+}
+
 /* Subtracts the mean of every column of a matrix with a row per example. */
 static void centre_columns(const loo_sample *s, int64_t cols, double *a)
 {
-    double mass = s->roots ? s->mass : (double)s->rows;
-
     for (int64_t j = 0; j < cols; j++) {
         double sum = 0;
         for (int64_t i = 0; i < s->rows; i++)
-            sum += s->roots ? s->roots[i] * a[i * cols + j] : a[i * cols + j];
+            sum += root_of(s, i) * a[i * cols + j];
         for (int64_t i = 0; i < s->rows; i++)
-            a[i * cols + j] -= (s->roots ? s->roots[i] : 1) * (sum / mass);
+            a[i * cols + j] -= root_of(s, i) * (sum / s->mass);
     }
 }
 
-/* PKP of the symmetric matrix: centring the columns leaves the row means, which are then subtracted. */
-static void centre_matrix(const loo_sample *s)
+/* PKP of the symmetric matrix; means: one number per row. */
+static void centre_matrix(const loo_sample *s, double *means)
 {
     int64_t n = s->rows;
+    double mean = 0;
 
-    centre_columns(s, n, s->matrix);
     for (int64_t i = 0; i < n; i++) {
-        double *row = s->matrix + i * n;
-        double mean = s->roots ? cblas_ddot((blasint)n, s->roots, 1, row, 1) / s->mass : mean_of(n, row);
-        for (int64_t j = 0; j < n; j++)
-            row[j] -= (s->roots ? s->roots[j] : 1) * mean;
+        const double *row = s->matrix + i * n;
+        means[i] = s->roots ? cblas_ddot((blasint)n, s->roots, 1, row, 1) / s->mass : mean_of(n, row);
+        mean += root_of(s, i) * means[i] / s->mass;
     }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            s->matrix[i * n + j] -=
+                means[i] * root_of(s, j) + root_of(s, i) * (means[j] - mean * root_of(s, j));
 }
 
 static kfe_status draw_sample(loo_sample *s)
@@ -300,37 +407,57 @@ static kfe_status draw_sample(loo_sample *s)
 
     s->rows = sample_size(n);
     KFE_ALLOC(s->ctx, s->index, n);
+    KFE_ALLOC(s->ctx, s->values, s->rows);
     for (int64_t i = 0; i < n; i++)
         s->index[i] = i;
     if (s->rows < n) {
         kfe_i_rng_init(&rng, s->ctx->seed, KFE_STREAM_LOO);
         kfe_i_rng_choose(&rng, n, s->rows, s->index);
     }
-    KFE_TRY(read_matrix(s));
     KFE_TRY(read_targets(s));
     KFE_TRY(read_roots(s));
-    if (s->problem->centred) {
-        centre_matrix(s);
+    if (s->problem->centred)
         centre_columns(s, s->problem->columns, s->targets);
-    }
 cleanup:
     return status;
 }
 
-/* Eigenpairs of the sample, negative eigenvalues counted as zero. *mean is the mean eigenvalue. */
-static kfe_status decompose(loo_sample *s, double *mean)
+/* G of the sample. */
+static kfe_status make_matrix(loo_sample *s)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(s->ctx, s->values, s->rows);
-    KFE_ALLOC(s->ctx, s->vectors, s->rows * s->rows);
-    KFE_TRY(kfe_i_symmetric_eigen(s->ctx, s->rows, s->matrix, s->rows, s->values, s->vectors));
-    s->indefinite = kfe_i_is_indefinite(s->problem->gram, s->values[0], s->values[s->rows - 1]);
-    for (int64_t j = 0; j < s->rows; j++)
-        s->values[j] = fmax(s->values[j], 0);
-    *mean = mean_of(s->rows, s->values);
+    kfe_i_free(s->ctx, s->matrix);
+    s->matrix = NULL;
+    KFE_TRY(read_matrix(s));
+    if (s->problem->centred)
+        centre_matrix(s, s->values);
 cleanup:
     return status;
+}
+
+/* ---- the choice ---- */
+
+/* `mean`: the mean eigenvalue. */
+static void make_path(double mean, double *ridges)
+{
+    for (int r = 0; r < KFE_LOO_RIDGES; r++)
+        ridges[r] = mean * pow(10, SMALLEST_EXPONENT + EXPONENT_STEP * r);
+}
+
+static void take_best(int64_t n, const double *ridges, const double *errors, double mean_square,
+                      kfe_i_loo_rule rule, kfe_i_loo_choice *out)
+{
+    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, n, errors, rule);
+    double error = mean_of(n, errors + best * n);
+
+    if (isfinite(error) && mean_square > 0)
+        *out = (kfe_i_loo_choice){.ridge = ridges[best], .error = error / mean_square, .rows = n};
+}
+
+static double mean_square(int64_t n, int64_t columns, const double *targets)
+{
+    return cblas_ddot((blasint)(n * columns), targets, 1, targets, 1) / (double)n;
 }
 
 kfe_status kfe_i_loo_choose_from(kfe_context *ctx, const kfe_i_loo_factor *factor, double mean,
@@ -338,28 +465,71 @@ kfe_status kfe_i_loo_choose_from(kfe_context *ctx, const kfe_i_loo_factor *facto
 {
     kfe_status status = KFE_OK;
     double ridges[KFE_LOO_RIDGES];
-    int64_t n = factor->n;
     double *errors = NULL;
-    double square =
-        cblas_ddot((blasint)(n * factor->columns), factor->targets, 1, factor->targets, 1) / (double)n;
 
-    for (int r = 0; r < KFE_LOO_RIDGES; r++)
-        ridges[r] = mean * pow(10, SMALLEST_EXPONENT + EXPONENT_STEP * r);
-    KFE_ALLOC(ctx, errors, KFE_LOO_RIDGES * n);
+    make_path(mean, ridges);
+    KFE_ALLOC(ctx, errors, KFE_LOO_RIDGES * factor->n);
     KFE_TRY(kfe_i_loo_errors(ctx, factor, KFE_LOO_RIDGES, ridges, errors));
-    int64_t best = kfe_i_loo_best(KFE_LOO_RIDGES, n, errors, rule);
-    double error = mean_of(n, errors + best * n);
-    if (isfinite(error) && square > 0)
-        *out = (kfe_i_loo_choice){.ridge = ridges[best], .error = error / square, .rows = n};
+    take_best(factor->n, ridges, errors, mean_square(factor->n, factor->columns, factor->targets), rule, out);
 cleanup:
     kfe_i_free(ctx, errors);
     return status;
 }
 
-static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
+/* Whether the kernel is positive definite up to rounding. The largest eigenvalue is at least the largest diagonal
+ * entry of T. work: 2 × rows. */
+static int is_definite(const loo_sample *s, const kfe_i_tridiagonal *t, double *work)
 {
-    const kfe_i_loo_factor factor = {.n = s->rows,
-                                     .rank = s->rows,
+    double largest = 0;
+
+    for (int64_t k = 0; k < t->n; k++)
+        largest = fmax(largest, t->diagonal[k]);
+    return largest > 0 &&
+           kfe_i_tridiagonal_factor(t, -kfe_i_rounded_zero(s->problem->gram, largest), work, work + t->n);
+}
+
+/* *done is 0 if the kernel is not positive definite on the sample. */
+static kfe_status choose_by_reduction(loo_sample *s, kfe_i_loo_choice *out, int *done)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_tridiagonal t = {0};
+    double ridges[KFE_LOO_RIDGES];
+    double *errors = NULL;
+
+    *done = 0;
+    KFE_TRY(make_matrix(s));
+    KFE_TRY(kfe_i_tridiagonal_new(s->ctx, s->rows, s->matrix, &t));
+    KFE_ALLOC(s->ctx, errors, KFE_LOO_RIDGES * s->rows);
+    if (!is_definite(s, &t, errors))
+        goto cleanup;
+    make_path(mean_of(s->rows, t.diagonal), ridges);
+    const kfe_i_loo_reduced reduced = {
+        .matrix = &t, .targets = s->targets, .columns = s->problem->columns, .centred = s->problem->centred};
+    KFE_TRY(kfe_i_loo_reduced_errors(s->ctx, &reduced, KFE_LOO_RIDGES, ridges, errors, done));
+    if (*done)
+        take_best(s->rows, ridges, errors, mean_square(s->rows, s->problem->columns, s->targets),
+                  s->problem->rule, out);
+cleanup:
+    kfe_i_free(s->ctx, errors);
+    kfe_i_tridiagonal_free(&t);
+    return status;
+}
+
+/* On the positive part of the kernel: negative eigenvalues count as zero. */
+static kfe_status choose_by_eigenvectors(loo_sample *s, kfe_i_loo_choice *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = s->rows;
+
+    KFE_TRY(make_matrix(s));
+    KFE_ALLOC(s->ctx, s->vectors, n * n);
+    KFE_TRY(kfe_i_symmetric_eigen(s->ctx, n, s->matrix, n, s->values, s->vectors));
+    int indefinite = kfe_i_is_indefinite(s->problem->gram, s->values[0], s->values[n - 1]);
+    for (int64_t j = 0; j < n; j++)
+        s->values[j] = fmax(s->values[j], 0);
+    double mean = mean_of(n, s->values);
+    const kfe_i_loo_factor factor = {.n = n,
+                                     .rank = n,
                                      .columns = s->problem->columns,
                                      .vectors = s->vectors,
                                      .values = s->values,
@@ -367,24 +537,26 @@ static kfe_status choose(loo_sample *s, double mean, kfe_i_loo_choice *out)
                                      .centred = s->problem->centred,
                                      .roots = s->roots,
                                      .mass = s->mass};
-
-    return kfe_i_loo_choose_from(s->ctx, &factor, mean, s->problem->rule, out);
+    if (mean > 0)
+        KFE_TRY(kfe_i_loo_choose_from(s->ctx, &factor, mean, s->problem->rule, out));
+    out->indefinite = indefinite;
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out)
 {
     kfe_status status = KFE_OK;
     loo_sample s = {.ctx = ctx, .problem = problem};
-    double mean = 0;
+    int done = 0;
 
     *out = (kfe_i_loo_choice){0};
     if (problem->gram->size < 3)
         return KFE_OK;
     KFE_TRY(draw_sample(&s));
-    KFE_TRY(decompose(&s, &mean));
-    if (mean > 0)
-        KFE_TRY(choose(&s, mean, out));
-    out->indefinite = s.indefinite;
+    KFE_TRY(choose_by_reduction(&s, out, &done));
+    if (!done)
+        KFE_TRY(choose_by_eigenvectors(&s, out));
 cleanup:
     free_sample(&s);
     return status;

@@ -11,11 +11,17 @@
  *
  *     y_i − ŷ_i(without i) = (y_i − ŷ_i) / (1 − S_ii).
  *
- * With G = UΛUᵀ, both ŷ and S_ii cost O(n²) for each ridge (Allen 1974; Golub, Heath & Wahba 1979).
+ * In terms of the inverse M = (G + ρI)⁻¹,
+ *
+ *     y − ŷ = ρMy,     1 − S_ii = ρM_ii     (less 1/n if the kernel is centred).
+ *
+ * With G = QTQᵀ and T tridiagonal (gram/dense/tridiagonal.h), both cost O(n²) for each ridge; with eigenvectors that a method has
+ * anyway, too (Allen 1974; Golub, Heath & Wahba 1979).
  */
 #ifndef KFE_METHOD_RIDGE_LEAVE_ONE_OUT_H
 #define KFE_METHOD_RIDGE_LEAVE_ONE_OUT_H
 
+#include "gram/dense/tridiagonal.h"
 #include "method/method.h"
 
 /* Ridges tried, relative to the mean diagonal of G: 10^(−5), 10^(−4.5), … 10^2. */
@@ -80,6 +86,21 @@ typedef struct kfe_i_loo_factor {
 /* errors[r·n + i] = the squared leave-one-out error of example i with ridges[r], summed over the targets. */
 kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, int64_t count,
                             const double *ridges, double *errors);
+
+/* G = QTQᵀ, with the targets that a ridge regression predicts. */
+typedef struct kfe_i_loo_reduced {
+    const kfe_i_tridiagonal *matrix; /* of order n */
+    const double *targets;           /* n × columns */
+    int64_t columns;
+    int centred;
+    const double *roots; /* as in kfe_i_loo_factor */
+    double mass;
+} kfe_i_loo_reduced;
+
+/* The same as kfe_i_loo_errors. *definite is 0, and errors are of no use, if G + ρI is not positive definite for one of
+ * the ridges. */
+kfe_status kfe_i_loo_reduced_errors(kfe_context *ctx, const kfe_i_loo_reduced *reduced, int64_t count,
+                                    const double *ridges, double *errors, int *definite);
 
 /* Chooses a ridge from eigenvectors that there are already; `mean` is the mean diagonal of G. As kfe_i_loo_choose, but
  * `out` stays as it is if nothing can be chosen. */

@@ -26,7 +26,7 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(uhsic_settings, dim, "number of features; auto: as many as the target depends on"),
     KFE_CHOSEN_RIDGE_ROW(uhsic_settings, xi, "xi",
                          "regularisation xi (xi |w|^2); auto: by leave-one-out, in closed form (of more than "
-                         "400 examples, on a "
+                         "85 examples, on a "
                          "sample); thousandth: of the mean diagonal of the centred kernel"),
     KFE_LABEL_KERNEL_ROW(uhsic_settings, label_kernel),
 };
