@@ -24,7 +24,7 @@ cd "$work/kfe"
 ./cleanup
 mkdir -p src/libkfe
 cp -r "$root/include" "$root/src" src/libkfe/
-find src/libkfe -type f ! -name '*.[ch]' ! -name '*.def' -delete
+find src/libkfe -name '*.md' -delete
 # The page of reports is embedded by CMake; here, once, so that the package needs no CMake.
 cmake -DOUTPUT="$work/kfe/src/libkfe/page_embedded.c" -DFOLDER="$root/report" -P "$root/report/embed.cmake"
 version=$(sed -n 's/^#define KFE_VERSION "\(.*\)".*/\1/p' src/libkfe/include/kfe.h)

@@ -13,7 +13,7 @@ if ! Rscript -e 'for (p in c("jsonlite", "testthat")) stopifnot(requireNamespace
     exit 77
 fi
 # Waiting threads of other tests slow these down: with small matrices one thread is faster.
-export KFE_INCLUDE=$source/include OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive R_LIBS=$work/library
+export TZ=UTC KFE_INCLUDE=$source/include OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive R_LIBS=$work/library
 rm -rf "$work"
 mkdir -p "$work/library"
 cp -r "$source/R/kfe" "$work/kfe" # R builds in the folder of the sources
