@@ -476,6 +476,50 @@ KFE_API kfe_status kfe_spec_check(kfe_context *ctx, const kfe_spec *spec, const 
 KFE_API kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out);
 KFE_API void kfe_model_free(kfe_model *model);
 
+/*
+ * Fits from sums over rows, for data that no memory holds. An accumulator takes blocks of rows in any number, order and
+ * division, keeps sums only (counts, means, products of columns, class means), and finishes to the model that a fit on all
+ * rows would give, up to rounding. It can be merged with others, saved, and continued after any of that.
+ *
+ * kfe_spec_accumulates says whether a spec can: linear methods (oc, pca, pls, ...) need nothing else; kernel methods need
+ * landmarks. kfe_list_methods says which methods; learners are ls and centroid.
+ *
+ *     kfe_accumulator_new(ctx, spec, &sums);
+ *     while (more) kfe_accumulator_add(sums, block);
+ *     kfe_accumulator_finish(sums, &model);
+ *
+ * With landmarks, some rows must decide the scaling, the width of the kernel (gamma=scale), the landmarks and ridge=auto before
+ * the first sum: those given to kfe_accumulator_start, else the first block that has rows. Accumulators that are to be merged
+ * must start from the same rows: start one, copy it with save_bytes and load_bytes, and add different rows to the copies.
+ * Linear methods learn their scaling from the sums, so that every row counts and no start is needed.
+ *
+ * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time.
+ * Messages of failures are in the context of kfe_accumulator_new or _load, which must outlive the accumulator. After a
+ * failure of add or merge because of the input, the sums are as they were before. Free accepts NULL.
+ */
+typedef struct kfe_accumulator kfe_accumulator;
+/* Whether kfe_accumulator_new accepts this spec. */
+KFE_API int kfe_spec_accumulates(const kfe_spec *spec);
+/* The spec is copied. KFE_EUNSUPPORTED with a message that names what can be used if the spec cannot be fitted from sums. */
+KFE_API kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out);
+/* Lets these rows decide what must be known before the first sum. They are not added. KFE_EINVAL if rows were added already.
+ * A sample with no more rows than `landmarks` makes all of its rows landmarks. Does nothing for linear methods. */
+KFE_API kfe_status kfe_accumulator_start(kfe_accumulator *sums, const kfe_data *sample);
+KFE_API kfe_status kfe_accumulator_add(kfe_accumulator *sums, const kfe_data *rows);
+/* Adds all that `other` holds; `other` stays as it is. KFE_EINVAL if their specs or starts differ. */
+KFE_API kfe_status kfe_accumulator_merge(kfe_accumulator *sums, const kfe_accumulator *other);
+/* Rows added so far. */
+KFE_API int64_t kfe_accumulator_rows(const kfe_accumulator *sums);
+/* The model of all rows added so far; the accumulator can go on. The caller frees the model. */
+KFE_API kfe_status kfe_accumulator_finish(const kfe_accumulator *sums, kfe_model **out);
+KFE_API kfe_status kfe_accumulator_save(const kfe_accumulator *sums, const char *path);
+KFE_API kfe_status kfe_accumulator_load(kfe_context *ctx, const char *path, kfe_accumulator **out);
+/* The bytes of such a file. The caller frees them with kfe_string_free. */
+KFE_API kfe_status kfe_accumulator_save_bytes(const kfe_accumulator *sums, char **out, size_t *size);
+KFE_API kfe_status kfe_accumulator_load_bytes(kfe_context *ctx, const void *bytes, size_t size,
+                                              kfe_accumulator **out);
+KFE_API void kfe_accumulator_free(kfe_accumulator *sums);
+
 /* The features of new data, rows × kfe_model_dim. Several views are matched with the model's views by name. If the user
  * named no view and no name matches, they are taken in the model's order. The caller frees the matrix. */
 KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_data *data,

@@ -8,6 +8,7 @@
 #define KFE_LEARN_LEARNER_H
 
 #include "core/param.h"
+#include "data/sums.h"
 #include "gram/gram.h"
 #include "learn/predictor.h"
 
@@ -23,6 +24,9 @@ typedef struct kfe_i_learner {
     /* The same from a Gram operator alone: a direct predictor whose weights (n × outputs) are on the examples. */
     kfe_status (*fit_gram)(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
                            const void *settings, kfe_i_predictor *out);
+    /* The same from sums over the features; NULL: needs the rows. */
+    kfe_status (*fit_sums)(kfe_context *ctx, const kfe_i_sums *sums, const void *settings,
+                           kfe_i_predictor *out);
 } kfe_i_learner;
 
 /* NULL past the end. */

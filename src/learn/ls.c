@@ -30,14 +30,10 @@
 #include "gram/dense/least_squares.h"
 #include "gram/dense/linalg.h"
 #include "gram/gram.h"
-#include "learn/learner.h"
-
-typedef struct ls_settings {
-    double l2;
-} ls_settings;
+#include "learn/ls.h"
 
 static const kfe_i_param rows[] = {
-    KFE_REAL(ls_settings, l2, "l2", "0", 0, KFE_REAL_MAX,
+    KFE_REAL(kfe_i_ls_settings, l2, "l2", "0", 0, KFE_REAL_MAX,
              "penalty on the squared weights; 0: the solution of smallest norm"),
 };
 
@@ -515,7 +511,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
                       const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
-    const ls_settings *s = settings;
+    const kfe_i_ls_settings *s = settings;
     int classes = target->task == KFE_TASK_CLASSES;
     ls_job job = {.ctx = ctx,
                   .l2 = s->l2,
@@ -545,6 +541,7 @@ const kfe_i_learner kfe_i_learner_ls = {
     .summary = "least squares with an intercept, the solution of smallest norm",
     .reference = "Hastie, Tibshirani & Friedman, The Elements of Statistical Learning (2009), 4.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
-    .params = KFE_PARAM_TABLE(rows, ls_settings),
+    .params = KFE_PARAM_TABLE(rows, kfe_i_ls_settings),
     .fit = fit,
+    .fit_sums = kfe_i_ls_fit_sums,
 };

@@ -10,6 +10,7 @@
 
 #include "core/param.h"
 #include "data/map.h"
+#include "data/sums.h"
 #include "data/target.h"
 #include "gram/landmark/landmark.h"
 #include "learn/predictor.h"
@@ -75,6 +76,15 @@ typedef struct kfe_i_solution {
     int64_t record_count, record_capacity;
 } kfe_i_solution;
 
+/* What a method is fitted on if only sums over the rows are known. The summed columns are those of the one table or, for kernels,
+ * the columns F of landmarks (gram/form/landmarks.h), whose products are the kernel. */
+typedef struct kfe_i_sum_problem {
+    const kfe_i_sums *sums;
+    /* Some of the rows and their targets, for what sums cannot decide, such as ridge=auto; NULL: none. */
+    const kfe_i_table *sample;
+    const kfe_i_target *sample_target;
+} kfe_i_sum_problem;
+
 typedef struct kfe_i_method {
     const char *name;
     const char *summary;
@@ -91,6 +101,10 @@ typedef struct kfe_i_method {
     int weighs_examples;
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);
+    /* The same from sums: a primal solution, coefficients on the summed columns. KFE_EUNSUPPORTED for settings that need the rows.
+     * NULL: always needs them. */
+    kfe_status (*fit_sums)(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out);
 } kfe_i_method;
 
 /* Layers above know this method: with it, a learner that is given a kernel works on the kernel. */

@@ -15,6 +15,16 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return KFE_OK;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    (void)settings;
+    out->ctx = ctx;
+    out->kind = KFE_SOLUTION_IDENTITY;
+    out->rows = out->dim = problem->sums->cols;
+    return KFE_OK;
+}
+
 const kfe_i_method kfe_i_method_none = {
     .name = "none",
     .summary = "no extraction: a classifier or regressor works on the data itself, or directly on a kernel",
@@ -22,4 +32,5 @@ const kfe_i_method kfe_i_method_none = {
     .flags = KFE_HAS_SPARSE | KFE_HAS_REGRESSION | KFE_HAS_SAMPLE_WEIGHTS,
     .params = {NULL, 0, 0},
     .fit = fit,
+    .fit_sums = fit_sums,
 };

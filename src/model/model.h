@@ -95,6 +95,8 @@ kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train
 /* Whether a localized model reads landmarks of this view. */
 int kfe_i_model_has_landmarks(const kfe_model *model, int view);
 
+/* Fails if the data does not fit the model's views, or has a value that is not finite and not filled in. */
+kfe_status kfe_i_model_check(kfe_context *ctx, const kfe_model *model, const kfe_data *data);
 /* out (rows × dim) = features of data that fits the model's views. */
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
 /* The same as a table, which the identity keeps sparse; freed by the caller, before the data. */

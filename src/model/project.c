@@ -50,7 +50,7 @@ kfe_status kfe_i_model_check_kernels(kfe_context *ctx, const kfe_model *model)
     return KFE_OK;
 }
 
-static kfe_status check_data(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+kfe_status kfe_i_model_check(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
 
@@ -81,7 +81,7 @@ static kfe_status check_and_scale(kfe_context *ctx, const kfe_model *model, cons
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(check_data(ctx, model, data));
+    KFE_TRY(kfe_i_model_check(ctx, model, data));
     for (int v = 0; v < model->view_count; v++)
         KFE_TRY(kfe_i_fill_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table,
                                         &data->views[v].gaps, &scaled[v]));

@@ -76,19 +76,13 @@ typedef struct header_use {
 } header_use;
 
 static header_use uses[] = {
-    {"context", use_context, 0, 0},
-    {"files", use_files, 2, 0},
-    {"memory", use_memory, 0, 0},
-    {"views", use_views, 0, 0},
-    {"tables", use_tables, 0, 0},
-    {"model", use_model, 1, 0},
-    {"rule", use_rule, 0, 0},
-    {"metrics", use_metrics, 0, 0},
-    {"search", use_search, 0, 0},
-    {"tune", use_tune, 0, 23},
-    {"categories", use_categories, 0, 0},
-    {"report", use_report, 0, 5},
-    {"explanations", use_explanations, 0, 7},
+    {"context", use_context, 0, 0}, {"files", use_files, 2, 0},
+    {"memory", use_memory, 0, 0},   {"views", use_views, 0, 0},
+    {"tables", use_tables, 0, 0},   {"model", use_model, 1, 0},
+    {"rule", use_rule, 0, 0},       {"accumulator", use_accumulator, 0, 0},
+    {"metrics", use_metrics, 0, 0}, {"search", use_search, 0, 0},
+    {"tune", use_tune, 0, 23},      {"categories", use_categories, 0, 0},
+    {"report", use_report, 0, 5},   {"explanations", use_explanations, 0, 7},
 };
 
 static void test_use(void **state)

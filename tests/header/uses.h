@@ -34,6 +34,8 @@ kfe_status use_views(kfe_context *ctx, void *user);
 /* uses_model.c */
 kfe_status use_model(kfe_context *ctx, void *user);
 kfe_status use_rule(kfe_context *ctx, void *user);
+/* uses_accumulate.c */
+kfe_status use_accumulator(kfe_context *ctx, void *user);
 /* uses_explain.c */
 kfe_status use_explanations(kfe_context *ctx, void *user);
 /* uses_select.c */

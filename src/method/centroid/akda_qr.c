@@ -94,7 +94,13 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
     for (int64_t i = 0; i < groups.rows * rank; i++)
         z[i] *= kfe_i_group_root(&groups, i / rank);
-    kfe_i_discriminant_space space = {"akda-qr", &groups, rank, z, KFE_SOLUTION_LANDMARKS, c, basis};
+    kfe_i_discriminant_space space = {.method = "akda-qr",
+                                      .groups = &groups,
+                                      .q = rank,
+                                      .z = z,
+                                      .kind = KFE_SOLUTION_LANDMARKS,
+                                      .rows = c,
+                                      .basis = basis};
     KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
 cleanup:
     kfe_i_groups_free(&groups);

@@ -2,6 +2,7 @@
 /* Dot products of centroids in feature space and an orthonormal basis of their span, for koc, kda-qr and akda-qr. */
 #include "method/centroid/centroid.h"
 
+#include <cblas.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -54,4 +55,44 @@ kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *i
 cleanup:
     kfe_i_free(ctx, lower);
     return status;
+}
+
+/* ---- from sums ---- */
+
+void kfe_i_centroid_space_free(kfe_i_centroid_space *space)
+{
+    if (!space->ctx)
+        return;
+    kfe_i_free(space->ctx, space->inner);
+    kfe_i_free(space->ctx, space->basis);
+    kfe_i_free(space->ctx, space->kept);
+    memset(space, 0, sizeof *space);
+}
+
+kfe_status kfe_i_centroid_space_make(kfe_context *ctx, const char *method, const kfe_i_sums *sums,
+                                     kfe_i_centroid_space *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t c = sums->classes;
+    blasint d = (blasint)sums->cols;
+
+    *out = (kfe_i_centroid_space){.ctx = ctx};
+    KFE_ALLOC(ctx, out->inner, c * c);
+    KFE_ALLOC(ctx, out->basis, c * c);
+    KFE_ALLOC(ctx, out->kept, c);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)c, d, 1, sums->class_means, d, 0,
+                out->inner, (blasint)c);
+    kfe_i_mirror(c, out->inner);
+    KFE_TRY(kfe_i_centroids_keep(ctx, method, c, out->inner, KFE_RANK_TOLERANCE, out->kept, &out->rank));
+    KFE_TRY(kfe_i_centroid_basis(ctx, c, out->inner, out->kept, out->rank, out->basis));
+cleanup:
+    return status;
+}
+
+void kfe_i_centroid_space_expand(const kfe_i_centroid_space *space, const kfe_i_sums *sums, int64_t dim,
+                                 double *out)
+{
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)sums->cols, (blasint)dim,
+                (blasint)sums->classes, 1, sums->class_means, (blasint)sums->cols, space->basis,
+                (blasint)space->rank, 0, out, (blasint)dim);
 }

@@ -19,4 +19,21 @@ kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t co
 kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *inner, const int64_t *kept,
                                 int64_t rank, double *basis);
 
+/* The same for centroids that sums over rows give. */
+typedef struct kfe_i_centroid_space {
+    kfe_context *ctx;
+    int64_t rank;
+    double *inner; /* count × count */
+    double *basis; /* count × rank */
+    int64_t *kept; /* rank */
+} kfe_i_centroid_space;
+
+/* Free it also after a failure. */
+kfe_status kfe_i_centroid_space_make(kfe_context *ctx, const char *method, const kfe_i_sums *sums,
+                                     kfe_i_centroid_space *out);
+void kfe_i_centroid_space_free(kfe_i_centroid_space *space);
+/* out (cols × dim) = the first `dim` vectors of the orthonormal basis of the centroids, on the summed columns. */
+void kfe_i_centroid_space_expand(const kfe_i_centroid_space *space, const kfe_i_sums *sums, int64_t dim,
+                                 double *out);
+
 #endif

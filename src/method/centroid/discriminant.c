@@ -108,7 +108,12 @@ static kfe_status discriminate(kfe_context *ctx, const kfe_i_discriminant_space 
 
     KFE_ALLOC_ZERO(ctx, between, q * q);
     KFE_ALLOC_ZERO(ctx, against, q * q);
-    KFE_TRY(scatters(ctx, space->groups, space->z, q, between, against));
+    if (space->z) {
+        KFE_TRY(scatters(ctx, space->groups, space->z, q, between, against));
+    } else {
+        memcpy(between, space->between, (size_t)(q * q) * sizeof *between);
+        memcpy(against, space->within, (size_t)(q * q) * sizeof *against);
+    }
     double total = trace(q, between) + trace(q, against);
     if (settings->scatter == KFE_SCATTER_TOTAL)
         cblas_daxpy((blasint)(q * q), 1, between, 1, against, 1);

@@ -35,7 +35,9 @@ typedef struct kfe_i_discriminant_space {
     const char *method; /* begins messages */
     const kfe_i_groups *groups;
     int64_t q;
-    const double *z; /* n × q */
+    const double *z;      /* n × q */
+    const double *within; /* in place of z: the scatters, q × q, of `groups->count` groups */
+    const double *between;
     kfe_i_solution_kind kind;
     int64_t rows;
     const double *basis; /* rows × q */

@@ -69,12 +69,74 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_ALLOC(ctx, z, n * c);
     KFE_TRY(koc_coefficients(ctx, problem, &groups, koc, &rank));
     KFE_TRY(kfe_i_gram_times(problem->gram, koc, rank, z));
-    kfe_i_discriminant_space space = {"kda-qr", &groups, rank, z, KFE_SOLUTION_DUAL, n, koc};
+    kfe_i_discriminant_space space = {.method = "kda-qr",
+                                      .groups = &groups,
+                                      .q = rank,
+                                      .z = z,
+                                      .kind = KFE_SOLUTION_DUAL,
+                                      .rows = n,
+                                      .basis = koc};
     KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
 cleanup:
     kfe_i_groups_free(&groups);
     kfe_i_free(ctx, koc);
     kfe_i_free(ctx, z);
+    return status;
+}
+
+/* ---- from sums ---- */
+
+/* between and within (q × q) from the sums of z. */
+static void scatters_from_sums(const kfe_i_sums *z, double *between, double *within)
+{
+    int64_t q = z->cols;
+
+    for (int64_t i = 0; i < q; i++)
+        for (int64_t j = 0; j < q; j++) {
+            double sum = 0;
+            for (int64_t g = 0; g < z->classes; g++)
+                sum += z->class_rows[g] * (z->class_means[g * q + i] - z->mean[i]) *
+                       (z->class_means[g * q + j] - z->mean[j]);
+            between[i * q + j] = sum;
+            within[i * q + j] = (i < j ? z->scatter[i * q + j] : z->scatter[j * q + i]) - sum;
+        }
+}
+
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_sums *sums = problem->sums;
+    const kfe_i_groups classes = {.ctx = ctx, .count = sums->classes};
+    kfe_i_centroid_space centroids = {0};
+    kfe_i_sums z = {0};
+    double *w = NULL;
+    double *between = NULL;
+    double *within = NULL;
+
+    KFE_TRY(kfe_i_centroid_space_make(ctx, "kda-qr", sums, &centroids));
+    int64_t q = centroids.rank;
+    KFE_ALLOC(ctx, w, sums->cols * q);
+    KFE_ALLOC(ctx, between, q * q);
+    KFE_ALLOC(ctx, within, q * q);
+    kfe_i_centroid_space_expand(&centroids, sums, q, w);
+    KFE_TRY(kfe_i_sums_map(sums, w, q, NULL, &z));
+    scatters_from_sums(&z, between, within);
+    const kfe_i_discriminant_space space = {.method = "kda-qr",
+                                            .groups = &classes,
+                                            .q = q,
+                                            .within = within,
+                                            .between = between,
+                                            .kind = KFE_SOLUTION_PRIMAL,
+                                            .rows = sums->cols,
+                                            .basis = w};
+    KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
+cleanup:
+    kfe_i_centroid_space_free(&centroids);
+    kfe_i_sums_free(&z);
+    kfe_i_free(ctx, w);
+    kfe_i_free(ctx, between);
+    kfe_i_free(ctx, within);
     return status;
 }
 
@@ -86,4 +148,5 @@ const kfe_i_method kfe_i_method_kda_qr = {
              KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

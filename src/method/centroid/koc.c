@@ -113,6 +113,31 @@ cleanup:
     return status;
 }
 
+/* Centroids C (rows of class_means) give CCᵀ and, with the basis of koc, W = Cᵀ·basis. */
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const koc_settings *s = settings;
+    const kfe_i_sums *sums = problem->sums;
+    kfe_i_centroid_space space = {.ctx = ctx};
+
+    if (s->clusters > 1)
+        KFE_FAIL(
+            ctx, KFE_EUNSUPPORTED,
+            "koc: clusters are found by looking at the rows again and again; use {clusters-per-class=1}");
+    KFE_TRY(kfe_i_centroid_space_make(ctx, "koc", sums, &space));
+    if (s->solver == SOLVER_MGS)
+        gram_schmidt(sums->classes, space.inner, space.kept, space.rank, space.basis);
+    int64_t dim = kfe_i_clamp_dim(ctx, "koc", s->dim, space.rank, "there are no more independent centroids");
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, sums->cols, dim, out));
+    kfe_i_centroid_space_expand(&space, sums, dim, out->coefficients);
+    KFE_TRY(kfe_i_solution_record(out, "centroid-sizes", sums->class_rows, sums->classes));
+cleanup:
+    kfe_i_centroid_space_free(&space);
+    return status;
+}
+
 const kfe_i_method kfe_i_method_koc = {
     .name = "koc",
     .summary = "Kernel Orthogonal Centroid: coordinates in the span of feature-space centroids",
@@ -121,4 +146,5 @@ const kfe_i_method kfe_i_method_koc = {
              KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, koc_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -37,25 +37,17 @@ cleanup:
     return status;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
-                      kfe_i_solution *out)
+/* The features of centroids (d × c). */
+static kfe_status fit_centroids(kfe_context *ctx, int64_t d, int64_t c, const double *centroids,
+                                const oc_settings *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const oc_settings *s = settings;
-    const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
-    int64_t c = problem->target->class_count;
-    int64_t d = table->cols;
     int64_t rank = 0;
-    kfe_i_groups groups = {0};
-    double *centroids = NULL;
     double *basis = NULL;
     int64_t *kept = NULL;
 
-    KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
-    KFE_ALLOC(ctx, centroids, d * c);
     KFE_ALLOC(ctx, basis, d * c);
     KFE_ALLOC(ctx, kept, c);
-    KFE_TRY(class_centroids(ctx, table, &groups, centroids));
     /* koc compares squared lengths: the root of its tolerance, so that both find the same rank */
     KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, basis, kept, &rank));
     if (rank == 0)
@@ -70,10 +62,43 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         for (int64_t j = 0; j < dim; j++)
             out->coefficients[i * dim + j] = basis[i * rank + j];
 cleanup:
-    kfe_i_groups_free(&groups);
-    kfe_i_free(ctx, centroids);
     kfe_i_free(ctx, basis);
     kfe_i_free(ctx, kept);
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
+    kfe_i_groups groups = {0};
+    double *centroids = NULL;
+
+    KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
+    KFE_ALLOC(ctx, centroids, table->cols * groups.count);
+    KFE_TRY(class_centroids(ctx, table, &groups, centroids));
+    KFE_TRY(fit_centroids(ctx, table->cols, groups.count, centroids, settings, out));
+cleanup:
+    kfe_i_groups_free(&groups);
+    kfe_i_free(ctx, centroids);
+    return status;
+}
+
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_sums *sums = problem->sums;
+    double *centroids = NULL;
+
+    KFE_ALLOC(ctx, centroids, sums->cols * sums->classes);
+    for (int64_t g = 0; g < sums->classes; g++)
+        for (int64_t j = 0; j < sums->cols; j++)
+            centroids[j * sums->classes + g] = sums->class_means[g * sums->cols + j];
+    KFE_TRY(fit_centroids(ctx, sums->cols, sums->classes, centroids, settings, out));
+cleanup:
+    kfe_i_free(ctx, centroids);
     return status;
 }
 
@@ -85,4 +110,5 @@ const kfe_i_method kfe_i_method_oc = {
     .instead = "koc",
     .params = KFE_PARAM_TABLE(rows, oc_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -36,6 +36,17 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return kfe_i_latent_fit(ctx, problem, &setup, (kfe_i_loss_kind)s->loss, out);
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    blf_settings s = *(const blf_settings *)settings;
+
+    if (s.dim == 0 && problem->sums->classes > 0)
+        s.dim = problem->sums->classes + 1;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = &s, .supervised = 1, .centred = s.center};
+    return kfe_i_latent_fit_sums(ctx, problem, "blf", &job, s.loss, out);
+}
+
 const kfe_i_method kfe_i_method_blf = {
     .name = "blf",
     .summary = "boosted latent features: partial least squares under any of four losses",
@@ -45,4 +56,5 @@ const kfe_i_method kfe_i_method_blf = {
     .instead = "kblf",
     .params = KFE_PARAM_TABLE(rows, blf_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

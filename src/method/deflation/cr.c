@@ -29,6 +29,7 @@
 #include "core/memory.h"
 #include "method/deflation/deflation.h"
 #include "method/shared/scatter.h"
+#include "method/shared/stand_in.h"
 
 enum { SCAN = 100, SECTIONS = 60, MOST_ALTERNATIONS = 500 };
 /* A smaller rise of the logarithm of the criterion ends the alternation. */
@@ -470,6 +471,15 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const cr_settings *s = settings;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_cr = {
     .name = "cr",
     .summary = "continuum regression, from least squares to partial least squares to principal components",
@@ -479,4 +489,5 @@ const kfe_i_method kfe_i_method_cr = {
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, cr_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -26,6 +26,16 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return kfe_i_latent_fit(ctx, problem, &setup, (kfe_i_loss_kind)s->loss, out);
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kblf_settings *s = settings;
+
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+
+    return kfe_i_latent_fit_sums(ctx, problem, "kblf", &job, s->loss, out);
+}
+
 const kfe_i_method kfe_i_method_kblf = {
     .name = "kblf",
     .summary = "kernel boosted latent features: kernel partial least squares under any of four losses",
@@ -34,4 +44,5 @@ const kfe_i_method kfe_i_method_kblf = {
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kblf_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -7,6 +7,7 @@
  * of it with as many vectors as there are targets.
  */
 #include "method/deflation/deflation.h"
+#include "method/shared/stand_in.h"
 
 typedef struct kpls_settings {
     int64_t dim;
@@ -25,6 +26,15 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kpls_settings *s = settings;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_kpls = {
     .name = "kpls",
     .summary = "kernel partial least squares",
@@ -33,4 +43,5 @@ const kfe_i_method kfe_i_method_kpls = {
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kpls_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -311,3 +311,17 @@ cleanup:
     kfe_i_deflation_free(&deflation);
     return status;
 }
+
+kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const char *method,
+                                 const kfe_i_stand_in_job *job, int kind, kfe_i_solution *out)
+{
+    int automatic_ls = kind == KFE_LOSS_AUTO && problem->sums->task == KFE_TASK_REAL;
+
+    if (kind != KFE_LOSS_LS && !automatic_ls)
+        return kfe_i_fail(
+            ctx, KFE_EUNSUPPORTED,
+            "%s: sums over rows determine the features for {loss=ls} only; other losses need all "
+            "rows in memory",
+            method);
+    return kfe_i_stand_in_fit(ctx, problem->sums, job, out);
+}

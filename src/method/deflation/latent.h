@@ -6,6 +6,7 @@
 
 #include "method/deflation/deflation.h"
 #include "method/deflation/loss.h"
+#include "method/shared/stand_in.h"
 
 /* Memory for the refits, which do not allocate. */
 typedef struct kfe_i_latent_work {
@@ -48,6 +49,9 @@ kfe_status kfe_i_latent_record(const kfe_i_latent *latent, const kfe_i_deflation
 /* The whole fit of blf and kblf. */
 kfe_status kfe_i_latent_fit(kfe_context *ctx, const kfe_i_problem *problem,
                             const kfe_i_deflation_setup *setup, kfe_i_loss_kind kind, kfe_i_solution *out);
+/* The same from sums, which determine the loss ls only: KFE_EUNSUPPORTED for others. */
+kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const char *method,
+                                 const kfe_i_stand_in_job *job, int kind, kfe_i_solution *out);
 
 /* ---- for latent.c and lad.c ---- */
 

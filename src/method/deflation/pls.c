@@ -8,6 +8,7 @@
  * (compress.c).
  */
 #include "method/deflation/deflation.h"
+#include "method/shared/stand_in.h"
 
 typedef struct pls_settings {
     int64_t dim;
@@ -26,6 +27,15 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const pls_settings *s = settings;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_pls = {
     .name = "pls",
     .summary = "partial least squares",
@@ -36,4 +46,5 @@ const kfe_i_method kfe_i_method_pls = {
     .params = KFE_PARAM_TABLE(rows, pls_settings),
     .uses_products = 1,
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -17,6 +17,7 @@
 
 #include "core/memory.h"
 #include "method/deflation/deflation.h"
+#include "method/shared/stand_in.h"
 
 enum { MOST_ITERATIONS = 500 };
 #define KFE_SPLS_SETTLED 1e-10
@@ -152,6 +153,15 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const spls_settings *s = settings;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_spls = {
     .name = "spls",
     .summary = "sparse partial least squares: each direction uses few columns",
@@ -161,4 +171,5 @@ const kfe_i_method kfe_i_method_spls = {
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, spls_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

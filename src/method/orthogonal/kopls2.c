@@ -2,6 +2,7 @@
 /* Kernel-based orthogonal PLS (K-OPLS): orthogonal.h on the eigenvectors of the centred kernel matrix. Rantalainen et al. (2007); another
  * method than kopls of Dhanjal et al. (2009), hence its name. Time: the eigenvectors, and O(n·rank) per component. */
 #include "method/orthogonal/orthogonal.h"
+#include "method/shared/stand_in.h"
 
 static const kfe_i_param rows[] = {
     KFE_ORTHOGONAL_ROWS,
@@ -22,6 +23,14 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = 1};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_kopls2 = {
     .name = "kopls2",
     .summary = "K-OPLS: kernel features that predict, and apart from them the variation that does not",
@@ -29,4 +38,5 @@ const kfe_i_method kfe_i_method_kopls2 = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE,
     .params = KFE_PARAM_TABLE(rows, kfe_i_orthogonal_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -2,6 +2,7 @@
 /* Orthogonal PLS on the columns: orthogonal.h on the centred data. Trygg & Wold (2002); with several targets as Trygg (2002), "O2-PLS for
  * qualitative and quantitative analysis". Time O(nd) per component, memory O(nd). */
 #include "method/orthogonal/orthogonal.h"
+#include "method/shared/stand_in.h"
 
 static const kfe_i_param rows[] = {KFE_ORTHOGONAL_ROWS};
 
@@ -18,6 +19,14 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = 1};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_opls = {
     .name = "opls",
     .summary = "orthogonal PLS: features that predict, and apart from them the variation that does not",
@@ -26,4 +35,5 @@ const kfe_i_method kfe_i_method_opls = {
     .instead = "kopls2",
     .params = KFE_PARAM_TABLE(rows, kfe_i_orthogonal_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

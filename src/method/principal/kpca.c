@@ -15,6 +15,7 @@
 #include "method/method.h"
 #include "method/principal/principal.h"
 #include "method/shared/range.h"
+#include "method/shared/stand_in.h"
 
 static const kfe_i_param rows[] = {KFE_PRINCIPAL_ROWS};
 
@@ -101,6 +102,15 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kfe_i_principal_settings *s = settings;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 0, .centred = s->center};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_kpca = {
     .name = "kpca",
     .summary = "kernel principal component analysis",
@@ -108,4 +118,5 @@ const kfe_i_method kfe_i_method_kpca = {
     .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

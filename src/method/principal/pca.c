@@ -19,6 +19,7 @@
 #include "method/principal/principal.h"
 #include "method/shared/range.h"
 #include "method/shared/scatter.h"
+#include "method/shared/stand_in.h"
 
 enum { SCATTER_COLUMNS = 3000 };
 
@@ -190,6 +191,15 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kfe_i_principal_settings *s = settings;
+    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 0, .centred = s->center};
+
+    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+}
+
 const kfe_i_method kfe_i_method_pca = {
     .name = "pca",
     .summary = "principal component analysis",
@@ -198,4 +208,5 @@ const kfe_i_method kfe_i_method_pca = {
     .instead = "kpca",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

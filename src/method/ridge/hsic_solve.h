@@ -26,4 +26,8 @@ typedef struct kfe_i_hsic_options {
 kfe_status kfe_i_hsic_fit(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_hsic_options *options,
                           kfe_i_solution *out);
 
+/* The same from sums: label kernels h1, h2 and linear. */
+kfe_status kfe_i_hsic_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem,
+                               const kfe_i_hsic_options *options, kfe_i_solution *out);
+
 #endif

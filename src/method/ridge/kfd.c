@@ -244,6 +244,33 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfd_settings *s = settings;
+    double *roots = NULL;
+    const kfe_i_ridge_problem ridge = {.method = "kfd",
+                                       .centred = 1,
+                                       .squared_norm = 1,
+                                       .ridge = s->ridge,
+                                       .classes = 1,
+                                       .dim = s->dim,
+                                       .most = problem->sums->classes - 1,
+                                       .exhausted = exhausted,
+                                       .none = same_centroid};
+
+    if (s->ridge_on != RIDGE_ON_NORM)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
+                 "kfd: a ridge on coefficients needs all rows in memory; use {ridge-on=norm}");
+    KFE_TRY(kfe_i_inverse_class_roots(ctx, problem->sums, &roots));
+    const kfe_i_ridge_sums targets = {.map = roots, .columns = problem->sums->classes};
+    KFE_TRY(kfe_i_ridge_fit_sums(ctx, problem, &ridge, &targets, out));
+cleanup:
+    kfe_i_free(ctx, roots);
+    return status;
+}
+
 const kfe_i_method kfe_i_method_kfd = {
     .name = "kfd",
     .summary = "kernel Fisher discriminant, any number of classes, regularised",
@@ -252,4 +279,5 @@ const kfe_i_method kfe_i_method_kfd = {
              KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfd_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -19,6 +19,8 @@
  * Shawe-Taylor (2009), eq. (2).
  * Time: one block solve of the operator; memory O(nm) beside the operator, for m targets.
  */
+#include <math.h>
+
 #include "core/memory.h"
 #include "method/ridge/ridge.h"
 #include "method/shared/targets.h"
@@ -38,6 +40,23 @@ static const kfe_i_param rows[] = {
     KFE_FLAG(kopls_settings, center, "center", "yes", "centre the kernel in feature space"),
 };
 
+/* All but the operator and the targets. */
+static kfe_i_ridge_problem make_problem(const kopls_settings *s, int classes, int64_t class_count,
+                                        int64_t columns)
+{
+    return (kfe_i_ridge_problem){
+        .method = "kopls",
+        .centred = s->center,
+        .squared_norm = 1,
+        .ridge = s->ridge,
+        .classes = classes,
+        .dim = s->dim,
+        .most = classes && class_count - 1 < columns ? class_count - 1 : columns,
+        .exhausted = "the targets vary in no more directions",
+        .none = "the data does not depend on the targets: their covariance is zero up to rounding",
+    };
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
@@ -47,23 +66,52 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     int64_t columns = 0;
 
     KFE_TRY(kfe_i_unit_targets(ctx, "kopls", problem->target, &targets, &columns));
-    const kfe_i_ridge_problem ridge = {
-        .method = "kopls",
-        .gram = problem->gram,
-        .centred = s->center,
-        .targets = targets,
-        .columns = columns,
-        .squared_norm = 1,
-        .ridge = s->ridge,
-        .classes = problem->target->task == KFE_TASK_CLASSES,
-        .dim = s->dim,
-        .most = kfe_i_most_directions(problem->target, columns),
-        .exhausted = "the targets vary in no more directions",
-        .none = "the data does not depend on the targets: their covariance is zero up to rounding",
-    };
+    kfe_i_ridge_problem ridge =
+        make_problem(s, problem->target->task == KFE_TASK_CLASSES, problem->target->class_count, columns);
+    ridge.gram = problem->gram;
+    ridge.targets = targets;
+    ridge.columns = columns;
     KFE_TRY(kfe_i_ridge_fit(ctx, &ridge, out));
 cleanup:
     kfe_i_free(ctx, targets);
+    return status;
+}
+
+/* M = I/‖Y‖. */
+static kfe_status inverse_norm(kfe_context *ctx, const kfe_i_sums *sums, int64_t columns, double **out)
+{
+    kfe_status status = KFE_OK;
+    double square = 0;
+
+    KFE_ALLOC_ZERO(ctx, *out, columns * columns);
+    for (int64_t g = 0; g < sums->classes && columns > 1; g++)
+        square += sums->class_rows[g] * (1 - sums->class_rows[g] / sums->rows);
+    if (sums->classes == 2)
+        square = 4 * sums->class_rows[0] * (sums->class_rows[1] / sums->rows);
+    for (int64_t k = 0; k < sums->targets; k++)
+        square += sums->target_scatter[k * (sums->targets + 1)];
+    for (int64_t k = 0; k < columns; k++)
+        (*out)[k * (columns + 1)] = square > 0 ? 1 / sqrt(square) : 0;
+cleanup:
+    return status;
+}
+
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kopls_settings *s = settings;
+    const kfe_i_sums *sums = problem->sums;
+    int classes = sums->task == KFE_TASK_CLASSES;
+    int64_t columns = !classes ? sums->targets : sums->classes == 2 ? 1 : sums->classes;
+    double *map = NULL;
+    kfe_i_ridge_problem ridge = make_problem(s, classes, classes ? sums->classes : 0, columns);
+
+    KFE_TRY(inverse_norm(ctx, sums, columns, &map));
+    const kfe_i_ridge_sums targets = {.pairs = 1, .map = map, .columns = columns};
+    KFE_TRY(kfe_i_ridge_fit_sums(ctx, problem, &ridge, &targets, out));
+cleanup:
+    kfe_i_free(ctx, map);
     return status;
 }
 
@@ -75,4 +123,5 @@ const kfe_i_method kfe_i_method_kopls = {
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kopls_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -294,7 +294,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t sample_size(int64_t n)
+int64_t kfe_i_loo_sample_size(int64_t n)
 {
     int64_t few = least(FEW_ROWS + n * FEW_TENTHS / 10, SOME_ROWS);
     int64_t many = least(n / MANY_SHARE, MOST_ROWS);
@@ -405,7 +405,7 @@ static kfe_status draw_sample(loo_sample *s)
     int64_t n = s->problem->gram->size;
     kfe_i_rng rng;
 
-    s->rows = sample_size(n);
+    s->rows = s->problem->every_row ? n : kfe_i_loo_sample_size(n);
     KFE_ALLOC(s->ctx, s->index, n);
     KFE_ALLOC(s->ctx, s->values, s->rows);
     for (int64_t i = 0; i < n; i++)

@@ -45,6 +45,7 @@ typedef struct kfe_i_loo_problem {
     const kfe_i_gram *gram; /* of the kernel itself */
     const double *points; /* NULL, or rows z of a map whose products zᵀz' are the kernel: gram->size × rank */
     int64_t rank;
+    int every_row;         /* use all examples, however many: they are a sample already */
     int centred;           /* use PKP and centred targets, as a regression with a constant does */
     const double *targets; /* n × columns */
     int64_t columns;
@@ -64,6 +65,8 @@ typedef struct kfe_i_loo_choice {
     int indefinite; /* the kernel is not positive definite on them; the positive part was used */
 } kfe_i_loo_choice;
 
+/* The number of examples, of n, that the choice is made on. */
+int64_t kfe_i_loo_sample_size(int64_t n);
 /* Fails only for lack of memory or on cancellation. If nothing can be chosen (fewer than three examples, a kernel of
  * zeros), `rows` is 0. */
 kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out);

@@ -60,6 +60,24 @@ typedef struct kfe_i_ridge_problem {
  * number of examples that this was measured on. */
 kfe_status kfe_i_ridge_fit(kfe_context *ctx, const kfe_i_ridge_problem *problem, kfe_i_solution *out);
 
+/*
+ * The same from sums over the rows of F, whose products FFᵀ are the kernel, and with a ridge on the stand-in of these sums
+ * (method/shared/stand_in.h). L = PYM: Y are the class indicators or real targets, M a matrix of the method. ridge=auto looks at the sample of
+ * the problem; without one it is a thousandth of the mean diagonal.
+ */
+typedef struct kfe_i_ridge_sums {
+    int pairs; /* Y as method/shared/targets.h has it: one column for two classes; else a column for each class */
+    const double *map; /* M, columns of Y × columns; NULL: the identity */
+    int64_t columns;   /* of M */
+} kfe_i_ridge_sums;
+
+/* `ridge` has no operator and no targets yet. */
+kfe_status kfe_i_ridge_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem,
+                                const kfe_i_ridge_problem *ridge, const kfe_i_ridge_sums *targets,
+                                kfe_i_solution *out);
+/* M = diag(1/√n_g), as kfd and the label kernel h2 have it; freed by the caller. */
+kfe_status kfe_i_inverse_class_roots(kfe_context *ctx, const kfe_i_sums *sums, double **out);
+
 /* At most as many directions as `columns`; for class indicators one fewer, since these add up to a constant. */
 int64_t kfe_i_most_directions(const kfe_i_target *target, int64_t columns);
 

@@ -31,19 +31,31 @@ static const kfe_i_param rows[] = {
     KFE_LABEL_KERNEL_ROW(uhsic_settings, label_kernel),
 };
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
-                      kfe_i_solution *out)
+static kfe_i_hsic_options options_of(const uhsic_settings *s)
 {
-    const uhsic_settings *s = settings;
-    const kfe_i_hsic_options options = {
+    return (kfe_i_hsic_options){
         .method = "uhsic",
         .uncorrelated = 1,
         .dim = s->dim,
         .ridge = s->xi,
         .label_kernel = s->label_kernel,
     };
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+                      kfe_i_solution *out)
+{
+    const kfe_i_hsic_options options = options_of(settings);
 
     return kfe_i_hsic_fit(ctx, problem, &options, out);
+}
+
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const kfe_i_hsic_options options = options_of(settings);
+
+    return kfe_i_hsic_fit_sums(ctx, problem, &options, out);
 }
 
 const kfe_i_method kfe_i_method_uhsic = {
@@ -54,4 +66,5 @@ const kfe_i_method kfe_i_method_uhsic = {
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, uhsic_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
 };

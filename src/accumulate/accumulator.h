@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work on an accumulator of kfe.h from within this folder. */
+#ifndef KFE_ACCUMULATE_ACCUMULATOR_H
+#define KFE_ACCUMULATE_ACCUMULATOR_H
+
+#include "data/sums.h"
+#include "model/model.h"
+#include "model/spec.h"
+
+struct kfe_accumulator {
+    kfe_context *ctx;
+    kfe_spec *spec;
+    kfe_model *map; /* its features are the columns that are summed; NULL: not started */
+    kfe_i_sums sums;
+    int sparse;                 /* all rows so far were in csr tables */
+    char **class_names;         /* sums.classes of them, in the order of data/classes.h */
+    kfe_i_table sample;         /* summed columns of some rows of the start, for ridge=auto; no rows: none */
+    kfe_i_target sample_target; /* its classes are those of the sums; without names */
+};
+
+/* Whether the spec works on a kernel, by landmarks. */
+int kfe_i_accumulator_has_kernel(const kfe_spec *spec);
+/* KFE_EUNSUPPORTED, with a message, for specs that cannot be fitted from sums. */
+kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec);
+/* Makes the map and the sample from these rows, and begins the sums. */
+kfe_status kfe_i_accumulator_start(kfe_accumulator *sums, const kfe_data *rows);
+/* An accumulator without spec and sums. */
+kfe_status kfe_i_accumulator_new(kfe_context *ctx, kfe_accumulator **out);
+/* code[c] is the class of the sums that class c of the target is (-1: it has no members). New classes are inserted. */
+kfe_status kfe_i_accumulator_classes(kfe_accumulator *sums, const kfe_i_target *target, int32_t *code);
+
+/* Learns the scaling that the spec asks for from sums of the raw columns. */
+kfe_status kfe_i_scaler_from_sums(kfe_context *ctx, kfe_i_scale_kind kind, int sparse, const kfe_i_sums *sums,
+                                  kfe_i_scaler *out);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model from sums: kfe_accumulator_finish. The map of the accumulator becomes the model, after its features f are multiplied with the
+ * coefficients W that the method found on them: with landmarks f = Tᵀκ(S, x), so that Wᵀf = (TW)ᵀκ(S, x).
+ */
+#include <cblas.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "accumulate/accumulator.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "gram/dense/linalg.h"
+#include "model/moments.h"
+
+typedef struct finishing {
+    kfe_context *ctx;
+    const kfe_accumulator *from;
+    kfe_model *model;
+    kfe_i_sums sums;     /* of the scaled columns */
+    kfe_i_sums features; /* of the features */
+    kfe_i_solution solution;
+} finishing;
+
+static void release(finishing *f)
+{
+    kfe_model_free(f->model);
+    kfe_i_sums_free(&f->sums);
+    kfe_i_sums_free(&f->features);
+    kfe_i_solution_free(&f->solution);
+}
+
+/* ---- checks ---- */
+
+static kfe_status check_ready(const kfe_accumulator *a)
+{
+    const kfe_i_method *method = a->spec->method;
+
+    if (!a->map || !(a->sums.rows > 0))
+        return kfe_i_fail(a->ctx, KFE_EINPUT, "there are no examples to fit on: no rows were added");
+    if (a->sums.task == KFE_TASK_CLASSES && a->sums.classes < 2 &&
+        (method->flags & KFE_HAS_SUPERVISION || a->spec->learner))
+        return kfe_i_fail(
+            a->ctx, KFE_EINPUT, "%s needs at least two classes, but every example is of class '%s'",
+            method->flags & KFE_HAS_SUPERVISION ? method->name : a->spec->learner->name, a->class_names[0]);
+    if (a->spec->learner && a->sums.task == KFE_TASK_REAL && !(a->spec->learner->flags & KFE_HAS_REGRESSION))
+        return kfe_i_fail(a->ctx, KFE_EINPUT,
+                          "learner %s predicts classes, but the targets are real numbers; use ls",
+                          a->spec->learner->name);
+    return KFE_OK;
+}
+
+/* ---- the model ---- */
+
+/* A copy of the map, whose context is that of the accumulator. */
+static kfe_status copy_map(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    KFE_TRY(kfe_model_save_bytes(f->ctx, f->from->map, &bytes, &size));
+    KFE_TRY(kfe_model_load_bytes(f->ctx, bytes, size, &f->model));
+    kfe_i_free(f->ctx, f->model->support_index); /* rows of the start, not of all rows */
+    f->model->support_index = NULL;
+cleanup:
+    kfe_i_free(f->ctx, bytes);
+    return status;
+}
+
+/* Linear methods scale by what all rows show. */
+static kfe_status scale_sums(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_accumulator *a = f->from;
+    kfe_i_scaler scaler = {0};
+
+    KFE_TRY(kfe_i_sums_copy(&a->sums, &f->sums));
+    if (kfe_i_accumulator_has_kernel(a->spec) || kfe_i_spec_scale(a->spec) == KFE_SCALE_L2_ROWS)
+        return KFE_OK;
+    KFE_TRY(kfe_i_scaler_from_sums(f->ctx, (kfe_i_scale_kind)kfe_i_spec_scale(a->spec), a->sparse, &a->sums,
+                                   &scaler));
+    kfe_i_scaler_free(&f->model->views[0].scaler);
+    f->model->views[0].scaler = scaler;
+    memset(&scaler, 0, sizeof scaler);
+    kfe_i_sums_scale(&f->sums, f->model->views[0].scaler.shift, f->model->views[0].scaler.factor);
+cleanup:
+    kfe_i_scaler_free(&scaler);
+    return status;
+}
+
+static kfe_status replace_text(kfe_context *ctx, char **text, const char *by)
+{
+    kfe_status status = KFE_OK;
+    char *copy = NULL;
+
+    KFE_STRDUP(ctx, copy, by);
+    kfe_i_free(ctx, *text);
+    *text = copy;
+cleanup:
+    return status;
+}
+
+static kfe_status describe_params(kfe_context *ctx, const kfe_i_param_table *table, const void *settings,
+                                  char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_free(ctx, *out);
+    *out = NULL;
+    kfe_i_text_init(&text, ctx);
+    kfe_i_params_format(table, settings, &text);
+    return kfe_i_text_take(&text, out);
+}
+
+static kfe_status describe_target(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_model_target *target = &f->model->target;
+
+    for (int64_t g = 0; g < target->class_count; g++)
+        kfe_i_free(f->ctx, target->class_names[g]);
+    kfe_i_free(f->ctx, target->class_names);
+    *target = (kfe_i_model_target){.task = f->sums.task};
+    if (f->sums.task != KFE_TASK_CLASSES)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(f->ctx, target->class_names, f->sums.classes);
+    for (; target->class_count < f->sums.classes; target->class_count++)
+        KFE_STRDUP(f->ctx, target->class_names[target->class_count],
+                   f->from->class_names[target->class_count]);
+cleanup:
+    return status;
+}
+
+static kfe_status describe(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_spec *spec = f->from->spec;
+    kfe_model *model = f->model;
+
+    KFE_TRY(replace_text(f->ctx, &model->method, spec->method->name));
+    KFE_TRY(describe_params(f->ctx, &spec->method->params, spec->settings, &model->params));
+    model->origin.train_rows = (int64_t)f->sums.rows;
+    model->origin.fingerprint = 0;
+    KFE_TRY(describe_target(f));
+    if (!spec->learner)
+        goto cleanup;
+    KFE_TRY(replace_text(f->ctx, &model->learner, spec->learner->name));
+    KFE_TRY(describe_params(f->ctx, &spec->learner->params, spec->learner_settings, &model->learner_params));
+cleanup:
+    return status;
+}
+
+/* ---- projector ---- */
+
+/* Coefficients W of linear methods as they are, of kernels TW. */
+static kfe_status take_coefficients(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = f->model;
+    kfe_i_solution *s = &f->solution;
+    double *product = NULL;
+
+    if (model->projector == KFE_PROJECT_IDENTITY) {
+        model->projector = KFE_PROJECT_LINEAR;
+        model->rows = s->rows;
+        model->coefficients = s->coefficients;
+        s->coefficients = NULL;
+    } else {
+        KFE_ALLOC(f->ctx, product, model->rows * s->dim);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)model->rows, (blasint)s->dim,
+                    (blasint)model->dim, 1, model->coefficients, (blasint)model->dim, s->coefficients,
+                    (blasint)s->dim, 0, product, (blasint)s->dim);
+        kfe_i_free(f->ctx, model->coefficients);
+        model->coefficients = product;
+    }
+    model->dim = s->dim;
+    kfe_i_free(f->ctx, model->offset);
+    model->offset = s->offset;
+    s->offset = NULL;
+cleanup:
+    return status;
+}
+
+/* The records of the method, then those of the landmarks. */
+static kfe_status take_records(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = f->model;
+    kfe_i_solution *s = &f->solution;
+
+    s->ctx = f->ctx;
+    for (int64_t i = 0; i < model->record_count; i++)
+        KFE_TRY(kfe_i_solution_record(s, model->records[i].name, model->records[i].values,
+                                      model->records[i].count));
+    for (int64_t i = 0; i < model->record_count; i++) {
+        kfe_i_free(f->ctx, model->records[i].name);
+        kfe_i_free(f->ctx, model->records[i].values);
+    }
+    kfe_i_free(f->ctx, model->records);
+    model->records = s->records;
+    model->record_count = s->record_count;
+    s->records = NULL;
+    s->record_count = 0;
+cleanup:
+    return status;
+}
+
+static kfe_status run_method(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_accumulator *a = f->from;
+    kfe_i_target sample_target = a->sample_target;
+    kfe_i_sum_problem problem = {.sums = &f->sums};
+
+    sample_target.class_count = f->sums.classes;
+    if (a->sample.rows > 0) {
+        problem.sample = &a->sample;
+        problem.sample_target = &sample_target;
+    }
+    KFE_TRY(a->spec->method->fit_sums(f->ctx, &problem, a->spec->settings, &f->solution));
+    if (f->solution.kind == KFE_SOLUTION_IDENTITY)
+        return kfe_i_sums_copy(&f->sums, &f->features);
+    KFE_TRY(kfe_i_sums_map(&f->sums, f->solution.coefficients, f->solution.dim, f->solution.offset,
+                           &f->features));
+cleanup:
+    return status;
+}
+
+/* ---- predictor and moments ---- */
+
+static kfe_status train_learner(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_spec *spec = f->from->spec;
+    kfe_i_predictor *predictor = &f->model->predictor;
+    char name[64];
+
+    if (!spec->learner)
+        return KFE_OK;
+    KFE_TRY(spec->learner->fit_sums(f->ctx, &f->features, spec->learner_settings, predictor));
+    for (int i = 0; i < predictor->record_count; i++) {
+        snprintf(name, sizeof name, "learner-%s", predictor->records[i].name);
+        KFE_TRY(kfe_i_solution_record(&f->solution, name, &predictor->records[i].value, 1));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status column_moments(const finishing *f, kfe_i_moments *m)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_sums *x = &f->sums;
+    int64_t d = x->cols;
+
+    m->cols = d;
+    KFE_ALLOC(f->ctx, m->column_means, d);
+    KFE_ALLOC(f->ctx, m->column_squares, d);
+    KFE_ALLOC(f->ctx, m->cross, d * m->dim);
+    memcpy(m->column_means, x->mean, (size_t)d * sizeof *x->mean);
+    for (int64_t j = 0; j < d; j++)
+        m->column_squares[j] = x->scatter[j * (d + 1)];
+    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)m->dim, 1, x->scatter, (blasint)d,
+                f->model->coefficients, (blasint)m->dim, 0, m->cross, (blasint)m->dim);
+cleanup:
+    return status;
+}
+
+/* Classes are +1 for members and −1 for others, as in learn/ls_sums.c. */
+static kfe_status target_moments(const finishing *f, kfe_i_moments *m)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_sums *z = &f->features;
+    int classes = z->task == KFE_TASK_CLASSES;
+
+    m->targets = classes ? z->classes : z->targets;
+    KFE_ALLOC(f->ctx, m->target_means, m->targets);
+    KFE_ALLOC(f->ctx, m->target_squares, m->targets);
+    KFE_ALLOC(f->ctx, m->target_cross, m->targets * m->dim);
+    for (int64_t t = 0; t < m->targets; t++) {
+        double share = classes ? z->class_rows[t] / z->rows : 0;
+        m->target_means[t] = classes ? 2 * share - 1 : z->target_mean[t];
+        m->target_squares[t] =
+            classes ? 4 * z->class_rows[t] * (1 - share) : z->target_scatter[t * (z->targets + 1)];
+        for (int64_t a = 0; a < m->dim; a++)
+            m->target_cross[t * m->dim + a] =
+                classes ? 2 * z->class_rows[t] * (z->class_means[t * m->dim + a] - z->mean[a])
+                        : z->cross[a * z->targets + t];
+    }
+cleanup:
+    return status;
+}
+
+/* What kfe_fit keeps of linear methods, and wherever there is a learner (model/fit.c). */
+static kfe_status learn_moments(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_moments *m = &f->model->moments;
+    int linear = f->solution.kind == KFE_SOLUTION_PRIMAL && f->model->projector == KFE_PROJECT_LINEAR;
+
+    if (f->solution.kind != KFE_SOLUTION_PRIMAL || (!linear && !f->from->spec->learner))
+        return KFE_OK;
+    *m = (kfe_i_moments){.ctx = f->ctx, .dim = f->model->dim};
+    KFE_ALLOC(f->ctx, m->feature_means, m->dim);
+    KFE_ALLOC(f->ctx, m->products, m->dim * m->dim);
+    memcpy(m->feature_means, f->features.mean, (size_t)m->dim * sizeof *m->feature_means);
+    for (int64_t i = 0; i < m->dim; i++)
+        for (int64_t j = 0; j <= i; j++)
+            m->products[i * m->dim + j] = f->features.scatter[j * m->dim + i];
+    kfe_i_mirror(m->dim, m->products);
+    if (linear)
+        KFE_TRY(column_moments(f, m));
+    if (f->features.task != KFE_TASK_NONE)
+        KFE_TRY(target_moments(f, m));
+cleanup:
+    return status;
+}
+
+/* ---- all together ---- */
+
+static kfe_status build(finishing *f)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(copy_map(f));
+    KFE_TRY(scale_sums(f));
+    KFE_TRY(run_method(f));
+    KFE_TRY(train_learner(f));
+    KFE_TRY(describe(f));
+    if (f->solution.kind == KFE_SOLUTION_PRIMAL)
+        KFE_TRY(take_coefficients(f));
+    KFE_TRY(take_records(f));
+    KFE_TRY(learn_moments(f));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_accumulator_finish(const kfe_accumulator *a, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    finishing f = {.ctx = a->ctx, .from = a};
+    kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
+
+    *out = NULL;
+    KFE_TRY(check_ready(a));
+    KFE_TRY(build(&f));
+    *out = f.model;
+    f.model = NULL;
+cleanup:
+    release(&f);
+    kfe_i_threads_leave(saved);
+    return status;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums over rows, added panel by panel: the products of a panel about its own mean are one BLAS call, and a correction of rank
+ * one moves them to the mean of all rows. Used by fits from sums and by cross-validation.
+ *
+ * Rounding: an entry of the scatter is off by about √n·ε·√(S_ii·S_jj), whatever the mean. Time O(nd²), memory O(d²) and a
+ * panel.
+ */
+#include "data/sums.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+enum { PANEL_ROWS = 1024 };
+
+kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    out->ctx = ctx;
+    out->cols = cols;
+    KFE_ALLOC_ZERO(ctx, out->mean, cols);
+    KFE_ALLOC_ZERO(ctx, out->scatter, cols * cols);
+    KFE_ALLOC(ctx, out->least, cols);
+    KFE_ALLOC(ctx, out->largest, cols);
+    for (int64_t j = 0; j < cols; j++) {
+        out->least[j] = (double)INFINITY;
+        out->largest[j] = -(double)INFINITY;
+    }
+cleanup:
+    return status;
+}
+
+void kfe_i_sums_free(kfe_i_sums *sums)
+{
+    double *const blocks[] = {sums->mean,        sums->scatter,        sums->least,
+                              sums->largest,     sums->class_rows,     sums->class_means,
+                              sums->target_mean, sums->target_scatter, sums->cross};
+
+    for (size_t i = 0; sums->ctx && i < sizeof blocks / sizeof *blocks; i++)
+        kfe_i_free(sums->ctx, blocks[i]);
+    memset(sums, 0, sizeof *sums);
+}
+
+static kfe_status copy_block(kfe_context *ctx, const double *from, int64_t count, double **to)
+{
+    kfe_status status = KFE_OK;
+
+    if (!from)
+        return KFE_OK;
+    KFE_ALLOC(ctx, *to, count);
+    memcpy(*to, from, (size_t)count * sizeof **to);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sums_copy(const kfe_i_sums *s, kfe_i_sums *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = s->cols;
+
+    *out = (kfe_i_sums){.ctx = s->ctx,
+                        .cols = d,
+                        .rows = s->rows,
+                        .task = s->task,
+                        .classes = s->classes,
+                        .targets = s->targets};
+    KFE_TRY(copy_block(s->ctx, s->mean, d, &out->mean));
+    KFE_TRY(copy_block(s->ctx, s->scatter, d * d, &out->scatter));
+    KFE_TRY(copy_block(s->ctx, s->least, d, &out->least));
+    KFE_TRY(copy_block(s->ctx, s->largest, d, &out->largest));
+    KFE_TRY(copy_block(s->ctx, s->class_rows, s->classes, &out->class_rows));
+    KFE_TRY(copy_block(s->ctx, s->class_means, s->classes * d, &out->class_means));
+    KFE_TRY(copy_block(s->ctx, s->target_mean, s->targets, &out->target_mean));
+    KFE_TRY(copy_block(s->ctx, s->target_scatter, s->targets * s->targets, &out->target_scatter));
+    KFE_TRY(copy_block(s->ctx, s->cross, d * s->targets, &out->cross));
+cleanup:
+    return status;
+}
+
+/* ---- targets ---- */
+
+kfe_status kfe_i_sums_insert_class(kfe_i_sums *s, int64_t place)
+{
+    int64_t d = s->cols;
+    double *rows = kfe_i_resize(s->ctx, s->class_rows, s->classes + 1, sizeof *rows);
+
+    if (!rows)
+        return kfe_i_lack(s->ctx);
+    s->class_rows = rows;
+    double *means = kfe_i_resize(s->ctx, s->class_means, (s->classes + 1) * d, sizeof *means);
+    if (!means)
+        return kfe_i_lack(s->ctx);
+    s->class_means = means;
+    memmove(rows + place + 1, rows + place, (size_t)(s->classes - place) * sizeof *rows);
+    memmove(means + (place + 1) * d, means + place * d, (size_t)((s->classes - place) * d) * sizeof *means);
+    rows[place] = 0;
+    memset(means + place * d, 0, (size_t)d * sizeof *means);
+    s->classes++;
+    s->task = KFE_TASK_CLASSES;
+    return KFE_OK;
+}
+
+kfe_status kfe_i_sums_begin_targets(kfe_i_sums *s, int64_t targets)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(s->ctx, s->target_mean, targets);
+    KFE_ALLOC_ZERO(s->ctx, s->target_scatter, targets * targets);
+    KFE_ALLOC_ZERO(s->ctx, s->cross, s->cols * targets);
+    s->targets = targets;
+    s->task = KFE_TASK_REAL;
+cleanup:
+    return status;
+}
+
+/* ---- adding rows ---- */
+
+typedef struct panel {
+    int64_t rows;
+    double *x; /* rows × cols, later less its mean */
+    double *y; /* rows × targets, the same */
+} panel;
+
+static int64_t row_at(const kfe_i_sum_rows *from, int64_t i)
+{
+    return from->index ? from->index[i] : i;
+}
+
+static void read_panel(const kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t first, panel *p)
+{
+#pragma omp parallel for num_threads(kfe_context_threads(s->ctx)) schedule(static)
+    for (int64_t i = 0; i < p->rows; i++)
+        kfe_i_table_dense_row(from->table, row_at(from, first + i), p->x + i * s->cols);
+    for (int64_t i = 0; s->targets > 0 && i < p->rows; i++)
+        memcpy(p->y + i * s->targets, from->target->values + row_at(from, first + i) * s->targets,
+               (size_t)s->targets * sizeof *p->y);
+}
+
+static void add_extremes(kfe_i_sums *s, const panel *p)
+{
+    for (int64_t i = 0; i < p->rows; i++)
+        for (int64_t j = 0; j < s->cols; j++) {
+            s->least[j] = fmin(s->least[j], p->x[i * s->cols + j]);
+            s->largest[j] = fmax(s->largest[j], p->x[i * s->cols + j]);
+        }
+}
+
+static void add_to_classes(kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t first, const panel *p)
+{
+    for (int64_t i = 0; s->classes > 0 && i < p->rows; i++) {
+        int32_t g = from->target->codes[row_at(from, first + i)];
+        g = from->code ? from->code[g] : g;
+        double *mean = s->class_means + g * s->cols;
+        double share = 1 / ++s->class_rows[g];
+        for (int64_t j = 0; j < s->cols; j++)
+            mean[j] += share * (p->x[i * s->cols + j] - mean[j]);
+    }
+}
+
+/* delta[cols] = the mean of the rows less `base`; the rows lose their mean. Sums of differences from a base near the rows are
+ * exact to their spread, and zero for a column that is constant. */
+static void centre(int64_t rows, int64_t cols, const double *base, double *values, double *delta)
+{
+    memset(delta, 0, (size_t)cols * sizeof *delta);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            delta[j] += values[i * cols + j] - base[j];
+    for (int64_t j = 0; j < cols; j++)
+        delta[j] /= (double)rows;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            values[i * cols + j] -= base[j] + delta[j];
+}
+
+/* Moves the means by share·δ, and adds weight·δδᵀ to the products; δ: cols, then targets. */
+static void shift_means(kfe_i_sums *s, const double *delta, double share, double weight)
+{
+    int64_t d = s->cols;
+    int64_t t = s->targets;
+    const double *other = delta + d;
+
+    if (d > 0)
+        cblas_dsyr(CblasRowMajor, CblasUpper, (blasint)d, weight, delta, 1, s->scatter, (blasint)d);
+    for (int64_t j = 0; j < d; j++) {
+        s->mean[j] += share * delta[j];
+        for (int64_t k = 0; k < t; k++)
+            s->cross[j * t + k] += weight * delta[j] * other[k];
+    }
+    for (int64_t k = 0; k < t; k++) {
+        s->target_mean[k] += share * other[k];
+        for (int64_t l = 0; l < t; l++)
+            s->target_scatter[k * t + l] += weight * other[k] * other[l];
+    }
+}
+
+/* The products of a centred panel. */
+static void add_products(kfe_i_sums *s, const panel *p)
+{
+    blasint d = (blasint)s->cols;
+    blasint t = (blasint)s->targets;
+    blasint rows = (blasint)p->rows;
+
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, d, rows, 1, p->x, d, 1, s->scatter, d);
+    if (t == 0)
+        return;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, t, rows, 1, p->x, d, p->y, t, 1, s->cross, t);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, t, t, rows, 1, p->y, t, p->y, t, 1,
+                s->target_scatter, t);
+}
+
+static void add_panel(kfe_i_sums *s, panel *p, double *delta)
+{
+    double n = s->rows;
+    double m = (double)p->rows;
+
+    add_extremes(s, p);
+    if (n <= 0) { /* any base will do */
+        memcpy(s->mean, p->x, (size_t)s->cols * sizeof *s->mean);
+        if (s->targets > 0)
+            memcpy(s->target_mean, p->y, (size_t)s->targets * sizeof *s->target_mean);
+    }
+    centre(p->rows, s->cols, s->mean, p->x, delta);
+    centre(p->rows, s->targets, s->target_mean, p->y, delta + s->cols);
+    if (p->rows > 1)
+        add_products(s, p);
+    shift_means(s, delta, m / (n + m), n * m / (n + m));
+    s->rows += m;
+}
+
+kfe_status kfe_i_sums_add(kfe_i_sums *s, const kfe_i_sum_rows *from)
+{
+    kfe_status status = KFE_OK;
+    int64_t wide = from->count < PANEL_ROWS ? from->count : PANEL_ROWS;
+    panel p = {0};
+    double *delta = NULL;
+
+    KFE_ALLOC(s->ctx, p.x, wide * s->cols);
+    KFE_ALLOC(s->ctx, p.y, wide * s->targets);
+    KFE_ALLOC(s->ctx, delta, s->cols + s->targets);
+    for (int64_t first = 0; first < from->count; first += PANEL_ROWS) {
+        p.rows = from->count - first < PANEL_ROWS ? from->count - first : PANEL_ROWS;
+        read_panel(s, from, first, &p);
+        add_to_classes(s, from, first, &p);
+        add_panel(s, &p, delta);
+    }
+cleanup:
+    kfe_i_free(s->ctx, p.x);
+    kfe_i_free(s->ctx, p.y);
+    kfe_i_free(s->ctx, delta);
+    return status;
+}
+
+/* ---- two sums ---- */
+
+/* S ← S ± S' + weight·δδᵀ and the same for the targets, and means moved by share·δ, δ = the other mean − this mean. */
+static void combine(kfe_i_sums *s, const kfe_i_sums *other, double sign, double share, double weight)
+{
+    int64_t d = s->cols;
+    int64_t t = s->targets;
+
+    for (int64_t i = 0; i < d * d; i++)
+        s->scatter[i] += sign * other->scatter[i];
+    for (int64_t i = 0; i < d * t; i++)
+        s->cross[i] += sign * other->cross[i];
+    for (int64_t i = 0; i < t * t; i++)
+        s->target_scatter[i] += sign * other->target_scatter[i];
+    for (int64_t i = 0; i < d; i++) {
+        double one = other->mean[i] - s->mean[i];
+        for (int64_t j = i; j < d; j++)
+            s->scatter[i * d + j] += weight * one * (other->mean[j] - s->mean[j]);
+        for (int64_t k = 0; k < t; k++)
+            s->cross[i * t + k] += weight * one * (other->target_mean[k] - s->target_mean[k]);
+    }
+    for (int64_t k = 0; k < t; k++)
+        for (int64_t l = 0; l < t; l++)
+            s->target_scatter[k * t + l] += weight * (other->target_mean[k] - s->target_mean[k]) *
+                                            (other->target_mean[l] - s->target_mean[l]);
+    for (int64_t i = 0; i < d; i++)
+        s->mean[i] += share * (other->mean[i] - s->mean[i]);
+    for (int64_t k = 0; k < t; k++)
+        s->target_mean[k] += share * (other->target_mean[k] - s->target_mean[k]);
+}
+
+/* The class means, `sign` times the rows of the other sums added. */
+static void combine_classes(kfe_i_sums *s, const kfe_i_sums *other, double sign)
+{
+    for (int64_t g = 0; g < s->classes; g++) {
+        double *mean = s->class_means + g * s->cols;
+        s->class_rows[g] += sign * other->class_rows[g];
+        if (!(s->class_rows[g] > 0))
+            continue;
+        double share = sign * other->class_rows[g] / s->class_rows[g];
+        for (int64_t j = 0; j < s->cols; j++)
+            mean[j] += share * (other->class_means[g * s->cols + j] - mean[j]);
+    }
+}
+
+void kfe_i_sums_merge(kfe_i_sums *s, const kfe_i_sums *other)
+{
+    double n = s->rows;
+    double m = other->rows;
+
+    if (m <= 0)
+        return;
+    combine(s, other, 1, m / (n + m), n * m / (n + m));
+    combine_classes(s, other, 1);
+    s->rows = n + m;
+    for (int64_t j = 0; j < s->cols; j++) {
+        s->least[j] = fmin(s->least[j], other->least[j]);
+        s->largest[j] = fmax(s->largest[j], other->largest[j]);
+    }
+}
+
+/* With n rows of mean μ, of which the m of mean μ' go and k = n − m stay: the mean moves by −(m/k)δ, and
+ * S_rest = S − S' − (nm/k)δδᵀ. */
+void kfe_i_sums_subtract(kfe_i_sums *s, const kfe_i_sums *part)
+{
+    double n = s->rows;
+    double m = part->rows;
+    double k = n - m;
+
+    if (m <= 0)
+        return;
+    if (!(k > 0)) {
+        memset(s->scatter, 0, (size_t)(s->cols * s->cols) * sizeof *s->scatter);
+        s->rows = 0;
+        return;
+    }
+    combine(s, part, -1, -m / k, -n * m / k);
+    combine_classes(s, part, -1);
+    s->rows = k;
+}
+
+/* ---- other columns ---- */
+
+static void scale_rows_of(int64_t rows, int64_t cols, const double *factor, double *values)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            values[i * cols + j] *= factor[j];
+}
+
+static void subtract_from_rows(int64_t rows, int64_t cols, const double *shift, double *values)
+{
+    for (int64_t i = 0; values && i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            values[i * cols + j] -= shift[j];
+}
+
+void kfe_i_sums_scale(kfe_i_sums *s, const double *shift, const double *factor)
+{
+    int64_t d = s->cols;
+
+    if (shift) {
+        subtract_from_rows(1, d, shift, s->mean);
+        subtract_from_rows(1, d, shift, s->least);
+        subtract_from_rows(1, d, shift, s->largest);
+        subtract_from_rows(s->classes, d, shift, s->class_means);
+    }
+    if (!factor)
+        return;
+    scale_rows_of(1, d, factor, s->mean);
+    scale_rows_of(1, d, factor, s->least);
+    scale_rows_of(1, d, factor, s->largest);
+    scale_rows_of(s->classes, d, factor, s->class_means);
+    scale_rows_of(d, d, factor, s->scatter);
+    for (int64_t i = 0; i < d; i++) {
+        for (int64_t j = 0; j < d; j++)
+            s->scatter[i * d + j] *= factor[i];
+        for (int64_t k = 0; k < s->targets; k++)
+            s->cross[i * s->targets + k] *= factor[i];
+    }
+}
+
+/* out (rows × dim) = values (rows × cols)·W − offset */
+static void map_rows(int64_t rows, int64_t cols, const double *values, const double *w, int64_t dim,
+                     const double *offset, double *out)
+{
+    if (rows == 0 || dim == 0)
+        return;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)dim, (blasint)cols, 1,
+                values, (blasint)cols, w, (blasint)dim, 0, out, (blasint)dim);
+    if (offset)
+        subtract_from_rows(rows, dim, offset, out);
+}
+
+/* WᵀSW */
+static kfe_status map_scatter(const kfe_i_sums *s, const double *w, int64_t dim, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = s->cols;
+    double *image = NULL;
+
+    KFE_ALLOC(s->ctx, image, d * dim);
+    if (d == 0 || dim == 0)
+        goto cleanup;
+    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)dim, 1, s->scatter, (blasint)d, w,
+                (blasint)dim, 0, image, (blasint)dim);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)dim, (blasint)d, 1, w,
+                (blasint)dim, image, (blasint)dim, 0, out, (blasint)dim);
+cleanup:
+    kfe_i_free(s->ctx, image);
+    return status;
+}
+
+kfe_status kfe_i_sums_map(const kfe_i_sums *s, const double *w, int64_t dim, const double *offset,
+                          kfe_i_sums *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t t = s->targets;
+
+    KFE_TRY(kfe_i_sums_begin(s->ctx, dim, out));
+    memset(out->least, 0, (size_t)dim * sizeof *out->least);
+    memset(out->largest, 0, (size_t)dim * sizeof *out->largest);
+    out->rows = s->rows;
+    out->task = s->task;
+    map_rows(1, s->cols, s->mean, w, dim, offset, out->mean);
+    KFE_TRY(map_scatter(s, w, dim, out->scatter));
+    out->classes = s->classes;
+    KFE_TRY(copy_block(s->ctx, s->class_rows, s->classes, &out->class_rows));
+    KFE_ALLOC(s->ctx, out->class_means, s->classes * dim);
+    map_rows(s->classes, s->cols, s->class_means, w, dim, offset, out->class_means);
+    out->targets = t;
+    KFE_TRY(copy_block(s->ctx, s->target_mean, t, &out->target_mean));
+    KFE_TRY(copy_block(s->ctx, s->target_scatter, t * t, &out->target_scatter));
+    KFE_ALLOC(s->ctx, out->cross, dim * t);
+    if (t > 0 && dim > 0)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)t, (blasint)s->cols, 1, w,
+                    (blasint)dim, s->cross, (blasint)t, 0, out->cross, (blasint)t);
+cleanup:
+    return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Add up rows: their number, means and products of columns, and the same with their targets. Sums of two sets of rows can be
+ * merged and, where one contains the other, subtracted. Fits from sums (accumulate/), and folds of a cross-validation
+ * (select/row_sums.h), are made of them.
+ *
+ * Products are kept about the mean. With n rows of mean m and m' more of mean μ (Chan, Golub & LeVeque 1983),
+ *
+ *     S ← S + S' + δδᵀ·nn'/(n + n'),   δ = μ' − μ,
+ *
+ * so that columns with a mean far from zero keep their digits.
+ */
+#ifndef KFE_DATA_SUMS_H
+#define KFE_DATA_SUMS_H
+
+#include "data/table.h"
+#include "data/target.h"
+
+typedef struct kfe_i_sums {
+    kfe_context *ctx;
+    int64_t cols;
+    double rows;
+    double *mean;            /* cols */
+    double *scatter;         /* cols × cols, the upper triangle: Σ (x − mean)(x − mean)ᵀ */
+    double *least, *largest; /* cols */
+    kfe_task task;
+    int64_t classes;
+    double *class_rows;     /* classes */
+    double *class_means;    /* classes × cols */
+    int64_t targets;        /* real targets */
+    double *target_mean;    /* targets */
+    double *target_scatter; /* targets × targets, full */
+    double *cross;          /* cols × targets: Σ (x − mean)(y − target_mean)ᵀ */
+} kfe_i_sums;
+
+/* Sums over no rows, of this many columns. Free them also after a failure. */
+kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out);
+void kfe_i_sums_free(kfe_i_sums *sums);
+kfe_status kfe_i_sums_copy(const kfe_i_sums *sums, kfe_i_sums *out);
+/* Makes room for a class without rows at this place; classes from there on move up. */
+kfe_status kfe_i_sums_insert_class(kfe_i_sums *sums, int64_t place);
+/* Begins sums of real targets; only for sums over no rows. */
+kfe_status kfe_i_sums_begin_targets(kfe_i_sums *sums, int64_t targets);
+
+/* Rows to add: `count` rows of a dense or csr table, listed or (NULL) the first ones. The target is that of the table's rows;
+ * NULL: none. code[c] is the class of the sums that class c of the target is; NULL: the same. */
+typedef struct kfe_i_sum_rows {
+    const kfe_i_table *table;
+    const int64_t *index;
+    int64_t count;
+    const kfe_i_target *target;
+    const int32_t *code;
+} kfe_i_sum_rows;
+
+/* Fails only for lack of memory, before anything is added. */
+kfe_status kfe_i_sums_add(kfe_i_sums *sums, const kfe_i_sum_rows *rows);
+/* The classes and targets of both agree. */
+void kfe_i_sums_merge(kfe_i_sums *sums, const kfe_i_sums *other);
+/* Takes away rows that were added: the extremes stay as they are. */
+void kfe_i_sums_subtract(kfe_i_sums *sums, const kfe_i_sums *part);
+/* Makes them the sums of columns (x − shift)·factor; NULL: zeros, ones. */
+void kfe_i_sums_scale(kfe_i_sums *sums, const double *shift, const double *factor);
+/* The sums of the features Wᵀx − offset, W of cols × dim; offset NULL: zeros. The extremes are not known: zeros. */
+kfe_status kfe_i_sums_map(const kfe_i_sums *sums, const double *w, int64_t dim, const double *offset,
+                          kfe_i_sums *out);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Uses of fits from sums over rows. */
+#include "header/uses.h"
+
+/* Two accumulators from one start, merged, saved and loaded. */
+static kfe_status accumulate(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                             kfe_accumulator **sums)
+{
+    kfe_status status = KFE_OK;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    TRY(CALL(kfe_accumulator_new)(ctx, spec, &sums[0]));
+    TRY(CALL(kfe_accumulator_start)(sums[0], data));
+    TRY(CALL(kfe_accumulator_save_bytes)(sums[0], &bytes, &size));
+    TRY(CALL(kfe_accumulator_load_bytes)(ctx, bytes, size, &sums[1]));
+    TRY(CALL(kfe_accumulator_add)(sums[0], data));
+    TRY(kfe_accumulator_add(sums[1], data));
+    TRY(CALL(kfe_accumulator_merge)(sums[0], sums[1]));
+    TRY(CALL(kfe_accumulator_save)(sums[0], model_path));
+    TRY(CALL(kfe_accumulator_load)(ctx, model_path, &sums[2]));
+    assert_int_equal(CALL(kfe_accumulator_rows)(sums[2]), 2 * ROWS);
+cleanup:
+    kfe_string_free(ctx, bytes);
+    return status;
+}
+
+kfe_status use_accumulator(kfe_context *ctx, void *user)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_accumulator *sums[3] = {0};
+    kfe_model *model = NULL;
+
+    (void)user;
+    TRY(wrap_labelled(ctx, &data));
+    TRY(kfe_spec_parse(ctx, "kfd", "landmarks=4", NULL, &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    assert_int_equal(CALL(kfe_spec_accumulates)(spec), 1);
+    TRY(accumulate(ctx, spec, data, sums));
+    TRY(CALL(kfe_accumulator_finish)(sums[2], &model));
+    assert_int_equal(kfe_model_dim(model), 2);
+cleanup:
+    kfe_model_free(model);
+    for (int i = 0; i < 3; i++)
+        CALL(kfe_accumulator_free)(sums[i]);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
