@@ -3,8 +3,8 @@
 """What kfe.plot draws
 
 Each function of `kfe.plot` draws on matplotlib axes: features, curves and the confusion matrix of a classifier, eigenvalues, the path of a
-fit, coefficients, VIP and importance by column, residuals of a regressor, the gate of a localized model, a search over two parameters,
-and a comparison of methods.
+fit, calibration of probabilities, coefficients, VIP and importance by column, predictions and residuals of a regressor, the gate of a
+localized model and its regions, a search over two parameters, and a comparison of methods.
 
 usage: plots.py [FOLDER]     writes FOLDER/plots.png; by default FOLDER is the current folder"""
 import pathlib
@@ -29,19 +29,24 @@ search = kfe.cv(kfe.KOCClassifier(kernel="rbf", learner="knn"), X, y, grid={"gam
                 folds=3)
 contest = kfe.compare([kfe.KPCAClassifier(5), kfe.KOCClassifier(), kfe.KFDClassifier()], X, y, folds=5)
 
-figure, axes = plt.subplots(6, 3, figsize=(16, 27), layout="constrained")
+calibrated = kfe.KPCAClassifier(5, kernel="rbf", learner="svm", calibration="platt").fit(X, y)
+
+figure, axes = plt.subplots(7, 3, figsize=(16, 31), layout="constrained")
 places = iter(axes.ravel())
 kfe.plot.scores(classifier, Z, z, train=(X, y), ax=next(places))
 kfe.plot.confusion(classifier, Z, z, ax=next(places))
 kfe.plot.roc(classifier, Z, z, ax=next(places))
 kfe.plot.precision_recall(classifier, Z, z, ax=next(places))
+kfe.plot.calibration(calibrated, Z, z, ax=[next(places), next(places)])
 kfe.plot.scree(classifier, ax=[next(places), next(places)])
 kfe.plot.path(regressor, ax=[next(places), next(places)])
+kfe.plot.predicted(regressor, X, level, ax=next(places))
 kfe.plot.residuals(regressor, X, level, ax=next(places))
 kfe.plot.loadings(regressor, ax=next(places))
 kfe.plot.vip(regressor, ax=next(places))
 kfe.plot.importance(regressor, X, level, n_repeats=2, ax=next(places))
 kfe.plot.gate(local, ax=next(places))
+kfe.plot.gate_regions(local, X, y, ax=next(places))
 kfe.plot.cv_curve(search, ax=next(places))
 kfe.plot.cv_surface(search, ax=next(places))
 kfe.plot.comparison(contest, ax=[next(places), next(places)])

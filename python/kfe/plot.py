@@ -16,143 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from ._drawing import GREY, axes_for, draw_panel
 from ._page import Source
 
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay",
-           "LoadingsDisplay", "VipDisplay", "ImportanceDisplay", "ResidualsDisplay",
-           "scores", "scree", "path", "roc", "precision_recall", "confusion", "gate", "cv_curve", "cv_surface",
-           "comparison", "loadings", "vip", "importance", "residuals"]
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
-DASHES = ("-", "--", ":", "-.")
-GREY = "#888888"
-
-
-# ---- drawing a description ----
-
-
-def _column(figure: dict, number: int) -> np.ndarray:
-    """The values of a column, from 1: numbers, or codes of words."""
-    column = figure["columns"][number - 1]
-    values = column.get("numbers", column.get("codes"))
-    return np.array([np.nan if value is None else value for value in values], dtype=float)
-
-
-def _values(figure: dict, series: dict, key: str) -> np.ndarray | None:
-    number = series.get(key, 0)
-    first = series.get("first", 0)
-    return _column(figure, number)[first:first + series["count"]] if number else None
-
-
-def _draw_points(ax, figure, series, label):
-    x, y, shade = (_values(figure, series, key) for key in ("x", "y", "shade"))
-    if series.get("crosses"):
-        ax.plot(x, y, linestyle="none", marker="x", color="black", markersize=5, markeredgewidth=0.8, label=label)
-        return
-    spread = _values(figure, series, "spread")
-    if spread is not None:
-        ax.errorbar(x, y, yerr=spread, fmt="none", ecolor=GREY, elinewidth=1, capsize=3)
-    marker = MARKERS[series["style"] % len(MARKERS)]
-    if shade is not None:
-        drawn = ax.scatter(x, y, c=shade, s=16, marker=marker, cmap="viridis_r", label=label)
-        ax.figure.colorbar(drawn, ax=ax, label=figure["columns"][series["shade"] - 1]["name"])
-        return
-    face = "none" if series.get("hollow") else series["colour"]
-    ax.plot(x, y, linestyle="none", marker=marker, markersize=4, markerfacecolor=face, markeredgecolor=series["colour"],
-            alpha=0.8, label=label)
-
-
-def _draw_line(ax, figure, series, label):
-    x, y, spread = (_values(figure, series, key) for key in ("x", "y", "spread"))
-    dash = "--" if series.get("dashed") else "-" if series.get("grey") else DASHES[series["style"] % len(DASHES)]
-    marker = MARKERS[series["style"] % len(MARKERS)] if series.get("dotted") else None
-    if spread is not None and len(figure["series"]) <= 3:
-        ax.fill_between(x, y - spread, y + spread, color=series["colour"], alpha=0.18, linewidth=0)
-    ax.plot(x, y, dash, color=series["colour"], marker=marker, markersize=4, label=label)
-
-
-def _draw_bars(ax, figure, series, label):
-    own = [each for each in figure["series"] if each["mark"] == "bars" and each.get("panel", 0) == series.get("panel", 0)]
-    width = 0.8 / len(own)
-    place = _values(figure, series, "x") + (own.index(series) - (len(own) - 1) / 2) * width
-    ax.bar(place, _values(figure, series, "y"), width=width, color=series["colour"], yerr=_values(figure, series, "spread"),
-           label=label)
-
-
-def _draw_heat(ax, figure, series, _label):
-    xs, ys = (figure["columns"][series[key] - 1]["words"] for key in "xy")
-    matrix = np.full((len(ys), len(xs)), np.nan)
-    matrix[_values(figure, series, "y").astype(int), _values(figure, series, "x").astype(int)] = _values(figure, series, "z")
-    drawn = ax.imshow(matrix, cmap="Blues", aspect="equal" if figure.get("square") else "auto",
-                      origin="upper" if figure.get("reversed") else "lower", vmin=0 if figure.get("counts") else None)
-    ax.figure.colorbar(drawn, ax=ax, label=figure["columns"][series["z"] - 1]["name"])
-    if figure.get("counts") and max(matrix.shape) <= 20:
-        top = np.nanmax(matrix)
-        for (i, j), value in np.ndenumerate(matrix):
-            if np.isfinite(value):
-                ax.text(j, i, f"{value:g}", ha="center", va="center", color="white" if value > 0.55 * top else "black")
-
-
-DRAWERS = {"points": _draw_points, "line": _draw_line, "bars": _draw_bars, "heat": _draw_heat}
-
-
-def _finish_axis(ax, figure, panel, number, letter):
-    about, axis = panel[letter], ax.xaxis if letter == "x" else ax.yaxis
-    axis.set_label_text(about["title"])
-    if about.get("log"):
-        (ax.set_xscale if letter == "x" else ax.set_yscale)("log")
-    if "range" in about:
-        (ax.set_xlim if letter == "x" else ax.set_ylim)(*about["range"])
-    series = next((each for each in figure["series"] if each.get("panel", 0) == number), None)
-    words = figure["columns"][series[letter] - 1].get("words") if series else None
-    if words is not None:
-        if series["mark"] != "heat":
-            (ax.set_xlim if letter == "x" else ax.set_ylim)(-0.5, len(words) - 0.5)
-        step = max(1, len(words) // 40)
-        shown = list(range(0, len(words), step))
-        axis.set_ticks(shown)
-        longest = max((len(words[k]) for k in shown), default=0)
-        turned = {"rotation": 40, "ha": "right"} if letter == "x" and longest * len(shown) > 60 else {}
-        axis.set_ticklabels([words[k].replace("$", r"\$") for k in shown], **turned)
-
-
-def _draw_panel(ax, figure, number):
-    panel = figure["panels"][number]
-    for series in figure["series"]:
-        if series.get("panel", 0) == number:
-            name = series.get("name")
-            DRAWERS[series["mark"]](ax, figure, series, name.replace("$", r"\$") if name else None)
-    for letter in "xy":
-        _finish_axis(ax, figure, panel, number, letter)
-    if panel["reference"] == "diagonal":
-        ends = [max(ax.get_xlim()[0], ax.get_ylim()[0]), min(ax.get_xlim()[1], ax.get_ylim()[1])]
-        ax.plot(ends, ends, "--", color=GREY, linewidth=1, zorder=0)
-    elif panel["reference"] == "zero":
-        ax.axhline(0, linestyle="--", color=GREY, linewidth=1, zorder=0)
-    if panel.get("title"):
-        ax.set_title(panel["title"])
-    if any(series.get("name") and series.get("panel", 0) == number for series in figure["series"]):
-        ax.legend(fontsize="small")
-
-
-def _axes_for(figure: dict, ax: Any) -> np.ndarray:
-    """One axes object per panel: those given, or new ones."""
-    count = len(figure["panels"])
-    if ax is not None:
-        axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        if len(axes) != count:
-            raise ValueError(f"this plot has {count} panel{'s' if count > 1 else ''}: give ax as {count} axes, not {len(axes)}")
-        return axes
-    import matplotlib.pyplot as plt
-    across = figure.get("across", 1)
-    down = -(-count // across)
-    made, axes = plt.subplots(down, across, figsize=(6.4 if across == 1 else 4.2 * across, max(4.2, 3.0 * down)),
-                              squeeze=False, layout="constrained")
-    for unused in axes.ravel()[count:]:
-        unused.remove()
-    return axes.ravel()[:count]
-
+           "LoadingsDisplay", "VipDisplay", "ImportanceDisplay", "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay",
+           "PredictedDisplay", "scores", "scree", "path", "roc", "precision_recall", "confusion", "calibration", "gate",
+           "gate_regions", "cv_curve", "cv_surface", "comparison", "loadings", "vip", "importance", "predicted", "residuals"]
 
 # ---- displays ----
 
@@ -179,9 +50,9 @@ class Display:
         -------
         display : this display
         """
-        axes = _axes_for(self.description, ax)
+        axes = axes_for(self.description, ax)
         for number, one in enumerate(axes):
-            _draw_panel(one, self.description, number)
+            draw_panel(one, self.description, number)
         self.ax_ = axes[0] if len(axes) == 1 else axes
         self.figure_ = axes[0].figure
         return self
@@ -266,6 +137,35 @@ class ScoresDisplay(Display):
             features = (1, 1)
         return cls._draw(Source(estimator, (X, y), train, x=features[0], y=features[1]), ax, "scatter")
 
+    @classmethod
+    def from_predictions(cls, features, y=None, *, axes=(1, 2), ax=None):
+        """Draw features that were computed before.
+
+        Parameters
+        ----------
+        features : array-like of shape (n_samples, n_features)
+            What ``transform`` returned.
+        y : array-like of shape (n_samples,), optional
+            Labels, which colour the examples.
+        axes : pair of int
+            The features on the axes, counted from 1.
+        ax : matplotlib axes, optional
+        """
+        values = np.asarray(features, dtype=float)
+        labels = np.zeros(len(values), dtype=int) if y is None else np.asarray(y)
+        classes = np.unique(labels)
+        order = np.argsort(np.searchsorted(classes, labels), kind="stable")
+        counts = [int((labels == label).sum()) for label in classes]
+        names = [f"feature {number}" for number in axes]
+        columns = [{"name": "row", "numbers": (order + 1).tolist()},
+                   {"name": "class", "words": [str(label) for label in classes],
+                    "codes": np.searchsorted(classes, labels)[order].tolist()},
+                   *({"name": name, "numbers": values[order, number - 1].tolist()} for name, number in zip(names, axes))]
+        series = [{"mark": "points", "colour": _colour(k), "style": k, "first": sum(counts[:k]), "count": counts[k], "x": 3, "y": 4,
+                   **({} if y is None else {"name": str(label)})} for k, label in enumerate(classes)]
+        return cls(_describe("Two features", "Examples by two of their features.", columns,
+                             {"x": {"title": names[0]}, "y": {"title": names[1]}}, series)).plot(ax)
+
 
 class ScreeDisplay(_OfEstimator):
     """Eigenvalues and their cumulative share."""
@@ -283,6 +183,12 @@ class GateDisplay(_OfEstimator):
     """Shares of the gate of a localized model."""
 
     kind = "gate"
+
+
+class GateRegionsDisplay(_OfEstimator):
+    """Which part of a localized model has the largest share where."""
+
+    kind = "gate-regions"
 
 
 class LoadingsDisplay(_OfEstimator):
@@ -345,6 +251,20 @@ def _curves(y_true, y_score, pos_label, curve, area, names, caption, reference):
     return _describe(caption, caption, columns, panel, series, square=True)
 
 
+def _events(y_true, y_prob, pos_label):
+    """The predicted probability of each example and whether it came true."""
+    classes = np.unique(y_true)
+    if y_prob.ndim == 1 or y_prob.shape[1] == 1:
+        return y_prob.ravel(), y_true == (pos_label if pos_label is not None else classes[-1])
+    if y_prob.shape[1] != len(classes):
+        raise ValueError(f"y_prob has {y_prob.shape[1]} columns, but y_true has {len(classes)} classes")
+    if pos_label is None and len(classes) == 2:
+        pos_label = classes[-1]
+    if pos_label is not None:
+        return y_prob[:, np.flatnonzero(classes == pos_label)[0]], y_true == pos_label
+    return y_prob.max(axis=1), classes[y_prob.argmax(axis=1)] == y_true
+
+
 class RocDisplay(_OfEstimator):
     """True positives against false positives over all thresholds."""
 
@@ -381,6 +301,39 @@ class PrecisionRecallDisplay(_OfEstimator):
         return cls(_curves(y_true, y_score, pos_label, lambda t, s: precision_recall_curve(t, s)[1::-1],
                            lambda t, s: f"AP {average_precision_score(t, s):.3f}", ("recall", "precision"),
                            "Precision and recall", "none")).plot(ax)
+
+
+class CalibrationDisplay(_OfEstimator):
+    """How often predictions of each probability come true."""
+
+    kind = "calibration"
+
+    @classmethod
+    def from_predictions(cls, y_true, y_prob, *, pos_label=None, n_bins=10, ax=None):
+        """Draw the reliability diagram of probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+        y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Probabilities of ``pos_label``, or of the sorted classes. Of several classes, the most probable one is judged.
+        pos_label : label, optional
+            The class whose probability is judged; of two classes the last one unless given.
+        n_bins : int
+            The number of bins of equal width.
+        ax : matplotlib axes, optional
+        """
+        predicted, true = _events(np.asarray(y_true), np.asarray(y_prob, dtype=float), pos_label)
+        bins = np.clip((predicted * n_bins).astype(int), 0, n_bins - 1)
+        filled = np.unique(bins)
+        rows = [(predicted[bins == b].mean(), true[bins == b].mean(), int((bins == b).sum())) for b in filled]
+        names = ("mean probability", "observed share", "examples")
+        columns = [{"name": name, "numbers": [row[k] for row in rows]} for k, name in enumerate(names)]
+        series = [{"mark": "line", "colour": _colour(0), "style": 0, "count": len(rows), "x": 1, "y": 2, "dotted": True}]
+        panel = {"x": {"title": "predicted probability", "range": [0, 1]}, "y": {"title": "observed share", "range": [0, 1.02]},
+                 "reference": "diagonal"}
+        return cls(_describe("Calibration", "How often predictions of each probability come true.", columns, panel,
+                             series)).plot(ax)
 
 
 class ConfusionDisplay(_OfEstimator):
@@ -431,6 +384,27 @@ class ResidualsDisplay(_OfEstimator):
         series = [{"mark": "points", "colour": _colour(0), "style": 0, "count": len(truth), "x": 2, "y": 3}]
         panel = {"x": {"title": "predicted value"}, "y": {"title": "residual (true − predicted)"}, "reference": "zero"}
         return cls(_describe("Residuals", "Residuals", columns, panel, series)).plot(ax)
+
+
+class PredictedDisplay(_OfEstimator):
+    """Predicted against true numbers."""
+
+    kind = "predicted"
+
+    @classmethod
+    def from_predictions(cls, y_true, y_pred, *, ax=None):
+        """Draw predicted values over true ones.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+        ax : matplotlib axes, optional
+        """
+        truth, predicted = (np.asarray(each, dtype=float).ravel() for each in (y_true, y_pred))
+        columns = [{"name": "target", "numbers": truth.tolist()}, {"name": "predicted", "numbers": predicted.tolist()}]
+        series = [{"mark": "points", "colour": _colour(0), "style": 0, "count": len(truth), "x": 1, "y": 2}]
+        panel = {"x": {"title": "true value"}, "y": {"title": "predicted value"}, "reference": "diagonal"}
+        return cls(_describe("Predicted and true values", "Predicted and true values", columns, panel, series)).plot(ax)
 
 
 def _by_column(names, values, spread, title, most, line_at=None) -> dict:
@@ -535,9 +509,19 @@ def confusion(estimator, X, y, *, ax=None):
     return ConfusionDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
+def calibration(estimator, X, y, *, positive=None, ax=None):
+    """Plot how often the probabilities of a classifier come true; the plot has two panels."""
+    return CalibrationDisplay.from_estimator(estimator, X, y, positive=positive, ax=ax)
+
+
 def gate(estimator, *, ax=None):
     """Plot how much the gate of lmkl or sldr uses each part."""
     return GateDisplay.from_estimator(estimator, ax=ax)
+
+
+def gate_regions(estimator, X, y=None, *, ax=None):
+    """Plot which part of lmkl or sldr has the largest share where."""
+    return GateRegionsDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
 def cv_curve(results, *, metric=None, ax=None):
@@ -568,6 +552,11 @@ def vip(estimator, *, most=30, ax=None):
 def importance(estimator, X, y, *, most=30, ax=None, **options):
     """Plot the permutation importance of columns on examples that the estimator was not fitted on."""
     return ImportanceDisplay.from_estimator(estimator, X, y, most=most, ax=ax, **options)
+
+
+def predicted(estimator, X, y, *, ax=None):
+    """Plot predicted against true numbers of a regressor."""
+    return PredictedDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
 def residuals(estimator, X, y, *, ax=None):

@@ -71,6 +71,56 @@ def test_curves_have_the_areas_of_sklearn(classifier, clouds):
         assert display.ax_.get_legend().get_texts()[0].get_text().startswith(text)
 
 
+def test_calibration_equals_that_of_sklearn(clouds):
+    from sklearn.calibration import calibration_curve
+    X, y = clouds
+    model = kfe.KPCAClassifier(3, kernel="rbf:gamma=0.1", learner="svm", calibration="platt").fit(X, y)
+    probabilities = model.predict_proba(X)
+    observed, mean = calibration_curve(y, probabilities[:, 1], n_bins=10)
+    drawn = plot.calibration(model, X, y)
+    assert len(drawn.ax_) == 2 and len(observed) > 2
+    for table in (drawn.table()[lambda t: t["probabilities"] == "calibrated (platt)"],
+                  plot.CalibrationDisplay.from_predictions(y, probabilities[:, 1]).table(),
+                  plot.CalibrationDisplay.from_predictions(y, probabilities).table()):
+        np.testing.assert_allclose(table["mean probability"], mean, rtol=1e-3)
+        np.testing.assert_allclose(table["observed share"], observed, rtol=1e-3)
+    with pytest.raises(ValueError, match="y_prob has 3 columns, but y_true has 2 classes"):
+        plot.CalibrationDisplay.from_predictions(y, np.ones((len(y), 3)))
+
+
+def test_calibration_of_several_classes_is_that_of_the_most_probable_one(iris):
+    X, y = iris
+    model = kfe.KPCAClassifier(3, learner="svm", calibration="platt").fit(X, y)
+    probabilities = model.predict_proba(X)
+    table = plot.CalibrationDisplay.from_predictions(y, probabilities).table()
+    right = model.classes_[probabilities.argmax(axis=1)] == y
+    assert table["examples"].sum() == len(y)
+    assert (table["examples"] * table["observed share"]).sum() == pytest.approx(right.sum())
+    drawn = plot.calibration(model, X, y).table()
+    drawn = drawn[drawn["probabilities"] == "calibrated (platt)"]
+    np.testing.assert_allclose(drawn["observed share"], table["observed share"], rtol=1e-3)
+
+
+def test_scores_and_predictions_without_an_estimator(classifier, clouds, line):
+    X, y = clouds
+    features = classifier.transform(X)
+    table = plot.ScoresDisplay.from_predictions(features, y, axes=(3, 1)).table()
+    rows = table["row"].to_numpy().astype(int) - 1
+    np.testing.assert_array_equal(table[["feature 3", "feature 1"]], features[rows][:, [2, 0]])
+    assert table["class"].tolist() == [str(label) for label in y[rows]]
+    X, y = line
+    regressor = kfe.PLSRegressor(2).fit(X, y)
+    for display in (plot.predicted(regressor, X, y), plot.PredictedDisplay.from_predictions(y, regressor.predict(X))):
+        assert sorted(display.table()["predicted"]) == pytest.approx(sorted(regressor.predict(X)), rel=1e-3, abs=1e-3)
+
+
+def test_regions_of_the_gate(clouds):
+    X, y = clouds
+    local = kfe.LMKLClassifier(kernel=["linear", "rbf:gamma=0.1"]).fit(X[:60], y[:60])
+    table = plot.gate_regions(local, X[:60], y[:60]).table().dropna(subset=["row"])
+    assert sorted(table["row"]) == list(range(1, 61)) and table["share"].min() >= 0.5
+
+
 def test_residuals(line):
     X, y = line
     regressor = kfe.PLSRegressor(2).fit(X, y)
