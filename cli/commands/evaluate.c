@@ -54,7 +54,9 @@ const cli_command cli_command_evaluate = {
     .description =
         "Predicts the classes or values of DATA and compares them with the labels in DATA. Prints accuracy, "
         "other metrics and the confusion matrix for classes; rmse, mae and r2 for numbers. --json adds the "
-        "points of the ROC and precision-recall curves.",
+        "points of the ROC and precision-recall curves, of at most 200 classes unless --positive names one; "
+        "of more "
+        "than 1000 classes it has the pairs of classes that occur in place of the matrix.",
     .examples = "  kfe evaluate model.kfe test.csv\n"
                 "  kfe evaluate model.kfe test.csv --metrics 'f1;auc' --positive ill --json\n",
     .flags = flags,

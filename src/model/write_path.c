@@ -46,9 +46,10 @@ cleanup:
     return status;
 }
 
-/* Class numbers become the labels that they stand for, if these are numbers. */
-static kfe_status take_labels(kfe_context *ctx, const kfe_model *model, kfe_i_table *table)
+/* Class numbers become the labels that they stand for: numbers in the table, or words for formats of text. */
+static kfe_status take_labels(kfe_context *ctx, const kfe_model *model, kfe_i_written *what)
 {
+    kfe_i_table *table = &what->table;
     kfe_status status = KFE_OK;
     double *numbers = NULL;
     kfe_i_target target = {.task = KFE_TASK_CLASSES,
@@ -61,8 +62,7 @@ static kfe_status take_labels(kfe_context *ctx, const kfe_model *model, kfe_i_ta
     for (int64_t i = 0; numbers && i < table->rows * table->cols; i++)
         table->values[i] = numbers[(int64_t)table->values[i]];
     if (!numbers)
-        kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "the labels are not numbers, so the columns have the numbers of the classes, from 0");
+        what->value_words = (const char *const *)model->target.class_names;
 cleanup:
     kfe_i_free(ctx, numbers);
     return status;
@@ -84,7 +84,7 @@ kfe_status kfe_output_path(kfe_output *output, const kfe_model *model, const kfe
     for (int64_t i = 0; i < path->rows; i++)
         memcpy(what.table.values + i * what.table.stride, path->values + i * path->stride,
                (size_t)path->cols * sizeof *path->values);
-    KFE_TRY(take_labels(ctx, model, &what.table));
+    KFE_TRY(take_labels(ctx, model, &what));
     what.column_names = names;
     KFE_TRY(kfe_i_output_put(output, &what));
 cleanup:

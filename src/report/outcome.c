@@ -11,6 +11,8 @@
 #include "model/json/json.h"
 
 enum { WIDEST_TABLE = 120, LONGEST_NAME_SHOWN = 16, MOST_CONFUSIONS_SHOWN = 20 };
+/* JSON has the matrix of at most so many classes, and of more the pairs that occur. */
+enum { WIDEST_MATRIX = 1000 };
 
 void kfe_i_evaluation_free(kfe_i_evaluation *evaluation)
 {
@@ -58,8 +60,21 @@ static int column_width(const kfe_i_evaluation *e)
     return width + 2;
 }
 
+/* The next rows of a matrix: how many of class g were predicted as h. *next goes through the pairs. */
+static int64_t count_at(const kfe_i_evaluation *e, int64_t g, int64_t h, int64_t *next)
+{
+    const kfe_i_confused *pair = &e->confusion[*next];
+
+    if (*next == e->confused_count || pair->truth != g || pair->predicted != h)
+        return 0;
+    (*next)++;
+    return pair->count;
+}
+
 static void add_table(kfe_i_text *text, const kfe_i_evaluation *e, int width)
 {
+    int64_t next = 0;
+
     kfe_i_text_puts(text, "\ntrue class in rows, predicted class in columns\n");
     kfe_i_text_printf(text, "%*s", width, "");
     for (int64_t h = 0; h < e->class_count; h++)
@@ -68,7 +83,7 @@ static void add_table(kfe_i_text *text, const kfe_i_evaluation *e, int width)
     for (int64_t g = 0; g < e->class_count; g++) {
         add_name(text, e->class_names[g], width);
         for (int64_t h = 0; h < e->class_count; h++)
-            kfe_i_text_printf(text, "%*lld", width, (long long)e->confusion[g * e->class_count + h]);
+            kfe_i_text_printf(text, "%*lld", width, (long long)count_at(e, g, h, &next));
         kfe_i_text_puts(text, "\n");
     }
 }
@@ -78,11 +93,11 @@ static int64_t next_confusion(const kfe_i_evaluation *e, int64_t size, int64_t p
 {
     int64_t best = -1;
 
-    for (int64_t p = 0; p < e->class_count * e->class_count; p++) {
-        int64_t found = e->confusion[p];
-        int is_error = p / e->class_count != p % e->class_count && found > 0;
-        int comes_later = found < size || (found == size && p > place);
-        if (is_error && comes_later && (best < 0 || found > e->confusion[best]))
+    for (int64_t p = 0; p < e->confused_count; p++) {
+        const kfe_i_confused *pair = &e->confusion[p];
+        int comes_later = pair->count < size || (pair->count == size && p > place);
+        if (pair->truth != pair->predicted && comes_later &&
+            (best < 0 || pair->count > e->confusion[best].count))
             best = p;
     }
     return best;
@@ -99,9 +114,9 @@ static void add_largest(kfe_i_text *text, const kfe_i_evaluation *e, int width)
         "confusions\n%*s%*s%8s\n",
         (long long)e->class_count, width, "true", width + 2, "predicted", "times");
     for (int k = 0; k < MOST_CONFUSIONS_SHOWN && (place = next_confusion(e, size, place)) >= 0; k++) {
-        size = e->confusion[place];
-        add_name(text, e->class_names[place / e->class_count], width);
-        add_name(text, e->class_names[place % e->class_count], width + 2);
+        size = e->confusion[place].count;
+        add_name(text, e->class_names[e->confusion[place].truth], width);
+        add_name(text, e->class_names[e->confusion[place].predicted], width + 2);
         kfe_i_text_printf(text, "%8lld\n", (long long)size);
     }
 }
@@ -142,6 +157,34 @@ static void write_metrics(kfe_i_json *json, const kfe_i_evaluation *e)
     kfe_i_json_end(json);
 }
 
+static void write_matrix(kfe_i_json *json, const kfe_i_evaluation *e)
+{
+    int64_t next = 0;
+
+    kfe_i_json_array(json, "matrix");
+    for (int64_t g = 0; g < e->class_count; g++) {
+        kfe_i_json_array(json, NULL);
+        for (int64_t h = 0; h < e->class_count; h++)
+            kfe_i_json_integer(json, NULL, count_at(e, g, h, &next));
+        kfe_i_json_end(json);
+    }
+    kfe_i_json_end(json);
+}
+
+/* [true class, predicted class, count], classes as numbers from 0. */
+static void write_pairs(kfe_i_json *json, const kfe_i_evaluation *e)
+{
+    kfe_i_json_array(json, "pairs");
+    for (int64_t p = 0; p < e->confused_count; p++) {
+        kfe_i_json_array(json, NULL);
+        kfe_i_json_integer(json, NULL, e->confusion[p].truth);
+        kfe_i_json_integer(json, NULL, e->confusion[p].predicted);
+        kfe_i_json_integer(json, NULL, e->confusion[p].count);
+        kfe_i_json_end(json);
+    }
+    kfe_i_json_end(json);
+}
+
 static void write_confusion(kfe_i_json *json, const kfe_i_evaluation *e)
 {
     kfe_i_json_object(json, "confusion");
@@ -149,14 +192,10 @@ static void write_confusion(kfe_i_json *json, const kfe_i_evaluation *e)
     for (int64_t g = 0; g < e->class_count; g++)
         kfe_i_json_text(json, NULL, e->class_names[g]);
     kfe_i_json_end(json);
-    kfe_i_json_array(json, "matrix");
-    for (int64_t g = 0; g < e->class_count; g++) {
-        kfe_i_json_array(json, NULL);
-        for (int64_t h = 0; h < e->class_count; h++)
-            kfe_i_json_integer(json, NULL, e->confusion[g * e->class_count + h]);
-        kfe_i_json_end(json);
-    }
-    kfe_i_json_end(json);
+    if (e->class_count <= WIDEST_MATRIX)
+        write_matrix(json, e);
+    else
+        write_pairs(json, e);
     kfe_i_json_end(json);
 }
 

@@ -19,8 +19,9 @@ typedef struct kfe_i_evaluation {
     double values[KFE_MOST_METRICS];
     /* classes: those of the model, then those that only the data has; 0 for real targets */
     int64_t class_count;
-    const char **class_names; /* the names themselves belong to model and data */
-    int64_t *confusion;
+    const char **class_names;  /* the names themselves belong to model and data */
+    kfe_i_confused *confusion; /* the pairs that occur */
+    int64_t confused_count;
     int64_t curve_count;
     kfe_i_class_curve *curves;
 } kfe_i_evaluation;

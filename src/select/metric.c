@@ -33,6 +33,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -44,11 +45,36 @@
 
 /* ---- predicted classes ---- */
 
-void kfe_i_confusion(const kfe_i_outcome *outcome, int64_t *confusion)
+static int compare_confused(const void *a, const void *b)
 {
-    memset(confusion, 0, (size_t)(outcome->classes * outcome->classes) * sizeof *confusion);
+    const kfe_i_confused *p = a;
+    const kfe_i_confused *q = b;
+
+    if (p->truth != q->truth)
+        return p->truth < q->truth ? -1 : 1;
+    return (p->predicted > q->predicted) - (p->predicted < q->predicted);
+}
+
+kfe_status kfe_i_confusion(kfe_context *ctx, const kfe_i_outcome *outcome, kfe_i_confused **out,
+                           int64_t *count)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_confused *pairs = NULL;
+
+    *count = 0;
+    KFE_ALLOC(ctx, pairs, outcome->rows);
     for (int64_t i = 0; i < outcome->rows; i++)
-        confusion[outcome->truth[i] * outcome->classes + outcome->predicted[i]]++;
+        pairs[i] = (kfe_i_confused){outcome->truth[i], outcome->predicted[i], 1};
+    qsort(pairs, (size_t)outcome->rows, sizeof *pairs, compare_confused);
+    for (int64_t i = 0; i < outcome->rows; i++) {
+        if (*count > 0 && compare_confused(&pairs[*count - 1], &pairs[i]) == 0)
+            pairs[*count - 1].count++;
+        else
+            pairs[(*count)++] = pairs[i];
+    }
+    *out = pairs;
+cleanup:
+    return status;
 }
 
 static int64_t count_wrong(const kfe_i_outcome *outcome)

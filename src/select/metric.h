@@ -55,8 +55,15 @@ kfe_status kfe_i_metric_names_check(kfe_context *ctx, const char *names);
 /* The metric that is optimised unless given: accuracy, or rmse. */
 const kfe_i_metric *kfe_i_metric_default(kfe_task task);
 
-/* confusion[classes × classes], row: truth, column: prediction. */
-void kfe_i_confusion(const kfe_i_outcome *outcome, int64_t *confusion);
+/* How many rows of one class were predicted as another. */
+typedef struct kfe_i_confused {
+    int32_t truth, predicted;
+    int64_t count;
+} kfe_i_confused;
+/* The pairs of classes that occur, sorted by truth and prediction: at most one per row, however many classes there are. The
+ * caller frees them. */
+kfe_status kfe_i_confusion(kfe_context *ctx, const kfe_i_outcome *outcome, kfe_i_confused **out,
+                           int64_t *count);
 
 /* One point for each distinct score, thresholds falling: the counts when every row with a score of at least
  * `threshold` is predicted as positive. */

@@ -14,6 +14,8 @@
 #include "model/calibrate.h"
 #include "report/outcome.h"
 
+enum { MOST_CURVES = 200 };
+
 typedef struct evaluate_settings {
     char metrics[KFE_PARAM_TEXT_SIZE], positive[KFE_PARAM_TEXT_SIZE];
 } evaluate_settings;
@@ -113,16 +115,19 @@ static kfe_status choose_metrics(evaluating *job)
 
 /* ---- classes ---- */
 
-/* The number of a class in the common list; a new name is appended. */
-static int32_t class_number(kfe_i_evaluation *result, const char *name)
+/* The number of a class in the common list; a new name is appended. Both lists are sorted alike, so the search begins where
+ * the last one ended. */
+static int32_t class_number(kfe_i_evaluation *result, const char *name, int64_t *hint)
 {
-    int64_t g = 0;
-
-    while (g < result->class_count && !kfe_i_same_class(result->class_names[g], name))
-        g++;
-    if (g == result->class_count)
-        result->class_names[result->class_count++] = name;
-    return (int32_t)g;
+    for (int64_t k = 0; k < result->class_count; k++) {
+        int64_t g = (*hint + k) % result->class_count;
+        if (kfe_i_same_class(result->class_names[g], name)) {
+            *hint = g + 1;
+            return (int32_t)g;
+        }
+    }
+    result->class_names[result->class_count] = name;
+    return (int32_t)result->class_count++;
 }
 
 static kfe_status match_classes(evaluating *job)
@@ -131,6 +136,7 @@ static kfe_status match_classes(evaluating *job)
     const kfe_i_target *target = job->target;
     kfe_i_evaluation *result = &job->result;
     int32_t *number_of = NULL;
+    int64_t hint = 0;
 
     KFE_ALLOC(job->ctx, number_of, target->class_count);
     KFE_ALLOC(job->ctx, job->truth, target->rows);
@@ -138,7 +144,7 @@ static kfe_status match_classes(evaluating *job)
     for (int64_t g = 0; g < job->model->target.class_count; g++)
         result->class_names[result->class_count++] = job->model->target.class_names[g];
     for (int64_t g = 0; g < target->class_count; g++)
-        number_of[g] = class_number(result, target->names[g]);
+        number_of[g] = class_number(result, target->names[g], &hint);
     for (int64_t i = 0; i < target->rows; i++)
         job->truth[i] = number_of[target->codes[i]];
 cleanup:
@@ -223,19 +229,21 @@ static kfe_status prepare_classes(evaluating *job)
                                 job->settings.positive, &outcome->positive));
     if (outcome->classes != 2 && !job->settings.positive[0])
         outcome->positive = -1;
-    KFE_ALLOC(job->ctx, job->result.confusion, outcome->classes * outcome->classes);
-    kfe_i_confusion(outcome, job->result.confusion);
+    KFE_TRY(kfe_i_confusion(job->ctx, outcome, &job->result.confusion, &job->result.confused_count));
 cleanup:
     return status;
 }
 
-/* Makes the curves of the positive class, or of every class of the model if none is positive. */
+/* Makes the curves of the positive class, or of every class of the model if none is positive. Curves of thousands of classes
+ * would be the square of the data, so of many classes there are none unless one is positive. */
 static kfe_status draw_curves(evaluating *job)
 {
     kfe_status status = KFE_OK;
     kfe_i_evaluation *result = &job->result;
     int64_t known = job->model->target.class_count;
 
+    if (job->outcome.positive < 0 && known > MOST_CURVES)
+        return KFE_OK;
     KFE_ALLOC_ZERO(job->ctx, result->curves, known);
     for (int64_t g = 0; g < known; g++) {
         kfe_i_class_curve *curve = &result->curves[result->curve_count];

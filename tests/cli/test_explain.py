@@ -66,6 +66,22 @@ def test_all_dims_equals_separate_fits(kfe):
     assert "--learner ls" in kfe.run("predict", "knn.kfe", "data.csv", "--all-dims", status=2).err
 
 
+def test_all_dims_writes_labels(kfe):
+    """Words as they are, with quotes where a file needs them; class numbers only where there is no room for words."""
+    rows = [f"{i % 7 + 3 * (i % 3)},{i % 5},{i % 11},\"a, b\"\n" if i % 3 == 0 else f"{i % 7 + 3 * (i % 3)},{i % 5},{i % 11},c{i % 3}\n"
+            for i in range(60)]
+    kfe.write("words.csv", "x,y,z,class\n" + "".join(rows))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 2, "--learner", "ls", "words.csv", "-o", "m.kfe")
+    done = kfe.ok("predict", "m.kfe", "words.csv", "--all-dims", "-o", "path.csv")
+    assert "warning" not in done.err
+    path = list(csv.reader(io.StringIO(kfe.path("path.csv").read_text())))
+    kfe.ok("predict", "-q", "m.kfe", "words.csv", "-o", "last.csv")
+    last = list(csv.reader(io.StringIO(kfe.path("last.csv").read_text())))
+    assert path[0] == ["dim 1", "dim 2"] and [row[1] for row in path[1:]] == [row[-1] for row in last[1:]]
+    assert {cell for row in path[1:] for cell in row} <= {"a, b", "c1", "c2"} and {row[1] for row in path[1:]} >= {"a, b", "c2"}
+    assert "the labels are not numbers" in kfe.ok("predict", "m.kfe", "words.csv", "--all-dims", "-o", "path.npy").err
+
+
 def test_rmsecv_and_q2_by_component(kfe):
     regression(kfe)
     arguments = ("cv", "-q", "-m", "pls", "--learner", "ls", "--grid", "dim=1,2,3", "--inner-folds", 0, "--folds", 4,

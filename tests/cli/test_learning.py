@@ -584,3 +584,18 @@ def test_former_names_of_flags_still_work_and_are_not_shown(kfe):
         kfe.ok("fit", "-q", "-m", "mkl", "-k", "rbf:gamma=1", "-k", "linear", f"--{now}", "2", "rings.csv", "-o", "new.kfe")
         shown = [json.loads(kfe.ok("info", "--json", name).out)["parameters"] for name in ("old.kfe", "old2.kfe", "new.kfe")]
         assert shown[0] == shown[1] == shown[2]
+
+
+def test_ten_thousand_classes_are_no_burden(kfe):
+    """The confusion matrix would have 10^8 cells: the pairs that occur are kept instead."""
+    rows = [(f"{i % 100}", f"{i // 100}", f"c{i}") for i in range(10000)]
+    kfe.write("many.csv", "x,y,class\n" + "".join(",".join(row) + "\n" for row in rows))
+    wrong = [(x, y, "c7" if k == 3 else label) for k, (x, y, label) in enumerate(rows[::200])]
+    kfe.write("some.csv", "x,y,class\n" + "".join(",".join(row) + "\n" for row in wrong))
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--neighbors", 1, "many.csv", "-o", "m.kfe")
+    text = kfe.ok("evaluate", "-q", "m.kfe", "some.csv", "--memory", "200M").out
+    assert re.search(r"^ +c7 +c600 +1$", text, re.M)
+    report = json.loads(kfe.ok("evaluate", "-q", "m.kfe", "some.csv", "--memory", "200M", "--json").out)["confusion"]
+    names = report["classes"]
+    pairs = {(names[g], names[h]): count for g, h, count in report["pairs"]}
+    assert pairs == {(label, found): 1 for (_, _, label), (_, _, found) in zip(wrong, rows[::200])}

@@ -105,19 +105,25 @@ static void test_which_scores_are_decision_values(void **state)
 
 static void test_confusion(void **state)
 {
-    static const int64_t expected[] = {3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    int64_t confusion[16];
+    static const kfe_i_confused expected[] = {{0, 0, 3}, {0, 1, 1}, {1, 1, 1}, {1, 2, 1}};
+    kfe_context *ctx = *state;
+    kfe_i_confused *pairs = NULL;
+    int64_t count = 0;
     kfe_i_outcome outcome = {.task = KFE_TASK_CLASSES,
                              .rows = 6,
                              .classes = 4,
                              .positive = -1,
                              .truth = small_truth,
                              .predicted = small_predicted};
-    (void)state;
 
-    memset(confusion, 0x55, sizeof confusion);
-    kfe_i_confusion(&outcome, confusion);
-    assert_memory_equal(confusion, expected, sizeof expected);
+    assert_ok(ctx, kfe_i_confusion(ctx, &outcome, &pairs, &count));
+    assert_int_equal(count, 4);
+    for (int k = 0; k < 4; k++) {
+        assert_int_equal(pairs[k].truth, expected[k].truth);
+        assert_int_equal(pairs[k].predicted, expected[k].predicted);
+        assert_int_equal(pairs[k].count, expected[k].count);
+    }
+    kfe_i_free(ctx, pairs);
 }
 
 /* ---- metrics of scores ---- */

@@ -122,6 +122,12 @@ static kfe_status check_written(const kfe_output *output, const kfe_i_written *w
     if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)
         return kfe_i_fail(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only",
                           what->path);
+    if (what->value_words && !output->begun && !writer->has_words)
+        kfe_i_log(what->ctx, KFE_LOG_WARNING,
+                  "the labels are not numbers, so the columns of %s have the numbers of the classes, from 0; "
+                  "write .csv "
+                  "or .tsv for the labels",
+                  what->path);
     if (what->ids && !output->begun && (writer == &kfe_i_npy_writer || writer == &kfe_i_libsvm_writer))
         kfe_i_log(what->ctx, KFE_LOG_WARNING,
                   "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",

@@ -132,7 +132,12 @@ static void put_values(line *out, int64_t i)
     const double *row = kfe_i_written_dense(out->what, i);
     for (int64_t j = 0; j < table->cols; j++) {
         next_field(out);
-        kfe_i_sink_put_number(out->sink, row[j]);
+        if (out->what->value_words) {
+            const char *word = out->what->value_words[(int64_t)row[j]];
+            put_text(out->sink, word, (int64_t)strlen(word), out->delimiter);
+        } else {
+            kfe_i_sink_put_number(out->sink, row[j]);
+        }
     }
 }
 
@@ -177,8 +182,8 @@ static kfe_status write_tsv(const kfe_i_written *what, kfe_i_sink *sink)
     return write_delimited(what, sink, '\t');
 }
 
-const kfe_i_writer kfe_i_csv_writer = {"csv", write_csv, .packable = 1, .in_parts = 1};
-const kfe_i_writer kfe_i_tsv_writer = {"tsv|tab", write_tsv, .packable = 1, .in_parts = 1};
+const kfe_i_writer kfe_i_csv_writer = {"csv", write_csv, .packable = 1, .in_parts = 1, .has_words = 1};
+const kfe_i_writer kfe_i_tsv_writer = {"tsv|tab", write_tsv, .packable = 1, .in_parts = 1, .has_words = 1};
 
 /* ---- LIBSVM ---- */
 

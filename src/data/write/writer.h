@@ -12,8 +12,10 @@ typedef struct kfe_i_written {
     const char *path;
     kfe_i_table table;
     char *const *column_names; /* or NULL */
-    const char *name_prefix;   /* for generated names x1, x2, … of a header; NULL: no header */
-    const kfe_i_table *ids;    /* strings that name the rows, or NULL */
+    const char *const
+        *value_words;        /* text has these words in place of the table's numbers 0, 1, …; or NULL */
+    const char *name_prefix; /* for generated names x1, x2, … of a header; NULL: no header */
+    const kfe_i_table *ids;  /* strings that name the rows, or NULL */
     const char *id_name;
     const kfe_i_target *target;
     const char *target_name; /* or NULL */
@@ -27,8 +29,9 @@ typedef struct kfe_i_written {
 typedef struct kfe_i_writer {
     const char *extensions;
     kfe_status (*write)(const kfe_i_written *what, kfe_i_sink *sink);
-    int packable; /* may be gzipped */
-    int in_parts; /* rows may be written in several calls */
+    int packable;  /* may be gzipped */
+    int in_parts;  /* rows may be written in several calls */
+    int has_words; /* writes value_words */
 } kfe_i_writer;
 
 extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_writer, kfe_i_npy_writer,

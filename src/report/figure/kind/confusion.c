@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `confusion`: how often each class was predicted as which. Only pairs that occur have a row in its table, so
  * that thousands of classes are no burden. */
-#include <stdlib.h>
-
 #include "core/memory.h"
 #include "report/figure/figure.h"
 
 enum { MOST_CELLS = 60 }; /* more classes than these are drawn as points */
-
-static int compare_pairs(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a;
-    int64_t second = *(const int64_t *)b;
-
-    return (first > second) - (first < second);
-}
-
-/* Sorted numbers truth × classes + prediction. */
-static kfe_status sort_pairs(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t **out, int64_t *distinct)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC(ctx, *out, outcome->rows);
-    for (int64_t i = 0; i < outcome->rows; i++)
-        (*out)[i] = outcome->truth[i] * outcome->classes + outcome->predicted[i];
-    qsort(*out, (size_t)outcome->rows, sizeof **out, compare_pairs);
-    *distinct = 0;
-    for (int64_t i = 0; i < outcome->rows; i++)
-        *distinct += i == 0 || (*out)[i] != (*out)[i - 1];
-cleanup:
-    return status;
-}
 
 typedef struct cells {
     int truth, predicted, count;
@@ -53,21 +27,20 @@ cleanup:
     return status;
 }
 
-static kfe_status fill(kfe_context *ctx, const kfe_i_outcome *outcome, const int64_t *pairs, const cells *c)
+static kfe_status fill(kfe_context *ctx, const kfe_i_outcome *outcome, const kfe_i_confused *pairs,
+                       int64_t count, const cells *c)
 {
     kfe_status status = KFE_OK;
     double *members = NULL;
-    int64_t cell = -1;
 
     KFE_ALLOC_ZERO(ctx, members, outcome->classes);
-    for (int64_t i = 0; i < outcome->rows; i++) {
-        cell += i == 0 || pairs[i] != pairs[i - 1];
-        c->truths[cell] = (int32_t)(pairs[i] / outcome->classes);
-        c->predictions[cell] = (int32_t)(pairs[i] % outcome->classes);
-        c->counts[cell]++;
-        members[outcome->truth[i]]++;
+    for (int64_t k = 0; k < count; k++) {
+        c->truths[k] = pairs[k].truth;
+        c->predictions[k] = pairs[k].predicted;
+        c->counts[k] = (double)pairs[k].count;
+        members[pairs[k].truth] += c->counts[k];
     }
-    for (int64_t k = 0; k <= cell; k++)
+    for (int64_t k = 0; k < count; k++)
         c->shares[k] = c->counts[k] / members[c->truths[k]];
 cleanup:
     kfe_i_free(ctx, members);
@@ -78,16 +51,16 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     const kfe_i_set *set = kfe_i_source_judged(source);
-    int64_t *pairs = NULL;
+    kfe_i_confused *pairs = NULL;
     int64_t distinct = 0;
     cells c = {0};
 
     if (!set || set->outcome.task != KFE_TASK_CLASSES)
         return KFE_OK;
-    KFE_TRY(sort_pairs(ctx, &set->outcome, &pairs, &distinct));
+    KFE_TRY(kfe_i_confusion(ctx, &set->outcome, &pairs, &distinct));
     kfe_i_figure_rows(out, distinct);
     KFE_TRY(add_columns(out, source, &c));
-    KFE_TRY(fill(ctx, &set->outcome, pairs, &c));
+    KFE_TRY(fill(ctx, &set->outcome, pairs, distinct, &c));
     out->flags = KFE_FIGURE_SQUARE | KFE_FIGURE_COUNTS | KFE_FIGURE_REVERSED;
     KFE_TRY(kfe_i_figure_panel(out, NULL, "predicted class", "true class"));
     kfe_i_series series = {.mark = source->class_count <= MOST_CELLS ? KFE_MARK_HEAT : KFE_MARK_POINTS,
