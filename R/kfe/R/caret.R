@@ -46,11 +46,11 @@ caret_grid <- function(spec, tune) {
 
 caret_fit <- function(method, learner, fixed) {
   function(x, y, wts, param, lev, last, classProbs, ...) {
-    if (!is.null(wts)) warn_kfe("weights of examples are ignored")
     chosen <- lapply(as.list(param), function(value) if (is.factor(value)) as.character(value) else value)
     chosen <- chosen[names(chosen) != "parameter"]
     if (isTRUE(classProbs) && is.null(fixed$calibration)) chosen$calibration <- "platt"
     if (is.numeric(y)) chosen$task <- "regress"
+    chosen$weights <- wts
     do.call(kfe, c(list(x, y, method = method, learner = learner), fixed[setdiff(names(fixed), names(chosen))], chosen, list(...)))
   }
 }

@@ -3,18 +3,19 @@
 
 kfe <- function(x, ...) UseMethod("kfe")
 
-kfe.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NULL, views = NULL, task = "auto",
-                        missing = "error", seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
+kfe.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NULL, views = NULL, weights = NULL,
+                        task = "auto", missing = "error", seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
   settings <- make_settings(seed, threads, memory, device, verbose)
   spec <- make_spec(if (!missing(method)) method, kernel, learner, list(...))
-  problem <- make_problem(x, y, spec, views, task, missing)
+  problem <- make_problem(x, y, spec, views, task, missing, weights = weights)
   handle <- native("fit", settings, spec, problem$data)
   new_kfe(handle, own_call(match.call(), "kfe"), problem, settings)
 }
 
-kfe.formula <- function(formula, data = NULL, ...) {
+kfe.formula <- function(formula, data = NULL, ..., weights = NULL) {
+  weights <- eval(substitute(weights), data, environment(formula))
   frame <- frame_of(formula, data)
-  model <- kfe.default(frame$x, frame$y, ...)
+  model <- kfe.default(frame$x, frame$y, ..., weights = weights)
   model$terms <- frame$terms
   model$xlevels <- frame$xlevels
   model$call <- own_call(match.call(), "kfe")
@@ -22,7 +23,7 @@ kfe.formula <- function(formula, data = NULL, ...) {
 }
 
 # Data with its target and what new data needs.
-make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "error", groups = NULL) {
+make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "error", groups = NULL, weights = NULL) {
   missing <- check_missing(missing)
   if (is.null(x)) stop_kfe("x is NULL; it must be a matrix, a data frame or a list of them", "argument")
   if (is_views(x) && length(x) == 0) stop_kfe("x is an empty list; give a matrix for each view")
@@ -34,6 +35,7 @@ make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "err
       x <- take_rows(x, !gaps)
       y <- if (!is.null(y)) take_rows(y, !gaps)
       groups <- if (!is.null(groups)) groups[!gaps]
+      weights <- if (!is.null(weights)) weights[!gaps]
     }
   }
   rows <- count_rows(x)
@@ -47,6 +49,7 @@ make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "err
   if (missing == "error")
     refuse_missing(data, "x", "fill it in, or use missing = \"mean\", \"median\", \"most_frequent\" or \"drop\"")
   data$groups <- group_numbers(groups, rows)
+  data$weights <- check_weights(weights, rows)
   found <- add_target(data, y, rows, task, spec$method)
   list(data = found$data, target = found$target, schemas = schemas, rows = rows, dropped = dropped,
        fills = !is.null(data$missing))
@@ -79,6 +82,14 @@ group_numbers <- function(groups, rows) {
   if (length(groups) != rows) stop_kfe(sprintf("groups has %d values, but x has %d rows", length(groups), rows))
   if (anyNA(groups)) stop_kfe(sprintf("groups has a missing value in row %d", which(is.na(groups))[1]))
   as.integer(as.factor(groups))
+}
+
+check_weights <- function(weights, rows) {
+  if (is.null(weights)) return(NULL)
+  if (!is.numeric(weights)) stop_kfe(sprintf("weights must be numbers, not %s", shown(weights)), "argument")
+  if (length(weights) != rows) stop_kfe(sprintf("there are %d weights, but x has %d rows", length(weights), rows))
+  if (anyNA(weights)) stop_kfe(sprintf("weights has a missing value in row %d", which(is.na(weights))[1]))
+  as.numeric(weights)
 }
 
 # ---- formulas ----

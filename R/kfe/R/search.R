@@ -3,21 +3,23 @@
 
 kfe_cv <- function(x, ...) UseMethod("kfe_cv")
 
-kfe_cv.formula <- function(formula, data = NULL, ...) {
+kfe_cv.formula <- function(formula, data = NULL, ..., groups = NULL, weights = NULL) {
+  groups <- eval(substitute(groups), data, environment(formula))
+  weights <- eval(substitute(weights), data, environment(formula))
   frame <- frame_of(formula, data)
-  result <- kfe_cv.default(frame$x, frame$y, ...)
+  result <- kfe_cv.default(frame$x, frame$y, ..., groups = groups, weights = weights)
   if (!is.null(result$model)) result$model[c("terms", "xlevels")] <- frame[c("terms", "xlevels")]
   result$call <- own_call(match.call(), "kfe_cv")
   result
 }
 
-kfe_cv.default <- function(x, y, ..., method, kernel = NULL, learner = NULL, grid = NULL, groups = NULL, views = NULL,
-                           task = "auto", missing = "error", seed = NULL, threads = NULL, memory = NULL, device = NULL,
+kfe_cv.default <- function(x, y, ..., method, kernel = NULL, learner = NULL, grid = NULL, groups = NULL, weights = NULL,
+                           views = NULL, task = "auto", missing = "error", seed = NULL, threads = NULL, memory = NULL, device = NULL,
                            verbose = FALSE) {
   settings <- make_settings(seed, threads, memory, device, verbose)
   given <- split_options(list(...), "cv")
   spec <- make_spec(if (!missing(method)) method, kernel, learner, given$rest)
-  problem <- make_problem(x, y, spec, views, task, missing, groups)
+  problem <- make_problem(x, y, spec, views, task, missing, groups, weights)
   found <- native("search", settings, list(spec), grid_texts(grid), problem$data, options_text(given$options))
   report <- read_report(found[[1]])
   structure(class = "kfe_cv", list(
@@ -32,8 +34,8 @@ print.kfe_cv <- function(x, ...) {
   invisible(x)
 }
 
-kfe_compare <- function(x, y, specs, ..., grid = NULL, groups = NULL, task = "auto", missing = "error", seed = NULL,
-                        threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
+kfe_compare <- function(x, y, specs, ..., grid = NULL, groups = NULL, weights = NULL, task = "auto", missing = "error",
+                        seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
   if (!is.list(specs) || length(specs) < 2)
     stop_kfe("specs is a list of at least two lists, such as list(list(method = \"koc\", learner = \"knn\"), ...)", "argument")
   settings <- make_settings(seed, threads, memory, device, verbose)
@@ -42,7 +44,7 @@ kfe_compare <- function(x, y, specs, ..., grid = NULL, groups = NULL, task = "au
     own <- spec[setdiff(names(spec), c("method", "kernel", "learner"))]
     make_spec(spec$method, spec$kernel, spec$learner, own)
   })
-  problem <- make_problem(x, y, made[[1]], NULL, task, missing, groups)
+  problem <- make_problem(x, y, made[[1]], NULL, task, missing, groups, weights)
   found <- native("search", settings, made, grid_texts(grid), problem$data, options_text(list(...)))
   report <- read_report(found[[1]])
   structure(class = "kfe_compare", list(call = match.call(), text = report$text, json = report$json))

@@ -2,7 +2,7 @@
 # The library's tables. A method, kernel or parameter that is added to the library needs no R code.
 
 FLAGS <- c(supervised = 0L, regression = 1L, kernels = 2L, views = 3L, sparse = 4L, nested = 9L, two_classes = 10L,
-           weights = 11L, predicts = 12L)
+           weights = 11L, predicts = 12L, sample_weights = 14L)
 
 entries <- function(table) as.data.frame(.Call(routines$entries, table), stringsAsFactors = FALSE)
 
@@ -50,8 +50,8 @@ kfe_kernels <- function(name = NULL) {
 }
 
 kfe_learners <- function(name = NULL) {
-  rows <- with_flags(entries("learner"), "regression")
-  table_or_params(rows[c("name", "summary", "regression")], "learner", name)
+  rows <- with_flags(entries("learner"), c("regression", "sample_weights"))
+  table_or_params(rows[c("name", "summary", "regression", "sample_weights")], "learner", name)
 }
 
 kfe_metrics <- function() {

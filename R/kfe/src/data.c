@@ -15,6 +15,7 @@
  *     labels     strings, or NULL
  *     targets    a numeric matrix, or NULL
  *     groups     numbers, or NULL
+ *     weights    how many examples each row counts for, or NULL
  *
  * R's matrices are column-major and the library's row-major, so dense values are copied once. The library frees nothing
  * of R, and keeps nothing of it beyond the call.
@@ -270,6 +271,7 @@ kfe_status rkfe_make_data(rkfe_session *s, SEXP description, const kfe_model *mo
     SEXP division = rkfe_item(description, "division");
     SEXP missing = rkfe_item(description, "missing");
     SEXP groups = rkfe_item(description, "groups");
+    SEXP weights = rkfe_item(description, "weights");
     kfe_status status = make_views(s, description, model);
 
     if (!status && !Rf_isNull(division))
@@ -280,5 +282,7 @@ kfe_status rkfe_make_data(rkfe_session *s, SEXP description, const kfe_model *mo
         status = set_target(s, description);
     if (!status && !Rf_isNull(groups))
         status = set_groups(s, groups);
+    if (!status && !Rf_isNull(weights))
+        status = kfe_data_set_weights(s->ctx, s->data, REAL_RO(weights));
     return status;
 }

@@ -106,6 +106,21 @@ test_that("summary, print and plot show the model", {
   expect_error(plot(model, type = "scree"), "records no eigenvalues", class = "kfe_error")
 })
 
+test_that("a row of weight 2 counts like two rows", {
+  twice <- rep(c(1, 2, 1), 50)
+  rows <- rep(seq_len(150), twice)
+  weighted <- kfe(flowers, species, method = "koc", gamma = 0.3, weights = twice, scale = "none")
+  repeated <- kfe(flowers[rows, ], species[rows], method = "koc", gamma = 0.3, scale = "none")
+  expect_equal(kfe_transform(weighted, flowers), kfe_transform(repeated, flowers), tolerance = 1e-8)
+  frame <- cbind(iris, twice = twice)
+  formula <- kfe(Species ~ . - twice, frame, method = "koc", gamma = 0.3, weights = twice, scale = "none")
+  expect_equal(kfe_transform(formula, frame), kfe_transform(weighted, flowers))
+  expect_error(kfe(flowers, species, method = "koc", weights = 1:3), "there are 3 weights, but x has 150 rows")
+  refusing <- kfe_methods()$name[!kfe_methods()$sample_weights]
+  if (length(refusing) > 0)
+    expect_error(kfe(flowers[1:100, ], droplevels(species[1:100]), method = refusing[1], weights = twice[1:100]), "weights", class = "kfe_error")
+})
+
 test_that("linear models reconstruct rows", {
   model <- kfe(flowers, method = "pca", dim = 4, scale = "none")
   rows <- kfe_inverse(model, kfe_transform(model, flowers))
