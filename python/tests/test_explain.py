@@ -89,6 +89,21 @@ def test_raw_coefficients_predict(make, scale):
     assert np.abs(got - expected).max() < 1e-12 * size
 
 
+@pytest.mark.parametrize("targets", [1, 3])
+def test_y_scores_equal_scikit_learn(targets):
+    random = np.random.default_rng(8)
+    x = random.normal(size=(40, 6))
+    y = x @ random.normal(size=(6, targets)) + 0.1 * random.normal(size=(40, targets))
+    theirs = PLSRegression(n_components=3, scale=False, tol=1e-15).fit(x, y)
+    ours = kfe.PLSRegressor(dim=3, learner="ls", scale="none").fit(x, y if targets > 1 else y[:, 0])
+    new = random.normal(size=(7, 6)), random.normal(size=(7, targets))
+    expected = theirs.transform(*new)[1]
+    found = ours.explain(new[0], new[1] if targets > 1 else new[1][:, 0], parts="linear", examples=True)
+    sign = np.sign((found["rotations"].values * theirs.x_rotations_).sum(axis=0))
+    size = np.linalg.norm(found["rotations"].values, axis=0) / np.linalg.norm(theirs.x_rotations_, axis=0)
+    np.testing.assert_allclose(found["y-scores"].values / (sign * size), expected, rtol=1e-8, atol=1e-8)
+
+
 def test_raw_coefficients_of_classifiers():
     x, y = kfe.generate("iris")
     for model in (kfe.NoneClassifier(learner="linear-svm") if hasattr(kfe, "NoneClassifier") else None,

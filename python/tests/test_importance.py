@@ -21,6 +21,9 @@ MODELS = [
     lambda: kfe.KernelSVR(kernel="rbf", scale="standard") if hasattr(kfe, "KernelSVR") else
     kfe.KPLSRegressor(dim=3, kernel=["rbf", "linear"], learner="ls", scale="standard"),
     lambda: kfe.PLSRegressor(dim=3, learner="svm", scale="standard"),
+    lambda: kfe.KPLSRegressor(dim=4, kernel="sigmoid:gamma=0.01", learner="ls", scale="standard"),
+    lambda: kfe.RFMRegressor(scale="standard", metric="full", iterations=2, held_out=0),
+    lambda: kfe.RFMRegressor(scale="standard", metric="diagonal", iterations=2, held_out=0),
 ]
 
 
@@ -34,6 +37,28 @@ def test_gradients_equal_finite_differences(make):
         step[j] = 1e-4 * x[:, j].std()
         slope = (model.predict(new + step) - model.predict(new - step)) / (2 * step[j])
         np.testing.assert_allclose(got[:, j], slope, rtol=1e-4, atol=1e-5 * np.abs(got).max())
+
+
+LOCALIZED = [
+    lambda: kfe.LMKLClassifier(kernel=["linear", "rbf:gamma=0.1"], scale="standard"),
+    lambda: kfe.SLDRClassifier(kernel=["linear", "poly:degree=2"], local_dim=2, max_iter=5, scale="standard"),
+]
+
+
+@pytest.mark.parametrize("make", LOCALIZED)
+def test_gradients_of_localized_models_equal_finite_differences(make):
+    x, y = planted(60)
+    labels = np.where(y > np.median(y), "up", "down")
+    model, new = make().fit(x, labels), planted(6, seed=1)[0]
+    got = model.explain(new, examples=True, parts="gradient")["gradients"].values
+    sign = None
+    for j in range(x.shape[1]):
+        step = np.zeros(x.shape[1])
+        step[j] = 1e-4 * x[:, j].std()
+        slope = (model.decision_function(new + step) - model.decision_function(new - step)) / (2 * step[j])
+        if sign is None:  # the output belongs to the first class, the decision value to the second
+            sign = -1 if np.dot(got[:, j], slope) < 0 else 1
+        np.testing.assert_allclose(sign * got[:, j], slope, rtol=1e-4, atol=1e-5 * np.abs(got).max())
 
 
 @pytest.mark.parametrize("part", ["permutation", "gradient"])
@@ -77,7 +102,7 @@ def test_views_beside_the_shares_of_the_gate():
     y = np.repeat([0, 1], 30)
     views = {"good": random.normal(size=(60, 3)) + 2.5 * y[:, None], "noise": random.normal(size=(60, 3))}
     for model in (kfe.SLDRClassifier(local_dim=1, max_iter=20), kfe.KFDClassifier(kernel="linear", learner="svm")):
-        table = model.fit(views, y).explain(views, y, parts="permutation")["views"]
+        table = model.fit(views, y).explain(views, y, parts="views")["views"]
         assert table.rows == ["good", "noise"]
         assert table.values[0, 0] > 0.2 and table.values[0, 0] > table.values[1, 0]
         if len(table.columns) == 3:

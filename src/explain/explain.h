@@ -84,6 +84,9 @@ kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_
 /* A copy of these examples, whose sparse views are made dense; the caller frees it. */
 kfe_status kfe_i_sample_data(const kfe_i_explaining *job, kfe_data **out);
 
+/* Adds y-rotations and, of examples with targets, y-scores, given the y-loadings (targets × features). */
+kfe_status kfe_i_explain_y_scores(kfe_i_explaining *job, const double *y_loadings);
+
 /* loadings (columns × features) = XᵀT(TᵀT)⁻¹ of the training data, on scaled columns; the caller frees them. */
 kfe_status kfe_i_loadings(kfe_context *ctx, const kfe_model *model, double **out);
 

@@ -23,11 +23,32 @@
 
 /* ---- kernels ---- */
 
+/* k′ of the sigmoid kernel. It is not the kernel's own slope, since methods that optimise through slopes want a positive
+ * definite kernel. */
+static void sigmoid_slope(const kfe_i_kernel *kernel, kfe_i_tile *tile)
+{
+    kfe_i_formula formula;
+
+    kernel->def->describe(kernel->settings, &formula);
+    for (int64_t i = 0; i < tile->rows; i++)
+        for (int64_t j = 0; j < tile->cols; j++) {
+            double *value = tile->values + i * tile->stride + j;
+            double k = tanh(formula.params[0] * *value + formula.params[1]);
+            *value = formula.params[0] * (1 - k * k);
+        }
+}
+
+static int is_sigmoid(const kfe_i_kernel_def *def)
+{
+    return strcmp(def->name, "sigmoid") == 0;
+}
+
 static const char *kernel_without_slope(const kfe_i_kernel_list *kernels)
 {
     for (int64_t m = 0; m < kernels->count; m++) {
         const kfe_i_kernel_def *def = kernels->items[m].def;
-        if (!def->slope || (def->base != KFE_BASE_DOT && def->base != KFE_BASE_DISTANCE))
+        if (!is_sigmoid(def) &&
+            (!def->slope || (def->base != KFE_BASE_DOT && def->base != KFE_BASE_DISTANCE)))
             return def->name;
     }
     return NULL;
@@ -59,7 +80,10 @@ static void fill_slopes(const kfe_i_kernel *kernel, const kfe_i_dense *x, const 
             double *value = slopes + i * s->rows + j;
             *value = fmax(0, x_norms[i] + s_norms[j] - 2 * *value);
         }
-    kernel->def->slope(kernel->settings, &tile);
+    if (is_sigmoid(kernel->def))
+        sigmoid_slope(kernel, &tile);
+    else
+        kernel->def->slope(kernel->settings, &tile);
     cblas_dscal((blasint)(x->rows * s->rows), kernel->common.weight, slopes, 1);
 }
 
@@ -134,7 +158,7 @@ static int64_t mapped_cols(const kfe_model *model, int view)
 
 /* Adds derivatives by mapped columns (rows × mapped) to those by columns, out[row · cols + first + column]: z = Tᵀx, so
  * ∂f/∂x = T·∂f/∂z. */
-static void add_unmapped(const kfe_i_gradient *g, int view, int64_t rows, const double *mapped, double *out)
+void kfe_i_gradient_add(const kfe_i_gradient *g, int view, int64_t rows, const double *mapped, double *out)
 {
     const kfe_i_map *map = &g->model->views[view].scaler.map;
     int64_t count = mapped_cols(g->model, view);
@@ -172,7 +196,7 @@ static kfe_status kernel_values(kfe_i_gradient *g, int64_t dim, const double *co
         KFE_TRY(make_dense(g->ctx, &g->scaled[kernel->view], first, count, &e.x));
         KFE_TRY(make_dense(g->ctx, &model->views[kernel->view].support, 0, model->rows, &e.support));
         KFE_TRY(kfe_i_expansion_gradient(g->ctx, kernel, &e, mapped));
-        add_unmapped(g, kernel->view, count * dim, mapped, out);
+        kfe_i_gradient_add(g, kernel->view, count * dim, mapped, out);
         kfe_i_free(g->ctx, mapped);
         kfe_i_free(g->ctx, e.x.values);
         kfe_i_free(g->ctx, e.support.values);
@@ -217,7 +241,7 @@ static kfe_status linear_features(const kfe_i_gradient *g, int64_t count, double
         for (int64_t a = 0; a < dim; a++)
             for (int64_t j = 0; j < cols; j++)
                 mapped[(i * dim + a) * cols + j] = g->model->coefficients[j * dim + a];
-    add_unmapped(g, 0, count * dim, mapped, out);
+    kfe_i_gradient_add(g, 0, count * dim, mapped, out);
 cleanup:
     kfe_i_free(g->ctx, mapped);
     return status;
@@ -263,7 +287,7 @@ static kfe_status chain(const kfe_i_gradient *g, int64_t first, int64_t count, c
     KFE_TRY(learner_gradient(g, g->features + first * p->dim, count, learner));
     if (g->model->projector == KFE_PROJECT_IDENTITY) {
         memset(out, 0, (size_t)(count * p->outputs * g->cols) * sizeof *out);
-        add_unmapped(g, 0, count * p->outputs, learner, out);
+        kfe_i_gradient_add(g, 0, count * p->outputs, learner, out);
         goto cleanup;
     }
     for (int64_t i = 0; i < count; i++)
@@ -304,8 +328,9 @@ kfe_status kfe_i_gradient_check(kfe_context *ctx, const kfe_model *model)
 {
     const char *kernel = kernel_without_slope(&model->kernels);
 
-    if (model->projector == KFE_PROJECT_LOCAL)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "derivatives of localized models are not available");
+    if (model->projector == KFE_PROJECT_LOCAL && kfe_i_local_without_slope(model))
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "derivatives %s are not available",
+                          kfe_i_local_without_slope(model));
     if (kernel)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the kernel %s has no derivative by columns", kernel);
     if (kfe_i_scaling_not_linear(model))
@@ -342,7 +367,9 @@ kfe_status kfe_i_gradient_block(kfe_i_gradient *g, int64_t first, int64_t count,
         KFE_ALLOC(g->ctx, features, count * model->dim * g->cols);
         place = features;
     }
-    if (model->projector == KFE_PROJECT_KERNEL)
+    if (model->projector == KFE_PROJECT_LOCAL)
+        KFE_TRY(kfe_i_gradient_local(g, first, count, place));
+    else if (model->projector == KFE_PROJECT_KERNEL)
         KFE_TRY(kernel_values(g, model->dim, model->coefficients, first, count, place));
     else if (model->projector == KFE_PROJECT_LINEAR)
         KFE_TRY(linear_features(g, count, place));

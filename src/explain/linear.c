@@ -6,7 +6,7 @@
  *     rotations           R
  *     weights             W, the columns of R made orthonormal in their order: R = W·(triangle), as in PLS
  *     x-loadings          P = XᵀT(TᵀT)⁻¹, so that X ≈ TPᵀ
- *     y-loadings          Q = YᵀT(TᵀT)⁻¹, so that Y ≈ TQᵀ
+ *     y-loadings          Q = YᵀT(TᵀT)⁻¹, so that Y ≈ TQᵀ; y_scores.c adds the scores of targets
  *     x-variance          the share of ‖X‖² that feature a explains beyond the features before it; y-variance: of ‖Y‖²
  *     vip                 sqrt(d · Σ_a s_a w_ja² / Σ_a s_a), s_a the part of ‖Y‖² that feature a explains
  *     selectivity-ratio   of column j for one target: e/(‖x_j‖² − e), e = (x_jᵀŷ)²/‖ŷ‖² and ŷ = TQᵀ
@@ -323,6 +323,7 @@ static kfe_status explain_targets(kfe_i_explaining *job, const double *weights, 
     fill_shares(m->dim, squares, sum_of(m->targets, m->target_squares), values);
     KFE_TRY(explain_vip(job, weights, squares));
     KFE_TRY(explain_selectivity(job, loadings, targets));
+    KFE_TRY(kfe_i_explain_y_scores(job, loadings));
 cleanup:
     kfe_i_free(job->ctx, squares);
     return status;
