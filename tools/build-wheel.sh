@@ -7,7 +7,7 @@
 # PYTHON               the Python whose pip installs the tools, in an environment of its own (/usr/bin/python3, else python3)
 #
 # Clp, CoinUtils and CSDP are left out: their licences (EPL-1.0, CPL-1.0) ask for more than a notice. Everything else is
-# bundled by auditwheel, and tools/wheel-notices adds the licences.
+# bundled by auditwheel, and tools/wheel-notices adds the licences (tools/repair-wheel.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -44,14 +44,8 @@ unzip -l "${plain[0]}" | grep -q kfe-charts.js.gz || {
     ((optional))
 }
 
-step "bundle the libraries"
-# The OpenMP build of OpenBLAS, whatever the system's default is.
-blas=$(pkg-config --variable=libdir openblas)
-LD_LIBRARY_PATH=$blas auditwheel -v repair -w "$work/repaired" "${plain[0]}" > "$work/auditwheel.log" 2>&1 ||
-    { tail -n 20 "$work/auditwheel.log"; exit 1; }
-
-step "licences"
+step "libraries and licences"
+tools/repair-wheel.sh "${plain[0]}" "$work/repaired" "$work/build"
 repaired=("$work"/repaired/*.whl)
-python tools/wheel-notices "${repaired[0]}" "$work/auditwheel.log" "$work/build"
 mv "${repaired[0]}" "$dist/"
 echo "$dist/$(basename "${repaired[0]}")"

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import sys
 from collections.abc import Iterator
 
 from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Explained, Matrix,
@@ -13,6 +14,7 @@ from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYP
 
 
 HERE = pathlib.Path(__file__).resolve().parent
+INSTALLED = "libkfe.0.dylib" if sys.platform == "darwin" else "libkfe.so.0"
 
 
 def _has_sanitizers(folder: pathlib.Path) -> bool:
@@ -33,14 +35,15 @@ def _built() -> list[pathlib.Path]:
 
 
 def find_library() -> str:
-    """The path of the library: KFE_LIBRARY, else inside the package, else in the build tree, else the system's."""
+    """The path of the library: KFE_LIBRARY, else inside the package, else in the build tree, else that of Python's prefix
+    (conda), else the system's."""
     named = os.environ.get("KFE_LIBRARY")
     if named:
         return named
-    for path in [HERE / "libkfe.so", *_built()]:
+    for path in [HERE / "libkfe.so", *_built(), pathlib.Path(sys.prefix, "lib", INSTALLED)]:
         if path.is_file():
             return str(path)
-    return "libkfe.so.0"
+    return INSTALLED
 
 
 @contextlib.contextmanager

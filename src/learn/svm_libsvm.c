@@ -8,9 +8,14 @@
  * single precision. When it stops at its limit of iterations it only tells standard error; the caller measures the
  * violation.
  */
-#include <libsvm/svm.h>
 #include <math.h>
 #include <string.h>
+
+#if defined(__has_include) && !__has_include(<libsvm/svm.h>)
+#include <svm.h> /* where LIBSVM installs it by itself */
+#else
+#include <libsvm/svm.h>
+#endif
 
 #include "core/memory.h"
 #include "gram/form/landmarks.h"

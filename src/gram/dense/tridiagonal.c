@@ -105,7 +105,7 @@ static void sum_squares_plain(int64_t n, const double *q, const double *pivots, 
     sum_squares(n, q, pivots, ratios, sums);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KFE_PORTABLE)
 
 __attribute__((target("avx512f,avx512vl,fma"))) static void
 sum_squares_avx512(int64_t n, const double *q, const double *pivots, const double *ratios, double *sums)

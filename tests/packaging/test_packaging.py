@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tools that make releases refuse what must not be released, and the recipes are complete."""
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOTICES = ROOT / "tools" / "wheel-notices"
+ZLIB = "/usr/lib/x86_64-linux-gnu/libz.so.1"
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120, **options)
+
+
+# ---- licences ----
+
+def make_wheel(folder, library, source=ZLIB):
+    """A wheel with one bundled library, the log of auditwheel that tells where it came from, and a build folder."""
+    wheel, log = folder / "kfe-1.2.3-py3-none-any.whl", folder / "log"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        program = zipfile.ZipInfo("kfe/bin/kfe", (2026, 1, 1, 0, 0, 0))
+        program.external_attr = 0o100755 << 16
+        archive.writestr(program, "program")
+        for name in (f"kfe.libs/{library}", "kfe-1.2.3.dist-info/WHEEL", "kfe-1.2.3.dist-info/RECORD"):
+            archive.writestr(name, "content of " + name)
+        archive.writestr("kfe/kfe-charts.LICENSES.txt", "==== @plotly/d3 3.8.2: BSD-3-Clause ====\n\ntext\n")
+    log.write_text(f"DEBUG:auditwheel.repair:Grafting: {source} -> kfe.libs/{library}\n")
+    (folder / "CMakeCache.txt").write_text("LAPACKE_LIBRARY:FILEPATH=/usr/lib/liblapacke.so\n")
+    return wheel, log
+
+
+def notices(folder, library, source=ZLIB):
+    wheel, log = make_wheel(folder, library, source)
+    return wheel, run(sys.executable, NOTICES, wheel, log, folder)
+
+
+@pytest.mark.parametrize("library, reason", [("libClp-0a1b.so.1", "must not be bundled"), ("libCoinUtils-0a1b.so.3", "must not be bundled"),
+                                             ("libsdp-0a1b.so.0", "must not be bundled"), ("libnew-0a1b.so.1", "not in the table of licences")])
+@pytest.mark.skipif(not os.path.exists(ZLIB), reason="no Debian on x86-64")
+def test_libraries_that_stop_a_wheel(library, reason, tmp_path):
+    wheel, done = notices(tmp_path, library)
+    assert done.returncode == 1 and library in done.stderr and reason in done.stderr, done.stderr
+    assert not any("licenses" in name for name in zipfile.ZipFile(wheel).namelist())
+
+
+def test_a_library_of_no_package_stops_a_wheel(tmp_path):
+    (tmp_path / "libz.so.1").write_text("built by hand")
+    _, done = notices(tmp_path, "libz-0a1b.so.1", tmp_path / "libz.so.1")
+    assert done.returncode == 1 and "belongs to no package" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists(ZLIB), reason="no Debian on x86-64")
+def test_notices(tmp_path):
+    wheel, done = notices(tmp_path, "libz-0a1b.so.1")
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(wheel) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+        assert archive.getinfo("kfe/bin/kfe").external_attr >> 16 == 0o100755
+    info = "kfe-1.2.3.dist-info/"
+    assert contents[info + "licenses/bundled/zlib1g-copyright.txt"] == pathlib.Path("/usr/share/doc/zlib1g/copyright").read_bytes()
+    assert b"Zlib; zlib1g" in contents[info + "licenses/bundled/README.txt"]
+    document = json.loads(contents[info + "sboms/kfe.cdx.json"])
+    library, script = document["components"]
+    assert library["hashes"][0]["content"] == hashlib.sha256(contents["kfe.libs/libz-0a1b.so.1"]).hexdigest()
+    assert script["purl"] == "pkg:npm/%40plotly/d3@3.8.2" and script["licenses"] == [{"expression": "BSD-3-Clause"}]
+    rows = {row[0]: row[1] for row in csv.reader(io.StringIO(contents[info + "RECORD"].decode()))}
+    assert set(rows) == set(contents) and rows.pop(info + "RECORD") == ""
+    for name, digest in rows.items():
+        expected = base64.urlsafe_b64encode(hashlib.sha256(contents[name]).digest()).rstrip(b"=").decode()
+        assert digest == "sha256=" + expected, name
+
+
+# ---- versions ----
+
+@pytest.fixture
+def copy(tmp_path):
+    """A repository with the files that name the version, released today."""
+    for name in ("include/kfe.h", "CHANGELOG.md", "debian/changelog", "conda/recipe.yaml", "tools/release.sh", "tools/check-versions"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    changes = tmp_path / "CHANGELOG.md"
+    changes.write_text(re.sub("unreleased", "1 January 2026", changes.read_text()))
+    git(tmp_path, "init", "-q")
+    commit(tmp_path)
+    return tmp_path
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"]
+    assert run("git", *identity, *arguments, cwd=folder).returncode == 0, arguments
+
+
+def commit(folder):
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "change")
+
+
+def release(folder):
+    return run(folder / "tools" / "release.sh", "--check")
+
+
+def test_versions_agree():
+    done = run(ROOT / "tools" / "check-versions")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_release_can_be_made(copy):
+    done = release(copy)
+    assert done.returncode == 0 and "can be released" in done.stdout, done.stderr
+
+
+def test_uncommitted_changes_are_refused(copy):
+    (copy / "new").touch()
+    done = release(copy)
+    assert done.returncode == 1 and "uncommitted changes" in done.stderr
+    assert run(copy / "tools" / "release.sh", "--try", "--check").returncode == 0
+
+
+@pytest.mark.parametrize("file, old, new", [("include/kfe.h", '#define KFE_VERSION "', '#define KFE_VERSION "9'), ("debian/changelog", "kfe (", "kfe (9"),
+                                            ("conda/recipe.yaml", '  version: "', '  version: "9'), ("CHANGELOG.md", "## ", "## 9"),
+                                            ("CHANGELOG.md", "1 January 2026", "unreleased")])
+def test_unsettled_versions_are_refused(copy, file, old, new):
+    text = (copy / file).read_text()
+    assert old in text
+    (copy / file).write_text(text.replace(old, new, 1))
+    commit(copy)
+    done = release(copy)
+    assert done.returncode == 1 and "not settled" in done.stderr and file in done.stderr, done.stderr
+
+
+def test_a_version_is_released_once(copy):
+    version = run(copy / "tools" / "check-versions", copy).stdout.strip()
+    git(copy, "tag", "v" + version)
+    assert release(copy).returncode == 0
+    (copy / "new").touch()
+    commit(copy)
+    done = release(copy)
+    assert done.returncode == 1 and "tag of another commit" in done.stderr
+
+
+# ---- recipes ----
+
+def test_conda_recipe():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text())
+    assert set(recipe) == {"schema_version", "context", "recipe", "source", "build", "outputs", "about"} and recipe["schema_version"] == 1
+    for output in recipe["outputs"]:
+        assert set(output) == {"package", "build", "requirements", "tests"} and set(output["requirements"]) <= {"build", "host", "run", "run_exports"}
+    options = set(re.findall(r"-D(KFE_\w+)=", (ROOT / "conda" / "recipe.yaml").read_text() + (ROOT / "debian" / "rules").read_text()))
+    known = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*.cmake"), *ROOT.glob("backends/*/CMakeLists.txt")])
+    for option in options:
+        assert re.search(rf"option\({option} |set\({option} .* CACHE ", known), f"{option} is no option of the build"
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-parsechangelog"), reason="dpkg-dev is not installed")
+def test_debian_files():
+    version = run(ROOT / "tools" / "check-versions").stdout.strip()
+    found = run("dpkg-parsechangelog", "-l", ROOT / "debian" / "changelog", "-S", "Version").stdout
+    assert found.startswith(version + "-")
+    assert "\nPackage: libkfe0\n" in (ROOT / "debian" / "control").read_text()
+    header = (ROOT / "include" / "kfe.h").read_text()
+    assert re.search(r"#define KFE_VERSION_MAJOR (\d+)", header).group(1) == "0", "the package libkfe0 is named after the major version"
+
+
+# ---- the build without x86 code ----
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="binutils is not installed")
+def test_portable_build(tmp_path):
+    """Files with code for AVX compile without it."""
+    special = [path for path in (ROOT / "src").rglob("*.c") if re.search("__x86_64__|immintrin|__builtin_cpu_supports", path.read_text())]
+    assert len(special) > 4
+    flags = ["-std=c11", "-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-DKFE_PORTABLE", "-DKFE_NO_SLEEF",
+             f"-I{ROOT}/include", f"-I{ROOT}/src", *(f"-I{path}" for path in os.environ.get("OPENBLAS_INCLUDE", "").split(";") if path)]
+    for name in special:
+        target = tmp_path / "object.o"
+        done = run(os.environ.get("CC", "cc"), *flags, "-c", name, "-o", target)
+        assert done.returncode == 0, done.stderr
+        code = run("objdump", "-d", "--no-show-raw-insn", target).stdout
+        assert len(code) > 1000 and not re.search(r"%[yz]mm\d", code), f"{name} uses AVX although KFE_PORTABLE is defined"
+        assert "Sleef" not in run("nm", target).stdout

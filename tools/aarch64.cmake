@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Toolchain of tools/cross-aarch64.sh: Debian's cross compiler, a root for arm64 in KFE_SYSROOT, programs run by qemu.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(KFE_SYSROOT $ENV{KFE_SYSROOT})
+set(CMAKE_SYSROOT ${KFE_SYSROOT})
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${KFE_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH ${KFE_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${KFE_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${KFE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${KFE_SYSROOT}/usr/share/pkgconfig)
