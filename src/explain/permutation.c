@@ -98,7 +98,10 @@ cleanup:
 static kfe_status measure(permuting *p, double *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_outcome outcome = {.task = p->data->target.task, .rows = p->data->target.rows, .positive = -1};
+    kfe_i_outcome outcome = {.task = p->data->target.task,
+                             .rows = p->data->target.rows,
+                             .positive = -1,
+                             .weights = p->data->target.weights};
 
     KFE_TRY(kfe_i_model_outputs(p->job->ctx, p->job->model, p->data, p->outputs));
     if (outcome.task == KFE_TASK_CLASSES) {

@@ -7,6 +7,8 @@
  * method with a line search. An isotonic curve is the rising step function nearest to the labels (pool adjacent
  * violators), kept within 1/(n + 2) of 0 and 1, since n examples cannot show that a class is impossible.
  *
+ * Examples count by their weights, N and n included.
+ *
  * Platt (1999); Lin, Lin & Weng (2007); Zadrozny & Elkan (2002); Wu, Lin & Weng (2004). Time O(n log n) per problem.
  */
 #include "learn/calibration.h"
@@ -34,6 +36,7 @@ void kfe_i_calibration_free(kfe_i_calibration *c)
 typedef struct example {
     double score;
     int positive;
+    double weight;
 } example;
 
 int64_t kfe_i_calibration_problems(const kfe_i_predictor *p)
@@ -88,7 +91,7 @@ static double entropy_at(const sigmoid_fit *fit, double a, double b)
     for (int64_t i = 0; i < fit->count; i++) {
         double t = fit->examples[i].positive ? fit->high : fit->low;
         double z = a * fit->examples[i].score + b;
-        sum += z >= 0 ? t * z + log1p(exp(-z)) : (t - 1) * z + log1p(exp(z));
+        sum += fit->examples[i].weight * (z >= 0 ? t * z + log1p(exp(-z)) : (t - 1) * z + log1p(exp(z)));
     }
     return sum;
 }
@@ -110,8 +113,8 @@ static double newton_step(const sigmoid_fit *fit, double a, double b, double *da
     for (int64_t i = 0; i < fit->count; i++) {
         double f = fit->examples[i].score;
         double p = sigmoid(a * f + b);
-        double weight = p * (1 - p);
-        double left = (fit->examples[i].positive ? fit->high : fit->low) - p;
+        double weight = fit->examples[i].weight * (p * (1 - p));
+        double left = fit->examples[i].weight * ((fit->examples[i].positive ? fit->high : fit->low) - p);
         h11 += f * f * weight;
         h22 += weight;
         h21 += f * weight;
@@ -157,18 +160,20 @@ static void learn_sigmoid(example *examples, int64_t count, double out[2])
 {
     sigmoid_fit fit = {.examples = examples, .count = count};
     double positives = 0;
+    double negatives = 0;
     double size = 0;
 
     for (int64_t i = 0; i < count; i++) {
-        positives += examples[i].positive;
+        positives += examples[i].positive ? examples[i].weight : 0;
+        negatives += examples[i].positive ? 0 : examples[i].weight;
         size = fmax(size, fabs(examples[i].score));
     }
     size = size > 0 ? size : 1;
     for (int64_t i = 0; i < count; i++)
         examples[i].score /= size;
     fit.high = (positives + 1) / (positives + 2);
-    fit.low = 1 / ((double)count - positives + 2);
-    fit_sigmoid(&fit, log(((double)count - positives + 1) / (positives + 1)), out);
+    fit.low = 1 / (negatives + 2);
+    fit_sigmoid(&fit, log((negatives + 1) / (positives + 1)), out);
     out[0] /= size;
 }
 
@@ -195,10 +200,11 @@ static int64_t pool(const example *sorted, int64_t count, block *blocks)
 
     for (int64_t i = 0; i < count; i++) {
         if (used > 0 && blocks[used - 1].last == sorted[i].score) {
-            blocks[used - 1].positives += sorted[i].positive;
-            blocks[used - 1].rows += 1;
+            blocks[used - 1].positives += sorted[i].positive ? sorted[i].weight : 0;
+            blocks[used - 1].rows += sorted[i].weight;
         } else {
-            blocks[used++] = (block){sorted[i].positive, 1, sorted[i].score, sorted[i].score};
+            blocks[used++] = (block){sorted[i].positive ? sorted[i].weight : 0, sorted[i].weight,
+                                     sorted[i].score, sorted[i].score};
         }
         if (i + 1 < count && sorted[i + 1].score == sorted[i].score)
             continue;
@@ -224,8 +230,11 @@ static kfe_status learn_curve(kfe_i_calibration *out, example *examples, int64_t
 {
     kfe_status status = KFE_OK;
     block *blocks = NULL;
-    double edge = 1 / ((double)count + 2);
+    double mass = 0;
 
+    for (int64_t i = 0; i < count; i++)
+        mass += examples[i].weight;
+    double edge = 1 / (mass + 2);
     KFE_ALLOC(out->ctx, blocks, count);
     qsort(examples, (size_t)count, sizeof *examples, by_score);
     int64_t used = pool(examples, count, blocks);
@@ -263,15 +272,16 @@ static double curve_at(const double *scores, const double *values, int64_t count
 /* ---- learning ---- */
 
 /* The examples of one problem; *positives of them are of its first class. */
-static int64_t collect(const kfe_i_predictor *p, int64_t problem, int64_t rows, const double *outputs,
-                       const int32_t *codes, example *examples)
+static int64_t collect(const kfe_i_predictor *p, int64_t problem, const kfe_i_target *target,
+                       const double *outputs, example *examples)
 {
     int64_t count = 0;
 
-    for (int64_t i = 0; i < rows; i++) {
-        int side = side_of(p, problem, codes[i]);
+    for (int64_t i = 0; i < target->rows; i++) {
+        int side = side_of(p, problem, target->codes[i]);
         if (side >= 0)
-            examples[count++] = (example){score_of(p, outputs + i * p->outputs, problem), side};
+            examples[count++] =
+                (example){score_of(p, outputs + i * p->outputs, problem), side, kfe_i_weight_of(target, i)};
     }
     return count;
 }
@@ -303,17 +313,16 @@ cleanup:
 }
 
 kfe_status kfe_i_calibration_learn(kfe_context *ctx, kfe_i_calibration_kind kind, const kfe_i_predictor *p,
-                                   int64_t rows, const double *outputs, const int32_t *codes,
-                                   kfe_i_calibration *out)
+                                   const kfe_i_target *target, const double *outputs, kfe_i_calibration *out)
 {
     kfe_status status = KFE_OK;
     example *examples = NULL;
     int64_t place = 0;
 
-    KFE_TRY(begin(ctx, kind, kfe_i_calibration_problems(p), rows, out));
-    KFE_ALLOC(ctx, examples, rows);
+    KFE_TRY(begin(ctx, kind, kfe_i_calibration_problems(p), target->rows, out));
+    KFE_ALLOC(ctx, examples, target->rows);
     for (int64_t problem = 0; problem < out->problems; problem++) {
-        int64_t count = collect(p, problem, rows, outputs, codes, examples);
+        int64_t count = collect(p, problem, target, outputs, examples);
         if (!has_both(examples, count))
             KFE_FAIL(ctx, KFE_EINPUT,
                      "{calibration} needs examples of every class; leave out the classes without any");

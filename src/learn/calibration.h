@@ -34,10 +34,11 @@ void kfe_i_calibration_free(kfe_i_calibration *calibration);
 
 /* The number of binary problems of a predictor's decision. */
 int64_t kfe_i_calibration_problems(const kfe_i_predictor *predictor);
-/* Learns from outputs (rows × predictor->outputs) and the class of each row. KFE_EINPUT if a problem has one class only. */
+/* Learns from outputs (rows × predictor->outputs) and the class of each row, which counts by its weight. KFE_EINPUT if a problem has
+ * one class only. */
 kfe_status kfe_i_calibration_learn(kfe_context *ctx, kfe_i_calibration_kind kind,
-                                   const kfe_i_predictor *predictor, int64_t rows, const double *outputs,
-                                   const int32_t *codes, kfe_i_calibration *out);
+                                   const kfe_i_predictor *predictor, const kfe_i_target *target,
+                                   const double *outputs, kfe_i_calibration *out);
 /* probabilities[classes] of one row of outputs; they sum to one. `work` is room for 2·classes² numbers. */
 void kfe_i_calibration_apply(const kfe_i_calibration *calibration, const kfe_i_predictor *predictor,
                              const double *outputs, double *work, double *probabilities);

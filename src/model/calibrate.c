@@ -199,7 +199,7 @@ kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
         KFE_TRY(leave_out(&job, fold));
     }
     KFE_TRY(kfe_i_calibration_learn(ctx, (kfe_i_calibration_kind)spec->fit.calibration, &model->predictor,
-                                    rows, job.outputs, train->target.codes, &model->calibration));
+                                    &train->target, job.outputs, &model->calibration));
 cleanup:
     kfe_i_free(ctx, fold_of);
     kfe_i_free(ctx, job.kept);

@@ -21,20 +21,30 @@ void kfe_i_moments_free(kfe_i_moments *m)
 
 /* ---- learning ---- */
 
-/* Subtracts the mean of each column of values (rows × cols), twice: the second pass removes what rounding left. */
-static void centre(int64_t rows, int64_t cols, double *values, double *means)
+/* Subtracts the mean of each column of values (rows × cols), twice: the second pass removes what rounding left. Rows count by the
+ * weights of the target. */
+static void centre(const kfe_i_target *target, int64_t rows, int64_t cols, double *values, double *means)
 {
+    double mass = kfe_i_target_mass(target, rows);
+
     memset(means, 0, (size_t)cols * sizeof *means);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t j = 0; j < cols; j++) {
             double mean = 0;
             for (int64_t i = 0; i < rows; i++)
-                mean += values[i * cols + j];
-            mean /= (double)rows;
+                mean += kfe_i_weight_of(target, i) * values[i * cols + j];
+            mean /= mass;
             for (int64_t i = 0; i < rows; i++)
                 values[i * cols + j] -= mean;
             means[j] += mean;
         }
+}
+
+/* Multiplies every row by the root of its weight. */
+static void weigh(const kfe_i_target *target, int64_t rows, int64_t cols, double *values)
+{
+    for (int64_t i = 0; target->weights && i < rows; i++)
+        cblas_dscal((blasint)cols, sqrt(target->weights[i]), values + i * cols, 1);
 }
 
 static int64_t target_count(const kfe_i_target *target)
@@ -51,42 +61,54 @@ static double target_value(const kfe_i_target *target, int64_t i, int64_t m)
     return target->codes[i] == m ? 1 : -1;
 }
 
-static void add_column_sums(const kfe_i_table *x, double *means)
-{
-    int64_t first = x->kind == KFE_TABLE_CSR ? x->row_start[0] : 0;
-    int64_t end = x->kind == KFE_TABLE_CSR ? x->row_start[x->rows] : 0;
+/* The entries of one row: its values and, of a sparse table, their columns. */
+typedef struct row {
+    const double *values;
+    const int32_t *columns; /* NULL: all columns */
+    int64_t count;
+    double weight;
+} row;
 
-    memset(means, 0, (size_t)x->cols * sizeof *means);
-    for (int64_t e = first; e < end; e++)
-        means[x->columns[e]] += x->values[e];
-    for (int64_t i = 0; x->kind == KFE_TABLE_DENSE && i < x->rows; i++)
-        for (int64_t j = 0; j < x->cols; j++)
-            means[j] += x->values[i * x->stride + j];
+static row row_at(const kfe_i_table *x, const kfe_i_target *target, int64_t i)
+{
+    int sparse = x->kind == KFE_TABLE_CSR;
+    int64_t begin = sparse ? x->row_start[i] : i * x->stride;
+
+    return (row){.values = x->values + begin,
+                 .columns = sparse ? x->columns + begin : NULL,
+                 .count = sparse ? x->row_start[i + 1] - begin : x->cols,
+                 .weight = kfe_i_weight_of(target, i)};
 }
 
-static void add_square(double value, double mean, double *sum)
+static void find_means(const kfe_i_table *x, const kfe_i_target *target, double mass, double *means)
 {
-    *sum += (value - mean) * (value - mean);
+    memset(means, 0, (size_t)x->cols * sizeof *means);
+    for (int64_t i = 0; i < x->rows; i++) {
+        row r = row_at(x, target, i);
+        for (int64_t e = 0; e < r.count; e++)
+            means[r.columns ? r.columns[e] : e] += r.weight * r.values[e];
+    }
+    for (int64_t j = 0; j < x->cols; j++)
+        means[j] /= mass;
 }
 
 /* Entries that a sparse table does not store are zeros, which lie a mean away from the mean. */
-static void find_columns(const kfe_i_table *x, double *means, double *squares)
+static void find_columns(const kfe_i_table *x, const kfe_i_target *target, double *means, double *squares)
 {
-    int64_t first = x->kind == KFE_TABLE_CSR ? x->row_start[0] : 0;
-    int64_t end = x->kind == KFE_TABLE_CSR ? x->row_start[x->rows] : 0;
+    double mass = kfe_i_target_mass(target, x->rows);
+    int sparse = x->kind == KFE_TABLE_CSR;
 
-    add_column_sums(x, means);
-    for (int64_t j = 0; j < x->cols; j++) {
-        means[j] /= (double)x->rows;
-        squares[j] = x->kind == KFE_TABLE_CSR ? (double)x->rows * means[j] * means[j] : 0;
+    find_means(x, target, mass, means);
+    for (int64_t j = 0; j < x->cols; j++)
+        squares[j] = sparse ? mass * means[j] * means[j] : 0;
+    for (int64_t i = 0; i < x->rows; i++) {
+        row r = row_at(x, target, i);
+        for (int64_t e = 0; e < r.count; e++) {
+            int64_t j = r.columns ? r.columns[e] : e;
+            double left = r.values[e] - means[j];
+            squares[j] += r.weight * (sparse ? r.values[e] * (r.values[e] - 2 * means[j]) : left * left);
+        }
     }
-    for (int64_t e = first; e < end; e++) {
-        double mean = means[x->columns[e]];
-        squares[x->columns[e]] += x->values[e] * (x->values[e] - 2 * mean);
-    }
-    for (int64_t i = 0; x->kind == KFE_TABLE_DENSE && i < x->rows; i++)
-        for (int64_t j = 0; j < x->cols; j++)
-            add_square(x->values[i * x->stride + j], means[j], &squares[j]);
 }
 
 /* The features sum to zero up to rounding, so the means of the columns need only a correction of that size. */
@@ -113,7 +135,7 @@ static kfe_status learn_columns(const kfe_i_moment_data *data, const double *cen
             rest[a] += centred[i * m->dim + a];
     for (int v = 0; v < data->views; v++) {
         const kfe_i_table *x = &data->scaled[v];
-        find_columns(x, m->column_means + first, m->column_squares + first);
+        find_columns(x, data->target, m->column_means + first, m->column_squares + first);
         KFE_TRY(kfe_i_table_transpose_times(m->ctx, x, centred, m->dim, m->cross + first * m->dim));
         correct_cross(m, first, x->cols, rest);
         first += x->cols;
@@ -136,10 +158,11 @@ static kfe_status learn_targets(const kfe_i_moment_data *data, const double *cen
     for (int64_t i = 0; i < rows; i++)
         for (int64_t t = 0; t < m->targets; t++)
             y[i * m->targets + t] = target_value(data->target, i, t);
-    centre(rows, m->targets, y, m->target_means);
+    centre(data->target, rows, m->targets, y, m->target_means);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t t = 0; t < m->targets; t++)
-            m->target_squares[t] += y[i * m->targets + t] * y[i * m->targets + t];
+            m->target_squares[t] +=
+                kfe_i_weight_of(data->target, i) * (y[i * m->targets + t] * y[i * m->targets + t]);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m->targets, (blasint)m->dim, (blasint)rows,
                 1, y, (blasint)m->targets, centred, (blasint)m->dim, 0, m->target_cross, (blasint)m->dim);
 cleanup:
@@ -157,9 +180,12 @@ static kfe_status learn_features(const kfe_i_moment_data *data, kfe_i_moments *m
     KFE_ALLOC_ZERO(m->ctx, m->products, m->dim * m->dim);
     for (int64_t i = 0; i < t->rows; i++)
         memcpy(*out + i * t->cols, t->values + i * t->stride, (size_t)t->cols * sizeof **out);
-    centre(t->rows, t->cols, *out, m->feature_means);
+    centre(data->target, t->rows, t->cols, *out, m->feature_means);
+    weigh(data->target, t->rows, t->cols, *out);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (blasint)m->dim, (blasint)t->rows, 1, *out,
                 (blasint)m->dim, 0, m->products, (blasint)m->dim);
+    weigh(data->target, t->rows, t->cols,
+          *out); /* by the whole weight: what it is multiplied with has none */
     kfe_i_mirror(m->dim, m->products);
 cleanup:
     return status;

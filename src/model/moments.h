@@ -9,6 +9,7 @@
  *     products            TᵀT, features × features
  *     target_squares[m]   Σ y_m²
  *     target_cross        YᵀT, targets × features
+ * The sums are weighted if the examples have weights, and n is the sum of the weights.
  * A target is a real value or, for each class, +1 for its members and −1 for the others.
  */
 #ifndef KFE_MODEL_MOMENTS_H

@@ -209,16 +209,15 @@ static void write_point(kfe_i_json *json, double x, double y, double threshold)
 }
 
 /* Begins at (0, 0) with threshold null: nothing is called positive. */
-static void write_roc(kfe_i_json *json, const kfe_i_class_curve *curve, double rows)
+static void write_roc(kfe_i_json *json, const kfe_i_class_curve *curve)
 {
-    double negatives = rows - (double)curve->positives;
+    double negatives = curve->count > 0 ? curve->points[curve->count - 1].false_positives : 0;
 
     kfe_i_json_array(json, "roc");
     write_point(json, 0, 0, (double)INFINITY);
     for (int64_t i = 0; i < curve->count; i++)
-        write_point(json, (double)curve->points[i].false_positives / negatives,
-                    (double)curve->points[i].true_positives / (double)curve->positives,
-                    curve->points[i].threshold);
+        write_point(json, curve->points[i].false_positives / negatives,
+                    curve->points[i].true_positives / curve->positives, curve->points[i].threshold);
     kfe_i_json_end(json);
 }
 
@@ -226,9 +225,9 @@ static void write_precision_recall(kfe_i_json *json, const kfe_i_class_curve *cu
 {
     kfe_i_json_array(json, "precision_recall");
     for (int64_t i = 0; i < curve->count; i++) {
-        double caught = (double)curve->points[i].true_positives;
-        write_point(json, caught / (double)curve->positives,
-                    caught / (caught + (double)curve->points[i].false_positives), curve->points[i].threshold);
+        double caught = curve->points[i].true_positives;
+        write_point(json, caught / curve->positives, caught / (caught + curve->points[i].false_positives),
+                    curve->points[i].threshold);
     }
     kfe_i_json_end(json);
 }
@@ -240,8 +239,11 @@ static void write_curves(kfe_i_json *json, const kfe_i_evaluation *e)
         const kfe_i_class_curve *curve = &e->curves[i];
         kfe_i_json_object(json, NULL);
         kfe_i_json_text(json, "class", e->class_names[curve->class_index]);
-        kfe_i_json_integer(json, "rows", curve->positives);
-        write_roc(json, curve, (double)e->rows);
+        if (curve->positives == floor(curve->positives))
+            kfe_i_json_integer(json, "rows", (int64_t)curve->positives);
+        else
+            kfe_i_json_real(json, "rows", curve->positives);
+        write_roc(json, curve);
         write_precision_recall(json, curve);
         kfe_i_json_end(json);
     }

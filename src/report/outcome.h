@@ -7,7 +7,8 @@
 
 /* Of one class against the rest. */
 typedef struct kfe_i_class_curve {
-    int64_t class_index, positives, count;
+    int64_t class_index, count;
+    double positives; /* rows of the class, by weight */
     kfe_i_curve_point *points;
 } kfe_i_class_curve;
 

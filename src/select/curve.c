@@ -11,6 +11,7 @@
 
 typedef struct scored {
     double score;
+    double weight;
     int is_positive;
 } scored;
 
@@ -22,13 +23,14 @@ static int compare_falling(const void *a, const void *b)
 }
 
 static kfe_status collect(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index, scored *rows,
-                          int64_t *positives)
+                          double *positives)
 {
     *positives = 0;
     for (int64_t i = 0; i < outcome->rows; i++) {
         rows[i].score = outcome->scores[i * outcome->classes + class_index];
         rows[i].is_positive = outcome->truth[i] == class_index;
-        *positives += rows[i].is_positive;
+        rows[i].weight = kfe_i_outcome_weight(outcome, i);
+        *positives += rows[i].is_positive ? rows[i].weight : 0;
         if (isnan(rows[i].score))
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "the score of row %lld for class number %lld is not a number; there is no "
@@ -45,8 +47,8 @@ static int64_t fill_points(const scored *rows, int64_t count, kfe_i_curve_point 
 
     for (int64_t i = 0; i < count; i++) {
         sofar.threshold = rows[i].score;
-        sofar.true_positives += rows[i].is_positive;
-        sofar.false_positives += !rows[i].is_positive;
+        sofar.true_positives += rows[i].is_positive ? rows[i].weight : 0;
+        sofar.false_positives += rows[i].is_positive ? 0 : rows[i].weight;
         if (i + 1 == count || rows[i + 1].score < rows[i].score)
             points[found++] = sofar;
     }
@@ -54,13 +56,14 @@ static int64_t fill_points(const scored *rows, int64_t count, kfe_i_curve_point 
 }
 
 kfe_status kfe_i_curve(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index,
-                       kfe_i_curve_point **out, int64_t *count, int64_t *positives)
+                       kfe_i_curve_point **out, int64_t *count, double *positives)
 {
     kfe_status status = KFE_OK;
     scored *rows = NULL;
 
     *out = NULL;
-    *count = *positives = 0;
+    *count = 0;
+    *positives = 0;
     KFE_ALLOC(ctx, rows, outcome->rows);
     KFE_TRY(collect(ctx, outcome, class_index, rows, positives));
     KFE_ALLOC(ctx, *out, outcome->rows);

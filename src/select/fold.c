@@ -246,6 +246,7 @@ void kfe_i_fold_free(kfe_i_fold *fold)
 typedef struct answers {
     int32_t *truth, *predicted;
     double *scores, *truth_values, *probabilities;
+    double *weights; /* NULL: the data has none */
 } answers;
 
 static void free_answers(kfe_context *ctx, answers *a)
@@ -255,6 +256,7 @@ static void free_answers(kfe_context *ctx, answers *a)
     kfe_i_free(ctx, a->scores);
     kfe_i_free(ctx, a->probabilities);
     kfe_i_free(ctx, a->truth_values);
+    kfe_i_free(ctx, a->weights);
 }
 
 /* Classes by their numbers in the whole data; one that training did not see is never predicted. */
@@ -341,6 +343,20 @@ cleanup:
     return status;
 }
 
+static kfe_status copy_weights(kfe_context *ctx, const kfe_i_split *split, const kfe_i_target *truth,
+                               answers *a)
+{
+    kfe_status status = KFE_OK;
+
+    if (!truth->weights)
+        return KFE_OK;
+    KFE_ALLOC(ctx, a->weights, split->test_count);
+    for (int64_t i = 0; i < split->test_count; i++)
+        a->weights[i] = truth->weights[split->test[i]];
+cleanup:
+    return status;
+}
+
 static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
                                     const kfe_i_predictor *predictor, const kfe_i_table *features,
                                     const kfe_i_trial *trial, double *values)
@@ -361,6 +377,8 @@ static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
         KFE_TRY(decide_classes(ctx, fold, predictor, outputs, trial, &a));
     else
         KFE_TRY(copy_values(ctx, trial->split, truth, &a));
+    KFE_TRY(copy_weights(ctx, trial->split, truth, &a));
+    outcome.weights = a.weights;
     if (trial->calibrated && needs_probabilities(trial))
         KFE_TRY(find_probabilities(ctx, trial, &a));
     outcome.probabilities = a.probabilities;

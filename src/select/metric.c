@@ -28,6 +28,8 @@
  *
  *     rmse, mae           over all values of all target columns
  *     r2                  1 − Σ(y − ŷ)² / Σ(y − ȳ)², the mean over columns
+ *
+ * Rows count by their weights in all of these, n included.
  */
 #include "select/metric.h"
 
@@ -42,6 +44,22 @@
 #include "core/text.h"
 
 #define UNDEFINED ((double)NAN)
+
+double kfe_i_outcome_weight(const kfe_i_outcome *outcome, int64_t row)
+{
+    return outcome->weights ? outcome->weights[row] : 1;
+}
+
+double kfe_i_outcome_mass(const kfe_i_outcome *outcome)
+{
+    double sum = 0;
+
+    if (!outcome->weights)
+        return (double)outcome->rows;
+    for (int64_t i = 0; i < outcome->rows; i++)
+        sum += outcome->weights[i];
+    return sum;
+}
 
 /* ---- predicted classes ---- */
 
@@ -77,54 +95,57 @@ cleanup:
     return status;
 }
 
-static int64_t count_wrong(const kfe_i_outcome *outcome)
+static double count_wrong(const kfe_i_outcome *outcome)
 {
-    int64_t wrong = 0;
+    double wrong = 0;
 
     for (int64_t i = 0; i < outcome->rows; i++)
-        wrong += outcome->truth[i] != outcome->predicted[i];
+        wrong += outcome->truth[i] != outcome->predicted[i] ? kfe_i_outcome_weight(outcome, i) : 0;
     return wrong;
 }
 
 static kfe_status accuracy(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
-    int64_t right = outcome->rows - count_wrong(outcome);
+    double mass = kfe_i_outcome_mass(outcome);
 
     (void)ctx;
-    *out = outcome->rows > 0 ? (double)right / (double)outcome->rows : UNDEFINED;
+    *out = mass > 0 ? (mass - count_wrong(outcome)) / mass : UNDEFINED;
     return KFE_OK;
 }
 
 static kfe_status error_rate(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
+    double mass = kfe_i_outcome_mass(outcome);
+
     (void)ctx;
-    *out = outcome->rows > 0 ? (double)count_wrong(outcome) / (double)outcome->rows : UNDEFINED;
+    *out = mass > 0 ? count_wrong(outcome) / mass : UNDEFINED;
     return KFE_OK;
 }
 
-/* Rows of one class: in the truth, in the predictions, in both. */
+/* Rows of one class, by weight: in the truth, in the predictions, in both. */
 typedef struct class_counts {
-    int64_t truth, predicted, right;
+    double truth, predicted, right;
 } class_counts;
 
 static void count_classes(const kfe_i_outcome *outcome, class_counts *counts)
 {
     for (int64_t i = 0; i < outcome->rows; i++) {
-        counts[outcome->truth[i]].truth++;
-        counts[outcome->predicted[i]].predicted++;
-        counts[outcome->truth[i]].right += outcome->truth[i] == outcome->predicted[i];
+        double weight = kfe_i_outcome_weight(outcome, i);
+        counts[outcome->truth[i]].truth += weight;
+        counts[outcome->predicted[i]].predicted += weight;
+        counts[outcome->truth[i]].right += outcome->truth[i] == outcome->predicted[i] ? weight : 0;
     }
 }
 
 static double recall_of(const class_counts *one)
 {
-    return one->truth > 0 ? (double)one->right / (double)one->truth : UNDEFINED;
+    return one->truth > 0 ? one->right / one->truth : UNDEFINED;
 }
 
 static double f1_of(const class_counts *one)
 {
-    int64_t occurs = one->truth + one->predicted;
-    return occurs > 0 ? 2 * (double)one->right / (double)occurs : UNDEFINED;
+    double occurs = one->truth + one->predicted;
+    return occurs > 0 ? 2 * one->right / occurs : UNDEFINED;
 }
 
 /* The mean over the classes for which it is defined. */
@@ -175,9 +196,9 @@ static kfe_status sum_classes(kfe_context *ctx, const kfe_i_outcome *outcome, ag
     KFE_ALLOC_ZERO(ctx, counts, outcome->classes);
     count_classes(outcome, counts);
     for (int64_t g = 0; g < outcome->classes; g++) {
-        double truth = (double)counts[g].truth;
-        double predicted = (double)counts[g].predicted;
-        out->right += (double)counts[g].right;
+        double truth = counts[g].truth;
+        double predicted = counts[g].predicted;
+        out->right += counts[g].right;
         out->products += truth * predicted;
         out->truth_squares += truth * truth;
         out->predicted_squares += predicted * predicted;
@@ -190,7 +211,7 @@ cleanup:
 static kfe_status matthews(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     agreement a;
-    double n = (double)outcome->rows;
+    double n = kfe_i_outcome_mass(outcome);
     kfe_status status = sum_classes(ctx, outcome, &a);
     double size = sqrt(n * n - a.predicted_squares) * sqrt(n * n - a.truth_squares);
 
@@ -201,7 +222,7 @@ static kfe_status matthews(kfe_context *ctx, const kfe_i_outcome *outcome, doubl
 static kfe_status kappa(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     agreement a;
-    double n = (double)outcome->rows;
+    double n = kfe_i_outcome_mass(outcome);
     kfe_status status = sum_classes(ctx, outcome, &a);
 
     *out = n * n > a.products ? (n * a.right - a.products) / (n * n - a.products) : UNDEFINED;
@@ -219,48 +240,51 @@ static int is_accepted(const kfe_i_outcome *outcome, int64_t row, int64_t class_
 
 static kfe_status ovr_error(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
-    int64_t wrong = 0;
+    double mass = kfe_i_outcome_mass(outcome);
+    double wrong = 0;
 
     (void)ctx;
     for (int64_t i = 0; i < outcome->rows; i++)
         for (int64_t g = 0; g < outcome->classes; g++)
-            wrong += is_accepted(outcome, i, g) != (outcome->truth[i] == g);
-    *out = outcome->rows > 0 ? (double)wrong / ((double)outcome->rows * (double)outcome->classes) : UNDEFINED;
+            wrong +=
+                is_accepted(outcome, i, g) != (outcome->truth[i] == g) ? kfe_i_outcome_weight(outcome, i) : 0;
+    *out = mass > 0 ? wrong / (mass * (double)outcome->classes) : UNDEFINED;
     return KFE_OK;
 }
 
 /* ---- ranked by scores ---- */
 
-static double area_under(const kfe_i_curve_point *points, int64_t count, int64_t positives, int64_t negatives)
+static double area_under(const kfe_i_curve_point *points, int64_t count, double positives, double negatives)
 {
     double twice = 0;
     kfe_i_curve_point last = {0};
 
     for (int64_t i = 0; i < count; i++) {
-        twice += (double)(points[i].false_positives - last.false_positives) *
-                 (double)(points[i].true_positives + last.true_positives);
+        twice += (points[i].false_positives - last.false_positives) *
+                 (points[i].true_positives + last.true_positives);
         last = points[i];
     }
-    return twice / (2 * (double)positives * (double)negatives);
+    return twice / (2 * positives * negatives);
 }
 
-static double precision_averaged(const kfe_i_curve_point *points, int64_t count, int64_t positives,
-                                 int64_t negatives)
+static double precision_averaged(const kfe_i_curve_point *points, int64_t count, double positives,
+                                 double negatives)
 {
     double sum = 0;
-    int64_t caught = 0;
+    double caught = 0;
 
     (void)negatives;
     for (int64_t i = 0; i < count; i++) {
-        sum += (double)(points[i].true_positives - caught) * (double)points[i].true_positives /
-               (double)(points[i].true_positives + points[i].false_positives);
+        double accepted = points[i].true_positives + points[i].false_positives;
+        if (accepted > 0)
+            sum += (points[i].true_positives - caught) * points[i].true_positives / accepted;
         caught = points[i].true_positives;
     }
-    return sum / (double)positives;
+    return sum / positives;
 }
 
-typedef double (*curve_value_fn)(const kfe_i_curve_point *points, int64_t count, int64_t positives,
-                                 int64_t negatives);
+typedef double (*curve_value_fn)(const kfe_i_curve_point *points, int64_t count, double positives,
+                                 double negatives);
 
 static kfe_status one_against_rest(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index,
                                    curve_value_fn value, double *out)
@@ -268,13 +292,12 @@ static kfe_status one_against_rest(kfe_context *ctx, const kfe_i_outcome *outcom
     kfe_status status = KFE_OK;
     kfe_i_curve_point *points = NULL;
     int64_t count = 0;
-    int64_t positives = 0;
+    double positives = 0;
+    double negatives = 0;
 
     KFE_TRY(kfe_i_curve(ctx, outcome, class_index, &points, &count, &positives));
-    if (positives == 0 || positives == outcome->rows)
-        *out = UNDEFINED;
-    else
-        *out = value(points, count, positives, outcome->rows - positives);
+    negatives = count > 0 ? points[count - 1].false_positives : 0;
+    *out = positives > 0 && negatives > 0 ? value(points, count, positives, negatives) : UNDEFINED;
 cleanup:
     kfe_i_free(ctx, points);
     return status;
@@ -283,7 +306,8 @@ cleanup:
 static void mark_occurring(const kfe_i_outcome *outcome, char *occurs)
 {
     for (int64_t i = 0; i < outcome->rows; i++)
-        occurs[outcome->truth[i]] = 1;
+        if (kfe_i_outcome_weight(outcome, i) > 0)
+            occurs[outcome->truth[i]] = 1;
 }
 
 static kfe_status ranked(kfe_context *ctx, const kfe_i_outcome *outcome, curve_value_fn value, double *out)
@@ -334,33 +358,42 @@ static double deviation(const kfe_i_outcome *outcome, int64_t p)
 static kfe_status root_mean_square(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     int64_t count = outcome->rows * outcome->cols;
+    double mass = kfe_i_outcome_mass(outcome) * (double)outcome->cols;
     double sum = 0;
 
     (void)ctx;
     for (int64_t p = 0; p < count; p++)
-        sum += deviation(outcome, p) * deviation(outcome, p);
-    *out = count > 0 ? sqrt(sum / (double)count) : UNDEFINED;
+        sum +=
+            kfe_i_outcome_weight(outcome, p / outcome->cols) * deviation(outcome, p) * deviation(outcome, p);
+    *out = mass > 0 ? sqrt(sum / mass) : UNDEFINED;
     return KFE_OK;
 }
 
 static kfe_status mean_absolute(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     int64_t count = outcome->rows * outcome->cols;
+    double mass = kfe_i_outcome_mass(outcome) * (double)outcome->cols;
     double sum = 0;
 
     (void)ctx;
     for (int64_t p = 0; p < count; p++)
-        sum += fabs(deviation(outcome, p));
-    *out = count > 0 ? sum / (double)count : UNDEFINED;
+        sum += kfe_i_outcome_weight(outcome, p / outcome->cols) * fabs(deviation(outcome, p));
+    *out = mass > 0 ? sum / mass : UNDEFINED;
     return KFE_OK;
 }
 
 /* Compares the values themselves: the rounded mean of equal values may differ from them, and Σ(y − ȳ)² is then small
  * but not zero. */
-static int is_constant(const double *values, int64_t rows, int64_t stride)
+static int is_constant(const kfe_i_outcome *outcome, int64_t col)
 {
-    for (int64_t i = 1; i < rows; i++)
-        if (values[i * stride] != values[0])
+    const double *values = outcome->truth_values + col;
+    int64_t first = 0; /* row that counts */
+
+    while (first < outcome->rows && !(kfe_i_outcome_weight(outcome, first) > 0))
+        first++;
+    for (int64_t i = first + 1; i < outcome->rows; i++)
+        if (values[i * outcome->cols] != values[first * outcome->cols] &&
+            kfe_i_outcome_weight(outcome, i) > 0)
             return 0;
     return 1;
 }
@@ -372,15 +405,17 @@ static double explained_share(const kfe_i_outcome *outcome, int64_t col)
     double mean = 0;
     double residual = 0;
     double total = 0;
+    double mass = kfe_i_outcome_mass(outcome);
 
-    if (is_constant(truth, outcome->rows, cols))
+    if (is_constant(outcome, col))
         return UNDEFINED;
     for (int64_t i = 0; i < outcome->rows; i++)
-        mean += truth[i * cols] / (double)outcome->rows;
+        mean += kfe_i_outcome_weight(outcome, i) * truth[i * cols] / mass;
     for (int64_t i = 0; i < outcome->rows; i++) {
         double left = deviation(outcome, i * cols + col);
-        residual += left * left;
-        total += (truth[i * cols] - mean) * (truth[i * cols] - mean);
+        double weight = kfe_i_outcome_weight(outcome, i);
+        residual += weight * left * left;
+        total += weight * (truth[i * cols] - mean) * (truth[i * cols] - mean);
     }
     return 1 - residual / total;
 }

@@ -23,7 +23,12 @@ typedef struct kfe_i_outcome {
     /* real: rows × cols */
     int64_t cols;
     const double *truth_values, *predicted_values;
+    const double *weights; /* how many rows each counts for; NULL: one */
 } kfe_i_outcome;
+
+/* The weight of a row, and of all rows. */
+double kfe_i_outcome_weight(const kfe_i_outcome *outcome, int64_t row);
+double kfe_i_outcome_mass(const kfe_i_outcome *outcome);
 
 typedef struct kfe_i_metric {
     const char *name;
@@ -69,11 +74,11 @@ kfe_status kfe_i_confusion(kfe_context *ctx, const kfe_i_outcome *outcome, kfe_i
  * `threshold` is predicted as positive. */
 typedef struct kfe_i_curve_point {
     double threshold;
-    int64_t true_positives, false_positives;
+    double true_positives, false_positives; /* by weight */
 } kfe_i_curve_point;
 
-/* The points for one class against the rest, and the number of rows of the class. The caller frees the points. */
+/* The points for one class against the rest, and the rows of the class, by weight. The caller frees the points. */
 kfe_status kfe_i_curve(kfe_context *ctx, const kfe_i_outcome *outcome, int64_t class_index,
-                       kfe_i_curve_point **out, int64_t *count, int64_t *positives);
+                       kfe_i_curve_point **out, int64_t *count, double *positives);
 
 #endif

@@ -6,7 +6,7 @@
  *     brier      (1/n) Σ_i Σ_g (p_ig − 1[g is true])², halved for two classes, as is usual
  *
  * Probabilities are those of a calibrated model, or else the scores: as they are if every row of them is a distribution
- * (votes of neighbours), otherwise their softmax.
+ * (votes of neighbours), otherwise their softmax. Rows count by their weights.
  */
 #include <math.h>
 
@@ -91,15 +91,17 @@ kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome,
 {
     source s;
     double total = 0;
+    double mass = kfe_i_outcome_mass(outcome);
     kfe_status status = find_source(ctx, outcome, &s);
 
     for (int64_t i = 0; status == KFE_OK && i < outcome->rows; i++) {
         double largest;
         double sum;
         begin_row(&s, i, &largest, &sum);
-        total -= log(fmax(probability(&s, i, outcome->truth[i], largest, sum), 1e-15));
+        total -= kfe_i_outcome_weight(outcome, i) *
+                 log(fmax(probability(&s, i, outcome->truth[i], largest, sum), 1e-15));
     }
-    *out = outcome->rows > 0 ? total / (double)outcome->rows : (double)NAN;
+    *out = mass > 0 ? total / mass : (double)NAN;
     return status;
 }
 
@@ -107,6 +109,7 @@ kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, do
 {
     source s;
     double total = 0;
+    double mass = kfe_i_outcome_mass(outcome);
     kfe_status status = find_source(ctx, outcome, &s);
 
     for (int64_t i = 0; status == KFE_OK && i < outcome->rows; i++) {
@@ -115,9 +118,9 @@ kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, do
         begin_row(&s, i, &largest, &sum);
         for (int64_t g = 0; g < outcome->classes; g++) {
             double left = probability(&s, i, g, largest, sum) - (outcome->truth[i] == g);
-            total += left * left;
+            total += kfe_i_outcome_weight(outcome, i) * (left * left);
         }
     }
-    *out = outcome->rows > 0 ? total / (double)outcome->rows / (outcome->classes == 2 ? 2 : 1) : (double)NAN;
+    *out = mass > 0 ? total / mass / (outcome->classes == 2 ? 2 : 1) : (double)NAN;
     return status;
 }

@@ -264,7 +264,10 @@ static kfe_status measure(evaluating *job, kfe_style style)
     kfe_status status = KFE_OK;
     kfe_i_outcome *outcome = &job->outcome;
 
-    *outcome = (kfe_i_outcome){.task = job->target->task, .rows = job->target->rows, .positive = -1};
+    *outcome = (kfe_i_outcome){.task = job->target->task,
+                               .rows = job->target->rows,
+                               .positive = -1,
+                               .weights = job->target->weights};
     job->result.rows = outcome->rows;
     if (outcome->task == KFE_TASK_CLASSES) {
         KFE_TRY(prepare_classes(job));

@@ -40,7 +40,8 @@ static void test_sigmoid_is_stationary(void **state)
         double positives = 0;
         double gradient[2] = {0};
         make_scores(scale, outputs, codes);
-        assert_ok(ctx, kfe_i_calibration_learn(ctx, KFE_CALIBRATION_PLATT, &p, ROWS, outputs, codes, &c));
+        assert_ok(ctx, kfe_i_calibration_learn(ctx, KFE_CALIBRATION_PLATT, &p,
+                                               &(kfe_i_target){.rows = ROWS, .codes = codes}, outputs, &c));
         for (int i = 0; i < ROWS; i++)
             positives += codes[i] == 0;
         for (int i = 0; i < ROWS; i++) {
@@ -98,7 +99,8 @@ static void test_isotonic_equals_the_max_min_formula(void **state)
     make_scores(1, outputs, codes);
     for (int i = 0; i < ROWS; i++)
         truth[i] = codes[i] == 0;
-    assert_ok(ctx, kfe_i_calibration_learn(ctx, KFE_CALIBRATION_ISOTONIC, &p, ROWS, outputs, codes, &c));
+    assert_ok(ctx, kfe_i_calibration_learn(ctx, KFE_CALIBRATION_ISOTONIC, &p,
+                                           &(kfe_i_target){.rows = ROWS, .codes = codes}, outputs, &c));
     for (int i = 0; i < ROWS; i++) {
         double expected = fmin(fmax(max_min(outputs, truth, outputs[i]), edge), 1 - edge);
         kfe_i_calibration_apply(&c, &p, outputs + i, work, got);
@@ -159,10 +161,11 @@ static void test_one_class_is_refused(void **state)
     kfe_i_predictor p = predictor_of(KFE_DECIDE_PAIRS, 2);
     kfe_i_calibration c = {0};
     const double outputs[2] = {1, 2};
-    const int32_t codes[2] = {0, 0};
+    int32_t codes[2] = {0, 0};
 
     assert_fails(ctx, KFE_EINPUT, "needs examples of every class",
-                 kfe_i_calibration_learn(ctx, KFE_CALIBRATION_PLATT, &p, 2, outputs, codes, &c));
+                 kfe_i_calibration_learn(ctx, KFE_CALIBRATION_PLATT, &p,
+                                         &(kfe_i_target){.rows = 2, .codes = codes}, outputs, &c));
 }
 
 int main(void)

@@ -163,18 +163,18 @@ static void test_curve_joins_ties(void **state)
     double scores[10];
     kfe_i_curve_point *points = NULL;
     int64_t count = 0;
-    int64_t positives = 0;
+    double positives = 0;
 
     two_columns(5, of_positive, scores);
     kfe_i_outcome outcome = {
         .task = KFE_TASK_CLASSES, .rows = 5, .classes = 2, .positive = 1, .truth = truth, .scores = scores};
     assert_ok(ctx, kfe_i_curve(ctx, &outcome, 1, &points, &count, &positives));
     assert_int_equal(count, 3);
-    assert_int_equal(positives, 3);
+    assert_true(positives == 3);
     for (int i = 0; i < 3; i++) {
         assert_true(points[i].threshold == thresholds[i]);
-        assert_int_equal(points[i].true_positives, expected[i][0]);
-        assert_int_equal(points[i].false_positives, expected[i][1]);
+        assert_true(points[i].true_positives == (double)expected[i][0]);
+        assert_true(points[i].false_positives == (double)expected[i][1]);
     }
     kfe_i_free(ctx, points);
 }

@@ -44,7 +44,8 @@ static kfe_status add_class(job *work, int64_t g)
     kfe_status status = KFE_OK;
     kfe_i_curve_point *points = NULL;
     int64_t count = 0;
-    int64_t positives = 0;
+    double positives = 0;
+    double all = kfe_i_outcome_mass(work->outcome);
     double last_x = work->kind->start_x;
     double last_y = work->kind->start_y;
     double x = last_x;
@@ -52,15 +53,15 @@ static kfe_status add_class(job *work, int64_t g)
 
     work->area = NAN;
     KFE_TRY(kfe_i_curve(work->ctx, work->outcome, g, &points, &count, &positives));
-    if (positives == 0 || positives == work->outcome->rows)
+    if (positives == 0 || positives == all)
         goto cleanup;
     work->area = 0;
     KFE_TRY(append(work, g, INFINITY, x, y));
     for (int64_t i = 0; i < count; i++) {
         double from_x = x;
         double from_y = y;
-        work->kind->place((double)points[i].true_positives, (double)points[i].false_positives,
-                          (double)positives, (double)(work->outcome->rows - positives), &x, &y);
+        work->kind->place(points[i].true_positives, points[i].false_positives, positives, all - positives, &x,
+                          &y);
         work->area += work->kind->step(from_x, from_y, x, y);
         if (i + 1 < count && !is_far(x, y, last_x, last_y))
             continue;
