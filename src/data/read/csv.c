@@ -184,6 +184,8 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     KFE_TRY(take_fields(csv, out));
     KFE_TRY(kfe_i_csv_encode(csv, out));
     KFE_TRY(kfe_i_csv_take_groups(csv, out));
+    out->weights = csv->weights;
+    csv->weights = NULL;
     if (csv->dialect.id >= 0)
         KFE_TRY(take_ids(csv, &out->ids));
 cleanup:
@@ -201,6 +203,7 @@ static void close_csv(kfe_i_csv *csv)
     kfe_i_free(csv->ctx, csv->dialect.text);
     kfe_i_intern_free(&csv->group_words);
     kfe_i_free(csv->ctx, csv->groups);
+    kfe_i_free(csv->ctx, csv->weights);
     kfe_i_free(csv->ctx, csv->group_spans);
     kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
     kfe_i_free(csv->ctx, csv->text_spans);
@@ -313,7 +316,7 @@ static kfe_status begin_tsv_parts(kfe_i_source *source, const kfe_i_read_setting
 static void begin_part(kfe_i_csv *csv)
 {
     csv->rows = csv->capacity = 0;
-    csv->string_capacity = csv->id_capacity = csv->group_capacity = 0;
+    csv->string_capacity = csv->id_capacity = csv->group_capacity = csv->weight_capacity = 0;
     csv->has_missing = 0;
     kfe_i_intern_free(&csv->group_words);
     kfe_i_intern_init(&csv->group_words, csv->ctx);

@@ -26,6 +26,7 @@ typedef struct kfe_i_dialect {
     int64_t label;  /* 0-based field of the label, -1: none */
     int64_t id;     /* 0-based field of the name of the row, -1: none */
     int64_t group;  /* 0-based field of the group of the row, -1: none */
+    int64_t weight; /* 0-based field of the weight of the row, -1: none */
     int64_t *place; /* the column of the table that each field becomes, -1: none */
     int64_t
         *text; /* which of the text columns (csv_encode.c) each field is, -1: none; NULL: there are none */
@@ -54,6 +55,8 @@ typedef struct kfe_i_csv {
     kfe_i_intern group_words;
     int32_t *groups; /* the word of each row */
     int64_t group_capacity;
+    double *weights; /* of the rows */
+    int64_t weight_capacity;
     int64_t text_count; /* columns of text that are encoded, in the order of the table */
     kfe_i_text_column *texts;
     /* of the rows of the block at hand */

@@ -21,6 +21,7 @@ typedef enum fault_kind {
     FAULT_INFINITE,
     FAULT_LABEL_MISSING,
     FAULT_GROUP_MISSING,
+    FAULT_WEIGHT,
     FAULT_AFTER_QUOTE
 } fault_kind;
 
@@ -184,6 +185,12 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
         csv->group_spans[row] = span_of(csv, field);
         return is_missing(field) ? report(part, FAULT_GROUP_MISSING, number, field) : 1;
     }
+    if (number == csv->dialect.weight) {
+        double *weight = &csv->weights[csv->rows + row];
+        return kfe_i_parse_number(field->begin, field->end, weight) && *weight >= 0 && isfinite(*weight)
+                   ? 1
+                   : report(part, FAULT_WEIGHT, number, field);
+    }
     if (number == csv->dialect.id)
         csv->id_spans[row] = span_of(csv, field);
     if (csv->dialect.place[number] < 0)
@@ -303,6 +310,10 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
         break;
     case FAULT_GROUP_MISSING:
         kfe_i_text_message(out, ", the group of the row ({groups}), is missing; fill it in");
+        break;
+    case FAULT_WEIGHT:
+        kfe_i_text_message(out, " is '%.*s', but the weight of a row ({weight}) is a number of at least 0",
+                           length, found->at.begin);
         break;
     case FAULT_LABEL_MISSING:
         kfe_i_text_message(out, ", the label, is missing; fill it in, or use {missing=drop}");
@@ -541,6 +552,8 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
     rows = place_shares(csv, shares, count);
     KFE_TRY(reserve_values(csv, rows));
     KFE_TRY(reserve_spans(csv, rows));
+    if (csv->dialect.weight >= 0)
+        KFE_GROW(csv->ctx, csv->weights, csv->weight_capacity, csv->rows + rows);
 #pragma omp parallel for num_threads(count) schedule(static, 1)
     for (int k = 0; k < count; k++)
         parse_share(csv, &shares[k]);

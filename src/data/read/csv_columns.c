@@ -182,7 +182,7 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     csv->dialect.label = field >= 0 && csv->dialect.place[field] < 0 ? field : -1; /* a column is no label */
     csv->cols = view->count;
     extra = csv->dialect.fields - view->count - (csv->dialect.label >= 0) - (csv->dialect.id >= 0) -
-            (csv->dialect.group >= 0);
+            (csv->dialect.group >= 0) - (csv->dialect.weight >= 0);
     if (extra > 0)
         kfe_i_log(csv->ctx, KFE_LOG_NOTICE, "%s: %lld column%s that the model does not know %s ignored",
                   csv->block.source->name, (long long)extra, extra == 1 ? "" : "s",
@@ -203,16 +203,17 @@ static kfe_status find_field(const kfe_i_csv *csv, const char *parameter, const 
     return given[0] ? kfe_i_columns_find(csv->ctx, &columns, given, out) : KFE_OK;
 }
 
-static kfe_status find_group(kfe_i_csv *csv)
+/* The field that {groups} or {weight} names, which must not be the label. */
+static kfe_status find_special(kfe_i_csv *csv, const char *parameter, const char *given, int64_t *out)
 {
-    kfe_status status = find_field(csv, "groups", csv->settings->groups, &csv->dialect.group);
+    kfe_status status = find_field(csv, parameter, given, out);
 
-    if (status != KFE_OK || csv->dialect.group < 0 || csv->dialect.group != csv->dialect.label)
+    if (status != KFE_OK || *out < 0 || *out != csv->dialect.label)
         return status;
     if (kfe_i_word_index("auto|last", csv->settings->label) >= 0)
         return KFE_OK; /* the label is then guessed among the others */
     return kfe_i_fail_at(csv->ctx, KFE_EINVAL, csv->block.source->name, 0, 0,
-                         "{groups} names column %lld, which is the label", (long long)csv->dialect.group + 1);
+                         "%s names column %lld, which is the label", parameter, (long long)*out + 1);
 }
 
 /* Marks the fields that are not read: dropped, not selected, or row numbers. */
@@ -228,7 +229,8 @@ static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
     }
     columns.parameter = "drop";
     KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->drop, marks));
-    if (!marks[0] && csv->dialect.id != 0 && csv->dialect.group != 0 && has_index(csv)) {
+    if (!marks[0] && csv->dialect.id != 0 && csv->dialect.group != 0 && csv->dialect.weight != 0 &&
+        has_index(csv)) {
         marks[0] = 1;
         kfe_i_log(
             csv->ctx, KFE_LOG_NOTICE,
@@ -239,6 +241,8 @@ static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
         marks[csv->dialect.id] = 1;
     if (csv->dialect.group >= 0)
         marks[csv->dialect.group] = 1;
+    if (csv->dialect.weight >= 0)
+        marks[csv->dialect.weight] = 1;
 cleanup:
     return status;
 }
@@ -253,7 +257,8 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
     KFE_ALLOC(csv->ctx, csv->dialect.place, csv->dialect.fields);
     KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
     KFE_TRY(find_field(csv, "id", csv->settings->id, &csv->dialect.id));
-    KFE_TRY(find_group(csv));
+    KFE_TRY(find_special(csv, "groups", csv->settings->groups, &csv->dialect.group));
+    KFE_TRY(find_special(csv, "weight", csv->settings->weight, &csv->dialect.weight));
     expected = expected_view(csv);
     if (expected)
         KFE_TRY(match_names(csv, expected, &matched));

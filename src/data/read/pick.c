@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of arrays that the user drops, selects, or takes as names or groups of the rows, by number; for npy.c and npz.c. */
+/* Columns of arrays that the user drops, selects, or takes as names, groups or weights of the rows, by number; for npy.c and npz.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +50,11 @@ static kfe_status mark_removed(kfe_context *ctx, kfe_i_column_list *columns,
     columns->parameter = "groups";
     if (settings->groups[0])
         KFE_TRY(kfe_i_columns_find(ctx, columns, settings->groups, &out->group));
+    columns->parameter = "weight";
+    if (settings->weight[0])
+        KFE_TRY(kfe_i_columns_find(ctx, columns, settings->weight, &out->weight));
+    if (out->weight >= 0)
+        out->removed[out->weight] = 1;
     if (out->id >= 0)
         out->removed[out->id] = 1;
     if (out->group >= 0)
@@ -65,7 +70,7 @@ kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read
     kfe_i_column_list columns = {NULL, file, count, NULL, NULL};
     int64_t kept = 0;
 
-    *out = (kfe_i_picks){.count = count, .label = -1, .id = -1, .group = -1};
+    *out = (kfe_i_picks){.count = count, .label = -1, .id = -1, .group = -1, .weight = -1};
     KFE_ALLOC_ZERO(ctx, out->removed, count);
     if (with_label)
         KFE_TRY(kfe_i_label_column(ctx, file, settings, count, NULL, &out->label));
@@ -104,6 +109,18 @@ static kfe_status take_groups(kfe_context *ctx, const double *values, int64_t ro
             first++;
         out->groups[i] = first;
     }
+cleanup:
+    return status;
+}
+
+static kfe_status take_weights(kfe_context *ctx, const double *values, int64_t rows, const kfe_i_picks *picks,
+                               kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, out->weights, rows);
+    for (int64_t i = 0; i < rows; i++)
+        out->weights[i] = values[i * picks->count + picks->weight];
 cleanup:
     return status;
 }
@@ -165,6 +182,8 @@ kfe_status kfe_i_picks_take(kfe_context *ctx, const kfe_i_picks *picks, kfe_i_ra
         KFE_TRY(take_ids(ctx, table->values, table->rows, picks, raw));
     if (picks->group >= 0)
         KFE_TRY(take_groups(ctx, table->values, table->rows, picks, raw));
+    if (picks->weight >= 0)
+        KFE_TRY(take_weights(ctx, table->values, table->rows, picks, raw));
     KFE_ALLOC(ctx, raw->fields, picks->count);
     for (int64_t j = 0; j < picks->count; j++)
         if (!picks->removed[j])

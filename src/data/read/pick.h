@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Find out what each column of an array becomes (a feature, the label, the name or the group of the row, nothing), and take them. */
+/* Find out what each column of an array becomes (a feature, the label, the name, the group or the weight of the row, nothing), and take them. */
 #ifndef KFE_DATA_READ_PICK_H
 #define KFE_DATA_READ_PICK_H
 
 #include "data/read/reader.h"
 
 typedef struct kfe_i_picks {
-    int64_t count;            /* of columns */
-    unsigned char *removed;   /* one per column: it is no feature */
-    int64_t label, id, group; /* from 0, -1: none */
+    int64_t count;                    /* of columns */
+    unsigned char *removed;           /* one per column: it is no feature */
+    int64_t label, id, group, weight; /* from 0, -1: none */
 } kfe_i_picks;
 
 /* What the settings say about the columns of an array; with_label: one of them may be the label. */
 kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
                             int with_label, int64_t count, kfe_i_picks *out);
-/* Takes label, names and groups out of a table that still has all columns. */
+/* Takes label, names, groups and weights out of a table that still has all columns. */
 kfe_status kfe_i_picks_take(kfe_context *ctx, const kfe_i_picks *picks, kfe_i_raw_table *raw);
 void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks);
 

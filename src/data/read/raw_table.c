@@ -26,6 +26,7 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
     kfe_i_free(raw->ctx, raw->id_name);
     kfe_i_free(raw->ctx, raw->fields);
     kfe_i_free(raw->ctx, raw->groups);
+    kfe_i_free(raw->ctx, raw->weights);
     kfe_i_table_free(&raw->ids);
     kfe_i_gaps_free(&raw->gaps);
     kfe_i_encoding_free(&raw->encoding);
@@ -178,6 +179,8 @@ static kfe_status keep_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t c
         KFE_TRY(keep_rows_of(&raw->ids, kept, count));
     for (int64_t i = 0; raw->groups && i < count; i++) /* rows are listed in their order */
         raw->groups[i] = raw->groups[kept[i]];
+    for (int64_t i = 0; raw->weights && i < count; i++)
+        raw->weights[i] = raw->weights[kept[i]];
     if (raw->labels.present)
         kfe_i_labels_keep_rows(&raw->labels, kept, count);
 cleanup:

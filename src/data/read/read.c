@@ -24,6 +24,10 @@ static const kfe_i_param rows[] = {
         "a column of numbers or text, by name or number, whose equal values are groups: cross-validation "
         "never "
         "has rows of a group in the training and in the test part of a split; the column is no feature"),
+    ROW(KFE_TEXT, weight, "weight", "",
+        "a column of numbers, by name or number, that says how many examples each row counts for: a row of "
+        "weight 2 "
+        "counts like two equal rows, one of weight 0 is left out; the column is no feature"),
     ROW(KFE_TEXT, drop, "drop", "",
         "columns to leave out: names, prefixes such as fac_*, numbers from 1 or ranges such "
         "as 2-4, "
@@ -120,7 +124,8 @@ cleanup:
 
 static int names_columns(const kfe_i_read_settings *settings)
 {
-    return settings->id[0] || settings->drop[0] || settings->select[0] || settings->groups[0];
+    return settings->id[0] || settings->drop[0] || settings->select[0] || settings->groups[0] ||
+           settings->weight[0];
 }
 
 /* Whether columns of this file can be encoded, as the user asks. */
@@ -160,7 +165,8 @@ kfe_status kfe_i_check_raw_table(const kfe_i_raw_table *raw, const char *file,
     if (raw->table.kind == KFE_TABLE_CSR && names_columns(settings))
         return kfe_i_fail(
             raw->ctx, KFE_EINVAL,
-            "%s: {id}, {drop}, {select} and {groups} are for dense tables; sparse rows are matched with "
+            "%s: {id}, {drop}, {select}, {groups} and {weight} are for dense tables; sparse rows are matched "
+            "with "
             "a model by the numbers of their columns, which must not shift: leave entries out of the file "
             "instead",
             file);
@@ -211,7 +217,7 @@ static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings 
     own.format = 0;
     own.columns = 0;
     own.content = KFE_CONTENT_LABELS;
-    own.id[0] = own.drop[0] = own.select[0] = own.encode[0] = own.groups[0] = '\0';
+    own.id[0] = own.drop[0] = own.select[0] = own.encode[0] = own.groups[0] = own.weight[0] = '\0';
     own.expected_index = -1;
     KFE_TRY(read_file(ctx, settings->label_file, &own, &labels));
     if (!labels.labels.present)
@@ -302,6 +308,13 @@ static void move_ids(kfe_i_raw_table *raw, kfe_data *data)
     raw->id_name = NULL;
 }
 
+static kfe_status move_weights(kfe_i_raw_table *raw, const char *file, kfe_data *data)
+{
+    kfe_status status = raw->weights ? kfe_data_set_weights(raw->ctx, data, raw->weights) : KFE_OK;
+
+    return status == KFE_OK ? KFE_OK : kfe_i_fail_prefix(raw->ctx, status, file);
+}
+
 static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings,
                               kfe_data *data)
 {
@@ -347,6 +360,7 @@ kfe_status kfe_i_data_from_raw(kfe_context *ctx, kfe_i_raw_table *raw, const cha
     move_table(raw, &data->views[0]);
     move_ids(raw, data);
     KFE_TRY(move_target(raw, file, settings, data));
+    KFE_TRY(move_weights(raw, file, data));
     KFE_TRY(divide(ctx, settings, raw, data));
     *out = data;
     data = NULL;
@@ -417,7 +431,7 @@ kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const
     own.expected_index = index;
     own.may_have_label = is_last && !all->label_file[0];
     if (index > 0)
-        own.id[0] = own.groups[0] = '\0';
+        own.id[0] = own.groups[0] = own.weight[0] = '\0';
     if (!is_last) {
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
@@ -479,6 +493,7 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
         move_table(&raws[v], &data->views[v]);
     move_ids(&raws[0], data);
     KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
+    KFE_TRY(move_weights(&raws[0], kfe_i_shown_path(paths[0]), data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     KFE_TRY(divide(ctx, &settings, &raws[0], data));
     *out = data;

@@ -51,6 +51,7 @@ typedef struct kfe_i_read_settings {
     char id[KFE_PARAM_TEXT_SIZE];         /* the column that names the rows; "": none */
     char drop[KFE_PARAM_TEXT_SIZE], select[KFE_PARAM_TEXT_SIZE]; /* lists of columns; "": none, all */
     char groups[KFE_PARAM_TEXT_SIZE];                            /* the column of groups of rows; "": none */
+    char weight[KFE_PARAM_TEXT_SIZE];                            /* the column of weights of rows; "": none */
     char encode[KFE_PARAM_TEXT_SIZE];                            /* auto, or a list of columns; "": none */
     char delimiter[KFE_PARAM_TEXT_SIZE]; /* auto, comma, tab, semicolon, space, pipe, or one character */
     int header;

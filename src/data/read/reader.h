@@ -23,6 +23,7 @@ typedef struct kfe_i_raw_table {
     kfe_i_table ids;         /* strings that name the rows; no rows: none */
     char *id_name;           /* the header of that column, or "row" */
     int64_t *groups;         /* of the rows, NULL: none */
+    double *weights;         /* of the rows, NULL: none */
     int has_missing;         /* some value of the table or some label is missing */
     int64_t first_row;       /* rows of the file before those of a part, for messages */
 } kfe_i_raw_table;
