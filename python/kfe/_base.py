@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import types
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +17,16 @@ from ._columns import note_division
 from ._context import Context
 from ._data import TASK_CLASSES, TASK_REAL, Data, class_labels, wrap
 from ._encode import split_texts
-from ._errors import InputError
+from ._errors import InputError, UnsupportedError
 from ._explain import Explaining
 from ._kernels import with_params
+from ._learners import learner_text
 from ._learners import with_params as learner_with_params
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
 from ._target import CLASSES, EITHER, KINDS, check_task, class_texts, encode_labels, validate_target
-from ._validation import check_missing, check_strings, check_views, is_views, refuse_one_table, validate
+from ._validation import check_missing, check_strings, check_views, check_weights, is_views, refuse_one_table, validate
 
 # Records of the library whose attributes have the names that scikit-learn's users expect; others get an underscore.
 ATTRIBUTES = {"alignment": "alignment_path_", "weights": "kernel_weights_"}
@@ -36,6 +38,11 @@ def _attribute(record: str, params: tuple[str, ...]) -> str:
     """The attribute name of a record; a parameter may already have that name (``lambda_``)."""
     name = ATTRIBUTES.get(record, record.replace("-", "_") + "_")
     return f"fitted_{name}" if name in params else name
+
+
+# scikit-learn compares weights of zero with removed rows in another order of the rows. Its data has equal rows, where that order
+# decides the signs of features, and the point at which an SVM stops.
+ROW_ORDER = "signs of features and the stopping point of SVMs depend on the order of the rows, which this check changes"
 
 
 class _Tables(list):
@@ -52,6 +59,52 @@ def _taking_views(method):
     return wrapped
 
 
+def _fit_weighted(self, X, y=None, sample_weight=None):
+    """Fit the features; a classifier or regressor also fits its predictor on them.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The examples. Methods with several views also accept a list or dict of arrays; with a kernel on strings,
+        a list of strings; with ``kernel="precomputed"``, the kernel matrix.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Labels, or real targets for methods that accept them.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many examples each row counts for: a row of weight 2 counts like two equal rows, one of weight 0 is left
+        out. Methods and learners that take no weights refuse them.
+
+    Returns
+    -------
+    self : object
+    """
+    return self._fit(X, y, sample_weight)
+
+
+def _fit_unweighted(self, X, y=None, **fit_params):
+    """The same without weights; the library refuses them with a message that names what takes them."""
+    weights = fit_params.pop("sample_weight", None)
+    if fit_params:
+        raise TypeError(f"fit() got an unexpected keyword argument {next(iter(fit_params))!r}")
+    try:
+        return self._fit(X, y, weights)
+    except UnsupportedError as error:
+        raise error if weights is None else UnsupportedError(f"sample_weight: {error}") from None
+
+
+_fit_weighted.__name__ = _fit_unweighted.__name__ = "fit"
+_fit_weighted.__qualname__ = _fit_unweighted.__qualname__ = "Extractor.fit"
+
+
+class _Fit:
+    """The method fit. scikit-learn reads from its signature whether an estimator takes weights, which depends on the
+    learner."""
+
+    def __get__(self, estimator, owner=None):
+        if estimator is None:
+            return _fit_weighted
+        return types.MethodType(_fit_weighted if estimator._takes_weights() else _fit_unweighted, estimator)
+
+
 class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
     """A method of the library as a transformer of scikit-learn."""
 
@@ -61,26 +114,16 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     # ---- fitting ----
 
-    def fit(self, X, y=None):
-        """Fit the features; a classifier or regressor also fits its predictor on them.
+    fit = _Fit()
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The examples. Methods with several views also accept a list or dict of arrays; with a kernel on strings,
-            a list of strings; with ``kernel="precomputed"``, the kernel matrix.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Labels, or real targets for methods that accept them.
-
-        Returns
-        -------
-        self : object
-        """
+    def _fit(self, X, y=None, sample_weight=None):
         context = self._context()
         spec = make_spec(context, self)
         spec.check()
         data = self._prepare(context, X, y, reset=True)
         try:
+            if sample_weight is not None:
+                data.set_weights(check_weights(sample_weight, data.rows))
             self._check_classes(spec.check(data))
             self._model = Model.fit(context, spec, data)
         except InputError as error:
@@ -91,6 +134,13 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             data.free()
         self._publish()
         return self
+
+    def _takes_weights(self) -> bool:
+        """Whether the method, and the learner if there is one, take weights of examples."""
+        learner = learner_text(self._used_learner()) if hasattr(self, "learner") else None
+        name = learner.partition(":")[0] if isinstance(learner, str) else None
+        return self._entry.has(tables.SAMPLE_WEIGHTS) and (
+            name not in tables.LEARNERS or tables.LEARNERS[name].has(tables.SAMPLE_WEIGHTS))
 
     def _context(self) -> Context:
         return Context(self.n_threads, self.random_state, self.memory, self.verbose, self.device)
@@ -404,6 +454,7 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             "requires_positive_X": bool(kernel_flags(kernel) & tables.NONNEGATIVE),
             "multioutput": self._needs_target() and self._target_kind() != CLASSES,
             "poor_score": self._may_miss_target(),
+            "_xfail_checks": {"check_sample_weights_invariance": ROW_ORDER},
         }
 
     def __sklearn_tags__(self):

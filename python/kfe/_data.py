@@ -73,6 +73,12 @@ class Data:
         codes = np.ascontiguousarray(groups, np.int64)
         self.context.quick(lib.kfe_data_set_groups, self.pointer, codes.ctypes.data)
 
+    def set_weights(self, weights: np.ndarray) -> None:
+        """How many examples each row counts for."""
+        self._check_count("sample_weight", len(weights), self.rows)
+        numbers = np.ascontiguousarray(weights, np.float64)
+        self.context.quick(lib.kfe_data_set_weights, self.pointer, numbers.ctypes.data)
+
     def add_split(self, train: np.ndarray, test: np.ndarray) -> None:
         """A training and a test part that cross-validation uses instead of its own."""
         parts = [np.ascontiguousarray(part, np.int64) for part in (train, test)]

@@ -148,3 +148,15 @@ def check_strings(X: Any) -> list[str]:
     if not strings or not all(isinstance(string, str) for string in strings):
         raise ValueError("a kernel on strings takes a list of strings, one for each example")
     return strings
+
+
+def check_weights(sample_weight: Any, rows: int) -> np.ndarray:
+    """The weights of the examples as numbers, one for each row."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        return np.full(rows, float(weights))
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weights) != rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
+    return weights

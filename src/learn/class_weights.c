@@ -68,14 +68,15 @@ cleanup:
 static kfe_status set_balanced(kfe_context *ctx, const kfe_i_target *target, double *out)
 {
     kfe_status status = KFE_OK;
-    int64_t *counts = NULL;
+    double mass = kfe_i_target_mass(target, target->rows);
+    double *masses = NULL;
 
-    KFE_ALLOC(ctx, counts, target->class_count);
-    kfe_i_target_count(target, counts);
+    KFE_ALLOC(ctx, masses, target->class_count);
+    kfe_i_target_class_masses(target, masses);
     for (int64_t g = 0; g < target->class_count; g++)
-        out[g] = (double)target->rows / ((double)target->class_count * (double)counts[g]);
+        out[g] = mass / ((double)target->class_count * masses[g]);
 cleanup:
-    kfe_i_free(ctx, counts);
+    kfe_i_free(ctx, masses);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/data.h"
 #include "gram/dense/linalg.h"
 #include "learn/learner.h"
 #include "learn/multiclass.h"
@@ -63,6 +64,8 @@ static kfe_status job_begin(kfe_context *ctx, kfe_i_svm_job *job)
     const kfe_i_target *target = job->target;
     int classes = target->task == KFE_TASK_CLASSES;
 
+    if (target->weights && job->settings->solver == KFE_SVM_LIBSVM)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "svm: LIBSVM takes no weights of examples; use {svm-solver=smo}");
     job->n = target->rows;
     job->decision = !classes ? KFE_DECIDE_VALUE
                              : kfe_i_multiclass_decision((kfe_i_multiclass)job->settings->multiclass,
@@ -79,9 +82,10 @@ cleanup:
 /* ---- kernels ---- */
 
 static kfe_status choose_kernel(kfe_context *ctx, const char *text, const kfe_i_table *features,
-                                kfe_i_kernel *out)
+                                const kfe_i_target *target, kfe_i_kernel *out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_table weighted = kfe_i_weighted_rows(features, target);
 
     if (strncmp(text, "user:", 5) == 0)
         KFE_FAIL(ctx, KFE_EINVAL, "{learner-kernel} cannot be a function; use a kernel that {kernels} lists");
@@ -90,7 +94,7 @@ static kfe_status choose_kernel(kfe_context *ctx, const char *text, const kfe_i_
         KFE_FAIL(ctx, KFE_EINVAL,
                  "{learner-kernel} must be a kernel on features, which %s is not; use linear or rbf",
                  out->def->name);
-    KFE_TRY(kfe_i_kernel_prepare(ctx, out, features));
+    KFE_TRY(kfe_i_kernel_prepare(ctx, out, &weighted));
 cleanup:
     if (status != KFE_OK)
         kfe_i_kernel_free(out);
@@ -104,7 +108,8 @@ static kfe_i_svm_column column_of(const svm_job *job, int64_t output)
     return (kfe_i_svm_column){.coefficients = job->own.coefficients + output,
                               .values = job->own.values + output,
                               .stride = job->own.outputs,
-                              .offset = job->own.offset[output]};
+                              .offset = job->own.offset[output],
+                              .weights = job->own.target->weights};
 }
 
 static void add_certificate(svm_job *job, kfe_i_svm_certificate one)
@@ -333,7 +338,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     kfe_i_kernel kernel = {0};
 
     memset(out, 0, sizeof *out);
-    KFE_TRY(choose_kernel(ctx, job.own.settings->kernel, features, &kernel));
+    KFE_TRY(choose_kernel(ctx, job.own.settings->kernel, features, target, &kernel));
     KFE_TRY(job_begin(ctx, &job.own));
     KFE_TRY(train_on_features(ctx, &job.own, features, &kernel));
     KFE_TRY(make_predictor(ctx, &job, features, &kernel, out));
@@ -373,7 +378,8 @@ const kfe_i_learner kfe_i_learner_svm = {
     .name = "svm",
     .summary = "SVM (support vector machine)",
     .reference = "Cortes & Vapnik (1995); Chang & Lin, LIBSVM (2011)",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SPARSE,
+    .flags =
+        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_svm_settings),
     .fit = fit,
     .fit_gram = fit_gram,

@@ -42,7 +42,7 @@ static kfe_status list_open(kfe_context *ctx, kfe_i_svm_job *job, problem_list *
     }
     KFE_ALLOC_ZERO(ctx, list->problems, job->outputs);
     KFE_ALLOC(ctx, list->rows, total);
-    KFE_ALLOC_ZERO(ctx, list->numbers, 3 * total);
+    KFE_ALLOC_ZERO(ctx, list->numbers, 4 * total);
 cleanup:
     return status;
 }
@@ -51,13 +51,17 @@ cleanup:
 static double *add_problem(problem_list *list, int64_t count, const int64_t *rows)
 {
     kfe_i_svm_dual *dual = &list->problems[list->count++];
-    double *target = list->numbers + 3 * list->used;
+    const kfe_i_target *all = list->job->target;
+    double *target = list->numbers + 4 * list->used;
     int64_t *own = list->rows + list->used;
 
     for (int64_t i = 0; i < count; i++)
         own[i] = rows ? rows[i] : i;
+    for (int64_t i = 0; all->weights && i < count; i++)
+        target[3 * count + i] = all->weights[own[i]];
     *dual = (kfe_i_svm_dual){
         .count = count, .rows = own, .target = target, .beta = target + count, .values = target + 2 * count};
+    dual->weights = all->weights ? target + 3 * count : NULL;
     list->used += count;
     return target;
 }

@@ -10,7 +10,7 @@
  *     v = z + epsilon − f   for b ≤ 0.
  * Primal and dual are
  *     classes   ½Σ b_i f_i + Σ C_i max(0, 1 − y_i(f_i − ρ)),       Σ|b_i| − ½Σ b_i f_i;
- *     real      ½Σ b_i f_i + C Σ max(0, |z_i − f_i + ρ| − epsilon),   Σ z_i b_i − epsilon Σ|b_i| − ½Σ b_i f_i.
+ *     real      ½Σ b_i f_i + Σ C_i max(0, |z_i − f_i + ρ| − epsilon),   Σ z_i b_i − epsilon Σ|b_i| − ½Σ b_i f_i.
  *
  * Fan, Chen & Lin, "Working set selection using second order information for training SVM" (2005), eq. (6).
  */
@@ -47,6 +47,11 @@ static double violation_of(const conditions *all)
     return isfinite(violation) ? violation : 0;
 }
 
+static double weight_of(const kfe_i_svm_column *column, int64_t i)
+{
+    return column->weights ? column->weights[i] : 1;
+}
+
 kfe_i_svm_certificate kfe_i_svm_certify_classes(const kfe_i_binary *binary, double c,
                                                 const kfe_i_svm_column *column)
 {
@@ -59,7 +64,8 @@ kfe_i_svm_certificate kfe_i_svm_certify_classes(const kfe_i_binary *binary, doub
         double sign = binary->sign[i];
         double b = column->coefficients[binary->rows[i] * column->stride];
         double value = column->values[binary->rows[i] * column->stride];
-        double upper = c * (sign > 0 ? binary->positive_weight : binary->negative_weight);
+        double upper = c * (sign > 0 ? binary->positive_weight : binary->negative_weight) *
+                       weight_of(column, binary->rows[i]);
         add_condition(&all, sign - value, b, sign > 0 ? 0 : -upper, sign > 0 ? upper : 0);
         square += b * value;
         loss += upper * fmax(0, 1 - sign * (value - column->offset));
@@ -80,10 +86,11 @@ kfe_i_svm_certificate kfe_i_svm_certify_real(const kfe_i_svm_targets *targets, d
         double b = column->coefficients[i * column->stride];
         double value = column->values[i * column->stride];
         double target = targets->values[i * targets->stride];
-        add_condition(&all, target - value - targets->epsilon, fmax(b, 0), 0, c);
-        add_condition(&all, target - value + targets->epsilon, fmin(b, 0), -c, 0);
+        double upper = c * weight_of(column, i);
+        add_condition(&all, target - value - targets->epsilon, fmax(b, 0), 0, upper);
+        add_condition(&all, target - value + targets->epsilon, fmin(b, 0), -upper, 0);
         square += b * value;
-        loss += c * fmax(0, fabs(target - value + column->offset) - targets->epsilon);
+        loss += upper * fmax(0, fabs(target - value + column->offset) - targets->epsilon);
         gain += target * b - targets->epsilon * fabs(b);
     }
     return (kfe_i_svm_certificate){violation_of(&all), square / 2 + loss, square + loss - gain};

@@ -12,7 +12,8 @@ typedef struct kfe_i_svm_column {
     const double *coefficients; /* α·y for classes, α − α* for real targets */
     const double *values;       /* Σ_j coefficient_j κ(x_j, x_i) */
     int64_t stride;
-    double offset; /* decision = value − offset */
+    double offset;         /* decision = value − offset */
+    const double *weights; /* of the examples, by which their C is multiplied; NULL: ones */
 } kfe_i_svm_column;
 
 /* Real targets, a column of their own table. */

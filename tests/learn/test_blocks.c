@@ -383,7 +383,7 @@ static void test_regression_gaps(void **state)
         assert_ok(ctx, kfe_i_blocks_solve(ctx, o.gram, &dual, 1,
                                           &(kfe_i_blocks_options){.stop = 1e-6, .working_set = 50}));
         kfe_i_svm_targets real = {target, p.n, 1, cases[c][1]};
-        kfe_i_svm_column column = {beta, values, 1, dual.offset};
+        kfe_i_svm_column column = {beta, values, 1, dual.offset, NULL};
         kfe_i_svm_certificate found = kfe_i_svm_certify_real(&real, most, &column);
         assert_below(found.violation, 1e-6);
         assert_below(fabs(found.gap), 2e-6 * most * (double)p.n + 1e-9 * fabs(found.objective));

@@ -121,7 +121,7 @@ static kfe_i_svm_certificate certify(double c, double positive, double negative,
     const double values[] = {f0, f1};
     kfe_i_binary binary = {
         .count = 2, .rows = rows, .sign = sign, .positive_weight = positive, .negative_weight = negative};
-    kfe_i_svm_column column = {coefficients, values, 1, 0};
+    kfe_i_svm_column column = {coefficients, values, 1, 0, NULL};
 
     return kfe_i_svm_certify_classes(&binary, c, &column);
 }
@@ -132,7 +132,7 @@ static kfe_i_svm_certificate certify_real(double b, double f)
     const double coefficients[] = {b, -b};
     const double values[] = {f, -f};
     kfe_i_svm_targets real = {targets, 2, 1, 0.5};
-    kfe_i_svm_column column = {coefficients, values, 1, 0};
+    kfe_i_svm_column column = {coefficients, values, 1, 0, NULL};
 
     return kfe_i_svm_certify_real(&real, 1, &column);
 }

@@ -16,9 +16,10 @@ typedef struct kfe_i_svm_dual {
     int64_t count;       /* examples in this problem */
     const int64_t *rows; /* their rows in the operator */
     const double *target;
-    int real;        /* real targets, not signs */
-    double tube;     /* 0 for classes */
-    double upper[2]; /* the largest |β| of β ≥ 0 and of β ≤ 0 */
+    int real;              /* real targets, not signs */
+    double tube;           /* 0 for classes */
+    double upper[2];       /* the largest |β| of β ≥ 0 and of β ≤ 0 */
+    const double *weights; /* count: factors of `upper`; NULL: ones */
     /* the answer */
     double *
         beta; /* count; also the start: zeros for a cold one. A start outside of the constraints is moved inside. */

@@ -126,14 +126,19 @@ int64_t kfe_i_row_of(const kfe_i_block_problem *p, int64_t variable)
     return p->dual->rows[p->order[kfe_i_example_of(p, variable)]];
 }
 
+static double weight_of(const kfe_i_block_problem *p, int64_t variable)
+{
+    return p->dual->weights ? p->dual->weights[p->order[kfe_i_example_of(p, variable)]] : 1;
+}
+
 double kfe_i_lowest_of(const kfe_i_block_problem *p, int64_t variable)
 {
-    return is_positive(p, variable) ? 0 : -p->dual->upper[1];
+    return is_positive(p, variable) ? 0 : -p->dual->upper[1] * weight_of(p, variable);
 }
 
 double kfe_i_highest_of(const kfe_i_block_problem *p, int64_t variable)
 {
-    return is_positive(p, variable) ? p->dual->upper[0] : 0;
+    return is_positive(p, variable) ? p->dual->upper[0] * weight_of(p, variable) : 0;
 }
 
 static double residual_of(const kfe_i_block_problem *p, int64_t t)

@@ -55,7 +55,7 @@ kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, in
     KFE_ALLOC_ZERO(ctx, out->weights, out->count * n);
     KFE_ALLOC_ZERO(ctx, out->offset, out->count);
     for (int64_t i = 0; i < n; i++) {
-        out->upper[i] = c;
+        out->upper[i] = c * kfe_i_weight_of(target, i);
         for (int64_t m = 0; m < out->count; m++)
             out->sign[m * n + i] = target->codes[i] == m ? 1 : -1;
     }

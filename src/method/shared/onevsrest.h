@@ -35,7 +35,7 @@ typedef struct kfe_i_onevsrest {
     int quiet;        /* no warning when a solve does not converge: the method looks at `gap`; 0 at first */
     double stop;      /* violation of the optimality conditions that is accepted */
     double *sign;     /* count × n: +1 or −1 */
-    double *upper;    /* n: C */
+    double *upper;    /* n: C times the weight of the example */
     double *alpha;    /* count × n */
     double *weights;  /* n × count: αᵢyᵢ, the A of Chen et al. (2008), eq. (12) */
     double *offset;   /* count */
