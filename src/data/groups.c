@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "core/text.h"
+#include "core/wording.h"
 #include "data/data.h"
 
 kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const int64_t *groups)
@@ -29,11 +30,13 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
                                   const char *column, int64_t *out)
 {
     const kfe_i_view *view = &data->views[0];
+    char shown[KFE_WORDING_TEXT];
     double number = 0;
 
+    kfe_i_word_name(ctx, parameter, shown);
     if (view->table.kind != KFE_TABLE_DENSE || view->table.cols < 2)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s takes a column of a dense table with at least two columns",
-                          parameter);
+                          shown);
     for (int64_t j = 0; view->column_names && j < view->table.cols; j++)
         if (strcmp(view->column_names[j], column) == 0) {
             *out = j;
@@ -45,7 +48,7 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
         return KFE_OK;
     }
     return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s has no column '%s'; give a name or a number from 1 to %lld",
-                      parameter, kfe_i_view_shown(view), column, (long long)view->table.cols);
+                      shown, kfe_i_view_shown(view), column, (long long)view->table.cols);
 }
 
 /* Rows with the same number are one group: the group is the first such row. */
@@ -98,17 +101,18 @@ kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char
     kfe_i_view *view = &data->views[0];
     kfe_i_table rest = {0};
     int64_t cols = view->table.cols - 1;
+    char shown[KFE_WORDING_TEXT];
 
+    kfe_i_word_name(ctx, parameter, shown);
     KFE_TRY(kfe_i_data_widen(ctx, data));
     KFE_TRY(kfe_i_table_new_dense(ctx, view->table.rows, cols, &rest));
     if (!shift_encoding(view, column)) {
         kfe_i_table_free(&rest);
-        KFE_FAIL(ctx, KFE_EINVAL, "%s: the column is encoded as categories; leave it out of {encode}",
-                 parameter);
+        KFE_FAIL(ctx, KFE_EINVAL, "%s: the column is encoded as categories; leave it out of {encode}", shown);
     }
     if (!shift_gaps(view, column)) {
         kfe_i_table_free(&rest);
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: the column has missing values", parameter);
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: the column has missing values", shown);
     }
     for (int64_t i = 0; i < rest.rows; i++)
         for (int64_t j = 0; j < cols; j++)

@@ -213,7 +213,9 @@ static kfe_status find_special(kfe_i_csv *csv, const char *parameter, const char
     if (kfe_i_word_index("auto|last", csv->settings->label) >= 0)
         return KFE_OK; /* the label is then guessed among the others */
     return kfe_i_fail_at(csv->ctx, KFE_EINVAL, csv->block.source->name, 0, 0,
-                         "%s names column %lld, which is the label", parameter, (long long)*out + 1);
+                         out == &csv->dialect.group ? "{groups} names column %lld, which is the label"
+                                                    : "{weight} names column %lld, which is the label",
+                         (long long)*out + 1);
 }
 
 /* Marks the fields that are not read: dropped, not selected, or row numbers. */

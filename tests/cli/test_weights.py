@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--weight: a column of weights against the table whose rows are repeated, in every format, and the methods that the page lists."""
+import json
+import pathlib
+import re
+
+import numpy
+import pytest
+
+FIT = ["-m", "kfd", "--ridge", "0.1", "--learner", "ls", "--task", "classify"]
+
+
+@pytest.fixture
+def tables(kfe):
+    """One table with weights (w.csv, w.npy) and the same with repeated rows (r.csv)."""
+    draw = numpy.random.default_rng(2)
+    kind = numpy.arange(60) % 3
+    weights = numpy.array([1, 2, 3, 0])[numpy.arange(60) // 3 % 4]
+    x = (draw.normal(size=(60, 4)) + 1.5 * (kind[:, None] == numpy.arange(4))).round(4)
+    table = numpy.column_stack([x[:, :2], weights, x[:, 2:], kind])
+    numpy.save(kfe.path("w.npy"), table)
+    lines = [[*map(str, row[:2]), str(int(row[2])), *map(str, row[3:5]), str(int(row[5]))] for row in table]
+    kfe.write("w.csv", "a,b,n,c,d,kind\n" + "".join(",".join(line) + "\n" for line in lines))
+    kfe.write("r.csv", "a,b,c,d,kind\n" + "".join((",".join(line[:2] + line[3:]) + "\n") * int(line[2]) for line in lines))
+    return kfe
+
+
+@pytest.mark.parametrize("file, column", [("w.csv", "n"), ("w.csv", "3"), ("w.npy", "3")])
+def test_weights_count_like_repeated_rows(tables, file, column):
+    tables.ok("fit", "-q", *FIT, "r.csv", "-o", "r.kfe")
+    tables.ok("fit", "-q", *FIT, "--weight", column, file, "-o", "w.kfe")
+    expected = json.loads(tables.ok("evaluate", "-q", "--json", "r.kfe", "r.csv").out)
+    got = json.loads(tables.ok("evaluate", "-q", "--json", "--weight", column, "w.kfe", file).out)
+    assert got["rows"] == 60 and expected["rows"] == 90
+    for name, value in expected["metrics"].items():
+        assert got["metrics"][name] == pytest.approx(value, abs=1e-9), name
+
+
+def test_calibrated_probabilities_and_cross_validation(tables):
+    tables.ok("fit", "-q", *FIT, "--calibration", "platt", "--weight", "n", "w.csv", "-o", "w.kfe")
+    lines = tables.ok("predict", "-q", "--probabilities", "w.kfe", "w.csv").out.splitlines()
+    assert len(lines) == 61
+    report = json.loads(tables.ok("cv", "-q", *FIT, "--weight", "n", "--folds", "3", "--json", "w.csv").out)
+    assert sum(split["test_rows"] for split in report["splits"]) == 60
+    assert all(split["train_rows"] < 40 for split in report["splits"])  # rows of weight zero are not trained on
+
+
+@pytest.mark.parametrize("flags, says", [
+    (["-m", "kfd", "--weight", "kind", "--label", "kind", "w.csv"], "names column 6, which is the label"),
+    (["-m", "kfd", "--weight", "m", "w.csv"], "--weight names the column 'm', which is not there"),
+    (["-m", "kfd", "--weight", "n", "bad.csv"], "bad.csv:3:3: field 3 ('n') is '-1', but the weight of a row (--weight) is a number of at least 0"),
+    (["-m", "kfd", "--weight", "n", "zero.csv"], "zero.csv: all weights are zero"),
+    (["-m", "kfd", "--learner", "knn", "--weight", "n", "w.csv"], "learner knn takes no weights of examples; these do: svm"),
+    (["-m", "kfd", "--learner", "svm", "--svm-solver", "libsvm", "--weight", "n", "w.csv"], "LIBSVM takes no weights of examples; use --svm-solver smo"),
+    (["-m", "koc", "--clusters-per-class", "2", "--weight", "n", "w.csv"], "use --clusters-per-class 1"),
+    (["-m", "kfd", "--weight", "1", "t.svm"], "are for dense tables"),
+])
+def test_what_is_refused(tables, flags, says):
+    tables.write("bad.csv", "a,b,n,kind\n1,2,1,u\n2,1,-1,v\n3,1,1,v\n")
+    tables.write("zero.csv", "a,b,n,kind\n1,2,0,u\n2,1,0,v\n3,1,0,v\n")
+    tables.write("t.svm", "1 1:2\n2 1:3\n")
+    tables.refused("fit", *flags, "-o", "x.kfe", says=says)
+
+
+def test_the_page_lists_what_takes_weights(kfe):
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "weights.md").read_text(encoding="utf-8")
+    methods, learners = re.findall(r"^\| (methods|learners) \|.*?\n((?:\|.*\n)*)", page, re.MULTILINE)
+    for rows, command in (methods, "methods"), (learners, "learners"):
+        listed = [name for line in rows[1].splitlines()[1:] for name in re.findall(r"`([a-z0-9-]+)`", line.split("|")[1])]
+        entries = json.loads(kfe.ok(command, "--json").out)
+        assert sorted(listed) == sorted(entry["name"] for entry in entries if "sample weights" in entry["flags"])
