@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster.h"
 #include "command.h"
 #include "help.h"
 #include "progress.h"
@@ -30,12 +31,13 @@ const cli_flag cli_common_flags[] = {
              "memory limit, such as 500M, 1.5GB or 8GiB (K, M, G, T and KiB … are powers of 1024, KB … of "
              "1000); 70 % "
              "of the free memory unless given"),
-    CLI_TEXT("device", 0, "NAME",
-             "where kernel matrices are computed: cpu, cuda (an NVIDIA GPU; cuda:1 the second one), host "
-             "(for tests), or "
-             "auto: a GPU if there is one and the problem is large; KFE_DEVICE in the environment, else cpu, "
-             "unless "
-             "given"),
+    CLI_TEXT(
+        "device", 0, "NAME",
+        "where kernel matrices are computed: cpu, cuda (an NVIDIA GPU; cuda:1 the second one), host "
+        "(for tests), "
+        "auto: a GPU if there is one and the problem is large, or mpi: the processes that mpirun or srun "
+        "started, which share the work unless the device is cpu; KFE_DEVICE in the environment, else cpu, "
+        "unless given"),
     CLI_LETTER_SWITCH("quiet", 'q', "print no summary and no progress, only warnings and errors"),
     CLI_LETTER_SWITCH("verbose", 'v', "say what is being done"),
     CLI_LETTER_SWITCH("help", 'h', "show this help"),
@@ -152,6 +154,7 @@ static kfe_status apply_common_flags(cli_session *session)
 static kfe_status run_command(cli_session *session)
 {
     kfe_status status = KFE_OK;
+    const char *device = cli_value(&session->arguments, "device");
 
     CLI_TRY(apply_common_flags(session));
     kfe_context_on_log(session->ctx, print_log, session);
@@ -159,8 +162,9 @@ static kfe_status run_command(cli_session *session)
     if (!session->quiet)
         kfe_context_on_progress(session->ctx, cli_progress_show, NULL);
     cli_signals_catch();
-    if (cli_value(&session->arguments, "device"))
-        CLI_TRY(kfe_context_set_device(session->ctx, cli_value(&session->arguments, "device")));
+    CLI_TRY(cli_cluster_join(session));
+    if (device && strcmp(device, "mpi") != 0)
+        CLI_TRY(kfe_context_set_device(session->ctx, device));
     status = session->command->run(session);
     cli_progress_erase();
     kfe_context_on_log(session->ctx, NULL, NULL);
@@ -212,6 +216,14 @@ static int close_output(int exit_status)
     return exit_status == EXIT_SUCCESS ? EXIT_WRONG_USE : exit_status;
 }
 
+/* Of several processes the first one prints, also if they could not join. */
+static int prints(const cli_session *session)
+{
+    if (!session->ctx || kfe_context_ranks(session->ctx) == 1)
+        return !cli_cluster_is_follower();
+    return kfe_context_rank(session->ctx) == 0;
+}
+
 static int run_session(const cli_command *command, int argc, char **argv)
 {
     cli_session session = {
@@ -222,7 +234,9 @@ static int run_session(const cli_command *command, int argc, char **argv)
         status = kfe_context_set_wording(session.ctx, KFE_WORDING_FLAGS);
     if (status == KFE_OK)
         status = parse_and_run(&session, argc, argv);
-    if (status != KFE_OK && !cli_signal_arrived())
+    if (!cli_signal_arrived() && session.ctx)
+        status = cli_cluster_end(&session, status);
+    if (status != KFE_OK && !cli_signal_arrived() && prints(&session))
         print_problem(&session, status);
     cli_arguments_free(&session.arguments);
     free(session.problem.bytes);

@@ -132,6 +132,20 @@ typedef struct kfe_device_entry {
 /* The number of entries, the CPU among them, in *count, and the first `most` of them in `entries` (NULL: none wanted). A device
  * that has no plug-in or no driver has an entry that says so. */
 KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count);
+
+/* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
+ * an MPI_Comm; NULL: MPI_COMM_WORLD, and MPI is started if need be. Every process must make the same calls with the same data and
+ * settings; all get the same results, but only rank 0 writes files. Threads and the memory limit are those of one process; unless
+ * given, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
+ * missing or MPI does not start. */
+KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
+/* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
+KFE_API int kfe_context_rank(const kfe_context *ctx);
+KFE_API int kfe_context_ranks(const kfe_context *ctx);
+/* Tells the other processes how a call has ended here, and returns how it has ended for all: the status of the lowest process that
+ * failed, whose number is in kfe_error_message unless all have the same message. Every process must call it after each call of the
+ * library, since after a failure of one the others do not have a result. Without a cluster it returns `status`. */
+KFE_API kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status);
 /* How messages write parameters: as options in C, as flags of the command line, as Python keywords or as arguments in R. */
 typedef enum kfe_wording {
     KFE_WORDING_C,      /* missing=mean, the default */

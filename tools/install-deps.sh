@@ -7,14 +7,14 @@ set -euo pipefail
 packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
     libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
 # COMMAND=PACKAGE: what is used if it is there; another vendor's package may provide the command
-optional=(node=nodejs npm=npm)
+optional=(node=nodejs npm=npm mpicc=libopenmpi-dev)
 r_packages=() # of the R package, whose tests are skipped without R
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
     packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git valgrind
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
         python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
-    optional+=(chromium=chromium rsvg-convert=librsvg2-bin pandoc=pandoc)
+    optional+=(chromium=chromium rsvg-convert=librsvg2-bin pandoc=pandoc mpirun=openmpi-bin)
     r_packages=(r-base-core r-cran-matrix r-cran-jsonlite r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-recipes r-cran-caret)
 fi
 

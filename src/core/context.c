@@ -95,6 +95,8 @@ void kfe_context_free(kfe_context *ctx)
         return;
     if (ctx->device_close)
         ctx->device_close(ctx);
+    if (ctx->cluster_leave)
+        ctx->cluster_leave(ctx);
     kfe_i_free(ctx, ctx->scratch);
     ctx->reallocate(ctx->reallocate_user, ctx, 0);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/cluster.h"
 #include "core/escape.h"
 #include "core/memory.h"
 
@@ -119,10 +120,16 @@ static kfe_status open_in_place(kfe_i_outfile *out)
     return KFE_OK;
 }
 
+/* Of several processes that share the work, only the first writes; the others write nowhere. */
+static int is_written_here(const kfe_context *ctx)
+{
+    return kfe_i_rank(ctx) == 0;
+}
+
 kfe_status kfe_i_outfile_open(kfe_context *ctx, const char *path, kfe_i_outfile *out)
 {
     struct stat replaced;
-    kfe_status status = begin(ctx, path, out, &replaced);
+    kfe_status status = begin(ctx, is_written_here(ctx) ? path : "/dev/null", out, &replaced);
 
     if (status != KFE_OK)
         return status;
@@ -137,6 +144,8 @@ kfe_status kfe_output_check(kfe_context *ctx, const char *path)
 
     if (!path)
         return kfe_i_fail(ctx, KFE_EINVAL, "the output file has no name");
+    if (!is_written_here(ctx))
+        return KFE_OK;
     KFE_TRY(begin(ctx, path, &out, &replaced));
     if (out.place.path)
         status = open_aside(&out, &replaced);
@@ -188,7 +197,9 @@ kfe_status kfe_i_outfile_commit(kfe_i_outfile *out)
     kfe_status status = KFE_OK;
     int aside = out->place.path != NULL;
     FILE *stream = out->stream;
+    double ready = 1;
 
+    KFE_TRY(kfe_i_cluster_sum(out->ctx, &ready, 1)); /* no process has failed before the file gets its name */
     if (fflush(stream) != 0 ||
         (aside && (fsync(fileno(stream)) != 0 || kfe_i_place_commit(&out->place) != 0))) {
         status = write_failure(out);

@@ -9,6 +9,7 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/form.h"
 #include "gram/form/landmarks.h"
@@ -119,11 +120,14 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
     *out = NULL;
     KFE_TRY(open_terms(ctx, kernels, views, &evaluated));
     KFE_TRY(kfe_i_device_wrap(ctx, kernels, views, &evaluated));
-    if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32)
+    KFE_TRY(kfe_i_gram_deal(ctx, &evaluated));
+    if (kfe_i_gram_dealt_source(evaluated) && (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32))
+        KFE_TRY(kfe_i_dealt_keep_owned(&evaluated, storage == KFE_GRAM_F32, out));
+    else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32)
         KFE_TRY(kfe_i_device_keep_owned(&evaluated, storage == KFE_GRAM_F32 ? KFE_DEVICE_F32 : KFE_DEVICE_F64,
                                         out));
     if (*out) {
-        ; /* on the device */
+        ; /* on the device or divided over processes */
     } else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {
         KFE_TRY(kfe_i_gram_packed(ctx, evaluated, storage == KFE_GRAM_F32, out));
     } else {

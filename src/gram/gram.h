@@ -8,6 +8,7 @@
 #ifndef KFE_GRAM_GRAM_H
 #define KFE_GRAM_GRAM_H
 
+#include "core/share.h"
 #include "kernel/tile/points.h"
 
 typedef struct kfe_i_gram kfe_i_gram;
@@ -92,6 +93,8 @@ kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, i
 /* Σ weights[m]·terms[m]; owns the terms from now on, also after a failure. */
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
                           kfe_i_gram **out);
+/* The terms and weights of such a sum, and how many there are; 0 for other operators. */
+int64_t kfe_i_gram_sum_terms(const kfe_i_gram *gram, kfe_i_gram *const **terms, const double **weights);
 /*
  * diag(s)·G·diag(s) for roots s of weights w of the examples; both are borrowed. A linear operator becomes that of the table with
  * rows times s.
@@ -111,8 +114,12 @@ kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_g
 const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram);
 /* Whether the entries, or those of the operator inside a centred one, are in single precision. */
 int kfe_i_gram_is_single(const kfe_i_gram *gram);
-/* The kernel and points of a tiled operator; 0 for others. */
+/* The kernel and points of a tiled operator, also of one that is divided over processes; 0 for others. */
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
+
+/* What the panels of one process add to the sums over groups of a tiled operator. */
+kfe_status kfe_i_gram_tiled_group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group,
+                                       int64_t groups, double *out);
 
 /* The row means (n) of the operator inside a centred one, and their mean; computed at the first call. Weighted: Gs/sᵀs. */
 kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall);

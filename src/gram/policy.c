@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the form in which an operator is kept for many passes, within the memory limit. */
+#include "core/cluster.h"
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
 #include "gram/device/form.h"
 #include "gram/gram.h"
 
@@ -78,6 +80,8 @@ int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
 
     if (evaluated && kfe_i_gram_device(evaluated))
         return kfe_i_device_wide_fits(evaluated, reserve);
+    if (evaluated && kfe_i_gram_dealt_source(evaluated))
+        return kfe_i_dealt_bytes(gram->size, kfe_i_ranks(gram->ctx), 0) <= budget_beside(gram, reserve);
     return evaluated && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
 }
 
@@ -92,6 +96,21 @@ static kfe_status store_on_device(const kfe_i_gram *gram, double reserve, kfe_i_
     return status;
 }
 
+/* In the memory of all processes: in double precision, else in single precision, else as many rows as fit. */
+static kfe_status store_dealt(const kfe_i_gram *gram, double budget, kfe_i_gram **owned)
+{
+    int ranks = kfe_i_ranks(gram->ctx);
+    int single = kfe_i_dealt_bytes(gram->size, ranks, 0) > budget;
+    int64_t rows = single ? kfe_i_dealt_rows(gram, budget) : gram->size;
+    kfe_status status = KFE_OK;
+
+    if (rows > 0)
+        status = kfe_i_dealt_keep(gram, single, rows, owned);
+    if (status == KFE_OK)
+        log_choice(gram, (*owned ? *owned : gram)->form->name);
+    return status;
+}
+
 static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_gram **owned)
 {
     double budget = budget_beside(gram, reserve);
@@ -100,6 +119,8 @@ static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_
 
     if (!rows && kfe_i_gram_device(gram))
         return store_on_device(gram, reserve, owned);
+    if (!rows && kfe_i_gram_dealt_source(gram))
+        return store_dealt(gram, budget, owned);
     if (!wide && kfe_i_gram_packed_bytes(gram->size, 1) > budget)
         return keep_part(gram, budget, owned);
     if (rows && 8 * (double)gram->size * (double)gram->size <= budget)

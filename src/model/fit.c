@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "data/fingerprint.h"
 #include "data/utf8.h"
@@ -606,6 +607,8 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     kfe_data *weighty = NULL; /* without the rows of weight zero, if there are any */
 
     *out = NULL;
+    if (kfe_i_ranks(ctx) > 1)
+        KFE_TRY(kfe_i_cluster_compare(ctx, kfe_i_data_fingerprint(ctx, train), "the training data"));
     if (train->target.weights) {
         KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
         KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));

@@ -44,6 +44,10 @@ kfe_status use_context(kfe_context *ctx, void *user)
     TRY(CALL(kfe_devices)(ctx, devices, 4, &count));
     assert_in_range(count, 3, 100);
     assert_string_equal(devices[0].name, "cpu");
+    note_call("kfe_context_set_cluster"); /* needs MPI: tests/mpi */
+    assert_int_equal(CALL(kfe_context_rank)(ctx), 0);
+    assert_int_equal(CALL(kfe_context_ranks)(ctx), 1);
+    TRY(CALL(kfe_context_agree)(ctx, KFE_OK));
     CALL(kfe_context_set_seed)(ctx, 1);
     CALL(kfe_context_on_log)(ctx, ignore_log, NULL);
     CALL(kfe_context_on_progress)(ctx, ignore_progress, NULL);

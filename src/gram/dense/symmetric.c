@@ -169,6 +169,19 @@ int64_t kfe_i_symmetric_entries(int64_t n)
     return kfe_i_symmetric_offset(whole) + rest * n;
 }
 
+int64_t kfe_i_symmetric_dealt_entries(int64_t n, int ranks)
+{
+    int64_t panels = (n + PANEL - 1) / PANEL;
+    int64_t most = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        kfe_i_share share = {rank, ranks};
+        int64_t own = kfe_i_symmetric_dealt_offset(share, kfe_i_dealt_count(share, panels));
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
 int64_t kfe_i_symmetric_work(const kfe_context *ctx, int64_t n)
 {
     return KFE_THIN * n * (1 + (int64_t)kfe_context_threads(ctx));
@@ -180,14 +193,21 @@ typedef struct product {
     int halves;
 } product;
 
+/* The panels that are here. */
+static kfe_i_share share_of(const kfe_i_symmetric *a)
+{
+    return a->share.ranks > 0 ? a->share : (kfe_i_share){0, 1};
+}
+
 /* out (n × 8·halves) += the products with one panel. */
-static void multiply_panel(const product *p, int64_t panel, const double *v, double *out)
+static void multiply_panel(const product *p, int64_t turn, const double *v, double *out)
 {
     const kfe_i_symmetric *a = p->matrix;
     int64_t width = 8 * p->halves;
+    int64_t panel = kfe_i_dealt(share_of(a), turn);
     int64_t row = panel * PANEL;
     int64_t stride = kfe_i_symmetric_stride(a->n, panel);
-    int64_t offset = kfe_i_symmetric_offset(panel);
+    int64_t offset = kfe_i_symmetric_dealt_offset(share_of(a), turn);
 
     for (int64_t col = 0; col < stride;) { /* blocks end at the diagonal block, which is not mirrored */
         int mirrored = col < row;
@@ -208,7 +228,7 @@ static void multiply_panel(const product *p, int64_t panel, const double *v, dou
 /* block_out (n × 8·halves for each thread) = a·block_v; the sum over the threads ends in the first. */
 static void multiply_block(const product *p, int threads, const double *block_v, double *block_out)
 {
-    int64_t panels = (p->matrix->n + PANEL - 1) / PANEL;
+    int64_t panels = kfe_i_dealt_count(share_of(p->matrix), (p->matrix->n + PANEL - 1) / PANEL);
     int64_t size = p->matrix->n * 8 * p->halves;
 
 #pragma omp parallel num_threads(threads) if (threads > 1)

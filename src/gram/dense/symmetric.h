@@ -5,15 +5,18 @@
 #define KFE_GRAM_DENSE_SYMMETRIC_H
 
 #include "core/context.h"
+#include "core/share.h"
 
 /* Rows of a panel. Panel p holds rows 64p … 64p + 63 up to the end of its diagonal block, row after row. */
 enum { KFE_SYMMETRIC_PANEL = 64 };
 
-/* A matrix in double (`wide`) or single precision (`narrow`); the other is NULL. */
+/* A matrix in double (`wide`) or single precision (`narrow`); the other is NULL. In a cluster, `share` says which of its panels are
+ * here; ranks 0: all. */
 typedef struct kfe_i_symmetric {
     int64_t n;
     double *wide;
     float *narrow;
+    kfe_i_share share;
 } kfe_i_symmetric;
 
 /* Entries stored of a matrix of order n, those of the panels before the p-th, and the length of a row of panel p. */
@@ -28,9 +31,25 @@ static inline int64_t kfe_i_symmetric_stride(int64_t n, int64_t panel)
     return end < n ? end : n;
 }
 
+/* ---- a matrix whose panels are dealt over processes (core/share.h) ---- */
+
+/* Entries that the process with the most of them stores. */
+int64_t kfe_i_symmetric_dealt_entries(int64_t n, int ranks);
+/* Where the panel of a turn begins in the memory of its process: the panels of two turns have (2·ranks·turn + 2·ranks + 1)·64² entries
+ * together. */
+static inline int64_t kfe_i_symmetric_dealt_offset(kfe_i_share share, int64_t turn)
+{
+    int64_t pairs = turn / 2;
+    int64_t blocks = 2 * (int64_t)share.ranks * pairs * (pairs - 1) + (2 * (int64_t)share.ranks + 1) * pairs;
+
+    if (turn % 2 == 1)
+        blocks += 2 * (int64_t)share.ranks * pairs + share.rank + 1;
+    return (int64_t)KFE_SYMMETRIC_PANEL * KFE_SYMMETRIC_PANEL * blocks;
+}
+
 /* Doubles of workspace for a product. */
 int64_t kfe_i_symmetric_work(const kfe_context *ctx, int64_t n);
-/* out (n × k) = a·v for v (n × k). The same bits for the same number of threads. */
+/* out (n × k) = a·v for v (n × k), or this process's part of it, if panels are dealt. The same bits for the same number of threads. */
 void kfe_i_symmetric_times(const kfe_context *ctx, const kfe_i_symmetric *a, const double *v, int64_t k,
                            double *out, double *work);
 

@@ -1,82 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds and opens a device's plug-in, libkfe_NAME.so, and lists the devices of this machine. session.c uses it.
- *
- * It is looked for in the folders of KFE_DEVICE_PATH (separated by ':'), then in the folder of the library (or of the program that
- * contains it) and its neighbours, then where the system's loader looks.
- */
-#define _GNU_SOURCE /* dladdr */
+/* Opens a device's plug-in, libkfe_NAME.so (core/plugin.h), and lists the devices of this machine. session.c uses it. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/memory.h"
+#include "core/plugin.h"
 #include "core/text.h"
 #include "gram/device/session.h"
-
-enum { PATH_SIZE = 4096, PLACES = 4 };
-
-/* ---- finding the file ---- */
-
-static int is_file(const char *path)
-{
-    return access(path, R_OK) == 0;
-}
-
-/* The folder that contains this code, with the '/' at its end; "" if unknown. */
-static void own_folder(char *out, size_t size)
-{
-    Dl_info info;
-    const char *slash = NULL;
-
-    out[0] = '\0';
-    if (dladdr((const void *)(uintptr_t)&kfe_i_device_open, &info) && info.dli_fname)
-        slash = strrchr(info.dli_fname, '/');
-    if (slash && (size_t)(slash - info.dli_fname) + 2 < size) {
-        memcpy(out, info.dli_fname, (size_t)(slash - info.dli_fname) + 1);
-        out[slash - info.dli_fname + 1] = '\0';
-    }
-}
-
-/* Whether "folder + file" exists; `out` then is that path. */
-static int found_in(const char *folder, size_t length, const char *file, char *out)
-{
-    int written = snprintf(out, PATH_SIZE, "%.*s/%s", (int)length, folder, file);
-
-    return written > 0 && written < PATH_SIZE && is_file(out);
-}
-
-static int found_in_list(const char *list, const char *file, char *out)
-{
-    for (const char *from = list; from && *from;) {
-        size_t length = strcspn(from, ":");
-        if (length > 0 && found_in(from, length, file, out))
-            return 1;
-        from += length + (from[length] == ':');
-    }
-    return 0;
-}
-
-/* The path of the plug-in's file in `out`, or the bare name, for the system's loader. */
-static void find_file(const char *file, char *out)
-{
-    static const char *const neighbours[PLACES] = {".", "../lib", "../lib/kfe", ".."};
-    char folder[PATH_SIZE];
-    char place[PATH_SIZE + 16];
-
-    if (found_in_list(getenv("KFE_DEVICE_PATH"), file, out))
-        return;
-    own_folder(folder, sizeof folder);
-    for (int i = 0; *folder && i < PLACES; i++) {
-        (void)snprintf(place, sizeof place, "%s%s", folder, neighbours[i]);
-        if (found_in(place, strlen(place), file, out))
-            return;
-    }
-    (void)snprintf(out, PATH_SIZE, "%s", file);
-}
 
 /* ---- opening ---- */
 
@@ -103,10 +36,10 @@ static int parse_name(const char *text, char *plugin, size_t size, int *index)
 static kfe_status load(kfe_context *ctx, const char *plugin, kfe_i_device *device)
 {
     char file[64];
-    char path[PATH_SIZE];
+    char path[KFE_PLUGIN_PATH];
 
     (void)snprintf(file, sizeof file, "libkfe_%s.so", plugin);
-    find_file(file, path);
+    kfe_i_plugin_find(file, path);
     /* it stays loaded: a driver starts its work once per process */
     device->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!device->library && strcmp(path, file) == 0)

@@ -154,3 +154,14 @@ cleanup:
     }
     return status;
 }
+
+int64_t kfe_i_gram_sum_terms(const kfe_i_gram *gram, kfe_i_gram *const **terms, const double **weights)
+{
+    const sum_state *s = gram->state;
+
+    if (gram->form != &form)
+        return 0;
+    *terms = s->terms;
+    *weights = s->weights;
+    return s->count;
+}

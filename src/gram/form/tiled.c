@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
 #include "gram/gram.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/panels.h"
@@ -179,7 +180,7 @@ static void add_panel(const void *user, int64_t row, int thread)
     }
 }
 
-static kfe_status run_group_job(kfe_context *ctx, group_job *job, double *out)
+static kfe_status run_group_job(kfe_context *ctx, group_job *job, kfe_i_share share, double *out)
 {
     kfe_status status = KFE_OK;
     int threads = kfe_i_tile_threads(ctx, job->kernel);
@@ -187,10 +188,10 @@ static kfe_status run_group_job(kfe_context *ctx, group_job *job, double *out)
 
     job->own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(&job->sorted, &job->sorted);
     KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx,
-                             &(kfe_i_panels){"summing the kernel over classes", threads,
-                                             job->sorted.table.rows, KFE_TILE_SIDE, KFE_SHARE_FIXED},
-                             add_panel, job));
+    KFE_TRY(kfe_i_each_dealt_panel(ctx,
+                                   &(kfe_i_panels){"summing the kernel over classes", threads,
+                                                   job->sorted.table.rows, KFE_TILE_SIDE, KFE_SHARE_FIXED},
+                                   share, add_panel, job));
     memset(out, 0, (size_t)cells * sizeof *out);
     for (int t = 0; t < threads; t++)
         for (int64_t c = 0; c < cells; c++)
@@ -200,17 +201,23 @@ cleanup:
     return status;
 }
 
-static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+kfe_status kfe_i_gram_tiled_group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group,
+                                       int64_t groups, double *out)
 {
     kfe_status status = KFE_OK;
     group_job job = {0};
 
     KFE_TRY(sort_by_group(gram, group, groups, &job));
-    KFE_TRY(run_group_job(gram->ctx, &job, out));
+    KFE_TRY(run_group_job(gram->ctx, &job, share, out));
 cleanup:
     kfe_i_points_free(&job.sorted);
     kfe_i_free(gram->ctx, job.group);
     return status;
+}
+
+static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+{
+    return kfe_i_gram_tiled_group_sums(gram, (kfe_i_share){0, 1}, group, groups, out);
 }
 
 static void release(kfe_i_gram *gram)
@@ -249,9 +256,10 @@ kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const 
 
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
 {
-    const tiled_state *s = gram->state;
+    const kfe_i_gram *inside = kfe_i_gram_dealt_source(gram);
+    const tiled_state *s = inside ? inside->state : gram->state;
 
-    if (gram->form != &form)
+    if ((inside ? inside : gram)->form != &form)
         return 0;
     *kernel = s->kernel;
     *points = &s->points;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "gram/dense/thin.h"
 
@@ -29,7 +30,7 @@ double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start)
     kfe_i_stamp now = kfe_i_start_clock(ctx);
     double seconds = fmin(now.wall - start.wall, (now.processor - start.processor) / start.threads);
 
-    return fmax(seconds, 1e-7);
+    return kfe_i_cluster_agree(ctx, fmax(seconds, 1e-7)); /* plans depend on it */
 }
 
 /* ---- rates ---- */

@@ -102,6 +102,7 @@ typedef struct self_job {
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;
     int64_t first, size; /* the points from `first` on */
+    int64_t from;        /* rows before that one are left out */
     kfe_i_vectors v;
     double *work; /* per thread: sums (size × k), a tile, scratch */
     int64_t own;
@@ -109,9 +110,10 @@ typedef struct self_job {
 
 /* One panel of rows against all columns up to its own end. A tile left of the diagonal is used twice, itself
  * and transposed; the tile on the diagonal is evaluated whole. */
-static void self_panel(const void *user, int64_t row, int thread)
+static void self_panel(const void *user, int64_t panel_row, int thread)
 {
     const self_job *job = user;
+    int64_t row = job->from + panel_row;
     int64_t k = job->v.k;
     double *out = job->work + job->own * thread;
     double *tile = out + job->size * k;
@@ -136,24 +138,50 @@ int64_t kfe_i_self_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel
     return ((points->table.rows - first) * k + tile_work(points, points)) * kfe_i_tile_threads(ctx, kernel);
 }
 
+/* Every thread adds to sums of its own; they are combined in the order of the threads. */
+static kfe_status run_self_job(kfe_context *ctx, self_job *job, kfe_i_share share, double *out)
+{
+    int threads = kfe_i_tile_threads(ctx, job->kernel);
+    int64_t sums = job->size * job->v.k;
+    kfe_i_panels panels = {"multiplying with the kernel", threads, job->size - job->from, KFE_TILE_SIDE,
+                           KFE_SHARE_FIXED};
+
+    job->own = sums + tile_work(job->points, job->points);
+    for (int t = 0; t < threads; t++)
+        memset(job->work + job->own * t, 0, (size_t)sums * sizeof *job->work);
+    clear_scratch(job->points, job->points, job->work, job->own, sums + KFE_TILE_SIZE, threads);
+    kfe_status status = kfe_i_each_dealt_panel(ctx, &panels, share, self_panel, job);
+    for (int t = 0; status == KFE_OK && t < threads; t++)
+        for (int64_t i = 0; i < sums; i++)
+            out[i] += job->work[job->own * t + i];
+    return status;
+}
+
 kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
                             int64_t first, kfe_i_vectors v, double *out, double *work)
 {
-    int threads = kfe_i_tile_threads(ctx, kernel);
-    int64_t size = points->table.rows - first;
-    int64_t sums = size * v.k;
-    self_job job = {kernel, points, first, size, v, work, sums + tile_work(points, points)};
-    kfe_i_panels panels = {"multiplying with the kernel", threads, size, KFE_TILE_SIDE, KFE_SHARE_FIXED};
+    self_job job = {.kernel = kernel,
+                    .points = points,
+                    .first = first,
+                    .size = points->table.rows - first,
+                    .v = v,
+                    .work = work};
 
     assert(first >= 0 && first <= points->table.rows && v.k >= 0);
-    for (int t = 0; t < threads; t++)
-        memset(work + job.own * t, 0, (size_t)sums * sizeof *work);
-    clear_scratch(points, points, work, job.own, sums + KFE_TILE_SIZE, threads);
-    kfe_status status = kfe_i_each_panel(ctx, &panels, self_panel, &job);
-    for (int t = 0; status == KFE_OK && t < threads; t++)
-        for (int64_t i = 0; i < sums; i++)
-            out[i] += work[job.own * t + i];
-    return status;
+    return run_self_job(ctx, &job, (kfe_i_share){0, 1}, out);
+}
+
+kfe_status kfe_i_self_times_part(kfe_context *ctx, const kfe_i_self_part *part, double *work)
+{
+    self_job job = {.kernel = part->kernel,
+                    .points = part->points,
+                    .size = part->points->table.rows,
+                    .from = part->from,
+                    .v = part->v,
+                    .work = work};
+
+    assert(part->from % KFE_TILE_SIDE == 0 && part->from >= 0 && part->v.k >= 0);
+    return part->from < job.size ? run_self_job(ctx, &job, part->share, part->out) : KFE_OK;
 }
 
 /* ---- entries ---- */

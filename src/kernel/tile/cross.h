@@ -8,6 +8,7 @@
 #ifndef KFE_KERNEL_TILE_CROSS_H
 #define KFE_KERNEL_TILE_CROSS_H
 
+#include "core/share.h"
 #include "kernel/tile/points.h"
 
 /* A block of k vectors, row-major. */
@@ -37,6 +38,19 @@ kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const
  * diagonal is evaluated once and used twice. */
 kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
                             int64_t first, kfe_i_vectors v, double *out, double *work);
+
+/* One process's part of the product κ(p, p)·v with all points: panels of KFE_TILE_SIDE rows are dealt, beginning with that of row `from`,
+ * a multiple of KFE_TILE_SIDE. The sum of all parts is the product with the rows from `from` on and, transposed, with the columns. */
+typedef struct kfe_i_self_part {
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *points;
+    kfe_i_share share;
+    int64_t from;
+    kfe_i_vectors v;
+    double *out; /* a part is added to it; all points × k */
+} kfe_i_self_part;
+/* Needs the workspace of kfe_i_self_times_work with `first` 0. */
+kfe_status kfe_i_self_times_part(kfe_context *ctx, const kfe_i_self_part *part, double *work);
 
 /* out[i·stride + j] = κ(x, y) with x the i-th point of `rows` and y the j-th of `cols` */
 kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols,

@@ -13,34 +13,40 @@ static int useful_threads(const kfe_i_panels *panels, int64_t count)
     return count < panels->threads ? (int)count : panels->threads;
 }
 
-/* Runs the panels from `first` to `last` − 1. */
-static void run_batch(const kfe_i_panels *panels, int64_t first, int64_t last, kfe_i_panel_fn run,
-                      const void *job)
+/* Runs the panels of the turns from `first` to `last` − 1. */
+static void run_batch(const kfe_i_panels *panels, kfe_i_share share, int64_t first, int64_t last,
+                      kfe_i_panel_fn run, const void *job)
 {
     int64_t side = panels->side;
 
     if (panels->sharing == KFE_SHARE_FREE) {
         /* In a triangle the last panels are the longest; starting with them balances the threads. */
 #pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(dynamic, 1)
-        for (int64_t panel = last - 1; panel >= first; panel--)
-            run(job, panel * side, omp_get_thread_num());
+        for (int64_t turn = last - 1; turn >= first; turn--)
+            run(job, kfe_i_dealt(share, turn) * side, omp_get_thread_num());
     } else {
 #pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(static, 1)
-        for (int64_t panel = first; panel < last; panel++)
-            run(job, panel * side, omp_get_thread_num());
+        for (int64_t turn = first; turn < last; turn++)
+            run(job, kfe_i_dealt(share, turn) * side, omp_get_thread_num());
     }
 }
 
-kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_panel_fn run, const void *job)
+kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_share share,
+                                  kfe_i_panel_fn run, const void *job)
 {
-    int64_t count = (panels->rows + panels->side - 1) / panels->side;
+    int64_t count = kfe_i_dealt_count(share, (panels->rows + panels->side - 1) / panels->side);
     int64_t batch = BATCH * (int64_t)panels->threads;
 
     for (int64_t first = 0; first < count; first += batch) {
         kfe_status status = kfe_i_checkpoint(ctx, panels->stage, first, count);
         if (status != KFE_OK)
             return status;
-        run_batch(panels, first, first + batch < count ? first + batch : count, run, job);
+        run_batch(panels, share, first, first + batch < count ? first + batch : count, run, job);
     }
     return KFE_OK;
+}
+
+kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_panel_fn run, const void *job)
+{
+    return kfe_i_each_dealt_panel(ctx, panels, (kfe_i_share){0, 1}, run, job);
 }

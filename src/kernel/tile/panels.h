@@ -4,6 +4,7 @@
 #define KFE_KERNEL_TILE_PANELS_H
 
 #include "core/context.h"
+#include "core/share.h"
 
 typedef void (*kfe_i_panel_fn)(const void *job, int64_t row, int thread);
 
@@ -24,5 +25,8 @@ typedef struct kfe_i_panels {
 /* Calls run(job, first row, thread) for every panel. */
 kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_panel_fn run,
                             const void *job);
+/* The same for those panels that a process of a cluster is dealt. */
+kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_share share,
+                                  kfe_i_panel_fn run, const void *job);
 
 #endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The processes that share the work of a context: joining them through the plug-in libkfe_mpi.so, collective calls, and the common end.
+ * Gram operators, searches and the command line use it. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "core/cluster.h"
+
+#include <dlfcn.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "core/plugin.h"
+#include "core/text.h"
+
+#define KFE_CLUSTER_PLUGIN "libkfe_mpi.so"
+
+int kfe_i_rank(const kfe_context *ctx)
+{
+    return ctx->cluster ? ctx->cluster->info.rank : 0;
+}
+
+int kfe_i_ranks(const kfe_context *ctx)
+{
+    return ctx->cluster ? ctx->cluster->info.ranks : 1;
+}
+
+kfe_i_share kfe_i_own_share(const kfe_context *ctx)
+{
+    return (kfe_i_share){kfe_i_rank(ctx), kfe_i_ranks(ctx)};
+}
+
+int kfe_context_rank(const kfe_context *ctx)
+{
+    return kfe_i_rank(ctx);
+}
+
+int kfe_context_ranks(const kfe_context *ctx)
+{
+    return kfe_i_ranks(ctx);
+}
+
+/* ---- status ---- */
+
+/* The library's status for one of the plug-in. What happened elsewhere is told by kfe_context_agree. */
+static kfe_status status_of(kfe_context *ctx, kfe_cluster_status status)
+{
+    switch (status) {
+    case KFE_CLUSTER_OK:
+        return KFE_OK;
+    case KFE_CLUSTER_STOPPED:
+        return kfe_i_fail(ctx, KFE_ECANCEL, "cancelled while waiting for other processes");
+    case KFE_CLUSTER_ELSEWHERE:
+        ctx->cluster_failed = 1;
+        return kfe_i_fail(ctx, KFE_EDEVICE, "another process failed");
+    case KFE_CLUSTER_NO_MEMORY:
+        return kfe_i_fail(ctx, KFE_ENOMEM, "out of memory for messages between processes");
+    default:
+        return kfe_i_fail(ctx, KFE_EDEVICE, "MPI: %s", ctx->cluster->table->message(ctx->cluster->handle));
+    }
+}
+
+static int must_stop(void *user)
+{
+    const kfe_context *ctx = user;
+
+    return ctx->cancel && ctx->cancel(ctx->cancel_user);
+}
+
+/* ---- joining ---- */
+
+static kfe_status load(kfe_context *ctx, const kfe_cluster_table **out)
+{
+    char path[KFE_PLUGIN_PATH];
+
+    kfe_i_plugin_find(KFE_CLUSTER_PLUGIN, path);
+    /* it stays loaded: MPI starts once per process */
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library && strcmp(path, KFE_CLUSTER_PLUGIN) == 0)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "there is no plug-in for MPI: %s is neither in KFE_DEVICE_PATH nor beside the "
+                          "library; build kfe where MPI is installed, or use {device=cpu}, with which every "
+                          "process works on its own",
+                          KFE_CLUSTER_PLUGIN);
+    if (!library)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for MPI cannot be loaded: %s", dlerror());
+    void *symbol = dlsym(library, KFE_CLUSTER_SYMBOL);
+    kfe_cluster_plugin_fn get;
+    memcpy(&get, &symbol, sizeof get);
+    *out = symbol ? get() : NULL;
+    if (!*out || (*out)->abi != KFE_CLUSTER_ABI || (*out)->size < sizeof **out)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "%s does not have version %d of the interface for clusters, which this library "
+                          "needs; install both from the same release",
+                          path, KFE_CLUSTER_ABI);
+    return KFE_OK;
+}
+
+/* Threads unless given: those of the launcher's binding; processes that are bound to nothing divide the cores of their machine. */
+static int default_threads(const kfe_i_cluster *cluster)
+{
+    int threads = omp_get_max_threads();
+    cpu_set_t bound;
+
+    if (getenv("OMP_NUM_THREADS") || sched_getaffinity(0, sizeof bound, &bound) != 0)
+        return threads;
+    if (CPU_COUNT(&bound) < sysconf(_SC_NPROCESSORS_ONLN))
+        return threads;
+    threads /= cluster->info.local_ranks > 0 ? cluster->info.local_ranks : 1;
+    return threads > 0 ? threads : 1;
+}
+
+static kfe_status least_of_ranks(kfe_context *ctx, double *value)
+{
+    kfe_status status = KFE_OK;
+    int ranks = kfe_i_ranks(ctx);
+    double *all = NULL;
+
+    KFE_ALLOC_ZERO(ctx, all, ranks);
+    all[kfe_i_rank(ctx)] = *value;
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
+    for (int r = 0; r < ranks; r++)
+        *value = all[r] < *value ? all[r] : *value;
+cleanup:
+    kfe_i_free(ctx, all);
+    return status;
+}
+
+/* Plans depend on memory and threads, and all ranks must make the same plans: the least of all ranks counts. Processes on one machine
+ * divide its free memory. */
+static kfe_status settle_limits(kfe_context *ctx)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_cluster *cluster = ctx->cluster;
+    int given = ctx->memory > 0;
+    double memory = (double)kfe_context_memory(ctx);
+    double threads = ctx->threads > 0 ? ctx->threads : default_threads(cluster);
+
+    if (!given)
+        memory /= cluster->info.local_ranks > 0 ? cluster->info.local_ranks : 1;
+    KFE_TRY(least_of_ranks(ctx, &memory));
+    KFE_TRY(least_of_ranks(ctx, &threads));
+    ctx->memory = (int64_t)memory;
+    ctx->soft_limit = given ? ctx->soft_limit : 1;
+    ctx->threads = (int)threads;
+cleanup:
+    return status;
+}
+
+static void leave(kfe_context *ctx)
+{
+    if (ctx->cluster)
+        ctx->cluster->table->leave(ctx->cluster->handle);
+    kfe_i_free(ctx, ctx->cluster);
+    ctx->cluster = NULL;
+    ctx->cluster_failed = 0;
+}
+
+kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator)
+{
+    kfe_status status = KFE_OK;
+    kfe_cluster_error error = {{0}};
+    kfe_i_cluster *cluster = NULL;
+
+    leave(ctx);
+    KFE_ALLOC_ZERO(ctx, cluster, 1);
+    KFE_TRY(load(ctx, &cluster->table));
+    if (cluster->table->join(communicator, &cluster->handle, &error) != KFE_CLUSTER_OK)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "MPI cannot be used: %s", error.text);
+    cluster->table->info(cluster->handle, &cluster->info);
+    cluster->table->set_watch(cluster->handle, must_stop, ctx);
+    ctx->cluster = cluster;
+    ctx->cluster_leave = leave;
+    cluster = NULL;
+    KFE_TRY(settle_limits(ctx));
+    kfe_i_log(ctx, KFE_LOG_INFO, "%d %s, %d on this machine, %d %s each (%s)", ctx->cluster->info.ranks,
+              ctx->cluster->info.ranks == 1 ? "process" : "processes", ctx->cluster->info.local_ranks,
+              ctx->threads, ctx->threads == 1 ? "thread" : "threads", ctx->cluster->info.name);
+cleanup:
+    kfe_i_free(ctx, cluster);
+    if (status != KFE_OK)
+        leave(ctx);
+    return status;
+}
+
+kfe_i_cluster *kfe_i_cluster_pause(kfe_context *ctx)
+{
+    kfe_i_cluster *cluster = ctx->cluster;
+
+    ctx->cluster = NULL;
+    return cluster;
+}
+
+void kfe_i_cluster_resume(kfe_context *ctx, kfe_i_cluster *cluster)
+{
+    ctx->cluster = cluster;
+}
+
+/* ---- collective calls ---- */
+
+/* A context without others need not ask them. */
+static int is_alone(const kfe_context *ctx)
+{
+    return kfe_i_ranks(ctx) == 1;
+}
+
+/* Errors are recorded although the context is const: its cluster is not. */
+static kfe_context *recorder(const kfe_context *ctx)
+{
+    kfe_context *same;
+
+    memcpy(&same, &ctx, sizeof same);
+    return same;
+}
+
+kfe_status kfe_i_cluster_sum(const kfe_context *ctx, double *values, int64_t count)
+{
+    if (is_alone(ctx) || count == 0)
+        return KFE_OK;
+    return status_of(recorder(ctx), ctx->cluster->table->sum(ctx->cluster->handle, values, count));
+}
+
+kfe_status kfe_i_cluster_gather(const kfe_context *ctx, void *values, const int64_t *bytes)
+{
+    if (is_alone(ctx))
+        return KFE_OK;
+    return status_of(recorder(ctx), ctx->cluster->table->gather(ctx->cluster->handle, values, bytes));
+}
+
+kfe_status kfe_i_cluster_gather_rows(const kfe_context *ctx, double *values, int64_t rows, int64_t width)
+{
+    kfe_status status = KFE_OK;
+    int ranks = kfe_i_ranks(ctx);
+    int64_t *bytes = NULL;
+
+    if (is_alone(ctx) || rows * width == 0)
+        return KFE_OK;
+    KFE_ALLOC(recorder(ctx), bytes, ranks);
+    for (int r = 0; r < ranks; r++)
+        bytes[r] = (kfe_i_share_begin(rows, r + 1, ranks) - kfe_i_share_begin(rows, r, ranks)) * width *
+                   (int64_t)sizeof *values;
+    KFE_TRY(kfe_i_cluster_gather(ctx, values, bytes));
+cleanup:
+    kfe_i_free(recorder(ctx), bytes);
+    return status;
+}
+
+kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes, int64_t size)
+{
+    if (is_alone(ctx) || size == 0)
+        return KFE_OK;
+    return status_of(recorder(ctx), ctx->cluster->table->broadcast(ctx->cluster->handle, root, bytes, size));
+}
+
+double kfe_i_cluster_agree(const kfe_context *ctx, double value)
+{
+    (void)kfe_i_cluster_broadcast(ctx, 0, &value,
+                                  sizeof value); /* the next collective call tells a failure */
+    return value;
+}
+
+kfe_status kfe_i_cluster_compare(const kfe_context *ctx, uint64_t number, const char *what)
+{
+    kfe_status status = KFE_OK;
+    int ranks = kfe_i_ranks(ctx);
+    double *all = NULL; /* as bits */
+
+    if (is_alone(ctx))
+        return KFE_OK;
+    KFE_ALLOC_ZERO(recorder(ctx), all, ranks);
+    memcpy(&all[kfe_i_rank(ctx)], &number, sizeof number);
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
+    for (int r = 1; r < ranks; r++)
+        if (memcmp(&all[r], &all[0], sizeof *all) != 0)
+            KFE_FAIL(
+                recorder(ctx), KFE_EINPUT,
+                "%s of process %d differs from that of process 0: every process must read the same files",
+                what, r);
+cleanup:
+    kfe_i_free(recorder(ctx), all);
+    return status;
+}
+
+/* ---- the end ---- */
+
+kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status)
+{
+    kfe_cluster_end outcome = {.code = (int)status};
+
+    if (is_alone(ctx))
+        return status;
+    if (ctx->cluster_failed)
+        outcome.code = 0; /* this rank has only heard of a failure */
+    else if (status != KFE_OK)
+        (void)snprintf(outcome.text, sizeof outcome.text, "%s",
+                       *ctx->message ? ctx->message : kfe_status_text(status));
+    ctx->cluster_failed = 0;
+    kfe_cluster_status result = ctx->cluster->table->end(ctx->cluster->handle, &outcome);
+    if (result != KFE_CLUSTER_OK)
+        return status != KFE_OK ? status : status_of(ctx, result);
+    if (outcome.code != 0)
+        return kfe_i_fail(ctx, (kfe_status)outcome.code, "%s", outcome.text);
+    return KFE_OK;
+}

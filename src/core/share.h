@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Divide work over processes: a range of rows for each, or panels dealt like cards. */
+#ifndef KFE_CORE_SHARE_H
+#define KFE_CORE_SHARE_H
+
+#include <stdint.h>
+
+/* The part of process `rank` of `ranks`. */
+typedef struct kfe_i_share {
+    int rank, ranks;
+} kfe_i_share;
+
+/* The first of `count` things that a process gets when all get neighbours, and about as many. */
+static inline int64_t kfe_i_share_begin(int64_t count, int rank, int ranks)
+{
+    return count / ranks * rank + count % ranks * rank / ranks;
+}
+
+/*
+ * Panels of a triangle grow from the first to the last. They are dealt forwards and backwards in turn,
+ *
+ *     process   0  1  2    0  1  2
+ *     panels    0  1  2    5  4  3    6  7  8    11  10  9   …
+ *
+ * so that every two turns give all processes the same number of entries.
+ */
+static inline int64_t kfe_i_dealt(kfe_i_share share, int64_t turn)
+{
+    return turn % 2 == 0 ? share.ranks * turn + share.rank : share.ranks * (turn + 1) - 1 - share.rank;
+}
+
+/* How many of `count` panels the process gets. */
+static inline int64_t kfe_i_dealt_count(kfe_i_share share, int64_t count)
+{
+    int64_t rest = count % (2 * (int64_t)share.ranks);
+
+    return count / (2 * (int64_t)share.ranks) * 2 + (rest > share.rank) +
+           (rest > 2 * (int64_t)share.ranks - 1 - share.rank);
+}
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes that share the work: the forms of the divided Gram operator against the operator of one process, the bytes that products
+ * send, and failures. Started by mpirun; every process runs all tests.
+ */
+#include "support/support.h"
+
+#include <stdio.h>
+
+#include "core/cluster.h"
+#include "core/memory.h"
+#include "gram/cluster/dealt.h"
+#include "gram/dense/symmetric.h"
+#include "support/points.h"
+#include "support/tolerance.h"
+
+enum { COLS = 6, VECTORS = 19, GROUPS = 3 };
+
+/* One matrix, by one process and by all. */
+typedef struct pair {
+    kfe_context *alone, *together;
+    support_points points;
+    kfe_i_table table;
+    kfe_i_kernel_list kernels;
+    kfe_i_gram *one, *all;
+} pair;
+
+static void pair_open(pair *p, int64_t rows, int sparse, const char *kernels)
+{
+    char text[128];
+
+    *p = (pair){0};
+    assert_int_equal(kfe_context_new(&p->alone), KFE_OK);
+    assert_int_equal(kfe_context_new(&p->together), KFE_OK);
+    assert_ok(p->together, kfe_context_set_cluster(p->together, NULL));
+    support_points_make(&p->points, 5, rows, COLS, 0);
+    p->table = support_points_table(&p->points, sparse);
+    kfe_i_kernel_list_init(p->alone, &p->kernels);
+    snprintf(text, sizeof text, "%s", kernels);
+    for (char *one = strtok(text, " "); one; one = strtok(NULL, " ")) {
+        kfe_i_kernel kernel;
+        assert_ok(p->alone, kfe_i_kernel_parse(p->alone, one, &kernel));
+        assert_ok(p->alone, kfe_i_kernel_list_add(&p->kernels, &kernel));
+    }
+    assert_ok(p->alone, kfe_i_gram_open(p->alone, &p->kernels, &p->table, KFE_GRAM_AUTO, &p->one));
+    assert_ok(p->together, kfe_i_gram_open(p->together, &p->kernels, &p->table, KFE_GRAM_AUTO, &p->all));
+}
+
+static void pair_close(pair *p)
+{
+    kfe_i_gram_free(p->one);
+    kfe_i_gram_free(p->all);
+    kfe_i_kernel_list_free(&p->kernels);
+    support_points_free(&p->points);
+    kfe_context_free(p->alone);
+    kfe_context_free(p->together);
+}
+
+static void assert_same(const char *what, const double *got, const double *expected, int64_t count,
+                        double tolerance)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(fabs(got[i] - expected[i]) <= tolerance))
+            fail_msg("%s, number %lld: %.17g instead of %.17g, allowed %.3g", what, (long long)i, got[i],
+                     expected[i], tolerance);
+}
+
+/* Entries are at most 1 in these kernels, so a sum over n of them is off by at most n·ε·n, and in single precision each entry by 2⁻²³. */
+static double slack(const pair *p, int single)
+{
+    double n = (double)p->table.rows;
+
+    return tolerance_sum(p->table.rows, 2 * n) + (single ? 2 * n * TOLERANCE_SINGLE * COLS : 0);
+}
+
+static void check_times(const pair *p, const kfe_i_gram *gram, int single)
+{
+    int64_t size = p->table.rows * VECTORS;
+    double *v = support_random(3, size);
+    double *expected = support_random(1, size);
+    double *got = support_random(2, size);
+    double *again = support_random(2, size);
+
+    assert_ok(p->alone, kfe_i_gram_times(p->one, v, VECTORS, expected));
+    assert_ok(p->together, kfe_i_gram_times(gram, v, VECTORS, got));
+    assert_ok(p->together, kfe_i_gram_times(gram, v, VECTORS, again));
+    assert_same(gram->form->name, got, expected, size, slack(p, single));
+    assert_memory_equal(got, again, (size_t)size * sizeof *got);
+    memcpy(again, got, (size_t)size * sizeof *got);
+    assert_ok(p->together, kfe_i_cluster_broadcast(p->together, 0, again, size * (int64_t)sizeof *got));
+    assert_memory_equal(got, again, (size_t)size * sizeof *got); /* the bits of rank 0 */
+    free(v);
+    free(expected);
+    free(got);
+    free(again);
+}
+
+static void check_entries(const pair *p)
+{
+    int64_t n = p->table.rows;
+    int64_t index[VECTORS];
+    int32_t *group = calloc((size_t)n, sizeof *group);
+    double *expected = support_random(1, n * n + GROUPS * GROUPS);
+    double *got = support_random(2, n * n + GROUPS * GROUPS);
+    double tolerance = tolerance_sum(COLS, 8);
+
+    for (int64_t j = 0; j < VECTORS; j++)
+        index[j] = j * 7 % n;
+    for (int64_t i = 0; i < n; i++)
+        group[i] = (int32_t)(i * i % GROUPS); /* not all groups are on all processes */
+    assert_ok(p->alone, kfe_i_gram_block(p->one, 0, n, 0, n, expected, n));
+    assert_ok(p->together, kfe_i_gram_block(p->all, 0, n, 0, n, got, n));
+    assert_same("block", got, expected, n * n, tolerance);
+    int64_t count = n < VECTORS ? n : VECTORS;
+    assert_ok(p->alone, kfe_i_gram_columns(p->one, index, count, expected));
+    assert_ok(p->together, kfe_i_gram_columns(p->all, index, count, got));
+    assert_same("columns", got, expected, n * count, tolerance);
+    assert_ok(p->alone, kfe_i_gram_group_sums(p->one, group, GROUPS, expected));
+    assert_ok(p->together, kfe_i_gram_group_sums(p->all, group, GROUPS, got));
+    assert_same("sums over groups", got, expected, GROUPS * GROUPS, tolerance_sum(n * n, (double)(n * n)));
+    free(group);
+    free(expected);
+    free(got);
+}
+
+static void check_forms(const pair *p)
+{
+    kfe_i_gram *kept = NULL;
+
+    check_times(p, p->all, 0);
+    for (int single = 0; single < 2; single++) {
+        assert_ok(p->together, kfe_i_dealt_keep(p->all, single, p->table.rows, &kept));
+        check_times(p, kept, single);
+        kfe_i_gram_free(kept);
+    }
+    if (p->table.rows > 256) {
+        assert_ok(p->together, kfe_i_dealt_keep(p->all, 1, 256, &kept));
+        check_times(p, kept, 1);
+        kfe_i_gram_free(kept);
+    }
+}
+
+static void test_divided_operator_equals_one(void **state)
+{
+    static const int64_t sizes[] = {1, 2, 65, 301, 700};
+    static const char *const kernels[] = {"rbf:gamma=0.3", "rbf:gamma=0.3 laplacian:gamma=0.2"};
+
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int sparse = 0; sparse < 2; sparse++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                pair p;
+                pair_open(&p, sizes[s], sparse, kernels[k]);
+                assert_non_null(kfe_i_gram_dealt_source(p.all));
+                check_entries(&p);
+                check_forms(&p);
+                pair_close(&p);
+            }
+}
+
+/* The form that is kept for many passes under a falling memory limit, which is that of one process. */
+static void test_limit_is_that_of_each_process(void **state)
+{
+    static const struct {
+        double share; /* of the bytes of each process in double precision */
+        const char *form;
+    } cases[] = {{1.3, "stored in double precision"},
+                 {0.65, "stored in single precision"},
+                 {0.45, "partly stored"},
+                 {0.01, "not stored"}};
+    pair p;
+
+    (void)state;
+    pair_open(&p, 1000, 0, "rbf:gamma=0.3");
+    double bytes = kfe_i_dealt_bytes(1000, kfe_context_ranks(p.together), 0);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        kfe_i_kept kept;
+        assert_ok(p.together, kfe_context_set_memory(p.together, (int64_t)(cases[c].share * bytes)));
+        assert_ok(p.together, kfe_i_gram_keep(p.all, 0, &kept));
+        if (!strstr(kept.gram->form->name, cases[c].form))
+            fail_msg("%s with %g of the bytes", kept.gram->form->name, cases[c].share);
+        kfe_i_gram_keep_free(&kept);
+    }
+    pair_close(&p);
+}
+
+/* Every panel belongs to one process, and to the place in its memory that follows from the panels before. */
+static void test_panels_are_dealt_once(void **state)
+{
+    enum { PANELS = 61, MOST = 7 };
+
+    (void)state;
+    for (int ranks = 1; ranks <= MOST; ranks++) {
+        int owners[PANELS] = {0};
+        int64_t least = INT64_MAX, most = 0;
+        for (int rank = 0; rank < ranks; rank++) {
+            kfe_i_share share = {rank, ranks};
+            int64_t entries = 0;
+            for (int64_t turn = 0; turn < kfe_i_dealt_count(share, PANELS); turn++) {
+                int64_t panel = kfe_i_dealt(share, turn);
+                assert_in_range(panel, 0, PANELS - 1);
+                owners[panel]++;
+                assert_int_equal(kfe_i_symmetric_dealt_offset(share, turn), entries);
+                entries += 64 * 64 * (panel + 1);
+            }
+            least = entries < least ? entries : least;
+            most = entries > most ? entries : most;
+        }
+        for (int panel = 0; panel < PANELS; panel++)
+            assert_int_equal(owners[panel], 1);
+        assert_true(most - least <= (int64_t)64 * 64 * (PANELS + ranks)); /* about one panel */
+    }
+}
+
+/* 2·8·n·k·(p − 1)/p bytes for each process (docs/cluster.md), averaged over them. */
+static void test_products_send_what_the_formula_says(void **state)
+{
+    enum { ROWS = 700 };
+    pair p;
+    kfe_cluster_info before, after;
+    double *v = support_random(3, ROWS * VECTORS);
+    double *out = support_random(1, ROWS * VECTORS);
+
+    (void)state;
+    pair_open(&p, ROWS, 0, "rbf:gamma=0.3");
+    const kfe_i_cluster *cluster = p.together->cluster;
+    cluster->table->info(cluster->handle, &before);
+    assert_ok(p.together, kfe_i_gram_times(p.all, v, VECTORS, out));
+    cluster->table->info(cluster->handle, &after);
+    double sent = (double)(after.bytes_sent - before.bytes_sent);
+    assert_ok(p.together, kfe_i_cluster_sum(p.together, &sent, 1));
+    double ranks = kfe_context_ranks(p.together);
+    double formula = 2 * 8.0 * ROWS * VECTORS * (ranks - 1) / ranks;
+    assert_true(sent / ranks <= 1.1 * formula && sent / ranks >= 0.9 * formula);
+    free(v);
+    free(out);
+    pair_close(&p);
+}
+
+static void test_long_messages_pass_in_parts(void **state)
+{
+    enum { COUNT = 5000000 };
+    kfe_context *ctx = NULL;
+    double *values = malloc(COUNT * sizeof *values);
+
+    (void)state;
+    assert_int_equal(kfe_context_new(&ctx), KFE_OK);
+    assert_ok(ctx, kfe_context_set_cluster(ctx, NULL));
+    int rank = kfe_context_rank(ctx);
+    int ranks = kfe_context_ranks(ctx);
+    for (int64_t i = 0; i < COUNT; i++)
+        values[i] = (double)(i + rank);
+    assert_ok(ctx, kfe_i_cluster_sum(ctx, values, COUNT));
+    for (int64_t i = 0; i < COUNT; i++)
+        if (values[i] != (double)(i * ranks + ranks * (ranks - 1) / 2))
+            fail_msg("sum %lld is %g", (long long)i, values[i]);
+    for (int64_t i = 0; i < COUNT; i++)
+        values[i] =
+            i >= kfe_i_share_begin(COUNT, rank, ranks) && i < kfe_i_share_begin(COUNT, rank + 1, ranks)
+                ? (double)i
+                : -1;
+    assert_ok(ctx, kfe_i_cluster_gather_rows(ctx, values, COUNT, 1));
+    for (int64_t i = 0; i < COUNT; i++)
+        if (values[i] != (double)i)
+            fail_msg("number %lld is %g", (long long)i, values[i]);
+    free(values);
+    kfe_context_free(ctx);
+}
+
+/* ---- failures ---- */
+
+/* One process fails while the others wait in a collective call: all learn why, and can go on. */
+static void test_failure_of_one_reaches_all(void **state)
+{
+    kfe_context *ctx = NULL;
+    kfe_status status = KFE_OK;
+    double one = 1;
+
+    (void)state;
+    assert_int_equal(kfe_context_new(&ctx), KFE_OK);
+    assert_ok(ctx, kfe_context_set_cluster(ctx, NULL));
+    if (kfe_context_rank(ctx) == 1)
+        status = kfe_fail(ctx, KFE_EINPUT, "no more coal");
+    else
+        status = kfe_i_cluster_sum(ctx, &one, 1);
+    assert_int_not_equal(status, KFE_OK);
+    assert_int_equal(kfe_context_agree(ctx, status), KFE_EINPUT);
+    assert_non_null(strstr(kfe_error_message(ctx), "process 1 of "));
+    assert_non_null(strstr(kfe_error_message(ctx), "no more coal"));
+    one = 1;
+    assert_ok(ctx, kfe_i_cluster_sum(ctx, &one, 1));
+    assert_true(one == kfe_context_ranks(ctx));
+    assert_int_equal(kfe_context_agree(ctx, KFE_OK), KFE_OK);
+    status = kfe_fail(ctx, KFE_EINPUT, "no more coal");
+    assert_int_equal(kfe_context_agree(ctx, status), KFE_EINPUT);
+    assert_string_equal(kfe_error_message(ctx), "no more coal"); /* the same everywhere: told once */
+    kfe_context_free(ctx);
+}
+
+static void test_differing_data_is_refused(void **state)
+{
+    kfe_context *ctx = NULL;
+
+    (void)state;
+    assert_int_equal(kfe_context_new(&ctx), KFE_OK);
+    assert_ok(ctx, kfe_context_set_cluster(ctx, NULL));
+    assert_ok(ctx, kfe_i_cluster_compare(ctx, 7, "the data"));
+    uint64_t number = kfe_context_rank(ctx) == 2 ? 8 : 7;
+    assert_int_equal(kfe_i_cluster_compare(ctx, number, "the data"), KFE_EINPUT);
+    assert_non_null(strstr(kfe_error_message(ctx), "the data of process 2 differs"));
+    kfe_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_panels_are_dealt_once),
+        cmocka_unit_test(test_divided_operator_equals_one),
+        cmocka_unit_test(test_limit_is_that_of_each_process),
+        cmocka_unit_test(test_products_send_what_the_formula_says),
+        cmocka_unit_test(test_long_messages_pass_in_parts),
+        cmocka_unit_test(test_differing_data_is_refused),
+        cmocka_unit_test(test_failure_of_one_reaches_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

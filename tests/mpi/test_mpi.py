@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kfe in several processes: the same files, flags and results as in one, and clear ends of failures."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+RIDGE = 0.1
+GAMMA = 0.05
+# method: flags. Those with a ridge take the same one, so that the condition number of the systems is known.
+METHODS = {
+    "kpca": ["--dim", 4],
+    "kpls": ["--dim", 3],
+    "kblf": ["--dim", 3],
+    "koc": [],
+    "kda-qr": [],
+    "kfd": ["--ridge", RIDGE],
+    "hsic": ["--ridge", RIDGE],
+    "uhsic": ["--ridge", RIDGE],
+    "kopls": ["--ridge", RIDGE],
+    "skfe": ["--dim", 3],
+}
+
+
+def write_data(kfe, rows, seed=0, name="train.csv", sparse=False):
+    """Three classes in eight columns; the third class is in the last rows only, so that some processes have none of it."""
+    random = np.random.default_rng(seed)
+    classes = np.where(np.arange(rows) >= rows - max(1, rows // 5), 2, np.arange(rows) % 2)
+    x = random.normal(size=(rows, 8)) + 1.5 * classes[:, None] * (np.arange(8) % 3 == 0)
+    if sparse:
+        x *= random.random(x.shape) < 0.5
+        lines = [f"{c + 1} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row.tolist()) if v) for c, row in zip(classes, x)]
+        name = name.replace(".csv", ".svm")
+        kfe.path(name).write_text("\n".join(lines) + "\n")
+    else:
+        rows_text = [",".join(map(repr, row.tolist())) + f",{'abc'[c]}" for c, row in zip(classes, x)]
+        kfe.path(name).write_text(",".join(f"x{j}" for j in range(8)) + ",class\n" + "\n".join(rows_text) + "\n")
+    return name, x
+
+
+def sensitivity(x, dim):
+    """How strongly results react to rounding of the kernel matrix: its norm, relative to the ridge and to the gaps between its leading
+    eigenvalues (Davis and Kahan)."""
+    squares = (x ** 2).sum(1)
+    gram = np.exp(-GAMMA * (squares[:, None] + squares - 2 * x @ x.T))
+    values = np.linalg.eigvalsh(gram - gram.mean(0) - gram.mean(1)[:, None] + gram.mean())[::-1]
+    gaps = -np.diff(values[:dim + 2])
+    return np.linalg.norm(gram, 2) / min(RIDGE, gaps.min())
+
+
+def features(kfe, ranks, method, data, extra=()):
+    model, out = f"{method}-{ranks}.kfe", f"{method}-{ranks}.csv"
+    kfe.run(ranks, "fit", "-q", "-m", method, "-k", f"rbf:gamma={GAMMA}", "--scale", "none", *METHODS[method], *extra,
+            data, "-o", model)
+    kfe.run(0, "transform", "-q", model, data, "-o", out)
+    return kfe.numbers(out)
+
+
+def check(kfe, method, data, x, ranks, extra=()):
+    alone = features(kfe, 0, method, data, extra)
+    together = features(kfe, ranks, method, data, extra)
+    assert alone.shape == together.shape
+    tolerance = 16 * len(x) * np.finfo(float).eps * max(1.0, sensitivity(x, 5)) + 1e-10 * sensitivity(x, 5)
+    distance = np.abs(alone - together).max() / np.abs(alone).max()
+    assert distance <= tolerance, f"{method} in {ranks} processes: {distance:.2g}, allowed {tolerance:.2g}"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("method", ["kpca", "kfd"])
+def test_three_processes_fit_as_one(kfe, method):
+    data, x = write_data(kfe, 333)
+    check(kfe, method, data, x, 3)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_fits_as_one(kfe, method, ranks):
+    data, x = write_data(kfe, 701)
+    check(kfe, method, data, x, ranks)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sparse_rows(kfe, method):
+    data, x = write_data(kfe, 430, sparse=True)
+    check(kfe, method, data, x, 3)
+
+
+@pytest.mark.parametrize("storage", ["f64", "tiled", "auto"])
+@pytest.mark.parametrize("method", ["kpca", "hsic"])
+def test_iterations_on_many_rows(kfe, method, storage):
+    data, x = write_data(kfe, 3301)
+    check(kfe, method, data, x, 3, ["--gram", storage])
+
+
+def test_fewer_rows_than_processes(kfe):
+    data, x = write_data(kfe, 5)
+    for method in ("koc", "kfd"):
+        check(kfe, method, data, x, 7)
+
+
+def test_the_same_bits_every_time(kfe):
+    data, _ = write_data(kfe, 500)
+    for name in ("a.kfe", "b.kfe"):
+        kfe.run(3, "fit", "-q", "-m", "kpca", "-k", "rbf", data, "-o", name)
+    assert kfe.path("a.kfe").read_bytes() == kfe.path("b.kfe").read_bytes()
+
+
+# ---- prints and failures ----
+
+
+def problem_of(done):
+    """What kfe itself said on standard error, without the words of mpirun."""
+    return [line for line in done.stderr.splitlines() if line.startswith("kfe:")]
+
+
+@pytest.mark.quick
+def test_only_the_first_process_prints(kfe):
+    data, _ = write_data(kfe, 60)
+    alone = kfe.run(0, "fit", "-m", "koc", "-k", "rbf", data, "-o", "m.kfe").stdout
+    together = kfe.run(3, "fit", "-m", "koc", "-k", "rbf", data, "-o", "m.kfe").stdout
+    assert len(alone.splitlines()) == len(together.splitlines())
+    assert kfe.files() == ["m.kfe", "train.csv"]
+
+
+@pytest.mark.quick
+def test_a_common_failure_is_told_once(kfe):
+    done = kfe.run(3, "fit", "-m", "koc", "-k", "rbf", "absent.csv", "-o", "m.kfe", status=2)
+    assert len(problem_of(done)) == 1 and "absent.csv" in done.stderr and "process" not in problem_of(done)[0]
+    assert kfe.files() == []
+
+
+def with_own_folders(kfe, ranks, *arguments, status=0):
+    """Every process runs in a folder of its own, 0, 1, …"""
+    script = kfe.path("own.sh")
+    script.write_text(f'#!/bin/sh\ncd "$OMPI_COMM_WORLD_RANK" && exec "{os.path.abspath(kfe.command(0)[0])}" "$@"\n')
+    script.chmod(0o755)
+    command = kfe.command(ranks)[:-1] + [str(script), *map(str, arguments)]
+    from conftest import ENVIRONMENT
+    done = subprocess.run(command, cwd=kfe.folder, timeout=300, capture_output=True, text=True, env=ENVIRONMENT,
+                          stdin=subprocess.DEVNULL)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def divide_folders(kfe, ranks):
+    for rank in range(ranks):
+        kfe.path(str(rank)).mkdir()
+        data, _ = write_data(kfe, 40, name="train.csv")
+        (kfe.path(str(rank)) / "train.csv").write_bytes(kfe.path(data).read_bytes())
+
+
+FIT = ["fit", "-q", "-m", "koc", "-k", "rbf", "train.csv", "-o", "m.kfe"]
+
+
+@pytest.mark.quick
+def test_other_data_on_one_process(kfe):
+    divide_folders(kfe, 3)
+    other, _ = write_data(kfe, 40, seed=1, name="other.csv")
+    (kfe.path("1") / "train.csv").write_bytes(kfe.path(other).read_bytes())
+    done = with_own_folders(kfe, 3, *FIT, status=2)
+    assert len(problem_of(done)) == 1 and "the training data of process 1 differs" in done.stderr
+    assert not list(kfe.folder.glob("*/m.kfe"))
+
+
+def test_other_columns_or_no_file_on_one_process(kfe):
+    divide_folders(kfe, 3)
+    table = (kfe.path("2") / "train.csv").read_text().splitlines()
+    (kfe.path("2") / "train.csv").write_text("\n".join(line.split(",", 1)[1] for line in table) + "\n")
+    done = with_own_folders(kfe, 3, *FIT, status=2)
+    assert len(problem_of(done)) == 1 and "the training data of process 2 differs" in done.stderr
+    (kfe.path("2") / "train.csv").unlink()
+    done = with_own_folders(kfe, 3, *FIT, status=2)
+    assert len(problem_of(done)) == 1 and "process 2 of 3: " in done.stderr and "cannot open" in done.stderr
+    assert not list(kfe.folder.glob("*/m.kfe"))
+
+
+def processes_of(folder):
+    """Numbers of the processes of kfe that run in a folder."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cwd").resolve() == folder and "kfe" in (entry / "comm").read_text():
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_end_of_one_process_ends_all(kfe, number):
+    data, _ = write_data(kfe, 9000)
+    command = kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 40, data, "-o", "m.kfe")
+    from conftest import ENVIRONMENT
+    run = subprocess.Popen(command, cwd=kfe.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    for _ in range(600):
+        if len(processes_of(kfe.folder)) == 3:
+            break
+        time.sleep(0.1)
+    time.sleep(1.5)
+    victims = sorted(processes_of(kfe.folder))
+    assert len(victims) == 3, "it ended too early to be killed"
+    os.kill(victims[1], number)
+    _, text = run.communicate(timeout=60)
+    assert run.returncode != 0 and text
+    for _ in range(100):
+        if not processes_of(kfe.folder):
+            break
+        time.sleep(0.1)
+    assert not processes_of(kfe.folder)
+    assert kfe.files() == [data]
+
+
+def test_interrupt_of_the_launcher_ends_all(kfe):
+    data, _ = write_data(kfe, 9000)
+    from conftest import ENVIRONMENT
+    run = subprocess.Popen(kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 40, data, "-o",
+                                       "m.kfe"), cwd=kfe.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    for _ in range(600):
+        if len(processes_of(kfe.folder)) == 3:
+            break
+        time.sleep(0.1)
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=60)
+    assert run.returncode != 0
+    for _ in range(100):
+        if not processes_of(kfe.folder):
+            break
+        time.sleep(0.1)
+    assert not processes_of(kfe.folder)
+    assert kfe.files() == [data]
+
+
+# ---- launchers ----
+
+
+@pytest.mark.quick
+def test_the_device_cpu_keeps_processes_apart(kfe):
+    data, _ = write_data(kfe, 40)
+    done = kfe.run(2, "fit", "-v", "--device", "cpu", "-m", "koc", "-k", "rbf", data, "-o", "m.kfe")
+    assert "processes" not in done.stderr
+
+
+def test_without_the_plug_in(kfe):
+    """The launcher is recognised by its variables, although nothing else of it is there."""
+    data, _ = write_data(kfe, 40)
+    done = kfe.run(0, "fit", "-m", "koc", "-k", "rbf", data, "-o", "m.kfe", status=2,
+                   environment={"PMI_SIZE": "4", "PMI_RANK": "0"})
+    assert "launcher started 4 processes, but MPI sees only one" in done.stderr
+    assert kfe.files() == [data]
