@@ -173,7 +173,9 @@ static void print_overview(FILE *out)
     print_title(out, "kfe", "kernel feature extraction");
     fputs(".SH SYNOPSIS\n.B kfe\n.I COMMAND\n[\\fIFLAGS\\fR] [\\fIFILES\\fR]\n.SH DESCRIPTION\n"
           "kfe learns a few nonlinear, label\\-aware features from data and applies them to new data.\n"
-          "Data is CSV, TSV, LIBSVM, npy or npz, any of them also compressed with gzip.\n.SH COMMANDS\n",
+          "Data is CSV, TSV, ARFF, LIBSVM, MatrixMarket, FASTA, npy or npz, any of them also compressed with "
+          "gzip, xz or "
+          "Zstandard.\n.SH COMMANDS\n",
           out);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++) {
         print_line(out, ".TP\n.B ", command->name);

@@ -189,8 +189,9 @@ KFE_API void kfe_matrix_free(kfe_matrix *matrix);
 /* Frees a string that a function of the library returned as `char *`. */
 KFE_API void kfe_string_free(kfe_context *ctx, char *string);
 
-/* Writes a matrix in the format of the extension of `path`: .csv .tsv .npy .npz .svm .libsvm, each also with .gz
- * (except .npz). "-" is standard output, as CSV. The file appears whole or not at all. */
+/* Writes a matrix in the format of the extension of `path`: .csv .tsv .npy .npz .svm .libsvm .mtx .arff, each
+ * also with .gz, .xz or .zst (except .npz; a build may lack the last two). "-" is standard output, as CSV. The file
+ * appears whole or not at all. */
 KFE_API kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path);
 
 /* The same for the features of `data`, which has as many rows. LIBSVM files also get the labels. */
@@ -234,8 +235,8 @@ KFE_API kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char 
  * (kfe_view_name); names must differ. The last file contains the label, unless a label file is given. */
 KFE_API kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
                                        const char *const *names, const char *options, kfe_data **out);
-/* The name of a view from its file, without folder, ".gz" and the extension of a known format ("data/fac.csv.gz":
- * "fac"), cut to size - 1 bytes. */
+/* The name of a view from its file, without folder and without the extensions of a compression and of a known format
+ * ("data/fac.csv.gz": "fac"), cut to size - 1 bytes. */
 KFE_API void kfe_view_name(const char *path, char *out, size_t size);
 /* Joins several data sets of one view each, which must describe the same examples. The result borrows their tables,
  * so the parts must outlive it. Without `names`, views keep the names of the parts. Labels are copied from the first

@@ -5,7 +5,8 @@
 set -euo pipefail
 
 packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
-    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev libsleef-dev libcmocka-dev)
+    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libsleef-dev
+    libcmocka-dev)
 # COMMAND=PACKAGE: what is used if it is there; another vendor's package may provide the command
 optional=(node=nodejs npm=npm mpicc=libopenmpi-dev)
 r_packages=() # of the R package, whose tests are skipped without R

@@ -74,12 +74,18 @@ static kfe_status read_rows(cli_session *session, const kfe_data *against, kfe_d
     return status;
 }
 
-/* A .npy file is one array: with the labels in it, it would not be a kernel matrix. */
+/* A .npy or .mtx file is one array: with the labels in it, it would not be a kernel matrix. */
 static int holds_labels(const char *path)
 {
-    const char *dot = strstr(path, ".npy");
+    static const char *const endings[] = {".npy", ".mtx"};
 
-    return !dot || (strcmp(dot, ".npy") != 0 && strcmp(dot, ".npy.gz") != 0);
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        const char *dot = strstr(path, endings[k]);
+        if (dot && (dot[4] == '\0' || strcmp(dot + 4, ".gz") == 0 || strcmp(dot + 4, ".xz") == 0 ||
+                    strcmp(dot + 4, ".zst") == 0))
+            return 0;
+    }
+    return 1;
 }
 
 static kfe_status write_kernel(cli_session *session, const kfe_data *rows, const kfe_data *against)
@@ -175,7 +181,8 @@ const cli_command cli_command_convert = {
     .operands = "IN (OUT | -o OUT) [-k KERNEL [--against FILE] | --viola-jones WxH] [FLAGS]",
     .description =
         "Reads IN and writes it to OUT in the format that OUT's extension names: .csv .tsv .npy "
-        ".npz .svm .libsvm, also followed by .gz; '-' is CSV on standard output.\n"
+        ".npz .svm .libsvm .mtx .arff .fasta, also followed by .gz, .xz or .zst; '-' is CSV on standard "
+        "output.\n"
         "With -k, it writes the kernel matrix instead, for 'kfe fit -k precomputed'. With test data as IN "
         "and "
         "--against the training data, the matrix is for 'kfe transform' and 'kfe predict'. The labels of IN "

@@ -87,10 +87,10 @@ cleanup:
 }
 
 static const cli_flag flags[] = {
-    CLI_TEXT(
-        "output", 'o', "PREDICTIONS",
-        "the file to write; its extension names the format (.csv .tsv .npy .npz .svm, also with .gz). CSV on "
-        "standard output unless given"),
+    CLI_TEXT("output", 'o', "PREDICTIONS",
+             "the file to write; its extension names the format (.csv .tsv .npy .npz .svm .mtx .arff, also "
+             "with .gz .xz .zst). CSV on "
+             "standard output unless given"),
     CLI_SWITCH("scores", "also write the decision values after the label: one per class, or one per pair of "
                          "classes, positive for the first class of the pair"),
     CLI_SWITCH("probabilities", "also write the probability of each class after the label; for models fitted "

@@ -33,12 +33,11 @@ cleanup:
     return status;
 }
 
-static const cli_flag flags[] = {
-    CLI_TEXT(
-        "output", 'o', "FEATURES",
-        "the file to write; its extension names the format (.csv .tsv .npy .npz .svm, also with .gz). CSV on "
-        "standard output unless given"),
-    CLI_VIEW, CLI_FLAGS_END};
+static const cli_flag flags[] = {CLI_TEXT("output", 'o', "FEATURES",
+                                          "the file to write; its extension names the format (.csv .tsv .npy "
+                                          ".npz .svm .mtx .arff, also with .gz .xz .zst). CSV on "
+                                          "standard output unless given"),
+                                 CLI_VIEW, CLI_FLAGS_END};
 
 const cli_command cli_command_transform = {
     .name = "transform",

@@ -189,22 +189,22 @@ cleanup:
     return status;
 }
 
-/* What the settings or the model say; KFE_TASK_NONE: the values decide. */
-static kfe_task wanted_task(const kfe_i_read_settings *settings)
+/* What the settings, the model or the file say; KFE_TASK_NONE: the values decide. */
+static kfe_task wanted_task(const kfe_i_labels *labels, const kfe_i_read_settings *settings)
 {
     static const kfe_task asked[] = {KFE_TASK_NONE, KFE_TASK_CLASSES, KFE_TASK_REAL};
     kfe_task task = asked[settings->task];
 
     if (task == KFE_TASK_NONE && settings->expected)
         task = settings->expected->task == KFE_TASK_REAL ? KFE_TASK_REAL : KFE_TASK_CLASSES;
-    return task;
+    return task == KFE_TASK_NONE && labels->nominal ? KFE_TASK_CLASSES : task;
 }
 
 static kfe_status words_to_target(kfe_i_labels *labels, const char *file, const kfe_i_read_settings *settings,
                                   kfe_i_target *out)
 {
     kfe_status status = KFE_OK;
-    kfe_task task = wanted_task(settings);
+    kfe_task task = wanted_task(labels, settings);
     numbers found = {0};
 
     out->ctx = labels->ctx;
@@ -227,7 +227,7 @@ cleanup:
 static kfe_status numbers_to_target(const kfe_i_labels *labels, const char *file,
                                     const kfe_i_read_settings *settings, kfe_i_target *out)
 {
-    kfe_task task = wanted_task(settings);
+    kfe_task task = wanted_task(labels, settings);
     kfe_status status;
 
     if (task == KFE_TASK_NONE)

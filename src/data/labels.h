@@ -15,6 +15,7 @@ typedef struct kfe_i_labels {
     int32_t *codes;  /* of text: number of the word, -1 where it is missing; NULL: see numbers */
     double *numbers; /* of binary formats, NaN where it is missing */
     int floating;    /* the numbers are of a floating-point type */
+    int nominal;     /* the file declares that they are classes */
     kfe_i_intern words;
     int64_t *first_line; /* of each word, for messages */
     int64_t line_capacity;

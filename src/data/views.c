@@ -13,15 +13,16 @@
 
 /* ---- names ---- */
 
-/* The length of a file name without ".gz" and the extension of a format; a leading dot starts no extension. */
+/* The length of a file name without the extensions of a compression and of a format; a leading dot starts no extension. */
 static size_t stem_length(const char *name)
 {
     char extension[16];
     size_t length = strlen(name);
-    int packed = kfe_i_path_extension(name, extension, sizeof extension);
-    size_t known = kfe_i_is_known_extension(extension) ? strlen(extension) + 1 : 0;
-    size_t cut = (packed ? strlen(".gz") : 0) + known;
+    size_t cut = 0;
 
+    kfe_i_path_extension(name, extension, sizeof extension);
+    kfe_i_packing_of_path(name, &cut);
+    cut += kfe_i_is_known_extension(extension) ? strlen(extension) + 1 : 0;
     return cut < length ? length - cut : length;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A buffer over a text source that holds whole lines; the CSV and LIBSVM readers scan it. */
+/* A buffer over a text source that holds whole lines; the readers of text formats scan it. */
 #define _GNU_SOURCE /* memrchr */
 #include "data/read/block.h"
 
@@ -181,4 +181,53 @@ void kfe_i_block_consume(kfe_i_block *block, int64_t count)
     block->line += kfe_i_count_lines(block->bytes, block->bytes + count);
     memmove(block->bytes, block->bytes + count, (size_t)(block->length - count));
     block->length -= count;
+}
+
+/* ---- line by line ---- */
+
+kfe_status kfe_i_lines_open(kfe_i_source *source, kfe_i_lines *out)
+{
+    memset(out, 0, sizeof *out);
+    return kfe_i_block_open(source, &out->block);
+}
+
+void kfe_i_lines_close(kfe_i_lines *lines)
+{
+    kfe_i_block_close(&lines->block);
+}
+
+/* Drops the lines that were walked through, and reads more. */
+static kfe_status read_on(kfe_i_lines *lines)
+{
+    kfe_status status = kfe_i_source_checkpoint(lines->block.source);
+
+    if (status != KFE_OK)
+        return status;
+    kfe_i_block_consume(&lines->block, lines->taken);
+    lines->taken = 0;
+    return lines->block.length == lines->block.capacity ? kfe_i_block_widen(&lines->block)
+                                                        : kfe_i_block_fill(&lines->block);
+}
+
+kfe_status kfe_i_lines_next(kfe_i_lines *lines, int *found)
+{
+    kfe_status status = KFE_OK;
+    const char *stop;
+
+    *found = 0;
+    for (;;) {
+        lines->begin = lines->block.bytes + lines->taken;
+        stop = memchr(lines->begin, '\n', (size_t)(lines->block.length - lines->taken));
+        if (stop || lines->block.finished)
+            break;
+        KFE_TRY(read_on(lines));
+    }
+    if (!stop)
+        return KFE_OK;
+    lines->taken = stop + 1 - lines->block.bytes;
+    lines->end = stop > lines->begin && stop[-1] == '\r' ? stop - 1 : stop;
+    lines->number++;
+    *found = 1;
+cleanup:
+    return status;
 }

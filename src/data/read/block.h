@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scan text in blocks of whole lines, as the readers of CSV and LIBSVM files do. */
+/* Scan text in blocks of whole lines, as the readers of CSV and LIBSVM files do, or line by line. */
 #ifndef KFE_DATA_READ_BLOCK_H
 #define KFE_DATA_READ_BLOCK_H
 
@@ -32,6 +32,19 @@ const char *kfe_i_block_lines_end(const kfe_i_block *block);
 const char *kfe_i_block_some_lines_end(const kfe_i_block *block, int64_t most);
 /* Number of the line that a place in the buffer is in. */
 int64_t kfe_i_block_line(const kfe_i_block *block, const char *place);
+
+/* Walk through a text line by line, for formats that need no speed. */
+typedef struct kfe_i_lines {
+    kfe_i_block block;
+    int64_t taken;           /* bytes of the block that were walked through */
+    int64_t number;          /* of the current line, from 1 */
+    const char *begin, *end; /* the current line without its end; valid until the next call */
+} kfe_i_lines;
+
+kfe_status kfe_i_lines_open(kfe_i_source *source, kfe_i_lines *out);
+void kfe_i_lines_close(kfe_i_lines *lines);
+/* Moves to the next line; *found is 0 at the end of the source. */
+kfe_status kfe_i_lines_next(kfe_i_lines *lines, int *found);
 
 /* The number of line ends in [begin, end). */
 int64_t kfe_i_count_lines(const char *begin, const char *end);

@@ -362,6 +362,7 @@ const kfe_i_reader kfe_i_csv_reader = {
     .begin_parts = begin_csv_parts,
     .next_part = next_part,
     .end_parts = end_parts,
+    .has_text_columns = 1,
 };
 const kfe_i_reader kfe_i_tsv_reader = {
     .name = "tsv",
@@ -370,4 +371,5 @@ const kfe_i_reader kfe_i_tsv_reader = {
     .begin_parts = begin_tsv_parts,
     .next_part = next_part,
     .end_parts = end_parts,
+    .has_text_columns = 1,
 };

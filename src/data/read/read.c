@@ -18,6 +18,10 @@ static const kfe_i_param rows[] = {
         "label column: auto (the last one, in LIBSVM files the first), last, first, none, a name from the "
         "header or a number from 1"),
     ROW(KFE_TEXT, label_file, "label_file", "", "take the labels from this file of one column"),
+    ROW(KFE_TEXT, label_pattern, "label_pattern", "",
+        "take the label of a FASTA record from its header: a regular expression (POSIX extended), of which "
+        "the "
+        "first group in parentheses is the label, or the whole match if it has no group"),
     ROW(KFE_TEXT, id, "id", "",
         "the column that names the rows, by name or number; it is no feature, and outputs begin with it"),
     ROW(KFE_TEXT, groups, "groups", "",
@@ -41,7 +45,7 @@ static const kfe_i_param rows[] = {
         "what separates the fields of a text table: auto, comma, tab, semicolon, space, pipe, or one "
         "character"),
     ROW(KFE_CHOICE, header, "header", "auto", "auto|yes|no", "whether the first line names the columns"),
-    ROW(KFE_CHOICE, format, "format", "auto", "auto|csv|tsv|libsvm|npy|npz",
+    ROW(KFE_CHOICE, format, "format", "auto", "auto|csv|tsv|libsvm|npy|npz|mtx|arff|fasta",
         "format of the input; auto looks at content and extension"),
     ROW(KFE_CHOICE, task, "task", "auto", "auto|classify|regress",
         "what labels are: classes or real values; auto takes text, and whole numbers with at most 20 "
@@ -70,24 +74,32 @@ const kfe_param_info *kfe_read_option(int index)
 /* ---- the format ---- */
 
 /* In the order of the words of the parameter "format", after auto. */
-static const kfe_i_reader *const readers[] = {&kfe_i_csv_reader, &kfe_i_tsv_reader, &kfe_i_libsvm_reader,
-                                              &kfe_i_npy_reader, &kfe_i_npz_reader};
+static const kfe_i_reader *const readers[] = {&kfe_i_csv_reader,  &kfe_i_tsv_reader,  &kfe_i_libsvm_reader,
+                                              &kfe_i_npy_reader,  &kfe_i_npz_reader,  &kfe_i_mtx_reader,
+                                              &kfe_i_arff_reader, &kfe_i_fasta_reader};
 enum { READER_COUNT = sizeof readers / sizeof *readers };
+
+/* The readers that the first bytes of a file decide for, whatever its name. */
+static const kfe_i_reader *const by_content[] = {&kfe_i_npy_reader, &kfe_i_npz_reader, &kfe_i_mtx_reader};
+/* Those that the form of a text decides for, if its name does not. */
+static const kfe_i_reader *const by_form[] = {&kfe_i_arff_reader, &kfe_i_fasta_reader, &kfe_i_libsvm_reader};
 
 /* Chooses the reader by magic bytes, then by the extension, then by the form of the text. */
 static const kfe_i_reader *guess_reader(const char *path, const char *head, int64_t length)
 {
     char extension[16];
 
-    if (kfe_i_npy_reader.recognise(head, length))
-        return &kfe_i_npy_reader;
-    if (kfe_i_npz_reader.recognise(head, length))
-        return &kfe_i_npz_reader;
+    for (size_t k = 0; k < sizeof by_content / sizeof *by_content; k++)
+        if (by_content[k]->recognise(head, length))
+            return by_content[k];
     kfe_i_path_extension(path, extension, sizeof extension);
     for (int k = 0; extension[0] && k < READER_COUNT; k++)
         if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
             return readers[k];
-    return kfe_i_libsvm_reader.recognise(head, length) ? &kfe_i_libsvm_reader : &kfe_i_csv_reader;
+    for (size_t k = 0; k < sizeof by_form / sizeof *by_form; k++)
+        if (by_form[k]->recognise(head, length))
+            return by_form[k];
+    return &kfe_i_csv_reader;
 }
 
 int kfe_i_is_known_extension(const char *extension)
@@ -138,10 +150,11 @@ static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_r
             "%s: {encode} is for columns of categories, not for examples that are strings; leave "
             "it out, or use a kernel on numbers",
             file);
-    if (reader != &kfe_i_csv_reader && reader != &kfe_i_tsv_reader)
-        return kfe_i_fail(ctx, KFE_EINVAL,
-                          "%s: {encode} is for text tables (CSV, TSV); %s files hold numbers only", file,
-                          reader->name);
+    if (!reader->has_text_columns)
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "%s: {encode} is for text tables (CSV, TSV, ARFF); %s files have no columns of text", file,
+            reader->name);
     if (settings->expected && !settings->expected->encodes)
         return kfe_i_fail(
             ctx, KFE_EINVAL,
@@ -156,6 +169,11 @@ kfe_status kfe_i_choose_reader(kfe_i_source *source, const char *path, const kfe
 
     if (status == KFE_OK && settings->encode[0] && settings->content != KFE_CONTENT_LABELS)
         status = check_encode(source->ctx, source->name, *out, settings);
+    if (status == KFE_OK && settings->label_pattern[0] && !(*out)->has_headers)
+        status =
+            kfe_i_fail(source->ctx, KFE_EINVAL,
+                       "%s: {label-pattern} is for FASTA files; name the column of the label with {label}",
+                       source->name);
     return status;
 }
 
@@ -213,7 +231,7 @@ static kfe_status attach_label_file(kfe_context *ctx, const kfe_i_read_settings 
     int64_t rows_found = raw->table.rows;
 
     memcpy(own.label, "last", sizeof "last");
-    own.label_file[0] = '\0';
+    own.label_file[0] = own.label_pattern[0] = '\0';
     own.format = 0;
     own.columns = 0;
     own.content = KFE_CONTENT_LABELS;
@@ -398,6 +416,9 @@ kfe_status kfe_i_read_settings_parse(kfe_context *ctx, const char *options, cons
             "{label=%s} and {label-file} both say where the labels are; give one of them. With {label-file} "
             "every column is data",
             out->label);
+    if (out->label_pattern[0] && (out->label_file[0] || strcmp(out->label, "auto") != 0))
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "{label-pattern} says where the labels are; leave {label} and {label-file} out");
     out->expected = expected;
     out->label_is_given = strcmp(out->label, "auto") != 0;
     if (expected && expected->keeps_missing)

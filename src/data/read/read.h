@@ -46,16 +46,17 @@ typedef struct kfe_i_expected {
 
 /* Filled from the table kfe_i_read_params, except the last fields. */
 typedef struct kfe_i_read_settings {
-    char label[KFE_PARAM_TEXT_SIZE];      /* auto, last, first, none, a column's name or 1-based number */
-    char label_file[KFE_PARAM_TEXT_SIZE]; /* "" : none */
-    char id[KFE_PARAM_TEXT_SIZE];         /* the column that names the rows; "": none */
+    char label[KFE_PARAM_TEXT_SIZE];         /* auto, last, first, none, a column's name or 1-based number */
+    char label_file[KFE_PARAM_TEXT_SIZE];    /* "" : none */
+    char label_pattern[KFE_PARAM_TEXT_SIZE]; /* finds the label in the header of a FASTA record; "": none */
+    char id[KFE_PARAM_TEXT_SIZE];            /* the column that names the rows; "": none */
     char drop[KFE_PARAM_TEXT_SIZE], select[KFE_PARAM_TEXT_SIZE]; /* lists of columns; "": none, all */
     char groups[KFE_PARAM_TEXT_SIZE];                            /* the column of groups of rows; "": none */
     char weight[KFE_PARAM_TEXT_SIZE];                            /* the column of weights of rows; "": none */
     char encode[KFE_PARAM_TEXT_SIZE];                            /* auto, or a list of columns; "": none */
     char delimiter[KFE_PARAM_TEXT_SIZE]; /* auto, comma, tab, semicolon, space, pipe, or one character */
     int header;
-    int format; /* index into the words of the parameter: auto, csv, tsv, libsvm, npy, npz */
+    int format; /* index into the words of the parameter: auto, then those of the readers */
     int task;
     int missing;
     int content;

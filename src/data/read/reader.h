@@ -42,10 +42,12 @@ typedef struct kfe_i_reader {
                               void **state);
     kfe_status (*next_part)(void *state, kfe_i_raw_table *out);
     void (*end_parts)(kfe_context *ctx, void *state);
+    int has_text_columns; /* columns may hold text, which {encode} makes numbers of */
+    int has_headers; /* examples have a line of description, from which {label-pattern} takes the label */
 } kfe_i_reader;
 
 extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reader, kfe_i_npy_reader,
-    kfe_i_npz_reader;
+    kfe_i_npz_reader, kfe_i_mtx_reader, kfe_i_arff_reader, kfe_i_fasta_reader;
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
 void kfe_i_raw_table_free(kfe_i_raw_table *raw);

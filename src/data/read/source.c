@@ -15,7 +15,6 @@
 #include "core/text.h"
 
 enum { INPUT_SIZE = 256 * 1024, HEAD_SIZE = 64 * 1024, LARGEST_READ = 1 << 30 };
-enum { PLAIN, GZIP, DEFLATE };
 
 /* ---- opening ---- */
 
@@ -39,17 +38,57 @@ static kfe_status zlib_failure(kfe_i_source *source, int code)
                          source->inflater.msg ? source->inflater.msg : "bad stream");
 }
 
-static kfe_status start_inflating(kfe_i_source *source, int packed)
+static kfe_status start_inflating(kfe_i_source *source, kfe_i_packing packed)
 {
     int code;
 
     source->inflater.zalloc = allocate_for_zlib;
     source->inflater.zfree = free_for_zlib;
     source->inflater.opaque = source->ctx;
-    code = inflateInit2(&source->inflater, packed == GZIP ? 15 + 16 : -15);
+    code = inflateInit2(&source->inflater, packed == KFE_PACKING_GZIP ? 15 + 16 : -15);
     if (code != Z_OK)
         return zlib_failure(source, code);
     source->packed = packed;
+    source->inside = 1;
+    return KFE_OK;
+}
+
+static int uses_zlib(const kfe_i_source *source)
+{
+    return source->packed == KFE_PACKING_GZIP || source->packed == KFE_PACKING_DEFLATE;
+}
+
+static kfe_status codec_failure(kfe_i_source *source, kfe_i_codec_result result)
+{
+    const kfe_i_packing_info *packing = kfe_i_packing_find(source->packed);
+
+    if (result == KFE_CODEC_NO_MEMORY)
+        return kfe_i_fail(source->ctx, kfe_i_lack(source->ctx), "out of memory while decompressing %s",
+                          source->name);
+    if (result == KFE_CODEC_TOO_LARGE)
+        return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
+                             "it was compressed with a window of more than 128 MB; unpack it with '%s' first",
+                             packing->unpacker);
+    return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
+                         "the compressed data is damaged (%s); copy or download the file again",
+                         packing->name);
+}
+
+static kfe_status start_codec(kfe_i_source *source, kfe_i_packing packed)
+{
+    const kfe_i_packing_info *packing = kfe_i_packing_find(packed);
+    kfe_i_codec_result result;
+
+    if (!packing->codec)
+        return kfe_i_fail_at(
+            source->ctx, KFE_EINPUT, source->name, 0, 0,
+            "it is compressed with %s, which this build of kfe does not read; unpack it with "
+            "'%s', or build kfe with %s installed",
+            packing->name, packing->unpacker, packing->package);
+    source->packed = packed;
+    result = packing->codec->begin_unpacking(source->ctx, &source->unpacker);
+    if (result != KFE_CODEC_GOES_ON)
+        return codec_failure(source, result);
     source->inside = 1;
     return KFE_OK;
 }
@@ -136,18 +175,23 @@ static kfe_status fill_input(kfe_i_source *source)
     return status;
 }
 
-/* Looks for the two magic bytes of gzip, which a pipe may deliver one by one. */
-static kfe_status look_for_gzip(kfe_i_source *source)
+/* Looks for the magic bytes of a compression, which a pipe may deliver one by one. */
+static kfe_status look_for_packing(kfe_i_source *source)
 {
     kfe_status status = KFE_OK;
+    kfe_i_packing found = KFE_PACKING_NONE;
     int64_t before = -1;
+    int unsure = 1;
 
-    while (source->input_end < 2 && source->input_end != before) {
+    while (unsure && source->input_end != before) {
         before = source->input_end;
         KFE_TRY(fill_input(source));
+        found = kfe_i_packing_recognise(source->input, source->input_end, &unsure);
     }
-    if (source->input_end >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b)
-        KFE_TRY(start_inflating(source, GZIP));
+    if (found == KFE_PACKING_GZIP)
+        KFE_TRY(start_inflating(source, found));
+    else if (found != KFE_PACKING_NONE)
+        KFE_TRY(start_codec(source, found));
 cleanup:
     return status;
 }
@@ -158,7 +202,7 @@ kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *o
 
     KFE_TRY(begin_source(ctx, kfe_i_shown_path(path), out));
     KFE_TRY(open_file(out, path));
-    KFE_TRY(look_for_gzip(out));
+    KFE_TRY(look_for_packing(out));
 cleanup:
     return status;
 }
@@ -177,7 +221,7 @@ kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const vo
                                     kfe_i_source *out)
 {
     kfe_status status = begin_memory(ctx, name, bytes, size, out);
-    return status == KFE_OK ? look_for_gzip(out) : status;
+    return status == KFE_OK ? look_for_packing(out) : status;
 }
 
 kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
@@ -185,15 +229,17 @@ kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const 
 {
     kfe_status status = begin_memory(ctx, name, bytes, size, out);
     out->unpacked = unpacked;
-    return status == KFE_OK ? start_inflating(out, DEFLATE) : status;
+    return status == KFE_OK ? start_inflating(out, KFE_PACKING_DEFLATE) : status;
 }
 
 void kfe_i_source_close(kfe_i_source *source)
 {
     if (!source->ctx)
         return;
-    if (source->packed)
+    if (uses_zlib(source))
         inflateEnd(&source->inflater);
+    else if (source->packed)
+        kfe_i_packing_find(source->packed)->codec->end_unpacking(source->unpacker);
     if (source->descriptor >= 0)
         close(source->descriptor);
     kfe_i_free(source->ctx, source->name);
@@ -225,12 +271,22 @@ static kfe_status truncated(kfe_i_source *source)
                          "again");
 }
 
-/* After a gzip member comes another member or the end. Zeros, which tapes append, are skipped; inflate refuses
+static kfe_status reset_decoder(kfe_i_source *source)
+{
+    kfe_i_codec_result result;
+
+    if (uses_zlib(source))
+        return inflateReset(&source->inflater) == Z_OK ? KFE_OK : zlib_failure(source, Z_DATA_ERROR);
+    result = kfe_i_packing_find(source->packed)->codec->unpack_next(source->unpacker);
+    return result == KFE_CODEC_GOES_ON ? KFE_OK : codec_failure(source, result);
+}
+
+/* After a compressed stream comes another one or the end. Zeros, which tapes append, are skipped; the decoder refuses
  * anything else. */
 static kfe_status next_member(kfe_i_source *source)
 {
     source->inside = 0;
-    if (source->packed == DEFLATE) {
+    if (source->packed == KFE_PACKING_DEFLATE) {
         source->ended = 1;
         return KFE_OK;
     }
@@ -246,23 +302,28 @@ static kfe_status next_member(kfe_i_source *source)
         return KFE_OK;
     }
     source->inside = 1;
-    return inflateReset(&source->inflater) == Z_OK ? KFE_OK : zlib_failure(source, Z_DATA_ERROR);
+    return reset_decoder(source);
 }
 
-static kfe_status inflate_some(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
+static kfe_status run_codec(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
 {
-    kfe_status status = KFE_OK;
+    kfe_i_codec_io io = {source->input + source->input_begin, source->input_end - source->input_begin,
+                         (unsigned char *)buffer, size};
+    kfe_i_codec_result result = kfe_i_packing_find(source->packed)->codec->unpack(source->unpacker, &io);
+
+    source->input_begin = source->input_end - io.in_size;
+    *got = size - io.out_size;
+    source->holds_output = io.out_size == 0;
+    if (result == KFE_CODEC_ENDED)
+        return next_member(source);
+    return result == KFE_CODEC_GOES_ON ? KFE_OK : codec_failure(source, result);
+}
+
+static kfe_status run_inflate(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
+{
     z_stream *z = &source->inflater;
     int code;
 
-    *got = 0;
-    if (source->ended)
-        return KFE_OK;
-    if (source->input_begin == source->input_end && !source->holds_output) {
-        KFE_TRY(fill_input(source));
-        if (source->input_begin == source->input_end)
-            return truncated(source);
-    }
     z->next_in = source->input + source->input_begin;
     z->avail_in = (uInt)(source->input_end - source->input_begin);
     z->next_out = (unsigned char *)buffer;
@@ -273,9 +334,24 @@ static kfe_status inflate_some(kfe_i_source *source, char *buffer, int64_t size,
     *got = (int64_t)(offered - z->avail_out);
     source->holds_output = z->avail_out == 0;
     if (code == Z_STREAM_END)
-        status = next_member(source);
-    else if (code != Z_OK && code != Z_BUF_ERROR)
-        status = zlib_failure(source, code);
+        return next_member(source);
+    return code == Z_OK || code == Z_BUF_ERROR ? KFE_OK : zlib_failure(source, code);
+}
+
+static kfe_status unpack_some(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
+{
+    kfe_status status = KFE_OK;
+
+    *got = 0;
+    if (source->ended)
+        return KFE_OK;
+    if (source->input_begin == source->input_end && !source->holds_output) {
+        KFE_TRY(fill_input(source));
+        if (source->input_begin == source->input_end)
+            return truncated(source);
+    }
+    KFE_TRY(uses_zlib(source) ? run_inflate(source, buffer, size, got)
+                              : run_codec(source, buffer, size, got));
 cleanup:
     return status;
 }
@@ -289,7 +365,7 @@ static kfe_status read_fresh(kfe_i_source *source, char *buffer, int64_t size, i
     while (*got < size) {
         int64_t more = 0;
         if (source->packed) {
-            KFE_TRY(inflate_some(source, buffer + *got, size - *got, &more));
+            KFE_TRY(unpack_some(source, buffer + *got, size - *got, &more));
             *got += more;
             if (source->ended)
                 break;
@@ -324,7 +400,7 @@ static kfe_status read_fresh_at_hand(kfe_i_source *source, char *buffer, int64_t
     while (*got < size && !*ended && ((wait && *got == 0) || is_at_hand(source))) {
         int64_t more = 0;
         if (source->packed)
-            KFE_TRY(inflate_some(source, buffer + *got, size - *got, &more));
+            KFE_TRY(unpack_some(source, buffer + *got, size - *got, &more));
         else
             KFE_TRY(read_plain(source, buffer + *got, size - *got, &more));
         *got += more;
@@ -417,7 +493,7 @@ cleanup:
 
 int64_t kfe_i_source_remaining(const kfe_i_source *source)
 {
-    if (source->packed == DEFLATE)
+    if (source->packed == KFE_PACKING_DEFLATE)
         return source->unpacked > 0 ? source->unpacked : 0;
     if (source->packed || (source->descriptor >= 0 && source->total == 0))
         return -1;
@@ -461,14 +537,14 @@ const char *kfe_i_shown_path(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-int kfe_i_path_extension(const char *path, char *out, size_t size)
+kfe_i_packing kfe_i_path_extension(const char *path, char *out, size_t size)
 {
-    size_t length = strlen(path);
+    size_t packed_length;
     size_t begin;
-    int packed = length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+    kfe_i_packing packed = kfe_i_packing_of_path(path, &packed_length);
+    size_t length = strlen(path) - packed_length;
 
     out[0] = '\0';
-    length -= packed ? 3 : 0;
     for (begin = length; begin > 0 && path[begin - 1] != '.' && path[begin - 1] != '/'; begin--)
         ;
     if (begin == 0 || path[begin - 1] == '/' || length - begin >= size)

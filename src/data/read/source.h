@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "core/context.h"
+#include "data/packing/packing.h"
 
 typedef struct kfe_i_source {
     kfe_context *ctx;
@@ -14,16 +14,17 @@ typedef struct kfe_i_source {
     int descriptor; /* -1: memory */
     const unsigned char *memory;
     int64_t memory_size;
-    int64_t taken;    /* bytes taken from the file or memory so far */
-    int64_t total;    /* bytes that the file or memory has; 0 if not known */
-    int packed;       /* 1: gzip members; 2: one raw deflate stream */
-    int64_t unpacked; /* of a deflate stream: bytes that are still to come, as its opener said */
-    int inside;       /* a stream has begun and has not ended */
-    int ended;        /* nothing more to come from `inflater` */
-    int holds_output; /* `inflater` filled its last buffer and may hold more */
-    int in_parts;     /* peeking waits for the first line only, not for 64 kB */
-    z_stream inflater;
-    unsigned char *input; /* raw bytes: what inflate reads from, and what was looked at ahead */
+    int64_t taken; /* bytes taken from the file or memory so far */
+    int64_t total; /* bytes that the file or memory has; 0 if not known */
+    kfe_i_packing packed;
+    int64_t unpacked;     /* of a deflate stream: bytes that are still to come, as its opener said */
+    int inside;           /* a stream has begun and has not ended */
+    int ended;            /* nothing more to come from the decoder */
+    int holds_output;     /* the decoder filled its last buffer and may hold more */
+    int in_parts;         /* peeking waits for the first line only, not for 64 kB */
+    z_stream inflater;    /* of gzip and deflate */
+    void *unpacker;       /* the state of the codec of xz and Zstandard */
+    unsigned char *input; /* raw bytes: what the decoder reads from, and what was looked at ahead */
     int64_t input_begin, input_end;
     char *head; /* plain bytes that were peeked at and not yet read */
     int64_t head_begin, head_end;
@@ -31,7 +32,7 @@ typedef struct kfe_i_source {
 
 /* Close the source after each of these, also after a failure. */
 kfe_status kfe_i_source_open(kfe_context *ctx, const char *path, kfe_i_source *out);
-/* Memory that stays where it is; gunzipped if it is gzip. */
+/* Memory that stays where it is; unpacked if it is a compressed file. */
 kfe_status kfe_i_source_open_memory(kfe_context *ctx, const char *name, const void *bytes, int64_t size,
                                     kfe_i_source *out);
 /* A raw deflate stream in memory, as zip files have; it unpacks to `unpacked` bytes. */
@@ -57,8 +58,8 @@ kfe_status kfe_i_source_checkpoint(kfe_i_source *source);
 
 /* The name of a path in messages: "standard input" for "-". */
 const char *kfe_i_shown_path(const char *path);
-/* The extension of a path without its dot and without ".gz", in lower case; "" if there is none. Returns
- * whether there was a ".gz". */
-int kfe_i_path_extension(const char *path, char *out, size_t size);
+/* The extension of a path without its dot and without that of a compression (".gz"), in lower case; "" if there is
+ * none. Returns the compression. */
+kfe_i_packing kfe_i_path_extension(const char *path, char *out, size_t size);
 
 #endif

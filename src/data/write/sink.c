@@ -22,18 +22,31 @@ static kfe_status start_deflating(kfe_i_sink *sink)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(sink->ctx, sink->packed_bytes, PACKED_SIZE);
     sink->deflater.zalloc = allocate_for_zlib;
     sink->deflater.zfree = free_for_zlib;
     sink->deflater.opaque = sink->ctx;
     if (deflateInit2(&sink->deflater, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         KFE_FAIL(sink->ctx, KFE_ENOMEM, "out of memory while compressing");
-    sink->packed = 1;
+    sink->packed = KFE_PACKING_GZIP;
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, int packed, kfe_i_sink *out)
+static kfe_status start_packing(kfe_i_sink *sink, kfe_i_packing packing)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(sink->ctx, sink->packed_bytes, PACKED_SIZE);
+    if (packing == KFE_PACKING_GZIP)
+        return start_deflating(sink);
+    sink->packed = packing;
+    if (kfe_i_packing_find(packing)->codec->begin_packing(sink->ctx, &sink->packer) != KFE_CODEC_GOES_ON)
+        KFE_FAIL(sink->ctx, kfe_i_lack(sink->ctx), "out of memory while compressing");
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, kfe_i_packing packed, kfe_i_sink *out)
 {
     kfe_status status = KFE_OK;
 
@@ -42,12 +55,12 @@ kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, int packed, kfe_i
     kfe_i_text_init(&out->pending, ctx);
     KFE_TRY(kfe_i_outfile_open(ctx, path, &out->file));
     if (packed)
-        KFE_TRY(start_deflating(out));
+        KFE_TRY(start_packing(out, packed));
 cleanup:
     return status;
 }
 
-static kfe_status write_packed(kfe_i_sink *sink, int flush)
+static kfe_status write_deflated(kfe_i_sink *sink, int flush)
 {
     z_stream *z = &sink->deflater;
     kfe_status status = KFE_OK;
@@ -62,6 +75,34 @@ static kfe_status write_packed(kfe_i_sink *sink, int flush)
     } while (z->avail_out == 0);
 cleanup:
     return status;
+}
+
+static kfe_status write_by_codec(kfe_i_sink *sink, kfe_i_codec_action action)
+{
+    const kfe_i_codec *codec = kfe_i_packing_find(sink->packed)->codec;
+    kfe_i_codec_io io = {(const unsigned char *)sink->pending.bytes, sink->pending.length, NULL, 0};
+    kfe_i_codec_result result = KFE_CODEC_GOES_ON;
+    kfe_status status = KFE_OK;
+
+    while (result == KFE_CODEC_GOES_ON) {
+        io.out = sink->packed_bytes;
+        io.out_size = PACKED_SIZE;
+        result = codec->pack(sink->packer, &io, action);
+        if (result != KFE_CODEC_GOES_ON && result != KFE_CODEC_ENDED)
+            KFE_FAIL(sink->ctx, kfe_i_lack(sink->ctx), "out of memory while compressing");
+        KFE_TRY(kfe_i_outfile_write(&sink->file, sink->packed_bytes, (size_t)(PACKED_SIZE - io.out_size)));
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status write_packed(kfe_i_sink *sink, int flush)
+{
+    if (sink->packed == KFE_PACKING_GZIP)
+        return write_deflated(sink, flush);
+    return write_by_codec(sink, flush == Z_NO_FLUSH     ? KFE_CODEC_RUN
+                                : flush == Z_SYNC_FLUSH ? KFE_CODEC_FLUSH
+                                                        : KFE_CODEC_FINISH);
 }
 
 static kfe_status write_pending(kfe_i_sink *sink, int flush)
@@ -148,8 +189,10 @@ void kfe_i_sink_abandon(kfe_i_sink *sink)
 {
     if (!sink->ctx)
         return;
-    if (sink->packed)
+    if (sink->packed == KFE_PACKING_GZIP)
         deflateEnd(&sink->deflater);
+    else if (sink->packed)
+        kfe_i_packing_find(sink->packed)->codec->end_packing(sink->packer);
     kfe_i_free(sink->ctx, sink->packed_bytes);
     kfe_i_text_free(&sink->pending);
     kfe_i_outfile_abandon(&sink->file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write bytes to a file that appears whole or not at all, compressed with gzip if asked. */
+/* Write bytes to a file that appears whole or not at all, compressed if asked. */
 #ifndef KFE_DATA_WRITE_SINK_H
 #define KFE_DATA_WRITE_SINK_H
 
@@ -7,13 +7,15 @@
 
 #include "core/file.h"
 #include "core/text.h"
+#include "data/packing/packing.h"
 
 typedef struct kfe_i_sink {
     kfe_context *ctx;
     kfe_i_outfile file;
     kfe_i_text pending; /* bytes not yet handed to the file */
-    int packed;
-    z_stream deflater;
+    kfe_i_packing packed;
+    z_stream deflater; /* of gzip */
+    void *packer;      /* the state of the codec of xz and Zstandard */
     unsigned char *packed_bytes;
     int64_t written; /* bytes put so far, before packing */
     uLong crc;       /* of what was put since kfe_i_sink_begin_crc */
@@ -21,7 +23,7 @@ typedef struct kfe_i_sink {
 } kfe_i_sink;
 
 /* Commit or abandon the sink, also after a failure. */
-kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, int packed, kfe_i_sink *out);
+kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, kfe_i_packing packed, kfe_i_sink *out);
 /* A failure is remembered: kfe_i_sink_flush and kfe_i_sink_commit return it. */
 void kfe_i_sink_put(kfe_i_sink *sink, const void *bytes, int64_t size);
 void kfe_i_sink_puts(kfe_i_sink *sink, const char *text);

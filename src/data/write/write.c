@@ -10,15 +10,17 @@
 
 enum { ROWS_BETWEEN_CHECKPOINTS = 4096 };
 
-static const kfe_i_writer *const writers[] = {&kfe_i_csv_writer, &kfe_i_tsv_writer, &kfe_i_libsvm_writer,
-                                              &kfe_i_npy_writer, &kfe_i_npz_writer};
+static const kfe_i_writer *const writers[] = {&kfe_i_csv_writer,  &kfe_i_tsv_writer,  &kfe_i_libsvm_writer,
+                                              &kfe_i_npy_writer,  &kfe_i_npz_writer,  &kfe_i_mtx_writer,
+                                              &kfe_i_arff_writer, &kfe_i_fasta_writer};
 
 /* Chooses the writer by the extension; standard output is CSV. */
-static kfe_status choose_writer(kfe_context *ctx, const char *path, const kfe_i_writer **out, int *packed)
+static kfe_status choose_writer(kfe_context *ctx, const char *path, const kfe_i_writer **out,
+                                kfe_i_packing *packed)
 {
     char extension[16] = "csv";
 
-    *packed = 0;
+    *packed = KFE_PACKING_NONE;
     *out = NULL;
     if (strcmp(path, "-") != 0)
         *packed = kfe_i_path_extension(path, extension, sizeof extension);
@@ -26,12 +28,18 @@ static kfe_status choose_writer(kfe_context *ctx, const char *path, const kfe_i_
         if (kfe_i_word_index(writers[k]->extensions, extension) >= 0)
             *out = writers[k];
     if (!*out)
-        return kfe_i_fail(ctx, KFE_EINVAL,
-                          "%s: the extension names no format; use .csv, .tsv, .npy, .npz, .svm or .libsvm, "
-                          "all but .npz also with .gz",
-                          path);
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "%s: the extension names no format; use .csv, .tsv, .npy, .npz, .svm, .libsvm, .mtx, "
+            ".arff or .fasta, all but .npz also with .gz, .xz or .zst",
+            path);
     if (*packed && !(*out)->packable)
-        return kfe_i_fail(ctx, KFE_EINVAL, "%s: .npz files cannot be gzipped; leave .gz out", path);
+        return kfe_i_fail(ctx, KFE_EINVAL, "%s: .npz files cannot be compressed again; leave .%s out", path,
+                          kfe_i_packing_find(*packed)->extension);
+    if (!kfe_i_packing_is_available(*packed))
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: this build of kfe does not write %s; use .gz, or build kfe with %s installed",
+                          path, kfe_i_packing_find(*packed)->name, kfe_i_packing_find(*packed)->package);
     return KFE_OK;
 }
 
@@ -106,7 +114,7 @@ struct kfe_output {
     kfe_context *ctx;
     char *path;
     const kfe_i_writer *writer;
-    int packed;
+    kfe_i_packing packed;
     kfe_i_sink sink; /* opened with the first rows */
     int begun;
 };
@@ -119,16 +127,19 @@ static kfe_status check_written(const kfe_output *output, const kfe_i_written *w
         return kfe_i_fail(what->ctx, KFE_EUNSUPPORTED,
                           "%s: this format is written at once; write parts as .csv, .tsv or .svm",
                           what->path);
-    if (what->table.kind == KFE_TABLE_TEXT && writer != &kfe_i_csv_writer && writer != &kfe_i_tsv_writer)
-        return kfe_i_fail(what->ctx, KFE_EINVAL, "%s: strings can be written as .csv or .tsv only",
-                          what->path);
+    if (what->table.kind == KFE_TABLE_TEXT && !writer->holds_strings)
+        return kfe_i_fail(what->ctx, KFE_EINVAL,
+                          "%s: strings can be written as .csv, .tsv, .arff or .fasta only", what->path);
+    if (what->table.kind != KFE_TABLE_TEXT && writer->only_strings)
+        return kfe_i_fail(what->ctx, KFE_EINVAL,
+                          "%s: FASTA files hold strings; write numbers as .csv or .npz", what->path);
     if (what->value_words && !output->begun && !writer->has_words)
         kfe_i_log(what->ctx, KFE_LOG_WARNING,
                   "the labels are not numbers, so the columns of %s have the numbers of the classes, from 0; "
                   "write .csv "
                   "or .tsv for the labels",
                   what->path);
-    if (what->ids && !output->begun && (writer == &kfe_i_npy_writer || writer == &kfe_i_libsvm_writer))
+    if (what->ids && !output->begun && !writer->holds_ids)
         kfe_i_log(what->ctx, KFE_LOG_WARNING,
                   "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",
                   what->path, what->id_name);
@@ -144,9 +155,9 @@ kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what)
     what->mark_whole |= is_whole_target(what->target);
     snprintf(what->stage, sizeof what->stage, "writing %s", what->path);
     KFE_TRY(check_written(output, what));
-    if (what->table.kind == KFE_TABLE_CSR && writer != &kfe_i_libsvm_writer && writer != &kfe_i_npz_writer) {
+    if (what->table.kind == KFE_TABLE_CSR && !writer->holds_sparse) {
         KFE_TRY(kfe_i_check_memory(what->ctx, 8.0 * (double)what->table.cols, "one dense row",
-                                   "write .svm or .npz, which keep sparse data sparse"));
+                                   "write .svm, .mtx, .arff or .npz, which keep sparse data sparse"));
         KFE_ALLOC(what->ctx, what->row, what->table.cols);
     }
     if (what->table.singles)

@@ -397,4 +397,4 @@ cleanup:
     return status;
 }
 
-const kfe_i_writer kfe_i_npz_writer = {"npz", write_npz, .packable = 0};
+const kfe_i_writer kfe_i_npz_writer = {"npz", write_npz, .holds_sparse = 1, .holds_ids = 1};

@@ -182,8 +182,10 @@ static kfe_status write_tsv(const kfe_i_written *what, kfe_i_sink *sink)
     return write_delimited(what, sink, '\t');
 }
 
-const kfe_i_writer kfe_i_csv_writer = {"csv", write_csv, .packable = 1, .in_parts = 1, .has_words = 1};
-const kfe_i_writer kfe_i_tsv_writer = {"tsv|tab", write_tsv, .packable = 1, .in_parts = 1, .has_words = 1};
+const kfe_i_writer kfe_i_csv_writer = {
+    "csv", write_csv, .packable = 1, .in_parts = 1, .holds_strings = 1, .holds_ids = 1, .has_words = 1};
+const kfe_i_writer kfe_i_tsv_writer = {"tsv|tab",          write_tsv,      .packable = 1, .in_parts = 1,
+                                       .holds_strings = 1, .holds_ids = 1, .has_words = 1};
 
 /* ---- LIBSVM ---- */
 
@@ -262,4 +264,5 @@ cleanup:
     return status;
 }
 
-const kfe_i_writer kfe_i_libsvm_writer = {"svm|libsvm|svmlight", write_libsvm, .packable = 1, .in_parts = 1};
+const kfe_i_writer kfe_i_libsvm_writer = {"svm|libsvm|svmlight", write_libsvm, .packable = 1, .in_parts = 1,
+                                          .holds_sparse = 1};

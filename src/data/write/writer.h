@@ -29,13 +29,17 @@ typedef struct kfe_i_written {
 typedef struct kfe_i_writer {
     const char *extensions;
     kfe_status (*write)(const kfe_i_written *what, kfe_i_sink *sink);
-    int packable;  /* may be gzipped */
-    int in_parts;  /* rows may be written in several calls */
-    int has_words; /* writes value_words */
+    int packable;      /* may be compressed */
+    int in_parts;      /* rows may be written in several calls */
+    int holds_strings; /* examples may be strings */
+    int only_strings;  /* and nothing else */
+    int holds_sparse;  /* sparse rows stay sparse */
+    int holds_ids;     /* has a place for the names of the rows */
+    int has_words;     /* writes value_words */
 } kfe_i_writer;
 
 extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_writer, kfe_i_npy_writer,
-    kfe_i_npz_writer;
+    kfe_i_npz_writer, kfe_i_mtx_writer, kfe_i_arff_writer, kfe_i_fasta_writer;
 
 /* Writes in the format that the extension of the path names ("-": CSV on standard output). The file appears whole or
  * not at all. A table without columns is left out of formats that store the target separately. */

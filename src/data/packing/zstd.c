@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The codec of Zstandard files by libzstd, for packing.c. Its memory is the context's, so that the limit holds for it too. */
+#ifdef KFE_HAS_ZSTD
+#define ZSTD_STATIC_LINKING_ONLY /* contexts with allocators of ours */
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "core/memory.h"
+#include "data/packing/packing.h"
+
+typedef struct zstd {
+    kfe_context *ctx;
+    ZSTD_DCtx *decoder;
+    ZSTD_CCtx *encoder;
+} zstd;
+
+static void *allocate(void *user, size_t size)
+{
+    return kfe_i_alloc(user, (int64_t)size, 1);
+}
+
+static void release(void *user, void *block)
+{
+    kfe_i_free(user, block);
+}
+
+static kfe_i_codec_result result_of(size_t code)
+{
+    if (!ZSTD_isError(code))
+        return code == 0 ? KFE_CODEC_ENDED : KFE_CODEC_GOES_ON;
+    switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_memory_allocation:
+        return KFE_CODEC_NO_MEMORY;
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return KFE_CODEC_TOO_LARGE;
+    default:
+        return KFE_CODEC_DAMAGED;
+    }
+}
+
+static kfe_i_codec_result begin_unpacking(kfe_context *ctx, void **state)
+{
+    zstd *made = kfe_i_alloc_zero(ctx, 1, sizeof *made);
+
+    *state = made;
+    if (!made)
+        return KFE_CODEC_NO_MEMORY;
+    made->ctx = ctx;
+    made->decoder = ZSTD_createDCtx_advanced((ZSTD_customMem){allocate, release, ctx});
+    return made->decoder ? KFE_CODEC_GOES_ON : KFE_CODEC_NO_MEMORY;
+}
+
+static kfe_i_codec_result unpack_next(void *state)
+{
+    (void)state; /* the decoder goes on with the next frame by itself */
+    return KFE_CODEC_GOES_ON;
+}
+
+static void advance(kfe_i_codec_io *io, const ZSTD_inBuffer *in, const ZSTD_outBuffer *out)
+{
+    io->in += in->pos;
+    io->in_size -= (int64_t)in->pos;
+    io->out += out->pos;
+    io->out_size -= (int64_t)out->pos;
+}
+
+static kfe_i_codec_result unpack(void *state, kfe_i_codec_io *io)
+{
+    ZSTD_inBuffer in = {io->in, (size_t)io->in_size, 0};
+    ZSTD_outBuffer out = {io->out, (size_t)io->out_size, 0};
+    size_t code = ZSTD_decompressStream(((zstd *)state)->decoder, &out, &in);
+
+    advance(io, &in, &out);
+    return result_of(code);
+}
+
+static kfe_i_codec_result begin_packing(kfe_context *ctx, void **state)
+{
+    zstd *made = kfe_i_alloc_zero(ctx, 1, sizeof *made);
+
+    *state = made;
+    if (!made)
+        return KFE_CODEC_NO_MEMORY;
+    made->ctx = ctx;
+    made->encoder = ZSTD_createCCtx_advanced((ZSTD_customMem){allocate, release, ctx});
+    if (!made->encoder)
+        return KFE_CODEC_NO_MEMORY;
+    ZSTD_CCtx_setParameter(made->encoder, ZSTD_c_checksumFlag, 1);
+    return KFE_CODEC_GOES_ON;
+}
+
+static kfe_i_codec_result pack(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
+{
+    static const ZSTD_EndDirective actions[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
+    ZSTD_inBuffer in = {io->in, (size_t)io->in_size, 0};
+    ZSTD_outBuffer out = {io->out, (size_t)io->out_size, 0};
+    size_t code = ZSTD_compressStream2(((zstd *)state)->encoder, &out, &in, actions[action]);
+
+    advance(io, &in, &out);
+    if (action == KFE_CODEC_RUN && !ZSTD_isError(code))
+        return io->in_size == 0 ? KFE_CODEC_ENDED : KFE_CODEC_GOES_ON;
+    return result_of(code);
+}
+
+static void end(void *state)
+{
+    zstd *ended = state;
+
+    if (!ended)
+        return;
+    ZSTD_freeDCtx(ended->decoder);
+    ZSTD_freeCCtx(ended->encoder);
+    kfe_i_free(ended->ctx, ended);
+}
+
+const kfe_i_codec kfe_i_zstd_codec = {
+    .begin_unpacking = begin_unpacking,
+    .unpack_next = unpack_next,
+    .unpack = unpack,
+    .end_unpacking = end,
+    .begin_packing = begin_packing,
+    .pack = pack,
+    .end_packing = end,
+};
+#else
+typedef int kfe_i_without_zstd;
+#endif
