@@ -153,14 +153,17 @@
       paper: style.getPropertyValue('--paper').trim() };
   };
 
-  const tickNames = (column, axis) => {
-    const step = Math.max(1, Math.ceil(column.words.length / 40));
+  const NARROW = 560; // below this width panels stand below each other, and the legend below them
+  const acrossOf = (figure, width) => (width < NARROW && !figure.square ? 1 : figure.across);
+
+  const tickNames = (column, axis, width) => {
+    const step = Math.max(1, Math.ceil(column.words.length / Math.min(40, Math.max(6, width / 18))));
     axis.tickvals = column.words.map((_, k) => k).filter((k) => k % step === 0);
     axis.ticktext = axis.tickvals.map((k) => plain(cut(column.words[k], 24)));
     axis.range = [-0.5, column.words.length - 0.5];
   };
 
-  const axisLayout = (figure, panel, letter, colours) => {
+  const axisLayout = (figure, panel, letter, colours, width) => {
     const about = figure.panels[panel][letter];
     const axis = { title: { text: plain(about.title), standoff: 6 }, gridcolor: colours.line, linecolor: colours.line,
       zeroline: false, automargin: true, type: about.log ? 'log' : 'linear' };
@@ -169,7 +172,8 @@
     if (about.range) axis.range = about.log ? about.range.map(Math.log10) : about.range.slice();
     if (column && !column.numbers) {
       axis.type = 'linear';
-      tickNames(column, axis);
+      axis.showgrid = false;
+      tickNames(column, axis, letter === 'x' ? width : Infinity);
     }
     if (letter === 'y' && figure.reversed && axis.range) axis.range = axis.range.slice().reverse();
     return axis;
@@ -194,19 +198,19 @@
     return { type: 'line', ...refs, x0: low, y0: low, x1: high, y1: high, line, layer: 'below' };
   };
 
-  const placePanels = (figure, layout, colours) => {
-    const across = figure.across;
+  const placePanels = (figure, layout, colours, whole) => {
+    const across = acrossOf(figure, whole);
     const down = Math.ceil(figure.panels.length / across);
     const gapX = across > 1 ? 0.07 : 0;
-    const gapY = down > 1 ? (figure.panels[0].title ? 0.18 : 0.1) / Math.max(1, down - 1) * 1.2 : 0;
+    const gapY = down > 1 ? Math.min((figure.square ? 50 : 85) / layout.height, 0.5 / (down - 1)) : 0;
     const width = (1 - gapX * (across - 1)) / across;
     const height = (1 - gapY * (down - 1)) / down;
     figure.panels.forEach((panel, p) => {
       const left = (p % across) * (width + gapX);
       const top = 1 - Math.floor(p / across) * (height + gapY);
       const number = p ? p + 1 : '';
-      layout['xaxis' + number] = { ...axisLayout(figure, p, 'x', colours), domain: [left, left + width], anchor: 'y' + number };
-      layout['yaxis' + number] = { ...axisLayout(figure, p, 'y', colours), domain: [top - height, top], anchor: 'x' + number };
+      layout['xaxis' + number] = { ...axisLayout(figure, p, 'x', colours, whole * width), domain: [left, left + width], anchor: 'y' + number };
+      layout['yaxis' + number] = { ...axisLayout(figure, p, 'y', colours, whole), domain: [top - height, top], anchor: 'x' + number };
       if (figure.panels.length > 4) layout['xaxis' + number].automargin = layout['yaxis' + number].automargin = false;
       if (panel.title) {
         layout.annotations.push({ text: plain(panel.title), x: left + width / 2, y: top, xref: 'paper', yref: 'paper',
@@ -217,19 +221,24 @@
     });
   };
 
+  // Names under the x-axis are turned, so that what stands below them needs room.
+  const hasNames = (figure) => figure.series.some((s) => columnOf(figure, s.x).words && columnOf(figure, s.x).words.length > 8);
+
   const layoutOf = (figure, colours, width) => {
-    const down = Math.ceil(figure.panels.length / figure.across);
-    const layout = { annotations: [], shapes: [], margin: { l: 55, r: 15, t: 34, b: 45 }, modebar: { bgcolor: 'rgba(0,0,0,0)', color: colours.line, activecolor: colours.ink },
-      height: figure.panels.length === 1 ? (figure.space ? 560 : 460) : Math.max(300, 250 * down), paper_bgcolor: 'rgba(0,0,0,0)',
+    const down = Math.ceil(figure.panels.length / acrossOf(figure, width));
+    const narrow = width < NARROW;
+    const layout = { annotations: [], shapes: [], margin: { l: 55, r: 15, t: figure.panels.some((p) => p.title) ? 56 : 34, b: 45 }, modebar: { bgcolor: 'rgba(0,0,0,0)', color: colours.line, activecolor: colours.ink },
+      height: figure.panels.length === 1 ? (figure.space ? 560 : 460) : Math.max(360, (figure.square ? 250 : 290) * down), paper_bgcolor: 'rgba(0,0,0,0)',
       plot_bgcolor: 'rgba(0,0,0,0)', font: { color: colours.ink, size: 12, family: 'system-ui, sans-serif' },
       hoverlabel: { align: 'left', bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink } },
-      hovermode: 'closest', legend: { itemsizing: 'constant', font: { size: 12 }, y: 1, yanchor: 'top' }, barmode: 'group', bargap: 0.2 };
+      hovermode: 'closest', legend: { itemsizing: 'constant', font: { size: 12 }, y: 1, yanchor: 'top', ...(narrow && { orientation: 'h', x: 0, y: hasNames(figure) ? -0.6 : -0.25 }) }, barmode: 'group', bargap: 0.2 };
     if (figure.space) {
       const about = figure.panels[0];
       const axis = (a) => ({ title: { text: plain(a.title) }, gridcolor: colours.line, color: colours.ink, backgroundcolor: 'rgba(0,0,0,0)' });
       layout.scene = { xaxis: axis(about.x), yaxis: axis(about.y), zaxis: axis(about.z) };
       layout.margin = { l: 0, r: 0, t: 30, b: 0 };
-    } else placePanels(figure, layout, colours);
+      if (narrow) layout.legend.y = 0;
+    } else placePanels(figure, layout, colours, width);
     if (figure.square && figure.panels.length === 1) layout.width = Math.min(width, 640);
     return layout;
   };
@@ -373,9 +382,15 @@
       }
     }, { rootMargin: '300px' });
     elements.forEach((element) => watcher.observe(element));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      figures.forEach((figure, k) => state.drawn.includes(figure.figure)
-        && draw(figure, elements[k]).catch((error) => fail(figure, error)));
+    const redraw = () => figures.forEach((figure, k) => state.drawn.includes(figure.figure)
+      && draw(figure, elements[k]).catch((error) => fail(figure, error)));
+    const isNarrow = () => document.getElementById('content').clientWidth < NARROW;
+    let wasNarrow = isNarrow();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+    window.addEventListener('resize', () => {
+      if (isNarrow() === wasNarrow) return;
+      wasNarrow = !wasNarrow;
+      redraw();
     });
   };
 

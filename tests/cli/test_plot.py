@@ -168,6 +168,22 @@ def test_importance_finds_the_planted_column(kfe):
     assert rows[0] == "c1" and len(rows) == 3
 
 
+def test_many_names_are_bars_and_a_scale_is_a_spectrum(kfe):
+    """Genes: the largest coefficients, largest first. Wavelengths: every column in its order."""
+    rows = [[(i * (7 + j)) % 23 + (9 * (i % 2) if j == 30 else 0) for j in range(60)] + ["ab"[i % 2]] for i in range(50)]
+    for name, columns in (("genes.csv", [f"{'TPBRMYC'[j % 5:]}{60 - j}" for j in range(60)]), ("spectrum.csv", [f"nm{900 + 5 * j}" for j in range(60)])):
+        kfe.write(name, ",".join(columns) + ",class\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+        kfe.ok("fit", "-q", "-m", "pls", "--dim", 2, "--learner", "ls", "--scale", "standard", name, "-o", "m.kfe")
+        for figure in ("loadings", "coefficients"):
+            kfe.ok("plot", figure, "m.kfe", "-o", "f.csv")
+            table = list(csv.reader(kfe.path("f.csv").open()))[1:]
+            sizes = [max(abs(float(value)) for value in row[1:]) for row in table]
+            if name == "genes.csv":
+                assert len(table) == 40 and table[0][0] == columns[30] and sizes == sorted(sizes, reverse=True)
+            else:
+                assert [row[0] for row in table] == columns
+
+
 def test_published_numbers_beside_ours(kfe):
     found = [{"row": r, "column": c, "metric": m, "paper": p, "paper-sd": None, "ours": o, "sd": 0.5, "splits": 3, "difference": d,
               "seconds": 1.0, "setting": None, "failed": None, "note": n}

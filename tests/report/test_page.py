@@ -147,6 +147,29 @@ def test_other_reports(kind, tmp_path):
 
 
 @needs_chromium
+@needs_charts
+def test_panels_stand_below_each_other_in_a_narrow_window(tmp_path):
+    (tmp_path / "line.csv").write_text("".join(f"{i},{i * i % 7},{2 * i + 0.5 * (i % 3)}\n" for i in range(60)))
+    kfe(tmp_path, "fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe",
+        "--report", "r.html")
+
+    def places(page):
+        return page.evaluate("[...document.querySelectorAll('#figure-path .xtitle, #figure-path .x2title')].map(t => t.getBoundingClientRect())"
+                             ".map(r => [Math.round(r.left), Math.round(r.top)])")
+
+    with chromium.Chromium() as page:
+        page.open(tmp_path / "r.html")
+        scroll_through(page)
+        left, right = places(page)
+        assert left[1] == right[1] and left[0] < right[0]
+        page.call("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+        page.wait("(() => { const t = [...document.querySelectorAll('#figure-path .xtitle, #figure-path .x2title')].map(e => e.getBoundingClientRect().top);"
+                  " return t.length === 2 && t[1] - t[0] > 100; })()")
+        page.wait("document.documentElement.scrollWidth <= 400")  # nothing is wider than the window
+        check_quiet(page, tmp_path / "r.html")
+
+
+@needs_chromium
 def test_without_charts_the_pictures_stay(hostile):
     kfe(hostile, "report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "static.html", KFE_CHARTS="")
     text = (hostile / "static.html").read_text()

@@ -7,6 +7,7 @@ static const kfe_i_explained_kind explained = {
     .x = "column",
     .y = "coefficient",
     .caption = "What one unit of a column, in the units of the data, adds to each output of the model.",
+    .is_by_column = 1,
 };
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures from the tables of an explanation; used by coefficients.c, variance.c and vip.c. */
+/* Figures from the tables of an explanation; used by coefficients.c, loadings.c, variance.c and vip.c. */
 #include "report/figure/kind/explained.h"
 
 #include <math.h>
@@ -34,15 +34,62 @@ static int find_table(const kfe_explanation *explanation, const char *name, kfe_
     return -1;
 }
 
+int kfe_i_names_are_scale(int64_t count, const char *const *names)
+{
+    size_t prefix = count > 0 && names[0] ? strcspn(names[0], "0123456789") : 0;
+    double last = -INFINITY;
+
+    for (int64_t i = 0; i < count; i++) {
+        double number = 0;
+        if (!names[i] || strncmp(names[i], names[0], prefix) != 0 ||
+            !kfe_i_parse_number(names[i] + prefix, names[i] + strlen(names[i]), &number) || number <= last)
+            return 0;
+        last = number;
+    }
+    return count > 0;
+}
+
+/* Whether the table has more rows than bars, and their names are not a scale. */
+static kfe_status has_many_names(kfe_context *ctx, const kfe_explanation *explanation, int index, int *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_explained table = {0};
+    const char **names = NULL;
+
+    *out = 0;
+    kfe_explanation_table(explanation, index, &table);
+    if (table.rows <= MOST_BARS)
+        return KFE_OK;
+    KFE_ALLOC(ctx, names, table.rows);
+    for (int64_t i = 0; i < table.rows; i++)
+        names[i] = kfe_explanation_row_label(explanation, index, i);
+    *out = names[0] && !kfe_i_names_are_scale(table.rows, names);
+cleanup:
+    kfe_i_free(ctx, names);
+    return status;
+}
+
+/* What a row is sorted by: its first value, or the largest absolute one of the series that are drawn. */
+static double size_of(const kfe_explained *table, int64_t row, int is_absolute)
+{
+    double size = table->values[row * table->cols];
+
+    if (!is_absolute)
+        return isfinite(size) ? size : 0;
+    for (int64_t c = 0; c < table->cols && c < MOST_SERIES; c++)
+        size = fmax(c == 0 ? 0 : size, fabs(table->values[row * table->cols + c]));
+    return size;
+}
+
 /* The rows in the order in which they are drawn. */
-static kfe_status order_rows(kfe_context *ctx, const kfe_explained *table, int is_sorted, row_value **out)
+static kfe_status order_rows(kfe_context *ctx, const kfe_explained *table, int is_sorted, int is_absolute,
+                             row_value **out)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        (*out)[i] =
-            (row_value){isfinite(table->values[i * table->cols]) ? table->values[i * table->cols] : 0, i};
+        (*out)[i] = (row_value){size_of(table, i, is_absolute), i};
     if (is_sorted)
         qsort(*out, (size_t)table->rows, sizeof **out, compare_falling);
 cleanup:
@@ -93,7 +140,10 @@ static kfe_status add_table(const kfe_explanation *explanation, int index, const
                                .count = out->rows,
                                .x = 1};
         kfe_i_snprintf(number, sizeof number, "%s %lld", table.col_axis, (long long)c + 1);
-        const char *name = table.cols == 1 ? table.name : label ? label : number;
+        const char *own = table.cols == 1 ? table.name : label ? label : number;
+        char both[128];
+        kfe_i_snprintf(both, sizeof both, "%s, %s", table.name, own);
+        const char *name = is_one || table.cols == 1 ? own : both;
         KFE_TRY(kfe_i_figure_numbers(out, name, &series.y, &values));
         for (int64_t i = 0; i < out->rows; i++)
             values[i] = table.values[order[i].row * table.cols + c];
@@ -112,11 +162,15 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
     kfe_explained tables[2] = {{0}, {0}};
     int first = find_table(explanation, kind->tables[0], &tables[0]);
     int second = find_table(explanation, kind->tables[1], &tables[1]);
+    int is_cut = 0;
 
     if (first < 0 || tables[0].rows == 0)
         return KFE_OK;
-    KFE_TRY(order_rows(ctx, &tables[0], kind->is_sorted, &order));
-    kfe_i_figure_rows(out, kind->is_sorted && tables[0].rows > MOST_BARS ? MOST_BARS : tables[0].rows);
+    if (kind->is_by_column)
+        KFE_TRY(has_many_names(ctx, explanation, first, &is_cut));
+    KFE_TRY(order_rows(ctx, &tables[0], kind->is_sorted || is_cut, is_cut, &order));
+    is_cut |= kind->is_sorted && tables[0].rows > MOST_BARS;
+    kfe_i_figure_rows(out, is_cut ? MOST_BARS : tables[0].rows);
     KFE_TRY(add_labels(ctx, explanation, first, order, out));
     KFE_TRY(add_table(explanation, first, order, second < 0, out));
     if (second >= 0 && tables[1].rows == tables[0].rows)

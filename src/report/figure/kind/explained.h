@@ -10,10 +10,14 @@ typedef struct kfe_i_explained_kind {
     const char *x, *y;     /* titles of the axes */
     const char *caption;
     int is_sorted; /* bars of the largest values, largest first; else all rows in their order */
+    int is_by_column; /* many columns whose names are not a scale, such as genes: bars of the largest, by absolute value */
 } kfe_i_explained_kind;
 
 /* Leaves the figure empty if the model is not linear or has no such table. */
 kfe_status kfe_i_draw_explained(kfe_context *ctx, const kfe_i_source *source,
                                 const kfe_i_explained_kind *kind, kfe_i_figure *out);
+
+/* Whether names are a scale, such as wavelengths: the same word, or none, before numbers that rise. */
+int kfe_i_names_are_scale(int64_t count, const char *const *names);
 
 #endif

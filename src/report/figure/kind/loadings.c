@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `loadings`: coefficients of a linear model by column, as bars or, for many columns, as a spectrum. */
+/* The figure `loadings`: coefficients of a linear model by column: bars, of many columns the largest, or a spectrum if
+ * the names of the columns are a scale. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/figure/figure.h"
+#include "report/figure/kind/explained.h"
 
 enum { MOST_BARS = 40, MOST_FEATURES = 4 };
 
@@ -19,16 +22,53 @@ static int names_are_numbers(const kfe_i_model_view *view)
     return view->column_names != NULL;
 }
 
-static kfe_status add_named_columns(kfe_i_figure *out, const kfe_i_model_view *view, int *column)
+typedef struct sized_column {
+    double size;
+    int64_t column;
+} sized_column;
+
+static int compare_falling(const void *a, const void *b)
+{
+    const sized_column *p = a;
+    const sized_column *q = b;
+
+    if (p->size != q->size)
+        return p->size < q->size ? 1 : -1;
+    return (p->column > q->column) - (p->column < q->column);
+}
+
+/* The columns in the order in which they are drawn: by the largest coefficient of a feature that is shown, if `sorted`. */
+static kfe_status order_columns(kfe_context *ctx, const kfe_model *model, int sorted, sized_column **out)
 {
     kfe_status status = KFE_OK;
+
+    KFE_ALLOC(ctx, *out, model->rows);
+    for (int64_t j = 0; j < model->rows; j++) {
+        (*out)[j] = (sized_column){0, j};
+        for (int64_t k = 0; k < model->dim && k < MOST_FEATURES; k++)
+            (*out)[j].size = fmax((*out)[j].size, fabs(model->coefficients[j * model->dim + k]));
+    }
+    if (sorted)
+        qsort(*out, (size_t)model->rows, sizeof **out, compare_falling);
+cleanup:
+    return status;
+}
+
+static kfe_status add_named_columns(kfe_context *ctx, kfe_i_figure *out, const kfe_i_model_view *view,
+                                    const sized_column *order, int *column)
+{
+    kfe_status status = KFE_OK;
+    const char **words = NULL;
     int32_t *codes = NULL;
 
-    KFE_TRY(kfe_i_figure_words(out, "column", view->cols, (const char *const *)view->column_names, column,
-                               &codes));
-    for (int64_t j = 0; j < view->cols; j++)
+    KFE_ALLOC(ctx, words, out->rows);
+    for (int64_t j = 0; j < out->rows; j++)
+        words[j] = view->column_names[order[j].column];
+    KFE_TRY(kfe_i_figure_words(out, "column", out->rows, words, column, &codes));
+    for (int64_t j = 0; j < out->rows; j++)
         codes[j] = (int32_t)j;
 cleanup:
+    kfe_i_free(ctx, words);
     return status;
 }
 
@@ -49,7 +89,7 @@ cleanup:
     return status;
 }
 
-static kfe_status add_features(const kfe_model *model, kfe_i_figure *out, int x)
+static kfe_status add_features(const kfe_model *model, const sized_column *order, kfe_i_figure *out, int x)
 {
     kfe_status status = KFE_OK;
     int64_t shown = model->dim < MOST_FEATURES ? model->dim : MOST_FEATURES;
@@ -57,14 +97,14 @@ static kfe_status add_features(const kfe_model *model, kfe_i_figure *out, int x)
     for (int64_t k = 0; k < model->dim && k < KFE_FIGURE_FEATURES; k++) {
         char name[32];
         double *values = NULL;
-        kfe_i_series series = {.mark = model->rows > MOST_BARS ? KFE_MARK_LINE : KFE_MARK_BARS,
+        kfe_i_series series = {.mark = out->rows > MOST_BARS ? KFE_MARK_LINE : KFE_MARK_BARS,
                                .style = (int)k,
                                .count = out->rows,
                                .x = x};
         kfe_i_feature_name(k, name, sizeof name);
         KFE_TRY(kfe_i_figure_numbers(out, name, &series.y, &values));
         for (int64_t j = 0; j < out->rows; j++)
-            values[j] = model->coefficients[j * model->dim + k];
+            values[j] = model->coefficients[order[j].column * model->dim + k];
         if (k < shown)
             KFE_TRY(kfe_i_figure_series(out, name, series));
     }
@@ -76,26 +116,33 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = source->model;
+    sized_column *order = NULL;
     int x = 0;
 
-    (void)ctx;
     if (!model || model->projector != KFE_PROJECT_LINEAR || !model->coefficients)
         return KFE_OK;
     const kfe_i_model_view *view = &model->views[0];
     int by_name = names_are_numbers(view);
-    kfe_i_figure_rows(out, model->rows);
+    int is_cut = model->rows > MOST_BARS && view->column_names &&
+                 !kfe_i_names_are_scale(view->cols, (const char *const *)view->column_names);
+    KFE_TRY(order_columns(ctx, model, is_cut, &order));
+    kfe_i_figure_rows(out, is_cut ? MOST_BARS : model->rows);
     if (view->column_names && !by_name)
-        KFE_TRY(add_named_columns(out, view, &x));
+        KFE_TRY(add_named_columns(ctx, out, view, order, &x));
     else
         KFE_TRY(add_numbered_columns(out, view, by_name, &x));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "column", "coefficient"));
     out->panels[0].reference = KFE_REFERENCE_ZERO;
-    KFE_TRY(add_features(model, out, x));
+    KFE_TRY(add_features(model, order, out, x));
     kfe_i_text_puts(&out->caption, "How much each column, scaled as the model scales it, adds to a feature.");
     if (model->dim > MOST_FEATURES)
         kfe_i_text_printf(&out->caption, " The first %d of %lld features.", MOST_FEATURES,
                           (long long)model->dim);
+    if (is_cut)
+        kfe_i_text_printf(&out->caption, " The %d columns with the largest coefficients of %lld.", MOST_BARS,
+                          (long long)model->rows);
 cleanup:
+    kfe_i_free(ctx, order);
     return status;
 }
 
