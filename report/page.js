@@ -114,7 +114,9 @@
     if (series.mark === 'heat') trace = heatTrace(figure, series);
     else if (series.mark === 'bars') {
       trace = { ...base(figure, series), type: 'bar', text: hoverOf(figure, series), textposition: 'none',
-        marker: { color: series.colour }, error_y: errorsOf(figure, series, ink) };
+        // Every other series is an outline with a light filling, so that neighbours differ in grey as well.
+        marker: series.style % 2 ? { color: series.colour + '59', line: { color: series.colour, width: 1.5 } }
+          : { color: series.colour }, error_y: errorsOf(figure, series, ink) };
     } else if (series.mark === 'line') trace = lineTrace(figure, series);
     else {
       trace = { ...pointTrace(figure, series, ink), type: figure.space ? 'scatter3d' : 'scatter' };

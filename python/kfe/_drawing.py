@@ -56,8 +56,9 @@ def _draw_bars(ax, figure, series, label):
     own = [each for each in figure["series"] if each["mark"] == "bars" and each.get("panel", 0) == series.get("panel", 0)]
     width = 0.8 / len(own)
     place = _values(figure, series, "x") + (own.index(series) - (len(own) - 1) / 2) * width
-    ax.bar(place, _values(figure, series, "y"), width=width, color=series["colour"], yerr=_values(figure, series, "spread"),
-           label=label)
+    light = series["style"] % 2  # an outline with a light filling, so that neighbours differ in grey as well
+    ax.bar(place, _values(figure, series, "y"), width=width, color=series["colour"] + ("59" if light else ""),
+           edgecolor=series["colour"] if light else None, yerr=_values(figure, series, "spread"), label=label)
 
 
 def _draw_heat(ax, figure, series, _label):

@@ -59,6 +59,13 @@ def test_names_are_shown_as_they_are(kfe, hostile):
     assert "<b>x</b>" in texts
 
 
+def test_neighbouring_bars_differ_in_grey(kfe, hostile):
+    kfe.ok("plot", "classes", "m.kfe", hostile, "-o", "c.svg")
+    bars = [e for e in parse(kfe, "c.svg").iter() if e.tag.endswith("rect") and e.get("fill", "#fff") != "#fff"]
+    light = [bar for bar in bars if bar.get("fill-opacity")]
+    assert len(bars) == 2 * len(light) > 0 and len({bar.get("fill") for bar in light}) == 1  # precision is solid, recall light
+
+
 def test_figures_of_a_search(kfe):
     kfe.ok("generate", "iris", "-o", "iris.csv")
     cv = kfe.ok("cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=0.1,1,10", "--grid",

@@ -229,6 +229,17 @@ static void count_bars(const kfe_i_svg_panel *p, const kfe_i_series *series, int
     }
 }
 
+/* Every other series of bars is an outline with a light filling, so that neighbours differ in grey as well. */
+static void put_bar(const kfe_i_series *series, double x, double y, double width, double height,
+                    kfe_i_text *out)
+{
+    kfe_i_text_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"", x, y,
+                      width, height, colour_of(series));
+    if (series->style % 2 == 1)
+        kfe_i_text_printf(out, " fill-opacity=\"0.35\" stroke=\"%s\"", colour_of(series));
+    kfe_i_text_puts(out, "/>");
+}
+
 static void put_bars(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i_text *out)
 {
     int index = 0;
@@ -244,8 +255,7 @@ static void put_bars(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
         double y = kfe_i_scale_at(&p->y, value);
         if (!isfinite(x) || !isfinite(y))
             continue;
-        kfe_i_text_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>", x,
-                          fmin(y, zero), fmax(width - 1, 0.5), fabs(y - zero), colour_of(series));
+        put_bar(series, x, fmin(y, zero), fmax(width - 1, 0.5), fabs(y - zero), out);
         if (series->spread) {
             double half = kfe_i_cell(p->figure, series->spread, i);
             put_error_bar(x + width / 2, kfe_i_scale_at(&p->y, value - half),
@@ -336,8 +346,7 @@ void kfe_i_svg_sample(const kfe_i_series *series, double x, double y, kfe_i_text
         kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s d=\"M%.1f %.1fh24\"/>",
                           colour_of(series), dash_of(series), x, y);
     if (series->mark == KFE_MARK_BARS)
-        kfe_i_text_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\" fill=\"%s\"/>", x + 6,
-                          y - 5, colour_of(series));
+        put_bar(series, x + 6, y - 5, 12, 10, out);
     if (series->mark == KFE_MARK_POINTS || series->flags & KFE_SERIES_DOTTED) {
         open_points(series, colour_of(series), out);
         put_point(series, x + 12, y, out);
