@@ -49,6 +49,14 @@ cleanup:
     return status;
 }
 
+/* √(a² + b²) without overflow. glibc 2.35 has a new hypot, with which wheels would not run on older systems. */
+static double length_of(double a, double b)
+{
+    double larger = fmax(fabs(a), fabs(b)), ratio = fmin(fabs(a), fabs(b)) / larger;
+
+    return larger > 0 ? larger * sqrt(1 + ratio * ratio) : 0;
+}
+
 static double column_width(kfe_i_scale_kind kind, int sparse, const kfe_i_sums *sums, int64_t j)
 {
     double spread = spread_of(sums, j);
@@ -60,7 +68,7 @@ static double column_width(kfe_i_scale_kind kind, int sparse, const kfe_i_sums *
     if (kind == KFE_SCALE_MINMAX)
         return sparse ? fmax(fabs(sums->least[j]), fabs(sums->largest[j]))
                       : sums->largest[j] - sums->least[j];
-    return sparse ? hypot(spread, sqrt(sums->rows) * sums->mean[j]) : spread;
+    return sparse ? length_of(spread, sqrt(sums->rows) * sums->mean[j]) : spread;
 }
 
 static kfe_status learn_columns(kfe_context *ctx, int sparse, const kfe_i_sums *sums, kfe_i_scaler *out)

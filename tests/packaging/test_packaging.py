@@ -174,7 +174,16 @@ def test_debian_files():
     assert re.search(r"#define KFE_VERSION_MAJOR (\d+)", header).group(1) == "0", "the package libkfe0 is named after the major version"
 
 
-# ---- the build without x86 code ----
+# ---- what runs where ----
+
+@pytest.mark.skipif("KFE_LIBRARY" not in os.environ or not shutil.which("objdump"), reason="needs the library and binutils")
+def test_old_systems():
+    """Wheels run on every system with glibc 2.34: RHEL 9, Ubuntu 22.04, Debian 12."""
+    symbols = run("objdump", "-T", os.environ["KFE_LIBRARY"]).stdout
+    needed = {(int(minor), name) for minor, name in re.findall(r"\(GLIBC_2\.(\d+)[\d.]*\)\s+(\w+)", symbols)}
+    assert len(needed) > 20
+    assert not [entry for entry in needed if entry[0] > 34], "functions that are new in glibc 2.35 or later"
+
 
 @pytest.mark.skipif(not shutil.which("objdump"), reason="binutils is not installed")
 def test_portable_build(tmp_path):
