@@ -11,9 +11,8 @@ routines <- new.env(parent = emptyenv())
   for (name in names(found)) assign(sub("^rkfe_", "", name), found[[name]], envir = routines)
 }
 
-.onUnload <- function(libpath) {
-  library.dynam.unload("kfe", libpath)
-}
+# There is no .onUnload: models that outlive the namespace are freed by functions of the shared object, and OpenMP's threads
+# wait in it.
 
 # The classes of conditions, by kfe_status.
 STATUS <- c("memory", "argument", "input", "io", "model", "limit", "numeric", "unsupported", "cancel", "device")

@@ -41,6 +41,8 @@ test_that("a formula and a matrix give the same model", {
   b <- kfe(flowers, species, method = "koc", kernel = "rbf", gamma = 0.2, learner = "svm")
   expect_identical(kfe_transform(a, iris), kfe_transform(b, flowers))
   expect_identical(predict(a, iris), predict(b, flowers))
+  named <- kfe(formula = Species ~ ., data = iris, method = "koc", kernel = kfe_kernel("rbf", gamma = 0.2))
+  expect_identical(kfe_transform(named, iris), kfe_transform(a, iris))
   expect_gt(mean(predict(a, iris) == species), 0.9)
 })
 

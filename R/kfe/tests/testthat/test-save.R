@@ -34,6 +34,12 @@ test_that("categories and fills are in the file", {
   expect_identical(kfe_transform(again, frame[, 3:1]), kfe_transform(fitted, frame))
 })
 
+test_that("models survive the end of the namespace", {
+  file <- tempfile(fileext = ".R")
+  writeLines(c("m <- kfe::kfe(iris[, 1:4], method = 'pca')", "unloadNamespace('kfe')", "rm(m)", "invisible(gc())", "cat('alive')"), file)
+  expect_identical(system2(file.path(R.home("bin"), "Rscript"), file, stdout = TRUE), "alive")
+})
+
 test_that("a model is freed only once", {
   other <- model
   copy <- unserialize(serialize(model, NULL))
