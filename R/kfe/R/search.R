@@ -86,12 +86,13 @@ print.kfe_tune <- function(x, ...) {
   invisible(x)
 }
 
-kfe_evaluate <- function(object, newdata, y = NULL, ...) {
+kfe_evaluate <- function(object, newdata, y = NULL, ..., weights = NULL) {
   if (!object$predicts) check_type(object, "response")
   if (is.null(y)) y <- target_in(object, newdata)
   if (is.null(y)) stop_kfe("y is missing, and newdata does not have the target of the model's formula", "argument")
   data <- describe_new(object, newdata)
   task <- if (object$task == "classify") "classify" else "regress"
+  data$weights <- check_weights(weights, data$views[[1]]$rows)
   found <- add_target(data, y, data$views[[1]]$rows, task, NULL)
   json <- parse_json(native("evaluate", run_settings(object), handle_of(object), found$data, options_text(list(...)))[[1]])
   metrics <- unlist(json$metrics)

@@ -218,13 +218,13 @@ SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind)
     rkfe_session *s = rkfe_session_of(holder);
     const kfe_model *model = rkfe_model_of(handle);
     kfe_status status = s->status;
-    SEXP value = R_NilValue;
+    SEXP value;
 
     if (!status)
         status = rkfe_make_data(s, data, model);
     if (!status)
         status = predict(s, model, rkfe_string(kind));
-    PROTECT(value = status ? R_NilValue : Rf_allocVector(VECSXP, 2));
+    value = PROTECT(status ? R_NilValue : Rf_allocVector(VECSXP, 2));
     if (!status) {
         SET_VECTOR_ELT(value, 0, rkfe_matrix_to_r(&s->first));
         SET_VECTOR_ELT(value, 1, s->second.values ? rkfe_matrix_to_r(&s->second) : R_NilValue);

@@ -42,6 +42,9 @@ test_that("evaluation is the metric of the predictions", {
   found <- kfe_evaluate(model, iris[-odd, ])
   expect_equal(found[["accuracy"]], mean(predict(model, iris[-odd, ]) == species[-odd]))
   expect_equal(kfe_evaluate(model, flowers[-odd, ], species[-odd])[["accuracy"]], found[["accuracy"]])
+  weights <- rep(c(1, 3, 0), 25)
+  right <- predict(model, iris[-odd, ]) == species[-odd]
+  expect_equal(kfe_evaluate(model, iris[-odd, ], weights = weights)[["accuracy"]], sum(weights * right) / sum(weights))
   expect_error(kfe_evaluate(model, flowers), "y is missing")
 })
 
