@@ -134,7 +134,7 @@ typedef struct kfe_device_entry {
 KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count);
 
 /* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
- * an MPI_Comm; NULL: MPI_COMM_WORLD, and MPI is started if need be. Every process must make the same calls with the same data and
+ * an MPI_Comm (null: leaves); NULL: MPI_COMM_WORLD, started if need be. Every process must make the same calls with the same data and
  * settings; all get the same results, but only rank 0 writes files. Threads and the memory limit are those of one process; unless
  * given, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
  * missing or MPI does not start. */

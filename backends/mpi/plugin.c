@@ -105,12 +105,14 @@ static kfe_cluster_status join(const void *communicator, kfe_cluster **out, kfe_
     *out = NULL;
     if (!start(error))
         return KFE_CLUSTER_FAILED;
+    if (communicator)
+        memcpy(&comm, communicator, sizeof comm);
+    if (comm == MPI_COMM_NULL)
+        return KFE_CLUSTER_OK;
     cluster = calloc(1, sizeof *cluster);
     if (!cluster)
         return KFE_CLUSTER_NO_MEMORY;
     cluster->work = cluster->control = MPI_COMM_NULL;
-    if (communicator)
-        memcpy(&comm, communicator, sizeof comm);
     if (MPI_Comm_dup(comm, &cluster->work) != MPI_SUCCESS ||
         MPI_Comm_dup(comm, &cluster->control) != MPI_SUCCESS || !find_places(cluster)) {
         (void)snprintf(error->text, sizeof error->text, "the communicator cannot be duplicated");
@@ -145,6 +147,7 @@ static void info(const kfe_cluster *cluster, kfe_cluster_info *out)
                               .ranks = cluster->ranks,
                               .local_rank = cluster->local_rank,
                               .local_ranks = cluster->local_ranks,
+                              .has_solve = kfe_mpi_has_solve(),
                               .bytes_sent = cluster->bytes_sent,
                               .messages = cluster->messages};
     MPI_Get_library_version(text, &length);
@@ -177,6 +180,8 @@ const kfe_cluster_table *kfe_cluster_plugin(void)
                                             .broadcast = kfe_mpi_broadcast,
                                             .sum = kfe_mpi_sum,
                                             .gather = kfe_mpi_gather,
-                                            .end = kfe_mpi_end};
+                                            .end = kfe_mpi_end,
+                                            .solve = kfe_mpi_solve,
+                                            .solve_bytes = kfe_mpi_solve_bytes};
     return &table;
 }

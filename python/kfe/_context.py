@@ -73,6 +73,18 @@ def parse_seed(random_state: Any) -> int | None:
     return seed
 
 
+class Communicator:
+    """Processes that share fits and searches (kfe.mpi): an mpi4py communicator, its address, and that of the null communicator."""
+
+    def __init__(self, comm: Any, address: int, null: int):
+        self.comm, self.address, self.null = comm, address, null
+
+
+communicator: Communicator | None = None
+# The calls that processes share.
+SHARED = ("kfe_fit", "kfe_cross_validate", "kfe_compare")
+
+
 class _Events:
     """The events of a call. It does not refer to the context, so that no cycle keeps the context alive."""
 
@@ -178,8 +190,19 @@ class Context:
         """Calls `function` of the library with this context; raises errors and issues warnings."""
         _refuse_zero_bytes(arguments)
         with _Interruptible(self.events):
-            status = function(self.pointer, *arguments)
+            if communicator is not None and function.__name__ in SHARED:
+                status = self._call_together(communicator, function, arguments)
+            else:
+                status = function(self.pointer, *arguments)
         self.check(status)
+
+    def _call_together(self, others: Communicator, function, arguments) -> int:
+        """Calls `function` in all processes; how it ended in one is how it ended in all."""
+        self.check(lib.kfe_context_set_cluster(self.pointer, others.address))
+        try:
+            return lib.kfe_context_agree(self.pointer, function(self.pointer, *arguments))
+        finally:
+            lib.kfe_context_set_cluster(self.pointer, others.null)
 
     def quick(self, function, *arguments) -> None:
         """The same for short calls that need no interruption."""

@@ -45,8 +45,7 @@ int kfe_context_ranks(const kfe_context *ctx)
 
 /* ---- status ---- */
 
-/* The library's status for one of the plug-in. What happened elsewhere is told by kfe_context_agree. */
-static kfe_status status_of(kfe_context *ctx, kfe_cluster_status status)
+kfe_status kfe_i_cluster_status(kfe_context *ctx, kfe_cluster_status status)
 {
     switch (status) {
     case KFE_CLUSTER_OK:
@@ -170,6 +169,8 @@ kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator)
     KFE_TRY(load(ctx, &cluster->table));
     if (cluster->table->join(communicator, &cluster->handle, &error) != KFE_CLUSTER_OK)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "MPI cannot be used: %s", error.text);
+    if (!cluster->handle)
+        goto cleanup; /* MPI_COMM_NULL: only leaves */
     cluster->table->info(cluster->handle, &cluster->info);
     cluster->table->set_watch(cluster->handle, must_stop, ctx);
     ctx->cluster = cluster;
@@ -220,14 +221,15 @@ kfe_status kfe_i_cluster_sum(const kfe_context *ctx, double *values, int64_t cou
 {
     if (is_alone(ctx) || count == 0)
         return KFE_OK;
-    return status_of(recorder(ctx), ctx->cluster->table->sum(ctx->cluster->handle, values, count));
+    return kfe_i_cluster_status(recorder(ctx), ctx->cluster->table->sum(ctx->cluster->handle, values, count));
 }
 
 kfe_status kfe_i_cluster_gather(const kfe_context *ctx, void *values, const int64_t *bytes)
 {
     if (is_alone(ctx))
         return KFE_OK;
-    return status_of(recorder(ctx), ctx->cluster->table->gather(ctx->cluster->handle, values, bytes));
+    return kfe_i_cluster_status(recorder(ctx),
+                                ctx->cluster->table->gather(ctx->cluster->handle, values, bytes));
 }
 
 kfe_status kfe_i_cluster_gather_rows(const kfe_context *ctx, double *values, int64_t rows, int64_t width)
@@ -252,7 +254,8 @@ kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes
 {
     if (is_alone(ctx) || size == 0)
         return KFE_OK;
-    return status_of(recorder(ctx), ctx->cluster->table->broadcast(ctx->cluster->handle, root, bytes, size));
+    return kfe_i_cluster_status(recorder(ctx),
+                                ctx->cluster->table->broadcast(ctx->cluster->handle, root, bytes, size));
 }
 
 double kfe_i_cluster_agree(const kfe_context *ctx, double value)
@@ -300,7 +303,7 @@ kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status)
     ctx->cluster_failed = 0;
     kfe_cluster_status result = ctx->cluster->table->end(ctx->cluster->handle, &outcome);
     if (result != KFE_CLUSTER_OK)
-        return status != KFE_OK ? status : status_of(ctx, result);
+        return status != KFE_OK ? status : kfe_i_cluster_status(ctx, result);
     if (outcome.code != 0)
         return kfe_i_fail(ctx, (kfe_status)outcome.code, "%s", outcome.text);
     return KFE_OK;

@@ -2,6 +2,7 @@
 /* The one transform: scale, multiply with the kernel (or the columns), subtract the offset. */
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
@@ -218,11 +219,51 @@ static int is_computed_by_blocks(const kfe_data *data)
     return has_singles(data) && kfe_data_rows(data) > BLOCK_ROWS;
 }
 
+/* From so many rows on the processes of a cluster divide them. */
+enum { DIVIDED_ROWS = 512 };
+
+static int is_divided(const kfe_context *ctx, const kfe_data *data)
+{
+    for (int v = 0; v < data->view_count; v++)
+        if (data->views[v].gaps.row_start)
+            return 0; /* they count the rows of the whole table */
+    return kfe_i_ranks(ctx) > 1 && kfe_data_rows(data) >= DIVIDED_ROWS;
+}
+
+/* Every process computes its rows, and gets those of the others. */
+static kfe_status by_processes(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                               rows_fn compute, int64_t cols, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data own = *data;
+    kfe_i_share share = kfe_i_own_share(ctx);
+    int64_t rows = kfe_data_rows(data);
+    int64_t first = kfe_i_share_begin(rows, share.rank, share.ranks);
+    int64_t count = kfe_i_share_begin(rows, share.rank + 1, share.ranks) - first;
+
+    KFE_ALLOC(ctx, own.views, data->view_count);
+    for (int v = 0; v < data->view_count; v++) {
+        own.views[v] = data->views[v];
+        own.views[v].table = kfe_i_table_slice(&data->views[v].table, first, count);
+    }
+    own.first_row = data->first_row + first;
+    kfe_i_cluster *cluster = kfe_i_cluster_pause(ctx);
+    status = compute(ctx, model, &own, out + first * cols);
+    kfe_i_cluster_resume(ctx, cluster);
+    if (status == KFE_OK)
+        status = kfe_i_cluster_gather_rows(ctx, out, rows, cols);
+cleanup:
+    kfe_i_free(ctx, own.views);
+    return status;
+}
+
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_ready ready = {0};
 
+    if (is_divided(ctx, data))
+        return by_processes(ctx, model, data, kfe_i_model_project, model->dim, out);
     if (is_computed_by_blocks(data))
         return by_blocks(ctx, model, data, kfe_i_model_project, model->dim, out);
 
@@ -253,6 +294,8 @@ kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const k
     kfe_i_ready ready = {0};
     double *features = NULL;
 
+    if (is_divided(ctx, data))
+        return by_processes(ctx, model, data, kfe_i_model_outputs, model->predictor.outputs, out);
     if (is_computed_by_blocks(data))
         return by_blocks(ctx, model, data, kfe_i_model_outputs, model->predictor.outputs, out);
     if (model->projector == KFE_PROJECT_IDENTITY) {

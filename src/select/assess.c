@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "data/classes.h"
+#include "data/fingerprint.h"
 #include "model/prepare.h"
 
 /* ---- settings ---- */
@@ -479,6 +481,8 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     double began = kfe_i_clock();
 
     memset(out, 0, sizeof *out);
+    if (kfe_i_ranks(ctx) > 1)
+        KFE_TRY(kfe_i_cluster_compare(ctx, kfe_i_data_fingerprint(ctx, data), "the data"));
     out->ctx = ctx;
     out->target_variance = target_variance(&data->target);
     KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));

@@ -2,11 +2,13 @@
 /* Runs all settings of a grid on all splits: walks the grid from what costs most to change to what costs least,
  * and shares kernel matrices, fits and features on the way. Called by assess.c. */
 #include "select/sweep.h"
+#include "select/deal.h"
 #include "select/duplicates.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "core/search.h"
 #include "core/workers.h"
@@ -507,14 +509,49 @@ static void end_run(run *r)
     kfe_spec_free(r->spec);
 }
 
-static int64_t count_wanted(const run *r)
+static int64_t count_wanted(const kfe_i_sweep *sweep)
 {
-    int64_t cells = r->sweep->splits->count * r->sweep->grid->count;
+    int64_t cells = sweep->splits->count * sweep->grid->count;
     int64_t wanted = 0;
 
-    for (int64_t i = 0; r->sweep->wanted && i < cells; i++)
-        wanted += r->sweep->wanted[i] != 0;
-    return r->sweep->wanted ? wanted : cells;
+    for (int64_t i = 0; sweep->wanted && i < cells; i++)
+        wanted += sweep->wanted[i] != 0;
+    return sweep->wanted ? wanted : cells;
+}
+
+/* Fits the cells that are wanted; each stays in this process. */
+static kfe_status run_cells(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out)
+{
+    kfe_status status = KFE_OK;
+    run r = {.ctx = ctx, .sweep = sweep, .cells = out};
+
+    KFE_TRY(begin_run(&r));
+    for (r.choice[KFE_AXIS_FIT] = 0; r.choice[KFE_AXIS_FIT] < sweep->grid->counts[KFE_AXIS_FIT];
+         r.choice[KFE_AXIS_FIT]++)
+        KFE_TRY(run_fit_options(&r));
+cleanup:
+    end_run(&r);
+    return status;
+}
+
+/* In a cluster: this process fits the cells that it is dealt, and gets the others. */
+static kfe_status run_dealt_cells(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_sweep own = *sweep;
+    unsigned char *wanted = NULL;
+
+    KFE_ALLOC(ctx, wanted, sweep->splits->count * sweep->grid->count);
+    kfe_i_deal_cells(ctx, sweep, wanted);
+    own.wanted = wanted;
+    kfe_i_cluster *cluster = kfe_i_cluster_pause(ctx);
+    status = run_cells(ctx, &own, out);
+    kfe_i_cluster_resume(ctx, cluster);
+    if (status == KFE_OK)
+        status = kfe_i_deal_exchange(ctx, sweep, out);
+cleanup:
+    kfe_i_free(ctx, wanted);
+    return status;
 }
 
 kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *asked, kfe_i_cells *out)
@@ -522,22 +559,16 @@ kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *asked, kfe_i_cel
     kfe_status status = KFE_OK;
     kfe_i_duplicates duplicates = {0};
     kfe_i_sweep once = *asked;
-    const kfe_i_sweep *sweep = &once;
-    run r = {.ctx = ctx, .sweep = sweep, .cells = out};
 
     memset(out, 0, sizeof *out);
     KFE_TRY(kfe_i_duplicates_find(ctx, asked->grid, asked->splits->count, asked->wanted, &duplicates));
     once.wanted = duplicates.first ? duplicates.wanted : asked->wanted;
-    KFE_TRY(begin_run(&r));
-    for (r.choice[KFE_AXIS_FIT] = 0; r.choice[KFE_AXIS_FIT] < sweep->grid->counts[KFE_AXIS_FIT];
-         r.choice[KFE_AXIS_FIT]++)
-        KFE_TRY(run_fit_options(&r));
-    if (out->failed > 0 && out->failed == count_wanted(&r))
+    KFE_TRY(kfe_i_ranks(ctx) > 1 ? run_dealt_cells(ctx, &once, out) : run_cells(ctx, &once, out));
+    if (out->failed > 0 && out->failed == count_wanted(&once))
         KFE_FAIL(ctx, out->failures[0].status, "%s", out->failures[0].reason);
     KFE_TRY(kfe_i_duplicates_fill(&duplicates, asked->wanted, out));
 cleanup:
     kfe_i_duplicates_free(&duplicates);
-    end_run(&r);
     if (status != KFE_OK)
         kfe_i_cells_free(out);
     return status;

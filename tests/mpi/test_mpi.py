@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """kfe in several processes: the same files, flags and results as in one, and clear ends of failures."""
+import json
 import os
 import pathlib
 import signal
@@ -8,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from conftest import ENVIRONMENT, PLUGIN
 
 RIDGE = 0.1
 GAMMA = 0.05
@@ -109,6 +111,115 @@ def test_the_same_bits_every_time(kfe):
     assert kfe.path("a.kfe").read_bytes() == kfe.path("b.kfe").read_bytes()
 
 
+# ---- searches, features and predictions ----
+
+
+def without_seconds(node):
+    """JSON without times, and with numbers rounded: cells are fitted by one process each, but threads and blocks may round otherwise."""
+    if isinstance(node, dict):
+        return {key: without_seconds(value) for key, value in node.items() if "seconds" not in key}
+    if isinstance(node, list):
+        return [without_seconds(value) for value in node]
+    return round(node, 10) if isinstance(node, float) else node
+
+
+CV = ["cv", "-m", "koc", "-k", "rbf", "--learner", "knn", "--folds", 5, "--json"]
+
+
+@pytest.mark.quick
+def test_searches_have_the_results_of_one_process(kfe):
+    data, _ = write_data(kfe, 120)
+    grid = ["--grid", "gamma=0.01,0.1,1", "--grid", "neighbors=1,3"]
+    alone, together = (json.loads(kfe.run(ranks, *CV, *grid, data).stdout) for ranks in (0, 3))
+    assert without_seconds(alone) == without_seconds(together)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 7])
+def test_search_on_any_number_of_processes(kfe, ranks):
+    data, _ = write_data(kfe, 120)
+    for extra in ([], ["--grid", "gamma=0.01,0.1"], ["--grid", "dim=1,2", "--grid", "neighbors=1,3,5"]):
+        alone, together = (json.loads(kfe.run(n, *CV, *extra, data).stdout) for n in (0, ranks))
+        assert without_seconds(alone) == without_seconds(together)
+
+
+def test_comparison_has_the_results_of_one_process(kfe):
+    data, _ = write_data(kfe, 120)
+    command = ["compare", "-m", "koc", "-m", "kfd", "-m", "none", "-k", "rbf", "--learner", "knn", "--folds", 4, "--json", data]
+    alone, together = (json.loads(kfe.run(ranks, *command).stdout) for ranks in (0, 3))
+    assert without_seconds(alone) == without_seconds(together)
+
+
+@pytest.mark.quick
+def test_rows_are_divided_and_come_back_in_order(kfe):
+    data, _ = write_data(kfe, 1501)
+    kfe.run(0, "fit", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", data, "-o", "m.kfe")
+    for command in ("transform", "predict"):
+        for ranks in (0, 3):
+            kfe.run(ranks, command, "-q", "m.kfe", data, "-o", f"{command}-{ranks}.csv")
+    alone, together = kfe.numbers("transform-0.csv"), kfe.numbers("transform-3.csv")
+    assert np.abs(alone - together).max() <= 64 * np.finfo(float).eps * np.abs(alone).max() * 8
+    assert kfe.path("predict-0.csv").read_bytes() == kfe.path("predict-3.csv").read_bytes()
+    judged = [json.loads(kfe.run(ranks, "evaluate", "m.kfe", data, "--json").stdout) for ranks in (0, 3)]
+    assert without_seconds(judged[0]) == without_seconds(judged[1])
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_systems_factored_together(kfe, ranks):
+    """Above 3,000 rows ScaLAPACK factors where Cholesky is predicted to be fastest; whatever is chosen has the same result."""
+    data, x = write_data(kfe, 3101)
+    check(kfe, "hsic", data, x, ranks)
+    check(kfe, "kfd", data, x, ranks)
+
+
+def test_standard_input_is_refused(kfe):
+    done = kfe.run(2, "fit", "-m", "koc", "-k", "rbf", "-", "-o", "m.kfe", status=2)
+    assert len(problem_of(done)) == 1 and "standard input" in done.stderr and kfe.files() == []
+
+
+# ---- Python ----
+
+SCRIPT = """
+import sys
+import numpy as np
+from mpi4py import MPI
+import kfe, kfe.mpi
+
+X, y = kfe.generate("waveform", n=333, random_state=1)
+comm = MPI.COMM_WORLD
+alone = kfe.KPCA(kernel="rbf:gamma=0.02", dim=3).fit(X).transform(X)
+with kfe.mpi.share(comm):
+    together = kfe.KPCA(kernel="rbf:gamma=0.02", dim=3).fit(X).transform(X)
+    half = comm.Split(comm.rank % 2, comm.rank)
+    with kfe.mpi.share(half):
+        kfe.KOC(kernel="rbf").fit(X, y)
+    try:
+        kfe.KPCA(kernel="rbf").fit(X + (comm.rank == 1))
+        raise SystemExit("other data was not noticed")
+    except kfe.InputError as error:
+        assert "process 1 differs" in str(error), error
+distance = np.abs(alone - together).max() / np.abs(alone).max()
+assert distance < 1e-10, distance
+print("rank", comm.rank, "done")
+"""
+
+
+def test_python_shares_a_fit(kfe):
+    if subprocess.run(["/usr/bin/python3", "-c", "import mpi4py, sklearn"], capture_output=True).returncode:
+        pytest.skip("mpi4py is not installed")
+    kfe.path("script.py").write_text(SCRIPT)
+    library = PLUGIN.parent / "libkfe.so"
+    python = pathlib.Path(__file__).resolve().parents[2] / "python"
+    command = kfe.command(3)[:-1] + ["/usr/bin/python3", "script.py"]
+    done = subprocess.run(command, cwd=kfe.folder, timeout=120, capture_output=True, text=True,
+                          env={**ENVIRONMENT, "PYTHONPATH": str(python), "KFE_LIBRARY": str(library)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("done") == 3
+    example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "mpi" / "fit.py"
+    done = subprocess.run([*command[:-1], str(example)], cwd=kfe.folder, timeout=120, capture_output=True, text=True,
+                          env={**ENVIRONMENT, "PYTHONPATH": str(python), "KFE_LIBRARY": str(library)})
+    assert done.returncode == 0 and "(2000, 3)" in done.stdout, done.stderr
+
+
 # ---- prints and failures ----
 
 
@@ -139,7 +250,6 @@ def with_own_folders(kfe, ranks, *arguments, status=0):
     script.write_text(f'#!/bin/sh\ncd "$OMPI_COMM_WORLD_RANK" && exec "{os.path.abspath(kfe.command(0)[0])}" "$@"\n')
     script.chmod(0o755)
     command = kfe.command(ranks)[:-1] + [str(script), *map(str, arguments)]
-    from conftest import ENVIRONMENT
     done = subprocess.run(command, cwd=kfe.folder, timeout=300, capture_output=True, text=True, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL)
     assert done.returncode == status, done.stderr
@@ -194,7 +304,6 @@ def processes_of(folder):
 def test_end_of_one_process_ends_all(kfe, number):
     data, _ = write_data(kfe, 9000)
     command = kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 40, data, "-o", "m.kfe")
-    from conftest import ENVIRONMENT
     run = subprocess.Popen(command, cwd=kfe.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     for _ in range(600):
@@ -217,7 +326,6 @@ def test_end_of_one_process_ends_all(kfe, number):
 
 def test_interrupt_of_the_launcher_ends_all(kfe):
     data, _ = write_data(kfe, 9000)
-    from conftest import ENVIRONMENT
     run = subprocess.Popen(kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 40, data, "-o",
                                        "m.kfe"), cwd=kfe.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            env=ENVIRONMENT, stdin=subprocess.DEVNULL)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "core/text.h"
 
@@ -114,6 +115,10 @@ static kfe_status open_file(kfe_i_source *source, const char *path)
 {
     struct stat info;
 
+    if (strcmp(path, "-") == 0 && kfe_i_ranks(source->ctx) > 1)
+        return kfe_i_fail_at(
+            source->ctx, KFE_EINPUT, source->name, 0, 0,
+            "several processes share the work, and only one of them gets standard input; name a file");
     source->descriptor = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (source->descriptor < 0) {
         const char *remedy = errno == ENOENT   ? "; check the name"

@@ -24,8 +24,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "gram/cluster/cluster_solve.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
@@ -151,6 +153,12 @@ static void start_over(solver *s)
 
 /* ---- Cholesky in double precision ---- */
 
+/* Whether the processes of a cluster factor the matrix together. */
+static int is_divided(const solver *s)
+{
+    return s->n > DIRECT_SIZE && kfe_i_cluster_solves(s->ctx);
+}
+
 /* Leaves `out` as it was if the matrix is not positive definite. */
 static kfe_status solve_f64(solver *s)
 {
@@ -160,6 +168,13 @@ static kfe_status solve_f64(solver *s)
     int64_t n = s->n;
 
     KFE_ALLOC(s->ctx, solution, n * s->k);
+    if (is_divided(s)) {
+        memcpy(solution, s->right, (size_t)(n * s->k) * sizeof *solution);
+        KFE_TRY(kfe_i_cluster_solve(s->exact, s->ridge, s->k, solution));
+        memcpy(s->out, solution, (size_t)(n * s->k) * sizeof *solution);
+        s->report.way = KFE_SOLVE_F64;
+        goto cleanup;
+    }
     KFE_TRY(kfe_i_gram_materialise(s->exact, &matrix));
     for (int64_t i = 0; i < n; i++)
         matrix[i * n + i] += s->ridge;
@@ -299,7 +314,10 @@ static double block_bytes(const solver *s)
 
 static double f64_bytes(const solver *s)
 {
-    return 8.0 * (double)s->n * (double)s->n + block_bytes(s);
+    double matrix =
+        is_divided(s) ? kfe_i_cluster_solve_bytes(s->ctx, s->n, s->k) : 8.0 * (double)s->n * (double)s->n;
+
+    return matrix + block_bytes(s);
 }
 
 static double f32_bytes(const solver *s)
@@ -379,6 +397,8 @@ static kfe_status make_plan(solver *s, plan *p)
     KFE_TRY(kfe_i_cost_of(s->exact, s->ridge, s->k, s->tolerance, &p->cost));
     KFE_TRY(probe(s, affordable_rank(s), &decay));
     p->seconds[KFE_SOLVE_F64] = fits(s, f64_bytes(s)) ? kfe_i_f64_seconds(&p->cost) : INFINITY;
+    if (is_divided(s))
+        p->seconds[KFE_SOLVE_F64] /= kfe_i_ranks(s->ctx);
     p->seconds[KFE_SOLVE_F32] = fits(s, f32_bytes(s)) ? kfe_i_f32_seconds(&p->cost, &decay) : INFINITY;
     p->seconds[KFE_SOLVE_CG] = kfe_i_cg_seconds(&p->cost, &decay, affordable_rank(s), &p->rank);
     double spent = kfe_i_seconds_since(s->ctx, start);
