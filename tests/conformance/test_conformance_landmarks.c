@@ -82,8 +82,11 @@ static kfe_model *fit(kfe_context *ctx, const job *task, const char *landmarks, 
     if (task->method.flags & KFE_HAS_WEIGHTS)
         assert_ok(ctx, kfe_spec_add_kernel(ctx, spec, "rbf:gamma=0.7"));
     tighten(ctx, task->index, spec);
-    if (strcmp(task->method.name, "slmc") == 0) /* a long search of its points multiplies rounding errors */
+    /* A long search multiplies rounding errors. */
+    if (strcmp(task->method.name, "slmc") == 0)
         assert_ok(ctx, kfe_spec_set(ctx, spec, "max-iter", "4"));
+    if (strcmp(task->method.name, "skfe") == 0)
+        assert_ok(ctx, kfe_spec_set(ctx, spec, "max-iter", "10"));
     assert_ok(ctx, kfe_spec_set(ctx, spec, "landmarks", landmarks));
     assert_ok(ctx, kfe_spec_set(ctx, spec, "gram", gram));
     assert_ok(ctx, kfe_fit(ctx, spec, train, &model));
