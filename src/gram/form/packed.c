@@ -11,7 +11,7 @@
 #include "kernel/tile/tile.h"
 
 /* Fewer entries than SERIAL_ENTRIES are copied by one thread: starting others would take longer. */
-enum { PANEL = KFE_SYMMETRIC_PANEL, SERIAL_ENTRIES = 1 << 17, TILE_STRIDE = KFE_TILE_LARGEST + 8 };
+enum { PANEL = KFE_SYMMETRIC_PANEL, SERIAL_ENTRIES = 1 << 17 };
 
 static const kfe_i_symmetric *matrix_of(const kfe_i_gram *gram)
 {
@@ -148,33 +148,32 @@ static void symmetrise(double *tile, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < i; j++)
-            tile[j * TILE_STRIDE + i] = tile[i * TILE_STRIDE + j];
+            tile[j * KFE_LARGEST_STRIDE + i] = tile[i * KFE_LARGEST_STRIDE + j];
 }
 
 typedef struct fill_job {
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;
     const kfe_i_symmetric *matrix;
-    double *work; /* per thread: a tile and scratch */
-    int64_t own;
+    kfe_i_tile_room room;
 } fill_job;
 
 static void fill_panel(const void *user, int64_t row, int thread)
 {
     const fill_job *job = user;
-    double *tile = job->work + job->own * thread;
+    double *tile = job->room.work + job->room.own * thread;
     int64_t n = job->matrix->n;
     int64_t rows = n - row < KFE_TILE_LARGEST ? n - row : KFE_TILE_LARGEST;
 
     for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
         int64_t cols = row + rows - col < KFE_TILE_LARGEST ? row + rows - col : KFE_TILE_LARGEST;
         kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
-                        (kfe_i_range){job->points, col, cols}, tile, TILE_STRIDE,
-                        tile + KFE_TILE_LARGEST * TILE_STRIDE);
+                        (kfe_i_range){job->points, col, cols}, tile, KFE_LARGEST_STRIDE,
+                        tile + job->room.tile);
         if (col == row)
             symmetrise(tile, rows);
         for (int64_t i = 0; i < rows; i++)
-            store_row(job->matrix, row + i, col, cols, tile + i * TILE_STRIDE);
+            store_row(job->matrix, row + i, col, cols, tile + i * KFE_LARGEST_STRIDE);
     }
 }
 
@@ -185,19 +184,18 @@ static kfe_status fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points
     kfe_status status = KFE_OK;
     kfe_context *ctx = points->ctx;
     kfe_i_points narrowed = *points; /* borrows everything but the narrow copy */
-    int threads = kfe_i_tile_threads(ctx, kernel);
     fill_job job = {.kernel = kernel, .points = &narrowed, .matrix = a};
 
     narrowed.narrow = NULL;
     if (a->narrow)
         KFE_TRY(kfe_i_points_narrow(kernel, &narrowed));
-    job.own = KFE_TILE_LARGEST * TILE_STRIDE + kfe_i_tile_scratch(&narrowed, &narrowed);
-    KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
+    KFE_TRY(kfe_i_tile_room_new(ctx, kernel, &narrowed, &job.room));
     KFE_TRY(kfe_i_each_panel(
-        ctx, &(kfe_i_panels){"computing the kernel", threads, a->n, KFE_TILE_LARGEST, KFE_SHARE_FREE},
+        ctx,
+        &(kfe_i_panels){"computing the kernel", job.room.threads, a->n, KFE_TILE_LARGEST, KFE_SHARE_FREE},
         fill_panel, &job));
 cleanup:
-    kfe_i_free(ctx, job.work);
+    kfe_i_free(ctx, job.room.work);
     kfe_i_free(ctx, narrowed.narrow);
     return status;
 }

@@ -236,11 +236,9 @@ typedef struct matrix_job {
     const kfe_i_points *points;
     double *wide;
     float *narrow;
-    double *work;
-    int64_t own;
+    kfe_i_tile_room room;
 } matrix_job;
 
-enum { MATRIX_STRIDE = KFE_TILE_LARGEST + 8 };
 enum { MIRROR = 8 }; /* a cache line of doubles */
 
 /* out (cols × rows, stride n) = tileᵀ, by squares that fill whole cache lines of both. */
@@ -248,17 +246,17 @@ static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t 
 {
     for (int64_t j = 0; j < cols; j += MIRROR)
         for (int64_t i = 0; i < rows; i += MIRROR) {
-            const double *from = tile + i * MATRIX_STRIDE + j;
+            const double *from = tile + i * KFE_LARGEST_STRIDE + j;
             double *to = out + j * n + i;
             if (j + MIRROR <= cols && i + MIRROR <= rows) {
                 for (int q = 0; q < MIRROR; q++)
                     for (int p = 0; p < MIRROR; p++)
-                        to[q * n + p] = from[p * MATRIX_STRIDE + q];
+                        to[q * n + p] = from[p * KFE_LARGEST_STRIDE + q];
                 continue;
             }
             for (int64_t q = 0; q < least(MIRROR, cols - j); q++)
                 for (int64_t p = 0; p < least(MIRROR, rows - i); p++)
-                    to[q * n + p] = from[p * MATRIX_STRIDE + q];
+                    to[q * n + p] = from[p * KFE_LARGEST_STRIDE + q];
         }
 }
 
@@ -267,7 +265,7 @@ static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t co
                        double *out)
 {
     for (int64_t i = 0; i < rows; i++)
-        memcpy(out + (row + i) * n + col, tile + i * MATRIX_STRIDE, (size_t)cols * sizeof *out);
+        memcpy(out + (row + i) * n + col, tile + i * KFE_LARGEST_STRIDE, (size_t)cols * sizeof *out);
     mirror_wide(tile, rows, cols, n, out + col * n + row);
 }
 
@@ -276,11 +274,11 @@ static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t 
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
-            out[(row + i) * n + col + j] = (float)tile[i * MATRIX_STRIDE + j];
+            out[(row + i) * n + col + j] = (float)tile[i * KFE_LARGEST_STRIDE + j];
     for (int64_t first = 0; first < cols; first += MIRROR)
         for (int64_t j = first; j < least(cols, first + MIRROR); j++)
             for (int64_t i = 0; i < rows; i++)
-                out[(col + j) * n + row + i] = (float)tile[i * MATRIX_STRIDE + j];
+                out[(col + j) * n + row + i] = (float)tile[i * KFE_LARGEST_STRIDE + j];
 }
 
 /* Copies the lower triangle of a diagonal tile to the upper, so that the matrix is symmetric to the last bit. */
@@ -288,21 +286,21 @@ static void symmetrise(double *tile, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < i; j++)
-            tile[j * MATRIX_STRIDE + i] = tile[i * MATRIX_STRIDE + j];
+            tile[j * KFE_LARGEST_STRIDE + i] = tile[i * KFE_LARGEST_STRIDE + j];
 }
 
 static void matrix_panel(const void *user, int64_t row, int thread)
 {
     const matrix_job *job = user;
-    double *tile = job->work + job->own * thread;
+    double *tile = job->room.work + job->room.own * thread;
     int64_t n = job->points->table.rows;
     int64_t rows = least(KFE_TILE_LARGEST, n - row);
 
     for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
         int64_t cols = least(KFE_TILE_LARGEST, row + rows - col);
         kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
-                        (kfe_i_range){job->points, col, cols}, tile, MATRIX_STRIDE,
-                        tile + KFE_TILE_LARGEST * MATRIX_STRIDE);
+                        (kfe_i_range){job->points, col, cols}, tile, KFE_LARGEST_STRIDE,
+                        tile + job->room.tile);
         if (col == row)
             symmetrise(tile, rows);
         if (job->wide)
@@ -316,16 +314,14 @@ kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const
                              double *wide, float *narrow)
 {
     kfe_status status = KFE_OK;
-    int threads = kfe_i_tile_threads(ctx, kernel);
-    matrix_job job = {kernel, points, wide,
-                      narrow, NULL,   KFE_TILE_LARGEST * MATRIX_STRIDE + kfe_i_tile_scratch(points, points)};
+    matrix_job job = {.kernel = kernel, .points = points, .wide = wide, .narrow = narrow};
 
-    KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
+    KFE_TRY(kfe_i_tile_room_new(ctx, kernel, points, &job.room));
     KFE_TRY(kfe_i_each_panel(ctx,
-                             &(kfe_i_panels){"computing the kernel", threads, points->table.rows,
+                             &(kfe_i_panels){"computing the kernel", job.room.threads, points->table.rows,
                                              KFE_TILE_LARGEST, KFE_SHARE_FREE},
                              matrix_panel, &job));
 cleanup:
-    kfe_i_free(ctx, job.work);
+    kfe_i_free(ctx, job.room.work);
     return status;
 }

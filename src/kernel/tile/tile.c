@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/memory.h"
 #include "kernel/tile/rows.h"
 
 /* A squared distance below this share of nᵢ + nⱼ, or a sum over sparse coordinates below this share of its terms, is
@@ -53,6 +54,24 @@ int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b)
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel)
 {
     return kernel->def->base == KFE_BASE_USER ? 1 : kfe_context_threads(ctx);
+}
+
+kfe_status kfe_i_tile_room_new(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
+                               kfe_i_tile_room *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = points->table.rows, scratch = kfe_i_tile_scratch(points, points);
+    int64_t panels = (rows + KFE_TILE_LARGEST - 1) / KFE_TILE_LARGEST;
+    int threads = kfe_i_tile_threads(ctx, kernel);
+
+    out->threads = panels < threads ? (int)panels : threads;
+    out->tile = (rows < KFE_TILE_LARGEST ? rows : KFE_TILE_LARGEST) * KFE_LARGEST_STRIDE;
+    out->own = out->tile + scratch;
+    KFE_ALLOC(ctx, out->work, out->own * out->threads);
+    for (int t = 0; t < out->threads; t++)
+        memset(out->work + out->own * t + out->tile, 0, (size_t)scratch * sizeof *out->work);
+cleanup:
+    return status;
 }
 
 static int is_dense(const kfe_i_table *table)

@@ -17,6 +17,17 @@ enum { KFE_TILE_STRIDE = KFE_TILE_SIDE + 8, KFE_TILE_SIZE = KFE_TILE_SIDE * KFE_
  * the first tile; each tile leaves them ready for the next one of the same kernel. */
 int64_t kfe_i_tile_scratch(const kfe_i_points *a, const kfe_i_points *b);
 
+/* Room for evaluating the largest tiles between these points, of each thread: a tile of `tile` doubles, in rows that
+ * lie KFE_LARGEST_STRIDE apart, and the scratch behind it. A small matrix takes no more than its own rows. */
+enum { KFE_LARGEST_STRIDE = KFE_TILE_LARGEST + 8 };
+typedef struct kfe_i_tile_room {
+    double *work;
+    int64_t tile, own; /* doubles of a tile; of a thread */
+    int threads;       /* that have a panel of KFE_TILE_LARGEST rows */
+} kfe_i_tile_room;
+kfe_status kfe_i_tile_room_new(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
+                               kfe_i_tile_room *out);
+
 /* How many threads may evaluate this kernel at once: one if it is a function of the user. */
 int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel);
 
