@@ -55,8 +55,19 @@ FORMER = [
     ("ridge", ("kb",), "mean"),
     ("nu", ("skpls", "skblf"), "0.25"),
     ("dim", ("sma", "smc", "kb", "blf"), "10"),
+    ("dim", ("gkdr",), "2"),
 ]
 WIDTHS = (1 / 16, 1 / 4, 1, 4, 16)
+# Further axes of the tuned variant: method: grids.
+AXES = {
+    "rfm": ["iterations=1,5"],
+    "gkdr": ["dim=1,2,4,8"],
+    "lfda": ["neighbours=3,7,15"],
+    "klfda": ["neighbours=3,7,15"],
+    "opls": ["orthogonal=0,1,2,4,8"],
+    "kopls2": ["orthogonal=0,1,2,4,8"],
+    "spls": ["keep=10,50,200"],
+}
 
 
 def run_kfe(kfe, *arguments):
@@ -93,17 +104,28 @@ def draw_rows(source, name, most, out):
     return path, len(kept)
 
 
-def default_gamma(kfe, path):
-    """The width of the default kernel on these rows."""
+def default_width(kfe, path, name, parameter):
+    """The default width of a kernel on these rows."""
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model.kfe"
-        run_kfe(kfe, "fit", "-q", "-m", "koc", path, "-o", model)
+        run_kfe(kfe, "fit", "-q", "-m", "koc", "-k", name, path, "-o", model)
         kernel = json.loads(run_kfe(kfe, "info", model, "--json"))["kernels"][0]
     text = kernel if isinstance(kernel, str) else kernel["kernel"]
-    return float(text.split("gamma=")[1].split(",")[0])
+    return float(text.split(f"{parameter}=")[1].split(",")[0])
 
 
-def method_flags(method, variant, gamma, rows):
+def default_gamma(kfe, path):
+    return default_width(kfe, path, "rbf", "gamma")
+
+
+def width_grids(kfe, path):
+    """The grid of widths of each kernel that is some method's default."""
+    gamma, sigma = default_gamma(kfe, path), default_width(kfe, path, "exp", "sigma")
+    return {"rbf": "gamma=" + ",".join(f"{gamma * factor:.4g}" for factor in WIDTHS),
+            "exp": "sigma=" + ",".join(f"{sigma * factor ** 0.5:.4g}" for factor in WIDTHS)}
+
+
+def method_flags(method, variant, widths, rows):
     names = {p["name"]: p for p in method["parameters"]}
     predicts = "predicts" in method["flags"]
     flags = [] if predicts else ["--learner", "knn"]
@@ -120,8 +142,9 @@ def method_flags(method, variant, gamma, rows):
         if method["name"] == "svm-mkl":
             flags += ["--xi", f"{1 / rows:.4g}"]
     if variant == "tuned":
-        if method.get("default_kernel") == "rbf":
-            flags += ["--grid", "gamma=" + ",".join(f"{gamma * factor:.4g}" for factor in WIDTHS)]
+        kernel = (method.get("default_kernel") or "").split(":")[0]
+        if kernel in widths:
+            flags += ["--grid", widths[kernel]]
         ridges = [name for name in RIDGES if name in names]
         if ridges:
             flags += ["--grid", f"{ridges[0]}=0.001,0.03,1,30"]
@@ -131,6 +154,8 @@ def method_flags(method, variant, gamma, rows):
             flags += ["--grid", "svm-C=1,10,100"]
         if "local-dim" in names:
             flags += ["--grid", "local-dim=2,4,8"]
+        for axis in AXES.get(method["name"], ()):
+            flags += ["--grid", axis]
     return flags
 
 
@@ -141,7 +166,7 @@ def make_jobs(kfe, options, data):
     jobs = []
     for name in options.sets.split(",") if options.sets else SETS:
         path, rows = draw_rows(pathlib.Path(options.data), name, 3 * options.rows, data)
-        gamma = default_gamma(kfe, path)
+        widths = width_grids(kfe, path)
         train = min(options.rows, rows // 2)
         common = ["--json", "-q", "--threads", "1", "--split", "random", "--train-size", train,
                   "--repeats", options.repeats, "--inner-folds", "3", "--metrics", "error"]
@@ -149,7 +174,7 @@ def make_jobs(kfe, options, data):
             if method["name"] not in wanted:
                 continue
             for variant in VARIANTS:
-                command = ["./bin/kfe", "cv", "-m", method["name"], *method_flags(method, variant, gamma, train), *common,
+                command = ["./bin/kfe", "cv", "-m", method["name"], *method_flags(method, variant, widths, train), *common,
                            f"./data/{path.name}"]
                 jobs.append({"set": name, "method": method["name"], "variant": variant,
                              "command": " ".join(shlex.quote(str(word)) for word in command)})

@@ -69,6 +69,12 @@ RULES = {
     "sma": (["sma"], {"auto": [], **values("dim", 5, 10, 20, 40, 80), "centre": ["--center"]}),
     "blf": (["blf"], {"auto": [], **values("dim", 2, 5, 10, 20, 40), **values("loss", "ls", "lad")}),
     "neighbors": (["none"], values("neighbors", "auto", 1, 5, 9, 15, 25)),
+    "lfda": (["lfda", "klfda"], {"auto": [], **values("ridge", "mean", "thousandth", 0.1, 1), **values("neighbours", 3, 15),
+                                 **values("dim", 2, 4, 10)}),
+    "opls": (["opls", "kopls2"], {"auto": [], **values("orthogonal", 0, 2, 4, 8)}),
+    "spls": (["spls"], {"auto": [], **values("dim", 2, 4, 20), **values("keep", 10, "all")}),
+    "gkdr": (["gkdr"], {"auto": [], **values("dim", 2, 4, 6, 8, 10), **values("iterations", 5)}),
+    "rfm": (["rfm"], {"auto": [], **values("iterations", 1, 10), **values("held-out", 0), **values("power", 0.5)}),
     "local-dim": (["sldr"], {"auto": [], **values("local-dim", 1, 2, 4, 9)}),
 }
 

@@ -9,6 +9,21 @@ Peers: StandardScaler followed by SVC with a Gaussian or a Laplacian kernel, tun
 regressors. All run on one thread. kfe tune is already nested: its CPU time includes the searches of all outer folds and one
 more search on all rows. Of sets with more than --rows rows, that many are drawn at random.
 
+DATA_FOLDER has a folder NAME for each set with NAME.csv or NAME.csv.gz: numbers only, no header, the target in the last column; text sets
+are NAME.svm in LIBSVM's format. Where to get them (UCI is archive.ics.uci.edu, OpenML is openml.org):
+
+    heart, sonar, segment    UCI "Statlog (Heart)", "Connectionist Bench (Sonar, Mines vs. Rocks)", "Statlog (Image Segmentation)";
+                             OpenML "heart-statlog", "sonar", "segment"
+    dlbcl                    lymphoma genes of Shipp et al. 2002, OpenML "DLBCL" or the GEMS collection
+    pol                      OpenML "pol", a table of telecommunication
+    ionosphere, spectf, wine, thyroid, wdbc, diabetes_pima, german, satimage
+                             UCI "Ionosphere", "SPECTF Heart", "Wine", "Thyroid Disease" (new-thyroid), "Breast Cancer Wisconsin
+                             (Diagnostic)", "Statlog (German Credit Data)", "Statlog (Landsat Satellite)"; OpenML "diabetes"
+    usps                     OpenML "USPS"
+    tr23                     text of TREC, Karypis' CLUTO collection, OpenML "tr23.wc"
+    baseball                 salaries of 1992, Watnik, Journal of Statistics Education 1998
+    bank32nh, puma32h        the DELVE collection, OpenML "bank32nh", "puma32H"
+
 Prints a Markdown table. The error is 1 - accuracy or, for real targets, the root mean squared error: the mean over the outer
 folds with its standard error.
 """
@@ -25,6 +40,7 @@ import time
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from sklearn.datasets import load_svmlight_file
 from sklearn.ensemble import (HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier,
                               RandomForestRegressor)
 from sklearn.metrics.pairwise import laplacian_kernel
@@ -33,9 +49,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-SETS = ("ionosphere", "spectf", "wine", "thyroid", "wdbc", "diabetes_pima", "german", "baseball", "satimage", "usps",
-        "bank32nh", "puma32h")
-REAL = {"baseball", "bank32nh", "puma32h"}
+SETS = ("heart", "sonar", "segment", "dlbcl", "tr23", "usps", "pol", "baseball", "ionosphere", "spectf", "wine", "thyroid", "wdbc",
+        "diabetes_pima", "german", "satimage", "bank32nh", "puma32h")
+REAL = {"baseball", "bank32nh", "puma32h", "pol"}
 COSTS = (0.1, 1, 10, 100, 1000)
 WIDTHS = np.array([1 / 64, 1 / 16, 1 / 4, 1, 4])
 
@@ -54,11 +70,27 @@ class Laplacian:
 
 
 def read(folder, name, rows):
-    path = next(path for path in (folder / name / f"{name}.csv", folder / name / f"{name}.csv.gz") if path.exists())
-    table = np.loadtxt(path, delimiter=",")
-    if len(table) > rows:
-        table = table[np.random.default_rng(0).permutation(len(table))[:rows]]
-    return table[:, :-1], table[:, -1]
+    """Columns, target, and whether the set is sparse."""
+    sparse = folder / name / f"{name}.svm"
+    if sparse.exists():
+        x, y = load_svmlight_file(str(sparse))
+        x = x.toarray()
+    else:
+        path = next(path for path in (folder / name / f"{name}.csv", folder / name / f"{name}.csv.gz") if path.exists())
+        table = np.loadtxt(path, delimiter=",")
+        x, y = table[:, :-1], table[:, -1]
+    kept = np.random.default_rng(0).permutation(len(x))[:rows] if len(x) > rows else slice(None)
+    return x[kept], y[kept], sparse.exists()
+
+
+def write(path, x, labels, sparse):
+    """A file that kfe reads: LIBSVM text for a sparse set, else CSV."""
+    with open(path, "w", encoding="utf-8") as file:
+        for row, label in zip(x, labels):
+            if sparse:
+                file.write(f"{label} " + " ".join(f"{j + 1}:{float(row[j])!r}" for j in np.flatnonzero(row)) + "\n")
+            else:
+                file.write(",".join(repr(float(value)) for value in row) + f",{label}\n")
 
 
 def outer_folds(x, y, real):
@@ -83,13 +115,10 @@ def outer_folds(x, y, real):
     return found
 
 
-def run_kfe(kfe, x, y, real):
+def run_kfe(kfe, x, y, real, sparse):
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "data.csv")
-        labels = y if real else y.astype(int)
-        with open(path, "w", encoding="utf-8") as file:
-            for row, label in zip(x, labels):
-                file.write(",".join(repr(float(value)) for value in row) + f",{label}\n")
+        path = os.path.join(folder, "data.svm" if sparse else "data.csv")
+        write(path, x, y if real else y.astype(int), sparse)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         out = subprocess.run([kfe, "tune", "-q", "--time", "none", "--threads", "1", "--json", "--task",
                               "regress" if real else "classify", path], check=True, capture_output=True, text=True).stdout
@@ -143,7 +172,7 @@ def show(name, what, errors, seconds, note=""):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kfe")
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("--sets", default=",".join(SETS))
@@ -152,9 +181,9 @@ def main():
     print("| set | what | error ± standard error | CPU s | chosen |\n|---|---|---|---|---|")
     for name in arguments.sets.split(","):
         real = name in REAL
-        x, y = read(arguments.data, name, arguments.rows)
+        x, y, sparse = read(arguments.data, name, arguments.rows)
         folds = outer_folds(x, y, real)
-        errors, seconds, chosen = run_kfe(arguments.kfe, x, y, real)
+        errors, seconds, chosen = run_kfe(arguments.kfe, x, y, real, sparse)
         show(name, "kfe tune", errors, seconds, chosen)
         for peer, make in peers(real).items():
             show(name, peer, *run_peer(make, x, y, folds, real))

@@ -319,7 +319,7 @@ static int unknown_flag(const parser *p, const char *argument, size_t length)
         snprintf(typed, sizeof typed, "%.*s", (int)length - 2, argument + 2);
         if (explain_kernel_param(p, typed, typed_value(p, argument, length)))
             return 0;
-        suggest_flag(p, typed);
+        suggest_flag(p, cli_own_name(typed));
     }
     cli_text_printf(p->problem, "; 'kfe %s%s --help' lists its flags", p->command->name,
                     p->command->choices[0].family == &cli_methods ? " -m METHOD" : "");

@@ -128,3 +128,32 @@ void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candi
         suggestion->typos = typos;
     }
 }
+
+/* Whether two names are equal but for _ and -. */
+static int is_same_name(const char *typed, const char *name)
+{
+    while (*typed && (*typed == *name || (*typed == '_' && *name == '-'))) {
+        typed++;
+        name++;
+    }
+    return *typed == *name;
+}
+
+const char *cli_own_name(const char *name)
+{
+    static const struct {
+        const char *other, *own;
+    } names[] = {
+        {"n-components", "dim"},      {"random-state", "seed"},
+        {"n-jobs", "threads"},        {"n-threads", "threads"},
+        {"scoring", "metrics"},       {"metric", "metrics"},
+        {"n-neighbors", "neighbors"}, {"input", "content"},
+        {"n-splits", "folds"},        {"cv", "folds"},
+        {"target", "label"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_same_name(name, names[i].other))
+            return names[i].own;
+    return name;
+}

@@ -36,4 +36,7 @@ typedef struct cli_suggestion {
 } cli_suggestion;
 void cli_suggest(cli_suggestion *suggestion, const char *word, const char *candidate);
 
+/* Our name of a flag that scikit-learn, or other programs, call `name`, with _ or - in it; `name` if there is none. */
+const char *cli_own_name(const char *name);
+
 #endif

@@ -98,7 +98,7 @@ static void print_choices(const kfe_model *model)
         }
     }
     if (neighbors)
-        fprintf(stderr, ", %.0f neighbors", *neighbors);
+        fprintf(stderr, ", %.0f neighbor%s", *neighbors, *neighbors == 1 ? "" : "s");
 }
 
 /* What landmarks cost: a number that the user should see, since it decides how good the approximation is. */

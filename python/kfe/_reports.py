@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of cv, compare, evaluate and measure, with Python values and as tables for pandas."""
+"""Results of cv, compare, evaluate, measure and tune, with Python values and as tables for pandas."""
 from __future__ import annotations
 
 from typing import Any
@@ -8,9 +8,14 @@ from typing import Any
 def typed(value: Any) -> Any:
     """A report whose settings are numbers and booleans; the library writes them as text."""
     if isinstance(value, dict):
-        return {key: ({name: _typed_text(text) for name, text in each.items()} if key in ("setting", "best") and
-                      isinstance(each, dict) else typed(each)) for key, each in value.items()}
+        return {key: _typed_settings(each) if key in ("setting", "best") and isinstance(each, dict) else typed(each)
+                for key, each in value.items()}
     return [typed(each) for each in value] if isinstance(value, list) else value
+
+
+def _typed_settings(settings: dict) -> dict:
+    return {name: typed({name: each})[name] if isinstance(each, dict) else _typed_text(each)
+            for name, each in settings.items()}
 
 
 def _typed_text(text: Any) -> Any:

@@ -7,13 +7,18 @@ from typing import Any
 
 from ._lib import lib
 from ._model import STYLE_JSON, Model
-from ._reports import Report
+from ._reports import Report, typed
 from ._select import _let_go, _wrap_best
 from ._tables import options_text
 
 
 class Tuning(Report):
     """The result of `tune`: a dict with ``best_estimator_``, which is fitted on all data."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{**{key: row.get(key) for key in ("candidate", "mean", "standard_error", "seconds")},
+                 "setting": ", ".join(f"{name}={value}" for name, value in row.get("setting", {}).items())}
+                for row in self["ranking"]]
 
     def to_dataframe(self):
         """One row per candidate, best first."""
@@ -74,6 +79,6 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
         raise
     finally:
         data.free()
-    report = Tuning(context.take_json(text))
+    report = Tuning(typed(context.take_json(text)))
     report.best_estimator_ = _wrap_best(carrier, Model(context, best.value, [], []), y)
     return report

@@ -124,7 +124,8 @@ def neighbour_error(train, y, test, truth):
 def test_local_discriminants_keep_classes_of_several_clusters():
     (x, y), (new, truth) = multimodal(4), multimodal(5)
     errors = {}
-    for name, method in [("lfda", kfe.LFDA(dim=1)), ("klfda", kfe.KLFDA(dim=1, kernel="linear")), ("kfd", kfe.KFD(dim=1, kernel="linear"))]:
+    for name, method in [("lfda", kfe.LFDA(dim=1, ridge="thousandth")), ("klfda", kfe.KLFDA(dim=1, ridge="thousandth", kernel="linear")),
+                         ("kfd", kfe.KFD(dim=1, kernel="linear"))]:
         method.fit(x, y)
         errors[name] = neighbour_error(method.transform(x), y, method.transform(new), truth)
     assert errors["lfda"] < 0.05 and errors["klfda"] < 0.05 and errors["kfd"] > 0.2

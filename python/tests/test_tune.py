@@ -14,6 +14,10 @@ def test_tune(iris):
     assert np.mean(best.predict(X) == y) > 0.9
     frame = report.to_dataframe()
     assert frame.iloc[0]["candidate"] == report["best"]["candidate"] and "least squares" in set(frame["candidate"])
+    assert all(not isinstance(value, str) or value.isalpha() for row in report["ranking"]
+               for value in row.get("setting", {}).values())  # numbers are numbers, words such as 'median' are text
+    assert isinstance(next(iter(report["best"]["setting"].values())), (int, float))
+    assert report["best"]["candidate"] in report._repr_html_()  # notebooks show the ranking
     again = kfe.tune(X, y, time="none", trials=30, random_state=1)
     assert again["best"] == report["best"] and again["honest"] == report["honest"]
 

@@ -233,9 +233,10 @@ static void warn_of_small_classes(const division *all, const kfe_i_target *targe
     if (small == 0)
         return;
     kfe_i_log(all->ctx, KFE_LOG_WARNING,
-              "class '%s' has %lld rows, fewer than the %lld folds%s: not every fold has one of it; use "
+              "class '%s' has %lld row%s, fewer than the %lld folds%s: not every fold has one of it; use "
               "fewer folds",
-              target->names[smallest], (long long)members(all, smallest), (long long)all->protocol->folds,
+              target->names[smallest], (long long)members(all, smallest),
+              members(all, smallest) == 1 ? "" : "s", (long long)all->protocol->folds,
               small > 1 ? ", and so have others" : "");
 }
 

@@ -29,9 +29,10 @@ enum {
     KFE_TUNE_VIEWS = 1u << 4,    /* also several views */
     KFE_TUNE_BASELINE = 1u << 5, /* a method without features: its best setting is measured on all folds */
     KFE_TUNE_STRINGS = 1u << 6,
-    KFE_TUNE_GIVEN = 1u << 7,     /* a given kernel matrix */
-    KFE_TUNE_SEVERAL = 1u << 8,   /* also several real targets */
-    KFE_TUNE_ONLY_VIEWS = 1u << 9 /* not for one view */
+    KFE_TUNE_GIVEN = 1u << 7,      /* a given kernel matrix */
+    KFE_TUNE_SEVERAL = 1u << 8,    /* also several real targets */
+    KFE_TUNE_ONLY_VIEWS = 1u << 9, /* not for one view */
+    KFE_TUNE_WIDE = 1u << 10       /* only for more columns than rows, which scale=auto leaves as they are */
 };
 
 /* One row of the table of candidates. In a grid, numbers after '@' are multiples of a typical kernel width, and

@@ -20,6 +20,7 @@
 #define WIDTHS "gamma=@0.0156,0.0625,0.25,1,4"
 #define PRICES "C=0.1,1,10,100,1000"
 #define REAL_PRICES "C=$0.3,1,3,10,30", "epsilon=$0.03,0.1,0.3"
+#define STANDARDISED "scale=standard"
 #define LENGTHS "length=2,3,4,5"
 
 /* Of candidates that do equally well the first is preferred, so that simple ones stand first. */
@@ -54,6 +55,12 @@ static const kfe_i_candidate table[] = {
      "svm",
      KFE_TUNE_CLASSES | KFE_TUNE_DENSE | KFE_TUNE_VIEWS | KFE_TUNE_BASELINE,
      {WIDTHS, PRICES}},
+    {"SVM, Gaussian kernel, standardised",
+     "none",
+     "rbf",
+     "svm",
+     KFE_TUNE_CLASSES | KFE_TUNE_DENSE | KFE_TUNE_WIDE | KFE_TUNE_BASELINE,
+     {STANDARDISED, WIDTHS, PRICES}},
     {"SVM, cosine kernel",
      "none",
      "cosine",
@@ -91,6 +98,12 @@ static const kfe_i_candidate table[] = {
      KFE_TUNE_CLASSES | KFE_TUNE_SPARSE,
      {"ridge=0.0001,0.001,0.01,0.1", "neighbors=5,15"}},
     {"pls", "pls", NULL, "ls", ANY_TASK | ANY_TABLE | KFE_TUNE_SEVERAL, {"dim=1,2,3,5,8"}},
+    {"pls, standardised",
+     "pls",
+     NULL,
+     "ls",
+     ANY_TASK | KFE_TUNE_DENSE | KFE_TUNE_WIDE | KFE_TUNE_SEVERAL,
+     {STANDARDISED, "dim=1,2,3,5,8"}},
     {"kpls, Gaussian kernel",
      "kpls",
      "rbf",
@@ -193,6 +206,11 @@ static unsigned kind_of_view(const kfe_i_tune *tune, int view)
     return kfe_data_is_sparse(tune->data, view) ? KFE_TUNE_SPARSE : KFE_TUNE_DENSE;
 }
 
+static int is_wide(const kfe_i_tune *tune)
+{
+    return kfe_data_cols(tune->data, 0) > kfe_data_rows(tune->data);
+}
+
 static int can_take(const kfe_i_candidate *candidate, const kfe_i_tune *tune)
 {
     const kfe_i_target *target = &tune->data->target;
@@ -200,6 +218,8 @@ static int can_take(const kfe_i_candidate *candidate, const kfe_i_tune *tune)
     unsigned needed = target->task == KFE_TASK_REAL ? KFE_TUNE_REAL : KFE_TUNE_CLASSES;
 
     if (views == 1 && (candidate->flags & KFE_TUNE_ONLY_VIEWS))
+        return 0;
+    if ((candidate->flags & KFE_TUNE_WIDE) && !is_wide(tune))
         return 0;
     if (target->task == KFE_TASK_REAL && target->cols > 1)
         needed |= KFE_TUNE_SEVERAL;
@@ -268,11 +288,13 @@ static double target_spread(const kfe_i_target *target)
     return sd > 0 ? sd : 1;
 }
 
-/* The width that '@' multiplies. */
+/* The width that '@' multiplies. Standardised rows are 2 × columns apart in the mean, squared. */
 static double base_width(const kfe_i_tune *tune, const kfe_i_candidate *candidate, double median)
 {
     double columns = (double)kfe_data_cols(tune->data, 0);
 
+    if (strcmp(candidate->grids[0], STANDARDISED) == 0)
+        return 1 / (2 * columns);
     if (median <= 0)
         return 1;
     if (candidate->kernel && strcmp(candidate->kernel, "laplacian") == 0)

@@ -4,8 +4,8 @@
  * their settings. Called by tune.c.
  *
  * Inner folds are used in rungs: fold 1; folds 2 and 3; folds 4 and 5. After a rung, each searcher keeps a third of its
- * settings by their mean so far. Large data: the training parts of a rung have at most 1,000, 2,000 and 4,000 rows.
- * At last, grids whose best value lies at an edge are widened.
+ * settings by their mean so far; a candidate that ties with the last of them keeps its best one. Large data: the training
+ * parts of a rung have at most 1,000, 2,000 and 4,000 rows. At last, grids whose best value lies at an edge are widened.
  *
  * The budget is checked between sweeps and, through the cancel callback, within them. A sweep that runs out of time is
  * dropped as a whole.
@@ -301,8 +301,9 @@ static kfe_status halve(kfe_i_tune *tune, int64_t searcher, int rung)
         qsort(runners, (size_t)count, sizeof *runners, compare_runners);
     for (int64_t i = 0; i < count; i++) {
         int is_best = !seen[runners[i].entry];
+        int is_tied = i >= kept && runners[i].score == runners[kept - 1].score;
         seen[runners[i].entry] = 1;
-        if (i >= kept && !(is_best && stays(tune, runners[i].entry, rung)))
+        if (i >= kept && !(is_best && (is_tied || stays(tune, runners[i].entry, rung))))
             tune->entries[runners[i].entry].alive[runners[i].setting * tune->searchers + searcher] = 0;
     }
 cleanup:

@@ -24,6 +24,11 @@ def matrices(kfe):
 
 @pytest.mark.parametrize("arguments, says", [
     (["fit", "-m", "koc", "--gamma", "0.1", "iris.csv", "-o", "m.kfe"], "parameters of a kernel stand after its name: -k rbf:gamma=0.1"),
+    (["fit", "-m", "kpls", "--n_components", "2", "iris.csv", "-o", "m.kfe"], "fit has no flag '--n_components' (did you mean --dim?)"),
+    (["fit", "-m", "kpls", "--n-components=2", "iris.csv", "-o", "m.kfe"], "(did you mean --dim?)"),
+    ([*FIT, "--random_state", "1", "iris.csv", "-o", "m.kfe"], "(did you mean --seed?)"),
+    ([*FIT, "--n_jobs", "2", "iris.csv", "-o", "m.kfe"], "(did you mean --threads?)"),
+    (["cv", "-m", "kfd", "--learner", "knn", "--scoring", "auc", "iris.csv"], "(did you mean --metrics?)"),
     (["fit", "-m", "koc", "-m", "kfd", "iris.csv", "-o", "m.kfe"], "fit takes one method, but --method is given twice; 'kfe compare' takes several"),
     ([*FIT, "iris.csv", "-o", "nowhere/m.kfe"], "there is no directory nowhere; make it first"),
     ([*FIT, "/bin/sh", "-o", "m.kfe"], "this is a program, not a table"),

@@ -239,6 +239,50 @@ static void test_mkl_is_tried_on_views(void **state)
     select_sample_free(&s);
 }
 
+/* Classes far apart: many candidates make no error, and each of them is measured on all folds. */
+static void test_candidates_that_tie_stay(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, 60, 4, 2, 12);
+    json_t *json = tune(ctx, s.data, "time=none,trials=26,assess=held-out", NULL);
+    const json_t *ranking = json_object_get(json, "ranking");
+    int perfect = 0;
+
+    for (size_t i = 0; i < json_array_size(ranking); i++) {
+        const json_t *row = json_array_get(ranking, i);
+        if (number(row, "mean") < 1)
+            continue;
+        perfect++;
+        assert_int_equal((int)number(row, "folds"), 5);
+    }
+    assert_true(perfect > 6);
+    json_decref(json);
+    select_sample_free(&s);
+}
+
+/* More columns than rows, which scale=auto leaves alone. Two columns of large noise hide the others unless all are
+ * standardised. */
+static void test_wide_data_is_also_standardised(void **state)
+{
+    enum { MANY = 30, COLUMNS = 40, NOISE = 2 };
+    kfe_context *ctx = *state;
+    double *x = support_normals(6, MANY * COLUMNS);
+    int class_of[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        class_of[i] = i % 2;
+        for (int j = 0; j < COLUMNS; j++)
+            x[i * COLUMNS + j] = j < NOISE ? 1e4 * x[i * COLUMNS + j] : x[i * COLUMNS + j] + 2 * class_of[i];
+    }
+    kfe_data *data = support_dense(ctx, MANY, COLUMNS, x, class_of);
+    json_t *json = tune(ctx, data, "time=none,trials=60,assess=held-out", NULL);
+    assert_true(number(ranked(json, "SVM, Gaussian kernel, standardised"), "mean") > 0.9);
+    assert_true(number(ranked(json, "SVM, Gaussian kernel"), "mean") < 0.9);
+    json_decref(json);
+    kfe_data_free(data);
+    free(x);
+}
+
 /* Several targets: candidates that predict all of them. The first target is linear in the columns, so that least squares
  * predict it far better than its mean. */
 static void test_several_targets(void **state)
@@ -356,6 +400,8 @@ int main(void)
         with_context(test_results_repeat),
         with_context(test_kinds_of_data),
         with_context(test_mkl_is_tried_on_views),
+        with_context(test_candidates_that_tie_stay),
+        with_context(test_wide_data_is_also_standardised),
         with_context(test_several_targets),
         with_context(test_given_kernels_are_recognised),
         with_context(test_budgets),

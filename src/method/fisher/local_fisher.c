@@ -8,7 +8,6 @@
 
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
-#include "method/ridge/ridge.h"
 #include "method/shared/groups.h"
 
 enum { PANEL = 256 };
@@ -222,6 +221,13 @@ static void symmetrise(int64_t n, double *a)
             a[i * n + j] = a[j * n + i] = (a[i * n + j] + a[j * n + i]) / 2;
 }
 
+static double local_ridge(double asked, double mean)
+{
+    if (asked > 0)
+        return asked;
+    return asked == KFE_LOCAL_RIDGE_THOUSANDTH ? mean / 1000 : mean;
+}
+
 static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor *f, int64_t classes,
                         const kfe_i_local_fisher_settings *settings, kfe_i_solution *out)
 {
@@ -242,7 +248,7 @@ static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor
         trace += s->within[i * r + i];
     for (int64_t i = 0; !(trace > 0) && i < r; i++) /* every class is one point */
         trace += s->plain[i * r + i];
-    double ridge = kfe_i_chosen_ridge(settings->ridge, trace, r);
+    double ridge = local_ridge(settings->ridge, trace / (double)r);
     if (!(ridge > 0))
         KFE_FAIL(s->ctx, KFE_EINPUT, "%s: all examples are the same; there is nothing to discriminate",
                  method);

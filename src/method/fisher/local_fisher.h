@@ -24,16 +24,20 @@
 
 typedef struct kfe_i_local_fisher_settings {
     int64_t dim, neighbours, rank; /* rank: klfda only */
-    double ridge;                  /* negative: a thousandth of the mean diagonal of S_w */
+    double ridge;                  /* a number, or KFE_LOCAL_RIDGE_MEAN or _THOUSANDTH */
 } kfe_i_local_fisher_settings;
+
+/* A ridge that is not a number: the mean diagonal of S_w, or a thousandth of it. */
+#define KFE_LOCAL_RIDGE_MEAN (-1)
+#define KFE_LOCAL_RIDGE_THOUSANDTH (-2)
 
 #define KFE_LOCAL_FISHER_ROWS                                                                                \
     KFE_DIM_ROW(kfe_i_local_fisher_settings, dim, "number of features; auto: one for each class"),           \
         KFE_INT(kfe_i_local_fisher_settings, neighbours, "neighbours", "7", 1, KFE_INT_MAX,                  \
                 "the width of the affinity at an example is the distance to this neighbour in its class"),   \
-        KFE_REAL_OR(kfe_i_local_fisher_settings, ridge, "ridge", "thousandth", KFE_REAL_POSITIVE,            \
-                    KFE_REAL_MAX, "thousandth", "thousandth=-2",                                             \
-                    "added to the local within-class scatter; thousandth: of its mean diagonal")
+        KFE_REAL_OR(kfe_i_local_fisher_settings, ridge, "ridge", "mean", KFE_REAL_POSITIVE, KFE_REAL_MAX,    \
+                    "mean|thousandth", "mean=-1|thousandth=-2",                                              \
+                    "added to the local within-class scatter; mean: its mean diagonal; thousandth: of that")
 
 kfe_status kfe_i_local_fisher_fit(const char *method, const kfe_i_factor *factor, const kfe_i_target *target,
                                   const kfe_i_local_fisher_settings *settings, kfe_i_solution *out);

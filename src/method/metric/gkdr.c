@@ -19,7 +19,7 @@
 #include "method/metric/metric.h"
 #include "method/ridge/ridge.h"
 
-enum { USUAL_DIRECTIONS = 2 };
+enum { REAL_DIRECTIONS = 2, FEWEST_CLASS_DIRECTIONS = 4 };
 
 typedef struct gkdr_settings {
     int64_t dim, iterations;
@@ -27,7 +27,10 @@ typedef struct gkdr_settings {
 } gkdr_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_DIM_ROW(gkdr_settings, dim, "number of directions; auto: 2, or one if there is one column"),
+    KFE_DIM_ROW(
+        gkdr_settings, dim,
+        "number of directions; auto: one fewer than classes but at least 4, 2 for real targets; at most as "
+        "many as columns"),
     KFE_INT(gkdr_settings, iterations, "iterations", "1", 1, 1000,
             "in how many steps the number of directions falls to dim"),
     KFE_CHOSEN_RIDGE_ROW(gkdr_settings, ridge, "ridge",
@@ -94,13 +97,24 @@ cleanup:
     return status;
 }
 
+/* Chosen on development sets (docs/defaults.md). */
+static int64_t usual_directions(const kfe_i_target *target, int64_t columns)
+{
+    int64_t usual = REAL_DIRECTIONS;
+
+    if (target->task == KFE_TASK_CLASSES)
+        usual = target->class_count - 1 > FEWEST_CLASS_DIRECTIONS ? target->class_count - 1
+                                                                  : FEWEST_CLASS_DIRECTIONS;
+    return usual < columns ? usual : columns;
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const gkdr_settings *s = settings;
     const kfe_i_table *x = &problem->views[0];
-    int64_t usual = x->cols < USUAL_DIRECTIONS ? x->cols : USUAL_DIRECTIONS;
+    int64_t usual = usual_directions(problem->target, x->cols);
     int64_t dim =
         kfe_i_clamp_dim(ctx, "gkdr", s->dim > 0 ? s->dim : usual, x->cols, "there are no more columns");
     kfe_i_metric_target target = {0};

@@ -61,6 +61,29 @@ static void test_many_neighbours(void **state)
     free(class_of);
 }
 
+/* Words for the ridge: mean, the default, is a thousand times as much as thousandth. */
+static void test_ridge_in_words(void **state)
+{
+    static const char *const settings[] = {NULL, "ridge=mean", "ridge=thousandth"};
+    kfe_context *ctx = *state;
+    double *x;
+    int *class_of;
+    double ridge[3];
+
+    support_clouds(8, ROWS, COLS, 2, 2, &x, &class_of);
+    kfe_data *data = support_dense(ctx, ROWS, COLS, x, class_of);
+    for (int k = 0; k < 3; k++) {
+        int64_t count = 0;
+        kfe_model *model = support_fit(ctx, "lfda", settings[k], NULL, data);
+        ridge[k] = *kfe_model_record(model, "ridge", &count);
+        kfe_model_free(model);
+    }
+    assert_true(ridge[0] == ridge[1] && fabs(ridge[1] - 1000 * ridge[2]) < 1e-9 * ridge[1]);
+    kfe_data_free(data);
+    free(x);
+    free(class_of);
+}
+
 static void test_allocations_that_fail(void **state)
 {
     double *x;
@@ -81,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_tiny_and_repeated_classes),
         with_context(test_many_neighbours),
+        with_context(test_ridge_in_words),
         with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

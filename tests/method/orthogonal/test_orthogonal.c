@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opls and kopls2: more components than there are; allocations of these, spls and gkdr that fail. The formulas themselves are checked against
+/* opls and kopls2: more components than there are; how many directions gkdr takes; allocations of these, spls and gkdr that fail. The formulas themselves are checked against
  * NumPy in python/tests/test_relatives.py. */
 #include "support/fit.h"
 
@@ -45,6 +45,38 @@ static void test_no_more_components_than_columns(void **state)
     free(y);
 }
 
+/* gkdr by default: one direction fewer than classes but at least four, two for a real target, never more than columns. */
+static void test_usual_directions(void **state)
+{
+    static const int expected[][3] = {/* classes (0: a real target), columns, features */
+                                      {2, 6, 4},
+                                      {8, 9, 7},
+                                      {2, 3, 3},
+                                      {0, 6, 2},
+                                      {0, 1, 1}};
+    kfe_context *ctx = *state;
+    enum { MANY = 40 };
+
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        int cols = expected[k][1];
+        double *x = support_normals(11, (int64_t)MANY * cols);
+        int class_of[MANY];
+        double y[MANY];
+        for (int i = 0; i < MANY; i++) {
+            class_of[i] = expected[k][0] ? i % expected[k][0] : 0;
+            y[i] = x[i * cols];
+        }
+        kfe_data *data = support_dense(ctx, MANY, cols, x, expected[k][0] ? class_of : NULL);
+        if (!expected[k][0])
+            assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
+        kfe_model *model = support_fit(ctx, "gkdr", NULL, "rbf:gamma=0.2", data);
+        assert_int_equal(kfe_model_dim(model), expected[k][2]);
+        kfe_model_free(model);
+        kfe_data_free(data);
+        free(x);
+    }
+}
+
 static void test_allocations_that_fail(void **state)
 {
     double *x = support_normals(8, (int64_t)ROWS * COLS);
@@ -67,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_no_more_components_than_columns),
+        with_context(test_usual_directions),
         with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
