@@ -167,6 +167,22 @@ def test_every_decision(classes, tmp_path, rule):
     compare(tmp_path, model, *table(classes, "any"))
 
 
+@pytest.mark.parametrize("rule", ["ovr", "ovo", "chain", "two"])
+@pytest.mark.parametrize("calibration", ["platt", "isotonic"])
+def test_probabilities(classes, tmp_path, calibration, rule):
+    data, flags = ("two", []) if rule == "two" else ("any", ["--multiclass", rule])
+    model = fitted(tmp_path, "-m", "none", "-k", "rbf:gamma=0.3", "--learner", "svm", "--calibration", calibration, *flags, classes / f"{data}-train.csv")
+    inputs, files = table(classes, data)
+    kfe("predict", model, *files, "--probabilities", "-o", tmp_path / "p.csv")
+    ours = np.array([[float(cell) for cell in line.split(",")[1:]] for line in open(tmp_path / "p.csv").read().splitlines()[1:]])
+    for precision, kind in (("float", np.float32), ("double", np.float64)):
+        served, _ = session(tmp_path, model, precision)
+        (found,) = served.run(["probabilities"], {k: v.astype(kind) for k, v in inputs.items()})
+        assert found.shape == ours.shape and np.abs(found.sum(axis=1) - 1).max() < 1e-6
+        # kfe couples pairs by iteration, to 1e-12 per step; a score's error counts times the slope of its curve
+        assert np.abs(found - ours).max() <= (1e-9 if precision == "double" else 1e-5 if calibration == "platt" else 1e-3)
+
+
 @pytest.mark.parametrize("scale", ["none", "standard", "minmax", "unit-norm", "l2-rows"])
 def test_every_scaling(classes, tmp_path, scale):
     model = fitted(tmp_path, "-m", "kfd", "--learner", "svm", "--scale", scale, classes / "any-train.csv")

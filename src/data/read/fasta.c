@@ -269,10 +269,11 @@ static kfe_status check_settings(const fasta *reader)
     if (settings->content == KFE_CONTENT_LABELS)
         return kfe_i_fail(reader->ctx, KFE_EINPUT, "%s: a label file is a text table of one column",
                           reader->file);
-    if (settings->drop[0] || settings->select[0] || settings->groups[0])
-        return kfe_i_fail(reader->ctx, KFE_EINVAL,
-                          "%s: {drop}, {select} and {groups} are for tables; a FASTA file has no columns",
-                          reader->file);
+    if (settings->drop[0] || settings->select[0] || settings->groups[0] || settings->weight[0])
+        return kfe_i_fail(
+            reader->ctx, KFE_EINVAL,
+            "%s: {drop}, {select}, {groups} and {weight} are for tables; a FASTA file has no columns",
+            reader->file);
     if (settings->id[0] && kfe_i_word_index("name|header", settings->id) < 0)
         return kfe_i_fail(
             reader->ctx, KFE_EINVAL,

@@ -4,7 +4,8 @@
  * predict do:
  *
  *   inputs     X, or one input per view, with the columns that the model was fitted on; NaN where a value is missing
- *   outputs    features; with a predictor also scores (decision values), and label (names of classes) or prediction
+ *   outputs    features; with a predictor also scores (decision values), and label (names of classes) or prediction; with a calibration
+ *              also probabilities
  */
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,7 @@ cleanup:
 static int is_output_name(const char *name)
 {
     return strcmp(name, "features") == 0 || strcmp(name, "scores") == 0 || strcmp(name, "label") == 0 ||
-           strcmp(name, "prediction") == 0;
+           strcmp(name, "prediction") == 0 || strcmp(name, "probabilities") == 0;
 }
 
 /* The name of a view, or one that cannot be mistaken for an output or for a value between. */
@@ -191,18 +192,26 @@ static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_
     return KFE_OK;
 }
 
-static void declare_answers(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value outputs)
+static kfe_status declare_answers(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value outputs)
 {
+    kfe_status status = KFE_OK;
     const kfe_i_predictor *predictor = &model->predictor;
+    kfe_i_value probabilities = 0;
 
     if (predictor->classes == 0) {
         kfe_i_onnx_output(onnx, "prediction", outputs, onnx->type, predictor->outputs);
-        return;
+        return KFE_OK;
     }
     kfe_i_value names = kfe_i_onnx_strings(onnx, model->target.class_names, predictor->classes);
     kfe_i_value label = kfe_i_onnx_gather(onnx, names, kfe_i_onnx_decide(onnx, predictor, outputs), 0);
     kfe_i_onnx_output(onnx, "label", label, KFE_ONNX_STRING, 0);
     kfe_i_onnx_output(onnx, "scores", outputs, onnx->type, predictor->outputs);
+    if (model->calibration.kind == KFE_CALIBRATION_NONE)
+        return KFE_OK;
+    KFE_TRY(kfe_i_onnx_probabilities(onnx, model, outputs, &probabilities));
+    kfe_i_onnx_output(onnx, "probabilities", probabilities, onnx->type, predictor->classes);
+cleanup:
+    return status;
 }
 
 static kfe_status fill_graph(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value *x)
@@ -218,7 +227,7 @@ static kfe_status fill_graph(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_val
     if (model->learner) {
         if (outputs < 0)
             KFE_TRY(kfe_i_onnx_predictor(onnx, &model->predictor, features, &outputs));
-        declare_answers(onnx, model, outputs);
+        KFE_TRY(declare_answers(onnx, model, outputs));
     }
     kfe_i_onnx_output(onnx, "features", features, onnx->type, model->dim);
 cleanup:

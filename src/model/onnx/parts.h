@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the parts of a model as nodes of an ONNX graph: kernels, predictors and localized projectors. */
+/* Write the parts of a model as nodes of an ONNX graph: kernels, predictors, calibrations and localized projectors. */
 #ifndef KFE_MODEL_ONNX_PARTS_H
 #define KFE_MODEL_ONNX_PARTS_H
 
@@ -25,6 +25,10 @@ kfe_status kfe_i_onnx_predictor(kfe_i_onnx *onnx, const kfe_i_predictor *predict
                                 kfe_i_value *out);
 /* The number of the class that decision values decide for. */
 kfe_i_value kfe_i_onnx_decide(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs);
+
+/* out (examples × classes) = probabilities of decision values, by the calibration of the model. */
+kfe_status kfe_i_onnx_probabilities(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value outputs,
+                                    kfe_i_value *out);
 
 /* Features and decision values of a localized model; x has one value per view. */
 kfe_status kfe_i_onnx_local(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
