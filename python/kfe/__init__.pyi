@@ -3149,7 +3149,7 @@ def measure(
 def methods(
 ) -> list[dict[str, Any]]: ...
 def read(
-    path: str | os.PathLike[str],
+    path: Any,
     model: Any = None,
     **options: Any,
 ) -> tuple[Any, NDArray[Any] | None]: ...

@@ -93,6 +93,7 @@ PROTOTYPES = {
     "kfe_data_wrap_dense": (c_int, c_void_p, c_int64, c_int64, c_int64, c_void_p, OUT),
     "kfe_data_wrap_csr": (c_int, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, OUT),
     "kfe_data_from_text": (c_int, c_void_p, c_int64, c_void_p, OUT),
+    "kfe_data_from_arrow_stream": (c_int, c_void_p, c_void_p, c_char_p, OUT),
     "kfe_data_generate": (c_int, c_void_p, c_char_p, c_char_p, OUT),
     "kfe_data_free": (None, c_void_p),
     "kfe_data_set_labels": (c_int, c_void_p, c_void_p, c_void_p),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import OutMatrix
+from ._arrow import arrow_table, stream_pointer
 from ._context import Context
 from ._data import Data, wrap
 from ._kernels import entry_of, kernel_text
@@ -46,12 +47,15 @@ def generate(name: str, random_state: int | None = None, **options: Any) -> tupl
     return Data(context, pointer.value).to_arrays()
 
 
-def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[Any, np.ndarray | None]:
-    """Read a table as the command line does: CSV, TSV, NumPy or LIBSVM, each also with .gz.
+def read(path: Any, model: Any = None, **options: Any) -> tuple[Any, np.ndarray | None]:
+    """Read a table as the command line does: CSV, TSV, ARFF, LIBSVM, MatrixMarket, FASTA or NumPy, compressed or not; also Parquet
+    and Feather files, if pyarrow is installed, and tables in memory.
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like, or a table with ``__arrow_c_stream__``
+        Tables of polars, pandas (from version 2.2 on) and pyarrow have this method: their columns are gathered without an
+        array in between.
     model : fitted estimator or path of a model, optional
         The model that the data is for. Its number of columns determines whether the file has a label column.
     **options
@@ -63,7 +67,15 @@ def read(path: str | os.PathLike, model: Any = None, **options: Any) -> tuple[An
         A CSR matrix if the file is sparse, as LIBSVM's are.
     y : ndarray of shape (n_samples,), or None without labels
     """
-    context, pointer, name = Context(), c_void_p(), os.fsencode(path)
+    context, pointer = Context(), c_void_p()
+    table = arrow_table(path)
+    if table is not None:
+        if model is not None:
+            raise ValueError("model= is for files; choose the columns of a table with select= and label=")
+        stream, _owner = stream_pointer(table)
+        context.call(lib.kfe_data_from_arrow_stream, stream, options_text(options), byref(pointer))
+        return Data(context, pointer.value).to_arrays()
+    name = os.fsencode(path)
     if model is None:
         context.call(lib.kfe_data_read, name, options_text(options), byref(pointer))
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kfe.h is a header that generators of bindings read: alone, as C and as C++, without macros that hide functions. A program in Rust uses it."""
+"""kfe.h and kfe_arrow.h are headers that generators of bindings read: alone, as C and as C++, without macros that hide functions. A program in Rust uses it."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ def test_the_header_stands_alone(compiler, standard, tmp_path):
     if language == "c++" and subprocess.run([compiler, "-x", "c++", "-fsyntax-only", "-"], input=b"#include <cstdint>", capture_output=True).returncode:
         pytest.skip(f"{compiler} has no C++ headers")
     done = subprocess.run([compiler, "-x", language, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-"],
-                          input=f'#include "{HEADER}"\n'.encode(), capture_output=True)
+                          input=f'#include "{HEADER}"\n#include "{HEADER.parent / "kfe_arrow.h"}"\n'.encode(), capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
 
 

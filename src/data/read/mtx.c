@@ -444,7 +444,7 @@ static kfe_status read_array(mtx *reader, const kfe_i_read_settings *settings, k
     int floating = 0;
 
     KFE_TRY(check_length(reader));
-    KFE_TRY(kfe_i_picks_find(reader->ctx, reader->file, settings, 1, reader->cols, &picks));
+    KFE_TRY(kfe_i_picks_find(reader->ctx, reader->file, settings, NULL, 1, reader->cols, &picks));
     KFE_TRY(kfe_i_table_new_dense(reader->ctx, reader->rows, reader->cols, &out->table));
     memset(out->table.values, 0, (size_t)(reader->rows * reader->cols) * sizeof(double));
     KFE_TRY(take_array(reader, out->table.values, picks.label, &floating));

@@ -295,7 +295,7 @@ static kfe_status begin_matrix(kfe_i_source *source, const char *what, const kfe
     if (out->npy.count == 0)
         KFE_FAIL(source->ctx, KFE_EINPUT, "%s: %s: the array is empty; it needs at least one row and column",
                  source->name, what);
-    KFE_TRY(kfe_i_picks_find(source->ctx, source->name, settings, with_label, out->cols, &out->picks));
+    KFE_TRY(kfe_i_picks_find(source->ctx, source->name, settings, NULL, with_label, out->cols, &out->picks));
 cleanup:
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of arrays that the user drops, selects, or takes as names, groups or weights of the rows, by number; for npy.c and npz.c. */
+/* Columns of arrays that the user drops, selects, or takes as names, groups or weights of the rows, by number or name; for the
+ * readers of arrays and for Arrow tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,16 +65,16 @@ cleanup:
 }
 
 kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
-                            int with_label, int64_t count, kfe_i_picks *out)
+                            char *const *names, int with_label, int64_t count, kfe_i_picks *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_column_list columns = {NULL, file, count, NULL, NULL};
+    kfe_i_column_list columns = {NULL, file, count, names, NULL};
     int64_t kept = 0;
 
     *out = (kfe_i_picks){.count = count, .label = -1, .id = -1, .group = -1, .weight = -1};
     KFE_ALLOC_ZERO(ctx, out->removed, count);
     if (with_label)
-        KFE_TRY(kfe_i_label_column(ctx, file, settings, count, NULL, &out->label));
+        KFE_TRY(kfe_i_label_column(ctx, file, settings, count, names, &out->label));
     KFE_TRY(mark_removed(ctx, &columns, settings, out));
     if (with_label && !settings->label_file[0])
         kfe_i_guess_label(settings, count, out->removed, &out->label);

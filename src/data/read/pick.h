@@ -11,9 +11,10 @@ typedef struct kfe_i_picks {
     int64_t label, id, group, weight; /* from 0, -1: none */
 } kfe_i_picks;
 
-/* What the settings say about the columns of an array; with_label: one of them may be the label. */
+/* What the settings say about the columns of an array, whose names are NULL or end in NULL; with_label: one of them may
+ * be the label. */
 kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
-                            int with_label, int64_t count, kfe_i_picks *out);
+                            char *const *names, int with_label, int64_t count, kfe_i_picks *out);
 /* Takes label, names, groups and weights out of a table that still has all columns. */
 kfe_status kfe_i_picks_take(kfe_context *ctx, const kfe_i_picks *picks, kfe_i_raw_table *raw);
 void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks);
