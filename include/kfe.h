@@ -534,6 +534,15 @@ KFE_API kfe_status kfe_accumulator_save_bytes(const kfe_accumulator *sums, char 
 KFE_API kfe_status kfe_accumulator_load_bytes(kfe_context *ctx, const void *bytes, size_t size,
                                               kfe_accumulator **out);
 KFE_API void kfe_accumulator_free(kfe_accumulator *sums);
+/*
+ * Fits from files with more rows than memory holds, by an accumulator. The files have the same columns and are read one after the
+ * other, in parts; "-" is standard input; `options` are those of kfe_data_read. Linear methods read each row once. With landmarks,
+ * files are read twice: the first time for a random sample of the rows, which decides scaling, kernel width, landmarks and ridge=auto.
+ * Standard input is read once, and its first rows decide. task=auto is decided by the first part. *rows, unless NULL, receives the number of rows. .npz
+ * files and label_file are read whole.
+ */
+KFE_API kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *paths,
+                                  const char *options, int64_t *rows, kfe_model **out);
 
 /* The features of new data, rows × kfe_model_dim. Several views are matched with the model's views by name. If the user
  * named no view and no name matches, they are taken in the model's order. The caller frees the matrix. */

@@ -111,14 +111,12 @@ static void print_landmarks(const kfe_model *model)
         fprintf(stderr, ", landmarks leave %.2g%% of the trace", 100 * *left);
 }
 
-static kfe_status print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
-                                double seconds)
+/* "kfd with rbf:gamma=0.1: 2 features from 20 support examples, 0.01 s, written to model.kfe". */
+static kfe_status print_fit(const cli_session *session, const kfe_model *model, double seconds)
 {
     const cli_arguments *arguments = &session->arguments;
     kfe_status status;
 
-    cli_print_data(session, 0, train);
-    explain_unused_target(session, train, model);
     fputs(kfe_model_method(model), stderr);
     if ((status = print_kernels(session, model)) != KFE_OK)
         return status;
@@ -134,6 +132,14 @@ static kfe_status print_summary(const cli_session *session, const kfe_data *trai
     return KFE_OK;
 }
 
+static kfe_status print_summary(const cli_session *session, const kfe_data *train, const kfe_model *model,
+                                double seconds)
+{
+    cli_print_data(session, 0, train);
+    explain_unused_target(session, train, model);
+    return print_fit(session, model, seconds);
+}
+
 static kfe_status check_flags(cli_session *session)
 {
     if (!cli_value(&session->arguments, "method"))
@@ -145,6 +151,61 @@ static kfe_status check_flags(cli_session *session)
                         "--json and -o - would both write to standard output; give the model a file");
     return KFE_OK;
 }
+
+/* ---- rows from files larger than memory ---- */
+
+static kfe_status check_stream_flags(cli_session *session)
+{
+    if (session->arguments.operand_count == 0)
+        return cli_fail(session, "fit --stream needs files of rows ('-' is standard input)");
+    if (cli_value(&session->arguments, "view"))
+        return cli_fail(session, "--view and --stream cannot be used together: a stream has one table");
+    if (cli_value(&session->arguments, "report"))
+        return cli_fail(session, "--report needs all rows in memory; leave out --stream or --report");
+    return KFE_OK;
+}
+
+static kfe_status print_stream_summary(const cli_session *session, const kfe_model *model, int64_t rows,
+                                       double seconds)
+{
+    int64_t classes = kfe_model_class_count(model);
+
+    fprintf(stderr, "%lld examples from %d file%s, %lld columns", (long long)rows,
+            session->arguments.operand_count, session->arguments.operand_count == 1 ? "" : "s",
+            (long long)kfe_model_cols(model, 0));
+    if (classes > 0)
+        fprintf(stderr, ", %lld classes", (long long)classes);
+    fputs("\n", stderr);
+    return print_fit(session, model, seconds);
+}
+
+static kfe_status run_stream(cli_session *session, const kfe_spec *spec)
+{
+    cli_text options = {0};
+    kfe_model *model = NULL;
+    int64_t rows = 0;
+    double start = cli_clock();
+    kfe_status status = KFE_OK;
+
+    CLI_TRY(check_stream_flags(session));
+    cli_add_content(session, &options);
+    cli_options_of(&session->arguments, CLI_READING, &options);
+    CLI_TRY(kfe_fit_stream(session->ctx, spec, session->arguments.operand_count,
+                           (const char *const *)session->arguments.operands, cli_text_string(&options), &rows,
+                           &model));
+    CLI_TRY(kfe_model_save(session->ctx, model, cli_value(&session->arguments, "output")));
+    cli_progress_erase();
+    if (session->json)
+        CLI_TRY(print_json(session, model));
+    if (!session->quiet)
+        CLI_TRY(print_stream_summary(session, model, rows, cli_clock() - start));
+cleanup:
+    kfe_model_free(model);
+    free(options.bytes);
+    return status;
+}
+
+/* ---- the command ---- */
 
 static kfe_status run(cli_session *session)
 {
@@ -160,6 +221,10 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_page_check(session));
     CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
     CLI_TRY(kfe_spec_check(session->ctx, spec, NULL, NULL));
+    if (cli_value(&session->arguments, "stream")) {
+        status = run_stream(session, spec);
+        goto cleanup;
+    }
     cli_add_content(session, &options);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&options), &train));
     CLI_TRY(kfe_fit(session->ctx, spec, train, &model));
@@ -188,6 +253,9 @@ static const cli_flag flags[] = {
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_REPORT,
+    CLI_SWITCH("stream", "read TRAIN in parts and keep sums only: for files larger than memory, read one "
+                         "after the other; linear "
+                         "methods, and kernel methods with --landmarks"),
     CLI_JSON,
     CLI_FLAGS_END};
 
@@ -199,11 +267,14 @@ const cli_command cli_command_fit = {
         "Fits a method to the examples in TRAIN and writes the model to MODEL. Several files, or --view, are "
         "several views of the same examples, row by row. With --learner, a classifier or regressor is fitted "
         "on the features, and the model also predicts. 'kfe fit -m koc --learner svm --help' shows the flags "
-        "of koc and svm as well.",
+        "of koc and svm as well. With --stream, several files are rows one below the other; with --landmarks "
+        "they are read "
+        "twice, and standard input ('-') starts from its first rows.",
     .examples =
         "  kfe fit -m koc -k rbf:gamma=0.2 train.csv -o model.kfe\n"
         "  kfe fit -m koc -k rbf:gamma=0.2 --learner svm --C 10 train.csv -o model.kfe\n"
-        "  kfe fit -m kpca --dim 5 -k poly:degree=2 --label none --scale standard table.tsv -o model.kfe\n",
+        "  kfe fit -m kpca --dim 5 -k poly:degree=2 --label none --scale standard table.tsv -o model.kfe\n"
+        "  kfe fit --stream -m kfd --landmarks 1000 --learner ls 'train-1.npy' 'train-2.npy' -o model.kfe\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_SHOWS_NOTICES,
     .choices = {{&cli_methods, "method"}, {&cli_learners, "learner"}},

@@ -25,6 +25,7 @@ from ._learners import with_params as learner_with_params
 from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
+from ._partial import Partial
 from ._target import CLASSES, EITHER, KINDS, check_task, class_texts, encode_labels, validate_target
 from ._validation import check_missing, check_strings, check_views, check_weights, is_views, refuse_one_table, validate
 
@@ -105,7 +106,7 @@ class _Fit:
         return types.MethodType(_fit_weighted if estimator._takes_weights() else _fit_unweighted, estimator)
 
 
-class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
+class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
     """A method of the library as a transformer of scikit-learn."""
 
     _entry: ClassVar[tables.Entry]
@@ -126,6 +127,7 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 data.set_weights(check_weights(sample_weight, data.rows))
             self._check_classes(spec.check(data))
             self._model = Model.fit(context, spec, data)
+            vars(self).pop("_sums", None)
         except InputError as error:
             if data.rows > 1:
                 raise
@@ -231,6 +233,7 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _set_labels(self, data: Data, y: np.ndarray, reset: bool) -> None:
         classes, codes = encode_labels(column_or_1d(y, warn=True))
         data.set_labels(class_texts(classes), codes)
+        self._note_labels(classes, reset)
         if reset:
             self.classes_ = classes
 
@@ -369,13 +372,21 @@ class Extractor(Explaining, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self._model.dim
 
     def __getattr__(self, name: str):
+        if "_sums" in vars(self) and "_model" not in vars(self) and (name == "_model" or self._is_fitted_attribute(name)):
+            self._finish()
+            return getattr(self, name)
         if name in ("predict", "decision_function", "score") and not hasattr(type(self), "predict"):
             others = " or ".join(f"kfe.{other}" for other in self._predictors)
             raise AttributeError(f"this {type(self).__name__} gives features only and cannot predict; use {others}")
         return super().__getattribute__(name)  # fails again, with the message that a property may have given
 
+    @staticmethod
+    def _is_fitted_attribute(name: str) -> bool:
+        """Whether a model gives this attribute; names and numbers of columns are known before."""
+        return name.endswith("_") and not name.endswith("_in_") and not name.startswith(("_", "view_"))
+
     def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in vars(self)
+        return "_model" in vars(self) or "_sums" in vars(self)
 
     # ---- transforming and saving ----
 

@@ -32,6 +32,8 @@ kfe_status use_accumulator(kfe_context *ctx, void *user)
     kfe_spec *spec = NULL;
     kfe_accumulator *sums[3] = {0};
     kfe_model *model = NULL;
+    kfe_model *streamed = NULL;
+    int64_t rows = 0;
 
     (void)user;
     TRY(wrap_labelled(ctx, &data));
@@ -41,8 +43,11 @@ kfe_status use_accumulator(kfe_context *ctx, void *user)
     TRY(accumulate(ctx, spec, data, sums));
     TRY(CALL(kfe_accumulator_finish)(sums[2], &model));
     assert_int_equal(kfe_model_dim(model), 2);
+    TRY(CALL(kfe_fit_stream)(ctx, spec, 1, (const char *const[]){csv_path}, NULL, &rows, &streamed));
+    assert_int_equal(rows, ROWS);
 cleanup:
     kfe_model_free(model);
+    kfe_model_free(streamed);
     for (int i = 0; i < 3; i++)
         CALL(kfe_accumulator_free)(sums[i]);
     kfe_spec_free(spec);

@@ -84,6 +84,8 @@ kfe_status kfe_i_data_stream_open(kfe_context *ctx, int count, const char *const
                                   const kfe_i_expected *expected, kfe_i_data_stream **out);
 /* Reads up to `part_rows` rows, the same in all calls, or those that are at hand. *out is NULL at the end. */
 kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, kfe_data **out);
+/* Reads the labels of all parts to come as classes or as numbers, so that no part decides for itself; KFE_TASK_NONE: no change. */
+void kfe_i_data_stream_set_task(kfe_i_data_stream *stream, kfe_task task);
 void kfe_i_data_stream_close(kfe_i_data_stream *stream);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data in parts: kfe_i_data_stream, with which model/stream.c answers inputs of any length in bounded memory. */
+/* Data in parts: kfe_i_data_stream, with which inputs of any length are read in bounded memory: rows to
+ * answer (model/read_for_model.c) and rows to fit on (accumulate/stream.c). */
 #include <string.h>
 
 #include "core/memory.h"
@@ -20,9 +21,10 @@ struct kfe_i_data_stream {
 
 static int must_read_whole(int count, const kfe_i_read_settings *settings)
 {
-    /* with missing=drop, whether outputs number their rows is known only after the last one */
-    return count != 1 || settings->label_file[0] || settings->missing == KFE_MISSING_DROP ||
-           settings->view_columns[0];
+    /* with missing=drop, whether the outputs of a model number their rows is known only after the last one */
+    int drops = settings->missing == KFE_MISSING_DROP && settings->expected;
+
+    return count != 1 || settings->label_file[0] || drops || settings->view_columns[0];
 }
 
 static kfe_status open_parts(kfe_i_data_stream *stream, const char *path, const char *name)
@@ -105,6 +107,12 @@ kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, 
 cleanup:
     kfe_i_raw_table_free(&raw);
     return status;
+}
+
+void kfe_i_data_stream_set_task(kfe_i_data_stream *stream, kfe_task task)
+{
+    if (task != KFE_TASK_NONE)
+        stream->settings.task = task == KFE_TASK_CLASSES ? KFE_TASK_OPTION_CLASSIFY : KFE_TASK_OPTION_REGRESS;
 }
 
 void kfe_i_data_stream_close(kfe_i_data_stream *stream)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""partial_fit: estimators that are fitted block by block, from sums over the rows."""
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from ._accumulator import Accumulator
+from ._errors import KfeError
+from ._lib import lib
+from ._spec import make_spec
+
+
+def can_accumulate(estimator) -> bool:
+    """Whether the parameters permit partial_fit: a linear method, or landmarks; no learner, or ls or centroid."""
+    if "_sums" in vars(estimator):
+        return True
+    try:
+        context = estimator._context()
+        return bool(lib.kfe_spec_accumulates(make_spec(context, estimator).pointer))
+    except (KfeError, ValueError, TypeError):
+        return False
+
+
+class Partial:
+    """Fits block by block. The model is made when it is first needed after a block."""
+
+    @available_if(can_accumulate)
+    def partial_fit(self, X, y=None, classes=None):
+        """Add a block of examples to the fit; the result is that of one fit on all blocks.
+
+        Linear methods need sums over the rows only. Kernel methods need ``landmarks``, which the first block decides,
+        together with the scaling and the width of the kernel: it should have some ten rows for each landmark. Predictors
+        need ``learner="ls"`` or ``"centroid"``. The estimator can be pickled between blocks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The examples of this block.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their labels or targets.
+        classes : array-like of shape (n_classes,), optional
+            All labels that may appear; others are then refused. It may be given in the first call. ``classes_`` are those
+            that have appeared.
+
+        Returns
+        -------
+        self : object
+        """
+        first = "_sums" not in vars(self)
+        if first:
+            self._forget_fit()
+            context = self._context()
+            sums = Accumulator.new(context, make_spec(context, self))
+            self._declared = None if classes is None else np.unique(np.asarray(classes))
+        else:
+            sums = self._sums
+            self._check_same_classes(classes)
+        data = self._prepare(sums.context, X, y, reset=first)
+        try:
+            self._check_declared()
+            sums.add(data)
+        finally:
+            data.free()
+        self._sums = sums
+        self._forget_model()
+        if "_all_classes" in vars(self):
+            self.classes_ = self._all_classes
+        return self
+
+    # ---- classes ----
+
+    def _check_same_classes(self, classes) -> None:
+        if classes is not None and (self._declared is None or not np.array_equal(np.unique(classes), self._declared)):
+            raise ValueError("classes was not given, or was different, in the first call of partial_fit")
+
+    def _check_declared(self) -> None:
+        """Refuses labels that `classes` does not list."""
+        labels = vars(self).get("_block_classes")
+        if self._declared is None or labels is None:
+            return
+        unknown = np.setdiff1d(labels, self._declared)
+        if len(unknown):
+            raise ValueError(f"y has the label {unknown.tolist()[0]!r}, which classes does not list")
+
+    def _note_labels(self, classes: np.ndarray, reset: bool) -> None:
+        """Remembers the labels of all blocks."""
+        self._block_classes = classes
+        known = None if reset else vars(self).get("_all_classes")
+        self._all_classes = classes if known is None else np.union1d(known, classes)
+
+    # ---- the model, when it is needed ----
+
+    def _forget_model(self) -> None:
+        for name in ("_model", "records_", *vars(self).get("_published", ())):
+            vars(self).pop(name, None)
+
+    def _forget_fit(self) -> None:
+        self._forget_model()
+        for name in ("_sums", "classes_", "_all_classes", "_block_classes", "_declared"):
+            vars(self).pop(name, None)
+
+    def _finish(self) -> None:
+        self._model = self._sums.finish()
+        self._publish()

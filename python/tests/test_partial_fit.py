@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""partial_fit gives the model of one fit on all blocks, and the estimator survives pickling between them."""
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import kfe
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 240)
+    x = rng.normal(size=(240, 4)) + 1.5 * np.eye(4)[y]
+    return x * [1, 10, 1, 0.1] + [0, 100, 0, 0], np.array(["a", "b", "c"])[y]
+
+
+def blocks(x, y):
+    order = np.argsort(y, kind="stable")[::-1]  # the first class comes last
+    return [(x[part], y[part]) for part in np.array_split(order, 5)]
+
+
+def agree(a, b):
+    b = b * np.sign((a * b).sum(axis=0))
+    np.testing.assert_allclose(b, a, rtol=1e-7, atol=1e-7 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("estimator", [kfe.PCA(dim=3), kfe.OC(), kfe.PLS(dim=2), kfe.ContinuumRegression(dim=2)])
+def test_linear_transformers(rows, estimator):
+    x, y = rows
+    whole = clone(estimator).fit(x, y)
+    for bx, by in blocks(x, y):
+        estimator.partial_fit(bx, by)
+    agree(whole.transform(x[:20]), estimator.transform(x[:20]))
+    np.testing.assert_allclose(estimator.scale_mean_, whole.scale_mean_, rtol=1e-10)
+
+
+def test_classifier_with_late_classes_and_pickling(rows):
+    x, y = rows
+    whole = kfe.PLSClassifier(dim=3, learner="ls").fit(x, y)
+    parts = kfe.PLSClassifier(dim=3, learner="ls")
+    for k, (bx, by) in enumerate(blocks(x, y)):
+        parts.partial_fit(bx if k % 2 else sparse.csr_matrix(bx).toarray(), by, classes=["a", "b", "c"] if k == 0 else None)
+        parts = pickle.loads(pickle.dumps(parts))
+    assert parts.classes_.tolist() == ["a", "b", "c"]
+    assert (parts.predict(x) == whole.predict(x)).all()
+    np.testing.assert_allclose(parts.decision_function(x), whole.decision_function(x), rtol=1e-6, atol=1e-8)
+
+
+def test_landmarks_start_with_the_first_block(rows):
+    x, y = rows
+    whole = kfe.KFDClassifier(kernel="rbf:gamma=0.2", landmarks=30, learner="ls").fit(x, y)
+    parts = kfe.KFDClassifier(kernel="rbf:gamma=0.2", landmarks=30, learner="ls").partial_fit(x, y)
+    np.testing.assert_allclose(parts.decision_function(x[:9]), whole.decision_function(x[:9]), rtol=1e-6, atol=1e-8)
+    before = parts.predict(x)
+    parts.partial_fit(x[:50], y[:50])
+    assert (parts.predict(x) == before).mean() > 0.9
+
+
+def test_fit_begins_again(rows):
+    x, y = rows
+    model = kfe.PCA(dim=2).partial_fit(x[:50])
+    model.fit(x)
+    agree(kfe.PCA(dim=2).fit_transform(x), model.transform(x))
+    model.partial_fit(x[:60])
+    agree(kfe.PCA(dim=2).fit(x[:60]).transform(x), model.transform(x))
+
+
+def test_who_has_it():
+    assert hasattr(kfe.PCA(), "partial_fit") and hasattr(kfe.KPLS(landmarks=10), "partial_fit")
+    assert not hasattr(kfe.KPLS(), "partial_fit") and not hasattr(kfe.SMA(), "partial_fit")
+    assert not hasattr(kfe.PCAClassifier(), "partial_fit")  # its learner is svm
+
+
+def test_wrong_blocks(rows):
+    x, y = rows
+    model = kfe.OC().partial_fit(x[:30], y[:30], classes=["a", "b", "c"])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(x[:30, :3], y[:30])
+    with pytest.raises(ValueError, match="classes does not list"):
+        model.partial_fit(x[:30], np.full(30, "z"))
+    with pytest.raises(ValueError, match="first call"):
+        model.partial_fit(x[:30], y[:30], classes=["a"])
+    with pytest.raises(kfe.InputError, match="two classes"):
+        kfe.OC().partial_fit(x[:3], ["a"] * 3).transform(x)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sample of the rows of a stream, for the start of fits with landmarks; used by stream.c. Keeps at most twice the rows wanted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "accumulate/stack.h"
+#include "core/memory.h"
+
+void kfe_i_reservoir_begin(kfe_context *ctx, int64_t size, kfe_i_reservoir *out)
+{
+    *out = (kfe_i_reservoir){.ctx = ctx, .size = size, .limit = 1};
+    kfe_i_rng_init(&out->rng, kfe_context_seed(ctx), KFE_STREAM_SAMPLE);
+}
+
+void kfe_i_reservoir_free(kfe_i_reservoir *r)
+{
+    for (int64_t p = 0; p < r->piece_count; p++)
+        kfe_data_free(r->pieces[p]);
+    if (r->ctx) {
+        kfe_i_free(r->ctx, r->pieces);
+        kfe_i_free(r->ctx, r->numbers);
+    }
+    memset(r, 0, sizeof *r);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The limit becomes the largest number of the `size` smallest ones. */
+static kfe_status lower_limit(kfe_i_reservoir *r)
+{
+    kfe_status status = KFE_OK;
+    double *sorted = NULL;
+
+    KFE_ALLOC(r->ctx, sorted, r->rows);
+    memcpy(sorted, r->numbers, (size_t)r->rows * sizeof *sorted);
+    qsort(sorted, (size_t)r->rows, sizeof *sorted, compare_numbers);
+    r->limit = sorted[r->size - 1];
+cleanup:
+    kfe_i_free(r->ctx, sorted);
+    return status;
+}
+
+/* The rows of one piece within the limit, in place of the piece (NULL: none). numbers[rows] are moved to `kept`. */
+static kfe_status prune_piece(kfe_i_reservoir *r, kfe_data **piece, const double *numbers, double *kept,
+                              int64_t *count)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(*piece);
+    int64_t *index = NULL;
+    kfe_data *rest = NULL;
+
+    *count = 0;
+    KFE_ALLOC(r->ctx, index, rows);
+    for (int64_t i = 0; i < rows; i++)
+        if (numbers[i] <= r->limit) {
+            kept[*count] = numbers[i];
+            index[(*count)++] = i;
+        }
+    if (*count == rows)
+        goto cleanup;
+    if (*count > 0)
+        KFE_TRY(kfe_i_data_gather(r->ctx, *piece, index, *count, &rest));
+    kfe_data_free(*piece);
+    *piece = rest;
+cleanup:
+    kfe_i_free(r->ctx, index);
+    return status;
+}
+
+static kfe_status prune(kfe_i_reservoir *r)
+{
+    kfe_status status = KFE_OK;
+    int64_t read = 0;
+    int64_t written = 0;
+    int64_t pieces = 0;
+
+    if (r->rows <= r->size)
+        return KFE_OK;
+    KFE_TRY(lower_limit(r));
+    for (int64_t p = 0; p < r->piece_count; p++) {
+        int64_t rows = kfe_data_rows(r->pieces[p]);
+        int64_t count = 0;
+        KFE_TRY(prune_piece(r, &r->pieces[p], r->numbers + read, r->numbers + written, &count));
+        read += rows;
+        written += count;
+        if (r->pieces[p])
+            r->pieces[pieces++] = r->pieces[p];
+    }
+    r->piece_count = pieces;
+    r->rows = written;
+cleanup:
+    return status;
+}
+
+static kfe_status make_room(kfe_i_reservoir *r, int64_t rows)
+{
+    if (r->rows + rows > r->capacity) {
+        int64_t capacity = 2 * (r->rows + rows);
+        double *numbers = kfe_i_resize(r->ctx, r->numbers, capacity, sizeof *numbers);
+        if (!numbers)
+            return kfe_i_lack(r->ctx);
+        r->numbers = numbers;
+        r->capacity = capacity;
+    }
+    if (r->piece_count == r->piece_capacity) {
+        int64_t capacity = 2 * r->piece_capacity + 8;
+        kfe_data **pieces = kfe_i_resize(r->ctx, r->pieces, capacity, sizeof(kfe_data *));
+        if (!pieces)
+            return kfe_i_lack(r->ctx);
+        r->pieces = pieces;
+        r->piece_capacity = capacity;
+    }
+    return KFE_OK;
+}
+
+kfe_status kfe_i_reservoir_add(kfe_i_reservoir *r, const kfe_data *part)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(part);
+    int64_t count = 0;
+    int64_t *index = NULL;
+
+    KFE_ALLOC(r->ctx, index, rows);
+    KFE_TRY(make_room(r, rows));
+    for (int64_t i = 0; i < rows; i++) {
+        double number = kfe_i_rng_uniform(&r->rng);
+        if (number <= r->limit) {
+            r->numbers[r->rows + count] = number;
+            index[count++] = i;
+        }
+    }
+    if (count > 0) {
+        KFE_TRY(kfe_i_data_gather(r->ctx, part, index, count, &r->pieces[r->piece_count]));
+        r->piece_count++;
+        r->rows += count;
+    }
+    if (r->rows > 2 * r->size)
+        KFE_TRY(prune(r));
+cleanup:
+    kfe_i_free(r->ctx, index);
+    return status;
+}
+
+kfe_status kfe_i_reservoir_take(kfe_i_reservoir *r, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    KFE_TRY(prune(r));
+    if (r->piece_count > 0)
+        KFE_TRY(kfe_i_stack(r->ctx, r->pieces, r->piece_count, out));
+cleanup:
+    return status;
+}

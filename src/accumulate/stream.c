@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fits from files with more rows than memory holds: kfe_fit_stream. Rows are read in parts and added to an accumulator. Linear methods read
+ * them once. With landmarks, files are read twice: the first pass draws the sample that decides scaling, kernel width, landmarks and
+ * ridge. What can be read only once, as standard input, starts from its first rows.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "accumulate/accumulator.h"
+#include "accumulate/stack.h"
+#include "core/memory.h"
+#include "data/read/read.h"
+
+/* Rows of a part; rows of the sample for each landmark, as gram/landmark/choose.c has it, and at least so many. */
+enum { PART_ROWS = 8192, ROWS_PER_LANDMARK = 20, LEAST_SAMPLE = 2000 };
+/* The sample may take this share of the memory. */
+#define SAMPLE_SHARE 0.25
+
+/* Files of rows, one after the other. */
+typedef struct row_files {
+    kfe_context *ctx;
+    int count, at;
+    const char *const *paths;
+    const char *options;
+    kfe_i_data_stream *open;
+    kfe_task task; /* of the first part; KFE_TASK_NONE: not known yet, or no labels */
+    int64_t cols;  /* of the first part; 0: not known yet */
+    int64_t rows;
+} row_files;
+
+static void close_files(row_files *files)
+{
+    kfe_i_data_stream_close(files->open);
+    files->open = NULL;
+}
+
+static void rewind_files(row_files *files)
+{
+    close_files(files);
+    files->at = 0;
+    files->rows = 0;
+}
+
+/* Sparse parts end at their last column that is not zero. */
+static kfe_status settle_columns(row_files *files, kfe_data *part)
+{
+    kfe_i_table *table = &part->views[0].table;
+
+    if (part->views[0].encoding.count > 0)
+        return kfe_i_fail(
+            files->ctx, KFE_EUNSUPPORTED,
+            "%s: column %lld is text, and its categories are known only after the last row; encode "
+            "it before, or leave it out with {drop}",
+            kfe_i_view_shown(&part->views[0]), (long long)part->views[0].encoding.columns[0].column + 1);
+    if (files->cols == 0)
+        files->cols = table->cols;
+    if (table->kind == KFE_TABLE_CSR && table->cols < files->cols)
+        table->cols = files->cols;
+    return KFE_OK;
+}
+
+/* *out is NULL after the last row of the last file. */
+static kfe_status next_part(row_files *files, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    while (!*out && files->at < files->count) {
+        if (!files->open)
+            KFE_TRY(kfe_i_data_stream_open(files->ctx, 1, files->paths + files->at, NULL, files->options,
+                                           NULL, &files->open));
+        kfe_i_data_stream_set_task(files->open, files->task);
+        KFE_TRY(kfe_i_data_stream_next(files->open, PART_ROWS, out));
+        if (!*out) {
+            close_files(files);
+            files->at++;
+        }
+    }
+    if (!*out)
+        return KFE_OK;
+    files->task = (*out)->target.task;
+    files->rows += kfe_data_rows(*out);
+    KFE_TRY(settle_columns(files, *out));
+    KFE_TRY(kfe_i_checkpoint(files->ctx, "reading rows", files->rows, 0));
+cleanup:
+    return status;
+}
+
+static int can_be_read_again(const row_files *files)
+{
+    struct stat found;
+
+    for (int i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], "-") == 0 || stat(files->paths[i], &found) != 0 ||
+            !S_ISREG(found.st_mode))
+            return 0;
+    return 1;
+}
+
+/* ---- the start ---- */
+
+static int64_t sample_size(kfe_context *ctx, const kfe_spec *spec, int64_t cols)
+{
+    int64_t wanted = ROWS_PER_LANDMARK * spec->fit.landmarks;
+    int64_t most = (int64_t)(SAMPLE_SHARE * (double)kfe_i_memory_left(ctx) / (24.0 * (double)cols));
+
+    wanted = wanted < LEAST_SAMPLE ? LEAST_SAMPLE : wanted;
+    wanted = most < wanted ? most : wanted;
+    return wanted < spec->fit.landmarks ? spec->fit.landmarks : wanted;
+}
+
+/* A sample of all rows, in a pass of its own. */
+static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_reservoir reservoir = {0};
+    kfe_data *part = NULL;
+    kfe_data *sample = NULL;
+
+    for (;;) {
+        KFE_TRY(next_part(files, &part));
+        if (!part)
+            break;
+        if (!reservoir.ctx)
+            kfe_i_reservoir_begin(files->ctx, sample_size(files->ctx, sums->spec, files->cols), &reservoir);
+        KFE_TRY(kfe_i_reservoir_add(&reservoir, part));
+        kfe_data_free(part);
+        part = NULL;
+    }
+    KFE_TRY(kfe_i_reservoir_take(&reservoir, &sample));
+    if (sample)
+        KFE_TRY(kfe_accumulator_start(sums, sample));
+    rewind_files(files);
+cleanup:
+    kfe_data_free(sample);
+    kfe_data_free(part);
+    kfe_i_reservoir_free(&reservoir);
+    return status;
+}
+
+static kfe_status add_to_list(kfe_context *ctx, kfe_data ***list, int64_t *count, kfe_data *part)
+{
+    kfe_data **longer = kfe_i_resize(ctx, *list, *count + 1, sizeof(kfe_data *));
+
+    if (!longer)
+        return kfe_i_lack(ctx);
+    *list = longer;
+    longer[(*count)++] = part;
+    return KFE_OK;
+}
+
+/* The first rows start the accumulator and are added. */
+static kfe_status start_from_first_rows(kfe_accumulator *sums, row_files *files)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = files->ctx;
+    kfe_data **parts = NULL;
+    int64_t count = 0;
+    kfe_data *part = NULL;
+    kfe_data *first = NULL;
+
+    while (count == 0 || files->rows < sample_size(ctx, sums->spec, files->cols)) {
+        KFE_TRY(next_part(files, &part));
+        if (!part)
+            break;
+        KFE_TRY(add_to_list(ctx, &parts, &count, part));
+        part = NULL;
+    }
+    if (count > 0) {
+        KFE_TRY(kfe_i_stack(ctx, parts, count, &first));
+        KFE_TRY(kfe_accumulator_add(sums, first));
+        kfe_i_log(ctx, KFE_LOG_INFO, "scaling, kernel and landmarks are decided by the first %lld rows",
+                  (long long)kfe_data_rows(first));
+    }
+cleanup:
+    for (int64_t p = 0; p < count; p++)
+        kfe_data_free(parts[p]);
+    kfe_i_free(ctx, parts);
+    kfe_data_free(part);
+    kfe_data_free(first);
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static kfe_status add_all(kfe_accumulator *sums, row_files *files)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *part = NULL;
+
+    for (;;) {
+        KFE_TRY(next_part(files, &part));
+        if (!part)
+            break;
+        KFE_TRY(kfe_accumulator_add(sums, part));
+        kfe_data_free(part);
+        part = NULL;
+    }
+cleanup:
+    kfe_data_free(part);
+    return status;
+}
+
+kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *paths,
+                          const char *options, int64_t *rows, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    row_files files = {.ctx = ctx, .count = count, .paths = paths, .options = options};
+    kfe_accumulator *sums = NULL;
+
+    *out = NULL;
+    KFE_TRY(kfe_accumulator_new(ctx, spec, &sums));
+    if (kfe_i_accumulator_has_kernel(spec))
+        KFE_TRY(can_be_read_again(&files) ? start_from_sample(sums, &files)
+                                          : start_from_first_rows(sums, &files));
+    KFE_TRY(add_all(sums, &files));
+    KFE_TRY(kfe_accumulator_finish(sums, out));
+    if (rows)
+        *rows = kfe_accumulator_rows(sums);
+cleanup:
+    close_files(&files);
+    kfe_accumulator_free(sums);
+    return status;
+}

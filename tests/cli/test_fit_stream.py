@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kfe fit --stream: rows read in parts give the model of the whole file, in bounded memory, from files and from standard input."""
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from conftest import KFE, SANITIZED
+
+ROWS = 20_000  # more than two parts
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, ROWS)
+    x = rng.normal(size=(ROWS, 4)) + 2 * np.eye(4)[y]
+    return np.column_stack([x * [1, 2, 30, 4] + [0, 5, 0, 1000], y])
+
+
+def features(kfe, model, name):
+    return np.loadtxt(kfe.ok("transform", "-q", model, name, "-o", "-").out.splitlines(), delimiter=",",
+                      skiprows=1, ndmin=2)
+
+
+def compare(kfe, name, *flags, stream=None):
+    """The features of a plain fit and of one from a stream, which must agree."""
+    kfe.ok("fit", "-q", *flags, name, "-o", "plain.kfe")
+    kfe.ok("fit", "-q", "--stream", *flags, *(stream or [name]), "-o", "stream.kfe")
+    kfe.write("few.csv", "\n".join(",".join(f"{v:g}" for v in row) for row in np.random.default_rng(0).normal(size=(5, 4))) + "\n")
+    a, b = features(kfe, "plain.kfe", "few.csv"), features(kfe, "stream.kfe", "few.csv")
+    assert a.shape == b.shape
+    b *= np.sign((a * b).sum(axis=0))
+    np.testing.assert_allclose(b, a, rtol=1e-6, atol=1e-6 * np.abs(a).max())
+
+
+def write_csv(kfe, name, table):
+    with open(kfe.folder / name, "w") as out:
+        np.savetxt(out, table, delimiter=",", fmt="%.8g")
+
+
+def test_linear_methods_need_one_pass(kfe, table):
+    np.save(kfe.folder / "all.npy", table)
+    compare(kfe, "all.npy", "-m", "oc", "--scale", "standard", "--label", "last", "--task", "classify")
+
+
+def test_a_set_of_files(kfe, table):
+    np.save(kfe.folder / "all.npy", table)
+    for k, part in enumerate(np.array_split(table[np.argsort(table[:, -1], kind="stable")], 3)):
+        np.save(kfe.folder / f"part-{k}.npy", part)  # one class in each, more or less
+    compare(kfe, "all.npy", "-m", "pls", "--dim", "3", "--label", "last", "--task", "classify",
+            stream=["part-2.npy", "part-0.npy", "part-1.npy"])
+
+
+def test_landmarks_of_a_file_that_is_smaller_than_the_sample(kfe, table):
+    write_csv(kfe, "all.csv", table[:1500])
+    compare(kfe, "all.csv", "-m", "kfd", "-k", "rbf:gamma=scale", "--landmarks", "30", "--learner", "ls")
+
+
+def test_landmarks_of_a_long_file_predict_well(kfe, table):
+    write_csv(kfe, "all.csv", table)
+    done = kfe.ok("fit", "--stream", "-m", "kfd", "--landmarks", "40", "--learner", "ls", "all.csv", "-o", "m.kfe")
+    assert "20000 examples" in done.err and "40 support examples" in done.err
+    found = json.loads(kfe.ok("evaluate", "--json", "-q", "m.kfe", "all.csv").out)
+    accuracy = next(m for m in json.dumps(found).replace('"', "").split(",") if "accuracy" in m)
+    assert float(accuracy.split(":")[-1].strip(" ]}")) > 0.8
+
+
+def test_standard_input(kfe, table):
+    write_csv(kfe, "all.csv", table)
+    kfe.ok("fit", "-q", "-m", "pca", "all.csv", "-o", "plain.kfe")
+    with open(kfe.folder / "all.csv", "rb") as rows:
+        subprocess.run([KFE, "fit", "-q", "--stream", "-m", "pca", "-", "-o", "stream.kfe"], cwd=kfe.folder, stdin=rows, check=True)
+    a, b = (json.loads(kfe.ok("info", "--json", name).out) for name in ("plain.kfe", "stream.kfe"))
+    np.testing.assert_allclose(b["records"]["eigenvalues"], a["records"]["eigenvalues"], rtol=1e-9)
+
+
+def test_what_cannot_be_streamed_is_refused_before_reading(kfe):
+    for flags, text in ((("-m", "sma"), "can, and with --landmarks"), (("-m", "kfd"), "--landmarks 1000"),
+                        (("-m", "pca", "--learner", "knn"), "ls and centroid")):
+        kfe.refused("fit", "--stream", *flags, "no-such-file.csv", "-o", "m.kfe", says=text)
+
+
+def test_columns_that_disagree_are_named(kfe):
+    kfe.write("a.csv", "1,2,3,x\n4,5,6,y\n")
+    kfe.write("b.csv", "1,2,x\n4,5,y\n")
+    kfe.refused("fit", "--stream", "-m", "oc", "a.csv", "b.csv", "-o", "m.kfe", says="3 columns")
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers need memory of their own")
+def test_memory_does_not_grow_with_the_rows(kfe, table):
+    """64 MB of rows, of which a part is 0.5 MB."""
+    np.save(kfe.folder / "long.npy", np.tile(table, (80, 1)).astype(np.float64))
+    code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    done = subprocess.run(["/usr/bin/python3", "-c", code, KFE, "fit", "-q", "--stream", "-m", "pca", "--label", "last", "long.npy",
+                           "-o", "m.kfe"], cwd=kfe.folder, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 60_000, "kilobytes"
