@@ -178,7 +178,7 @@ static kfe_status add_piece(kfe_accumulator *a, const kfe_data *piece, const int
     kfe_status status = KFE_OK;
     kfe_i_table columns = {0};
 
-    KFE_TRY(kfe_i_model_features(a->ctx, a->map, piece, &columns));
+    KFE_TRY(kfe_i_accumulator_columns(a, piece, &columns));
     const kfe_i_sum_rows rows = {
         .table = &columns, .count = columns.rows, .target = &piece->target, .code = code};
     KFE_TRY(kfe_i_sums_add(&a->sums, &rows));

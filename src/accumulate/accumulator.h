@@ -29,6 +29,9 @@ kfe_status kfe_i_accumulator_new(kfe_context *ctx, kfe_accumulator **out);
 /* code[c] is the class of the sums that class c of the target is (-1: it has no members). New classes are inserted. */
 kfe_status kfe_i_accumulator_classes(kfe_accumulator *sums, const kfe_i_target *target, int32_t *code);
 
+/* The columns to sum of these rows; freed by the caller, before the rows. */
+kfe_status kfe_i_accumulator_columns(const kfe_accumulator *sums, const kfe_data *rows, kfe_i_table *out);
+
 /* Learns the scaling that the spec asks for from sums of the raw columns. */
 kfe_status kfe_i_scaler_from_sums(kfe_context *ctx, kfe_i_scale_kind kind, int sparse, const kfe_i_sums *sums,
                                   kfe_i_scaler *out);

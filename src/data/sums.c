@@ -58,28 +58,33 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_sums_copy(const kfe_i_sums *s, kfe_i_sums *out)
+kfe_status kfe_i_sums_copy_with(kfe_context *ctx, const kfe_i_sums *s, kfe_i_sums *out)
 {
     kfe_status status = KFE_OK;
     int64_t d = s->cols;
 
-    *out = (kfe_i_sums){.ctx = s->ctx,
+    *out = (kfe_i_sums){.ctx = ctx,
                         .cols = d,
                         .rows = s->rows,
                         .task = s->task,
                         .classes = s->classes,
                         .targets = s->targets};
-    KFE_TRY(copy_block(s->ctx, s->mean, d, &out->mean));
-    KFE_TRY(copy_block(s->ctx, s->scatter, d * d, &out->scatter));
-    KFE_TRY(copy_block(s->ctx, s->least, d, &out->least));
-    KFE_TRY(copy_block(s->ctx, s->largest, d, &out->largest));
-    KFE_TRY(copy_block(s->ctx, s->class_rows, s->classes, &out->class_rows));
-    KFE_TRY(copy_block(s->ctx, s->class_means, s->classes * d, &out->class_means));
-    KFE_TRY(copy_block(s->ctx, s->target_mean, s->targets, &out->target_mean));
-    KFE_TRY(copy_block(s->ctx, s->target_scatter, s->targets * s->targets, &out->target_scatter));
-    KFE_TRY(copy_block(s->ctx, s->cross, d * s->targets, &out->cross));
+    KFE_TRY(copy_block(ctx, s->mean, d, &out->mean));
+    KFE_TRY(copy_block(ctx, s->scatter, d * d, &out->scatter));
+    KFE_TRY(copy_block(ctx, s->least, d, &out->least));
+    KFE_TRY(copy_block(ctx, s->largest, d, &out->largest));
+    KFE_TRY(copy_block(ctx, s->class_rows, s->classes, &out->class_rows));
+    KFE_TRY(copy_block(ctx, s->class_means, s->classes * d, &out->class_means));
+    KFE_TRY(copy_block(ctx, s->target_mean, s->targets, &out->target_mean));
+    KFE_TRY(copy_block(ctx, s->target_scatter, s->targets * s->targets, &out->target_scatter));
+    KFE_TRY(copy_block(ctx, s->cross, d * s->targets, &out->cross));
 cleanup:
     return status;
+}
+
+kfe_status kfe_i_sums_copy(const kfe_i_sums *s, kfe_i_sums *out)
+{
+    return kfe_i_sums_copy_with(s->ctx, s, out);
 }
 
 /* ---- targets ---- */
@@ -141,13 +146,21 @@ static void read_panel(const kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t 
                (size_t)s->targets * sizeof *p->y);
 }
 
+/* Threads share the columns, in blocks of a cache line or more, so that each column is summed in the order of the rows. */
+enum { BLOCK_COLUMNS = 64 };
+
 static void add_extremes(kfe_i_sums *s, const panel *p)
 {
-    for (int64_t i = 0; i < p->rows; i++)
-        for (int64_t j = 0; j < s->cols; j++) {
-            s->least[j] = fmin(s->least[j], p->x[i * s->cols + j]);
-            s->largest[j] = fmax(s->largest[j], p->x[i * s->cols + j]);
-        }
+#pragma omp parallel for num_threads(kfe_context_threads(s->ctx)) schedule(static)
+    for (int64_t first = 0; first < s->cols; first += BLOCK_COLUMNS) {
+        int64_t end = first + BLOCK_COLUMNS < s->cols ? first + BLOCK_COLUMNS : s->cols;
+        for (int64_t i = 0; i < p->rows; i++)
+            for (int64_t j = first; j < end; j++) {
+                double x = p->x[i * s->cols + j];
+                s->least[j] = x < s->least[j] ? x : s->least[j];
+                s->largest[j] = x > s->largest[j] ? x : s->largest[j];
+            }
+    }
 }
 
 static void add_to_classes(kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t first, const panel *p)
@@ -164,17 +177,22 @@ static void add_to_classes(kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t fi
 
 /* delta[cols] = the mean of the rows less `base`; the rows lose their mean. Sums of differences from a base near the rows are
  * exact to their spread, and zero for a column that is constant. */
-static void centre(int64_t rows, int64_t cols, const double *base, double *values, double *delta)
+static void centre(int threads, int64_t rows, int64_t cols, const double *base, double *values, double *delta)
 {
-    memset(delta, 0, (size_t)cols * sizeof *delta);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            delta[j] += values[i * cols + j] - base[j];
-    for (int64_t j = 0; j < cols; j++)
-        delta[j] /= (double)rows;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            values[i * cols + j] -= base[j] + delta[j];
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t first = 0; first < cols; first += BLOCK_COLUMNS) {
+        int64_t end = first + BLOCK_COLUMNS < cols ? first + BLOCK_COLUMNS : cols;
+        for (int64_t j = first; j < end; j++)
+            delta[j] = 0;
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = first; j < end; j++)
+                delta[j] += values[i * cols + j] - base[j];
+        for (int64_t j = first; j < end; j++)
+            delta[j] /= (double)rows;
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = first; j < end; j++)
+                values[i * cols + j] -= base[j] + delta[j];
+    }
 }
 
 /* Moves the means by share·δ, and adds weight·δδᵀ to the products; δ: cols, then targets. */
@@ -224,8 +242,9 @@ static void add_panel(kfe_i_sums *s, panel *p, double *delta)
         if (s->targets > 0)
             memcpy(s->target_mean, p->y, (size_t)s->targets * sizeof *s->target_mean);
     }
-    centre(p->rows, s->cols, s->mean, p->x, delta);
-    centre(p->rows, s->targets, s->target_mean, p->y, delta + s->cols);
+    int threads = kfe_context_threads(s->ctx);
+    centre(threads, p->rows, s->cols, s->mean, p->x, delta);
+    centre(threads, p->rows, s->targets, s->target_mean, p->y, delta + s->cols);
     if (p->rows > 1)
         add_products(s, p);
     shift_means(s, delta, m / (n + m), n * m / (n + m));

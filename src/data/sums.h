@@ -37,6 +37,8 @@ typedef struct kfe_i_sums {
 kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out);
 void kfe_i_sums_free(kfe_i_sums *sums);
 kfe_status kfe_i_sums_copy(const kfe_i_sums *sums, kfe_i_sums *out);
+/* The same with the memory of another context. */
+kfe_status kfe_i_sums_copy_with(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_sums *out);
 /* Makes room for a class without rows at this place; classes from there on move up. */
 kfe_status kfe_i_sums_insert_class(kfe_i_sums *sums, int64_t place);
 /* Begins sums of real targets; only for sums over no rows. */

@@ -96,6 +96,7 @@ typedef struct kfe_i_method {
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
     int uses_products; /* a fit is faster if problem->products is given */
+    int faster_from_sums; /* fit_sums is faster than fit if the sums are known, as in the folds of a cross-validation */
     /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the
      * weighted operator (kfe_i_gram_weighted), and its coefficients are multiplied by the roots afterwards. */
     int weighs_examples;

@@ -301,10 +301,26 @@ static void weigh_coefficients(const double *roots, kfe_i_solution *solution)
             solution->coefficients[i * k + j] *= roots[solution->index ? solution->index[i] : i];
 }
 
+/* Runs the method on sums over the rows, if they are known and the method is faster that way; *done is 0 otherwise, and for settings that
+ * sums do not determine. */
+static kfe_status fit_from_sums(kfe_i_fit *job, int *done)
+{
+    const kfe_i_method *method = job->spec->method;
+    const kfe_i_sum_problem problem = {.sums = job->sums};
+    kfe_status status = KFE_EUNSUPPORTED;
+
+    *done = 0;
+    if (job->sums && method->faster_from_sums)
+        status = method->fit_sums(job->ctx, &problem, job->spec->settings, &job->solution);
+    *done = status == KFE_OK;
+    return status == KFE_EUNSUPPORTED ? KFE_OK : status;
+}
+
 /* Runs the method, on the weighted operator if the examples have weights. */
 static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
 {
     kfe_status status = KFE_OK;
+    int done = 0;
     kfe_i_gram *weighted = NULL;
 
     KFE_TRY(take_roots(job));
@@ -314,7 +330,9 @@ static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
         problem->gram = weighted;
         problem->products = NULL;
     }
-    KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
+    KFE_TRY(fit_from_sums(job, &done));
+    if (!done)
+        KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
     weigh_coefficients(job->roots, &job->solution);
 cleanup:
     kfe_i_gram_free(weighted);

@@ -97,6 +97,9 @@ int kfe_i_model_has_landmarks(const kfe_model *model, int view);
 
 /* Fails if the data does not fit the model's views, or has a value that is not finite and not filled in. */
 kfe_status kfe_i_model_check(kfe_context *ctx, const kfe_model *model, const kfe_data *data);
+/* Checks the data and scales it as the training data was: one table per view, zeroed before; freed also after a failure. */
+kfe_status kfe_i_model_scale(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                             kfe_i_table *scaled);
 /* out (rows × dim) = features of data that fits the model's views. */
 kfe_status kfe_i_model_project(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
 /* The same as a table, which the identity keeps sparse; freed by the caller, before the data. */

@@ -76,9 +76,8 @@ static void subtract_offset(const kfe_model *model, int64_t rows, double *out)
             out[i * model->dim + j] -= model->offset[j];
 }
 
-/* Checks the data against the model and scales it as the training data was: one table per view. */
-static kfe_status check_and_scale(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                                  kfe_i_table *scaled)
+kfe_status kfe_i_model_scale(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                             kfe_i_table *scaled)
 {
     kfe_status status = KFE_OK;
 
@@ -98,7 +97,7 @@ static kfe_status prepare(kfe_context *ctx, const kfe_model *model, const kfe_da
     ready->model = model;
     KFE_ALLOC_ZERO(ctx, ready->scaled, model->view_count);
     KFE_ALLOC_ZERO(ctx, ready->supports, model->view_count);
-    KFE_TRY(check_and_scale(ctx, model, data, ready->scaled));
+    KFE_TRY(kfe_i_model_scale(ctx, model, data, ready->scaled));
     kfe_i_ready_supports(ready);
 cleanup:
     return status;
@@ -280,7 +279,7 @@ kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const 
     kfe_status status = KFE_OK;
 
     if (model->projector == KFE_PROJECT_IDENTITY) /* of one view: sparse columns stay sparse */
-        return check_and_scale(ctx, model, data, out);
+        return kfe_i_model_scale(ctx, model, data, out);
     KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->dim, out));
     KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
 cleanup:

@@ -201,7 +201,8 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     kfe_data *train = NULL;
     kfe_i_rows rows = {split->train, split->train_count};
     extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = shared->matrix};
-    double *products = NULL;
+    kfe_i_sums sums = {0};
+    int known = 0;
 
     memset(out, 0, sizeof *out);
     out->ctx = owner;
@@ -209,8 +210,9 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     KFE_TRY(compact_classes(ctx, train, &out->old_code));
     job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
     KFE_TRY(kfe_i_fit_begin(&job.fit));
-    KFE_TRY(kfe_i_row_sums_train(ctx, shared->sums, split, &job.fit.model->views[0].scaler, &products));
-    job.fit.products = products;
+    KFE_TRY(kfe_i_row_sums_train(ctx, shared->sums, split, &job.fit.model->views[0].scaler, &sums, &known));
+    job.fit.sums = known ? &sums : NULL;
+    job.fit.products = known ? sums.scatter : NULL;
     if (shared->matrix)
         KFE_TRY(extract_shared(&job, out));
     else
@@ -222,7 +224,7 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
 cleanup:
     if (job.fit.ctx)
         kfe_i_fit_free(&job.fit);
-    kfe_i_free(ctx, products);
+    kfe_i_sums_free(&sums);
     kfe_data_free(train);
     if (status != KFE_OK)
         give_up(ctx, out);

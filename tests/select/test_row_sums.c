@@ -83,15 +83,17 @@ static void test_differences_equal_sums(void **state)
         const kfe_i_split *split = &p.items[f % FOLDS];
         kfe_i_scaler scaler = {.kind = KFE_SCALE_STANDARD, .factor = f < FOLDS ? NULL : factor};
         double expected[COLS][COLS];
-        double *got = NULL;
-        assert_ok(ctx, kfe_i_row_sums_train(ctx, &sums, split, &scaler, &got));
-        assert_non_null(got);
+        kfe_i_sums train = {0};
+        int known = 0;
+        assert_ok(ctx, kfe_i_row_sums_train(ctx, &sums, split, &scaler, &train, &known));
+        assert_true(known);
+        const double *got = train.scatter;
         by_hand(&s, split, scaler.factor, expected);
         for (int j = 0; j < COLS; j++)
             for (int k = j; k < COLS; k++)
                 assert_below(fabs(got[j * COLS + k] - expected[j][k]),
                              tolerance_sum(ROWS, 10 * sqrt(expected[j][j] * expected[k][k])));
-        kfe_i_free(ctx, got);
+        kfe_i_sums_free(&train);
     }
     kfe_i_row_sums_free(&sums);
     select_sample_free(&s);
@@ -101,11 +103,12 @@ static int gives_products(kfe_context *ctx, const kfe_i_row_sums *sums, const kf
                           kfe_i_scale_kind kind)
 {
     kfe_i_scaler scaler = {.kind = kind};
-    double *got = NULL;
+    kfe_i_sums train = {0};
+    int known = 0;
 
-    assert_ok(ctx, kfe_i_row_sums_train(ctx, sums, split, &scaler, &got));
-    kfe_i_free(ctx, got);
-    return got != NULL;
+    assert_ok(ctx, kfe_i_row_sums_train(ctx, sums, split, &scaler, &train, &known));
+    kfe_i_sums_free(&train);
+    return known;
 }
 
 /* Where the difference would be wrong or lose digits there is none. */
@@ -133,13 +136,13 @@ static void test_refusals(void **state)
     select_sample_free(&s);
 }
 
-/* ---- folds of pls ---- */
+/* ---- folds of pls, pca and cr ---- */
 
-static kfe_spec *pls_spec(kfe_context *ctx, const char *scale)
+static kfe_spec *linear_spec(kfe_context *ctx, const char *method, const char *scale)
 {
     kfe_spec *spec = NULL;
 
-    assert_ok(ctx, kfe_spec_parse(ctx, "pls", "dim=4", NULL, &spec));
+    assert_ok(ctx, kfe_spec_parse(ctx, method, "dim=4", NULL, &spec));
     assert_ok(ctx, kfe_spec_set(ctx, spec, "scale", scale));
     return spec;
 }
@@ -165,10 +168,9 @@ static double fold_distance(kfe_context *ctx, const select_sample *s, const kfe_
     return distance;
 }
 
-static void test_folds_of_pls(void **state)
+static void check_folds(kfe_context *ctx, const char *method)
 {
     static const char *const scales[] = {"none", "standard", "minmax", "unit-norm", "l2-rows", "auto"};
-    kfe_context *ctx = *state;
     folds p;
 
     make_folds(&p);
@@ -180,7 +182,7 @@ static void test_folds_of_pls(void **state)
                 s.data->views[0].table.values[4 * COLS + 2] = 1e8;
             assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
             for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
-                kfe_spec *spec = pls_spec(ctx, scales[k]);
+                kfe_spec *spec = linear_spec(ctx, method, scales[k]);
                 for (int f = 0; f < FOLDS; f++)
                     assert_below(fold_distance(ctx, &s, spec, &p.items[f], &sums), 1e-8);
                 kfe_spec_free(spec);
@@ -190,22 +192,36 @@ static void test_folds_of_pls(void **state)
         }
 }
 
-/* The method takes the products that it is given: wrong ones give another answer. */
-static void test_pls_uses_the_products(void **state)
+static void test_folds_equal_fits(void **state)
 {
-    kfe_context *ctx = *state;
+    check_folds(*state, "pls");
+    check_folds(*state, "pca");
+    check_folds(*state, "cr");
+}
+
+/* The method takes the products that it is given: wrong ones give another answer. */
+static void check_use(kfe_context *ctx, const char *method)
+{
     select_sample s = sample_far_away(ctx, 0);
-    kfe_spec *spec = pls_spec(ctx, "none");
+    kfe_spec *spec = linear_spec(ctx, method, "none");
     kfe_i_row_sums sums = {0};
     folds p;
 
     make_folds(&p);
     assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
-    sums.squares[1] += 0.5 * sqrt(sums.squares[0] * sums.squares[COLS + 1]);
+    double *squares = sums.total.scatter;
+    squares[1] += 0.5 * sqrt(squares[0] * squares[COLS + 1]);
     assert_true(fold_distance(ctx, &s, spec, &p.items[0], &sums) > 1e-3);
     kfe_i_row_sums_free(&sums);
     kfe_spec_free(spec);
     select_sample_free(&s);
+}
+
+static void test_methods_use_the_sums(void **state)
+{
+    check_use(*state, "pls");
+    check_use(*state, "pca");
+    check_use(*state, "cr");
 }
 
 typedef struct use {
@@ -218,12 +234,13 @@ static kfe_status make_and_use(kfe_context *ctx, void *user)
     use *u = user;
     kfe_i_row_sums sums = {0};
     kfe_i_scaler scaler = {.kind = KFE_SCALE_NONE};
-    double *got = NULL;
+    kfe_i_sums train = {0};
+    int known = 0;
     kfe_status status = kfe_i_row_sums_make(ctx, u->sample->data, u->parts->all, ROWS, &sums);
 
     if (status == KFE_OK)
-        status = kfe_i_row_sums_train(ctx, &sums, &u->parts->items[0], &scaler, &got);
-    kfe_i_free(ctx, got);
+        status = kfe_i_row_sums_train(ctx, &sums, &u->parts->items[0], &scaler, &train, &known);
+    kfe_i_sums_free(&train);
     kfe_i_row_sums_free(&sums);
     return status;
 }
@@ -241,10 +258,8 @@ static void test_every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_differences_equal_sums),
-        with_context(test_refusals),
-        with_context(test_folds_of_pls),
-        with_context(test_pls_uses_the_products),
+        with_context(test_differences_equal_sums),    with_context(test_refusals),
+        with_context(test_folds_equal_fits),          with_context(test_methods_use_the_sums),
         with_context(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

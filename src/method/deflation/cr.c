@@ -490,4 +490,5 @@ const kfe_i_method kfe_i_method_cr = {
     .params = KFE_PARAM_TABLE(rows, cr_settings),
     .fit = fit,
     .fit_sums = fit_sums,
+    .faster_from_sums = 1,
 };

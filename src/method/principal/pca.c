@@ -209,4 +209,5 @@ const kfe_i_method kfe_i_method_pca = {
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .fit = fit,
     .fit_sums = fit_sums,
+    .faster_from_sums = 1,
 };
