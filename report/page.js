@@ -375,12 +375,14 @@
     script.textContent = code;
     document.head.append(script);
     state.charts = Boolean(window.Plotly);
+    let queue = Promise.resolve(); // one chart after the other, so that the first is there before the next begins
     const watcher = new IntersectionObserver((entries) => {
       for (const entry of entries.filter((e) => e.isIntersecting)) {
         const k = elements.indexOf(entry.target);
         watcher.unobserve(entry.target);
         if (figures[k].choice && figures[k].feature_count > 1) addChoices(figures[k], elements[k]);
-        draw(figures[k], elements[k]).catch((error) => fail(figures[k], error));
+        queue = queue.then(() => draw(figures[k], elements[k])).catch((error) => fail(figures[k], error))
+          .then(() => new Promise((resolve) => { setTimeout(resolve, 0); }));
       }
     }, { rootMargin: '300px' });
     elements.forEach((element) => watcher.observe(element));
