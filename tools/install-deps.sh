@@ -29,7 +29,7 @@ for pair in "${optional[@]}"; do
     command -v "${pair%%=*}" > /dev/null || wanted+=("${pair#*=}")
 done
 command -v mpicc > /dev/null || wanted+=(libscalapack-openmpi-dev)
-[[ ${1-} == --build ]] || python3 -c "import mpi4py" 2> /dev/null || wanted+=(python3-mpi4py)
+[[ ${1-} == --build ]] || /usr/bin/python3 -c "import mpi4py" 2> /dev/null || wanted+=(python3-mpi4py)
 command -v Rscript > /dev/null || wanted+=("${r_packages[@]}")
 
 if ((${#missing[@]} + ${#wanted[@]})); then

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "core/search.h"
 
@@ -273,6 +274,8 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
     tune_settings settings;
     kfe_i_tune tune = {.ctx = ctx, .data = data, .began = kfe_i_clock()};
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
+    /* processes would not reach a limit of time at the same fit */
+    kfe_i_cluster *cluster = kfe_i_cluster_pause(ctx);
 
     *out = NULL;
     if (best)
@@ -292,6 +295,7 @@ cleanup:
         *best = NULL;
     }
     tune_free(&tune);
+    kfe_i_cluster_resume(ctx, cluster);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

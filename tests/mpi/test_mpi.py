@@ -21,8 +21,8 @@ METHODS = {
     "koc": [],
     "kda-qr": [],
     "kfd": ["--ridge", RIDGE],
-    "hsic": ["--ridge", RIDGE],
-    "uhsic": ["--ridge", RIDGE],
+    "hsic": ["--lambda", RIDGE],
+    "uhsic": ["--xi", RIDGE],
     "kopls": ["--ridge", RIDGE],
     "skfe": ["--dim", 3],
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes against threads on one machine: the same fit by 1 thread, by 2 threads, and by 1, 2 and 4 processes of one thread.
+
+usage: bench/mpi.py KFE [REPEATS]
+
+Prints the median of the seconds that kfe reports and of the processor seconds of all processes together; the latter includes starting
+them and reading the data, and tells more on a busy machine.
+"""
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+KFE, REPEATS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3
+LAUNCH = ["mpirun", "--oversubscribe", "--bind-to", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+FITS = {
+    "kpca, stored": ["-m", "kpca", "-k", "rbf", "--dim", "10", "--gram", "f64"],
+    "kpca, not stored": ["-m", "kpca", "-k", "rbf", "--dim", "10", "--gram", "tiled"],
+    "hsic": ["-m", "hsic", "-k", "rbf", "--lambda", "1"],
+}
+WAYS = {"1 thread": (0, 1), "2 threads": (0, 2), "1 process": (1, 1), "2 processes": (2, 1), "4 processes": (4, 1)}
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(folder, flags, ranks, threads):
+    launch = [*LAUNCH, "-n", str(ranks)] if ranks else []
+    before = processor_seconds()
+    done = subprocess.run([*launch, KFE, "fit", *flags, "--threads", str(threads), "waves.csv", "-o", "m.kfe"],
+                          cwd=folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+    wall = float(re.search(r"([0-9.]+) s, written", done.stdout + done.stderr).group(1))
+    return wall, processor_seconds() - before
+
+
+def main():
+    rows = os.environ.get("ROWS", "5000")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([KFE, "generate", "waveform", "--n", rows, "-o", "waves.csv"], cwd=folder, check=True)
+        print(f"{rows} rows, load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores, median of {REPEATS}")
+        for name, flags in FITS.items():
+            for way, (ranks, threads) in WAYS.items():
+                taken = [measure(folder, flags, ranks, threads) for _ in range(REPEATS)]
+                wall, cpu = (statistics.median(column) for column in zip(*taken))
+                print(f"{name:18} {way:12} {wall:8.2f} s   {cpu:8.2f} s of processors", flush=True)
+
+
+main()
