@@ -49,6 +49,10 @@ enum {
 /* The low-rank factor takes at most this share of the memory that is left. */
 #define KFE_FACTOR_SHARE 0.3
 
+/* p processes are predicted to factor together in this many p-ths of the time of one: they wait for each other, and for a core if they
+ * share it. A cautious choice: on a busy machine two processes took six times as long as one (bench/RESULTS.md). */
+#define KFE_DIVISION_LOSS 3.0
+
 /* Predictions for conjugate gradients may be too low by this. */
 #define KFE_DOUBT 1.5
 
@@ -153,10 +157,13 @@ static void start_over(solver *s)
 
 /* ---- Cholesky in double precision ---- */
 
-/* Whether the processes of a cluster factor the matrix together. */
+/* Whether the processes of a cluster factor the matrix together: if that is predicted to be faster, or no process can hold it. */
 static int is_divided(const solver *s)
 {
-    return s->n > DIRECT_SIZE && kfe_i_cluster_solves(s->ctx);
+    double whole = 8.0 * (double)s->n * (double)s->n;
+
+    return s->n > DIRECT_SIZE && kfe_i_cluster_solves(s->ctx) &&
+           (kfe_i_ranks(s->ctx) > KFE_DIVISION_LOSS || whole > 0.5 * (double)kfe_context_memory(s->ctx));
 }
 
 /* Leaves `out` as it was if the matrix is not positive definite. */
@@ -398,7 +405,7 @@ static kfe_status make_plan(solver *s, plan *p)
     KFE_TRY(probe(s, affordable_rank(s), &decay));
     p->seconds[KFE_SOLVE_F64] = fits(s, f64_bytes(s)) ? kfe_i_f64_seconds(&p->cost) : INFINITY;
     if (is_divided(s))
-        p->seconds[KFE_SOLVE_F64] /= kfe_i_ranks(s->ctx);
+        p->seconds[KFE_SOLVE_F64] *= KFE_DIVISION_LOSS / kfe_i_ranks(s->ctx);
     p->seconds[KFE_SOLVE_F32] = fits(s, f32_bytes(s)) ? kfe_i_f32_seconds(&p->cost, &decay) : INFINITY;
     p->seconds[KFE_SOLVE_CG] = kfe_i_cg_seconds(&p->cost, &decay, affordable_rank(s), &p->rank);
     double spent = kfe_i_seconds_since(s->ctx, start);
