@@ -105,6 +105,9 @@ static void renew(kfe_cluster *cluster)
     if (outbox && inbox) {
         cluster->outbox = outbox;
         cluster->inbox = inbox;
+    } else {
+        free(outbox);
+        free(inbox);
     }
     MPI_Comm_dup(cluster->control, &cluster->work);
 }

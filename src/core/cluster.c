@@ -265,6 +265,14 @@ double kfe_i_cluster_agree(const kfe_context *ctx, double value)
     return value;
 }
 
+static uint64_t bits_of(double number)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 kfe_status kfe_i_cluster_compare(const kfe_context *ctx, uint64_t number, const char *what)
 {
     kfe_status status = KFE_OK;
@@ -277,7 +285,7 @@ kfe_status kfe_i_cluster_compare(const kfe_context *ctx, uint64_t number, const 
     memcpy(&all[kfe_i_rank(ctx)], &number, sizeof number);
     KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
     for (int r = 1; r < ranks; r++)
-        if (memcmp(&all[r], &all[0], sizeof *all) != 0)
+        if (bits_of(all[r]) != bits_of(all[0]))
             KFE_FAIL(
                 recorder(ctx), KFE_EINPUT,
                 "%s of process %d differs from that of process 0: every process must read the same files",
