@@ -183,12 +183,23 @@ static void put_setting(const kfe_i_tune *tune, int64_t entry, int64_t setting, 
     kfe_i_grid_describe(&tune->entries[entry].grid, setting, text);
 }
 
+/* Width of the column of names. */
+static int name_width(const ranking *list)
+{
+    size_t width = 22;
+
+    for (int64_t i = 0; i < list->count; i++)
+        if (strlen(list->items[i].candidate->name) > width)
+            width = strlen(list->items[i].candidate->name);
+    return (int)width + 2;
+}
+
 static void add_row(const ranking *list, int64_t i, kfe_i_text *text)
 {
     const ranked *r = &list->items[i];
     kfe_i_text cell;
 
-    kfe_i_text_printf(text, "%4lld  %-24s", (long long)i + 1, r->candidate->name);
+    kfe_i_text_printf(text, "%4lld  %-*s", (long long)i + 1, name_width(list), r->candidate->name);
     if (r->folds == 0) {
         kfe_i_text_printf(text, "  %s\n", r->reason ? r->reason : "not tried");
         return;
@@ -243,8 +254,8 @@ static kfe_status as_text(const ranking *list, char **out)
     kfe_i_text text;
 
     kfe_i_text_init(&text, tune->ctx);
-    kfe_i_text_printf(&text, "rank  %-24s%18s%8s%7s%9s   %s\n", "candidate", tune->metrics[0]->name, "p",
-                      "folds", "seconds", "best setting");
+    kfe_i_text_printf(&text, "rank  %-*s%18s%8s%7s%9s   %s\n", name_width(list), "candidate",
+                      tune->metrics[0]->name, "p", "folds", "seconds", "best setting");
     for (int64_t i = 0; i < list->count; i++)
         add_row(list, i, &text);
     kfe_i_text_puts(&text, "best: ");

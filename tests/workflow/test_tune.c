@@ -260,6 +260,16 @@ static void test_candidates_that_tie_stay(void **state)
     select_sample_free(&s);
 }
 
+/* How far behind the start of a candidate's name its ± stands. */
+static int place_of_number(const char *text, const char *candidate)
+{
+    const char *name = strstr(text, candidate);
+
+    assert_non_null(name);
+    assert_non_null(strstr(name, "±"));
+    return (int)(strstr(name, "±") - name);
+}
+
 /* More columns than rows, which scale=auto leaves alone. Two columns of large noise hide the others unless all are
  * standardised. */
 static void test_wide_data_is_also_standardised(void **state)
@@ -268,6 +278,7 @@ static void test_wide_data_is_also_standardised(void **state)
     kfe_context *ctx = *state;
     double *x = support_normals(6, MANY * COLUMNS);
     int class_of[MANY];
+    char *text = NULL;
 
     for (int i = 0; i < MANY; i++) {
         class_of[i] = i % 2;
@@ -279,6 +290,10 @@ static void test_wide_data_is_also_standardised(void **state)
     assert_true(number(ranked(json, "SVM, Gaussian kernel, standardised"), "mean") > 0.9);
     assert_true(number(ranked(json, "SVM, Gaussian kernel"), "mean") < 0.9);
     json_decref(json);
+    assert_ok(ctx, kfe_tune(ctx, data, "time=none,trials=15,assess=held-out", KFE_STYLE_TEXT, NULL, &text));
+    assert_int_equal(place_of_number(text, "SVM, Gaussian kernel, standardised"),
+                     place_of_number(text, "least squares")); /* names differ in length, columns do not */
+    kfe_string_free(ctx, text);
     kfe_data_free(data);
     free(x);
 }
