@@ -279,11 +279,10 @@ cleanup:
 static kfe_status put_rows(kfe_i_arff *arff, const char *first, kfe_i_text *out)
 {
     kfe_status status = KFE_OK;
-    int64_t line = arff->lines.number;
 
     for (const char *c = first; c;) {
+        int64_t line = arff->lines.number;
         KFE_TRY(put_row(arff, c, out));
-        line = arff->lines.number;
         KFE_TRY(kfe_i_arff_next_line(arff, &c));
         for (int64_t k = line; c && k < arff->lines.number; k++)
             kfe_i_text_add(out, "\n", 1);
