@@ -35,7 +35,8 @@ const kfe_i_method kfe_i_method_kopls2 = {
     .name = "kopls2",
     .summary = "K-OPLS: kernel features that predict, and apart from them the variation that does not",
     .reference = "Rantalainen et al. 2007",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_orthogonal_settings),
     .fit = fit,
     .fit_sums = fit_sums,

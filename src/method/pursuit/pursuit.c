@@ -389,7 +389,7 @@ static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, 
     double *covariance = NULL;
     double *alignment = NULL;
     double *evaluations = NULL;
-    double n = (double)p->n;
+    double n = kfe_i_gram_mass(p->gram);
 
     KFE_ALLOC_ZERO(p->ctx, covariance, p->found.count);
     KFE_ALLOC_ZERO(p->ctx, alignment, p->found.count);
@@ -495,7 +495,9 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
                        .unit = 1};
 
     p.sparsity = settings->sparsity > 0 ? settings->sparsity : 1;
-
+    if (settings->bound && problem->target->weights)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "%s: the bound is for examples without weights; use {bound=no}", method);
     if (settings->center) {
         KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
         p.gram = centred;

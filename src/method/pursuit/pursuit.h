@@ -8,6 +8,9 @@
  * with q_j, which updates every score. The column of the best candidate is evaluated again in double precision and
  * orthogonalised twice.
  *
+ * On a weighted operator (kfe_i_gram_weighted) the column of example i is multiplied by the root of its weight, which all three
+ * criteria divide out.
+ *
  * Time: O(pool·k·n), and pool·n kernel evaluations plus `refresh`·n more in each iteration. Memory: O(n(k + pool)), or O(nk)
  * with `low-memory`, which evaluates the pool again in each iteration.
  */

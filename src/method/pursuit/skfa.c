@@ -22,7 +22,7 @@ const kfe_i_method kfe_i_method_skfa = {
     .summary =
         "Sparse Kernel Feature Analysis: one example per direction, the kernel column of largest variance",
     .reference = "Smola, Mangasarian & Schölkopf 1999; Dhanjal et al. 2009, section 2.1",
-    .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
     .columns = kfe_i_pursuit_column_count,
     .fit = fit,

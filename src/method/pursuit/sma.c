@@ -24,7 +24,7 @@ const kfe_i_method kfe_i_method_sma = {
         "Sparse Maximal Alignment: one example per direction, the kernel column most aligned with the target",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, eqs. (5), (9), (10)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
     .columns = kfe_i_pursuit_column_count,
     .fit = fit,

@@ -65,6 +65,7 @@ typedef struct reduction {
     double *correction, *rest;   /* to `solved`, rank × columns; Y − Z·solved, n × columns */
     double *b, *h;
     double ridge;
+    double mass;             /* n, or the sum of the weights */
     kfe_i_loo_choice choice; /* rows 0: the ridge was given */
 } reduction;
 
@@ -133,15 +134,17 @@ cleanup:
     return status;
 }
 
-static kfe_status centre_columns(kfe_context *ctx, reduction *red)
+static kfe_status centre_columns(kfe_context *ctx, const kfe_i_gram *gram, reduction *red)
 {
     kfe_status status = KFE_OK;
+    const double *roots = gram->roots;
 
     KFE_ALLOC_ZERO(ctx, red->means, red->r);
     for (int64_t i = 0; i < red->n; i++)
-        cblas_daxpy((blasint)red->r, 1 / (double)red->n, red->z + i * red->r, 1, red->means, 1);
+        cblas_daxpy((blasint)red->r, (roots ? roots[i] : 1) / red->mass, red->z + i * red->r, 1, red->means,
+                    1);
     for (int64_t i = 0; i < red->n; i++)
-        cblas_daxpy((blasint)red->r, -1, red->means, 1, red->z + i * red->r, 1);
+        cblas_daxpy((blasint)red->r, roots ? -roots[i] : -1, red->means, 1, red->z + i * red->r, 1);
 cleanup:
     return status;
 }
@@ -188,7 +191,7 @@ static void add_ridge(double asked, reduction *red)
 
     for (int64_t j = 0; j < q; j++)
         trace += red->scatter[j * q + j];
-    red->ridge = red->choice.rows > 0 ? red->choice.ridge : kfe_i_chosen_ridge(asked, trace, red->n);
+    red->ridge = red->choice.rows > 0 ? red->choice.ridge : kfe_i_chosen_ridge(asked, trace / red->mass, 1);
     for (int64_t j = 0; j < q; j++)
         red->scatter[j * q + j] += red->ridge;
 }
@@ -265,13 +268,14 @@ static kfe_status reduce(kfe_context *ctx, const kfe_i_problem *problem, const r
     kfe_status status = KFE_OK;
 
     red->n = problem->gram->size;
+    red->mass = kfe_i_gram_mass(problem->gram);
     red->r = s->support < red->n ? s->support : red->n;
     KFE_TRY(kfe_i_unit_targets(ctx, "rkopls", problem->target, &red->targets, &red->columns));
     KFE_TRY(draw_support(ctx, problem->gram, red));
     KFE_TRY(find_root(ctx, problem->gram, red));
     KFE_TRY(kfe_i_checkpoint(ctx, "rkopls", 1, 2));
     if (s->center)
-        KFE_TRY(centre_columns(ctx, red));
+        KFE_TRY(centre_columns(ctx, problem->gram, red));
     KFE_TRY(whiten(ctx, red));
     KFE_TRY(leave_one_out(ctx, problem, s, red));
     KFE_TRY(solve(ctx, s->ridge, red));
@@ -322,7 +326,7 @@ const kfe_i_method kfe_i_method_rkopls = {
     .summary = "reduced orthonormalized kernel PLS: kopls on a few random examples, for many rows",
     .reference = "Arenas-García, Petersen & Hansen 2007; Dhanjal, Gunn & Shawe-Taylor 2009, section 2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, rkopls_settings),
     .columns = columns,
     .fit = fit,

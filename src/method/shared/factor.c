@@ -15,6 +15,8 @@ kfe_status kfe_i_factor_columns(kfe_context *ctx, const char *method, const kfe_
     kfe_status status = KFE_OK;
     const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
     int64_t d = table->cols;
+    const double *roots = problem->gram->roots;
+    double mass = kfe_i_gram_mass(problem->gram);
 
     (void)method;
     *out = (kfe_i_factor){.ctx = ctx, .n = table->rows, .rank = d};
@@ -25,11 +27,11 @@ kfe_status kfe_i_factor_columns(kfe_context *ctx, const char *method, const kfe_
     for (int64_t i = 0; i < table->rows; i++) {
         kfe_i_table_dense_row(table, i, out->points + i * d);
         for (int64_t j = 0; j < d; j++)
-            out->means[j] += out->points[i * d + j] / (double)table->rows;
+            out->means[j] += (roots ? roots[i] : 1) * out->points[i * d + j] / mass;
     }
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < d; j++)
-            out->points[i * d + j] -= out->means[j];
+            out->points[i * d + j] -= (roots ? roots[i] : 1) * out->means[j];
 cleanup:
     return status;
 }

@@ -4,6 +4,7 @@
  * on them, and this header turns Fw into a solution.
  *
  *     linear   F = X − mean, rank = d; the solution is primal
+ *              (on a weighted operator, F and everything over examples carries the roots of the weights)
  *     kernel   PKP = UΛUᵀ, F = UΛ^(1/2) of the leading positive eigenvalues; the solution is dual, A = UΛ^(−1/2)w
  */
 #ifndef KFE_METHOD_SHARED_FACTOR_H
