@@ -38,9 +38,13 @@ typedef struct exception {
 } exception;
 
 static const exception exceptions[] = {
-    {"kfd", "ridge=0.1", "ridge=0.1", 0},           {"kopls", "ridge=0.1", "ridge=thousandth", 0},
-    {"hsic", "lambda=0.1", "lambda=thousandth", 0}, {"rkopls", "ridge=0.1", "ridge=thousandth", 0},
-    {"svm", "stop=1e-10", "stop=1e-10", 0},         {"uhsic", "xi=0.1", "xi=0.1", 0},
+    {"kb", NULL, "ridge=0.1,dim=6", 0},
+    {"kfd", "ridge=0.1", "ridge=0.1", 0},
+    {"kopls", "ridge=0.1", "ridge=thousandth", 0},
+    {"hsic", "lambda=0.1", "lambda=thousandth", 0},
+    {"rkopls", "ridge=0.1", "ridge=thousandth", 0},
+    {"svm", "stop=1e-10", "stop=1e-10", 0},
+    {"uhsic", "xi=0.1", "xi=0.1", 0},
 };
 
 static const exception *exception_of(const char *name)

@@ -22,6 +22,9 @@
  *
  *     α = U(Λ(Λ + μ))^(−1/2)h,     q = USh,     h the leading eigenvector of SUᵀMUS.
  *
+ * With weights w of the examples a pair (i, j) counts wᵢwⱼ times. US and M are then in the coordinates of the weighted operator
+ * (kfe_i_gram_weighted), and q is divided by the roots.
+ *
  * Crammer, Keshet & Singer, "Kernel Design Using Boosting" (2002); Dhanjal, Gunn & Shawe-Taylor (2009), 2.2.
  * Time: O(n³) at first and in each iteration; memory 56n² bytes.
  */
@@ -64,6 +67,8 @@ typedef struct boosting {
     int64_t n, rank, most;
     double ridge;
     kfe_i_loo_choice choice; /* rows 0: the ridge was not chosen by leave-one-out */
+    const double *roots;     /* of the weights of the examples, as in kfe_i_gram; NULL: ones */
+    double mass;             /* n, or the sum of the weights */
     double *sign;            /* y */
     double *onto;            /* US, n × rank: h to q */
     double *back;            /* U(Λ(Λ + μ))^(−1/2), n × rank: h to α */
@@ -89,6 +94,11 @@ static void free_boosting(boosting *b)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(b->ctx, blocks[i]);
     kfe_i_eigen_work_free(b->eigen);
+}
+
+static double root_of(const boosting *b, int64_t i)
+{
+    return b->roots ? b->roots[i] : 1;
 }
 
 /* ---- preparation ---- */
@@ -132,21 +142,25 @@ static kfe_status choose_ridge(boosting *b, const double *values, const double *
 {
     kfe_status status = KFE_OK;
     double *positive = NULL;
+    double *targets = NULL;
     double mean = 0;
 
     KFE_ALLOC(b->ctx, positive, b->n);
+    KFE_ALLOC(b->ctx, targets, b->n);
     for (int64_t j = 0; j < b->n; j++) {
         positive[j] = fmax(values[j], 0);
         mean += positive[j] / (double)b->n;
+        targets[j] = root_of(b, j) * b->sign[j];
     }
     const kfe_i_loo_factor factor = {
-        .n = b->n, .rank = b->n, .columns = 1, .vectors = vectors, .values = positive, .targets = b->sign};
+        .n = b->n, .rank = b->n, .columns = 1, .vectors = vectors, .values = positive, .targets = targets};
     if (mean > 0 && b->n >= 3)
         KFE_TRY(kfe_i_loo_choose_from(b->ctx, &factor, mean, KFE_LOO_LARGEST_RIDGE, &b->choice));
     if (b->choice.rows > 0)
         b->ridge = b->choice.ridge;
 cleanup:
     kfe_i_free(b->ctx, positive);
+    kfe_i_free(b->ctx, targets);
     return status;
 }
 
@@ -210,6 +224,8 @@ static kfe_status prepare(kfe_context *ctx, const kfe_i_problem *problem, const 
     b->ctx = ctx;
     b->loss = s->loss;
     b->n = gram->size;
+    b->roots = gram->roots;
+    b->mass = kfe_i_gram_mass(gram);
     if (asked == 0)
         asked = b->n < DEFAULT_ITERATIONS ? b->n : DEFAULT_ITERATIONS;
     b->most = kfe_i_clamp_dim(ctx, "kb", asked, b->n, "there are no more examples");
@@ -256,13 +272,16 @@ static kfe_status choose_feature(boosting *b)
 #pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
     for (int64_t i = 0; i < b->n; i++)
         for (int64_t j = 0; j < b->n; j++)
-            b->weighted[i * b->n + j] = weight_of(b->loss, b->margin[i * b->n + j]) * b->sign[i] * b->sign[j];
+            b->weighted[i * b->n + j] = weight_of(b->loss, b->margin[i * b->n + j]) * b->sign[i] *
+                                        b->sign[j] * root_of(b, i) * root_of(b, j);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, q, n, 1, b->weighted, n, b->onto, q, 0, b->half,
                 q);
     kfe_i_inner_products(b->n, kfe_i_packed(b->onto, b->rank), kfe_i_packed(b->half, b->rank), b->small);
     KFE_TRY(kfe_i_symmetric_eigen_with(b->ctx, b->rank, b->small, 1, &largest_eigenvalue, b->direction,
                                        b->eigen));
     cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, b->onto, q, b->direction, 1, 0, b->feature, 1);
+    for (int64_t i = 0; i < b->n; i++)
+        b->feature[i] /= root_of(b, i);
     double largest = fabs(b->feature[cblas_idamax(n, b->feature, 1)]);
     double scale = largest > 0 ? 1 / largest : 0;
     cblas_dscal(n, scale, b->feature, 1);
@@ -279,10 +298,11 @@ static void weigh_row(boosting *b, int64_t i)
     double all = 0;
 
     for (int64_t j = 0; j < b->n; j++) {
-        double agreement = b->weighted[i * b->n + j] * b->feature[i] * b->feature[j];
+        double weight = b->weighted[i * b->n + j] * root_of(b, i) * root_of(b, j);
+        double agreement = weight * b->feature[i] * b->feature[j];
         right += fmax(agreement, 0);
         wrong += fmax(-agreement, 0);
-        all += fabs(b->weighted[i * b->n + j]);
+        all += fabs(weight);
     }
     b->row_sums[i] = right;
     b->row_sums[b->n + i] = wrong;
@@ -292,7 +312,7 @@ static void weigh_row(boosting *b, int64_t i)
 /* The step. *perfect: the feature equals the class, up to less than the share of one example. */
 static double choose_step(boosting *b, int *perfect)
 {
-    double longest = log((double)b->n); /* the step for W₋ = W₊/n² */
+    double longest = log(b->mass); /* the step for W₋ = W₊/n² */
 
 #pragma omp parallel for num_threads(kfe_context_threads(b->ctx)) schedule(static)
     for (int64_t i = 0; i < b->n; i++)
@@ -300,7 +320,7 @@ static double choose_step(boosting *b, int *perfect)
     double right = sum(b->n, b->row_sums);
     double wrong = sum(b->n, b->row_sums + b->n);
     double all = sum(b->n, b->row_sums + 2 * b->n);
-    *perfect = all - right < all / (double)b->n;
+    *perfect = all - right < all / b->mass;
     if (right <= 0)
         return 0;
     return wrong > 0 ? fmin(log(right / wrong) / 2, longest) : longest;
@@ -315,11 +335,11 @@ static double take_step(boosting *b, double step)
         for (int64_t j = 0; j < b->n; j++) {
             double *margin = &b->margin[i * b->n + j];
             *margin += step * b->feature[i] * b->feature[j] * b->sign[i] * b->sign[j];
-            total += loss_of(b->loss, *margin);
+            total += root_of(b, j) * root_of(b, j) * loss_of(b->loss, *margin);
         }
-        b->row_sums[2 * b->n + i] = total;
+        b->row_sums[2 * b->n + i] = root_of(b, i) * root_of(b, i) * total;
     }
-    return sum(b->n, b->row_sums + 2 * b->n) / ((double)b->n * (double)b->n);
+    return sum(b->n, b->row_sums + 2 * b->n) / (b->mass * b->mass);
 }
 
 /* Whether a step is above rounding: W₊ and W₋ are sums of n² terms. */
@@ -422,7 +442,7 @@ const kfe_i_method kfe_i_method_kb = {
     .summary = "kernel boosting: features whose products tell pairs of the same class from other pairs",
     .reference = "Crammer, Keshet & Singer 2002; Dhanjal, Gunn & Shawe-Taylor 2009, section 2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
-             KFE_HAS_TWO_CLASSES,
+             KFE_HAS_TWO_CLASSES | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kb_settings),
     .fit = fit,
 };
