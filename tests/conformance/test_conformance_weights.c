@@ -38,13 +38,17 @@ typedef struct exception {
 } exception;
 
 static const exception exceptions[] = {
-    {"kb", NULL, "ridge=0.1,dim=6", 0},
     {"kfd", "ridge=0.1", "ridge=0.1", 0},
     {"kopls", "ridge=0.1", "ridge=thousandth", 0},
-    {"hsic", "lambda=0.1", "lambda=thousandth", 0},
     {"rkopls", "ridge=0.1", "ridge=thousandth", 0},
-    {"svm", "stop=1e-10", "stop=1e-10", 0},
+    {"hsic", "lambda=0.1", "lambda=thousandth", 0},
     {"uhsic", "xi=0.1", "xi=0.1", 0},
+    {"kb", NULL, "ridge=0.1,dim=6", 0},
+    {"mkl", "svm-C=1,tolerance=1e-10", "svm-C=1,tolerance=1e-10", 1e-4},
+    {"slmc", "dim=3,svm-C=1,max-iter=4", "dim=2,svm-C=1,max-iter=4", 0},
+    {"lmkl", "max-iter=5", "max-iter=5", 1e-5},
+    {"sldr", "max-iter=5", "max-iter=5", 1e-5},
+    {"svm", "stop=1e-10", "stop=1e-10", 0},
 };
 
 static const exception *exception_of(const char *name)
@@ -135,6 +139,8 @@ static kfe_spec *make_spec(kfe_context *ctx, const job *task)
     kfe_spec *spec = NULL;
 
     assert_ok(ctx, kfe_spec_parse(ctx, method, task->is_learner ? NULL : params, kernel, &spec));
+    if (!task->is_learner && task->entry.flags & KFE_HAS_WEIGHTS)
+        assert_ok(ctx, kfe_spec_add_kernel(ctx, spec, "linear"));
     if (task->is_learner)
         assert_ok(ctx, kfe_spec_set_learner(ctx, spec, task->entry.name, params));
     for (int i = 0; !task->is_learner && (row = kfe_method_param(task->index, i)); i++)

@@ -95,7 +95,7 @@ static kfe_status mean_points(kfe_context *ctx, const kfe_i_table *table, const 
         if (l >= m || l * groups->count / m != group)
             continue;
         kfe_i_table_dense_row(table, i, row);
-        cblas_daxpy((blasint)table->cols, 1 / groups->sizes[group], row, 1,
+        cblas_daxpy((blasint)table->cols, kfe_i_group_weight(groups, i) / groups->sizes[group], row, 1,
                     points->values + l * points->stride, 1);
     }
 cleanup:
@@ -117,6 +117,7 @@ static kfe_status start_points(kfe_context *ctx, const kfe_i_problem *problem, c
         return start_random(ctx, &problem->views[0], m, points);
     KFE_TRY(
         kfe_i_groups_by_kmeans(ctx, problem->gram, problem->target, (m + classes - 1) / classes, &groups));
+    kfe_i_groups_weigh(problem->target, &groups);
     if (s->dim > groups.count)
         kfe_i_clamp_dim(ctx, "slmc", s->dim, groups.count, "the classes have no more clusters");
     m = m < groups.count ? m : groups.count;
@@ -369,7 +370,9 @@ const kfe_i_method kfe_i_method_slmc = {
     .name = "slmc",
     .summary = "sparse large margin classifier: a subspace spanned by a few learned points",
     .reference = "Wu & Farquhar 2007, section 3.2; Wu, Schölkopf & Bakır 2005",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC | KFE_HAS_PREDICTOR,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC | KFE_HAS_PREDICTOR |
+             KFE_HAS_SAMPLE_WEIGHTS,
+    .weighs_examples = 1,
     .params = KFE_PARAM_TABLE(rows, slmc_settings),
     .fit = fit,
 };

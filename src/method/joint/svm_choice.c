@@ -2,6 +2,8 @@
 /* The automatic settings of svm-joint, usvm-joint, svm-mkl, mkl and slmc (svm_choice.h). */
 #include "method/joint/svm_choice.h"
 
+#include <math.h>
+
 #include "core/memory.h"
 
 /* C·ρ */
@@ -12,18 +14,30 @@ kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_g
 {
     kfe_status status = KFE_OK;
     int64_t classes = target->class_count;
+    kfe_i_gram *weighted = NULL;
     double *indicator = NULL;
+    double *roots = NULL;
 
     KFE_ALLOC_ZERO(ctx, indicator, target->rows * classes);
-    for (int64_t i = 0; i < target->rows; i++)
-        indicator[i * classes + target->codes[i]] = 1;
-    const kfe_i_loo_problem problem = {
-        .gram = gram, .centred = 1, .targets = indicator, .columns = classes, .rule = KFE_LOO_SMALLEST_ERROR};
+    KFE_ALLOC(ctx, roots, target->rows);
+    for (int64_t i = 0; i < target->rows; i++) {
+        roots[i] = sqrt(kfe_i_weight_of(target, i));
+        indicator[i * classes + target->codes[i]] = roots[i];
+    }
+    if (target->weights)
+        KFE_TRY(kfe_i_gram_weighted(ctx, gram, roots, &weighted));
+    const kfe_i_loo_problem problem = {.gram = weighted ? weighted : gram,
+                                       .centred = 1,
+                                       .targets = indicator,
+                                       .columns = classes,
+                                       .rule = KFE_LOO_SMALLEST_ERROR};
     KFE_TRY(kfe_i_loo_choose(ctx, &problem, out));
     if (out->rows > 0)
         kfe_i_log(ctx, KFE_LOG_INFO, "%s: ridge %g of smallest leave-one-out error on %lld of %lld examples",
                   method, out->ridge, (long long)out->rows, (long long)target->rows);
 cleanup:
+    kfe_i_gram_free(weighted);
+    kfe_i_free(ctx, roots);
     kfe_i_free(ctx, indicator);
     return status;
 }

@@ -161,6 +161,7 @@ static void lay_out(kfe_i_local_problem *p, const kfe_i_local_settings *settings
 
 static double mean_square(const kfe_i_local_problem *p)
 {
+    const kfe_i_target *target = p->given->target;
     double sum = 0;
 
     for (int64_t m = 0; m < p->count; m++) {
@@ -169,11 +170,12 @@ static double mean_square(const kfe_i_local_problem *p)
             int sparse = x->kind == KFE_TABLE_CSR;
             int64_t begin = sparse ? x->row_start[i] : i * x->stride;
             int64_t end = sparse ? x->row_start[i + 1] : begin + x->cols;
+            double weight = kfe_i_weight_of(target, i);
             for (int64_t e = begin; e < end; e++)
-                sum += x->values[e] * x->values[e];
+                sum += weight * (x->values[e] * x->values[e]);
         }
     }
-    return sum / ((double)p->n * (double)p->at.gate_cols);
+    return sum / (kfe_i_target_mass(target, p->n) * (double)p->at.gate_cols);
 }
 
 /* ---- memory ---- */

@@ -107,15 +107,16 @@ static kfe_status make_orthonormal(kfe_i_local_retraction *r, int64_t rows, int6
     return status == KFE_OK ? kfe_i_local_polar(r, rows, k, a) : status;
 }
 
-/* h (n × classes): class indicators divided by the class size, less their mean */
-static void indicate(const kfe_i_target *target, const int64_t *sizes, double *h)
+/* h (n × classes): class indicators divided by the class size, less their mean; rows count by their weights */
+static void indicate(const kfe_i_target *target, const double *sizes, double *h)
 {
     int64_t c = target->class_count;
+    double mass = kfe_i_target_mass(target, target->rows);
 
     for (int64_t i = 0; i < target->rows; i++)
         for (int64_t g = 0; g < c; g++) {
             double own = target->codes[i] == g ? 1 : 0;
-            h[i * c + g] = sizes[g] > 0 ? own / (double)sizes[g] - 1 / (double)target->rows : 0;
+            h[i * c + g] = sizes[g] > 0 ? kfe_i_weight_of(target, i) * (own / sizes[g] - 1 / mass) : 0;
         }
 }
 
@@ -125,11 +126,11 @@ static kfe_status class_means(const kfe_i_local_problem *p, const kfe_i_table *c
     kfe_status status = KFE_OK;
     const kfe_i_target *target = p->given->target;
     double *h = NULL;
-    int64_t *sizes = NULL;
+    double *sizes = NULL;
 
     KFE_ALLOC(p->ctx, h, p->n * target->class_count);
     KFE_ALLOC(p->ctx, sizes, target->class_count);
-    kfe_i_target_count(target, sizes);
+    kfe_i_target_class_masses(target, sizes);
     indicate(target, sizes, h);
     KFE_TRY(kfe_i_table_transpose_times(p->ctx, columns, h, target->class_count, between));
 cleanup:

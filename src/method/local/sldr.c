@@ -35,7 +35,8 @@ const kfe_i_method kfe_i_method_sldr = {
                "weighs the views at every point",
     .reference = "Gönen & Alpaydın 2010, eqs. (2)-(5), algorithm 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_PREDICTOR,
+             KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,
+    .weighs_examples = 1,
     .kernel = "linear",
     .params = KFE_PARAM_TABLE(rows, kfe_i_local_settings),
     .fit = fit,

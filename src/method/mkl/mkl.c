@@ -66,7 +66,7 @@ static const kfe_i_gram *uncentred(const mkl *s, int64_t kernel)
 
 /* ---- beginning and end ---- */
 
-static kfe_status measure_scales(mkl *s)
+static kfe_status measure_scales(mkl *s, const kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
 
@@ -76,7 +76,9 @@ static kfe_status measure_scales(mkl *s)
         if (!s->settings->normalize || s->bank.traces[m] == 0)
             continue;
         KFE_TRY(kfe_i_gram_diagonal(uncentred(s, m), s->panel));
-        mean = cblas_dasum((blasint)s->bank.size, s->panel, 1) / (double)s->bank.size;
+        for (int64_t i = 0; target->weights && i < s->bank.size; i++)
+            s->panel[i] *= target->weights[i];
+        mean = cblas_dasum((blasint)s->bank.size, s->panel, 1) / kfe_i_target_mass(target, s->bank.size);
         s->scale[m] = mean > 0 ? 1 / mean : 1;
     }
 cleanup:
@@ -136,7 +138,7 @@ static kfe_status begin(mkl *s, const kfe_i_problem *problem, kfe_i_simplex_prob
     simplex->usable = s->bank.traces;
     KFE_ALLOC(s->ctx, s->scale, s->bank.count);
     KFE_ALLOC(s->ctx, s->panel, KFE_PANEL_ROWS * s->bank.size);
-    KFE_TRY(measure_scales(s));
+    KFE_TRY(measure_scales(s, problem->target));
     KFE_TRY(choose_c(s, simplex, problem->target));
     KFE_TRY(kfe_i_onevsrest_open(s->ctx, problem->target, 0, s->c, s->settings->stop, &s->svms));
     s->svms.quiet = 1; /* the gap of the solution tells */
@@ -290,7 +292,8 @@ const kfe_i_method kfe_i_method_mkl = {
     .summary = "SVMs on a weighted sum of kernels, the weights learned with them",
     .reference = "Lanckriet et al. 2004; Rakotomamonjy et al. 2008",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_PREDICTOR,
+             KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,
+    .weighs_examples = 1,
     .params = KFE_PARAM_TABLE(rows, mkl_settings),
     .fit = fit,
 };

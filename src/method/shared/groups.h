@@ -34,6 +34,8 @@ kfe_status kfe_i_groups_by_kmeans(kfe_context *ctx, const kfe_i_gram *gram, cons
                                   int64_t clusters, kfe_i_groups *out);
 /* The number of examples, or the sum of their weights. */
 double kfe_i_groups_mass(const kfe_i_groups *groups);
+/* Makes the sizes of groups sums of the weights of the target, if it has any. */
+void kfe_i_groups_weigh(const kfe_i_target *target, kfe_i_groups *groups);
 void kfe_i_groups_free(kfe_i_groups *groups);
 
 #endif
