@@ -334,6 +334,7 @@ static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
     if (!done)
         KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
     weigh_coefficients(job->roots, &job->solution);
+    problem->roots = NULL; /* what follows is on the plain kernels */
 cleanup:
     kfe_i_gram_free(weighted);
     return status;

@@ -129,16 +129,19 @@ cleanup:
 /* means: mean share of each part. decides: share of the examples at which the part's share is the largest. */
 static void gate_summary(const kfe_i_local_problem *p, double *means, double *decides)
 {
+    double mass = kfe_i_target_mass(p->given->target, p->n);
+
     for (int64_t i = 0; i < p->n; i++) {
         const double *row = p->now.shares + i * p->count;
+        double weight = kfe_i_weight_of(p->given->target, i);
         int64_t largest = 0;
         for (int64_t m = 0; m < p->count; m++) {
-            means[m] += row[m] / (double)p->n;
+            means[m] += weight * row[m] / mass;
             largest = row[m] > row[largest] ? m : largest;
         }
-        decides[largest] += 1;
+        decides[largest] += weight;
     }
-    cblas_dscal((blasint)p->count, 1 / (double)p->n, decides, 1);
+    cblas_dscal((blasint)p->count, 1 / mass, decides, 1);
 }
 
 /* (worst − best)/best over the ends of all starts */

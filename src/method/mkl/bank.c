@@ -98,6 +98,11 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
     double rounding = 0;
 
     KFE_TRY(open_raw(bank, problem, m, base));
+    if (problem->roots) {
+        bank->plain[m] = bank->raw[m];
+        bank->raw[m] = NULL;
+        KFE_TRY(kfe_i_gram_weighted(ctx, bank->plain[m], problem->roots, &bank->raw[m]));
+    }
     KFE_TRY(kfe_i_gram_centred(ctx, bank->raw[m], &bank->centred[m]));
     KFE_TRY(kfe_i_gram_keep_rows(bank->centred[m], reserve, &bank->kept[m]));
     KFE_TRY(keep_entries(bank, problem, m, reserve));
@@ -125,6 +130,7 @@ kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_pro
 
     *out = (kfe_i_bank){.ctx = ctx, .size = problem->target->rows, .count = count, .reserved = matrices};
     KFE_ALLOC_ZERO(ctx, out->raw, count);
+    KFE_ALLOC_ZERO(ctx, out->plain, count);
     KFE_ALLOC_ZERO(ctx, out->centred, count);
     KFE_ALLOC_ZERO(ctx, out->kept, count);
     KFE_ALLOC_ZERO(ctx, out->traces, count);
@@ -154,11 +160,14 @@ void kfe_i_bank_free(kfe_i_bank *bank)
             kfe_i_gram_free(bank->centred[m]);
         if (bank->raw)
             kfe_i_gram_free(bank->raw[m]);
+        if (bank->plain)
+            kfe_i_gram_free(bank->plain[m]);
         if (bank->tables)
             kfe_i_table_free(&bank->tables[m]);
     }
     if (bank->ctx) {
         kfe_i_free(bank->ctx, bank->raw);
+        kfe_i_free(bank->ctx, bank->plain);
         kfe_i_free(bank->ctx, bank->centred);
         kfe_i_free(bank->ctx, bank->kept);
         kfe_i_free(bank->ctx, bank->traces);
@@ -244,10 +253,13 @@ cleanup:
 /* The first i + 1 entries of row i. */
 static void combine_row(const kfe_i_bank *bank, const double *weights, double overall, int64_t i, double *out)
 {
+    const double *roots = bank->raw[0]->roots;
     double shift = overall - bank->means[i];
 
-    for (int64_t j = 0; j <= i; j++)
+    for (int64_t j = 0; !roots && j <= i; j++)
         out[j] = shift - bank->means[j];
+    for (int64_t j = 0; roots && j <= i; j++)
+        out[j] = roots[i] * roots[j] * overall - roots[j] * bank->means[i] - roots[i] * bank->means[j];
     for (int64_t m = 0; m < bank->count; m++)
         if (counts(bank, weights, m))
             cblas_daxpy((blasint)(i + 1), weights[m] / bank->traces[m], kfe_i_gram_row(uncentred(bank, m), i),

@@ -12,10 +12,12 @@ typedef struct kfe_i_bank {
     kfe_i_gram **raw, **centred;
     kfe_i_kept *kept;
     kfe_i_table *tables; /* of kernels whose matrices are maps of shared values */
-    int reserved;        /* matrices of the caller */
-    double *traces;      /* 0: the kernel is constant on the data and gets no weight */
-    double rounding;     /* size of an eigenvalue of a Gᵢ that is zero but for rounding */
-    double *means;       /* n: row means, while kernels are summed */
+    kfe_i_gram *
+        *plain;     /* without the weights of the examples, inside the raw ones; NULL: there are no weights */
+    int reserved;   /* matrices of the caller */
+    double *traces; /* 0: the kernel is constant on the data and gets no weight */
+    double rounding; /* size of an eigenvalue of a Gᵢ that is zero but for rounding */
+    double *means;   /* n: row means, while kernels are summed */
 } kfe_i_bank;
 
 /* Leaves room for `matrices` n × n matrices of the caller. KFE_EINPUT, in the name of `method`, if all kernels are

@@ -36,14 +36,14 @@ static kfe_status label_factor(kfe_context *ctx, const kfe_i_target *target, int
 {
     kfe_status status = KFE_OK;
     int64_t c = target->class_count;
-    int64_t *sizes = NULL;
+    double *sizes = NULL;
 
     KFE_ALLOC(ctx, sizes, c);
-    kfe_i_target_count(target, sizes);
+    kfe_i_target_class_masses(target, sizes);
     for (int64_t i = 0; i < target->rows; i++)
         for (int64_t g = 0; g < c; g++) {
-            double height = label_kernel == LABEL_H1 ? 1 : 1 / sqrt((double)sizes[g]);
-            l[i * c + g] = target->codes[i] == g ? height : 0;
+            double height = label_kernel == LABEL_H1 ? 1 : 1 / sqrt(sizes[g]);
+            l[i * c + g] = target->codes[i] == g ? sqrt(kfe_i_weight_of(target, i)) * height : 0;
         }
 cleanup:
     kfe_i_free(ctx, sizes);
@@ -106,7 +106,7 @@ const kfe_i_method kfe_i_method_hsic_mkl = {
     .summary = "uncorrelated features of largest dependence on the labels, weights of the kernels learned",
     .reference = "Chen et al. 2008, section 5",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, hsic_mkl_settings),
     .fit = fit,
 };

@@ -85,7 +85,7 @@ void kfe_i_ridge_weights_configure(kfe_i_ridge_weights *s, const char *method,
                                    const kfe_i_ridge_weights_settings *settings)
 {
     s->method = method;
-    s->xi = settings->xi > 0 ? settings->xi : 1 / (double)s->n;
+    s->xi = settings->xi > 0 ? settings->xi : 1 / kfe_i_gram_mass(s->bank->raw[0]);
     s->problem.tolerance = settings->tolerance;
     s->problem.max_iterations = settings->max_iterations;
 }
