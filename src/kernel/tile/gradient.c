@@ -3,6 +3,7 @@
 #include "kernel/tile/gradient.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/invariant.h"
@@ -25,6 +26,7 @@ typedef struct agop_job {
     term *terms;
     int64_t n, d, side;
     int diagonal;
+    const double *weights; /* of the rows; NULL: ones */
     double *work; /* per thread: sums, gradients, factors, a block of support rows, a tile, scratch */
     int64_t own, sum_size;
 } agop_job;
@@ -139,6 +141,9 @@ static void agop_panel(const void *user, int64_t row, int thread)
     memset(w.gradients, 0, (size_t)(rows * job->f->k * job->d) * sizeof *w.gradients);
     for (int64_t m = 0; m < job->f->kernels->count; m++)
         add_term(job, &job->terms[m], &w, row, rows);
+    for (int64_t i = 0; job->weights && i < rows; i++)
+        cblas_dscal((blasint)(job->f->k * job->d), sqrt(job->weights[row + i]),
+                    w.gradients + i * job->f->k * job->d, 1);
     add_outer_products(job, &w, rows);
 }
 
@@ -186,15 +191,19 @@ cleanup:
     return status;
 }
 
-/* out = the sums of all threads divided by n, in the order of threads. */
+/* out = the sums of all threads divided by n, or by the sum of the weights, in the order of threads. */
 static void combine(const agop_job *job, int threads, double *out)
 {
     int64_t d = job->d;
+    double mass = job->weights ? 0 : (double)job->n;
+
+    for (int64_t i = 0; job->weights && i < job->n; i++)
+        mass += job->weights[i];
 
     for (int64_t p = 0; p < job->sum_size; p++) {
         out[p] = 0;
         for (int t = 0; t < threads; t++)
-            out[p] += job->work[job->own * t + p] / (double)job->n;
+            out[p] += job->work[job->own * t + p] / mass;
     }
     for (int64_t i = 0; !job->diagonal && i < d; i++)
         for (int64_t j = 0; j < i; j++)
@@ -206,7 +215,7 @@ kfe_status kfe_i_agop(kfe_context *ctx, const kfe_i_expansion_sum *f, const kfe_
 {
     kfe_status status = KFE_OK;
     int threads = kfe_context_threads(ctx);
-    agop_job job = {.f = f, .n = rows->rows, .d = rows->cols, .diagonal = diagonal};
+    agop_job job = {.f = f, .n = rows->rows, .d = rows->cols, .diagonal = diagonal, .weights = rows->weights};
 
     assert(rows->rows > 0 && rows->cols == f->support->cols);
     KFE_TRY(prepare_terms(ctx, &job, rows));

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/data.h"
 #include "method/metric/metric.h"
 #include "method/ridge/ridge.h"
 
@@ -79,12 +80,12 @@ static kfe_status step(kfe_context *ctx, const kfe_i_metric_problem *problem, co
                        kfe_i_map *map, double *g, kfe_i_metric_fit *fit)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table *x = &problem->given->views[0];
+    const kfe_i_table x = kfe_i_weighted_rows(&problem->given->views[0], problem->given->target);
     kfe_i_map next = {0};
 
-    KFE_TRY(kfe_i_metric_fit_make(ctx, problem, map, x, y, fit));
-    KFE_TRY(kfe_i_metric_gradients(ctx, problem, fit, map, 0, x->cols, g));
-    KFE_TRY(kfe_i_metric_root(ctx, x->cols, 0, 0, count, g, &next));
+    KFE_TRY(kfe_i_metric_fit_make(ctx, problem, map, &x, y, fit));
+    KFE_TRY(kfe_i_metric_gradients(ctx, problem, fit, map, 0, x.cols, g));
+    KFE_TRY(kfe_i_metric_root(ctx, x.cols, 0, 0, count, g, &next));
     if (!next.values)
         KFE_FAIL(ctx, KFE_EINPUT,
                  "gkdr: the regression is constant, so that it has no directions; use a smaller {ridge} or "
@@ -114,6 +115,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_status status = KFE_OK;
     const gkdr_settings *s = settings;
     const kfe_i_table *x = &problem->views[0];
+    const kfe_i_table weighted = kfe_i_weighted_rows(x, problem->target);
     int64_t usual = usual_directions(problem->target, x->cols);
     int64_t dim =
         kfe_i_clamp_dim(ctx, "gkdr", s->dim > 0 ? s->dim : usual, x->cols, "there are no more columns");
@@ -133,7 +135,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
         KFE_TRY(kfe_i_checkpoint(ctx, "reducing directions", t - 1, s->iterations));
         kfe_i_metric_fit_free(&last);
         if (map.values)
-            KFE_TRY(kfe_i_metric_normalise(ctx, x, &map));
+            KFE_TRY(kfe_i_metric_normalise(ctx, &weighted, &map));
         KFE_TRY(step(ctx, &regression, target.values, directions_after(x->cols, dim, t, s->iterations), &map,
                      g, &last));
     }
@@ -151,8 +153,9 @@ const kfe_i_method kfe_i_method_gkdr = {
     .name = "gkdr",
     .summary = "linear directions that the target depends on, from gradients of a kernel regression",
     .reference = "Fukumizu & Leng 2014",
-    .flags =
-        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SYNTHETIC | KFE_HAS_DERIVATIVE,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SYNTHETIC |
+             KFE_HAS_DERIVATIVE | KFE_HAS_SAMPLE_WEIGHTS,
+    .weighs_examples = 1,
     .kernel = "rbf:gamma=median",
     .params = KFE_PARAM_TABLE(rows, gkdr_settings),
     .fit = fit,

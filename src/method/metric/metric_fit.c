@@ -47,16 +47,30 @@ cleanup:
     return status;
 }
 
+/* The number of rows, or the sum of their weights. */
+static double mass_of(const kfe_i_table *x)
+{
+    double sum = 0;
+
+    if (!x->weights)
+        return (double)x->rows;
+    for (int64_t i = 0; i < x->rows; i++)
+        sum += x->weights[i];
+    return sum;
+}
+
 /* centred = y minus the mean of each column, which fit->mean keeps. */
-static kfe_status centre(kfe_i_metric_fit *fit, int64_t n, int64_t columns, const double *y, double *centred)
+static kfe_status centre(kfe_i_metric_fit *fit, const kfe_i_table *x, int64_t columns, const double *y,
+                         double *centred)
 {
     kfe_status status = KFE_OK;
+    double mass = mass_of(x);
 
     KFE_ALLOC_ZERO(fit->ctx, fit->mean, columns);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < x->rows; i++)
         for (int64_t c = 0; c < columns; c++)
-            fit->mean[c] += y[i * columns + c] / (double)n;
-    for (int64_t i = 0; i < n; i++)
+            fit->mean[c] += kfe_i_row_weight(x, i) * y[i * columns + c] / mass;
+    for (int64_t i = 0; i < x->rows; i++)
         for (int64_t c = 0; c < columns; c++)
             centred[i * columns + c] = y[i * columns + c] - fit->mean[c];
 cleanup:
@@ -85,6 +99,35 @@ cleanup:
     return status;
 }
 
+/* The ridge and fit->alpha, from targets that are centred and overwritten. Rows with weights are solved for on the weighted operator
+ * (kfe_i_gram_weighted). */
+static kfe_status solve(const kfe_i_metric_problem *problem, const kfe_i_gram *gram, const kfe_i_table *x,
+                        double *centred, kfe_i_metric_fit *fit)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = problem->columns;
+    kfe_i_gram *weighted = NULL;
+    double *roots = NULL;
+
+    if (x->weights) {
+        KFE_ALLOC(fit->ctx, roots, x->rows);
+        for (int64_t i = 0; i < x->rows; i++) {
+            roots[i] = sqrt(x->weights[i]);
+            cblas_dscal((blasint)k, roots[i], centred + i * k, 1);
+        }
+        KFE_TRY(kfe_i_gram_weighted(fit->ctx, gram, roots, &weighted));
+        gram = weighted;
+    }
+    KFE_TRY(choose_ridge(problem, gram, centred, fit));
+    KFE_TRY(kfe_i_gram_solve(gram, fit->ridge, centred, k, KFE_TOLERANCE, fit->alpha, &fit->residual));
+    for (int64_t i = 0; roots && i < x->rows; i++)
+        cblas_dscal((blasint)k, roots[i], fit->alpha + i * k, 1);
+cleanup:
+    kfe_i_gram_free(weighted);
+    kfe_i_free(fit->ctx, roots);
+    return status;
+}
+
 kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *problem, const kfe_i_map *map,
                                  const kfe_i_table *x, const double *y, kfe_i_metric_fit *out)
 {
@@ -95,13 +138,12 @@ kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *p
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     KFE_TRY(kfe_i_map_apply(ctx, map, x, &out->z));
+    out->z.weights = x->weights;
     KFE_TRY(open_gram(ctx, problem->given, &out->z, &gram));
     KFE_ALLOC(ctx, centred, x->rows * problem->columns);
-    KFE_TRY(centre(out, x->rows, problem->columns, y, centred));
-    KFE_TRY(choose_ridge(problem, gram, centred, out));
     KFE_ALLOC(ctx, out->alpha, x->rows * problem->columns);
-    KFE_TRY(kfe_i_gram_solve(gram, out->ridge, centred, problem->columns, KFE_TOLERANCE, out->alpha,
-                             &out->residual));
+    KFE_TRY(centre(out, x, problem->columns, y, centred));
+    KFE_TRY(solve(problem, gram, x, centred, out));
     KFE_TRY(take_support(gram, problem->columns, out));
 cleanup:
     kfe_i_gram_free(gram);
@@ -252,7 +294,7 @@ static kfe_status total_variance(kfe_context *ctx, const kfe_i_table *table, dou
     kfe_status status = KFE_OK;
     double *row = NULL;
     double *mean = NULL;
-    double n = (double)table->rows;
+    double n = mass_of(table);
 
     *out = 0;
     KFE_ALLOC(ctx, row, table->cols);
@@ -262,9 +304,9 @@ static kfe_status total_variance(kfe_context *ctx, const kfe_i_table *table, dou
             kfe_i_table_dense_row(table, i, row);
             for (int64_t j = 0; j < table->cols; j++) {
                 if (pass == 0)
-                    mean[j] += row[j] / n;
+                    mean[j] += kfe_i_row_weight(table, i) * row[j] / n;
                 else
-                    *out += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
+                    *out += kfe_i_row_weight(table, i) * (row[j] - mean[j]) * (row[j] - mean[j]) / n;
             }
         }
 cleanup:
@@ -281,6 +323,7 @@ kfe_status kfe_i_metric_normalise(kfe_context *ctx, const kfe_i_table *x, kfe_i_
     double after = 0;
 
     KFE_TRY(kfe_i_map_apply(ctx, map, x, &z));
+    z.weights = x->weights;
     KFE_TRY(total_variance(ctx, x, &before));
     KFE_TRY(total_variance(ctx, &z, &after));
     if (before > 0 && after > 0)

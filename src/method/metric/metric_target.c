@@ -13,16 +13,17 @@ static int standardise(kfe_i_metric_target *t, const kfe_i_target *target, int64
     double reach = 0;
     double mean = 0;
     double variance = 0;
+    double mass = kfe_i_target_mass(target, t->rows);
 
     for (int64_t i = 0; i < t->rows; i++)
         reach = fmax(reach, fabs(target->values[i * target->cols + c]));
     reach = reach > 0 ? reach : 1;
     for (int64_t i = 0; i < t->rows; i++)
-        mean += target->values[i * target->cols + c] / reach / (double)t->rows;
+        mean += kfe_i_weight_of(target, i) * target->values[i * target->cols + c] / reach / mass;
     for (int64_t i = 0; i < t->rows; i++) {
         double v = target->values[i * target->cols + c] / reach - mean;
         t->values[i * t->columns + c] = v;
-        variance += v * v / (double)t->rows;
+        variance += kfe_i_weight_of(target, i) * v * v / mass;
     }
     int varies = variance > 1e-28;
     double sd = varies ? sqrt(variance) : 1;
