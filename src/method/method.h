@@ -123,7 +123,8 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
 
 /* ---- for method files ---- */
 
-/* Opens the operator of one kernel of the problem, its weight and landmarks included; freed by the caller. */
+/* Opens the operator of one kernel of the problem, its weight and landmarks included, without the weights of the examples; freed by
+ * the caller. */
 kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
                                 kfe_i_gram **out);
 

@@ -19,9 +19,6 @@ kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, 
     kfe_i_gram *exact = NULL;
     kfe_status status = KFE_OK;
 
-    assert(
-        !problem
-             ->roots); /* of the methods that open operators, those that take weights weigh the examples themselves */
     if (problem->landmarks.count == 0)
         return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
     status = kfe_i_gram_open(ctx, &alone, problem->views, KFE_GRAM_AUTO, &exact);
