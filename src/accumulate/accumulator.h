@@ -36,4 +36,7 @@ kfe_status kfe_i_accumulator_columns(const kfe_accumulator *sums, const kfe_data
 kfe_status kfe_i_scaler_from_sums(kfe_context *ctx, kfe_i_scale_kind kind, int sparse, const kfe_i_sums *sums,
                                   kfe_i_scaler *out);
 
+/* In a cluster: *sums becomes the merged accumulator of all processes, the same in each. Every process calls it. */
+kfe_status kfe_i_accumulator_reduce(kfe_accumulator **sums);
+
 #endif

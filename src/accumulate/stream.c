@@ -3,12 +3,15 @@
  * Fits from files with more rows than memory holds: kfe_fit_stream. Rows are read in parts and added to an accumulator. Linear methods read
  * them once. With landmarks, files are read twice: the first pass draws the sample that decides scaling, kernel width, landmarks and
  * ridge. What can be read only once, as standard input, starts from its first rows.
+ *
+ * In a cluster the processes divide the files, or the parts if there are fewer files than processes, and merge their sums at the end.
  */
 #include <string.h>
 #include <sys/stat.h>
 
 #include "accumulate/accumulator.h"
 #include "accumulate/stack.h"
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "data/read/read.h"
 
@@ -27,6 +30,7 @@ typedef struct row_files {
     kfe_task task; /* of the first part; KFE_TASK_NONE: not known yet, or no labels */
     int64_t cols;  /* of the first part; 0: not known yet */
     int64_t rows;
+    kfe_i_share share; /* of the files that this process reads, if there are enough; ranks 1: all */
 } row_files;
 
 static void close_files(row_files *files)
@@ -67,6 +71,10 @@ static kfe_status next_part(row_files *files, kfe_data **out)
 
     *out = NULL;
     while (!*out && files->at < files->count) {
+        if (files->at % files->share.ranks != files->share.rank) {
+            files->at++;
+            continue;
+        }
         if (!files->open)
             KFE_TRY(kfe_i_data_stream_open(files->ctx, 1, files->paths + files->at, NULL, files->options,
                                            NULL, &files->open));
@@ -202,19 +210,61 @@ cleanup:
     return status;
 }
 
+/* One process of several gets standard input. */
+static kfe_status refuse_standard_input(const row_files *files)
+{
+    for (int i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], "-") == 0)
+            return kfe_i_fail(files->ctx, KFE_EINPUT,
+                              "several processes share the work, and only one of them gets standard input; "
+                              "name files");
+    return KFE_OK;
+}
+
+/* In a cluster: the part of the rows that this process adds. The first rows of the first file say to all what the columns are. */
+static kfe_status add_own(kfe_accumulator *sums, row_files *files)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_share share = kfe_i_own_share(files->ctx);
+    int by_files = files->count >= share.ranks;
+    kfe_data *part = NULL;
+    kfe_i_cluster *cluster = kfe_i_cluster_pause(files->ctx); /* each process has other rows */
+
+    KFE_TRY(next_part(files, &part));
+    rewind_files(files);
+    if (by_files)
+        files->share = share;
+    for (int64_t turn = 0;; turn++) {
+        kfe_data_free(part);
+        part = NULL;
+        KFE_TRY(next_part(files, &part));
+        if (!part)
+            break;
+        if (by_files || turn % share.ranks == share.rank)
+            KFE_TRY(kfe_accumulator_add(sums, part));
+    }
+cleanup:
+    kfe_data_free(part);
+    kfe_i_cluster_resume(files->ctx, cluster);
+    return status;
+}
+
 kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *paths,
                           const char *options, int64_t *rows, kfe_model **out)
 {
     kfe_status status = KFE_OK;
-    row_files files = {.ctx = ctx, .count = count, .paths = paths, .options = options};
+    row_files files = {.ctx = ctx, .count = count, .paths = paths, .options = options, .share = {0, 1}};
     kfe_accumulator *sums = NULL;
 
     *out = NULL;
+    if (kfe_i_ranks(ctx) > 1)
+        KFE_TRY(refuse_standard_input(&files));
     KFE_TRY(kfe_accumulator_new(ctx, spec, &sums));
     if (kfe_i_accumulator_has_kernel(spec))
         KFE_TRY(can_be_read_again(&files) ? start_from_sample(sums, &files)
                                           : start_from_first_rows(sums, &files));
-    KFE_TRY(add_all(sums, &files));
+    KFE_TRY(kfe_i_ranks(ctx) > 1 ? add_own(sums, &files) : add_all(sums, &files));
+    KFE_TRY(kfe_i_accumulator_reduce(&sums));
     KFE_TRY(kfe_accumulator_finish(sums, out));
     if (rows)
         *rows = kfe_accumulator_rows(sums);

@@ -176,6 +176,22 @@ def test_standard_input_is_refused(kfe):
     assert len(problem_of(done)) == 1 and "standard input" in done.stderr and kfe.files() == []
 
 
+@pytest.mark.parametrize("ranks, method", [(2, "pca"), (3, "kfd"), (7, "kfd")])
+def test_streams_are_divided(kfe, ranks, method):
+    """Four files: two and three processes divide the files, seven the parts of them. Sums in another order round otherwise."""
+    names = []
+    for seed in range(4):
+        name, x = write_data(kfe, 500 + seed, seed=seed, name=f"train-{seed}.csv")
+        names.append(name)
+    flags = ["--landmarks", 40, "-k", f"rbf:gamma={GAMMA}", "--ridge", RIDGE] if method == "kfd" else []
+    for n in (0, ranks):
+        kfe.run(n, "fit", "-q", "--stream", "-m", method, *flags, *names, "-o", f"{n}.kfe")
+        kfe.run(0, "transform", "-q", f"{n}.kfe", names[0], "-o", f"{n}.csv")
+    alone, together = kfe.numbers("0.csv"), kfe.numbers(f"{ranks}.csv")
+    tolerance = 16 * 2006 * np.finfo(float).eps * sensitivity(x, 5)
+    assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max()
+
+
 # ---- Python ----
 
 SCRIPT = """
