@@ -91,6 +91,8 @@ def test_sequences(kfe):
     kfe.ok("convert", "-q", "--label-pattern", "kind=(.)", "--id", "name", "t.fasta", "u.fasta.gz")
     kfe.ok("convert", "-q", "--label", "label", "--id", "name", "u.fasta.gz", "t.csv")
     assert kfe.path("t.csv").read_text().splitlines()[1] == "s0,AATTAATTAATT,a"
+    kfe.write("odd.csv", "text,label\nACGT,a]b\nACG,c\n")
+    kfe.refused("convert", "-q", "--content", "strings", "odd.csv", "odd.fasta", says=["'a]b' does not fit into a FASTA header"])
     kfe.write("labels.txt", "a\nb\n" * 4)
     assert "2 classes" in kfe.ok("fit", "-m", "kpca", "-k", "spectrum:length=2", "--label-file", "labels.txt", "t.fasta", "-o", "m.kfe").err
 

@@ -53,11 +53,25 @@ static kfe_status check_sequence(const kfe_i_written *what, int64_t i)
     return KFE_OK;
 }
 
+/* A class stands in brackets, so that its name may have blanks but no closing bracket. */
+static kfe_status check_classes(const kfe_i_written *what)
+{
+    for (int64_t k = 0; what->target && k < what->target->class_count; k++)
+        if (!what->target->names[k][0] || strpbrk(what->target->names[k], "]\r\n"))
+            return kfe_i_fail(
+                what->ctx, KFE_EINVAL,
+                "%s: the label '%s' does not fit into a FASTA header; write .csv, or rename the "
+                "class",
+                what->path, what->target->names[k]);
+    return KFE_OK;
+}
+
 static kfe_status write_fasta(const kfe_i_written *what, kfe_i_sink *sink)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table *table = &what->table;
 
+    KFE_TRY(check_classes(what));
     for (int64_t i = 0; i < table->rows; i++) {
         KFE_TRY(check_sequence(what, i));
         put_header(what, sink, i);
