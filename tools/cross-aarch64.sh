@@ -17,7 +17,7 @@ for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do
 done
 
 packages=(libc6-dev libgcc-s1 libgomp1 libopenblas-openmp-dev liblapacke-dev libsvm-dev liblinear-dev libjansson-dev
-    zlib1g-dev libcmocka-dev)
+    zlib1g-dev liblzma-dev libzstd-dev libcmocka-dev)
 
 # apt with a state of its own, which knows arm64 only.
 download() {

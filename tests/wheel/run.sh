@@ -36,7 +36,7 @@ test_in_root() { # FOLDER
     "$python" -m pip download -q -d "$root/test/wheels" --only-binary :all: --python-version "$version" \
         --platform manylinux_2_34_x86_64 --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 "$wheel" 2> /dev/null
     cp "$here/check_alone.py" "$root/test"
-    mountpoint -q "$root/proc" || { mount -t proc proc "$root/proc" && trap 'umount "$root/proc"' RETURN; }
+    mountpoint -q "$root/proc" || { mount -t proc proc "$root/proc" && trap 'trap - RETURN; umount "$root/proc"' RETURN; }
     chroot "$root" env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 sh -ec \
         'cd /test; python3 -m venv --clear venv; venv/bin/pip install -q --no-index --find-links wheels kfe; venv/bin/python check_alone.py'
 }
