@@ -9,6 +9,10 @@ if [[ ${1-} == --check ]]; then
     check=yes
     shift
 fi
+if [[ ${1-} == -* ]]; then
+    sed -n 's/^# \(usage:\|--check\)/\1/p' "$0" >&2
+    exit 2
+fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${1:-.}"
 target=$(cd "${1:-.}" && pwd)
