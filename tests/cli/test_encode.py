@@ -57,7 +57,7 @@ def test_an_unseen_category_is_zeros_and_counted(kfe):
 @pytest.mark.parametrize("arguments, says", [
     (["-m", "kpca", "-k", "precomputed", "--label", "none", "--encode", "1", "square.csv"], "precomputed kernel matrix has no columns of categories"),
     (["-m", "kpca", "-k", "spectrum", "--encode", "auto", "words.csv"], "--encode is for columns of categories, not for examples that are strings"),
-    (["-m", "kfd", "-k", "rbf", "--encode", "auto", "t.svm"], "--encode is for text tables (CSV, TSV); libsvm files hold numbers only"),
+    (["-m", "kfd", "-k", "rbf", "--encode", "auto", "t.svm"], "--encode is for text tables (CSV, TSV, ARFF); libsvm files have no columns of text"),
     (["-m", "kfd", "-k", "rbf", "t.csv"], "encode the column as categories (--encode)"),
     (["-m", "kfd", "-k", "rbf", "--encode", "shape", "t.csv"], "--encode names the column 'shape', which is not there"),
 ])

@@ -109,7 +109,7 @@ static void what_cannot_be_encoded_is_refused(void **state)
         snprintf(many + strlen(many), sizeof many - strlen(many), "n%d,%d,%c\n", i, i % 7, "ab"[i % 2]);
     assert_fails(ctx, KFE_EINPUT, "column 1 ('name') has 1001 different texts, but at most 1000",
                  kfe_data_read(ctx, support_text("t.csv", many), "encode=auto", &data));
-    assert_fails(ctx, KFE_EINVAL, "libsvm files hold numbers only",
+    assert_fails(ctx, KFE_EINVAL, "libsvm files have no columns of text",
                  kfe_data_read(ctx, support_text("t.svm", "1 1:2\n2 1:3\n"), "encode=auto", &data));
     assert_fails(
         ctx, KFE_EINVAL, "not for examples that are strings",

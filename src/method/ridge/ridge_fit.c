@@ -104,24 +104,33 @@ cleanup:
     return status;
 }
 
-/* The ridge. A diagonal of zeros or less means equal examples, unless the kernel is not positive definite. */
-static kfe_status choose_ridge(ridge_state *s)
+/* A diagonal of zeros or less means equal examples, unless the kernel is not positive definite. */
+static kfe_status check_that_examples_differ(const ridge_state *s)
 {
     kfe_status status = KFE_OK;
     double squared_norm = 0;
 
-    KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &s->mean));
-    KFE_TRY(leave_one_out(s));
-    set_ridge(s);
-    if (s->choice.indefinite)
-        return use_positive_part(s);
     if (s->mean > s->noise)
         return KFE_OK;
     KFE_TRY(kfe_i_gram_squared_norm(s->gram, &squared_norm));
     if (!(sqrt(squared_norm) > (double)s->gram->size * s->noise))
         KFE_FAIL(s->ctx, KFE_EINPUT, "%s: all examples are the same to the kernel; there is nothing to learn",
                  s->problem->method);
-    KFE_TRY(use_positive_part(s));
+cleanup:
+    return status;
+}
+
+/* Leave-one-out comes after the check: it would take the rounding errors of equal examples for a kernel. */
+static kfe_status choose_ridge(ridge_state *s)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &s->mean));
+    KFE_TRY(check_that_examples_differ(s));
+    KFE_TRY(leave_one_out(s));
+    set_ridge(s);
+    if (s->choice.indefinite || !(s->mean > s->noise))
+        KFE_TRY(use_positive_part(s));
 cleanup:
     return status;
 }
