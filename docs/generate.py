@@ -134,7 +134,8 @@ def reference_pages(kfe, library):
         library.entries("generator"), "Source", lambda entry: f"kfe generate {entry.name} -o data.csv")
     yield "metrics.md", metric_page(library.entries("metric"))
     yield "commands.md", command_page(kfe)
-    yield "c.rst", header_page.make((ROOT / "include" / "kfe.h").read_text(encoding="utf-8"))
+    headers = [(ROOT / "include" / name).read_text(encoding="utf-8") for name in ("kfe.h", "kfe_arrow.h")]
+    yield "c.rst", header_page.make(*headers)
     yield "python.md", python_page.make(ROOT / "python")
 
 

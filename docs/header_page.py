@@ -128,13 +128,17 @@ def write_section(page, title, text):
         page.flush()
 
 
-def make(header):
-    page = Page(header)
+def body(header):
+    return header.split('extern "C" {')[1].rsplit("#ifdef __cplusplus", 1)[0]
+
+
+def make(header, *others):
+    """The page of kfe.h, and below it the sections of further headers."""
+    page = Page("".join([header, *others]))
     conventions = re.search(r"/\*\n \* kfe: .*?\*/", header, re.DOTALL)[0]
-    body = header.split('extern "C" {')[1].rsplit("#ifdef __cplusplus", 1)[0]
     page.add("C reference\n===========")
     page.add("``#include <kfe.h>``, from the comments of that header.")
     page.add(page.links(conventions).split("\n\n", 1)[1].replace("\n ", "\n"))
-    for title, text in sections(body):
+    for title, text in (section for each in [header, *others] for section in sections(body(each))):
         write_section(page, title, text)
     return "\n".join(page.lines)

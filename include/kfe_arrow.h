@@ -59,6 +59,8 @@ struct ArrowArrayStream {
 
 #endif
 
+/* ---- tables of Arrow, in kfe_arrow.h ---------------------------------------------------------- */
+
 /* A table as data, read with the options of kfe_data_read: label, id, drop, select, groups, weight, encode, missing, task, content. Columns
  * are numbers, booleans, text or dictionaries; nulls are missing values. Everything is copied once, and the stream is
  * released in every case. */
