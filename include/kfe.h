@@ -499,9 +499,9 @@ KFE_API void kfe_model_free(kfe_model *model);
  * kfe_spec_accumulates says whether a spec can: linear methods (oc, pca, pls, ...) need nothing else; kernel methods need
  * landmarks. kfe_list_methods says which methods; learners are ls and centroid.
  *
- *     kfe_accumulator_new(ctx, spec, &sums);
- *     while (more) kfe_accumulator_add(sums, block);
- *     kfe_accumulator_finish(sums, &model);
+ * - kfe_accumulator_new makes one;
+ * - kfe_accumulator_add takes a block;
+ * - kfe_accumulator_finish makes the model.
  *
  * With landmarks, some rows must decide the scaling, the width of the kernel (gamma=scale), the landmarks and ridge=auto before
  * the first sum: those given to kfe_accumulator_start, else the first block that has rows. Accumulators that are to be merged
