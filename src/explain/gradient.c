@@ -247,6 +247,23 @@ cleanup:
     return status;
 }
 
+/* Features that are the scaled columns themselves. */
+static kfe_status identity_features(const kfe_i_gradient *g, int64_t count, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t dim = g->model->dim;
+    double *mapped = NULL;
+
+    memset(out, 0, (size_t)(count * dim * g->cols) * sizeof *out);
+    KFE_ALLOC_ZERO(g->ctx, mapped, count * dim * dim);
+    for (int64_t p = 0; p < count * dim; p++)
+        mapped[p * dim + p % dim] = 1;
+    kfe_i_gradient_add(g, 0, count * dim, mapped, out);
+cleanup:
+    kfe_i_free(g->ctx, mapped);
+    return status;
+}
+
 /* ---- outputs ---- */
 
 /* out (rows × outputs × dim) = derivatives of the learner's outputs by features (rows × dim). */
@@ -373,6 +390,8 @@ kfe_status kfe_i_gradient_block(kfe_i_gradient *g, int64_t first, int64_t count,
         KFE_TRY(kernel_values(g, model->dim, model->coefficients, first, count, place));
     else if (model->projector == KFE_PROJECT_LINEAR)
         KFE_TRY(linear_features(g, count, place));
+    else if (!chained)
+        KFE_TRY(identity_features(g, count, place));
     if (chained)
         KFE_TRY(chain(g, first, count, features, out));
     undo_scaling(g, count * values, out);

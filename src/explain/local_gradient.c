@@ -186,7 +186,10 @@ cleanup:
 
 const char *kfe_i_local_without_slope(const kfe_model *model)
 {
-    if (model->predictor.kind != KFE_PREDICTOR_DIRECT)
+    int of_outputs = 0;
+
+    if (model->predictor.kind != KFE_PREDICTOR_DIRECT ||
+        kfe_i_gradient_values(model, &of_outputs) != model->local->outputs)
         return "of a learner on the features of a localized model";
     for (int64_t m = 0; m < model->local->part_count; m++)
         if (model->local->parts[m].mapped)
