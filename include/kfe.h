@@ -774,7 +774,8 @@ KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double
 
 /* Reports are text or JSON in `out`, which the caller frees with kfe_string_free. This one describes a model. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
-/* Kernel-target alignment, HSIC, effective rank, ... of each kernel on all views or, written as "VIEW=KERNEL", on one. */
+/* Kernel-target alignment, HSIC, effective rank, ... of each kernel on all views or, written as "VIEW=KERNEL", on one. Data with
+ * weights is refused. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_style style, char **out);
 /* Metrics of a model's predictions on labelled data; JSON also has the confusion matrix and the points of the ROC and

@@ -23,13 +23,18 @@ static kfe_status check_operands(cli_session *session)
     return cli_check_operands(session, 2, 2, "a file to read and a file to write");
 }
 
-static kfe_status check_kernel(cli_session *session)
+static kfe_status check_flags(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
 
     if (cli_value(arguments, "kernel") && cli_value(arguments, "viola-jones"))
         return cli_fail(session,
                         "-k and --viola-jones exclude each other; convert the features in a second step");
+    if (cli_option_given(arguments, CLI_READING, "weight"))
+        return cli_fail(session, "%s",
+                        cli_value(arguments, "kernel") || cli_value(arguments, "viola-jones")
+                            ? "convert writes no weights; leave the column of weights out with --drop"
+                            : "convert writes the column of weights with the others; leave --weight out");
     if (cli_value_at(arguments, "kernel", 1))
         return cli_fail(session, "convert takes one kernel; sum the matrices of several yourself");
     if (cli_value(arguments, "against") && !cli_value(arguments, "kernel"))
@@ -148,7 +153,7 @@ static kfe_status run(cli_session *session)
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_operands(session));
-    CLI_TRY(check_kernel(session));
+    CLI_TRY(check_flags(session));
     CLI_TRY(kfe_output_check(session->ctx, output_path(session)));
     if (against_path)
         CLI_TRY(read_against(session, against_path, &against));

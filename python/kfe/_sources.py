@@ -59,7 +59,8 @@ def read(path: Any, model: Any = None, **options: Any) -> tuple[Any, np.ndarray 
     model : fitted estimator or path of a model, optional
         The model that the data is for. Its number of columns determines whether the file has a label column.
     **options
-        Options of reading: ``label="species"``, ``header="yes"``, ``missing="mean"`` and so on.
+        Options of reading: ``label="species"``, ``header="yes"``, ``missing="mean"`` and so on. There is no ``weight``:
+        weights are an argument of fits, ``sample_weight``.
 
     Returns
     -------
@@ -67,6 +68,9 @@ def read(path: Any, model: Any = None, **options: Any) -> tuple[Any, np.ndarray 
         A CSR matrix if the file is sparse, as LIBSVM's are.
     y : ndarray of shape (n_samples,), or None without labels
     """
+    if options.get("weight"):
+        raise ValueError(f"read() returns X and y only, so the weights in the column {options['weight']!r} would be lost: read the "
+                         "column as one of X and give it to fit as sample_weight, or leave it out with drop=")
     context, pointer = Context(), c_void_p()
     table = arrow_table(path)
     if table is not None:

@@ -77,3 +77,12 @@ def test_what_takes_no_weights_says_what_does():
     for name, entry in _tables.ESTIMATORS.items():
         takes = "sample_weight" in inspect.signature(getattr(kfe, name)().fit).parameters
         assert takes == entry.has(_tables.SAMPLE_WEIGHTS), name
+
+
+def test_read_takes_no_weights(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,n,kind\n1,2,u\n2,1,v\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="the weights in the column 'n' would be lost.*sample_weight"):
+        kfe.read(path, weight="n")
+    X, _ = kfe.read(path, drop="n")
+    np.testing.assert_array_equal(X, [[1], [2]])

@@ -28,19 +28,47 @@ static int mark_range(const kfe_i_column_list *columns, const char *item, unsign
     return 1;
 }
 
-/* Marks the columns of that name, or of that prefix; returns 0 if there is none. */
-static int mark_names(const kfe_i_column_list *columns, const char *item, unsigned char *marks)
+static const char *name_of(const kfe_i_column_list *columns, int64_t j)
+{
+    return columns->names && columns->names[j] ? columns->names[j] : "";
+}
+
+/* Marks the columns of that prefix, such as fac_*; returns 0 if there is none. */
+static int mark_prefix(const kfe_i_column_list *columns, const char *item, unsigned char *marks)
 {
     size_t length = strlen(item);
-    int prefix = length > 1 && item[length - 1] == '*';
     int found = 0;
 
-    for (int64_t j = 0; columns->names && j < columns->count; j++) {
-        const char *name = columns->names[j] ? columns->names[j] : "";
-        if (prefix ? strncmp(name, item, length - 1) == 0 : strcmp(name, item) == 0)
+    if (length < 2 || item[length - 1] != '*')
+        return 0;
+    for (int64_t j = 0; columns->names && j < columns->count; j++)
+        if (strncmp(name_of(columns, j), item, length - 1) == 0)
             found = marks[j] = 1;
-    }
     return found;
+}
+
+/* Marks the column of that name. *found becomes 0 if there is none; two of them are refused. */
+static kfe_status mark_name(kfe_context *ctx, const kfe_i_column_list *columns, const char *item,
+                            unsigned char *marks, int *found)
+{
+    int64_t first = -1;
+    char parameter[KFE_WORDING_TEXT];
+
+    for (int64_t j = 0; columns->names && j < columns->count; j++) {
+        if (strcmp(name_of(columns, j), item) != 0)
+            continue;
+        if (first >= 0) {
+            kfe_i_word_name(ctx, columns->parameter, parameter);
+            return kfe_i_fail_at(ctx, KFE_EINPUT, columns->file, 0, 0,
+                                 "%s names '%.100s', but two columns are named so: %lld and %lld; give the "
+                                 "number instead of the name",
+                                 parameter, item, (long long)first + 1, (long long)j + 1);
+        }
+        first = j;
+        marks[j] = 1;
+    }
+    *found = first >= 0;
+    return KFE_OK;
 }
 
 static const char *name_at(const void *list, int index)
@@ -91,10 +119,12 @@ kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_column_list *columns
 {
     kfe_status status = KFE_OK;
     char *item = NULL;
+    int found = 0;
 
     while (*list) {
         KFE_TRY(next_item(ctx, &list, &item));
-        if (!mark_names(columns, item, marks) && !mark_range(columns, item, marks))
+        KFE_TRY(mark_name(ctx, columns, item, marks, &found));
+        if (!found && !mark_prefix(columns, item, marks) && !mark_range(columns, item, marks))
             KFE_TRY(refuse_item(ctx, columns, item));
         kfe_i_free(ctx, item);
         item = NULL;
@@ -108,14 +138,21 @@ kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_column_list *columns
                               int64_t *out)
 {
     kfe_status status = KFE_OK;
+    char parameter[KFE_WORDING_TEXT];
     unsigned char *marks = NULL;
 
     *out = -1;
     KFE_ALLOC_ZERO(ctx, marks, columns->count);
     KFE_TRY(kfe_i_columns_mark(ctx, columns, item, marks));
-    for (int64_t j = 0; *out < 0 && j < columns->count; j++)
+    for (int64_t j = 0; j < columns->count; j++) {
+        if (marks[j] && *out >= 0) {
+            kfe_i_word_name(ctx, columns->parameter, parameter);
+            KFE_FAIL(ctx, KFE_EINPUT, "%s: %s takes one column, but '%.100s' names several", columns->file,
+                     parameter, item);
+        }
         if (marks[j])
             *out = j;
+    }
 cleanup:
     kfe_i_free(ctx, marks);
     return status;

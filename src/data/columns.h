@@ -15,10 +15,11 @@ typedef struct kfe_i_column_list {
 } kfe_i_column_list;
 
 /* Sets the marks, one per column, of all columns that the list names: names, prefixes such as fac_*, numbers from 1 and
- * ranges such as 2-4, separated by commas; a comma inside a name takes a backslash. Fails for an item that names none. */
+ * ranges such as 2-4, separated by commas; a comma inside a name takes a backslash. Fails for an item that names no column, and
+ * for a name that two columns have. */
 kfe_status kfe_i_columns_mark(kfe_context *ctx, const kfe_i_column_list *columns, const char *list,
                               unsigned char *marks);
-/* The first column that the list names. */
+/* The one column that the item names. */
 kfe_status kfe_i_columns_find(kfe_context *ctx, const kfe_i_column_list *columns, const char *item,
                               int64_t *out);
 

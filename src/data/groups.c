@@ -37,11 +37,18 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
     if (view->table.kind != KFE_TABLE_DENSE || view->table.cols < 2)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s takes a column of a dense table with at least two columns",
                           shown);
-    for (int64_t j = 0; view->column_names && j < view->table.cols; j++)
-        if (strcmp(view->column_names[j], column) == 0) {
-            *out = j;
-            return KFE_OK;
-        }
+    *out = -1;
+    for (int64_t j = 0; view->column_names && j < view->table.cols; j++) {
+        if (strcmp(view->column_names[j], column) != 0)
+            continue;
+        if (*out >= 0)
+            return kfe_i_fail(ctx, KFE_EINVAL,
+                              "%s: two columns of %s are named '%s'; give the number instead of the name",
+                              shown, kfe_i_view_shown(view), column);
+        *out = j;
+    }
+    if (*out >= 0)
+        return KFE_OK;
     if (kfe_i_parse_number(column, column + strlen(column), &number) && number >= 1 &&
         number <= (double)view->table.cols && number == (double)(int64_t)number) {
         *out = (int64_t)number - 1;

@@ -8,7 +8,7 @@
 
 static kfe_status check_weights(kfe_context *ctx, int64_t rows, const double *weights)
 {
-    double largest = 0;
+    double sum = 0;
 
     for (int64_t i = 0; i < rows; i++) {
         if (!isfinite(weights[i]))
@@ -20,9 +20,13 @@ static kfe_status check_weights(kfe_context *ctx, int64_t rows, const double *we
                 "the weight of row %lld is %g, but weights must not be negative; a weight of 0 leaves "
                 "the row out",
                 (long long)i + 1, weights[i]);
-        largest = fmax(largest, weights[i]);
+        sum += weights[i];
     }
-    if (rows > 0 && largest == 0)
+    if (!isfinite(sum))
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "the sum of the weights is too large for a number; divide all weights by the same "
+                          "number");
+    if (rows > 0 && sum == 0)
         return kfe_i_fail(ctx, KFE_EINPUT, "all weights are zero, which leaves no examples");
     return KFE_OK;
 }

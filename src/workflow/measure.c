@@ -103,6 +103,10 @@ static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
 
     if (kfe_data_rows(data) < 2)
         return kfe_i_fail(ctx, KFE_EINPUT, "measuring a kernel needs at least two examples");
+    if (data->target.weights)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "a measure of a kernel counts every row once; leave the column of weights out with "
+                          "{drop} instead of {weight}");
     for (int v = 0; v < data->view_count && status == KFE_OK; v++)
         status = kfe_i_table_check_finite(ctx, &data->views[v].table, kfe_i_view_shown(&data->views[v]));
     return status;

@@ -69,6 +69,46 @@ def test_groups_by_text(kfe):
     kfe.refused(*flags, "t.csv", "--label", "who", says="--groups names column 2, which is the label")
 
 
+@pytest.mark.parametrize("use, value", [("--label", "kind"), ("--groups", "kind"), ("--weight", "n")])
+def test_the_name_of_a_row_may_have_another_use(kfe, use, value):
+    kfe.write("t.csv", "a,n,b,kind,y\n" + "".join(f"{i % 5},{i + 1},{i % 3},{'uv'[i % 2]}{i // 4},{'pq'[i % 2]}\n" for i in range(12)))
+    drop = [] if value == "n" else ["--drop", "n,y"] if use == "--label" else ["--drop", "n"]
+    drop = drop or ["--drop", "kind"]
+    flags = ["-m", "kfd", "-k", "rbf", "--learner", "ls", *drop, use, value]
+    kfe.ok("fit", "-q", *flags, "t.csv", "-o", "plain.kfe")
+    kfe.ok("fit", "-q", *flags, "--id", value, "t.csv", "-o", "named.kfe")
+    plain = kfe.ok("predict", "-q", "--scores", "plain.kfe", "t.csv").out.splitlines()
+    named = kfe.ok("predict", "-q", "--scores", "--id", value, use, value, "named.kfe", "t.csv").out.splitlines()
+    names = [f"{'uv'[i % 2]}{i // 4}" if value == "kind" else str(i + 1) for i in range(12)]
+    assert [line.split(",")[0] for line in named] == [value, *names]
+    assert [line.split(",", 1)[1] for line in named] == plain
+
+
+def test_strings_with_names(kfe):
+    kfe.write("t.csv", "who,text,kind\n" + "".join(f"r{i},{'abab' if i % 2 else 'ccdd'}{'x' * i},{'uv'[i % 2]}\n" for i in range(8)))
+    flags = ["-m", "kfd", "-k", "spectrum", "--learner", "ls", "t.csv"]
+    kfe.ok("fit", "-q", *flags, "--drop", "who", "-o", "plain.kfe")
+    kfe.ok("fit", "-q", *flags, "--id", "who", "-o", "named.kfe")
+    plain = kfe.ok("predict", "-q", "--scores", "--drop", "who", "plain.kfe", "t.csv").out.splitlines()
+    named = kfe.ok("predict", "-q", "--scores", "--id", "who", "named.kfe", "t.csv").out.splitlines()
+    assert named == [f"{who},{line}" for who, line in zip(["who"] + [f"r{i}" for i in range(8)], plain, strict=True)]
+
+
+@pytest.mark.parametrize("flag", ["--id", "--groups", "--weight", "--drop", "--select", "--encode"])
+def test_a_name_of_two_columns_is_refused(kfe, flag):
+    kfe.write("t.csv", "a,n,n,b,kind\n" + "".join(f"{i},{i + 1},{2 * i},{i % 3},{'uv'[i % 2]}\n" for i in range(8)))
+    command = ["fit", "-q", "-m", "kfd", "-k", "rbf", "t.csv", "-o", "x.kfe"]
+    kfe.refused(*command, flag, "n", says=f"{flag} names 'n', but two columns are named so: 2 and 3; give the number instead of the name")
+    kfe.ok(*command, flag, "2")
+    kfe.refused(*command, "--label", "n", says="columns 2 and 3 are both named 'n'")
+
+
+@pytest.mark.parametrize("flag", ["--id", "--groups", "--weight"])
+def test_one_column_is_wanted(kfe, flag):
+    kfe.write("t.csv", "fa,fb,c,kind\n1,2,3,u\n3,1,1,v\n2,2,2,u\n")
+    kfe.refused("fit", "-m", "kfd", "-k", "rbf", "t.csv", "-o", "x.kfe", flag, "f*", says=f"{flag} takes one column, but 'f*' names several")
+
+
 def test_compare_says_what_it_found_as_text(kfe):
     draw = numpy.random.default_rng(2)
     kfe.write("t.csv", "\n".join(f"{draw.normal():.4f},{draw.normal():.4f},{'uv'[i % 2]}" for i in range(30)) + "\n")

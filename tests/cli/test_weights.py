@@ -50,6 +50,10 @@ def test_calibrated_probabilities_and_cross_validation(tables):
     (["-m", "kfd", "--weight", "m", "w.csv"], "--weight names the column 'm', which is not there"),
     (["-m", "kfd", "--weight", "n", "bad.csv"], "bad.csv:3:3: field 3 ('n') is '-1', but the weight of a row (--weight) is a number of at least 0"),
     (["-m", "kfd", "--weight", "n", "zero.csv"], "zero.csv: all weights are zero"),
+    (["-m", "kfd", "--weight", "n", "large.csv"], "large.csv: the sum of the weights is too large for a number; divide all weights by"),
+    (["-m", "kfd", "--weight", "n", "--groups", "n", "w.csv"], "--groups and --weight both name column 3; a column is the group or"),
+    (["-m", "kfd", "--weight", "3", "--groups", "3", "w.npy"], "--groups and --weight both name column 3; a column is the group or"),
+    (["-m", "kfd", "--weight", "6", "--label", "6", "w.npy"], "--weight names column 6, which is the label"),
     (["-m", "kfd", "--learner", "knn", "--weight", "n", "w.csv"], "learner knn takes no weights of examples; these do: svm"),
     (["-m", "kfd", "--learner", "svm", "--svm-solver", "libsvm", "--weight", "n", "w.csv"], "LIBSVM takes no weights of examples; use --svm-solver smo"),
     (["-m", "koc", "--clusters-per-class", "2", "--weight", "n", "w.csv"], "use --clusters-per-class 1"),
@@ -58,8 +62,34 @@ def test_calibrated_probabilities_and_cross_validation(tables):
 def test_what_is_refused(tables, flags, says):
     tables.write("bad.csv", "a,b,n,kind\n1,2,1,u\n2,1,-1,v\n3,1,1,v\n")
     tables.write("zero.csv", "a,b,n,kind\n1,2,0,u\n2,1,0,v\n3,1,0,v\n")
+    tables.write("large.csv", "a,b,n,kind\n1,2,1e308,u\n2,1,1e308,v\n3,1,1,v\n")
     tables.write("t.svm", "1 1:2\n2 1:3\n")
     tables.refused("fit", *flags, "-o", "x.kfe", says=says)
+
+
+@pytest.mark.parametrize("command, says", [
+    (["measure", "-k", "rbf"], "a measure of a kernel counts every row once; leave the column of weights out with --drop"),
+    (["convert", "-o", "x.csv"], "convert writes the column of weights with the others; leave --weight out"),
+    (["convert", "-k", "rbf", "-o", "x.csv"], "convert writes no weights; leave the column of weights out with --drop"),
+])
+def test_commands_without_weights(tables, command, says):
+    tables.refused(*command, "--weight", "n", "w.csv", says=says)
+
+
+def test_a_feature_of_the_model_may_be_the_weight(tables):
+    """The model reads the column as a feature, whatever else the flag makes of it."""
+    tables.ok("fit", "-q", *FIT, "w.csv", "-o", "all.kfe")
+    plain = tables.ok("predict", "-q", "--scores", "all.kfe", "w.csv").out
+    assert tables.ok("predict", "-q", "--scores", "--weight", "n", "all.kfe", "w.csv").out == plain
+    assert tables.ok("predict", "-q", "--scores", "--groups", "n", "all.kfe", "w.csv").out == plain
+
+
+def test_new_rows_of_weight_zero_are_answered(tables):
+    tables.ok("fit", "-q", *FIT, "--weight", "n", "w.csv", "-o", "w.kfe")
+    tables.write("new.csv", "a,b,n,c,d\n1,2,0,1,1\n")
+    plain = tables.ok("predict", "-q", "w.kfe", "new.csv").out
+    assert len(plain.splitlines()) == 2
+    assert tables.ok("predict", "-q", "--weight", "n", "w.kfe", "new.csv").out == plain
 
 
 def test_the_page_lists_what_takes_weights(kfe):

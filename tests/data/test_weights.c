@@ -25,6 +25,9 @@ static void test_wrong_weights(void **state)
     weights[2] = NAN;
     assert_fails(ctx, KFE_EINPUT, "the weight of row 3 is not a finite number",
                  kfe_data_set_weights(ctx, data, weights));
+    weights[2] = weights[3] = 1e308;
+    assert_fails(ctx, KFE_EINPUT, "the sum of the weights is too large",
+                 kfe_data_set_weights(ctx, data, weights));
     memset(weights, 0, sizeof weights);
     assert_fails(ctx, KFE_EINPUT, "all weights are zero", kfe_data_set_weights(ctx, data, weights));
     assert_true(kfe_data_weights(data)[7] == 8); /* those before are kept */

@@ -136,9 +136,9 @@ static kfe_status copy_names(kfe_i_csv *csv, kfe_i_raw_table *out)
         const char *name = csv->dialect.names[j];
         if (j == csv->dialect.label)
             KFE_STRDUP(csv->ctx, out->labels.name, name);
-        else if (j == csv->dialect.id)
+        if (j == csv->dialect.id)
             KFE_STRDUP(csv->ctx, out->id_name, name);
-        else if (csv->dialect.place[j] >= 0)
+        if (csv->dialect.place[j] >= 0 && csv->dialect.place[j] < out->table.cols)
             KFE_STRDUP(csv->ctx, out->column_names[csv->dialect.place[j]], name);
     }
 cleanup:

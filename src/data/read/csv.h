@@ -30,7 +30,7 @@ typedef struct kfe_i_dialect {
     int64_t *place; /* the column of the table that each field becomes, -1: none */
     int64_t
         *text; /* which of the text columns (csv_encode.c) each field is, -1: none; NULL: there are none */
-    int64_t string; /* 0-based field of the string, -1: all but the label are numbers */
+    int64_t string; /* 0-based field of the string, -1: the columns are numbers */
     char **names;   /* header, one per field and NULL, or NULL */
     int64_t first_line;
 } kfe_i_dialect;
@@ -87,7 +87,7 @@ kfe_status kfe_i_csv_read_on(kfe_i_csv *csv);
 /* Finds delimiter, header, label and string column from the first lines, and moves past the header. */
 kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
 
-/* Finds out what each field becomes: dialect.id, dialect.place, the label again, and csv->cols. */
+/* Finds out what each field becomes: all of the dialect from label on except its names, and csv->cols. */
 kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv);
 
 /* What a model says about the columns of this file; NULL: nothing. */

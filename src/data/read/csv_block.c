@@ -165,6 +165,25 @@ static int only_blanks_after_quote(const kfe_i_field *field)
     return c == field->next;
 }
 
+/* Notes the name, the group and the weight of the row. The column may have another use too: a name may be the label, and a
+ * model may know the column as a feature. */
+static int take_special(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field)
+{
+    if (number == csv->dialect.id)
+        csv->id_spans[row] = span_of(csv, field);
+    if (number == csv->dialect.group) {
+        csv->group_spans[row] = span_of(csv, field);
+        if (is_missing(field))
+            return report(part, FAULT_GROUP_MISSING, number, field);
+    }
+    if (number == csv->dialect.weight) {
+        double *weight = &csv->weights[csv->rows + row];
+        if (!kfe_i_parse_number(field->begin, field->end, weight) || !(*weight >= 0) || !isfinite(*weight))
+            return report(part, FAULT_WEIGHT, number, field);
+    }
+    return 1;
+}
+
 /* Stores one field; returns 0 with the error noted. */
 static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field,
                       double *values)
@@ -173,6 +192,8 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
 
     if (field->quoted && !only_blanks_after_quote(field))
         return report(part, FAULT_AFTER_QUOTE, number, field);
+    if (!take_special(csv, part, number, row, field))
+        return 0;
     if (number == csv->dialect.label) {
         csv->label_spans[row] = span_of(csv, field);
         return take_label(csv, part, number, field);
@@ -181,18 +202,6 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
         csv->string_spans[row] = span_of(csv, field);
         return 1;
     }
-    if (number == csv->dialect.group) {
-        csv->group_spans[row] = span_of(csv, field);
-        return is_missing(field) ? report(part, FAULT_GROUP_MISSING, number, field) : 1;
-    }
-    if (number == csv->dialect.weight) {
-        double *weight = &csv->weights[csv->rows + row];
-        return kfe_i_parse_number(field->begin, field->end, weight) && *weight >= 0 && isfinite(*weight)
-                   ? 1
-                   : report(part, FAULT_WEIGHT, number, field);
-    }
-    if (number == csv->dialect.id)
-        csv->id_spans[row] = span_of(csv, field);
     if (csv->dialect.place[number] < 0)
         return 1;
     if (csv->dialect.text && csv->dialect.text[number] >= 0)

@@ -160,6 +160,12 @@ cleanup:
     return status;
 }
 
+static int has_use(const kfe_i_dialect *dialect, int64_t field)
+{
+    return dialect->place[field] >= 0 || field == dialect->label || field == dialect->id ||
+           field == dialect->group || field == dialect->weight;
+}
+
 /* The label is the field that training called so, unless the user says where it is. */
 static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, int *matched)
 {
@@ -167,7 +173,7 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     const char *label = csv->settings->expected->label_name;
     name_index index = {.field = NULL};
     int64_t field = csv->dialect.label;
-    int64_t extra;
+    int64_t extra = 0;
 
     *matched = 1;
     KFE_TRY(open_index(csv, &index));
@@ -181,8 +187,8 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     }
     csv->dialect.label = field >= 0 && csv->dialect.place[field] < 0 ? field : -1; /* a column is no label */
     csv->cols = view->count;
-    extra = csv->dialect.fields - view->count - (csv->dialect.label >= 0) - (csv->dialect.id >= 0) -
-            (csv->dialect.group >= 0) - (csv->dialect.weight >= 0);
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        extra += !has_use(&csv->dialect, j);
     if (extra > 0)
         kfe_i_log(csv->ctx, KFE_LOG_NOTICE, "%s: %lld column%s that the model does not know %s ignored",
                   csv->block.source->name, (long long)extra, extra == 1 ? "" : "s",
@@ -201,21 +207,6 @@ static kfe_status find_field(const kfe_i_csv *csv, const char *parameter, const 
 
     *out = -1;
     return given[0] ? kfe_i_columns_find(csv->ctx, &columns, given, out) : KFE_OK;
-}
-
-/* The field that {groups} or {weight} names, which must not be the label. */
-static kfe_status find_special(kfe_i_csv *csv, const char *parameter, const char *given, int64_t *out)
-{
-    kfe_status status = find_field(csv, parameter, given, out);
-
-    if (status != KFE_OK || *out < 0 || *out != csv->dialect.label)
-        return status;
-    if (kfe_i_word_index("auto|last", csv->settings->label) >= 0)
-        return KFE_OK; /* the label is then guessed among the others */
-    return kfe_i_fail_at(csv->ctx, KFE_EINVAL, csv->block.source->name, 0, 0,
-                         out == &csv->dialect.group ? "{groups} names column %lld, which is the label"
-                                                    : "{weight} names column %lld, which is the label",
-                         (long long)*out + 1);
 }
 
 /* Marks the fields that are not read: dropped, not selected, or row numbers. */
@@ -259,8 +250,10 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
     KFE_ALLOC(csv->ctx, csv->dialect.place, csv->dialect.fields);
     KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
     KFE_TRY(find_field(csv, "id", csv->settings->id, &csv->dialect.id));
-    KFE_TRY(find_special(csv, "groups", csv->settings->groups, &csv->dialect.group));
-    KFE_TRY(find_special(csv, "weight", csv->settings->weight, &csv->dialect.weight));
+    KFE_TRY(find_field(csv, "groups", csv->settings->groups, &csv->dialect.group));
+    KFE_TRY(find_field(csv, "weight", csv->settings->weight, &csv->dialect.weight));
+    KFE_TRY(kfe_i_check_uses(csv->ctx, csv->block.source->name, csv->settings, csv->dialect.label,
+                             csv->dialect.group, csv->dialect.weight));
     expected = expected_view(csv);
     if (expected)
         KFE_TRY(match_names(csv, expected, &matched));
@@ -271,6 +264,10 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
         for (int64_t j = 0; j < csv->dialect.fields; j++)
             csv->dialect.place[j] = marks[j] || j == csv->dialect.label ? -1 : csv->cols++;
     }
+    csv->dialect.string = -1;
+    for (int64_t j = 0; csv->settings->content == KFE_CONTENT_STRINGS && j < csv->dialect.fields; j++)
+        if (csv->dialect.place[j] == 0)
+            csv->dialect.string = j;
     KFE_TRY(kfe_i_csv_choose_texts(csv));
 cleanup:
     kfe_i_free(csv->ctx, marks);

@@ -499,7 +499,6 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
         forget_names(csv);
     }
     KFE_TRY(kfe_i_csv_choose_columns(csv));
-    csv->dialect.string = settings->content == KFE_CONTENT_STRINGS ? csv->dialect.label == 0 : -1;
 cleanup:
     kfe_i_free(csv->ctx, texts);
     return status;

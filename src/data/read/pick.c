@@ -32,6 +32,28 @@ int kfe_i_guess_label(const kfe_i_read_settings *settings, int64_t count, const 
     return 1;
 }
 
+kfe_status kfe_i_check_uses(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                            int64_t label, int64_t group, int64_t weight)
+{
+    if (kfe_i_word_index("auto|last", settings->label) >= 0)
+        label = -1;
+    if (group >= 0 && group == label)
+        return kfe_i_fail_at(ctx, KFE_EINVAL, file, 0, 0,
+                             "{groups} names column %lld, which is the label; name another column",
+                             (long long)group + 1);
+    if (weight >= 0 && weight == label)
+        return kfe_i_fail_at(ctx, KFE_EINVAL, file, 0, 0,
+                             "{weight} names column %lld, which is the label; name another column",
+                             (long long)weight + 1);
+    if (weight >= 0 && weight == group)
+        return kfe_i_fail_at(
+            ctx, KFE_EINVAL, file, 0, 0,
+            "{groups} and {weight} both name column %lld; a column is the group or the weight of "
+            "a row, not both",
+            (long long)weight + 1);
+    return KFE_OK;
+}
+
 static kfe_status mark_removed(kfe_context *ctx, kfe_i_column_list *columns,
                                const kfe_i_read_settings *settings, kfe_i_picks *out)
 {
@@ -54,6 +76,7 @@ static kfe_status mark_removed(kfe_context *ctx, kfe_i_column_list *columns,
     columns->parameter = "weight";
     if (settings->weight[0])
         KFE_TRY(kfe_i_columns_find(ctx, columns, settings->weight, &out->weight));
+    KFE_TRY(kfe_i_check_uses(ctx, columns->file, settings, out->label, out->group, out->weight));
     if (out->weight >= 0)
         out->removed[out->weight] = 1;
     if (out->id >= 0)

@@ -24,4 +24,9 @@ void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks);
 int kfe_i_guess_label(const kfe_i_read_settings *settings, int64_t count, const unsigned char *removed,
                       int64_t *label);
 
+/* Refuses a column that is the label and the group or weight of the row, or its group and its weight; -1: there is none. A label
+ * that is guessed is later looked for among the other columns. */
+kfe_status kfe_i_check_uses(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                            int64_t label, int64_t group, int64_t weight);
+
 #endif

@@ -326,10 +326,28 @@ static void move_ids(kfe_i_raw_table *raw, kfe_data *data)
     raw->id_name = NULL;
 }
 
+static int all_are_zero(int64_t count, const double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] != 0)
+            return 0;
+    return 1;
+}
+
+/* The weights of a part may all be zero: other parts have other rows. */
 static kfe_status move_weights(kfe_i_raw_table *raw, const char *file, kfe_data *data)
 {
-    kfe_status status = raw->weights ? kfe_data_set_weights(raw->ctx, data, raw->weights) : KFE_OK;
+    kfe_status status = KFE_OK;
 
+    if (!raw->weights)
+        return KFE_OK;
+    if (raw->is_part && all_are_zero(kfe_data_rows(data), raw->weights)) {
+        data->target.weights = raw->weights;
+        data->target.ctx = data->ctx;
+        raw->weights = NULL;
+        return KFE_OK;
+    }
+    status = kfe_data_set_weights(raw->ctx, data, raw->weights);
     return status == KFE_OK ? KFE_OK : kfe_i_fail_prefix(raw->ctx, status, file);
 }
 

@@ -25,6 +25,7 @@ typedef struct kfe_i_raw_table {
     int64_t *groups;         /* of the rows, NULL: none */
     double *weights;         /* of the rows, NULL: none */
     int has_missing;         /* some value of the table or some label is missing */
+    int is_part;             /* of a file that is read in parts */
     int64_t first_row;       /* rows of the file before those of a part, for messages */
 } kfe_i_raw_table;
 

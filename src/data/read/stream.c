@@ -94,6 +94,7 @@ kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, 
     if (*out || !stream->reader || stream->ended)
         return KFE_OK;
     kfe_i_raw_table_init(&raw, ctx);
+    raw.is_part = 1;
     raw.first_row = stream->rows;
     KFE_TRY(read_raw_part(stream, part_rows, &raw));
     stream->ended |= raw.table.rows == 0;
