@@ -234,6 +234,89 @@ def test_views_that_are_columns_of_one_table(tmp_path):
     compare(tmp_path, model, {"X": x[:20]}, [tmp_path / "test.csv"])
 
 
+def write_mixed(path, x, texts, last=None):
+    """Numbers, then text columns between them: c0, t0, c1, t1, …, and the rest."""
+    columns = []
+    for j in range(x.shape[1]):
+        columns.append((f"c{j}", ["" if np.isnan(v) else f"{v:.17g}" for v in x[:, j]]))
+        if j < len(texts):
+            columns.append((f"t{j}", texts[j]))
+    if last is not None:
+        columns.append(("label", last))
+    with open(path, "w") as out:
+        print(*(name for name, _ in columns), sep=",", file=out)
+        for i in range(len(x)):
+            print(*(values[i] for _, values in columns), sep=",", file=out)
+
+
+def mixed(seed, count, classes=3):
+    """Text columns that follow the class, with a category of two words."""
+    x, y = rows(seed, count, classes, cols=4)
+    generator = np.random.default_rng(seed)
+    colours = [["red", "light blue", "green"][(c + int(generator.random() < 0.2)) % 3] for c in y]
+    sizes = [["S", "M", "L", "10"][generator.integers(4)] for _ in y]
+    return x, y, [colours, sizes]
+
+
+def compare_mixed(folder, model, x, texts, files):
+    """The outputs with text columns as an input of their own."""
+    kfe("transform", model, *files, "-o", folder / "features.csv")
+    words = np.array(texts, dtype=object).T
+    for precision, kind in (("float", np.float32), ("double", np.float64)):
+        served, most = session(folder, model, precision)
+        assert {i.name: i.shape[1] for i in served.get_inputs()} == {"X": x.shape[1], "X_text": len(texts)}
+        (found,) = served.run(["features"], {"X": x.astype(kind), "X_text": words})
+        close(read(folder / "features.csv"), found, precision, most)
+
+
+@pytest.mark.parametrize("method", ["kfd", "pls", "none"])
+def test_text_columns_are_encoded_inside(tmp_path, method):
+    x, y, texts = mixed(12, 60)
+    write_mixed(tmp_path / "train.csv", x, texts, [f"class {c}" for c in y])
+    model = fitted(tmp_path, "-m", method, "--encode", "auto", tmp_path / "train.csv")
+    z, _, new = mixed(13, 30)
+    new[0][3] = "violet"  # unknown: zeros
+    write_mixed(tmp_path / "test.csv", z, new)
+    compare_mixed(tmp_path, model, z, new, [tmp_path / "test.csv"])
+
+
+def test_missing_texts_are_filled(tmp_path):
+    x, y, texts = mixed(14, 60)
+    texts[0][5] = texts[1][9] = ""
+    x[2, 1] = np.nan
+    write_mixed(tmp_path / "train.csv", x, texts, y)
+    model = fitted(tmp_path, "-m", "kfd", "--encode", "auto", "--missing", "most-frequent", tmp_path / "train.csv")
+    z, _, new = mixed(15, 20)
+    new[0][0] = new[1][4] = ""
+    z[1, 2] = np.nan
+    write_mixed(tmp_path / "test.csv", z, new)
+    compare_mixed(tmp_path, model, z, new, [tmp_path / "test.csv"])
+
+
+def test_text_columns_of_views(tmp_path):
+    x, y, texts = mixed(16, 60, classes=2)
+    write_mixed(tmp_path / "train.csv", x, texts, y)
+    model = fitted(tmp_path, "-m", "hsic-mkl", "--encode", "auto", "--view", "a=t0,c1", "--view", "b=c0,t1,c2,c3",
+                   tmp_path / "train.csv")
+    z, _, new = mixed(17, 20, classes=2)
+    write_mixed(tmp_path / "test.csv", z, new)
+    compare_mixed(tmp_path, model, z, new, [tmp_path / "test.csv"])
+
+
+def test_a_table_of_text_alone(tmp_path):
+    _, y, texts = mixed(18, 60)
+    for name in ("train", "test"):
+        with open(tmp_path / f"{name}.csv", "w") as out:
+            print("colour,size" + (",label" if name == "train" else ""), file=out)
+            for i, c in enumerate(y):
+                print(texts[0][i], texts[1][i], *([f"class {c}"] if name == "train" else []), sep=",", file=out)
+    model = fitted(tmp_path, "-m", "kfd", "--encode", "auto", tmp_path / "train.csv")
+    kfe("transform", model, tmp_path / "test.csv", "-o", tmp_path / "features.csv")
+    served, _ = session(tmp_path, model, "double")
+    (found,) = served.run(["features"], {"X_text": np.array(texts, dtype=object).T})
+    close(read(tmp_path / "features.csv"), found, "double")
+
+
 def test_one_row_and_large_offsets(tmp_path):
     """Columns far from zero keep their digits in single precision, because the support is centred first."""
     x, y = rows(10, 60)

@@ -3,7 +3,8 @@
  * A model as an ONNX file, for programs that serve models without kfe: kfe_model_export_onnx. The graph does what transform and
  * predict do:
  *
- *   inputs     X, or one input per view, with the columns that the model was fitted on; NaN where a value is missing
+ *   inputs     X, or one input per view, with the columns that the model was fitted on; NaN where a value is missing. Text columns
+ *              are an input of their own (inputs.c)
  *   outputs    features; with a predictor also scores (decision values), and label (names of classes) or prediction; with a calibration
  *              also probabilities
  */
@@ -13,7 +14,6 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/utf8.h"
 #include "model/onnx/parts.h"
 
 /* A protocol buffer holds at most 2 GiB. */
@@ -32,15 +32,10 @@ static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, onnx_settings);
 
 static kfe_status check_views(kfe_context *ctx, const kfe_model *model)
 {
-    for (int v = 0; v < model->view_count; v++) {
+    for (int v = 0; v < model->view_count; v++)
         if (model->views[v].strings)
             return kfe_i_fail(ctx, KFE_EINPUT,
                               "a model of strings cannot be exported to ONNX, whose operations take numbers");
-        if (model->views[v].encoding.count > 0)
-            return kfe_i_fail(ctx, KFE_EINPUT,
-                              "a model that encodes text columns cannot be exported to ONNX; encode them "
-                              "before the fit, so that the model takes numbers");
-    }
     return KFE_OK;
 }
 
@@ -54,62 +49,6 @@ static kfe_status check_model(kfe_context *ctx, const kfe_model *model)
     if (model->projector == KFE_PROJECT_KERNEL && model->rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT,
                  "the model has no support examples: its features are constant, and it is not exported");
-cleanup:
-    return status;
-}
-
-/* ---- inputs ---- */
-
-static int is_output_name(const char *name)
-{
-    return strcmp(name, "features") == 0 || strcmp(name, "scores") == 0 || strcmp(name, "label") == 0 ||
-           strcmp(name, "prediction") == 0 || strcmp(name, "probabilities") == 0;
-}
-
-/* The name of a view, or one that cannot be mistaken for an output or for a value between. */
-static kfe_i_value view_input(kfe_i_onnx *onnx, const kfe_i_model_view *view, int number)
-{
-    char name[32];
-
-    if (kfe_i_is_utf8(view->name) && *view->name && !is_output_name(view->name) &&
-        strncmp(view->name, "v/", 2) != 0)
-        return kfe_i_onnx_input(onnx, view->name, view->cols);
-    snprintf(name, sizeof name, "v/view%d", number);
-    return kfe_i_onnx_input(onnx, name, view->cols);
-}
-
-/* The columns of one view out of the one table that the model divides. */
-static kfe_status divided_view(kfe_i_onnx *onnx, const kfe_i_division *division, int view, kfe_i_value table,
-                               kfe_i_value *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t *columns = NULL;
-    int64_t count = 0;
-
-    KFE_ALLOC(onnx->ctx, columns, division->cols);
-    for (int64_t j = 0; j < division->cols; j++)
-        if (division->view_of[j] == view)
-            columns[count++] = j;
-    *out = kfe_i_onnx_gather(onnx, table, kfe_i_onnx_integers(onnx, columns, count), 1);
-cleanup:
-    kfe_i_free(onnx->ctx, columns);
-    return status;
-}
-
-static kfe_status declare_inputs(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value *x)
-{
-    kfe_status status = KFE_OK;
-
-    if (model->division.cols > 0) {
-        kfe_i_value table = kfe_i_onnx_input(onnx, "X", model->division.cols);
-        for (int v = 0; v < model->view_count; v++)
-            KFE_TRY(divided_view(onnx, &model->division, v, table, &x[v]));
-    } else if (model->view_count == 1) {
-        x[0] = kfe_i_onnx_input(onnx, "X", model->views[0].cols);
-    } else {
-        for (int v = 0; v < model->view_count; v++)
-            x[v] = view_input(onnx, &model->views[v], v + 1);
-    }
 cleanup:
     return status;
 }
@@ -220,7 +159,7 @@ static kfe_status fill_graph(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_val
     kfe_i_value features = 0;
     kfe_i_value outputs = -1;
 
-    KFE_TRY(declare_inputs(onnx, model, x));
+    KFE_TRY(kfe_i_onnx_inputs(onnx, model, x));
     for (int v = 0; v < model->view_count; v++)
         x[v] = scaled(onnx, &model->views[v].scaler, x[v]);
     KFE_TRY(project(onnx, model, x, &features, &outputs));

@@ -6,9 +6,10 @@
 #include <string.h>
 
 /* The oldest versions that have every operation used here. */
-enum { IR_VERSION = 7, OPSET_VERSION = 13 };
+enum { IR_VERSION = 7, OPSET_VERSION = 13, ML_OPSET_VERSION = 2 };
+#define ML_DOMAIN "ai.onnx.ml"
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-enum { ATTRIBUTE_INT = 2 };
+enum { ATTRIBUTE_INT = 2, ATTRIBUTE_INTS = 7, ATTRIBUTE_STRINGS = 8 };
 /* A length takes five bytes of seven bits, which are reserved before it is known. */
 enum { LENGTH_BYTES = 5, NAME_SIZE = 32 };
 
@@ -69,6 +70,15 @@ static void close_message(kfe_i_onnx *onnx, int64_t at)
 
 /* ---- the model ---- */
 
+static void put_opset(kfe_i_onnx *onnx, const char *domain, int version)
+{
+    int64_t at = open_message(onnx, 8);
+
+    put_text(onnx, 1, domain);
+    put_int(onnx, 2, version);
+    close_message(onnx, at);
+}
+
 void kfe_i_onnx_begin(kfe_context *ctx, kfe_i_onnx_type type, kfe_i_onnx *onnx)
 {
     *onnx = (kfe_i_onnx){.ctx = ctx, .type = type};
@@ -76,10 +86,7 @@ void kfe_i_onnx_begin(kfe_context *ctx, kfe_i_onnx_type type, kfe_i_onnx *onnx)
     put_int(onnx, 1, IR_VERSION);
     put_text(onnx, 2, "kfe");
     put_text(onnx, 3, kfe_version());
-    int64_t opset = open_message(onnx, 8);
-    put_text(onnx, 1, "");
-    put_int(onnx, 2, OPSET_VERSION);
-    close_message(onnx, opset);
+    put_opset(onnx, "", OPSET_VERSION);
     onnx->message = open_message(onnx, 7);
     put_text(onnx, 2, "kfe");
 }
@@ -87,6 +94,8 @@ void kfe_i_onnx_begin(kfe_context *ctx, kfe_i_onnx_type type, kfe_i_onnx *onnx)
 void kfe_i_onnx_end(kfe_i_onnx *onnx)
 {
     close_message(onnx, onnx->message);
+    if (onnx->uses_ml)
+        put_opset(onnx, ML_DOMAIN, ML_OPSET_VERSION);
 }
 
 void kfe_i_onnx_metadata(kfe_i_onnx *onnx, const char *key, const char *value)
@@ -268,6 +277,31 @@ kfe_i_value kfe_i_onnx_softmax(kfe_i_onnx *onnx, kfe_i_value a)
     return node_with(onnx, "Softmax", a, "axis", 1);
 }
 
+kfe_i_value kfe_i_onnx_places(kfe_i_onnx *onnx, kfe_i_value texts, char *const *words, int64_t count)
+{
+    int64_t node = open_node(onnx, "LabelEncoder");
+
+    put_value(onnx, 1, texts);
+    put_text(onnx, 7, ML_DOMAIN);
+    onnx->uses_ml = 1;
+    int64_t keys = open_message(onnx, 5);
+    put_text(onnx, 1, "keys_strings");
+    for (int64_t i = 0; i < count; i++)
+        put_text(onnx, 9, words[i]);
+    put_text(onnx, 9, "");
+    put_int(onnx, 20, ATTRIBUTE_STRINGS);
+    close_message(onnx, keys);
+    int64_t values = open_message(onnx, 5);
+    put_text(onnx, 1, "values_int64s");
+    for (int64_t i = 0; i < count; i++)
+        put_int(onnx, 8, i);
+    put_int(onnx, 8, KFE_ONNX_MISSING);
+    put_int(onnx, 20, ATTRIBUTE_INTS);
+    close_message(onnx, values);
+    put_attribute(onnx, "default_int64", KFE_ONNX_UNKNOWN);
+    return close_node(onnx, node);
+}
+
 kfe_i_value kfe_i_onnx_cast(kfe_i_onnx *onnx, kfe_i_value a)
 {
     return node_with(onnx, "Cast", a, "to", onnx->type);
@@ -299,12 +333,22 @@ void kfe_i_onnx_smallest(kfe_i_onnx *onnx, kfe_i_value a, int64_t k, kfe_i_value
 
 /* ---- inputs and outputs ---- */
 
-kfe_i_value kfe_i_onnx_input(kfe_i_onnx *onnx, const char *name, int64_t cols)
+static kfe_i_value put_input(kfe_i_onnx *onnx, const char *name, kfe_i_onnx_type type, int64_t cols)
 {
-    put_info(onnx, 11, name, onnx->type, cols);
+    put_info(onnx, 11, name, type, cols);
     int64_t node = open_node(onnx, "Identity");
     put_text(onnx, 1, name);
     return close_node(onnx, node);
+}
+
+kfe_i_value kfe_i_onnx_input(kfe_i_onnx *onnx, const char *name, int64_t cols)
+{
+    return put_input(onnx, name, onnx->type, cols);
+}
+
+kfe_i_value kfe_i_onnx_text_input(kfe_i_onnx *onnx, const char *name, int64_t cols)
+{
+    return put_input(onnx, name, KFE_ONNX_STRING, cols);
 }
 
 void kfe_i_onnx_output(kfe_i_onnx *onnx, const char *name, kfe_i_value value, kfe_i_onnx_type type,

@@ -28,6 +28,7 @@ typedef struct kfe_i_onnx {
     kfe_i_onnx_type type; /* of all numbers: KFE_ONNX_FLOAT or KFE_ONNX_DOUBLE */
     kfe_i_value next;
     int64_t message; /* where the length of the graph is, while it is open */
+    int uses_ml;     /* there is a node of the domain ai.onnx.ml */
 } kfe_i_onnx;
 
 /* A model with an open graph; `onnx->type` is set. Free `bytes` afterwards, also after a failure. */
@@ -36,8 +37,9 @@ void kfe_i_onnx_begin(kfe_context *ctx, kfe_i_onnx_type type, kfe_i_onnx *onnx);
 void kfe_i_onnx_end(kfe_i_onnx *onnx);
 void kfe_i_onnx_metadata(kfe_i_onnx *onnx, const char *key, const char *value);
 
-/* Declares an input, examples × cols numbers. */
+/* Declares an input, examples × cols numbers, or strings. */
 kfe_i_value kfe_i_onnx_input(kfe_i_onnx *onnx, const char *name, int64_t cols);
+kfe_i_value kfe_i_onnx_text_input(kfe_i_onnx *onnx, const char *name, int64_t cols);
 /* Declares an output that is the value; cols 0: one entry per example. */
 void kfe_i_onnx_output(kfe_i_onnx *onnx, const char *name, kfe_i_value value, kfe_i_onnx_type type,
                        int64_t cols);
@@ -67,6 +69,9 @@ kfe_i_value kfe_i_onnx_unsqueeze(kfe_i_onnx *onnx, kfe_i_value a, int64_t axis);
 kfe_i_value kfe_i_onnx_gather(kfe_i_onnx *onnx, kfe_i_value a, kfe_i_value index, int64_t axis);
 kfe_i_value kfe_i_onnx_concat(kfe_i_onnx *onnx, const kfe_i_value *values, int64_t count, int64_t axis);
 kfe_i_value kfe_i_onnx_softmax(kfe_i_onnx *onnx, kfe_i_value a);
+/* The place of each string among the words; KFE_ONNX_UNKNOWN: it is none of them, KFE_ONNX_MISSING: it is empty. */
+enum { KFE_ONNX_UNKNOWN = -1, KFE_ONNX_MISSING = -2 };
+kfe_i_value kfe_i_onnx_places(kfe_i_onnx *onnx, kfe_i_value texts, char *const *words, int64_t count);
 /* Numbers from truth values. */
 kfe_i_value kfe_i_onnx_cast(kfe_i_onnx *onnx, kfe_i_value a);
 /* The number of the largest entry of each row, the first of equals. */

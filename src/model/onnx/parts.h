@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the parts of a model as nodes of an ONNX graph: kernels, predictors, calibrations and localized projectors. */
+/* Write the parts of a model as nodes of an ONNX graph: inputs, kernels, predictors, calibrations and localized projectors. */
 #ifndef KFE_MODEL_ONNX_PARTS_H
 #define KFE_MODEL_ONNX_PARTS_H
 
 #include "model/model.h"
 #include "model/onnx/graph.h"
+
+/* Declares the inputs; x[v] becomes view v before scaling, examples × columns, with text columns encoded. */
+kfe_status kfe_i_onnx_inputs(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value *x);
 
 /* Fails with the reason if a kernel of the model cannot be written as standard operations. */
 kfe_status kfe_i_onnx_check_kernel(kfe_context *ctx, const kfe_i_kernel *kernel);
