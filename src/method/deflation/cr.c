@@ -104,6 +104,7 @@ static kfe_status find_coordinates(kfe_i_deflation *d, const kfe_i_problem *prob
     kfe_status status = KFE_OK;
     int64_t order = d->rows < d->examples ? d->rows : d->examples;
     double *matrix = NULL;
+    double rounding = d->limits.rounding;
 
     s->wide = d->rows > d->examples;
     KFE_TRY(kfe_i_check_memory(d->ctx, 40.0 * (double)order * (double)order, "continuum regression",
@@ -111,7 +112,9 @@ static kfe_status find_coordinates(kfe_i_deflation *d, const kfe_i_problem *prob
     KFE_ALLOC(d->ctx, s->roots, order);
     KFE_ALLOC(d->ctx, s->vectors, order * order);
     KFE_TRY(decompose(d, problem, order, s, &matrix));
-    while (s->rank < order && s->roots[s->rank] > KFE_RANK_TOLERANCE * s->roots[0])
+    if (s->wide) /* centring subtracts from the entries, which are rounded */
+        KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+    while (s->rank < order && s->roots[s->rank] > fmax(KFE_RANK_TOLERANCE * s->roots[0], rounding))
         s->rank++;
     keep_columns(order, s->rank, s->vectors);
     for (int64_t i = 0; i < s->rank; i++)

@@ -46,8 +46,8 @@ static int ends_in_text(const char *name)
 /* The name of a view, or one that cannot be mistaken for an output, a value inside the graph or the input of text columns. */
 static void name_view(kfe_i_text *name, const kfe_i_model_view *view, int number)
 {
-    if (kfe_i_is_utf8(view->name) && *view->name && !is_output_name(view->name) && !ends_in_text(view->name) &&
-        strncmp(view->name, "v/", 2) != 0)
+    if (kfe_i_is_utf8(view->name) && *view->name && !is_output_name(view->name) &&
+        !ends_in_text(view->name) && strncmp(view->name, "v/", 2) != 0)
         kfe_i_text_puts(name, view->name);
     else
         kfe_i_text_printf(name, "v/view%d", number);
@@ -78,8 +78,7 @@ static kfe_status describe_divided(source *s, const kfe_model *model)
         int view = division->view_of[j];
         const kfe_i_categories *categories = NULL;
         if (view >= 0)
-            categories =
-                kfe_i_encoding_find(&model->views[view].encoding, kfe_i_division_place(division, j));
+            categories = kfe_i_encoding_find(&model->views[view].encoding, kfe_i_division_place(division, j));
         s->columns[j] = (column){.view = view, .categories = categories};
     }
 cleanup:

@@ -422,23 +422,28 @@ static void test_target_that_does_not_vary(void **state)
     deflation_free(&p);
 }
 
-static void test_examples_that_do_not_vary(void **state)
+static void check_constant_columns(kfe_context *ctx, int64_t cols)
 {
-    kfe_context *ctx = *state;
-    double x[ROWS * 2];
+    double x[ROWS * 2 * ROWS];
     double y[ROWS];
     kfe_data *data = NULL;
 
     for (int64_t i = 0; i < ROWS; i++) {
-        x[2 * i] = 0.1;
-        x[2 * i + 1] = 1e6;
+        for (int64_t j = 0; j < cols; j++)
+            x[i * cols + j] = j == 1 ? 1e6 : 0.1;
         y[i] = (double)i;
     }
-    assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, 2, 2, x, &data));
+    assert_ok(ctx, kfe_data_wrap_dense(ctx, ROWS, cols, cols, x, &data));
     assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
     for (int m = 0; m < 6; m++)
         assert_fit_fails(ctx, KFE_EINPUT, "no direction", all_methods[m], data);
     kfe_data_free(data);
+}
+
+static void test_examples_that_do_not_vary(void **state)
+{
+    check_constant_columns(*state, 2);
+    check_constant_columns(*state, 2 * ROWS);
 }
 
 /* Every example twice, a class of one example, and two dimensions where four features are requested. */
