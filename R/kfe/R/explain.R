@@ -2,13 +2,7 @@
 # Explanations of a model as named matrices, and kernel matrices.
 
 kfe_explain <- function(object, newdata = NULL, y = NULL, ...) {
-  data <- NULL
-  if (!is.null(newdata)) {
-    if (is.null(y)) y <- target_in(object, newdata)
-    data <- describe_new(object, newdata)
-    task <- if (object$task == "classify") "classify" else "regress"
-    data <- add_target(data, y, data$views[[1]]$rows, task, NULL)$data
-  }
+  data <- labelled(object, newdata, y)
   found <- native("explain", run_settings(object), handle_of(object), data, options_text(list(...)))
   structure(found[[1]], text = found[[2]], class = "kfe_explanation")
 }

@@ -25,6 +25,7 @@ kfe_cv.default <- function(x, y, ..., method, kernel = NULL, learner = NULL, gri
   structure(class = "kfe_cv", list(
     call = own_call(match.call(), "kfe_cv"), metrics = metric_table(report$json$metrics), splits = split_table(report$json$splits),
     settings = setting_table(report$json$settings), best = unlist(report$json$best), text = report$text, json = report$json,
+    report = report$raw,
     model = if (!is.null(found[[2]])) new_kfe(found[[2]], NULL, problem, settings)
   ))
 }
@@ -47,7 +48,7 @@ kfe_compare <- function(x, y, specs, ..., grid = NULL, groups = NULL, weights = 
   problem <- make_problem(x, y, made[[1]], NULL, task, missing, groups, weights)
   found <- native("search", settings, made, grid_texts(grid), problem$data, options_text(list(...)))
   report <- read_report(found[[1]])
-  structure(class = "kfe_compare", list(call = match.call(), text = report$text, json = report$json))
+  structure(class = "kfe_compare", list(call = match.call(), text = report$text, json = report$json, report = report$raw))
 }
 
 print.kfe_compare <- print.kfe_cv
@@ -133,7 +134,8 @@ parse_json <- function(text) jsonlite::fromJSON(text, simplifyVector = FALSE)
 # A report is its text, a form feed and its JSON.
 read_report <- function(both) {
   at <- regexpr("\f", both, fixed = TRUE)
-  list(text = substr(both, 1L, at - 1L), json = parse_json(substr(both, at + 1L, nchar(both))))
+  raw <- substr(both, at + 1L, nchar(both))
+  list(text = substr(both, 1L, at - 1L), json = parse_json(raw), raw = raw)
 }
 
 number_or_na <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)

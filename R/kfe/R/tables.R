@@ -68,7 +68,7 @@ table_or_params <- function(rows, table, name) {
   param_rows(table, place - 1L)
 }
 
-kfe_options <- function(of = c("fit", "cv", "compare", "tune", "evaluate", "explain")) {
+kfe_options <- function(of = c("fit", "cv", "compare", "tune", "evaluate", "explain", "report")) {
   param_rows(match.arg(of))
 }
 

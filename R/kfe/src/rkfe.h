@@ -46,6 +46,7 @@ typedef struct rkfe_session {
     int handed_over;
     kfe_matrix first, second;
     kfe_explanation *explanation;
+    kfe_report *report;
     char *text;
     size_t text_size;
     char failure[512]; /* a failure of this package, not of the library */
@@ -117,6 +118,7 @@ SEXP rkfe_inverse(SEXP settings, SEXP handle, SEXP features);
 SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind);
 SEXP rkfe_evaluate(SEXP settings, SEXP handle, SEXP data, SEXP options);
 SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP options);
+SEXP rkfe_report(SEXP settings, SEXP source, SEXP options, SEXP figure, SEXP path);
 SEXP rkfe_search(SEXP settings, SEXP specs, SEXP grids, SEXP data, SEXP options);
 SEXP rkfe_tune(SEXP settings, SEXP data, SEXP options);
 SEXP rkfe_kernel_matrix(SEXP settings, SEXP kernel, SEXP rows, SEXP columns);

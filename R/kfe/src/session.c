@@ -148,6 +148,7 @@ static void session_free(rkfe_session *s)
     kfe_matrix_free(&s->first);
     kfe_matrix_free(&s->second);
     kfe_explanation_free(s->explanation);
+    kfe_report_free(s->report);
     if (s->ctx)
         kfe_string_free(s->ctx, s->text);
     if (joined)

@@ -24,12 +24,14 @@ static const table_row tables[] = {
     {"learner", kfe_learner, kfe_learner_param, NULL},
     {"generator", kfe_generator, kfe_generator_param, NULL},
     {"metric", kfe_metric, NULL, NULL},
+    {"figure", kfe_figure, NULL, NULL},
     {"fit", NULL, NULL, kfe_fit_option},
     {"cv", NULL, NULL, kfe_cv_option},
     {"compare", NULL, NULL, kfe_compare_option},
     {"tune", NULL, NULL, kfe_tune_option},
     {"evaluate", NULL, NULL, kfe_evaluate_option},
     {"explain", NULL, NULL, kfe_explain_option},
+    {"report", NULL, NULL, kfe_report_option},
 };
 
 static const table_row *find_table(SEXP name)
