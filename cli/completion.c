@@ -123,7 +123,7 @@ static void print_bash_all_values(FILE *out)
         print_bash_values_of(out, command);
 }
 
-/* What is chosen by a flag, or stands alone after a command that lists it. */
+/* Completes names that a flag chooses, or that stand alone after the command that lists them. */
 static void print_bash_words(FILE *out, const char *pattern, const cli_family *family)
 {
     fprintf(out, "            %s) words='", pattern);

@@ -36,7 +36,7 @@ static int names_kernel(const kfe_entry_info *entry, int trait)
     return traits[trait].flag == KFE_HAS_KERNELS && entry->kernel;
 }
 
-/* The length of what begins the text and is printed as it is: the end of a line, or bold on and off; 0: nothing. */
+/* The length of an initial sequence that is printed as it is (the end of a line, or bold on and off); 0: none. */
 static size_t plain_length(const char *text)
 {
     if (*text == '\n')

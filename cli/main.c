@@ -216,7 +216,7 @@ static int close_output(int exit_status)
     return exit_status == EXIT_SUCCESS ? EXIT_WRONG_USE : exit_status;
 }
 
-/* Of several processes the first one prints, also if they could not join. */
+/* Only the first of several processes prints, also if they could not join. */
 static int prints(const cli_session *session)
 {
     if (!session->ctx || kfe_context_ranks(session->ctx) == 1)

@@ -10,7 +10,7 @@
 #include "progress.h"
 #include "spec.h"
 
-/* The summary names so many kernels. */
+/* The summary names at most this many kernels. */
 enum { KERNELS_SHOWN = 4 };
 
 static kfe_status print_json(cli_session *session, const kfe_model *model)

@@ -120,7 +120,7 @@ static kfe_status open_in_place(kfe_i_outfile *out)
     return KFE_OK;
 }
 
-/* Of several processes that share the work, only the first writes; the others write nowhere. */
+/* If several processes share the work, only the first writes. */
 static int is_written_here(const kfe_context *ctx)
 {
     return kfe_i_rank(ctx) == 0;

@@ -58,7 +58,7 @@ typedef struct kfe_i_param_table {
         rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof(type)                                             \
     }
 
-/* The largest integer that min and max, being doubles, can name. */
+/* The largest integer that min and max, which are doubles, can hold exactly. */
 #define KFE_INT_MAX 9007199254740992.0
 /* The smallest positive real: a lower bound that excludes zero. */
 #define KFE_REAL_POSITIVE 2.2250738585072014e-308

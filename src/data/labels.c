@@ -139,7 +139,7 @@ static kfe_status check_encoding(const kfe_i_labels *labels, const char *file)
 
 /* ---- classes or real values ---- */
 
-/* What the words are as numbers. */
+/* The words converted to numbers. */
 typedef struct numbers {
     double *values; /* one per word; NaN: text */
     int text;       /* some word is text */

@@ -372,7 +372,7 @@ static kfe_status apply_sparse(kfe_context *ctx, const kfe_i_scaler *scaler, con
     return status;
 }
 
-/* Without the map. */
+/* Scaling only, without the linear map. */
 static kfe_status scale_table(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out)
 {

@@ -33,8 +33,8 @@ typedef struct kfe_i_explain_settings {
     int examples;                     /* also tables with a row per example */
     char metric[KFE_PARAM_TEXT_SIZE]; /* that permutation makes worse; empty: accuracy or rmse */
     int64_t repeats;                  /* permutations of each column */
-    int64_t rows;                     /* at most so many examples measure importance */
-    int64_t top;                      /* permute only so many columns; 0: all */
+    int64_t rows;                     /* importance is measured on at most this many examples */
+    int64_t top;                      /* number of columns to permute; 0: all */
 } kfe_i_explain_settings;
 
 /* One call of kfe_explain. */

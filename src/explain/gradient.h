@@ -34,7 +34,7 @@ typedef struct kfe_i_gradient {
 /* Adds derivatives by the columns that the kernels of a view see (rows × those) to out (rows × all columns). */
 void kfe_i_gradient_add(const kfe_i_gradient *g, int view, int64_t rows, const double *mapped, double *out);
 
-/* Of localized models: why their outputs have no derivatives (NULL: they have), and the derivatives by scaled columns. */
+/* For localized models: why their outputs have no derivatives (NULL: they have), and the derivatives by scaled columns. */
 const char *kfe_i_local_without_slope(const kfe_model *model);
 kfe_status kfe_i_gradient_local(kfe_i_gradient *g, int64_t first, int64_t count, double *out);
 

@@ -263,7 +263,7 @@ cleanup:
     return status;
 }
 
-/* Of every column for target t, given its y-loadings q[dim]. */
+/* The selectivity ratio of every column for target t, given its y-loadings q[dim]. */
 static void fill_selectivity(const kfe_i_moments *m, const double *q, int64_t t, double *out)
 {
     double size = 0;

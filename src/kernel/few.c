@@ -113,7 +113,7 @@ static void add(const double *sums, int64_t count, double *out)
         out[p] += sums[p];
 }
 
-/* As many threads as have enough to read. */
+/* Number of threads such that each has enough to read. */
 static int useful_threads(const kfe_context *ctx, const few_job *job)
 {
     double numbers = (double)job->support->rows * (double)job->support->cols;

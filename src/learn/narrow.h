@@ -29,8 +29,8 @@ void kfe_i_narrow_free(kfe_i_narrow *narrow);
 /* products[i·cols + j] = ⟨x, y⟩ for `rows` queries x from `row` on and `cols` support rows y from `col` on. */
 void kfe_i_narrow_products(const kfe_i_narrow *queries, int64_t row, int64_t rows,
                            const kfe_i_narrow *support, int64_t col, int64_t cols, float *products);
-/* What a product less its support row's level must reach, for the row to be as near as `distance` (of the points, squared) to
- * query i. */
+/* A support row is within the squared distance `distance` of query i if their product minus the row's level reaches this
+ * number. */
 float kfe_i_narrow_threshold(const kfe_i_narrow *queries, int64_t i, double distance);
 
 #endif

@@ -159,7 +159,7 @@ static void report(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predic
             found->violation, job->own.settings->stop);
 }
 
-/* From job->own.values. */
+/* Certifies the answer from the kernel values in job->own.values. */
 static kfe_status certify(kfe_context *ctx, svm_job *job, kfe_i_predictor *predictor)
 {
     kfe_status status = KFE_OK;

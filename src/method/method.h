@@ -22,8 +22,8 @@ typedef enum kfe_i_metric_form { KFE_METRIC_AUTO, KFE_METRIC_FULL, KFE_METRIC_DI
 
 /* What a method is fitted on. */
 typedef struct kfe_i_problem {
-    /* Of the sum of all kernels; NULL for the methods flagged KFE_HAS_WEIGHTS or KFE_HAS_DERIVATIVE, which open operators
-     * themselves. */
+    /* The operator of the sum of all kernels; NULL for methods flagged KFE_HAS_WEIGHTS or KFE_HAS_DERIVATIVE, which open
+     * operators themselves. */
     const kfe_i_gram *gram;
     const kfe_i_target *target;
     const double *roots;           /* of the weights, for operators that a method opens; NULL: ones */

@@ -393,7 +393,7 @@ cleanup:
     return status;
 }
 
-/* Of solutions that are not on an operator. */
+/* For solutions that are not on an operator. */
 static void subtract_offset(const kfe_i_solution *solution, kfe_i_table *features)
 {
     for (int64_t i = 0; solution->offset && i < features->rows; i++)

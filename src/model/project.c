@@ -173,7 +173,7 @@ kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, doubl
     return kfe_i_predictor_outputs(ctx, &model->predictor, &table, out);
 }
 
-/* Single precision is converted in blocks of so many rows. */
+/* Rows per block when single precision is converted. */
 enum { BLOCK_ROWS = 4096 };
 
 static int has_singles(const kfe_data *data)
@@ -218,7 +218,7 @@ static int is_computed_by_blocks(const kfe_data *data)
     return has_singles(data) && kfe_data_rows(data) > BLOCK_ROWS;
 }
 
-/* From so many rows on the processes of a cluster divide them. */
+/* With this many rows or more, the processes of a cluster divide them. */
 enum { DIVIDED_ROWS = 512 };
 
 static int is_divided(const kfe_context *ctx, const kfe_data *data)

@@ -11,7 +11,7 @@
 #include "model/json/json.h"
 
 enum { WIDEST_TABLE = 120, LONGEST_NAME_SHOWN = 16, MOST_CONFUSIONS_SHOWN = 20 };
-/* JSON has the matrix of at most so many classes, and of more the pairs that occur. */
+/* JSON has the whole matrix up to this many classes, and beyond that only the pairs that occur. */
 enum { WIDEST_MATRIX = 1000 };
 
 void kfe_i_evaluation_free(kfe_i_evaluation *evaluation)

@@ -5,7 +5,7 @@
 
 #include "select/assess.h"
 
-/* Of one class against the rest. */
+/* The ROC curve of one class against the rest. */
 typedef struct kfe_i_class_curve {
     int64_t class_index, count;
     double positives; /* rows of the class, by weight */

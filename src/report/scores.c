@@ -197,7 +197,7 @@ static void add_means(kfe_i_text *text, const kfe_i_assessment *a)
     }
 }
 
-/* Whether a setting is among the best so many of a list too long to print. */
+/* Whether a setting is among the best ones, the only ones that a long list shows. */
 static int is_shown(const kfe_i_assessment *a, int64_t setting)
 {
     int64_t before = 0;

@@ -68,7 +68,7 @@ kfe_status kfe_i_assess_count(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid
 void kfe_i_assessment_free(kfe_i_assessment *assessment);
 /* Why the chosen setting of an outer split failed there; NULL: it did not. */
 const char *kfe_i_assessment_reason(const kfe_i_assessment *a, int64_t split);
-/* On how many of the splits that settings were compared on this one failed, and its first reason. */
+/* The number of splits on which this setting failed during the comparison, and the first reason. */
 int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, const char **reason);
 
 /* The class that is looked for: by name; else, of two, the larger number or the later name; -1 with more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is caught at each threshold on the scores of one class: rows are sorted by falling score, and rows of
- * equal score are caught together, so that the order among ties says nothing. O(n log n).
+ * True and false positives at each threshold on the scores of one class. Rows are sorted by falling score; rows of
+ * equal score pass the threshold together, so that the order among ties does not matter. O(n log n).
  */
 #include <math.h>
 #include <stdlib.h>

@@ -55,7 +55,7 @@ typedef struct kfe_i_trial {
     const kfe_i_split *split;
     const kfe_i_learner *learner; /* NULL: the fold has a predictor */
     const void *settings;
-    int64_t dim;      /* the first so many features; 0: all */
+    int64_t dim;      /* number of leading features to use; 0: all */
     int64_t positive; /* class looked for; see kfe_i_outcome */
     const kfe_i_metric *const *metrics;
     int64_t metric_count;

@@ -23,7 +23,7 @@
 #define STANDARDISED "scale=standard"
 #define LENGTHS "length=2,3,4,5"
 
-/* Of candidates that do equally well the first is preferred, so that simple ones stand first. */
+/* The first of equally good candidates is preferred, so simple ones stand first. */
 static const kfe_i_candidate table[] = {
     {"least squares",
      "none",

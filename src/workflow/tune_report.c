@@ -76,7 +76,7 @@ static void add_entry(ranking *list, int64_t e)
         offer(list->tune, r, e, c);
 }
 
-/* Those on more folds first, then by score. */
+/* Orders settings by number of folds, largest first, then by score. */
 static int compare_ranked(const void *a, const void *b)
 {
     const ranked *first = a;

@@ -81,7 +81,7 @@ enum { READER_COUNT = sizeof readers / sizeof *readers };
 
 /* The readers that the first bytes of a file decide for, whatever its name. */
 static const kfe_i_reader *const by_content[] = {&kfe_i_npy_reader, &kfe_i_npz_reader, &kfe_i_mtx_reader};
-/* Those that the form of a text decides for, if its name does not. */
+/* Text formats that the content decides, if the file's name does not. */
 static const kfe_i_reader *const by_form[] = {&kfe_i_arff_reader, &kfe_i_fasta_reader, &kfe_i_libsvm_reader};
 
 /* Chooses the reader by magic bytes, then by the extension, then by the form of the text. */

@@ -32,7 +32,7 @@ typedef struct strip {
     double *out, *own_out;
 } strip;
 
-/* What the compiler knows of a loop. */
+/* Constants of a loop, known at compile time. */
 typedef struct shape {
     int halves, mirrored, is_wide;
 } shape;

@@ -8,7 +8,7 @@
 
 #include "gram/device/form.h"
 
-/* Columns are loaded so many at a time. */
+/* Number of columns loaded at a time. */
 enum { KFE_POOL_CHUNK = 16 };
 
 typedef struct kfe_i_device_pool_shape {

@@ -166,7 +166,7 @@ static double bytes_of(const kfe_i_gram *gram, kfe_device_type type)
     return (double)type * (double)gram->size * (double)gram->size;
 }
 
-/* Beside the matrix: vectors, or a panel of values in double precision. */
+/* Needed in addition to the matrix: vectors, or a panel of values in double precision. */
 static double bytes_beside(const kfe_i_gram *gram)
 {
     return 8.0 * (double)gram->size * (double)(2 * kfe_i_device_panel_rows(gram->size) + 64);

@@ -26,7 +26,7 @@ cleanup:
     return status;
 }
 
-/* On a sample of the rows, so that the factor takes little memory. */
+/* Works on a sample of the rows, so that the factor takes little memory. */
 static kfe_status choose_by_pivots(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;

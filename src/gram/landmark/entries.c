@@ -5,7 +5,7 @@
 #include "gram/landmark/landmark.h"
 #include "kernel/tile/cross.h"
 
-/* Of a tiled operator. */
+/* The entries, from tiles. */
 static kfe_status from_tiles(const kfe_i_gram *gram, const int64_t *row, int64_t rows, const int64_t *col,
                              int64_t cols, double *out)
 {

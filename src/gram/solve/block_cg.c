@@ -24,9 +24,9 @@
 #include "gram/dense/basis.h"
 #include "gram/solve/cost.h"
 
-/* Before so many iterations the rate of convergence says little. */
+/* The rate of convergence is not reliable before this many iterations. */
 enum { LEAST_ITERATIONS = 10 };
-/* A direction is dependent if its squared length beside the others is below this, relative to its own. */
+/* A direction is dependent if orthogonalisation leaves less than this share of its squared length. */
 #define DEPENDENT 1e-12
 
 struct kfe_i_cg_work {

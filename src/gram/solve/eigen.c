@@ -40,8 +40,8 @@ enum {
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
     BASIS_BLOCKS_MOST = 25, /* if memory is plenty */
-    LARGE_BLOCKS = 10,      /* a basis of so many blocks is large: */
-    CHECK_EVERY = 3,        /* its Ritz pairs are computed after so many products */
+    LARGE_BLOCKS = 10,      /* a basis of this many blocks is large: */
+    CHECK_EVERY = 3,        /* its Ritz pairs are computed only after this many products */
     BASIS_MOST = 640,       /* more than this beyond k only if a few blocks need it */
     BASIS_BLOCKS_LEAST = 4,
     MAX_PRODUCTS = 200

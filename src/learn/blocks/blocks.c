@@ -40,7 +40,7 @@ enum { INNER_ITERATIONS_PER_VARIABLE = 50 };
 /* f is computed this often at most, and again only if the violation has become smaller than this share of the last one. */
 enum { MOST_REFINEMENTS = 10 };
 #define WORTHWHILE 0.9
-/* Products with the operator take so many problems at once, as tiled operators do. */
+/* Number of problems per product with the operator, as in tiled operators. */
 enum { TOGETHER = 64 };
 /* LIBSVM's limit of iterations. */
 enum { LEAST_LIMIT = 10000000, LIMIT_PER_EXAMPLE = 100 };

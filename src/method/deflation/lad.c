@@ -22,7 +22,7 @@ enum { STAGES = 8, MOST_STEPS = 100, MOST_LINE_STEPS = 200 };
 #define KFE_LAD_RIDGE 1e-7
 /* Promised decreases below this share of the target's total deviation end a stage. */
 #define KFE_LAD_GAIN 1e-22
-/* Of the derivative where a line search starts, what counts as zero. */
+/* A derivative below this share of that at the start of a line search counts as zero. */
 #define KFE_LINE_ZERO 1e-13
 
 /* One target on a line f + t·along. */

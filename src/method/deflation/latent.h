@@ -55,7 +55,7 @@ kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *prob
 
 /* ---- for latent.c and lad.c ---- */
 
-/* What is added to a loss and to its curvature. */
+/* The ridge added to a loss and to its curvature. */
 typedef struct kfe_i_latent_ridge {
     double ridge; /* ridge/2·‖coefficients‖² is part of the loss */
     double

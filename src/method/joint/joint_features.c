@@ -23,7 +23,7 @@
 enum { FORMED_ROWS = 40000 };
 /* The share of the memory limit that K may take. */
 #define FORMED_SHARE 0.7
-/* Of what is left: for the span of features (joint_kernel.c), if K is not formed. */
+/* Share of the memory left for the span of features (joint_kernel.c), if K is not formed. */
 #define SPAN_SHARE 0.4
 
 /* Where the kernel is not positive definite, the ridge is raised until the sum is. */

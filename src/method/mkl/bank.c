@@ -10,7 +10,7 @@
 #include "gram/dense/linalg.h"
 #include "method/mkl/bank.h"
 
-/* Of the memory limit: what entries of factored operators may take. */
+/* Share of the memory limit for the entries of factored operators. */
 #define KFE_ENTRIES_SHARE 0.5
 
 /* The trace of a centred operator, 0 where it is not above what rounding leaves of a constant kernel. */
@@ -48,7 +48,7 @@ static int begins_family(const kfe_i_bank *bank, const kfe_i_problem *problem, i
            8 * n * n * (double)(bank->count + 2) <= (double)kfe_i_memory_left(bank->ctx);
 }
 
-/* As a map of shared values where that is possible, else by itself. */
+/* Evaluates a map of shared values if possible, else the kernel by itself. */
 static kfe_status open_raw(kfe_i_bank *bank, const kfe_i_problem *problem, int64_t m, kfe_i_base *base)
 {
     kfe_status status = KFE_OK;

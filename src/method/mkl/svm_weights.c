@@ -92,7 +92,7 @@ static double image_at(const kfe_i_svm_weights *w, int64_t m, int64_t row, int64
     return w->images[(m * w->n + row) * w->k + svm];
 }
 
-/* K_FF with the ridge, and r_1 … r_p beside ones. */
+/* K_FF with the ridge, and the columns r_1 … r_p and 1. */
 static void gather_free(kfe_i_svm_weights *w, int64_t svm, int64_t count)
 {
     int64_t width = w->p + 1;

@@ -113,7 +113,7 @@ cleanup:
     return status;
 }
 
-/* The ridge of n examples: a share of the mean diagonal tr(G)/n, n not being the rows of the stand-in. */
+/* The ridge of n examples: a share of the mean diagonal tr(G)/n, where n counts all rows, not those of the stand-in. */
 static double chosen_ridge(const sums_state *s)
 {
     const kfe_i_sums *sums = s->problem->sums;

@@ -52,9 +52,9 @@ kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, in
 void kfe_i_onevsrest_free(kfe_i_onevsrest *svms);
 /* The operator of features (n × dim), valid until the next call. */
 const kfe_i_gram *kfe_i_onevsrest_gram(kfe_i_onevsrest *svms, int64_t dim, const double *features);
-/* On features (n × dim), dense. */
+/* SVMs on dense features (n × dim). */
 kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *svms, int64_t dim, const double *features);
-/* On a Gram operator. */
+/* SVMs on a Gram operator. */
 kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *svms, const kfe_i_gram *gram);
 /* The same, with `stop` lowered until gap ≤ tolerance·cost or rounding allows no better. */
 kfe_status kfe_i_onevsrest_solve_until(kfe_i_onevsrest *svms, const kfe_i_gram *gram, double tolerance);

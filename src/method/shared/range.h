@@ -9,7 +9,7 @@
 
 #include "gram/gram.h"
 
-/* The power of four to divide numbers by of which the largest magnitude is `largest`: 1 unless that is zero, not finite or
+/* The power of four by which numbers of largest magnitude `largest` are divided: 1 unless that is zero, not finite or
  * already between 1e-60 and 1e60, so that ordinary data keeps its bits. */
 double kfe_i_unit_of(double largest);
 

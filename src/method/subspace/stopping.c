@@ -405,7 +405,7 @@ static double error_of_difference(const margin_table *table, int a, int b)
     return sqrt(sum / (n - 1) / n);
 }
 
-/* Of the points whose mean margin is as good as the largest one, the one nearest to the usual number of
+/* Among the points whose mean margin is as good as the largest one, chooses the one nearest to the usual number of
  * iterations; of two equally near ones, the one with fewer iterations. */
 static void choose(const margin_table *table, kfe_i_stopping *out)
 {

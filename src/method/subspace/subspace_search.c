@@ -94,7 +94,7 @@ static void inner_products(const search_state *s, const double *a, const double 
     kfe_i_inner_products(s->n, kfe_i_packed(a, s->d), kfe_i_packed(b, s->d), out);
 }
 
-/* out (n × d) = beta·out + alpha·a·m, m being d × d. */
+/* out (n × d) = beta·out + alpha·a·m, where m is d × d. */
 static void combine(const search_state *s, double alpha, const double *a, const double *m, double beta,
                     double *out)
 {

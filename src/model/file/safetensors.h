@@ -37,7 +37,7 @@ typedef struct kfe_i_safetensors {
     int64_t tensor_count, tensor_capacity;
     kfe_i_metadata *metadata;
     int64_t metadata_count, metadata_capacity;
-    void *payload; /* owned by a file that was read; NULL for one being written */
+    void *payload; /* owned by a file that was read; NULL while a file is written */
 } kfe_i_safetensors;
 
 void kfe_i_safetensors_init(kfe_context *ctx, kfe_i_safetensors *file);

@@ -54,7 +54,7 @@ static void put_quoted(kfe_i_text *text, const char *value)
     kfe_i_text_add(text, "\"", 1);
 }
 
-/* What stands before a value: comma, line break, key. */
+/* Writes what precedes a value: comma, line break, key. */
 static void begin_value(kfe_i_json *json, const char *key)
 {
     if (json->has_values)

@@ -25,7 +25,7 @@ static const char *entity_of(char c)
     }
 }
 
-/* Length in bytes of the first so many characters; sets *is_cut if there are more. */
+/* Length in bytes of the first `characters` characters; sets *is_cut if there are more. */
 static size_t cut_length(const char *text, int characters, int *is_cut)
 {
     size_t length = 0;

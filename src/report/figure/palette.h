@@ -17,7 +17,7 @@ static inline const char *kfe_i_colour(int style)
     return style < 0 ? KFE_GREY : colours[style % KFE_COLOURS];
 }
 
-/* Of a heat map and of shaded points, from low (0) to high (1): light to dark, so that grey prints keep the order. */
+/* Colours of heat maps and shaded points, from low (0) to high (1): light to dark, so that grey prints keep the order. */
 static inline void kfe_i_shade(double share, int rgb[3])
 {
     static const int stops[5][3] = {

@@ -18,7 +18,7 @@ typedef struct kfe_i_scale {
 
 /* The scale of an axis over the columns that the series of a panel have for it: 'x', 'y' or 'z'. */
 kfe_i_scale kfe_i_scale_of(const kfe_i_figure *figure, int panel, char axis);
-/* Places the scale between two positions of the page and chooses about so many ticks. */
+/* Places the scale between two positions of the page and chooses about `ticks` ticks. */
 void kfe_i_scale_place(kfe_i_scale *scale, double begin, double end, int ticks);
 /* NaN if the value has no place, such as zero on a logarithmic axis. */
 double kfe_i_scale_at(const kfe_i_scale *scale, double value);

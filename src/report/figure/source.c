@@ -84,7 +84,7 @@ static kfe_status take_sample(kfe_context *ctx, kfe_i_set *set, int64_t most)
     return choose_rows(ctx, &set->data->target, set->rows, most, &set->sample, &set->sample_count);
 }
 
-/* Of many training examples, only those are projected that figures show. */
+/* If there are many training examples, only those that figures show are projected. */
 static kfe_status gather(kfe_context *ctx, kfe_i_set *set, int64_t most)
 {
     kfe_status status = KFE_OK;

@@ -33,7 +33,7 @@ typedef struct kfe_i_cloud {
 kfe_status kfe_i_cloud_begin(kfe_context *ctx, const kfe_i_source *source, int64_t most, kfe_i_figure *figure,
                              kfe_i_cloud *out);
 void kfe_i_cloud_free(kfe_i_cloud *points);
-/* Adds the columns of the first so many features. */
+/* Adds the columns of the first `most` features. */
 kfe_status kfe_i_cloud_features(kfe_i_cloud *points, int64_t most, kfe_i_figure *figure);
 /* Adds the series of a panel; `named`: they stand in the legend. z 0: two axes. */
 kfe_status kfe_i_cloud_series(const kfe_i_cloud *points, kfe_i_figure *figure, int named, kfe_i_series axes);

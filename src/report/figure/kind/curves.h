@@ -10,7 +10,7 @@ typedef struct kfe_i_curve_kind {
     const char *area;  /* the area under the curve: "AUC" */
     /* Both axes from the counts at one threshold. */
     void (*place)(double right, double wrong, double positives, double negatives, double *x, double *y);
-    /* What this point adds to the area, given the one before. */
+    /* The area between the previous point and this one. */
     double (*step)(double from_x, double from_y, double x, double y);
     double start_x, start_y;
     kfe_i_reference reference;
