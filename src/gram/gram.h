@@ -27,6 +27,8 @@ typedef struct kfe_i_gram_form {
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: computed by `times`. */
     kfe_status (*group_sums)(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
+    /* Of a part of a matrix: out (rows of the whole matrix × k) = matrix[:, part]·v. NULL: not a part. */
+    kfe_status (*expand)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     void (*release)(kfe_i_gram *gram);
     int evaluates; /* every pass evaluates the kernel again */
     int single;    /* entries are in single precision */
@@ -88,7 +90,7 @@ kfe_status kfe_i_gram_partial(kfe_context *ctx, const kfe_i_gram *source, int64_
 /* The rows and columns listed of a symmetric matrix in memory (all × all); both are borrowed. */
 kfe_status kfe_i_gram_subset(kfe_context *ctx, int64_t all, const double *matrix, const int64_t *index,
                              int64_t count, kfe_i_gram **out);
-/* For such a subset only: out (all × k) = matrix[:, index]·v, also in the rows that are not in the subset. */
+/* For such a subset, or one on a device: out (all × k) = matrix[:, index]·v, also in the rows that are not in the subset. */
 kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, int64_t k, double *out);
 /* Σ weights[m]·terms[m]; owns the terms from now on, also after a failure. */
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,

@@ -86,6 +86,17 @@ cleanup:
     return status;
 }
 
+/* The operator of the training rows. */
+static kfe_status open_part(const extraction *job, const int64_t *index, kfe_i_gram **out)
+{
+    const kfe_i_shared_matrix *m = job->matrix;
+    int64_t count = job->split->train_count;
+
+    if (m->device)
+        return kfe_i_device_subset(job->ctx, m->device, index, count, out);
+    return kfe_i_gram_subset(job->ctx, m->count, m->values, index, count, out);
+}
+
 /* Features from a kernel matrix of all rows: one product serves training and test rows. */
 static kfe_status extract_shared(extraction *job, kfe_i_fold *out)
 {
@@ -99,8 +110,7 @@ static kfe_status extract_shared(extraction *job, kfe_i_fold *out)
     KFE_ALLOC(job->ctx, index, split->train_count);
     for (int64_t i = 0; i < split->train_count; i++)
         index[i] = job->matrix->place[split->train[i]];
-    KFE_TRY(kfe_i_gram_subset(job->ctx, job->matrix->count, job->matrix->values, index, split->train_count,
-                              &gram));
+    KFE_TRY(open_part(job, index, &gram));
     KFE_TRY(kfe_i_fit_extract(&job->fit, gram));
     KFE_TRY(kfe_i_solution_spread(solution, split->train_count));
     KFE_ALLOC(job->ctx, all, job->matrix->count * solution->dim);

@@ -4,6 +4,7 @@
 #define KFE_SELECT_FOLD_H
 
 #include "data/data.h"
+#include "gram/device/shared.h"
 #include "model/fit.h"
 #include "select/metric.h"
 #include "select/row_sums.h"
@@ -21,7 +22,8 @@ typedef struct kfe_i_fold {
 
 /* A kernel matrix over `count` rows of the data (increasing), for splits of these rows. */
 typedef struct kfe_i_shared_matrix {
-    const double *values; /* count × count */
+    const double *values;        /* count × count; NULL: on a device */
+    kfe_i_device_shared *device; /* NULL: in host memory */
     int64_t count;
     const int64_t *place; /* of each data row in it */
 } kfe_i_shared_matrix;

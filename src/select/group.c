@@ -52,6 +52,8 @@ static void drop_shared(kfe_i_group *group)
     free_bases(group);
     kfe_i_free(group->ctx, group->matrix);
     group->matrix = NULL;
+    kfe_i_device_shared_free(group->device_matrix);
+    group->device_matrix = NULL;
 }
 
 void kfe_i_group_free(kfe_i_group *group)
@@ -198,18 +200,66 @@ static int repays(const kfe_i_group *group, const kfe_spec *spec, int64_t fits)
     return n * n * (value / 2 + KFE_STORE_COST) < n * columns * (value - KFE_READ_COST);
 }
 
-/* The matrix must fit in memory beside the distances of each kernel. */
-int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits)
+/* Whether a matrix of all kernel values serves fits like the spec's. */
+static int matrix_serves(const kfe_spec *spec)
 {
     int by_kernel = spec->method->flags & KFE_HAS_KERNELS &&
                     !(spec->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS));
+
+    return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
+           spec->fit.landmarks == 0 && (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64);
+}
+
+/* The matrix must fit in memory beside the distances of each kernel. */
+static int fits_in_host(const kfe_i_group *group, const kfe_spec *spec)
+{
     double bytes = 8.0 * (double)group->row_count * (double)group->row_count;
     int64_t kernels = spec->kernels.count + group->data->view_count - 1; /* at most */
 
-    return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
-           spec->fit.landmarks == 0 && (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) &&
-           bytes * (double)(1 + kernels) <= (double)kfe_i_memory_left(group->ctx) &&
-           repays(group, spec, fits);
+    return bytes * (double)(1 + kernels) <= (double)kfe_i_memory_left(group->ctx);
+}
+
+static kfe_status fits_on_device(const kfe_i_group *group, const kfe_i_kernel_list *kernels, int *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table *views = NULL;
+
+    *out = 0;
+    if (group->without_device)
+        return KFE_OK;
+    KFE_ALLOC(group->ctx, views, group->data->view_count);
+    for (int v = 0; v < group->data->view_count; v++)
+        views[v] = group->data->views[v].table;
+    KFE_TRY(kfe_i_device_shared_fits(group->ctx, kernels, views, group->row_count, out));
+cleanup:
+    kfe_i_free(group->ctx, views);
+    return status;
+}
+
+kfe_status kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits, int *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels;
+
+    kfe_i_kernel_list_init(group->ctx, &kernels);
+    *out = matrix_serves(spec) && repays(group, spec, fits);
+    if (*out && !group->device_matrix && !fits_in_host(group, spec)) {
+        KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
+        KFE_TRY(fits_on_device(group, &kernels, out));
+    }
+cleanup:
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}
+
+int kfe_i_group_leaves_device(kfe_i_group *group)
+{
+    if (!group->device_matrix || !kfe_i_device_shared_gave_up(group->device_matrix))
+        return 0;
+    kfe_i_device_shared_free(group->device_matrix);
+    group->device_matrix = NULL;
+    group->without_device = 1;
+    return 1;
 }
 
 /* ---- shared work ---- */
@@ -287,10 +337,40 @@ cleanup:
     return status;
 }
 
+/* *done 0: no device holds the matrix. */
+static kfe_status fill_on_device(kfe_i_group *group, const kfe_i_kernel_list *kernels, int *done)
+{
+    kfe_status status = KFE_OK;
+    int fits = group->device_matrix != NULL;
+
+    *done = 0;
+    if (!fits)
+        KFE_TRY(fits_on_device(group, kernels, &fits));
+    if (!fits)
+        return KFE_OK;
+    KFE_TRY(kfe_i_device_shared_fill(group->ctx, kernels, group->scaled, &group->device_matrix));
+    *done = group->device_matrix != NULL;
+    group->without_device = !*done;
+cleanup:
+    return status;
+}
+
+static kfe_status fill_in_host(kfe_i_group *group, const kfe_i_kernel_list *kernels)
+{
+    kfe_status status = KFE_OK;
+
+    if (!group->matrix)
+        KFE_ALLOC(group->ctx, group->matrix, group->row_count * group->row_count);
+    KFE_TRY(add_kernels(group, kernels));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list kernels;
+    int on_device = 0;
 
     kfe_i_kernel_list_init(group->ctx, &kernels);
     KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
@@ -299,10 +379,13 @@ kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shar
         KFE_TRY(prepare_rows(group, spec, &kernels));
     }
     KFE_TRY(kfe_i_resolve_kernels(group->ctx, group->train, group->train_scaled, &kernels));
-    if (!group->matrix)
-        KFE_ALLOC(group->ctx, group->matrix, group->row_count * group->row_count);
-    KFE_TRY(add_kernels(group, &kernels));
-    *out = (kfe_i_shared_matrix){group->matrix, group->row_count, group->place};
+    KFE_TRY(fill_on_device(group, &kernels, &on_device));
+    if (!on_device)
+        KFE_TRY(fill_in_host(group, &kernels));
+    *out = (kfe_i_shared_matrix){.values = on_device ? NULL : group->matrix,
+                                 .device = group->device_matrix,
+                                 .count = group->row_count,
+                                 .place = group->place};
 cleanup:
     kfe_i_kernel_list_free(&kernels);
     if (status != KFE_OK) /* the next kernel starts anew */

@@ -27,7 +27,9 @@ typedef struct kfe_i_group {
     kfe_i_table *train_scaled;  /* … scaled */
     kfe_i_base *bases;          /* one per kernel */
     int64_t base_count;
-    double *matrix; /* row_count × row_count */
+    double *matrix;                     /* row_count × row_count */
+    kfe_i_device_shared *device_matrix; /* in its place, on a device */
+    int without_device;                 /* it gave up */
 } kfe_i_group;
 
 /* Room for a group of any of these splits. Free it also after a failure. */
@@ -38,11 +40,14 @@ void kfe_i_group_free(kfe_i_group *group);
 kfe_status kfe_i_group_set(kfe_i_group *group, int64_t first, int64_t count);
 /* Whether the training rows of a split decide its scaling or a kernel of the spec. */
 kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec *spec, int *out);
-/* Whether one matrix is to serve `fits` fits like the spec's on each split: they need kernel values only, the matrix fits in
- * memory, and what the fits would evaluate without it costs more. */
-int kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits);
-/* Fills the matrix for the kernels of the spec; rows are scaled and dot products or distances computed once. */
+/* Whether one matrix is to serve `fits` fits like the spec's on each split: they need kernel values only, the matrix fits in the
+ * memory of the context's device or of the host, and what the fits would evaluate without it costs more. */
+kfe_status kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits, int *out);
+/* Fills the matrix for the kernels of the spec, on a device if it fits there; rows are scaled and dot products or distances
+ * computed once. */
 kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out);
+/* After a fit on the group's matrix failed: whether a device ran out of memory. If so, later matrices are in host memory. */
+int kfe_i_group_leaves_device(kfe_i_group *group);
 
 /* Functions of the user are called from one thread at a time. */
 int kfe_i_has_user_kernel(const kfe_spec *spec);

@@ -111,6 +111,9 @@ static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
     kfe_status status = kfe_i_fold_extract(worker, r->ctx, r->sweep->data, &r->sweep->splits->items[split],
                                            r->spec, &r->shared, &part->fold);
     part->seconds = kfe_i_clock() - began;
+    if (status != KFE_OK && r->shared.matrix && r->shared.matrix->device &&
+        kfe_i_device_shared_gave_up(r->shared.matrix->device))
+        return status; /* run_kernel starts again in host memory */
     kfe_i_search_count(worker, served);
     return keep_failure(worker, status, &part->failure);
 }
@@ -230,6 +233,22 @@ static int threads_for(const run *r, int64_t tasks)
     return tasks < threads || kfe_i_has_user_kernel(r->spec) ? 1 : threads;
 }
 
+/* A device serves one thread, so that fits on it take their turns. */
+static kfe_status threads_for_fits(const run *r, int *threads)
+{
+    kfe_status status = KFE_OK;
+    double rows = (double)r->group.row_count;
+    int by_kernel = r->spec->method->flags & KFE_HAS_KERNELS || kfe_i_spec_learns_from_kernel(r->spec);
+    int in_host = r->shared.matrix && !r->shared.matrix->device;
+    kfe_i_device *device = NULL;
+
+    if (by_kernel && !in_host)
+        KFE_TRY(kfe_i_device_get(r->ctx, rows * rows, &device));
+    *threads = device ? 1 : threads_for(r, r->group.count);
+cleanup:
+    return status;
+}
+
 /* Says once how long a long search will take, when there is enough to estimate from. */
 static void announce_long_runs(run *r)
 {
@@ -262,6 +281,7 @@ static kfe_status run_method(run *r)
     kfe_status status = KFE_OK;
     const kfe_i_grid *grid = r->sweep->grid;
     int64_t trials = r->group.count * grid->counts[KFE_AXIS_DIM] * grid->counts[KFE_AXIS_LEARNER];
+    int threads = 1;
 
     KFE_ALLOC_ZERO(r->ctx, r->parts, r->group.count);
     KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
@@ -270,8 +290,8 @@ static kfe_status run_method(run *r)
         KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &r->sums));
         r->shared.sums = &r->sums;
     }
-    KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads_for(r, r->group.count), r->group.count,
-                              extract_task, r));
+    KFE_TRY(threads_for_fits(r, &threads));
+    KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads, r->group.count, extract_task, r));
     KFE_TRY(kfe_i_workers_run(r->ctx, "learning", threads_for(r, trials), trials, measure_task, r));
     KFE_TRY(mark_failed_trials(r, trials));
     r->done += r->group.count;
@@ -315,24 +335,38 @@ static int kernel_is_wanted(const run *r)
     return 0;
 }
 
-/* The current kernel on the splits of the group. `dependent` says which kernels have their turn: those that are resolved on
- * the training rows of a split (1) or those that are the same for all splits (0). The others are passed over. */
-static kfe_status run_kernel(run *r, int dependent)
+/* All methods with the current kernel, on one matrix for all splits if that pays off. */
+static kfe_status run_shared(run *r)
 {
     kfe_status status = KFE_OK;
     kfe_i_shared_matrix shared = {0};
-    int depends = 0;
+    int shares = 0;
 
-    KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
-    if (depends != dependent || !kernel_is_wanted(r))
-        return KFE_OK;
-    if (kfe_i_group_can_share(&r->group, r->spec, r->sweep->grid->counts[KFE_AXIS_METHOD])) {
+    KFE_TRY(kfe_i_group_can_share(&r->group, r->spec, r->sweep->grid->counts[KFE_AXIS_METHOD], &shares));
+    if (shares) {
         KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
         r->shared.matrix = &shared;
     }
     KFE_TRY(run_methods(r));
 cleanup:
     r->shared.matrix = NULL;
+    return status;
+}
+
+/* The current kernel on the splits of the group. `dependent` says which kernels have their turn: those that are resolved on
+ * the training rows of a split (1) or those that are the same for all splits (0). The others are passed over. */
+static kfe_status run_kernel(run *r, int dependent)
+{
+    kfe_status status = KFE_OK;
+    int depends = 0;
+
+    KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
+    if (depends != dependent || !kernel_is_wanted(r))
+        return KFE_OK;
+    status = run_shared(r);
+    if (status != KFE_OK && kfe_i_group_leaves_device(&r->group))
+        status = run_shared(r);
+cleanup:
     return status;
 }
 

@@ -400,6 +400,27 @@ static void test_without_sharing_it_is_the_same(void **state)
     }
 }
 
+/* The matrix is on the device where its kernels have formulas; two threads then learn from its features. */
+static void test_a_device_changes_rounding_only(void **state)
+{
+    kfe_context *ctx = *state;
+
+    for (int i = 0; i < CASES; i++) {
+        opened o;
+        open_case(ctx, &cases[i], &o);
+        double *values = run_sweep(&o, NULL, NULL);
+        assert_ok(ctx, kfe_context_set_device(ctx, "host"));
+        assert_ok(ctx, kfe_context_set_threads(ctx, 2));
+        double *on_device = run_sweep(&o, NULL, NULL);
+        assert_ok(ctx, kfe_context_set_threads(ctx, 1));
+        assert_ok(ctx, kfe_context_set_device(ctx, "cpu"));
+        compare_runs(&o, values, on_device);
+        free(values);
+        free(on_device);
+        close_case(&o);
+    }
+}
+
 static void test_threads_change_nothing(void **state)
 {
     kfe_context *ctx = *state;
@@ -561,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_every_value_is_that_of_fitting_by_hand),
         cmocka_unit_test(test_the_values_differ),
         cmocka_unit_test(test_without_sharing_it_is_the_same),
+        cmocka_unit_test(test_a_device_changes_rounding_only),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_only_what_is_wanted),
         cmocka_unit_test(test_settings_that_are_the_same_are_fitted_once),

@@ -51,6 +51,15 @@ kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *
 /* Takes the matrix away from an operator that has it in this type, which computes it from then on; address 0: it has none. */
 kfe_device_matrix kfe_i_device_take(const kfe_i_gram *gram, kfe_device_type type);
 
+/* Every row of out times `scale`. */
+kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double scale,
+                                          const kfe_device_matrix *out);
+/* Examples on the device, ready for a formula. Distances are taken between centred rows, as on the CPU (tile/points.h); `known` is
+ * their centre, or NULL. */
+kfe_status kfe_i_device_upload_points(kfe_i_device *device, const kfe_i_table *table,
+                                      const kfe_i_formula *formula, const double *known,
+                                      kfe_device_points **out, kfe_device_status *result);
+
 /* The operator that computes at every pass (fused.c). */
 kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
                            kfe_i_gram **gram);

@@ -383,9 +383,9 @@ kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t
 
 /* ---- making one ---- */
 
-/* Distances are taken between centred rows, as on the CPU (tile/points.h); `known` is their centre, or NULL. */
-static kfe_status upload_points(kfe_i_device *device, const kfe_i_table *table, const kfe_i_formula *formula,
-                                const double *known, kfe_device_points **out, kfe_device_status *result)
+kfe_status kfe_i_device_upload_points(kfe_i_device *device, const kfe_i_table *table,
+                                      const kfe_i_formula *formula, const double *known,
+                                      kfe_device_points **out, kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
     double *centre = NULL;
@@ -417,8 +417,8 @@ static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_tab
         const kfe_i_kernel *kernel = &kernels->items[m];
         s->terms[m].kernel.weight = kernel->common.weight;
         kernel->def->describe(kernel->settings, &s->terms[m].kernel.formula);
-        KFE_TRY(upload_points(s->device, &views[kernel->view], &s->terms[m].kernel.formula,
-                              one ? points->centre : NULL, &s->terms[m].points, result));
+        KFE_TRY(kfe_i_device_upload_points(s->device, &views[kernel->view], &s->terms[m].kernel.formula,
+                                           one ? points->centre : NULL, &s->terms[m].points, result));
     }
 cleanup:
     return status;

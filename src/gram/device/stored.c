@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/device/form.h"
+#include "gram/device/shared.h"
 
 typedef struct kept_state {
     const kfe_i_gram *source; /* fused.c */
@@ -261,6 +261,8 @@ kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram)
 
     if (inner)
         return kfe_i_gram_device(inner);
+    if (kfe_i_device_subset_device(gram))
+        return kfe_i_device_subset_device(gram);
     return kfe_i_fused_device(is_kept(gram) ? ((const kept_state *)gram->state)->source : gram);
 }
 
@@ -299,6 +301,8 @@ kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lo
     const kept_state *s = gram->state;
     kfe_i_device *device = kfe_i_gram_device(gram);
 
+    if (kfe_i_device_subset_device(gram))
+        return kfe_i_device_subset_fill(gram, scale, out);
     if (is_kept(gram) && s->matrix.address && s->matrix.type == KFE_DEVICE_F64)
         return device->table->add(device->handle, scale, &s->matrix, 0, out);
     if (is_kept(gram))
@@ -308,21 +312,32 @@ kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lo
     return kfe_i_fused_fill(gram, scale, 0, out, lower ? KFE_DEVICE_LOWER : KFE_DEVICE_MIRROR);
 }
 
+kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double scale,
+                                          const kfe_device_matrix *out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    for (int64_t c = 0; scale != 1 && c < out->rows && status == KFE_DEVICE_OK; c++) {
+        kfe_device_matrix row = kfe_device_part(*out, c, 1, 0, out->cols);
+        status = device->table->scale(device->handle, &row, &scale, NULL);
+    }
+    return status;
+}
+
 kfe_device_status kfe_i_device_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
                                        const kfe_device_matrix *out)
 {
     const kept_state *s = gram->state;
     kfe_device_status status = KFE_DEVICE_OK;
 
+    if (kfe_i_device_subset_device(gram))
+        return kfe_i_device_subset_columns(gram, scale, index, out);
     if (!is_kept(gram))
         return kfe_i_fused_columns(gram, scale, index, out);
     if (!s->matrix.address || s->matrix.type != KFE_DEVICE_F64)
         return kfe_i_fused_columns(s->source, scale, index, out);
     KFE_DEVICE_TRY(s->device->table->gather(s->device->handle, &s->matrix, index, NULL, out));
-    for (int64_t c = 0; scale != 1 && c < out->rows; c++) {
-        kfe_device_matrix row = kfe_device_part(*out, c, 1, 0, out->cols);
-        KFE_DEVICE_TRY(s->device->table->scale(s->device->handle, &row, &scale, NULL));
-    }
+    KFE_DEVICE_TRY(kfe_i_device_scale_rows(s->device, scale, out));
 cleanup:
     return status;
 }
@@ -330,6 +345,8 @@ cleanup:
 kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
                                      const kfe_device_matrix *out)
 {
+    if (kfe_i_device_subset_device(gram))
+        return kfe_i_device_subset_times(gram, v, out);
     return is_kept(gram) ? multiply(gram, v, out) : kfe_i_fused_times(gram, KFE_DEVICE_F64, v, out);
 }
 

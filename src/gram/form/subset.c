@@ -76,7 +76,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+static kfe_status expand(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
     const subset_state *s = gram->state;
@@ -101,7 +101,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     const subset_state *s = gram->state;
 
     KFE_TRY(reserve(gram, k));
-    KFE_TRY(kfe_i_gram_subset_expand(gram, v, k, s->product));
+    KFE_TRY(expand(gram, v, k, s->product));
     for (int64_t i = 0; i < gram->size; i++)
         memcpy(out + i * k, s->product + s->index[i] * k, (size_t)k * sizeof *out);
 cleanup:
@@ -123,6 +123,7 @@ static const kfe_i_gram_form form_subset = {
     .among = among,
     .diagonal = diagonal,
     .times = times,
+    .expand = expand,
     .release = release,
 };
 
