@@ -51,6 +51,8 @@ def _describe(param: Param) -> str:
 
 def _argument(param: Param) -> Argument:
     hint = _HINTS[param.kind]
+    if param.name in ("class-weight", "class-weights"):
+        hint = "str | Mapping[Any, float]"
     if param.words and param.kind in (tables.INT, tables.REAL):
         hint += " | str"
     text = param.help[:1].upper() + param.help[1:]

@@ -40,9 +40,9 @@ def _reason(cls: type, name: str, known: tuple[str, ...]) -> str:
     if name in ("learner", "learner_params"):
         others = " or ".join(f"{other}({name}=...)" for other in cls._predictors)
         return f"{cls.__name__} gives features only and has no {name}; use {others} to predict"
-    if name in ("class_weight", "class_weights"):
-        return (f"{cls.__name__} has no parameter {name!r}; a learner has: "
-                f"learner='svm', learner_params={{'class_weight': ...}} of a classifier")
+    if name == "class_weights":
+        return (f"{cls.__name__} has no parameter {name!r}: class_weight weighs the examples of a class for everything, "
+                f"learner='svm', learner_params={{'class_weights': ...}} only for the learner")
     if name == "task":
         return f"{cls.__name__} has no parameter 'task': its name says what it predicts"
     close = difflib.get_close_matches(name, known, 1)

@@ -86,3 +86,75 @@ def test_read_takes_no_weights(tmp_path):
         kfe.read(path, weight="n")
     X, _ = kfe.read(path, drop="n")
     np.testing.assert_array_equal(X, [[1], [2]])
+
+
+# ---- class_weight ----
+
+def unequal():
+    """Three classes of 30, 20 and 10 rows."""
+    X, y, _ = problem()
+    return X, np.repeat([0, 1, 2], [30, 20, 10])
+
+
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
+@pytest.mark.parametrize("name", [name for name in TAKING if _tables.ESTIMATORS[name].has(_tables.SUPERVISION)])
+def test_class_weight_is_a_weight_of_its_rows(name):
+    X, y = unequal()
+    if _tables.ESTIMATORS[name].has(_tables.TWO_CLASSES):
+        X, y = X[y < 2], y[y < 2]
+    estimator = getattr(kfe, name)(n_threads=1, **({"max_iter": 3} if name == "SLMC" else {}))
+    classes, members = np.unique(y, return_counts=True)
+    balanced = (len(y) / (len(classes) * members))[y]
+    for given, weights in (("balanced", balanced), ({0: 2, 1: 0.5}, np.array([2, 0.5, 1])[y])):
+        expected = estimator.set_params(class_weight=None).fit(X, y, sample_weight=weights).transform(X)
+        np.testing.assert_array_equal(estimator.set_params(class_weight=given).fit(X, y).transform(X), expected)
+
+
+def test_class_weight_multiplies_sample_weight():
+    X, y = unequal()
+    w = 0.5 + np.arange(len(y)) % 4
+    mass = np.bincount(y, w)
+    got = kfe.KFDClassifier(ridge=0.1, class_weight="balanced").fit(X, y, sample_weight=w).decision_function(X)
+    expected = kfe.KFDClassifier(ridge=0.1).fit(X, y, sample_weight=w * (w.sum() / (3 * mass))[y]).decision_function(X)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_class_weight_agrees_with_scikit_learn():
+    from sklearn.svm import SVC
+    X, y = unequal()
+    X, y = X[y != 1], y[y != 1]
+    for given in ("balanced", {0: 1, 2: 9}):
+        ours = kfe.NoExtractionClassifier(kernel="rbf", gamma=0.3, scale="none", learner="svm:stop=1e-9,C=2", class_weight=given).fit(X, y)
+        theirs = SVC(gamma=0.3, C=2, tol=1e-9, class_weight=given).fit(X, y)
+        np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [kfe.KFDClassifier(learner="svm", ridge=0.1), kfe.KOCClassifier(kernel="rbf:gamma=0.2", learner="centroid"),
+                                       kfe.PLSClassifier(learner="ls")], ids=repr)
+def test_search_weighs_classes_of_each_training_part(estimator):
+    """kfe.cv shares matrices and sums over the splits; one fit per split must find the same."""
+    X, y = unequal()
+    estimator.set_params(class_weight="balanced", scale="standard", n_threads=1)
+    parts = [(np.flatnonzero(np.arange(60) % 3 != f), np.flatnonzero(np.arange(60) % 3 == f)) for f in range(3)]
+    found = kfe.cv(estimator, X, y, cv=parts, metrics="balanced-accuracy")
+    expected = []
+    for train, test in parts:
+        predicted = estimator.fit(X[train], y[train]).predict(X[test])
+        expected.append(np.mean([np.mean(predicted[y[test] == g] == g) for g in range(3)]))
+    np.testing.assert_allclose([split["metrics"]["balanced-accuracy"] for split in found["splits"]], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda X, y: kfe.KFD(class_weight={7: 2}).fit(X, y), "there is no class '7'"),
+    (lambda X, y: kfe.KFD(class_weight={0: 0}).fit(X, y), "'0' is not a weight above 0"),
+    (lambda X, y: kfe.KFD(class_weight="even").fit(X, y), "'even' is not NAME:WEIGHT"),
+    (lambda X, y: kfe.PLSRegressor(class_weight="balanced").fit(X, X[:, 0]), "class weights are for classes, but the target is real"),
+    (lambda X, y: kfe.KFDClassifier(learner="knn", class_weight="balanced").fit(X, y), "knn takes no weights of examples; these do: svm"),
+])
+def test_wrong_class_weight(call, message):
+    with pytest.raises((ValueError, TypeError, NotImplementedError, kfe.KfeError), match=message):
+        call(*unequal())
+
+
+def test_sums_over_rows_take_no_class_weight():
+    assert hasattr(kfe.OC(), "partial_fit") and not hasattr(kfe.OC(class_weight="balanced"), "partial_fit")

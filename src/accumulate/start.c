@@ -81,6 +81,9 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec)
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");
+    if (kfe_i_spec_weighs_classes(spec))
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
+                 "fits from sums over rows take no weights of classes; leave out {class-weight}");
     if (!kfe_i_accumulator_has_kernel(spec) && kfe_i_word_index(KFE_METRIC_WORDS, spec->fit.metric) < 0)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with a {metric}; use a kernel method with "
@@ -98,7 +101,7 @@ int kfe_spec_accumulates(const kfe_spec *spec)
     return spec->method->fit_sums && !spec->own_method && !has_function(spec) &&
            (!kfe_i_accumulator_has_kernel(spec) || spec->fit.landmarks > 0) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
-           spec->fit.calibration == KFE_CALIBRATION_NONE;
+           spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_spec_weighs_classes(spec);
 }
 
 /* ---- the map ---- */

@@ -11,6 +11,7 @@
 #ifndef KFE_LEARN_MULTICLASS_H
 #define KFE_LEARN_MULTICLASS_H
 
+#include "data/class_weights.h"
 #include "learn/predictor.h"
 
 typedef enum kfe_i_multiclass {
@@ -41,11 +42,7 @@ kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, k
 /* ---- class weights ---- */
 
 #define KFE_CLASS_WEIGHTS_ROW(type, field)                                                                   \
-    KFE_TEXT(type, field, "class-weights", "none",                                                           \
+    KFE_TEXT(type, field, "class-weights", KFE_CLASS_WEIGHTS_NONE,                                           \
              "factor of C for each class: none, balanced (n/(classes·members)), or NAME:WEIGHT;NAME:WEIGHT")
-
-/* Writes out[class_count] from such a text. Classes that are not named have weight 1. With real targets nothing is
- * written, and any text but "none" is KFE_EINVAL. */
-kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out);
 
 #endif

@@ -619,11 +619,31 @@ cleanup:
     return status;
 }
 
+/* *out = the data under another target: that of `train`, with the weights of the classes. It borrows all but the target. */
+static kfe_status weigh_classes(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_data *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(train);
+    int64_t *every_row = NULL;
+
+    *out = *train;
+    memset(&out->target, 0, sizeof out->target);
+    KFE_ALLOC(ctx, every_row, rows);
+    for (int64_t i = 0; i < rows; i++)
+        every_row[i] = i;
+    KFE_TRY(kfe_i_target_gather(ctx, &train->target, every_row, rows, &out->target));
+    KFE_TRY(kfe_i_spec_weigh_classes(ctx, spec, &out->target));
+cleanup:
+    kfe_i_free(ctx, every_row);
+    return status;
+}
+
 kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = NULL;
     kfe_data *weighty = NULL; /* without the rows of weight zero, if there are any */
+    kfe_data weighed = {0};   /* with weights of classes, if there are any */
 
     *out = NULL;
     if (kfe_i_ranks(ctx) > 1)
@@ -633,6 +653,11 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
         KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));
         train = weighty ? weighty : train;
     }
+    if (kfe_i_spec_weighs_classes(spec)) {
+        KFE_TRY(kfe_spec_check(ctx, spec, train, NULL));
+        KFE_TRY(weigh_classes(ctx, spec, train, &weighed));
+        train = &weighed;
+    }
     KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
     KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
@@ -641,6 +666,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     model = NULL;
 cleanup:
     kfe_model_free(model);
+    kfe_i_target_free(&weighed.target);
     kfe_data_free(weighty);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/class_weights.h"
 #include "data/utf8.h"
 #include "kernel/family.h"
 #include "method/deflation/user_rule.h"
@@ -40,6 +41,12 @@ static const kfe_i_param fit_rows[] = {
         kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
         "learn probabilities of classes: by sigmoids (platt) or rising curves (isotonic) of the decision "
         "values of examples that are left out, in five further fits"),
+    KFE_TEXT(kfe_i_fit_settings, class_weight, "class-weight", KFE_CLASS_WEIGHTS_NONE,
+             "weights of the classes, by which the weights of their training examples are multiplied: none, "
+             "balanced "
+             "(n/(classes·members), so that all classes weigh the same), or NAME:WEIGHT;NAME:WEIGHT, where "
+             "the "
+             "others weigh 1"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 
@@ -296,6 +303,16 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
 cleanup:
     kfe_spec_free(copy);
     return status;
+}
+
+int kfe_i_spec_weighs_classes(const kfe_spec *spec)
+{
+    return strcmp(spec->fit.class_weight, KFE_CLASS_WEIGHTS_NONE) != 0;
+}
+
+kfe_status kfe_i_spec_weigh_classes(kfe_context *ctx, const kfe_spec *spec, kfe_i_target *target)
+{
+    return kfe_i_target_weigh_classes(ctx, spec->fit.class_weight, target);
 }
 
 int kfe_i_spec_scale(const kfe_spec *spec)

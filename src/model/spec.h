@@ -11,12 +11,13 @@
 #include "method/method.h"
 
 typedef struct kfe_i_fit_settings {
-    int scale;                        /* kfe_i_scale_kind */
-    int gram;                         /* kfe_i_gram_storage */
-    int64_t landmarks;                /* 0: none */
-    int landmark_by;                  /* kfe_i_landmark_rule */
-    char metric[KFE_PARAM_TEXT_SIZE]; /* one of KFE_METRIC_WORDS, or a file */
-    int calibration;                  /* kfe_i_calibration_kind */
+    int scale;                              /* kfe_i_scale_kind */
+    int gram;                               /* kfe_i_gram_storage */
+    int64_t landmarks;                      /* 0: none */
+    int landmark_by;                        /* kfe_i_landmark_rule */
+    char metric[KFE_PARAM_TEXT_SIZE];       /* one of KFE_METRIC_WORDS, or a file */
+    int calibration;                        /* kfe_i_calibration_kind */
+    char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/class_weights.h */
 } kfe_i_fit_settings;
 
 struct kfe_spec {
@@ -42,6 +43,11 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
  * they leave views without one, the default. */
 kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                               kfe_i_kernel_list *out);
+/* Whether the spec gives classes weights. */
+int kfe_i_spec_weighs_classes(const kfe_spec *spec);
+/* Multiplies the weights of training rows by those of their classes, as the spec says. Every fit does so once, before anything is
+ * learned from the rows. */
+kfe_status kfe_i_spec_weigh_classes(kfe_context *ctx, const kfe_spec *spec, kfe_i_target *target);
 /* The scaling that the spec asks for. With neither a method nor a learner, `auto` leaves the columns as they are. */
 int kfe_i_spec_scale(const kfe_spec *spec);
 /* How the columns of a fit are made: the scaling, and the metric that the user gave (kfe_i_fit_settings). */

@@ -218,7 +218,11 @@ static kfe_status check_weights(checking *job)
 {
     const kfe_spec *spec = job->spec;
 
-    if (!job->data->target.weights)
+    if (kfe_i_spec_weighs_classes(spec) && job->data->target.task != KFE_TASK_CLASSES)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL, "class weights are for classes, but %s",
+                      job->data->target.task == KFE_TASK_REAL ? "the target is real"
+                                                              : "the data has no labels");
+    if (!job->data->target.weights && !kfe_i_spec_weighs_classes(spec))
         return KFE_OK;
     if (!kfe_i_spec_learns_from_kernel(spec) && !kfe_i_spec_maps_kernel(spec) &&
         !(spec->method->flags & KFE_HAS_SAMPLE_WEIGHTS))

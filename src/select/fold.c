@@ -47,6 +47,15 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_fold_gather_train(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec,
+                                   const kfe_i_split *split, kfe_data **out)
+{
+    kfe_i_rows rows = {split->train, split->train_count};
+    kfe_status status = kfe_i_fold_gather(ctx, data, spec, rows, rows, out);
+
+    return status == KFE_OK ? kfe_i_spec_weigh_classes(ctx, spec, &(*out)->target) : status;
+}
+
 /* ---- features ---- */
 
 typedef struct extraction {
@@ -209,14 +218,13 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
 {
     kfe_status status = KFE_OK;
     kfe_data *train = NULL;
-    kfe_i_rows rows = {split->train, split->train_count};
     extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = shared->matrix};
     kfe_i_sums sums = {0};
     int known = 0;
 
     memset(out, 0, sizeof *out);
     out->ctx = owner;
-    KFE_TRY(kfe_i_fold_gather(ctx, data, spec, rows, rows, &train));
+    KFE_TRY(kfe_i_fold_gather_train(ctx, data, spec, split, &train));
     KFE_TRY(compact_classes(ctx, train, &out->old_code));
     job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
     KFE_TRY(kfe_i_fit_begin(&job.fit));

@@ -291,10 +291,9 @@ static kfe_status prepare_rows(kfe_i_group *group, const kfe_spec *spec, const k
     kfe_status status = KFE_OK;
     const kfe_i_split *split = &group->splits->items[group->members[0]];
     kfe_i_rows all_rows = {group->rows, group->row_count};
-    kfe_i_rows train_rows = {split->train, split->train_count};
     kfe_data *all = NULL;
 
-    KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, train_rows, train_rows, &group->train));
+    KFE_TRY(kfe_i_fold_gather_train(group->ctx, group->data, spec, split, &group->train));
     KFE_TRY(kfe_i_fold_gather(group->ctx, group->data, spec, all_rows, all_rows, &all));
     for (int v = 0; v < group->data->view_count; v++)
         group->auto_scaled[v] = (unsigned char)kfe_i_auto_scales_view(kernels, group->data, v);

@@ -286,7 +286,8 @@ static kfe_status run_method(run *r)
     KFE_ALLOC_ZERO(r->ctx, r->parts, r->group.count);
     KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
     r->shared.sums = NULL;
-    if (kfe_i_row_sums_serve(r->spec->method) && !r->sweep->data->target.weights) {
+    if (kfe_i_row_sums_serve(r->spec->method) && !r->sweep->data->target.weights &&
+        !kfe_i_spec_weighs_classes(r->spec)) {
         KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &r->sums));
         r->shared.sums = &r->sums;
     }

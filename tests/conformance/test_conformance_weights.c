@@ -2,7 +2,8 @@
 /*
  * A row of weight w counts like w equal rows: every method and learner that takes weights is fitted on a table with weights 1, 2, 3 and
  * 0, and on the table whose rows are repeated so many times, and the features of new points must agree, each up to its sign, or the
- * predictions. Those that take no weights must refuse them and name those that do.
+ * predictions. Those that take no weights must refuse them and name those that do. With classes the same holds for {class-weight}: a class
+ * of weight w counts like one whose rows are repeated w times.
  *
  * Scaling and the width of the kernel are taken from the data too, so that their statistics are weighted as well. Leave-one-out leaves
  * out a row with all its weight, which is another criterion for repeated rows, so that ridges are given.
@@ -27,6 +28,7 @@ typedef struct job {
     int is_learner;
     kfe_entry_info entry;
     target_kind kind;
+    int by_class; /* the weights are those of the classes, which the spec gives */
 } job;
 
 /* ---- settings other than the defaults ---- */
@@ -73,15 +75,18 @@ typedef struct examples {
 
 static double test_rows[TEST_ROWS * COLS];
 
-/* Every class has rows of every weight. */
-static examples make_examples(int classes)
+/* Every class has rows of every weight; or, by_class, one weight for all of its rows, as CLASS_WEIGHTS says. */
+#define CLASS_WEIGHTS "c0:2;c2:3"
+static const double class_weights[CLASSES] = {2, 1, 3};
+
+static examples make_examples(int classes, int by_class)
 {
     examples e = {.rows = ROWS};
     uint64_t random = 17;
 
     for (int64_t i = 0; i < ROWS; i++) {
         e.class_of[i] = (int)(i % classes);
-        e.weights[i] = (double)((i / classes + 1) % 4);
+        e.weights[i] = by_class ? class_weights[e.class_of[i]] : (double)((i / classes + 1) % 4);
         for (int64_t j = 0; j < COLS; j++)
             e.x[i * COLS + j] =
                 (support_normal(&random) + 1.2 * (double)(e.class_of[i] == j)) * (double)(1 + j);
@@ -131,7 +136,7 @@ static int is_stop(const char *name)
     return (end && strcmp(end, "-stop") == 0) || strcmp(name, "settled") == 0;
 }
 
-static kfe_spec *make_spec(kfe_context *ctx, const job *task)
+static kfe_spec *make_spec(kfe_context *ctx, const job *task, int by_class)
 {
     const exception *known = exception_of(task->entry.name);
     const char *params = !known ? NULL : task->kind == THREE_CLASSES ? known->three : known->two;
@@ -150,14 +155,17 @@ static kfe_spec *make_spec(kfe_context *ctx, const job *task)
             assert_ok(ctx, kfe_spec_set(ctx, spec, row->name, "1e-10"));
     /* the centroids of centred data are dependent, and which of them oc leaves out is decided by rounding */
     assert_ok(ctx, kfe_spec_set(ctx, spec, "scale", strcmp(method, "oc") == 0 ? "none" : "standard"));
+    if (by_class)
+        assert_ok(ctx, kfe_spec_set(ctx, spec, "class-weight",
+                                    task->kind == THREE_CLASSES ? CLASS_WEIGHTS : "c0=2,c1=1"));
     return spec;
 }
 
 /* The features of the new points, or the predictor's decision values. */
-static kfe_matrix answer_of(kfe_context *ctx, const job *task, const kfe_data *train)
+static kfe_matrix answer_of(kfe_context *ctx, const job *task, const kfe_data *train, int by_class)
 {
     kfe_data *test = support_dense(ctx, TEST_ROWS, COLS, test_rows, NULL);
-    kfe_spec *spec = make_spec(ctx, task);
+    kfe_spec *spec = make_spec(ctx, task, by_class);
     kfe_model *model = NULL;
     kfe_matrix labels = {0};
     kfe_matrix out = {0};
@@ -178,12 +186,12 @@ static void check_repeated(kfe_context *ctx, const job *task)
 {
     const exception *known = exception_of(task->entry.name);
     double tolerance = known && known->tolerance > 0 ? known->tolerance : TOLERANCE_WEIGHTS;
-    examples e = make_examples(task->kind == TWO_CLASSES ? 2 : CLASSES);
+    examples e = make_examples(task->kind == TWO_CLASSES ? 2 : CLASSES, task->by_class);
     examples copies = repeat(&e);
-    kfe_data *weighted = wrap(ctx, &e, task->kind, 1);
+    kfe_data *weighted = wrap(ctx, &e, task->kind, !task->by_class);
     kfe_data *repeated = wrap(ctx, &copies, task->kind, 0);
-    kfe_matrix expected = answer_of(ctx, task, repeated);
-    kfe_matrix got = answer_of(ctx, task, weighted);
+    kfe_matrix expected = answer_of(ctx, task, repeated, 0);
+    kfe_matrix got = answer_of(ctx, task, weighted, task->by_class);
 
     assert_int_equal(got.cols, expected.cols);
     double apart = task->is_learner
@@ -201,9 +209,9 @@ static void check_repeated(kfe_context *ctx, const job *task)
 /* The message names a method or learner that takes weights. */
 static void check_refused(kfe_context *ctx, const job *task)
 {
-    examples e = make_examples(task->kind == TWO_CLASSES ? 2 : CLASSES);
-    kfe_data *weighted = wrap(ctx, &e, task->kind, 1);
-    kfe_spec *spec = make_spec(ctx, task);
+    examples e = make_examples(task->kind == TWO_CLASSES ? 2 : CLASSES, task->by_class);
+    kfe_data *weighted = wrap(ctx, &e, task->kind, !task->by_class);
+    kfe_spec *spec = make_spec(ctx, task, task->by_class);
     kfe_model *model = NULL;
 
     assert_fails(ctx, KFE_EUNSUPPORTED,
@@ -241,15 +249,25 @@ static job jobs[MOST];
 static struct CMUnitTest tests[MOST];
 static size_t count;
 
+static void add_job(job task)
+{
+    if (!takes(&task.entry, task.kind) || count == MOST)
+        return;
+    snprintf(task.name, sizeof task.name, "%s: %s%s", task.entry.name, target_names[task.kind],
+             task.by_class ? ", weights of classes" : "");
+    jobs[count] = task;
+    tests[count] = (struct CMUnitTest){jobs[count].name, run_job, NULL, NULL, &jobs[count]};
+    count++;
+}
+
 static void add_jobs(int index, const kfe_entry_info *entry, int is_learner)
 {
+    job task = {.index = index, .is_learner = is_learner, .entry = *entry};
+
     for (int kind = 0; kind < TARGET_KINDS; kind++) {
-        if (!takes(entry, (target_kind)kind) || count == MOST)
-            continue;
-        job *task = &jobs[count];
-        *task = (job){.index = index, .is_learner = is_learner, .entry = *entry, .kind = (target_kind)kind};
-        snprintf(task->name, sizeof task->name, "%s: %s", entry->name, target_names[kind]);
-        tests[count++] = (struct CMUnitTest){task->name, run_job, NULL, NULL, task};
+        task.kind = (target_kind)kind;
+        for (task.by_class = 0; task.by_class <= (kind <= TWO_CLASSES); task.by_class++)
+            add_job(task);
     }
 }
 
