@@ -50,7 +50,7 @@ def test_completion_knows_learners(kfe):
         return done.stdout.decode().split()
 
     assert set(LEARNERS) <= set(complete("fit", "--learner", ""))
-    assert complete("fit", "--learner", "svm", "--cl") == ["--class-weights"]
+    assert complete("fit", "--learner", "svm", "--cl") == ["--class-weight", "--class-weights"]
     flags = complete("cv", "-m", "koc", "--learner", "svm", "--")
     assert {"--C", "--clusters-per-class", "--grid", "--inner-folds", "--scale", "--label"} <= set(flags)
     assert "--class-weights" not in complete("cv", "-m", "koc", "--")
