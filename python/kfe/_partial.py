@@ -2,6 +2,8 @@
 """partial_fit: estimators that are fitted block by block, from sums over the rows."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
@@ -9,6 +11,9 @@ from ._accumulator import Accumulator
 from ._errors import KfeError
 from ._lib import lib
 from ._spec import make_spec
+
+# Parameters that later blocks do not use: the random numbers choose landmarks in the first one.
+RUNNING = ("random_state", "n_threads", "memory", "device", "verbose")
 
 
 def can_accumulate(estimator) -> bool:
@@ -33,6 +38,9 @@ class Partial:
         together with the scaling and the width of the kernel: it should have some ten rows for each landmark. Predictors
         need ``learner="ls"`` or ``"centroid"``. The estimator can be pickled between blocks.
 
+        The sums belong to the parameters of the first block, so that a change of a parameter is refused. ``clone`` gives
+        an estimator that starts again, as does ``fit``.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -53,8 +61,10 @@ class Partial:
             context = self._context()
             sums = Accumulator.new(context, make_spec(context, self))
             self._declared = None if classes is None else np.unique(np.asarray(classes))
+            self._begun = self._deciding_params()
         else:
             sums = self._sums
+            self._check_same_params()
             self._check_same_classes(classes)
         data = self._prepare(sums.context, X, y, reset=first)
         try:
@@ -68,10 +78,25 @@ class Partial:
             self.classes_ = self._all_classes
         return self
 
+    # ---- parameters ----
+
+    def _deciding_params(self) -> dict[str, str]:
+        """The parameters that decide the result, as text without addresses, which change when an estimator is pickled."""
+        return {name: re.sub(r" at 0x[0-9a-f]+", "", repr(value)) for name, value in self.get_params(deep=False).items()
+                if name not in RUNNING}
+
+    def _check_same_params(self) -> None:
+        now = self._deciding_params()
+        changed = sorted(name for name in now if now[name] != self._begun.get(name))
+        if changed:
+            raise ValueError(f"{changed[0]} was {self._begun.get(changed[0])} in the first call of partial_fit and is now "
+                             f"{now[changed[0]]}, but the blocks so far were summed for the first value; start again with "
+                             "sklearn.base.clone(estimator), or set it back")
+
     # ---- classes ----
 
     def _check_same_classes(self, classes) -> None:
-        if classes is not None and (self._declared is None or not np.array_equal(np.unique(classes), self._declared)):
+        if classes is not None and (self._declared is None or np.unique(classes).tolist() != self._declared.tolist()):
             raise ValueError("classes was not given, or was different, in the first call of partial_fit")
 
     def _check_declared(self) -> None:
@@ -79,9 +104,10 @@ class Partial:
         labels = vars(self).get("_block_classes")
         if self._declared is None or labels is None:
             return
-        unknown = np.setdiff1d(labels, self._declared)
-        if len(unknown):
-            raise ValueError(f"y has the label {unknown.tolist()[0]!r}, which classes does not list")
+        listed = set(self._declared.tolist())
+        unknown = [label for label in labels.tolist() if label not in listed]
+        if unknown:
+            raise ValueError(f"y has the label {unknown[0]!r}, which classes does not list")
 
     def _note_labels(self, classes: np.ndarray, reset: bool) -> None:
         """Remembers the labels of all blocks."""
@@ -97,7 +123,7 @@ class Partial:
 
     def _forget_fit(self) -> None:
         self._forget_model()
-        for name in ("_sums", "classes_", "_all_classes", "_block_classes", "_declared"):
+        for name in ("_sums", "_begun", "classes_", "_all_classes", "_block_classes", "_declared"):
             vars(self).pop(name, None)
 
     def _finish(self) -> None:

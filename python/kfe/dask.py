@@ -213,6 +213,7 @@ def _adopt(estimator, content: bytes, classes, columns):
     if classes is not None:
         estimator._all_classes = estimator.classes_ = classes
     estimator._sums = Accumulator.from_bytes(content)
+    estimator._begun = estimator._deciding_params()
     estimator._model  # makes the model now, so that failures appear here
     return estimator
 

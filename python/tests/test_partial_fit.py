@@ -86,3 +86,28 @@ def test_wrong_blocks(rows):
         model.partial_fit(x[:30], y[:30], classes=["a"])
     with pytest.raises(kfe.InputError, match="two classes"):
         kfe.OC().partial_fit(x[:3], ["a"] * 3).transform(x)
+
+
+def test_parameters_stay_as_they_were(rows):
+    x, y = rows
+    model = kfe.KFDClassifier(kernel="rbf:gamma=0.2", landmarks=30, learner="ls", ridge=0.1).partial_fit(x, y)
+    model.set_params(ridge=10, n_threads=1)
+    with pytest.raises(ValueError, match=r"ridge was 0.1 in the first call of partial_fit and is now 10.*clone"):
+        model.partial_fit(x, y)
+    pickle.loads(pickle.dumps(model)).set_params(ridge=0.1).partial_fit(x, y)
+    with pytest.raises(ValueError, match="kernel was"):
+        model.set_params(ridge=0.1, kernel__gamma=1.0).partial_fit(x, y)
+    again = clone(model.set_params(ridge=10)).partial_fit(x, y)
+    expected = kfe.KFDClassifier(kernel="rbf:gamma=1", landmarks=30, learner="ls", ridge=10).fit(x, y)
+    np.testing.assert_allclose(again.decision_function(x[:9]), expected.decision_function(x[:9]), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("error::FutureWarning")
+@pytest.mark.parametrize("labels, classes", [(np.arange(30) % 3, ["0", "1", "2"]), (np.array(["a", "b", "c"] * 10), [0, 1, 2])])
+def test_classes_of_another_kind_are_refused(rows, labels, classes):
+    x, _ = rows
+    with pytest.raises(ValueError, match="which classes does not list"):
+        kfe.OC().partial_fit(x[:30], labels, classes=classes)
+    model = kfe.OC().partial_fit(x[:30], labels, classes=np.unique(labels))
+    with pytest.raises(ValueError, match="was different"):
+        model.partial_fit(x[:30], labels, classes=classes)
