@@ -242,8 +242,8 @@ kfe_status kfe_i_group_splits_make(kfe_context *ctx, const kfe_i_protocol *proto
     int64_t folds = protocol->folds;
 
     KFE_TRY(begin(&g, from));
-    if (from->subset && folds > g.groups)
-        folds = g.groups; /* the training part of a split: as many folds as there are groups left */
+    if ((from->subset || from->or_fewer) && folds > g.groups)
+        folds = g.groups; /* also in the training part of a split: as many folds as there are groups left */
     if (g.groups < 2 || (protocol->kind == KFE_SPLIT_FOLDS && g.groups < folds))
         KFE_FAIL(ctx, KFE_EINPUT, "%lld groups cannot be divided into %lld parts; use fewer {folds}",
                  (long long)g.groups, (long long)(folds < 2 ? 2 : folds));

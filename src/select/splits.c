@@ -45,6 +45,7 @@ typedef struct division {
     kfe_context *ctx;
     const kfe_i_protocol *protocol;
     uint64_t purpose;
+    int or_fewer; /* as of kfe_i_split_rows */
     int64_t count;
     int64_t *rows;    /* row number of each position */
     int64_t groups;   /* classes, or 1 if the splits are not stratified */
@@ -245,6 +246,8 @@ static kfe_status make_folds(division *all, const kfe_i_target *target, kfe_i_sp
     kfe_status status = KFE_OK;
     int64_t folds = all->protocol->folds;
 
+    if (all->or_fewer && folds > all->count && all->count >= 2)
+        folds = all->count;
     if (all->count < folds)
         KFE_FAIL(all->ctx, KFE_EINPUT, "%lld rows cannot be divided into %lld folds; use fewer folds",
                  (long long)all->count, (long long)folds);
@@ -545,7 +548,7 @@ kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, c
                              uint64_t purpose, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
-    division all = {.ctx = ctx, .protocol = protocol, .purpose = purpose};
+    division all = {.ctx = ctx, .protocol = protocol, .purpose = purpose, .or_fewer = from->or_fewer};
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;

@@ -142,6 +142,7 @@ static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
     KFE_TRY(kfe_i_splits_make(tune->ctx, &protocol, &all, 0, &tune->outer));
     tune->searchers = tune->held_out ? 1 : 1 + tune->outer.count;
     KFE_ALLOC_ZERO(tune->ctx, tune->winners, tune->searchers);
+    KFE_ALLOC_ZERO(tune->ctx, tune->fold_begin, tune->searchers + 1);
     KFE_ALLOC(tune->ctx, tune->honest, tune->outer.count * tune->metric_count);
 cleanup:
     return status;
@@ -172,6 +173,7 @@ static void tune_free(kfe_i_tune *tune)
         kfe_i_entry_free(tune->ctx, &tune->entries[e]);
     kfe_i_free(tune->ctx, tune->entries);
     kfe_i_free(tune->ctx, tune->winners);
+    kfe_i_free(tune->ctx, tune->fold_begin);
     kfe_i_free(tune->ctx, tune->honest);
     kfe_i_splits_free(&tune->outer);
 }

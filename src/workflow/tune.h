@@ -32,7 +32,9 @@ enum {
     KFE_TUNE_GIVEN = 1u << 7,      /* a given kernel matrix */
     KFE_TUNE_SEVERAL = 1u << 8,    /* also several real targets */
     KFE_TUNE_ONLY_VIEWS = 1u << 9, /* not for one view */
-    KFE_TUNE_WIDE = 1u << 10       /* only for more columns than rows, which scale=auto leaves as they are */
+    KFE_TUNE_WIDE = 1u << 10,      /* only for more columns than rows, which scale=auto leaves as they are */
+    KFE_TUNE_WEIGHTED =
+        1u << 11 /* only for data with weights: stands for a candidate whose learner takes none */
 };
 
 /* One row of the table of candidates. In a grid, numbers after '@' are multiples of a typical kernel width, and
@@ -77,6 +79,8 @@ typedef struct kfe_i_tune {
     int given_kernel; /* the data is a kernel matrix */
     int held_out;     /* the outer part is one that is held out; else folds */
     int64_t searchers;
+    int64_t
+        *fold_begin; /* searchers + 1: the inner folds of each, at most KFE_TUNE_FOLDS, among those of all */
     kfe_i_entry *entries;
     int64_t entry_count, entry_capacity;
     kfe_i_winner *winners; /* one per searcher; the first is that of the model */
@@ -103,6 +107,11 @@ double kfe_i_entry_mean(const kfe_i_tune *tune, const kfe_i_entry *entry, int64_
                         int64_t *folds);
 /* Where a value lies among all that were tried for the candidate: -1 lowest, 1 highest, 0 inside. */
 int kfe_i_tune_edge(const kfe_i_tune *tune, int64_t entry, int64_t setting, int64_t axis);
+/* How many inner folds a searcher has. */
+static inline int64_t kfe_i_tune_folds(const kfe_i_tune *tune, int64_t searcher)
+{
+    return tune->fold_begin[searcher + 1] - tune->fold_begin[searcher];
+}
 /* The rows of a searcher; NULL items: all rows. */
 kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher);
 

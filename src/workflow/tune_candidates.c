@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "learn/learner.h"
+#include "method/method.h"
 #include "model/prepare.h"
 #include "workflow/tune.h"
 
@@ -36,6 +38,12 @@ static const kfe_i_candidate table[] = {
      NULL,
      "linear-svm",
      KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_BASELINE,
+     {"C=0.001,0.01,0.1,1,10"}},
+    {"linear SVM",
+     "none",
+     "linear",
+     "svm",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_BASELINE | KFE_TUNE_WEIGHTED,
      {"C=0.001,0.01,0.1,1,10"}},
     {"nearest neighbours",
      "none",
@@ -97,6 +105,18 @@ static const kfe_i_candidate table[] = {
      "knn",
      KFE_TUNE_CLASSES | KFE_TUNE_SPARSE,
      {"ridge=0.0001,0.001,0.01,0.1", "neighbors=5,15"}},
+    {"kfd, Gaussian kernel, centroids",
+     "kfd",
+     "rbf",
+     "centroid",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_WEIGHTED,
+     {WIDTHS, "ridge=0.0001,0.001,0.01,0.1"}},
+    {"kfd, Laplacian kernel, centroids",
+     "kfd",
+     "laplacian",
+     "centroid",
+     KFE_TUNE_CLASSES | KFE_TUNE_DENSE | KFE_TUNE_VIEWS | KFE_TUNE_WEIGHTED,
+     {WIDTHS, "ridge=0.0001,0.001,0.01,0.1"}},
     {"pls", "pls", NULL, "ls", ANY_TASK | ANY_TABLE | KFE_TUNE_SEVERAL, {"dim=1,2,3,5,8"}},
     {"pls, standardised",
      "pls",
@@ -128,6 +148,12 @@ static const kfe_i_candidate table[] = {
      "linear-svm",
      KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS,
      {WIDTHS, "C=1,10,100"}},
+    {"koc, Gaussian kernel, centroids",
+     "koc",
+     "rbf",
+     "centroid",
+     KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_VIEWS | KFE_TUNE_WEIGHTED,
+     {WIDTHS}},
     {"kpca, Gaussian kernel",
      "kpca",
      "rbf",
@@ -158,6 +184,12 @@ static const kfe_i_candidate table[] = {
      "knn",
      KFE_TUNE_CLASSES | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS,
      {LENGTHS, "ridge=auto,0.001,0.1", "neighbors=5,15"}},
+    {"kfd, spectrum kernel, centroids",
+     "kfd",
+     "spectrum",
+     "centroid",
+     KFE_TUNE_CLASSES | KFE_TUNE_STRINGS | KFE_TUNE_VIEWS | KFE_TUNE_WEIGHTED,
+     {LENGTHS, "ridge=auto,0.001,0.1"}},
     {"kpls, spectrum kernel",
      "kpls",
      "spectrum",
@@ -182,6 +214,12 @@ static const kfe_i_candidate table[] = {
      "knn",
      KFE_TUNE_CLASSES | KFE_TUNE_GIVEN,
      {"ridge=auto,0.001,0.1,10", "neighbors=5,15"}},
+    {"kfd, given kernel, centroids",
+     "kfd",
+     "precomputed",
+     "centroid",
+     KFE_TUNE_CLASSES | KFE_TUNE_GIVEN | KFE_TUNE_WEIGHTED,
+     {"ridge=auto,0.001,0.1,10"}},
     {"kpls, given kernel",
      "kpls",
      "precomputed",
@@ -211,6 +249,21 @@ static int is_wide(const kfe_i_tune *tune)
     return kfe_data_cols(tune->data, 0) > kfe_data_rows(tune->data);
 }
 
+/* Whether the method, and the learner if there is one, take weights of examples. */
+static kfe_status takes_weights(kfe_context *ctx, const kfe_i_candidate *candidate, int *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_method *method = NULL;
+    const kfe_i_learner *learner = NULL;
+
+    KFE_TRY(kfe_i_method_find(ctx, candidate->method, &method));
+    if (candidate->learner)
+        KFE_TRY(kfe_i_learner_find(ctx, candidate->learner, &learner));
+    *out = (method->flags & KFE_HAS_SAMPLE_WEIGHTS) && (!learner || learner->flags & KFE_HAS_SAMPLE_WEIGHTS);
+cleanup:
+    return status;
+}
+
 static int can_take(const kfe_i_candidate *candidate, const kfe_i_tune *tune)
 {
     const kfe_i_target *target = &tune->data->target;
@@ -218,6 +271,8 @@ static int can_take(const kfe_i_candidate *candidate, const kfe_i_tune *tune)
     unsigned needed = target->task == KFE_TASK_REAL ? KFE_TUNE_REAL : KFE_TUNE_CLASSES;
 
     if (views == 1 && (candidate->flags & KFE_TUNE_ONLY_VIEWS))
+        return 0;
+    if (!target->weights && (candidate->flags & KFE_TUNE_WEIGHTED))
         return 0;
     if ((candidate->flags & KFE_TUNE_WIDE) && !is_wide(tune))
         return 0;
@@ -277,6 +332,24 @@ cleanup:
     return status;
 }
 
+/* The standard deviation of the first target, each row counted by its weight. */
+static double weighted_sd(const kfe_i_target *target)
+{
+    double mass = 0;
+    double mean = 0;
+    double squares = 0;
+
+    for (int64_t i = 0; i < target->rows; i++)
+        mass += target->weights[i];
+    for (int64_t i = 0; i < target->rows; i++)
+        mean += target->weights[i] / mass * target->values[i * target->cols];
+    for (int64_t i = 0; i < target->rows; i++) {
+        double deviation = target->values[i * target->cols] - mean;
+        squares += target->weights[i] * deviation * deviation;
+    }
+    return mass > 1 ? sqrt(squares / (mass - 1)) : 0;
+}
+
 static double target_spread(const kfe_i_target *target)
 {
     double mean = 0;
@@ -284,7 +357,10 @@ static double target_spread(const kfe_i_target *target)
 
     if (target->task != KFE_TASK_REAL)
         return 1;
-    kfe_i_mean_sd(target->rows, target->values, target->cols, &mean, &sd);
+    if (target->weights)
+        sd = weighted_sd(target);
+    else
+        kfe_i_mean_sd(target->rows, target->values, target->cols, &mean, &sd);
     return sd > 0 ? sd : 1;
 }
 
@@ -408,8 +484,13 @@ kfe_status kfe_i_tune_candidates(kfe_i_tune *tune)
     if (tune->data->view_count == 1 && (kind_of_view(tune, 0) & ANY_TABLE))
         KFE_TRY(median_width(tune, &median));
     for (int i = 0; (candidate = kfe_i_candidate_at(i)) != NULL; i++)
-        if (can_take(candidate, tune))
-            KFE_TRY(add_candidate(tune, candidate, median));
+        if (can_take(candidate, tune)) {
+            int counts = 1;
+            if (tune->data->target.weights)
+                KFE_TRY(takes_weights(tune->ctx, candidate, &counts));
+            if (counts)
+                KFE_TRY(add_candidate(tune, candidate, median));
+        }
     if (tune->entry_count == 0)
         KFE_FAIL(
             tune->ctx, KFE_EUNSUPPORTED,

@@ -106,6 +106,7 @@ static void test_against_first(ranking *list)
 {
     const kfe_i_tune *tune = list->tune;
     const double *first = fold_values(tune, list->items[0].entry, list->items[0].setting);
+    double test_share = 1 / ((double)kfe_i_tune_folds(tune, 0) - 1);
 
     for (int64_t i = 1; i < list->count; i++) {
         double a[KFE_TUNE_FOLDS];
@@ -117,7 +118,7 @@ static void test_against_first(ranking *list)
                 a[pairs] = values[f];
                 b[pairs++] = first[f];
             }
-        list->items[i].p = pairs > 1 ? kfe_i_corrected_t(pairs, a, b, 1.0 / (KFE_TUNE_FOLDS - 1)).p : NAN;
+        list->items[i].p = pairs > 1 ? kfe_i_corrected_t(pairs, a, b, test_share).p : NAN;
     }
 }
 

@@ -71,8 +71,9 @@ static void move_splits(kfe_i_splits *from, kfe_i_splits *to)
     kfe_i_splits_free(from);
 }
 
-/* Inner folds of all searchers, fold f of searcher o at o × folds + f, with at most `most` training rows. */
-static kfe_status make_inner(const kfe_i_tune *tune, int64_t most, kfe_i_splits *out)
+/* Inner folds of all searchers, fold f of searcher o at fold_begin[o] + f, with at most `most` training rows. A searcher with
+ * few rows or groups has as many folds as these. */
+static kfe_status make_inner(kfe_i_tune *tune, int64_t most, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_protocol protocol = {
@@ -85,8 +86,10 @@ static kfe_status make_inner(const kfe_i_tune *tune, int64_t most, kfe_i_splits 
     KFE_GROW(tune->ctx, out->items, out->capacity, tune->searchers * KFE_TUNE_FOLDS);
     for (int64_t o = 0; o < tune->searchers; o++) {
         kfe_i_split_rows rows = kfe_i_tune_rows(tune, o);
+        rows.or_fewer = 1;
         KFE_TRY(kfe_i_splits_make(tune->ctx, &protocol, &rows, 1000 + (uint64_t)o, &part));
         move_splits(&part, out);
+        tune->fold_begin[o + 1] = out->count;
     }
     for (int64_t i = 0; i < out->count; i++) {
         cap_rows(&rng, out->items[i].train, &out->items[i].train_count, most);
@@ -141,10 +144,10 @@ static int64_t mark_wanted(const kfe_i_tune *tune, const kfe_i_entry *entry, int
     int64_t count = 0;
 
     for (int64_t o = 0; o < tune->searchers; o++)
-        for (int f = first; f < end; f++)
+        for (int64_t f = first; f < end && f < kfe_i_tune_folds(tune, o); f++)
             for (int64_t c = 0; c < entry->grid.count; c++) {
                 int is_alive = entry->alive[c * tune->searchers + o];
-                wanted[(o * KFE_TUNE_FOLDS + f) * entry->grid.count + c] = (unsigned char)is_alive;
+                wanted[(tune->fold_begin[o] + f) * entry->grid.count + c] = (unsigned char)is_alive;
                 count += is_alive;
             }
     return count;
@@ -153,9 +156,9 @@ static int64_t mark_wanted(const kfe_i_tune *tune, const kfe_i_entry *entry, int
 static void keep_values(kfe_i_tune *tune, kfe_i_entry *entry, int first, int end, const kfe_i_cells *cells)
 {
     for (int64_t o = 0; o < tune->searchers; o++)
-        for (int f = first; f < end; f++)
+        for (int64_t f = first; f < end && f < kfe_i_tune_folds(tune, o); f++)
             for (int64_t c = 0; c < entry->grid.count; c++) {
-                int64_t cell = (o * KFE_TUNE_FOLDS + f) * entry->grid.count + c;
+                int64_t cell = (tune->fold_begin[o] + f) * entry->grid.count + c;
                 unsigned char *alive = &entry->alive[c * tune->searchers + o];
                 if (!*alive)
                     continue;
@@ -525,14 +528,32 @@ cleanup:
     return status;
 }
 
+/* The number of rows of the searcher that has the fewest. */
+static int64_t fewest_rows(const kfe_i_tune *tune)
+{
+    int64_t fewest = INT64_MAX;
+
+    for (int64_t o = 0; o < tune->searchers; o++) {
+        kfe_i_split_rows rows = kfe_i_tune_rows(tune, o);
+        int64_t count = rows.subset ? rows.subset_count : rows.rows;
+        fewest = count < fewest ? count : fewest;
+    }
+    return fewest;
+}
+
 static kfe_status check_winners(const kfe_i_tune *tune)
 {
-    for (int64_t o = 0; o < tune->searchers; o++)
-        if (tune->winners[o].entry < 0)
-            return kfe_i_fail(tune->ctx, tune->out_of_time ? KFE_EINVAL : KFE_EINPUT,
-                              tune->out_of_time
-                                  ? "no candidate could be fitted in the time given; raise {time}"
-                                  : "no candidate could be fitted on this data");
+    for (int64_t o = 0; o < tune->searchers; o++) {
+        if (tune->winners[o].entry >= 0)
+            continue;
+        if (tune->out_of_time)
+            return kfe_i_fail(tune->ctx, KFE_EINVAL,
+                              "no candidate could be fitted in the time given; raise {time}");
+        return kfe_i_fail(tune->ctx, KFE_EINPUT,
+                          "no candidate could be fitted: settings are compared on inner folds of training "
+                          "parts, of which the smallest has %lld rows; give more rows, of every class",
+                          (long long)fewest_rows(tune));
+    }
     return KFE_OK;
 }
 

@@ -371,6 +371,86 @@ static void test_budgets(void **state)
     select_sample_free(&s);
 }
 
+/* A searcher with few groups has as few inner folds: none of them is mistaken for that of another searcher. */
+static void test_few_groups(void **state)
+{
+    enum { GROUPED_ROWS = 60 };
+    kfe_context *ctx = *state;
+    int class_of[GROUPED_ROWS];
+    int64_t groups[GROUPED_ROWS];
+    double *x = support_normals(8, GROUPED_ROWS * 2);
+
+    for (int i = 0; i < GROUPED_ROWS; i++) {
+        class_of[i] = i % 2;
+        x[2 * i] += 3 * (i % 2);
+    }
+    kfe_data *data = support_dense(ctx, GROUPED_ROWS, 2, x, class_of);
+    for (int count = 4; count <= 7; count++) {
+        for (int i = 0; i < GROUPED_ROWS; i++)
+            groups[i] = i / 2 % count;
+        assert_ok(ctx, kfe_data_set_groups(ctx, data, groups));
+        json_t *json = tune(ctx, data, "time=none,trials=20,folds=2", NULL);
+        const json_t *winner = json_array_get(json_object_get(json, "ranking"), 0);
+        assert_int_equal(number(winner, "folds"), count < 5 ? count : 5);
+        assert_true(honest_mean(json, "accuracy") > 0.85);
+        json_decref(json);
+    }
+    kfe_data_free(data);
+    free(x);
+}
+
+static void test_few_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    double x[12] = {0, 10, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15};
+    int class_of[12] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+    kfe_data *four = support_dense(ctx, 4, 1, x, class_of);
+    kfe_data *eight = support_dense(ctx, 8, 1, x, class_of);
+    char *text = NULL;
+
+    assert_fails(ctx, KFE_EINPUT, "of which the smallest has 2 rows; give more rows, of every class",
+                 kfe_tune(ctx, four, "folds=2", KFE_STYLE_TEXT, NULL, &text));
+    json_t *json = tune(ctx, eight, "time=none,trials=20,folds=2", NULL); /* four training rows each */
+    assert_true(honest_mean(json, "accuracy") == 1);
+    json_decref(json);
+    kfe_data_free(four);
+    kfe_data_free(eight);
+}
+
+/* What is tried with weights counts rows by them: a class of weight zero is not there. */
+static void test_weights(void **state)
+{
+    enum { WEIGHTED_ROWS = 90 };
+    kfe_context *ctx = *state;
+    int class_of[WEIGHTED_ROWS];
+    double weights[WEIGHTED_ROWS];
+    double *x = support_normals(9, WEIGHTED_ROWS * 2);
+    kfe_model *best = NULL;
+
+    for (int i = 0; i < WEIGHTED_ROWS; i++) {
+        class_of[i] = i % 3;
+        weights[i] = i % 3 == 2 ? 0 : 1 + i % 2;
+        x[2 * i] += 6 * (i % 3 == 1);
+    }
+    kfe_data *data = support_dense(ctx, WEIGHTED_ROWS, 2, x, class_of);
+    assert_ok(ctx, kfe_data_set_weights(ctx, data, weights));
+    json_t *json = tune(ctx, data, "time=none,trials=30,folds=3", &best);
+    const json_t *ranking = json_object_get(json, "ranking");
+    for (size_t i = 0; i < json_array_size(ranking); i++) {
+        assert_true(number(json_array_get(ranking, i), "folds") >=
+                    1); /* nothing is tried that takes no weights */
+        assert_null(strstr(word(json_array_get(ranking, i), "candidate"), "neighbours"));
+    }
+    ranked(json, "kfd, Gaussian kernel, centroids");
+    ranked(json, "linear SVM");
+    assert_true(honest_mean(json, "accuracy") > 0.95); /* 2/3 if the third class counted */
+    assert_int_equal(kfe_model_class_count(best), 2);
+    kfe_model_free(best);
+    json_decref(json);
+    kfe_data_free(data);
+    free(x);
+}
+
 static void test_refusals(void **state)
 {
     kfe_context *ctx = *state;
@@ -420,6 +500,9 @@ int main(void)
         with_context(test_several_targets),
         with_context(test_given_kernels_are_recognised),
         with_context(test_budgets),
+        with_context(test_few_groups),
+        with_context(test_few_rows),
+        with_context(test_weights),
         with_context(test_refusals),
         with_context(test_cancelling_stops),
     };
