@@ -3196,6 +3196,7 @@ def compare(
     grid: Grid | Iterable[str] | None = None,
     cv: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
     **options: Any,
 ) -> Comparison: ...
 def cv(
@@ -3206,6 +3207,7 @@ def cv(
     grid: Grid | Iterable[str] | None = None,
     cv: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
     refit: bool = False,
     **options: Any,
 ) -> CrossValidation: ...
@@ -3215,6 +3217,8 @@ def evaluate(
     estimator: Any,
     X: Any,
     y: ArrayLike,
+    *,
+    sample_weight: Any = None,
     **options: Any,
 ) -> Evaluation: ...
 def figures(
@@ -3272,6 +3276,7 @@ def tune(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: Any = None,
     time: float | str | None = 60,
     trials: int = 0,
     task: str = 'auto',

@@ -30,6 +30,7 @@ class Problem(NamedTuple):
     y: np.ndarray
     splits: list[Split]
     groups: np.ndarray | None
+    weights: np.ndarray | None
     inner_folds: int
     metrics: list[str]
     options: dict[str, Any]  # options of the library's search, except those that divide rows
@@ -37,6 +38,9 @@ class Problem(NamedTuple):
     def part(self, estimator: Any, rows: np.ndarray, train: np.ndarray) -> Any:
         pairwise = is_precomputed(getattr(estimator, "kernel", None))
         return take_rows(self.X, rows, train if pairwise else None)
+
+    def weights_of(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.weights is None else self.weights[rows]
 
 
 # ---- metrics ----
@@ -185,7 +189,7 @@ def variants(estimator: Any, grid: Mapping[str, Any]) -> list[Variant]:
 class Search(NamedTuple):
     """Chooses a setting on one training part: the library's search with explicit splits."""
 
-    run: Callable  # (estimator, X, y, grid, splits, options, refit) → report, with best_estimator_ if refit
+    run: Callable  # (estimator, X, y, grid, splits, options, refit, groups, weights) → report, with best_estimator_ if refit
     inner: Callable  # training rows → splits of them
 
 
@@ -199,11 +203,13 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
         best = None
         for choice in choices:
             report = search.run(choice.estimator, problem.part(estimator, train, train), problem.y[train], choice.grid, inner,
-                                problem.options, False)
+                                problem.options, False, None, problem.weights_of(train))
             best = _better(best, choice, report, problem.metrics[0])
             _note(tried, choice, report)
-        fitted = apply_setting(best[1].estimator, best[2]).fit(problem.part(estimator, train, train), problem.y[train])
-        measured = evaluate(fitted, problem.part(estimator, test, train), problem.y[test], metrics=problem.metrics)
+        fitted = apply_setting(best[1].estimator, best[2]).fit(problem.part(estimator, train, train), problem.y[train],
+                                                               sample_weight=problem.weights_of(train))
+        measured = evaluate(fitted, problem.part(estimator, test, train), problem.y[test],
+                            sample_weight=problem.weights_of(test), metrics=problem.metrics)
         splits.append(_split_report(number, (train, test), dict(measured["metrics"]), {**best[1].setting, **best[2]},
                                     time.perf_counter() - begin))
     settings = list(tried.values())

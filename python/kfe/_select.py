@@ -11,6 +11,7 @@ import numpy as np
 
 from ._context import Context
 from ._data import TASK_CLASSES
+from ._errors import UnsupportedError
 from ._kernels import Kernel, by_view, kernel_list, kernel_text
 from ._lib import lib
 from ._model import STYLE_JSON, Model
@@ -120,7 +121,8 @@ def _wrap_best(estimator, model: Model, y):
 # ---- searches of the library ----
 
 
-def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any], refit: bool, groups: Any = None) -> CrossValidation:
+def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any], refit: bool, groups: Any = None,
+            weights: Any = None) -> CrossValidation:
     """The library's cross-validation, on its own splits (None) or on given ones."""
     from ._splits import give_splits
     context = estimator._context()
@@ -129,7 +131,7 @@ def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any],
     data = estimator._prepare(context, X, y, reset=True)
     best, text = c_void_p(), c_void_p()
     try:
-        give_splits(data, splits, groups)
+        give_splits(data, splits, groups, weights)
         context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
                      options_text(options), STYLE_JSON, byref(best) if refit else None, byref(text))
     except BaseException:
@@ -191,7 +193,12 @@ def _with_own_parameters(report: CrossValidation, estimator: Any, grid: Any) -> 
     return report
 
 
-def _problem(estimator, X, y, division, options: dict[str, Any]):
+def _weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+    from ._validation import check_weights
+    return None if sample_weight is None else check_weights(sample_weight, rows)
+
+
+def _problem(estimator, X, y, division, options: dict[str, Any], weights: np.ndarray | None):
     """The problem to assess, with the user's splits or else the library's."""
     from sklearn.base import is_regressor
     from ._assess import Problem
@@ -201,13 +208,13 @@ def _problem(estimator, X, y, division, options: dict[str, Any]):
     if splits is None:
         data = estimator._prepare(estimator._context(), X, y, reset=True)
         try:
-            give_splits(data, None, groups)
+            give_splits(data, None, groups, weights)
             splits = library_splits(data, {name: value for name, value in options.items() if name in DIVIDING})
         finally:
             data.free()
     metrics = options.get("metrics") or ["rmse" if is_regressor(estimator) else "accuracy"]
     rest = {name: value for name, value in options.items() if name not in DIVIDING}
-    return Problem(X, y, splits, groups, _inner_folds(options), metrics, {**rest, "metrics": metrics})
+    return Problem(X, y, splits, groups, weights, _inner_folds(options), metrics, {**rest, "metrics": metrics})
 
 
 def _nested(estimator, grid, problem) -> dict[str, Any]:
@@ -221,7 +228,7 @@ def _nested(estimator, grid, problem) -> dict[str, Any]:
         groups = None if problem.groups is None else group_codes(problem.groups[train])
         folds = problem.inner_folds if groups is None else min(problem.inner_folds, int(groups.max()) + 1)
         try:
-            give_splits(data, None, groups)
+            give_splits(data, None, groups, problem.weights_of(train))
             return library_splits(data, {"folds": folds})
         finally:
             data.free()
@@ -232,7 +239,7 @@ def _nested(estimator, grid, problem) -> dict[str, Any]:
 
 @documented(lib.kfe_cv_option)
 def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = None, groups: Any = None,
-       refit: bool = False, **options: Any) -> CrossValidation:
+       sample_weight: Any = None, refit: bool = False, **options: Any) -> CrossValidation:
     """Nested cross-validation of a classifier or regressor.
 
     Settings of a grid are compared on inner folds of each training part, so that test rows never influence the choice.
@@ -253,6 +260,8 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
         test rows. None: by the options.
     groups : array-like of shape (n_samples,), optional
         A label for each row. Rows of one group stay together, in the splits and in the inner folds.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many examples each row counts for, in the fits and in the metrics of the test rows.
     refit : bool, default=False
         Fit the best setting on all data, as ``best_estimator_`` of the result.
     **options
@@ -276,22 +285,23 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     from ._splits import Division, explicit_splits, with_folds
     estimator, grid, division = _fresh(estimator), clean_grid(grid), Division(cv, groups)
     options, rows = with_folds(division, clean_options(options)), len(np.asarray(y))
+    weights = _weights(sample_weight, rows)
     whole = _library_grid([estimator], grid)
     if whole is not None:
         report = _search(estimator, X, y, whole, explicit_splits(division, X, np.asarray(y)), options, refit,
-                         division.codes(rows))
+                         division.codes(rows), weights)
         return _with_own_parameters(report, estimator, grid)
-    report = _nested(estimator, grid, _problem(estimator, X, y, division, options))
-    return _finish_nested(report, X, y, refit)
+    report = _nested(estimator, grid, _problem(estimator, X, y, division, options, weights))
+    return _finish_nested(report, X, y, refit, weights)
 
 
-def _finish_nested(report: dict[str, Any], X, y, refit: bool) -> CrossValidation:
+def _finish_nested(report: dict[str, Any], X, y, refit: bool, weights: np.ndarray | None) -> CrossValidation:
     """The report, with the best setting fitted on all data if requested."""
     from ._assess import apply_setting
     best = report.pop("_best")
     found = CrossValidation(report)
     if refit:
-        found.best_estimator_ = apply_setting(best["variant"].estimator, best["own"]).fit(X, y)
+        found.best_estimator_ = apply_setting(best["variant"].estimator, best["own"]).fit(X, y, sample_weight=weights)
     for setting in found["settings"]:
         for key in ("variant", "own"):
             setting.pop(key)
@@ -336,7 +346,7 @@ def _distinct(labels: list[str], estimators: list[Any]) -> list[str]:
 
 @documented(lib.kfe_compare_option)
 def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = None,
-            groups: Any = None, **options: Any) -> Comparison:
+            groups: Any = None, sample_weight: Any = None, **options: Any) -> Comparison:
     """Compare several estimators on the same splits, and test which of them differ.
 
     Parameters
@@ -352,6 +362,8 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
         As for `cv`.
     groups : array-like of shape (n_samples,), optional
         As for `cv`.
+    sample_weight : array-like of shape (n_samples,), optional
+        As for `cv`; not for baselines.
     **options
         Options of the comparison:
 
@@ -375,16 +387,20 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     division, grid = Division(cv, groups), clean_grid(grid)
     options = with_folds(division, clean_options(options))
     own = [each for _, each in named if not _is_baseline(each)]
+    weights = _weights(sample_weight, len(np.asarray(y)))
+    if weights is not None and len(own) < len(named):
+        raise UnsupportedError("sample_weight: baselines of scikit-learn are compared without weights; leave them or the weights out")
     plain = len(own) == len(named) and all(name is None for name, _ in named)
     whole = _library_grid(own, grid)
     if plain and not division.is_explicit and whole is not None:
-        return _compare_own(own, X, y, whole, None, options, division.codes(len(np.asarray(y))))
+        return _compare_own(own, X, y, whole, None, options, division.codes(len(np.asarray(y))), weights)
     if not own:
         raise ValueError("compare needs at least one estimator of this package; scikit-learn has cross_val_score")
-    return _compare_here(named, grid, _problem(own[0], X, y, division, options))
+    return _compare_here(named, grid, _problem(own[0], X, y, division, options, weights))
 
 
-def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options: dict[str, Any], groups: Any = None) -> Comparison:
+def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options: dict[str, Any], groups: Any = None,
+                 weights: Any = None) -> Comparison:
     """The library's comparison, on its own splits (None) or on given ones."""
     from ._splits import give_splits
     context = estimators[0]._context()
@@ -392,7 +408,7 @@ def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options
     data = estimators[0]._prepare(context, X, y, reset=True)
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
     try:
-        give_splits(data, splits, groups)
+        give_splits(data, splits, groups, weights)
         context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
                      options_text(options), STYLE_JSON, byref(text))
     except BaseException:
@@ -409,10 +425,11 @@ def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Compari
     own = [each for _, each in named if not _is_baseline(each)]
     whole = _library_grid(own, grid)
     if whole is None:
-        reports = [_finish_nested(_nested(each, grid, problem), None, None, False) for each in own]
+        reports = [_finish_nested(_nested(each, grid, problem), None, None, False, None) for each in own]
         failed: list[Any] = []
     else:
-        told = _compare_own(own, problem.X, problem.y, whole, problem.splits, problem.options, problem.groups)
+        told = _compare_own(own, problem.X, problem.y, whole, problem.splits, problem.options, problem.groups,
+                            problem.weights)
         reports, failed = told["methods"], told["failed"]
         if len(reports) < len(own):
             raise ValueError(f"not all estimators can be compared on this data: {failed}")
@@ -433,7 +450,7 @@ def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Compari
 
 
 @documented(lib.kfe_evaluate_option)
-def evaluate(estimator, X, y, **options: Any) -> Evaluation:
+def evaluate(estimator, X, y, *, sample_weight: Any = None, **options: Any) -> Evaluation:
     """Compute metrics of a fitted estimator's predictions.
 
     Parameters
@@ -441,6 +458,8 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     estimator : object or path
         A fitted estimator, or the path of a model file.
     X, y : array-like
+    sample_weight : array-like of shape (n_samples,), optional
+        How many examples each row counts for in the metrics.
     **options
         Options of evaluation:
 
@@ -460,6 +479,8 @@ def evaluate(estimator, X, y, **options: Any) -> Evaluation:
     context, text = estimator._context(), c_void_p()
     data = estimator._prepare(context, X, y)
     try:
+        if sample_weight is not None:
+            data.set_weights(_weights(sample_weight, data.rows))
         context.call(lib.kfe_evaluate, estimator._model.pointer, data.pointer, options_text(clean_options(options)), STYLE_JSON,
                      byref(text))
     except BaseException:

@@ -74,8 +74,10 @@ def explicit_splits(division: Division, X: Any, y: Any) -> list[Split] | None:
     return [_checked(number, pair, rows) for number, pair in enumerate(pairs)]
 
 
-def give_splits(data: Data, splits: list[Split] | None, groups: np.ndarray | None) -> None:
-    """Hands groups of rows and the user's splits over to the library, which nests its searches in them."""
+def give_splits(data: Data, splits: list[Split] | None, groups: np.ndarray | None, weights: np.ndarray | None = None) -> None:
+    """Hands groups and weights of rows and the user's splits over to the library, which nests its searches in them."""
+    if weights is not None:
+        data.set_weights(weights)
     if groups is not None:
         data.set_groups(groups)
     for train, test in splits or ():

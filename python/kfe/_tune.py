@@ -10,6 +10,7 @@ from ._model import STYLE_JSON, Model
 from ._reports import Report, typed
 from ._select import _let_go, _wrap_best
 from ._tables import options_text
+from ._validation import check_weights
 
 
 class Tuning(Report):
@@ -28,7 +29,7 @@ class Tuning(Report):
         return pandas.DataFrame(rows)
 
 
-def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "auto", random_state: Any = None,
+def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, trials: int = 0, task: str = "auto", random_state: Any = None,
          n_threads: int | None = None, memory: Any = None, device: str | None = None,
          verbose: int = 0, **options: Any) -> Tuning:
     """Search for the method, the kernel and the settings that suit the data best.
@@ -40,6 +41,8 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
     Parameters
     ----------
     X, y : array-like
+    sample_weight : array-like of shape (n_samples,), optional
+        How many examples each row counts for, in the fits and in the metrics. Candidates that take no weights are not tried.
     time : float or str, optional, default=60
         Seconds for the search, or text such as ``"10m"``; None: no limit.
     trials : int, default=0
@@ -73,6 +76,8 @@ def tune(X, y, *, time: float | str | None = 60, trials: int = 0, task: str = "a
     data = carrier._prepare(context, X, y, reset=True)
     options = {"time": "none" if time is None else time, "trials": trials, **options}
     try:
+        if sample_weight is not None:
+            data.set_weights(check_weights(sample_weight, data.rows))
         context.call(lib.kfe_tune, data.pointer, options_text(options), STYLE_JSON, byref(best), byref(text))
     except BaseException:
         _let_go(context, text, best)

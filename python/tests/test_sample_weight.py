@@ -158,3 +158,75 @@ def test_wrong_class_weight(call, message):
 
 def test_sums_over_rows_take_no_class_weight():
     assert hasattr(kfe.OC(), "partial_fit") and not hasattr(kfe.OC(class_weight="balanced"), "partial_fit")
+
+
+# ---- searches ----
+
+
+def halves(rows):
+    """Two splits whose test parts are all rows."""
+    even = np.arange(rows) // 3 % 2 == 0
+    return [(np.flatnonzero(even), np.flatnonzero(~even)), (np.flatnonzero(~even), np.flatnonzero(even))]
+
+
+def repeated(X, y, w):
+    """Rows repeated as often as their weights, with the same splits."""
+    origin = np.repeat(np.arange(len(X)), w)
+    return X[origin], y[origin], [tuple(np.flatnonzero(np.isin(origin, part)) for part in pair) for pair in halves(len(X))]
+
+
+METRICS = ["accuracy", "balanced-accuracy"]
+
+
+def test_cv_counts_like_repeated_rows():
+    X, y, w = problem()
+    estimator = kfe.KFDClassifier(kernel="rbf:gamma=0.2", ridge=0.1, learner="ls", scale="standard", n_threads=1)
+    weighted = kfe.cv(estimator, X, y, cv=halves(60), sample_weight=w, refit=True, metrics=METRICS)
+    X2, y2, splits = repeated(X, y, w)
+    plain = kfe.cv(estimator, X2, y2, cv=splits, refit=True, metrics=METRICS)
+    for name in METRICS:
+        assert weighted["metrics"][name]["mean"] == pytest.approx(plain["metrics"][name]["mean"], abs=1e-9)
+    np.testing.assert_allclose(weighted.best_estimator_.decision_function(X), plain.best_estimator_.decision_function(X),
+                               rtol=1e-6, atol=1e-8)
+    assert weighted["metrics"] != kfe.cv(estimator, X, y, cv=halves(60), metrics=METRICS)["metrics"]
+
+
+def squared_products(a, b):
+    return (1 + np.asarray(a) @ np.asarray(b).T) ** 2
+
+
+def test_searches_that_python_combines_count_weights():
+    """A kernel that is a function is no axis of the library's grids; with one of them, its search is that of the estimator."""
+    X, y, w = problem()
+    estimator = kfe.KFDClassifier(kernel="rbf", ridge=0.1, learner="ls", n_threads=1)
+    found = kfe.cv(estimator, X, y, grid={"kernel": [squared_products]}, cv=halves(60), sample_weight=w, refit=True, inner_folds=2,
+                   metrics=METRICS)
+    estimator.set_params(kernel=squared_products)
+    expected = kfe.cv(estimator, X, y, cv=halves(60), sample_weight=w, metrics=METRICS)
+    for name in METRICS:
+        assert found["metrics"][name]["mean"] == pytest.approx(expected["metrics"][name]["mean"], abs=1e-9)
+        assert found["metrics"][name]["mean"] != kfe.cv(estimator, X, y, cv=halves(60), metrics=METRICS)["metrics"][name]["mean"]
+    fitted = estimator.fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(found.best_estimator_.decision_function(X), fitted.decision_function(X), rtol=1e-9)
+
+
+def test_compare_evaluate_and_tune_count_like_repeated_rows():
+    from sklearn.linear_model import RidgeClassifier
+    X, y, w = problem()
+    X2, y2, splits = repeated(X, y, w)
+    estimators = [kfe.KFDClassifier(kernel="rbf:gamma=0.2", ridge=0.1, learner="ls", n_threads=1), kfe.PLSClassifier(dim=2, learner="ls")]
+    plain = kfe.compare(estimators, X2, y2, cv=splits)
+    for named in (estimators, {"one": estimators[0], "two": estimators[1]}):
+        weighted = kfe.compare(named, X, y, cv=halves(60), sample_weight=w)
+        for a, b in zip(weighted["methods"], plain["methods"], strict=True):
+            assert a["metrics"]["accuracy"]["mean"] == pytest.approx(b["metrics"]["accuracy"]["mean"], abs=1e-9)
+    with pytest.raises(kfe.UnsupportedError, match="baselines of scikit-learn are compared without weights"):
+        kfe.compare([estimators[0], RidgeClassifier()], X, y, sample_weight=w)
+    fitted = estimators[1].fit(X[:20], y[:20])
+    assert kfe.evaluate(fitted, X, y, sample_weight=w)["metrics"]["accuracy"] == pytest.approx(fitted.score(X, y, sample_weight=w))
+    report = kfe.tune(X, y, sample_weight=w, time=None, trials=8, folds=2)
+    assert "nearest neighbours" not in [row["candidate"] for row in report["ranking"]]
+    with pytest.raises(ValueError, match="sample_weight.shape"):
+        kfe.tune(X, y, sample_weight=w[1:], time=None, trials=8)
+    with pytest.raises(ValueError, match="sample_weight.shape"):
+        kfe.cv(estimators[0], X, y, sample_weight=w[1:])
