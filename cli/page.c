@@ -10,9 +10,18 @@
 #include "input.h"
 #include "progress.h"
 
+kfe_status cli_page_check_path(cli_session *session, const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+
+    if (path && strcmp(path, "-") != 0 && !(dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0)))
+        return cli_fail(session, "'%s': reports are HTML pages; give a name that ends in .html", path);
+    return cli_check_output(session, path);
+}
+
 kfe_status cli_page_check(cli_session *session)
 {
-    return cli_check_output(session, cli_value(&session->arguments, "report"));
+    return cli_page_check_path(session, cli_value(&session->arguments, "report"));
 }
 
 char *cli_split_results(char *both)

@@ -20,6 +20,8 @@ typedef struct cli_page {
 
 /* Fails early if the report could not be written. */
 kfe_status cli_page_check(cli_session *session);
+/* Fails if a report cannot be written there, or if the name does not end in .html or .htm. */
+kfe_status cli_page_check_path(cli_session *session, const char *path);
 /* Does nothing without a path. */
 kfe_status cli_page_write(cli_session *session, const cli_page *page);
 /* With --report, a search gives its text and its JSON at once: cuts the text off and returns the JSON. */

@@ -59,8 +59,9 @@ const cli_command cli_command_export = {
         "values included. Its input is X, with the columns that the model was fitted on; a model of several "
         "views has one input per view. Its outputs are features and, if the model has a learner, label "
         "(names "
-        "of classes) and scores (decision values), or prediction for numbers. Models of strings, of given "
-        "kernel matrices and of user functions are refused.",
+        "of classes), scores (decision values) and, of a model fitted with calibration, probabilities; or "
+        "prediction for numbers. Models of strings, of given kernel matrices and of user functions are "
+        "refused.",
     .examples = "  kfe export model.kfe -o model.onnx\n"
                 "  kfe export model.kfe -o model.onnx --precision double\n",
     .flags = flags,

@@ -13,7 +13,7 @@ static kfe_status check_arguments(cli_session *session)
         return cli_check_operands(session, 1, 1, "a model, or the results of a search");
     if (!cli_value(&session->arguments, "output"))
         return cli_fail(session, "report needs to know where the page goes: -o FILE, such as -o report.html");
-    return cli_check_output(session, cli_value(&session->arguments, "output"));
+    return cli_page_check_path(session, cli_value(&session->arguments, "output"));
 }
 
 static kfe_status report_model(cli_session *session, cli_page *page, double start)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `kfe reproduce`: lists and computes published tables and figures. */
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "list.h"
@@ -67,6 +68,17 @@ static kfe_status list(cli_session *session)
     return status;
 }
 
+static kfe_status check_folder(cli_session *session, const char *folder)
+{
+    struct stat found;
+
+    if (folder && (stat(folder, &found) != 0 || !S_ISDIR(found.st_mode)))
+        return cli_fail(session,
+                        "--data: there is no folder %s; give the folder with the data sets of the papers",
+                        folder);
+    return KFE_OK;
+}
+
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -87,6 +99,7 @@ static kfe_status run(cli_session *session)
         return list(session);
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a table or figure ('kfe reproduce --list')"));
     CLI_TRY(cli_page_check(session));
+    CLI_TRY(check_folder(session, folder));
     CLI_TRY(rep_run(session->ctx, arguments->operands[0], &settings, style, &text));
     cli_progress_erase();
     const char *results = cli_split_results(text);

@@ -146,7 +146,8 @@ def refuse_one_table(estimator) -> None:
 def check_strings(X: Any) -> list[str]:
     strings = list(np.asarray(X, dtype=object).ravel())
     if not strings or not all(isinstance(string, str) for string in strings):
-        raise ValueError("a kernel on strings takes a list of strings, one for each example")
+        raise ValueError("a kernel on strings takes a list of strings, one for each example; for columns of numbers use a kernel "
+                         "on numbers, such as kernel='rbf'")
     return strings
 
 

@@ -132,8 +132,8 @@ static kfe_status check_encoding(const kfe_i_labels *labels, const char *file)
     for (int64_t k = 0; k < labels->words.count; k++)
         if (!kfe_i_is_utf8(kfe_i_intern_word(&labels->words, k)))
             return kfe_i_fail_at(labels->ctx, KFE_EINPUT, file, labels->first_line[k], labels->column,
-                                 "the label is not UTF-8 text; convert the file first, for example with "
-                                 "'iconv -f latin1 -t utf8'");
+                                 "the label is not UTF-8 text; if the file is Latin-1, convert it first "
+                                 "with 'iconv -f latin1 -t utf-8'");
     return KFE_OK;
 }
 

@@ -193,6 +193,38 @@ static kfe_status write_json(kfe_context *ctx, const kfe_i_figure *figure, char 
     return status;
 }
 
+/* What a figure has to draw from. */
+static kfe_status describe_given(kfe_context *ctx, const kfe_i_source *source, char **out)
+{
+    const kfe_i_set *set = source->test.data ? &source->test : &source->train;
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    if (source->results)
+        kfe_i_text_puts(&text, "the results of a search");
+    if (source->model)
+        kfe_i_text_printf(&text, "%sa model of %s", text.length ? ", " : "", source->model->method);
+    if (set->data)
+        kfe_i_text_printf(&text, "%s%lld row%s of data%s", text.length ? " and " : "",
+                          (long long)kfe_data_rows(set->data), kfe_data_rows(set->data) == 1 ? "" : "s",
+                          kfe_data_task(set->data) == KFE_TASK_NONE ? " without labels" : "");
+    else
+        kfe_i_text_printf(&text, "%sno data", text.length ? " and " : "");
+    return kfe_i_text_take(&text, out);
+}
+
+static kfe_status refuse_figure(kfe_context *ctx, const kfe_i_figure_kind *kind, const kfe_i_source *source)
+{
+    char *given = NULL;
+    kfe_status status = describe_given(ctx, source, &given);
+
+    if (status == KFE_OK)
+        status = kfe_i_fail(ctx, KFE_EINVAL, "%s cannot be drawn: it needs %s; given: %s", kind->name,
+                            kind->needs, given);
+    kfe_i_free(ctx, given);
+    return status;
+}
+
 kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure, const char *format,
                              char **out)
 {
@@ -205,7 +237,7 @@ kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *f
     KFE_TRY(kfe_i_report_prepare(ctx, report));
     KFE_TRY(kfe_i_figure_draw(ctx, kind, &report->source, &drawn));
     if (drawn.rows == 0)
-        KFE_FAIL(ctx, KFE_EINVAL, "%s cannot be drawn: it needs %s", kind->name, kind->needs);
+        KFE_TRY(refuse_figure(ctx, kind, &report->source));
     if (strcmp(format, "svg") == 0)
         KFE_TRY(write_svg(ctx, &drawn, out));
     else if (strcmp(format, "csv") == 0)

@@ -13,6 +13,43 @@ def test_labels_that_are_not_utf8_are_refused_with_their_place(kfe):
     kfe.refused("fit", "-m", "koc", "half.csv", "-o", "m.kfe", says="half.csv:2:")
 
 
+def test_column_names_that_are_not_utf8_are_told(kfe):
+    kfe.write("latin1.csv", b"a,gr\xf6\xdfe,kind\n1,2,u\n2,1,v\n3,4,u\n4,1,v\n")
+    told = kfe.ok("fit", "-q", "-m", "koc", "latin1.csv", "-o", "m.kfe").err
+    assert "latin1.csv:1: the name of column 2 is not UTF-8 text" in told and "'iconv -f latin1 -t utf-8'" in told
+    kfe.write("utf8.csv", "a,größe,kind\n1,2,u\n2,1,v\n3,4,u\n4,1,v\n")
+    assert kfe.ok("fit", "-q", "-m", "koc", "utf8.csv", "-o", "m.kfe").err == ""
+
+
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark_is_named(kfe, code):
+    kfe.write("wide.csv", "a,größe,kind\n1,2,u\n2,1,v\n".encode(code))
+    name = code[:6] + code[7:]
+    kfe.refused("fit", "-m", "koc", "wide.csv", "-o", "m.kfe", says=["wide.csv: this is UTF-16 text without a byte order mark", f"'iconv -f {name} -t utf-8'"])
+
+
+def test_strings_and_numbers_are_told_apart(kfe):
+    kfe.write("numbers.csv", "a,b,kind\n1,2,u\n2,1,v\n3,4,u\n4,1,v\n")
+    kfe.write("strings.csv", "text,kind\nhello you,u\nhello all,u\nfoo bar,v\nbar foo,v\n")
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "rbf", "--learner", "ls", "numbers.csv", "-o", "n.kfe")
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "spectrum", "--learner", "ls", "strings.csv", "-o", "s.kfe")
+    kfe.refused("fit", "-m", "kfd", "-k", "rbf", "strings.csv", "-o", "x.kfe", says="use a kernel on strings, such as --kernel spectrum")
+    kfe.refused("fit", "-m", "kfd", "-k", "spectrum", "numbers.csv", "-o", "x.kfe", says="use a kernel on numbers, such as --kernel rbf")
+    kfe.refused("predict", "n.kfe", "strings.csv", says="it takes numbers, but this file has text")
+    kfe.refused("predict", "n.kfe", "--header", "no", "strings.csv", says="the model takes numbers: correct it")
+    kfe.refused("predict", "s.kfe", "numbers.csv", says="the model takes strings, one column besides the label, but this file has 2")
+
+
+def test_a_category_that_is_missing_is_filled_with_the_most_frequent(kfe):
+    kfe.write("t.arff", "@relation t\n@attribute color {red,green}\n@attribute x numeric\n@attribute kind {u,v}\n@data\n"
+              "red,1,u\n?,2,v\ngreen,3,u\nred,2,v\n")
+    fit = ["fit", "-q", "-m", "kfd", "-k", "rbf", "--encode", "auto", "t.arff", "-o", "m.kfe"]
+    kfe.refused(*fit, says="t.arff:7:1: field 1 ('color') is missing; fill it in, or use --missing most-frequent or --missing drop")
+    kfe.ok(*fit, "--missing", "most-frequent")
+    kfe.write("x.csv", "x,y,kind\n1,2,u\n,2,v\n")
+    kfe.refused("fit", "-m", "kfd", "x.csv", "-o", "m.kfe", says="use --missing mean or --missing drop")
+
+
 def test_a_file_name_that_is_not_utf8_gives_a_model_that_loads(kfe):
     name = os.fsdecode(b"n\xe4me.csv")
     kfe.path(name).write_text("1,2,a\n3,4,b\n5,1,a\n")

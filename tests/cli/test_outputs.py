@@ -172,6 +172,19 @@ def test_a_model_is_written_by_either_flag(ready, command, flag):
     assert ready.path("either.kfe").stat().st_size > 0
 
 
+@pytest.mark.parametrize("command", [["fit", "-m", "koc", "small.csv", "-o", "new.kfe", "--report"], ["evaluate", "m.kfe", "small.csv", "--report"],
+                                     ["cv", "-m", "koc", "--learner", "knn", "small.csv", "--report"], ["report", "m.kfe", "-o"],
+                                     ["reproduce", "anything", "--report"]], ids=lambda command: command[0])
+def test_reports_are_pages(kfe, command):
+    kfe.model()
+    kfe.refused(*command, "page.txt", says="'page.txt': reports are HTML pages; give a name that ends in .html")
+    assert "page.txt" not in kfe.files()
+
+
+def test_a_folder_of_data_that_does_not_exist_is_named(kfe):
+    kfe.refused("reproduce", "anything", "--data", "nowhere", says="--data: there is no folder nowhere")
+
+
 def test_metrics_are_checked_before_data_is_read(ready):
     ready.ok("fit", "-q", "-m", "koc", "--learner", "knn", "small.csv", "-o", "m.kfe")
     ready.refused("evaluate", "m.kfe", "nowhere.csv", "--metrics", "acuracy", says="did you mean 'accuracy'?")

@@ -279,6 +279,19 @@ def test_refusals(kfe, hostile):
     kfe.refused("plot", "cv-curve", "bad.json", "-o", "s.svg", says="not JSON")
 
 
+@pytest.mark.parametrize("figure, says", [
+    ("permutation", "it needs a model that predicts from columns, and at least two labelled rows of data; given: a model of kfd and 1 row of data"),
+    ("gradient", "it needs a model whose kernels have derivatives, and at least two rows of data; given: a model of kfd and 1 row of data"),
+    ("gate-regions", "it needs a model with a gate over several parts, of lmkl or sldr, and data; given: a model of kfd and 1 row of data"),
+])
+def test_a_refusal_says_what_is_given(kfe, figure, says):
+    kfe.write("t.csv", "a,b,kind\n1,2,u\n2,1,v\n3,4,u\n4,1,v\n")
+    kfe.write("one.csv", "a,b,kind\n1,2,u\n")
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "rbf", "--learner", "ls", "t.csv", "-o", "k.kfe")
+    kfe.refused("plot", figure, "k.kfe", "one.csv", "-o", "p.svg", says=f"{figure} cannot be drawn: {says}")
+    kfe.refused("plot", figure, "k.kfe", "-o", "p.svg", says="given: a model of kfd and no data")
+
+
 def test_png_needs_a_converter(kfe, hostile):
     kfe.refused("plot", "scatter", "m.kfe", hostile, "-o", "s.png", says="librsvg2-bin", env={"PATH": "/nowhere"})
     if not shutil.which("rsvg-convert"):

@@ -25,8 +25,12 @@ static kfe_status check_shape(kfe_i_csv *csv)
         return KFE_OK;
     if (csv->settings->content == KFE_CONTENT_STRINGS && numbers != 1)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,
-                             "strings need one column besides the label, this file has %lld; check {label} "
-                             "and {delimiter}",
+                             csv->settings->expected
+                                 ? "the model takes strings, one column besides the label, but this file has "
+                                   "%lld; give the strings, or check {label} and {delimiter}"
+                                 : "strings need one column besides the label, this file has %lld; check "
+                                   "{label} and {delimiter}, or, for columns of numbers, use a kernel on "
+                                   "numbers, such as {kernel=rbf}",
                              (long long)numbers);
     if (numbers == 0)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,

@@ -288,6 +288,26 @@ static int has_decimal_comma(const kfe_i_field *at)
     return kfe_i_parse_number(text, text + length, &number);
 }
 
+/* What to do about a text where a number belongs. */
+static void put_text_advice(const kfe_i_csv *csv, const fault *found, kfe_i_text *out)
+{
+    if (has_decimal_comma(&found->at))
+        kfe_i_text_puts(out, "write decimals with a point, not a comma");
+    else if (csv->settings->expected)
+        kfe_i_text_message(
+            out, "the model takes numbers: correct it, or, if it is the label, say so ({label}); a model of "
+                 "strings is fitted with a kernel on strings, such as {kernel=spectrum}");
+    else if (csv->cols == 1)
+        kfe_i_text_message(
+            out, "if every row is one string, use a kernel on strings, such as {kernel=spectrum}; otherwise "
+                 "correct it, encode the column as categories ({encode}), or, if it is the label, say so "
+                 "({label})");
+    else
+        kfe_i_text_message(
+            out, "correct it, encode the column as categories ({encode}), leave it out ({drop}), keep it as "
+                 "the name of the row ({id}), or, if it is the label, say so ({label})");
+}
+
 static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text *out)
 {
     int length = (int)(found->at.end - found->at.begin < 60 ? found->at.end - found->at.begin : 60);
@@ -303,15 +323,13 @@ static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text 
     switch (found->kind) {
     case FAULT_TEXT:
         kfe_i_text_printf(out, " is '%.*s', which is not a number; ", length, found->at.begin);
-        kfe_i_text_message(out,
-                           has_decimal_comma(&found->at)
-                               ? "write decimals with a point, not a comma"
-                               : "correct it, encode the column as categories ({encode}), leave it out "
-                                 "({drop}), keep it as the name of the row ({id}), or, if it is the label, "
-                                 "say so ({label})");
+        put_text_advice(csv, found, out);
         break;
     case FAULT_MISSING:
-        kfe_i_text_message(out, " is missing; fill it in, or use {missing=mean} or {missing=drop}");
+        kfe_i_text_message(out,
+                           csv->dialect.text && csv->dialect.text[found->field] >= 0
+                               ? " is missing; fill it in, or use {missing=most-frequent} or {missing=drop}"
+                               : " is missing; fill it in, or use {missing=mean} or {missing=drop}");
         break;
     case FAULT_INFINITE:
         kfe_i_text_printf(out, " is '%.*s', which is not finite; replace it with a number", length,

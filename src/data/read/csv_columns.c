@@ -76,14 +76,32 @@ static int64_t find_name(const kfe_i_csv *csv, const char *name)
     return -1;
 }
 
+/* Whether the first block has text in a column other than the last, which may be the label. */
+static kfe_status has_text(const kfe_i_csv *csv, int *out)
+{
+    kfe_status status = KFE_OK;
+    unsigned char *marks = NULL;
+
+    *out = 0;
+    KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
+    kfe_i_csv_mark_texts(csv, csv->block.bytes, marks);
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        *out |= marks[j] && (j < csv->dialect.fields - 1 || j == 0);
+cleanup:
+    kfe_i_free(csv->ctx, marks);
+    return status;
+}
+
 static kfe_status missing_columns(const kfe_i_csv *csv, const kfe_i_expected_view *view)
 {
     enum { SHOWN = 5 };
     kfe_status status = KFE_OK;
     int64_t count = 0;
+    int texts = 0;
     kfe_i_text names;
 
     kfe_i_text_init(&names, csv->ctx);
+    KFE_TRY(has_text(csv, &texts));
     for (int64_t k = 0; k < view->count; k++)
         if (find_name(csv, view->names[k]) < 0 && count++ < SHOWN)
             kfe_i_text_printf(&names, "%s'%.100s'", count > 1 ? ", " : "", view->names[k]);
@@ -91,8 +109,9 @@ static kfe_status missing_columns(const kfe_i_csv *csv, const kfe_i_expected_vie
     status =
         kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->dialect.first_line, 0,
                       "%lld of the %lld columns that the model was fitted on are missing: %s%s; give the "
-                      "columns that the model needs, in any order",
-                      (long long)count, (long long)view->count, names.bytes, count > SHOWN ? ", …" : "");
+                      "columns that the model needs, in any order%s",
+                      (long long)count, (long long)view->count, names.bytes, count > SHOWN ? ", …" : "",
+                      texts && count == view->count ? " (it takes numbers, but this file has text)" : "");
 cleanup:
     kfe_i_text_free(&names);
     return status;

@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "data/read/csv.h"
+#include "data/utf8.h"
 
 enum { LINES_TO_JUDGE = 20 };
 
@@ -465,6 +466,20 @@ static void warn_of_doubtful_header(const kfe_i_csv *csv)
         }
 }
 
+/* Warns about names in another encoding: models keep UTF-8 only. */
+static void warn_of_encoding(const kfe_i_csv *csv)
+{
+    for (int64_t j = 0; j < csv->dialect.fields; j++)
+        if (!kfe_i_is_utf8(csv->dialect.names[j])) {
+            kfe_i_log(
+                csv->ctx, KFE_LOG_WARNING,
+                "%s:%lld: the name of column %lld is not UTF-8 text, so that models and reports show '?' "
+                "in it; if the file is Latin-1, convert it with 'iconv -f latin1 -t utf-8'",
+                csv->block.source->name, (long long)csv->dialect.first_line, (long long)j + 1);
+            return;
+        }
+}
+
 static void forget_names(kfe_i_csv *csv)
 {
     for (int64_t j = 0; j < csv->dialect.fields; j++)
@@ -494,6 +509,7 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
         KFE_TRY(kfe_i_block_fill(&csv->block));
     if (has_header(csv, csv->dialect.label, end, texts)) {
         warn_of_doubtful_header(csv);
+        warn_of_encoding(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);
     } else {
         forget_names(csv);

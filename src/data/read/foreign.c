@@ -138,6 +138,20 @@ static int is_kind(const kind *one, const char *head, int64_t length)
     return !(one->flags & BINARY) || memchr(head, 0, near) != NULL;
 }
 
+/* UTF-16 without a byte order mark: Latin-1 characters, each before (little endian) or after a NUL byte. */
+static int is_utf16(const char *head, int64_t length, int big_endian)
+{
+    enum { NEAR = 64, FEWEST = 8 };
+    int64_t near = length < NEAR ? length / 2 * 2 : NEAR;
+
+    for (int64_t i = 0; i < near; i += 2) {
+        unsigned char character = (unsigned char)head[i + big_endian];
+        if (head[i + !big_endian] != 0 || character < '\t')
+            return 0;
+    }
+    return near >= FEWEST;
+}
+
 /* FASTQ: a line '@…', a line of letters, and a line '+…'. */
 static int is_fastq(const char *head, int64_t length)
 {
@@ -164,6 +178,12 @@ const char *kfe_i_foreign_kind(const char *head, int64_t length, const char **ad
         *advice = "convert it to FASTA, for example with 'seqtk seq -A FILE'";
         return "a FASTQ file";
     }
+    for (int big_endian = 0; big_endian < 2; big_endian++)
+        if (is_utf16(head, length, big_endian)) {
+            *advice = big_endian ? "convert it with 'iconv -f utf-16be -t utf-8'"
+                                 : "convert it with 'iconv -f utf-16le -t utf-8'";
+            return "UTF-16 text without a byte order mark";
+        }
     if (is_model(head, length)) {
         *advice = "the model is named first, then the data";
         return "a model";

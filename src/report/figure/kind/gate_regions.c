@@ -414,6 +414,6 @@ const kfe_i_figure_kind kfe_i_figure_gate_regions = {
     .title = "Regions of the gate",
     .section = "How it was learned",
     .summary = "which part of a localized model has the largest share where",
-    .needs = "a model of lmkl or sldr with several parts, and data",
+    .needs = "a model with a gate over several parts, of lmkl or sldr, and data",
     .draw = draw,
 };

@@ -101,6 +101,6 @@ const kfe_i_figure_kind kfe_i_figure_gradient = {
     .title = "Which columns the outputs change with",
     .section = "Why",
     .summary = "the mean squared derivative by column, largest first",
-    .needs = "a model whose kernels have derivatives, and data",
+    .needs = "a model whose kernels have derivatives, and at least two rows of data",
     .draw = draw,
 };

@@ -130,7 +130,7 @@ const kfe_i_figure_kind kfe_i_figure_permutation = {
     .title = "Which columns predictions need",
     .section = "Why",
     .summary = "by how much predictions get worse when a column is permuted, largest first",
-    .needs = "a model that predicts from columns, and labelled data",
+    .needs = "a model that predicts from columns, and at least two labelled rows of data",
     .draw = draw_columns,
 };
 
@@ -139,6 +139,6 @@ const kfe_i_figure_kind kfe_i_figure_views = {
     .title = "Which views predictions need",
     .section = "Why",
     .summary = "by how much predictions get worse when a view is permuted, beside the shares of a gate",
-    .needs = "a model that predicts from several views, and labelled data",
+    .needs = "a model that predicts from several views, and at least two labelled rows of data",
     .draw = draw_views,
 };
