@@ -225,6 +225,10 @@ static void compare_models(kfe_context *ctx, const problem *p, const job *j, con
         distance = support_distance(TEST_ROWS * sa.cols, sa.values, sb.values);
         if (!(distance <= TOLERANCE))
             fail_msg("%s + %s: scores differ by %g", j->method->name, j->learner, distance);
+        assert_int_equal(pa.cols, pb.cols);
+        distance = support_distance(TEST_ROWS * pa.cols, pa.values, pb.values);
+        if (!(distance <= TOLERANCE))
+            fail_msg("%s + %s: predictions differ by %g", j->method->name, j->learner, distance);
     }
     kfe_matrix_free(&a);
     kfe_matrix_free(&b);

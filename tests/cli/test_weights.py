@@ -36,10 +36,22 @@ def test_weights_count_like_repeated_rows(tables, file, column):
         assert got["metrics"][name] == pytest.approx(value, abs=1e-9), name
 
 
-def test_calibrated_probabilities_and_cross_validation(tables):
-    tables.ok("fit", "-q", *FIT, "--calibration", "platt", "--weight", "n", "w.csv", "-o", "w.kfe")
-    lines = tables.ok("predict", "-q", "--probabilities", "w.kfe", "w.csv").out.splitlines()
-    assert len(lines) == 61
+@pytest.mark.parametrize("kind", ["platt", "isotonic"])
+def test_calibrated_probabilities_count_weights(kfe, kind):
+    """Columns that say nothing: the probability of a class is its share of the weights."""
+    draw = numpy.random.default_rng(5)
+    rows = [f"{draw.normal():.4f},{draw.normal():.4f},{3 if i % 2 else 1},{'uv'[i % 2]}" for i in range(400)]
+    kfe.write("t.csv", "a,b,n,kind\n" + "\n".join(rows) + "\n")
+    means = []
+    for weight in ["--weight", "n"], ["--drop", "n"]:
+        kfe.ok("fit", "-q", "-m", "none", "--learner", "ls", "--calibration", kind, *weight, "t.csv", "-o", "m.kfe")
+        lines = kfe.ok("predict", "-q", "--probabilities", *weight, "m.kfe", "t.csv").out.splitlines()
+        assert lines[0] == "label,probability u,probability v"
+        means.append(numpy.mean([float(line.split(",")[-1]) for line in lines[1:]]))
+    assert means == pytest.approx([0.75, 0.5], abs=0.05)
+
+
+def test_cross_validation(tables):
     report = json.loads(tables.ok("cv", "-q", *FIT, "--weight", "n", "--folds", "3", "--json", "w.csv").out)
     assert sum(split["test_rows"] for split in report["splits"]) == 60
     assert all(split["train_rows"] < 40 for split in report["splits"])  # rows of weight zero are not trained on

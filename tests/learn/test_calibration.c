@@ -109,6 +109,63 @@ static void test_isotonic_equals_the_max_min_formula(void **state)
     kfe_i_calibration_free(&c);
 }
 
+/* ---- weights ---- */
+
+/* A row of weight 3 counts like three equal rows. */
+static void test_weights_count_like_repeated_rows(void **state)
+{
+    enum { CLASSES = 3, MOST = 3 * ROWS };
+    kfe_context *ctx = *state;
+    kfe_i_predictor p = predictor_of(KFE_DECIDE_LARGEST, CLASSES);
+    double *outputs = support_normals(4, ROWS * CLASSES);
+    double repeated[MOST * CLASSES];
+    double weights[ROWS];
+    int32_t codes[ROWS];
+    int32_t repeated_codes[MOST];
+    double work[2 * CLASSES * CLASSES];
+    double one[CLASSES];
+    double two[CLASSES];
+    double changed = 0;
+    int64_t count = 0;
+
+    for (int i = 0; i < ROWS; i++) {
+        codes[i] = i % CLASSES;
+        weights[i] = 1 + i / CLASSES % 3;
+        outputs[i * CLASSES + codes[i]] += 1;
+        for (int copy = 0; copy < (int)weights[i]; copy++) {
+            memcpy(repeated + count * CLASSES, outputs + (size_t)i * CLASSES, CLASSES * sizeof *outputs);
+            repeated_codes[count++] = codes[i];
+        }
+    }
+    for (int kind = KFE_CALIBRATION_PLATT; kind <= KFE_CALIBRATION_ISOTONIC; kind++) {
+        kfe_i_calibration weighted = {0};
+        kfe_i_calibration copies = {0};
+        kfe_i_calibration plain = {0};
+        assert_ok(ctx,
+                  kfe_i_calibration_learn(ctx, (kfe_i_calibration_kind)kind, &p,
+                                          &(kfe_i_target){.rows = ROWS, .codes = codes, .weights = weights},
+                                          outputs, &weighted));
+        assert_ok(ctx, kfe_i_calibration_learn(ctx, (kfe_i_calibration_kind)kind, &p,
+                                               &(kfe_i_target){.rows = count, .codes = repeated_codes},
+                                               repeated, &copies));
+        assert_ok(ctx,
+                  kfe_i_calibration_learn(ctx, (kfe_i_calibration_kind)kind, &p,
+                                          &(kfe_i_target){.rows = ROWS, .codes = codes}, outputs, &plain));
+        for (int i = 0; i < ROWS; i++) {
+            kfe_i_calibration_apply(&weighted, &p, outputs + (size_t)i * CLASSES, work, one);
+            kfe_i_calibration_apply(&copies, &p, outputs + (size_t)i * CLASSES, work, two);
+            assert_below(support_distance(CLASSES, two, one), 1e-9);
+            kfe_i_calibration_apply(&plain, &p, outputs + (size_t)i * CLASSES, work, two);
+            changed = fmax(changed, support_distance(CLASSES, two, one));
+        }
+        kfe_i_calibration_free(&weighted);
+        kfe_i_calibration_free(&copies);
+        kfe_i_calibration_free(&plain);
+    }
+    assert_true(changed > 0.01);
+    free(outputs);
+}
+
 /* ---- several classes ---- */
 
 static void test_coupling_recovers_probabilities(void **state)
@@ -173,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_sigmoid_is_stationary),
         with_context(test_isotonic_equals_the_max_min_formula),
+        with_context(test_weights_count_like_repeated_rows),
         with_context(test_coupling_recovers_probabilities),
         with_context(test_chain_and_one_vs_rest),
         with_context(test_one_class_is_refused),

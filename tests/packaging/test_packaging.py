@@ -87,9 +87,13 @@ def test_notices(tmp_path):
 @pytest.fixture
 def copy(tmp_path):
     """A repository with the files that name the version, released today."""
-    for name in ("include/kfe.h", "CHANGELOG.md", "debian/changelog", "conda/recipe.yaml", "tools/release.sh", "tools/check-versions"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("include/kfe.h", "CHANGELOG.md", "debian/changelog", "debian/control", "pyproject.toml", "R/kfe/DESCRIPTION", "conda/recipe.yaml",
+                 "tools/release.sh", "tools/check-versions"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
+    for name in ("debian/changelog", "debian/control", "R/kfe/DESCRIPTION"):
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(re.sub(r"[\w.+-]+@[\w.-]+", "kfe@lists.real.org", text))
     changes = tmp_path / "CHANGELOG.md"
     changes.write_text(re.sub("unreleased", "1 January 2026", changes.read_text()))
     git(tmp_path, "init", "-q")
@@ -138,6 +142,18 @@ def test_unsettled_versions_are_refused(copy, file, old, new):
     commit(copy)
     done = release(copy)
     assert done.returncode == 1 and "not settled" in done.stderr and file in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("file", ["debian/control", "debian/changelog", "R/kfe/DESCRIPTION"])
+@pytest.mark.parametrize("address", ["kfe@example.org", "kfe@users.noreply.host.example", "a.b+c@mail.example.com"])
+def test_addresses_that_nobody_reads_are_refused(copy, file, address):
+    text = (copy / file).read_text()
+    assert "kfe@lists.real.org" in text
+    (copy / file).write_text(text.replace("kfe@lists.real.org", address))
+    commit(copy)
+    done = release(copy)
+    assert done.returncode == 1 and f"{file}: {address} is a placeholder" in done.stderr, done.stderr
+    assert run(copy / "tools" / "check-versions", copy).returncode == 0  # between releases they may stay
 
 
 def test_a_version_is_released_once(copy):

@@ -55,18 +55,19 @@ print.kfe_compare <- print.kfe_cv
 
 kfe_tune <- function(x, ...) UseMethod("kfe_tune")
 
-kfe_tune.formula <- function(formula, data = NULL, ...) {
+kfe_tune.formula <- function(formula, data = NULL, ..., weights = NULL) {
+  weights <- eval(substitute(weights), data, environment(formula))
   frame <- frame_of(formula, data)
-  result <- kfe_tune.default(frame$x, frame$y, ...)
+  result <- kfe_tune.default(frame$x, frame$y, ..., weights = weights)
   if (!is.null(result$model)) result$model[c("terms", "xlevels")] <- frame[c("terms", "xlevels")]
   result$call <- own_call(match.call(), "kfe_tune")
   result
 }
 
-kfe_tune.default <- function(x, y, ..., time = 60, trials = 0, task = "auto", missing = "error", groups = NULL, seed = NULL,
-                             threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
+kfe_tune.default <- function(x, y, ..., time = 60, trials = 0, task = "auto", missing = "error", groups = NULL, weights = NULL,
+                             seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
   settings <- make_settings(seed, threads, memory, device, verbose)
-  problem <- make_problem(x, y, list(method = NULL, kernels = character()), NULL, task, missing, groups)
+  problem <- make_problem(x, y, list(method = NULL, kernels = character()), NULL, task, missing, groups, weights)
   options <- c(list(time = if (is.null(time)) "none" else time, trials = trials), list(...))
   found <- native("tune", settings, problem$data, options_text(options))
   json <- parse_json(found[[1]])

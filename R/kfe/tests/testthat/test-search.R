@@ -26,6 +26,13 @@ test_that("methods are compared on the same splits", {
   found <- kfe_compare(flowers, species, list(list(method = "koc", learner = "knn"), list(method = "pca", learner = "knn", dim = 1)),
                        folds = 3, seed = 1)
   expect_output(print(found), "koc")
+  specs <- list(list(method = "koc", learner = "knn"), list(method = "pca", learner = "knn", dim = 1))
+  for (k in seq_along(specs)) {
+    alone <- do.call(kfe_cv, c(list(flowers, species, folds = 3, seed = 1), specs[[k]]))
+    accuracy <- vapply(found$json$methods[[k]]$splits, function(split) split$metrics$accuracy, 0)
+    expect_equal(accuracy, alone$splits$accuracy)
+  }
+  expect_false(isTRUE(all.equal(found$json$methods[[1]]$splits[[1]]$metrics, found$json$methods[[2]]$splits[[1]]$metrics)))
   expect_error(kfe_compare(flowers, species, list()), "at least two lists")
 })
 
@@ -34,6 +41,11 @@ test_that("tuning returns a model", {
   expect_gt(mean(predict(found$model, iris) == species), 0.9)
   expect_s3_class(found$ranking, "data.frame")
   expect_output(print(found), "Best of")
+  some <- as.numeric(species != "setosa")  # what weighs nothing is not there
+  weighted <- kfe_tune(Species ~ ., iris, time = NULL, trials = 8, seed = 1, weights = some)
+  expect_false("nearest neighbours" %in% weighted$ranking$candidate)
+  expect_false("setosa" %in% as.character(predict(weighted$model, iris)))
+  expect_error(kfe_tune(flowers, species, time = NULL, weights = 1:3), "there are 3 weights")
 })
 
 test_that("evaluation is the metric of the predictions", {
