@@ -8,9 +8,8 @@ from typing import Any
 from ._lib import lib
 from ._model import STYLE_JSON, Model
 from ._reports import Report, typed
-from ._select import _let_go, _wrap_best
+from ._select import _let_go, _weights, _wrap_best
 from ._tables import options_text
-from ._validation import check_weights
 
 
 class Tuning(Report):
@@ -29,8 +28,8 @@ class Tuning(Report):
         return pandas.DataFrame(rows)
 
 
-def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, trials: int = 0, task: str = "auto", random_state: Any = None,
-         n_threads: int | None = None, memory: Any = None, device: str | None = None,
+def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, trials: int = 0, task: str = "auto",
+         random_state: Any = None, n_threads: int | None = None, memory: Any = None, device: str | None = None,
          verbose: int = 0, **options: Any) -> Tuning:
     """Search for the method, the kernel and the settings that suit the data best.
 
@@ -77,7 +76,7 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
     options = {"time": "none" if time is None else time, "trials": trials, **options}
     try:
         if sample_weight is not None:
-            data.set_weights(check_weights(sample_weight, data.rows))
+            data.set_weights(_weights(sample_weight, data.rows))
         context.call(lib.kfe_tune, data.pointer, options_text(options), STYLE_JSON, byref(best), byref(text))
     except BaseException:
         _let_go(context, text, best)
