@@ -30,14 +30,6 @@ static long double dot(const double *x, const double *y, int64_t cols, int absol
     return sum;
 }
 
-static long double squared_distance(const double *x, const double *y, int64_t cols)
-{
-    long double sum = 0;
-    for (int64_t j = 0; j < cols; j++)
-        sum += ((long double)x[j] - y[j]) * ((long double)x[j] - y[j]);
-    return sum;
-}
-
 static value linear(const pair *p)
 {
     value v = {dot(p->x, p->y, p->cols, 0), tolerance_sum(p->cols, (double)dot(p->x, p->y, p->cols, 1))};
@@ -80,7 +72,7 @@ static value exponential(long double gamma, long double sum, long double error)
 
 static value rbf(const pair *p)
 {
-    return exponential(0.7L, squared_distance(p->x, p->y, p->cols),
+    return exponential(0.7L, support_squared_distance(p->x, p->y, p->cols),
                        tolerance_distance(p->cols, p->largest_norm));
 }
 
@@ -99,7 +91,7 @@ static value laplacian(const pair *p)
 /* A decreasing function of the squared distance, which is off by at most the smaller of its two error bounds. */
 static value radial(const pair *p, long double (*formula)(long double squared))
 {
-    long double squared = squared_distance(p->x, p->y, p->cols);
+    long double squared = support_squared_distance(p->x, p->y, p->cols);
     long double off =
         fminl(tolerance_distance(p->cols, p->largest_norm), tolerance_distance_relative(p->cols) * squared);
     value v = {formula(squared), 0};
@@ -307,19 +299,10 @@ static void test_every_kernel_has_a_case(void **state)
 
 /* ---- exact values ---- */
 
-static double *own_matrix(kfe_context *ctx, const char *kernel, const support_points *points, int sparse,
-                          kfe_matrix *out)
-{
-    kfe_data *data = support_points_data(ctx, points, sparse);
-
-    assert_ok(ctx, kfe_kernel_matrix(ctx, kernel, data, NULL, out));
-    kfe_data_free(data);
-    return out->values;
-}
-
 static int same_row(const support_points *points, int64_t i, int64_t j)
 {
-    return squared_distance(support_points_row(points, i), support_points_row(points, j), points->cols) == 0;
+    return support_squared_distance(support_points_row(points, i), support_points_row(points, j),
+                                    points->cols) == 0;
 }
 
 /* K = 1 where the rows are equal; elsewhere 0 with a huge gamma and 1 with a tiny one. */
@@ -328,7 +311,7 @@ static void check_exact(kfe_context *ctx, const char *kernel, const support_poin
 {
     kfe_matrix k;
 
-    own_matrix(ctx, kernel, points, sparse, &k);
+    support_points_kernel(ctx, kernel, points, sparse, &k);
     for (int64_t i = 0; i < k.rows; i++)
         for (int64_t j = 0; j < k.cols; j++) {
             double got = k.values[i * k.stride + j];
@@ -386,11 +369,11 @@ static void check_exponents(kfe_context *ctx, const support_points *points, int 
     long double allowed = tolerance_distance_relative(points->cols);
 
     snprintf(text, sizeof text, "rbf:gamma=%.17g", gamma);
-    own_matrix(ctx, text, points, sparse, &k);
+    support_points_kernel(ctx, text, points, sparse, &k);
     for (int64_t i = 0; i < k.rows; i++)
         for (int64_t j = 0; j < k.cols; j++) {
-            long double exact = gamma * squared_distance(support_points_row(points, i),
-                                                         support_points_row(points, j), points->cols);
+            long double exact = gamma * support_squared_distance(support_points_row(points, i),
+                                                                 support_points_row(points, j), points->cols);
             double got = k.values[i * k.stride + j];
             if (exact > 700)
                 assert_true(got == 0 || exact < 710);
@@ -435,110 +418,6 @@ static void test_two_tight_clusters(void **state)
             check_exponents(*state, &points, sparse, 0.5 / (widths[w] * widths[w]));
             support_points_free(&points);
         }
-}
-
-/* ---- named values of gamma ---- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double direct_gamma(const support_points *points, const char *name)
-{
-    int64_t n = points->rows;
-    int64_t pairs = 0;
-    long double count = (long double)(n * points->cols);
-    long double mean = 0;
-    long double variance = 0;
-
-    if (strcmp(name, "auto") == 0)
-        return 1 / (double)points->cols;
-    if (strcmp(name, "scale") == 0) {
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < points->cols; j++)
-                mean += support_points_row(points, i)[j] / count;
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < points->cols; j++)
-                variance += powl(support_points_row(points, i)[j] - mean, 2) / count;
-        return (double)(1 / (points->cols * variance));
-    }
-    double *distances = calloc((size_t)(n * n), sizeof *distances);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i + 1; j < n; j++)
-            distances[pairs++] = (double)squared_distance(support_points_row(points, i),
-                                                          support_points_row(points, j), points->cols);
-    qsort(distances, (size_t)pairs, sizeof *distances, compare_doubles);
-    double median = (distances[(pairs - 1) / 2] + distances[pairs / 2]) / 2;
-    free(distances);
-    return 1 / median;
-}
-
-/* If κ is the value for two points at unit distance in a data set of their own, gamma = −log κ. Names are
- * resolved on the data of the columns, so the points are the rows. */
-static void test_gamma_names(void **state)
-{
-    static const char *const names[] = {"auto", "scale", "median"};
-    kfe_context *ctx = *state;
-
-    for (size_t g = 0; g < 3; g++)
-        for (int sparse = 0; sparse < 2; sparse++) {
-            support_points points;
-            kfe_matrix by_name;
-            kfe_matrix by_number;
-            char text[64];
-            support_points_make(&points, 9, sparse ? 60 : 62, 5, 0); /* an even and an odd number of pairs */
-            snprintf(text, sizeof text, "rbf:gamma=%s", names[g]);
-            own_matrix(ctx, text, &points, sparse, &by_name);
-            double gamma = direct_gamma(&points, names[g]);
-            snprintf(text, sizeof text, "rbf:gamma=%.17g", gamma);
-            own_matrix(ctx, text, &points, sparse, &by_number);
-            for (int64_t i = 0; i < by_name.rows * by_name.cols; i++)
-                if (!(fabs(by_name.values[i] - by_number.values[i]) <= tolerance_sum(points.rows * 5, 1)))
-                    fail_msg("gamma=%s is not %.17g", names[g], gamma);
-            kfe_matrix_free(&by_name);
-            kfe_matrix_free(&by_number);
-            support_points_free(&points);
-        }
-}
-
-static void test_gamma_is_resolved_on_the_columns(void **state)
-{
-    kfe_context *ctx = *state;
-    double narrow[] = {0, 1};
-    double wide[] = {0, 4}; /* variance 4: gamma = 1/4; squared distance 16 */
-    kfe_data *rows = NULL;
-    kfe_data *columns = NULL;
-    kfe_matrix k;
-
-    assert_ok(ctx, kfe_data_wrap_dense(ctx, 2, 1, 1, narrow, &rows));
-    assert_ok(ctx, kfe_data_wrap_dense(ctx, 2, 1, 1, wide, &columns));
-    assert_ok(ctx, kfe_kernel_matrix(ctx, "rbf:gamma=scale", rows, columns, &k));
-    assert_true(fabs(k.values[1] - exp(-4)) < 4 * DBL_EPSILON);
-    kfe_matrix_free(&k);
-    assert_ok(ctx, kfe_kernel_matrix(ctx, "rbf:gamma=median", rows, columns, &k));
-    assert_true(fabs(k.values[1] - exp(-1)) < 4 * DBL_EPSILON);
-    kfe_matrix_free(&k);
-    kfe_data_free(rows);
-    kfe_data_free(columns);
-}
-
-static void test_gamma_of_constant_data(void **state)
-{
-    kfe_context *ctx = *state;
-    double same[] = {3, 3, 3, 3};
-    kfe_data *data = NULL;
-    kfe_matrix k;
-
-    assert_ok(ctx, kfe_data_wrap_dense(ctx, 2, 2, 2, same, &data));
-    assert_fails(ctx, KFE_EINPUT, "give gamma a number",
-                 kfe_kernel_matrix(ctx, "rbf:gamma=scale", data, NULL, &k));
-    assert_fails(ctx, KFE_EINPUT, "give gamma a number",
-                 kfe_kernel_matrix(ctx, "rbf:gamma=median", data, NULL, &k));
-    assert_null(k.values);
-    kfe_data_free(data);
 }
 
 /* ---- products ---- */
@@ -621,9 +500,6 @@ int main(void)
         cmocka_unit_test(test_huge_values),
         cmocka_unit_test(test_far_from_the_origin),
         cmocka_unit_test(test_two_tight_clusters),
-        cmocka_unit_test(test_gamma_names),
-        cmocka_unit_test(test_gamma_is_resolved_on_the_columns),
-        cmocka_unit_test(test_gamma_of_constant_data),
         cmocka_unit_test(test_products_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, support_context_setup, support_context_teardown);

@@ -128,3 +128,21 @@ double *support_random(uint64_t seed, int64_t count)
         values[i] = 2 * kfe_i_rng_uniform(&rng) - 1;
     return values;
 }
+
+long double support_squared_distance(const double *x, const double *y, int64_t cols)
+{
+    long double sum = 0;
+    for (int64_t j = 0; j < cols; j++)
+        sum += ((long double)x[j] - y[j]) * ((long double)x[j] - y[j]);
+    return sum;
+}
+
+double *support_points_kernel(kfe_context *ctx, const char *kernel, const support_points *points, int sparse,
+                              kfe_matrix *out)
+{
+    kfe_data *data = support_points_data(ctx, points, sparse);
+
+    assert_ok(ctx, kfe_kernel_matrix(ctx, kernel, data, NULL, out));
+    kfe_data_free(data);
+    return out->values;
+}

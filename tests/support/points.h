@@ -25,6 +25,10 @@ const double *support_points_row(const support_points *points, int64_t row);
 /* A table that borrows the points. */
 kfe_i_table support_points_table(const support_points *points, int sparse);
 kfe_data *support_points_data(kfe_context *ctx, const support_points *points, int sparse);
+/* The kernel matrix of all points; returns its values. */
+double *support_points_kernel(kfe_context *ctx, const char *kernel, const support_points *points, int sparse,
+                              kfe_matrix *out);
+long double support_squared_distance(const double *x, const double *y, int64_t cols);
 
 /* CMocka setup, as support_context_setup, but with one thread: on a busy machine, threads that wait for each
  * other would take most of the time of a test with many small matrices. */
