@@ -1,12 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: tests/gpu/run.sh BUILD_FOLDER [LOG_FOLDER]
-# Tests the CUDA plug-in on a machine with a GPU: every call of the device interface against the host's plug-in, the same methods
-# with and without the device, memory and race checks of small cases, and failing allocations. BUILD_FOLDER is built with
-# KFE_CUDA=ON. Exit status 0: nothing failed; 77: there is no GPU.
+# usage: tests/gpu/run.sh BUILD_FOLDER [LOG_FOLDER [PART...]]
+# Tests the CUDA plug-in on a machine with a GPU. BUILD_FOLDER is built with KFE_CUDA=ON, or has the same files in the same places;
+# nothing is downloaded. PART, all of them by default:
+#     calls         every call of the device interface against the host's plug-in
+#     methods       the same features with and without the device
+#     search        the same cross-validation with and without the device
+#     programs      the tests of devices, on this device
+#     allocations   the k-th allocation fails, for every k
+#     sanitizer     memory and race checks of small cases, if compute-sanitizer is there
+# Exit status 0: nothing failed; 77: there is no GPU.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 logs=${2:-$build/gpu-logs}
+shift $(($# < 2 ? $# : 2))
+[[ $# -gt 0 ]] || set -- calls methods search programs allocations sanitizer
 mkdir -p "$logs"
 export KFE_DEVICE_PATH=$build OMP_WAIT_POLICY=passive
 compare=$build/tests/gpu/compare_plugins host=$build/libkfe_host.so cuda=$build/libkfe_cuda.so
@@ -14,6 +22,9 @@ kfe=$build/cli/kfe
 failures=0
 
 nvidia-smi > /dev/null 2>&1 || { echo "no GPU: skipped"; exit 77; }
+for file in "$compare" "$host" "$cuda" "$kfe"; do
+  [[ -e $file ]] || { echo "$file is missing: build the targets compare_plugins, kfe_host, kfe_cuda and kfe-cli"; exit 2; }
+done
 
 # check NAME COMMAND...: counts a failure and shows the end of its output
 check() {
@@ -29,14 +40,14 @@ check() {
   fi
 }
 
-# The same features with and without the device: correlation of each column, because eigenvectors have no sign.
+# The same features with and without the device; eigenvectors have no sign.
 same_features() {
-  local folder
+  local folder device result
   folder=$(mktemp -d)
   "$kfe" generate waveform --n 3000 -o "$folder/data.csv" || return 1
   for device in cpu cuda; do
-    KFE_DEVICE=$device "$kfe" fit "$folder/data.csv" --label last -k rbf:gamma=0.02 -o "$folder/$device.kfe" "$@" || return 1
-    "$kfe" transform "$folder/$device.kfe" "$folder/data.csv" --label last -o "$folder/$device.npy" || return 1
+    KFE_DEVICE=$device timeout 120 "$kfe" fit "$folder/data.csv" --label last -k rbf:gamma=0.02 -o "$folder/$device.kfe" "$@" || return 1
+    KFE_DEVICE=$device timeout 120 "$kfe" transform "$folder/$device.kfe" "$folder/data.csv" --label last -o "$folder/$device.npy" || return 1
   done
   python3 - "$folder" <<'PYTHON'
 import sys
@@ -46,7 +57,34 @@ difference = np.minimum(np.abs(a - b).max(0), np.abs(a + b).max(0)) / np.abs(a).
 print(f"largest difference {difference.max():.1e}")
 sys.exit(not difference.max() < 1e-6)
 PYTHON
-  local result=$?
+  result=$?
+  rm -rf "$folder"
+  return $result
+}
+
+# The same scores of every setting with and without the device.
+same_search() {
+  local folder device result
+  folder=$(mktemp -d)
+  "$kfe" generate waveform --n 2000 -o "$folder/data.csv" || return 1
+  for device in cpu cuda; do
+    KFE_DEVICE=$device timeout 120 "$kfe" cv "$folder/data.csv" --label last -k rbf --learner knn:neighbors=5 --folds 3 --inner-folds 0 \
+      --grid gamma=0.003,0.01,0.03 --json "$@" > "$folder/$device.json" || return 1
+  done
+  python3 - "$folder" <<'PYTHON'
+import json, sys
+def numbers(value, key=""):
+    if isinstance(value, dict):
+        return [x for k, v in value.items() for x in numbers(v, k)]
+    if isinstance(value, list):
+        return [x for v in value for x in numbers(v, key)]
+    return [value] if isinstance(value, float) and "second" not in key else []
+a, b = (numbers(json.load(open(f"{sys.argv[1]}/{device}.json"))) for device in ("cpu", "cuda"))
+difference = max(abs(x - y) for x, y in zip(a, b))
+print(f"{len(a)} numbers, largest difference {difference:.1e}")
+sys.exit(not (len(a) == len(b) > 5 and difference < 2e-3))
+PYTHON
+  result=$?
   rm -rf "$folder"
   return $result
 }
@@ -62,22 +100,58 @@ failing_allocations() {
   echo "$1 allocations failed in turn"
 }
 
-for part in block map times group_sums stream gather gemm elements factor eigen memory; do
-  check "compare $part" "$compare" "$host" "$cuda" "$part"
-done
-check "hsic on both" same_features -m hsic
-check "kfd on both" same_features -m kfd
-check "kpca on both" same_features -m kpca --dim 5
-check "koc on both" same_features -m koc
-check "sma on both" same_features -m sma --dim 5
-for part in gather elements; do
-  check "failing allocations, $part" failing_allocations 30 "$part"
-done
-if command -v compute-sanitizer > /dev/null; then
-  for tool in memcheck racecheck initcheck synccheck; do
-    check "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$compare" "$host" "$cuda" gather
+calls() {
+  local part
+  for part in gemm elements reuse memory gather map group_sums stream factor eigen block times; do
+    check "compare $part" timeout 300 "$compare" "$host" "$cuda" "$part"
   done
-  check "memcheck of products" compute-sanitizer --tool memcheck --error-exitcode 9 "$compare" "$host" "$cuda" group
-fi
+}
+
+methods() {
+  check "hsic on both" same_features -m hsic
+  check "kfd on both" same_features -m kfd
+  check "kpca on both" same_features -m kpca --dim 5
+  check "koc on both" same_features -m koc
+  check "sma on both" same_features -m sma --dim 5
+}
+
+search() {
+  check "search with koc" same_search -m koc
+  check "search with kfd" same_search -m kfd --ridge 0.1
+  check "search with kpca" same_search -m kpca --dim 5
+}
+
+programs() {
+  local name
+  for name in test_device test_conformance_device; do
+    if [[ -x $build/tests/$name ]]; then
+      KFE_TEST_DEVICE=cuda check "$name" timeout 300 "$build/tests/$name"
+    fi
+  done
+}
+
+allocations() {
+  local part
+  for part in gather elements; do
+    check "failing allocations, $part" failing_allocations 30 "$part"
+  done
+}
+
+sanitizer() {
+  local tool
+  command -v compute-sanitizer > /dev/null || { echo "skipped sanitizer: compute-sanitizer is missing"; return; }
+  for tool in memcheck racecheck initcheck synccheck; do
+    check "$tool" timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 "$compare" "$host" "$cuda" gather
+  done
+  check "memcheck of products" timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$compare" "$host" "$cuda" group_sums
+  check "racecheck of sums" timeout 300 compute-sanitizer --tool racecheck --error-exitcode 9 "$compare" "$host" "$cuda" elements
+}
+
+for part in "$@"; do
+  case $part in
+    calls | methods | search | programs | allocations | sanitizer) "$part" ;;
+    *) echo "no such part: $part"; exit 2 ;;
+  esac
+done
 echo "$failures failed"
 [[ $failures -eq 0 ]]
