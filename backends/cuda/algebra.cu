@@ -3,7 +3,13 @@
  * in an order that depends on the sizes only. */
 #include "each.cuh"
 
-enum { THREADS = 256, WARP = 32, CHUNK_ROWS = 512, LONG_ROW = 2048 };
+enum {
+    THREADS = 256,
+    WARP = 32,
+    CHUNK_ROWS = 512,
+    LONG_ROW = 2048,
+    ROW_SLICE = 16384 /* columns of a row that a block sums */
+};
 
 static int is_empty(const kfe_device_matrix *m)
 {
@@ -197,14 +203,16 @@ kfe_device_status kfe_cuda_column_dots(kfe_device *device, const kfe_device_matr
     return fetch(device, sums, a->cols, out);
 }
 
-/* One block of THREADS, or one warp, per row. */
-static __global__ void row_sums(const reader a, const reader b, int64_t cols, double *out)
+/* One block of THREADS, or one warp, for ROW_SLICE columns of a row: partial[slice·rows + i]. */
+static __global__ void row_sums(const reader a, const reader b, int64_t cols, double *partial)
 {
     __shared__ double sums[THREADS];
     int64_t i = blockIdx.x;
+    int64_t first = (int64_t)blockIdx.y * ROW_SLICE;
+    int64_t last = first + ROW_SLICE < cols ? first + ROW_SLICE : cols;
     double sum = 0;
 
-    for (int64_t j = threadIdx.x; j < cols; j += blockDim.x)
+    for (int64_t j = first + threadIdx.x; j < last; j += blockDim.x)
         sum += read(a, i, j) * read(b, i, j);
     sums[threadIdx.x] = sum;
     for (int half = (int)blockDim.x / 2; half > 0; half /= 2) {
@@ -213,21 +221,30 @@ static __global__ void row_sums(const reader a, const reader b, int64_t cols, do
             sums[threadIdx.x] += sums[threadIdx.x + half];
     }
     if (threadIdx.x == 0)
-        out[i] = sums[0];
+        partial[blockIdx.y * (int64_t)gridDim.x + i] = sums[0];
 }
 
 kfe_device_status kfe_cuda_row_dots(kfe_device *device, const kfe_device_matrix *a,
                                     const kfe_device_matrix *b, double *out)
 {
-    double *sums = NULL;
+    int64_t slices = (a->cols + ROW_SLICE - 1) / ROW_SLICE;
+    double *partial = NULL;
 
     for (int64_t i = 0; a->cols <= 0 && i < a->rows; i++)
         out[i] = 0;
     if (is_empty(a))
         return KFE_DEVICE_OK;
-    KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_PARTIAL, a->rows, &sums));
+    if (slices > 65535)
+        return kfe_cuda_fail(device, KFE_DEVICE_UNSUPPORTED, "dot products of rows of so many columns");
+    KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_PARTIAL, (slices + 1) * a->rows, &partial));
     int threads = a->cols < LONG_ROW ? WARP : THREADS;
-    row_sums<<<(unsigned)a->rows, threads, 0, device->stream>>>(reader_of(a), reader_of(b), a->cols, sums);
+    row_sums<<<dim3((unsigned)a->rows, (unsigned)slices), threads, 0, device->stream>>>(
+        reader_of(a), reader_of(b), a->cols, partial);
     KFE_LAUNCHED(device, "row_sums");
+    if (slices == 1)
+        return fetch(device, partial, a->rows, out);
+    double *sums = partial + slices * a->rows;
+    add_chunks<<<(unsigned)a->rows, THREADS, 0, device->stream>>>(partial, slices, a->rows, sums);
+    KFE_LAUNCHED(device, "add_chunks");
     return fetch(device, sums, a->rows, out);
 }

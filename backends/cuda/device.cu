@@ -107,8 +107,11 @@ kfe_device_status kfe_cuda_count(int *devices, kfe_device_error *error)
 static kfe_device_status start(kfe_device *device)
 {
     void *workspace = NULL;
+    cudaDeviceProp properties;
 
     KFE_CUDA(device, cudaSetDevice(device->index));
+    KFE_CUDA(device, cudaGetDeviceProperties(&properties, device->index));
+    snprintf(device->name, sizeof device->name, "%.127s", properties.name);
     KFE_CUDA(device,
              cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, device->index));
     KFE_CUDA(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking));
@@ -176,11 +179,11 @@ void kfe_cuda_close(kfe_device *device)
         kfe_cuda_lib.cusolverDnDestroy(device->solver);
     if (device->blas)
         kfe_cuda_lib.cublasDestroy_v2(device->blas);
-    kfe_cuda_slots_free(device);
-    cudaFree(device->slots[KFE_SLOT_LIBRARY].memory);
-    cudaFreeHost(device->pinned.memory);
     while (device->memory)
         kfe_cuda_put(device, device->memory->address);
+    kfe_cuda_spare_free(device);
+    cudaFree(device->slots[KFE_SLOT_LIBRARY].memory);
+    cudaFreeHost(device->pinned.memory);
     if (device->stream)
         cudaStreamDestroy(device->stream);
     cudaGetLastError();
@@ -189,19 +192,20 @@ void kfe_cuda_close(kfe_device *device)
 
 kfe_device_status kfe_cuda_info(kfe_device *device, kfe_device_info *out)
 {
-    cudaDeviceProp properties;
     size_t available = 0;
     size_t total = 0;
+    size_t spare = device->idle_bytes; /* what allocate takes back when memory is short */
 
-    KFE_CUDA(device, cudaGetDeviceProperties(&properties, device->index));
     KFE_CUDA(device, cudaMemGetInfo(&available, &total));
-    snprintf(out->name, sizeof out->name, "%.127s", properties.name);
-    for (int slot = 0; slot < KFE_SLOTS; slot++) /* allocate takes these back when memory is short */
-        available += slot == KFE_SLOT_LIBRARY ? 0 : device->slots[slot].bytes;
+    snprintf(out->name, sizeof out->name, "%s", device->name);
+    for (int slot = 0; slot < KFE_SLOTS; slot++)
+        spare += slot == KFE_SLOT_LIBRARY ? 0 : device->slots[slot].bytes;
+    available += spare;
     out->total = device->limit && device->limit < total ? device->limit : total;
     out->free = available;
     if (device->limit) {
-        uint64_t left = device->limit > device->used ? device->limit - device->used : 0;
+        uint64_t used = device->used - spare;
+        uint64_t left = device->limit > used ? device->limit - used : 0;
         out->free = left < available ? left : available;
     }
     return KFE_DEVICE_OK;
@@ -215,10 +219,16 @@ kfe_device_status kfe_cuda_wait(kfe_device *device)
 
 /* ---- memory ---- */
 
-static cudaError_t device_malloc(kfe_device *device, size_t bytes, void **out)
+/* Tests: whether this is the allocation that fails. */
+static int must_fail(kfe_device *device)
 {
     device->allocations++;
-    if (device->allocations == device->fail_at || (device->limit && device->used + bytes > device->limit))
+    return device->allocations == device->fail_at;
+}
+
+static cudaError_t device_malloc(kfe_device *device, size_t bytes, void **out)
+{
+    if (device->limit && device->used + bytes > device->limit)
         return cudaErrorMemoryAllocation;
     cudaError_t error = cudaMalloc(out, bytes ? bytes : 1);
     if (error == cudaSuccess)
@@ -246,37 +256,95 @@ static kfe_device_status no_memory(kfe_device *device, size_t bytes)
                          (double)bytes / 1e6, (double)available / 1e6, (double)total / 1e6);
 }
 
-kfe_device_status kfe_cuda_get(kfe_device *device, size_t bytes, void **out)
+/* Loops ask for the same few sizes again and again, and cudaFree waits for the device. */
+#define KFE_IDLE_LARGEST ((size_t)256 << 20)
+#define KFE_IDLE_MOST ((size_t)1 << 30)
+
+static size_t rounded(size_t bytes)
 {
-    kfe_cuda_memory *entry = (kfe_cuda_memory *)malloc(sizeof *entry);
+    return (bytes + 511) / 512 * 512;
+}
+
+/* Idle memory of this size, taken off the list; NULL: none. */
+static kfe_cuda_memory *take_idle(kfe_device *device, size_t bytes)
+{
+    for (kfe_cuda_memory **at = &device->idle; *at; at = &(*at)->next)
+        if ((*at)->bytes == bytes) {
+            kfe_cuda_memory *entry = *at;
+            *at = entry->next;
+            device->idle_bytes -= bytes;
+            return entry;
+        }
+    return NULL;
+}
+
+static void free_idle(kfe_device *device)
+{
+    while (device->idle) {
+        kfe_cuda_memory *entry = device->idle;
+        device->idle = entry->next;
+        device_free(device, entry->address, entry->bytes);
+        free(entry);
+    }
+    device->idle_bytes = 0;
+}
+
+static kfe_device_status new_memory(kfe_device *device, size_t bytes, kfe_cuda_memory **out)
+{
+    kfe_cuda_memory *entry = (kfe_cuda_memory *)calloc(1, sizeof *entry);
 
     *out = NULL;
     if (!entry)
         return kfe_cuda_fail(device, KFE_DEVICE_FAILED, "out of host memory");
-    cudaError_t error = device_malloc(device, bytes, out);
+    cudaError_t error = device_malloc(device, bytes, &entry->address);
+    if (error == cudaErrorMemoryAllocation && device->idle) {
+        cudaGetLastError();
+        free_idle(device);
+        error = device_malloc(device, bytes, &entry->address);
+    }
     if (error != cudaSuccess) {
         free(entry);
-        *out = NULL;
         return error == cudaErrorMemoryAllocation ? no_memory(device, bytes)
                                                   : kfe_cuda_check(device, error, "cudaMalloc");
     }
-    entry->address = *out;
     entry->bytes = bytes;
+    *out = entry;
+    return KFE_DEVICE_OK;
+}
+
+kfe_device_status kfe_cuda_get(kfe_device *device, size_t bytes, void **out)
+{
+    *out = NULL;
+    if (must_fail(device))
+        return no_memory(device, bytes);
+    bytes = rounded(bytes ? bytes : 1);
+    kfe_cuda_memory *entry = take_idle(device, bytes);
+    if (!entry)
+        KFE_CUDA_OK(new_memory(device, bytes, &entry));
     entry->next = device->memory;
     device->memory = entry;
+    *out = entry->address;
     return KFE_DEVICE_OK;
 }
 
 void kfe_cuda_put(kfe_device *device, void *memory)
 {
-    for (kfe_cuda_memory **at = &device->memory; memory && *at; at = &(*at)->next)
-        if ((*at)->address == memory) {
-            kfe_cuda_memory *entry = *at;
-            *at = entry->next;
-            device_free(device, memory, entry->bytes);
-            free(entry);
-            return;
-        }
+    kfe_cuda_memory **at = &device->memory;
+
+    while (memory && *at && (*at)->address != memory)
+        at = &(*at)->next;
+    if (!memory || !*at)
+        return;
+    kfe_cuda_memory *entry = *at;
+    *at = entry->next;
+    if (entry->bytes <= KFE_IDLE_LARGEST && device->idle_bytes + entry->bytes <= KFE_IDLE_MOST) {
+        entry->next = device->idle;
+        device->idle = entry;
+        device->idle_bytes += entry->bytes;
+        return;
+    }
+    device_free(device, memory, entry->bytes);
+    free(entry);
 }
 
 kfe_device_status kfe_cuda_slot_get(kfe_device *device, int slot, size_t bytes, void **out)
@@ -289,7 +357,14 @@ kfe_device_status kfe_cuda_slot_get(kfe_device *device, int slot, size_t bytes, 
     device_free(device, s->memory, s->bytes);
     *s = kfe_cuda_slot{NULL, 0};
     *out = NULL;
+    if (must_fail(device))
+        return no_memory(device, bytes);
     cudaError_t error = device_malloc(device, bytes, out);
+    if (error == cudaErrorMemoryAllocation && device->idle) {
+        cudaGetLastError();
+        free_idle(device);
+        error = device_malloc(device, bytes, out);
+    }
     if (error == cudaErrorMemoryAllocation)
         return no_memory(device, bytes);
     KFE_CUDA_OK(kfe_cuda_check(device, error, "cudaMalloc"));
@@ -297,8 +372,9 @@ kfe_device_status kfe_cuda_slot_get(kfe_device *device, int slot, size_t bytes, 
     return KFE_DEVICE_OK;
 }
 
-void kfe_cuda_slots_free(kfe_device *device)
+void kfe_cuda_spare_free(kfe_device *device)
 {
+    free_idle(device);
     for (int slot = 0; slot < KFE_SLOTS; slot++) {
         if (slot == KFE_SLOT_LIBRARY)
             continue;
@@ -315,7 +391,7 @@ kfe_device_status kfe_cuda_allocate(kfe_device *device, uint64_t bytes, uint64_t
 
     *address = 0;
     if (status == KFE_DEVICE_NO_MEMORY && device->allocations != device->fail_at) {
-        kfe_cuda_slots_free(device);
+        kfe_cuda_spare_free(device);
         status = kfe_cuda_get(device, (size_t)bytes, &memory);
     }
     KFE_CUDA_OK(status);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of matrices: cuBLAS where all are of one type, and a kernel of our own for a matrix in single precision times vectors
- * in double precision, which cuBLAS does not have. Used by the table and by all files that multiply.
+ * Products of matrices: cuBLAS, and a kernel of our own for few long rows times few vectors in double precision. cuBLAS does not
+ * have it for rows in single precision, and leaves most processors idle where rows are few. Used by the table and by all files that
+ * multiply.
  *
  * Row-major C = op(A)·op(B) is column-major Cᵀ = op(B)ᵀ·op(A)ᵀ, so operands change places.
  */
 #include "internal.cuh"
+
+/* Where a product has few long sums. */
+enum { LONG_INNER = 65536, FEW_ROWS = 1024, FEW_COLS = 16, FEW_SUMS = 128 };
 
 static cublasOperation_t operation(int transpose)
 {
@@ -75,6 +79,17 @@ static kfe_device_status product(kfe_device *device, const kfe_cuda_gemm_args *g
     return blas_gemm(device, g, a, lda, b, ldb, c, ldc);
 }
 
+static kfe_device_status long_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const double *a,
+                                   int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);
+
+/* Whether there are so few sums, each so long, that they must be divided over the processors. With one vector and many rows cuBLAS
+ * reaches the memory's rate. */
+static int has_long_rows(const kfe_cuda_gemm_args *g)
+{
+    return !g->transpose_a && g->inner >= LONG_INNER && g->rows <= FEW_ROWS && g->cols <= FEW_COLS &&
+           (g->cols > 1 || g->rows < FEW_SUMS);
+}
+
 template <class T>
 static kfe_device_status checked_product(kfe_device *device, const kfe_cuda_gemm_args *g, const T *a,
                                          int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc)
@@ -91,6 +106,8 @@ static kfe_device_status checked_product(kfe_device *device, const kfe_cuda_gemm
 kfe_device_status kfe_cuda_gemm(kfe_device *device, const kfe_cuda_gemm_args *g, const double *a, int64_t lda,
                                 const double *b, int64_t ldb, double *c, int64_t ldc)
 {
+    if (g->rows > 0 && g->cols > 0 && has_long_rows(g))
+        return long_rows(device, g, a, lda, b, ldb, c, ldc);
     return checked_product(device, g, a, lda, b, ldb, c, ldc);
 }
 
@@ -100,7 +117,7 @@ kfe_device_status kfe_cuda_gemm(kfe_device *device, const kfe_cuda_gemm_args *g,
     return checked_product(device, g, a, lda, b, ldb, c, ldc);
 }
 
-/* ---- single precision times double precision ---- */
+/* ---- long rows times vectors in double precision ---- */
 
 enum {
     WARPS = 8,
@@ -119,19 +136,25 @@ static __device__ __forceinline__ void multiply(double (&c)[2], double a, double
                  : "d"(a), "d"(b));
 }
 
-typedef struct mixed_args {
-    const float *a;
+/* T: the type of a. */
+template <class T> struct mixed_args {
+    const T *a;
     int64_t lda, rows, inner;
     const double *b; /* row and column step */
     int64_t b_row, b_col;
     int cols;
     double *out;   /* slices × rows × cols */
     int64_t slice; /* rows of b per slice, a multiple of INNER */
-} mixed_args;
+};
+
+/* Numbers that are loaded together. */
+template <class T> struct four {
+    T v[4];
+};
 
 /* Rows of b from `first` on into shared memory, zeros beyond. */
-template <int NV>
-static __device__ __forceinline__ void stage_b(const mixed_args &p, int64_t first, int64_t end,
+template <class T, int NV>
+static __device__ __forceinline__ void stage_b(const mixed_args<T> &p, int64_t first, int64_t end,
                                                double (*shared)[NV * 8 + 2])
 {
     for (int e = threadIdx.x; e < INNER * NV * 8; e += WARPS * 32) {
@@ -141,23 +164,51 @@ static __device__ __forceinline__ void stage_b(const mixed_args &p, int64_t firs
     }
 }
 
-/* Four numbers of a row; VECTOR: rows are aligned to 16 bytes. */
-template <bool VECTOR>
-static __device__ __forceinline__ float4 load_four(const mixed_args &p, int64_t row, int64_t k, int64_t end)
+static __device__ __forceinline__ void load_aligned(const float *at, four<float> *out)
 {
-    const float *at = p.a + row * p.lda + k;
+    float4 all = *reinterpret_cast<const float4 *>(at);
+
+    out->v[0] = all.x;
+    out->v[1] = all.y;
+    out->v[2] = all.z;
+    out->v[3] = all.w;
+}
+
+static __device__ __forceinline__ void load_aligned(const double *at, four<double> *out)
+{
+    double2 first = *reinterpret_cast<const double2 *>(at);
+    double2 second = *reinterpret_cast<const double2 *>(at + 2);
+
+    out->v[0] = first.x;
+    out->v[1] = first.y;
+    out->v[2] = second.x;
+    out->v[3] = second.y;
+}
+
+/* Four numbers of a row; VECTOR: rows are aligned to 16 bytes. */
+template <class T, bool VECTOR>
+static __device__ __forceinline__ four<T> load_four(const mixed_args<T> &p, int64_t row, int64_t k,
+                                                    int64_t end)
+{
+    const T *at = p.a + row * p.lda + k;
+    four<T> out = {};
 
     if (row >= p.rows)
-        return make_float4(0, 0, 0, 0);
-    if (VECTOR && k + 4 <= end)
-        return *reinterpret_cast<const float4 *>(at);
-    return make_float4(k < end ? at[0] : 0, k + 1 < end ? at[1] : 0, k + 2 < end ? at[2] : 0,
-                       k + 3 < end ? at[3] : 0);
+        return out;
+    if (VECTOR && k + 4 <= end) {
+        load_aligned(at, &out);
+        return out;
+    }
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        out.v[e] = k + e < end ? at[e] : 0;
+    return out;
 }
 
 /* Block (x, y): ROWS rows of a times the y-th slice of b, for 8·NV columns. Lane (g, t) loads numbers 4t … 4t + 3 of row g; the
  * s-th of them is its entry in the s-th instruction, so rows 4t + s of b go with it. */
-template <int NV, bool VECTOR> static __global__ void mixed_product(const __grid_constant__ mixed_args p)
+template <class T, int NV, bool VECTOR>
+static __global__ void mixed_product(const __grid_constant__ mixed_args<T> p)
 {
     __shared__ double shared[INNER][NV * 8 + 2];
     int lane = threadIdx.x % 32;
@@ -168,14 +219,14 @@ template <int NV, bool VECTOR> static __global__ void mixed_product(const __grid
 
     for (int64_t first = begin; first < end; first += INNER) {
         __syncthreads();
-        stage_b<NV>(p, first, end, shared);
+        stage_b<T, NV>(p, first, end, shared);
         __syncthreads();
 #pragma unroll
         for (int piece = 0; piece < INNER; piece += PIECE) {
-            float4 a[GROUPS];
+            four<T> a[GROUPS];
 #pragma unroll
             for (int g = 0; g < GROUPS; g++)
-                a[g] = load_four<VECTOR>(p, row + 8 * g, first + piece + lane % 4 * 4, end);
+                a[g] = load_four<T, VECTOR>(p, row + 8 * g, first + piece + lane % 4 * 4, end);
 #pragma unroll
             for (int s = 0; s < 4; s++)
 #pragma unroll
@@ -183,12 +234,7 @@ template <int NV, bool VECTOR> static __global__ void mixed_product(const __grid
                     double b = shared[piece + lane % 4 * 4 + s][v * 8 + lane / 4];
 #pragma unroll
                     for (int g = 0; g < GROUPS; g++)
-                        multiply(sums[g][v],
-                                 (double)(s == 0   ? a[g].x
-                                          : s == 1 ? a[g].y
-                                          : s == 2 ? a[g].z
-                                                   : a[g].w),
-                                 b);
+                        multiply(sums[g][v], (double)a[g].v[s], b);
                 }
         }
     }
@@ -219,18 +265,19 @@ static __global__ void combine(const double *slices, int64_t count, int64_t rows
     *to = alpha * sum + (beta == 0 ? 0 : beta * *to);
 }
 
-template <int NV> static void launch_mixed(const kfe_device *device, const mixed_args *p, int64_t slices)
+template <class T, int NV>
+static void launch_mixed(const kfe_device *device, const mixed_args<T> *p, int64_t slices)
 {
     dim3 grid(kfe_cuda_blocks(p->rows, ROWS), (unsigned)slices);
 
-    if (p->lda % 4 == 0 && (uintptr_t)p->a % 16 == 0)
-        mixed_product<NV, true><<<grid, WARPS * 32, 0, device->stream>>>(*p);
+    if (p->lda * (int64_t)sizeof(T) % 16 == 0 && (uintptr_t)p->a % 16 == 0)
+        mixed_product<T, NV, true><<<grid, WARPS * 32, 0, device->stream>>>(*p);
     else
-        mixed_product<NV, false><<<grid, WARPS * 32, 0, device->stream>>>(*p);
+        mixed_product<T, NV, false><<<grid, WARPS * 32, 0, device->stream>>>(*p);
 }
 
 /* Slices such that all processors have several blocks. */
-static int64_t choose_slices(const kfe_device *device, mixed_args *p)
+template <class T> static int64_t choose_slices(const kfe_device *device, mixed_args<T> *p)
 {
     int64_t blocks = (p->rows + ROWS - 1) / ROWS;
     int64_t wanted = ((int64_t)device->processors * 8 + blocks - 1) / blocks;
@@ -243,33 +290,40 @@ static int64_t choose_slices(const kfe_device *device, mixed_args *p)
 }
 
 /* c = alpha·a·op(b) + beta·c, at most 16 columns at a time. */
-static kfe_device_status mixed_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const float *a,
-                                    int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc)
+template <class T>
+static kfe_device_status mixed_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const T *a, int64_t lda,
+                                    const double *b, int64_t ldb, double *c, int64_t ldc)
 {
     for (int64_t first = 0; first < g->cols; first += 16) {
         int cols = (int)kfe_cuda_least(16, g->cols - first);
-        mixed_args p = {a,
-                        lda,
-                        g->rows,
-                        g->inner,
-                        b + first * (g->transpose_b ? ldb : 1),
-                        g->transpose_b ? 1 : ldb,
-                        g->transpose_b ? ldb : 1,
-                        cols,
-                        NULL,
-                        0};
+        mixed_args<T> p = {a,
+                           lda,
+                           g->rows,
+                           g->inner,
+                           b + first * (g->transpose_b ? ldb : 1),
+                           g->transpose_b ? 1 : ldb,
+                           g->transpose_b ? ldb : 1,
+                           cols,
+                           NULL,
+                           0};
         int64_t slices = choose_slices(device, &p);
         KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_PARTIAL, slices * g->rows * cols, &p.out));
         if (cols <= 8)
-            launch_mixed<1>(device, &p, slices);
+            launch_mixed<T, 1>(device, &p, slices);
         else
-            launch_mixed<2>(device, &p, slices);
+            launch_mixed<T, 2>(device, &p, slices);
         KFE_LAUNCHED(device, "mixed_product");
         combine<<<kfe_cuda_blocks(g->rows * cols, 256), 256, 0, device->stream>>>(
             p.out, slices, g->rows, cols, g->alpha, g->beta, c + first, ldc);
         KFE_LAUNCHED(device, "combine");
     }
     return KFE_DEVICE_OK;
+}
+
+static kfe_device_status long_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const double *a,
+                                   int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc)
+{
+    return mixed_rows(device, g, a, lda, b, ldb, c, ldc);
 }
 
 /* c = alpha·aᵀ·op(b) + beta·c: rows of a are converted in pieces, for cuBLAS. */

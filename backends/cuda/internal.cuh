@@ -91,7 +91,10 @@ struct kfe_device {
     cusolverDnHandle_t solver;
     cusolverDnParams_t solver_params;
     kfe_cuda_slot slots[KFE_SLOTS];
-    kfe_cuda_memory *memory;
+    kfe_cuda_memory *memory; /* in use */
+    kfe_cuda_memory *idle;   /* given back, kept for the next call that asks for as many bytes */
+    size_t idle_bytes;
+    char name[128];
     long fail_at, allocations; /* tests: the allocation that fails, 0: none */
     uint64_t limit;            /* tests: bytes that the device pretends to have, 0: all */
     uint64_t used;             /* bytes that were allocated */
@@ -155,12 +158,14 @@ kfe_device_status kfe_cuda_check_solver(kfe_device *device, cusolverStatus_t sta
 /* Asks the watch function; KFE_DEVICE_STOPPED if the caller shall stop. */
 kfe_device_status kfe_cuda_ask(kfe_device *device, int64_t done, int64_t total);
 
-/* Device memory that lasts until it is given back, or until the device is closed. */
+/* Device memory that lasts until it is given back, or until the device is closed. Memory that was given back may be handed out again
+ * while work on the device's stream still uses it, so that only that stream may touch it. */
 kfe_device_status kfe_cuda_get(kfe_device *device, size_t bytes, void **out);
 void kfe_cuda_put(kfe_device *device, void *memory);
 /* At least `bytes` of a slot, until the next call with that slot. */
 kfe_device_status kfe_cuda_slot_get(kfe_device *device, int slot, size_t bytes, void **out);
-void kfe_cuda_slots_free(kfe_device *device);
+/* Gives back what calls keep for the next one. */
+void kfe_cuda_spare_free(kfe_device *device);
 
 template <class T> kfe_device_status kfe_cuda_array(kfe_device *device, int64_t count, T **out)
 {

@@ -182,10 +182,11 @@ static kfe_device_status upload_starts(kfe_device *device, const kfe_device_rows
         return kfe_cuda_fail(device, KFE_DEVICE_FAILED, "out of host memory");
     for (int64_t i = 0; i <= p->rows; i++)
         starts[i] = rows->row_start[i] - rows->row_start[0];
-    cudaError_t error =
-        cudaMemcpy(p->row_start, starts, (size_t)(p->rows + 1) * sizeof *starts, cudaMemcpyHostToDevice);
+    cudaError_t error = cudaMemcpyAsync(p->row_start, starts, (size_t)(p->rows + 1) * sizeof *starts,
+                                        cudaMemcpyHostToDevice, device->stream);
+    error = error == cudaSuccess ? cudaStreamSynchronize(device->stream) : error;
     free(starts);
-    return kfe_cuda_check(device, error, "cudaMemcpy");
+    return kfe_cuda_check(device, error, "cudaMemcpyAsync");
 }
 
 static kfe_device_status upload_sparse(kfe_device *device, const kfe_device_rows *rows, kfe_device_points *p)
@@ -196,10 +197,10 @@ static kfe_device_status upload_sparse(kfe_device *device, const kfe_device_rows
     KFE_CUDA_OK(allocate_sparse(device, p, entries));
     KFE_CUDA_OK(upload_starts(device, rows, p));
     if (entries > 0) {
-        KFE_CUDA(device,
-                 cudaMemcpy(p->columns, rows->columns + first, (size_t)entries * 4, cudaMemcpyHostToDevice));
-        KFE_CUDA(device,
-                 cudaMemcpy(p->values, rows->values + first, (size_t)entries * 8, cudaMemcpyHostToDevice));
+        KFE_CUDA(device, cudaMemcpyAsync(p->columns, rows->columns + first, (size_t)entries * 4,
+                                         cudaMemcpyHostToDevice, device->stream));
+        KFE_CUDA(device, cudaMemcpyAsync(p->values, rows->values + first, (size_t)entries * 8,
+                                         cudaMemcpyHostToDevice, device->stream));
     }
     KFE_CUDA_OK(kfe_cuda_points_prepare(device, p, NULL));
     return kfe_cuda_wait(device);

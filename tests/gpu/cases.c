@@ -447,6 +447,25 @@ static void case_memory(session *s, const setting *c)
     free_matrix(s, &a);
 }
 
+/* Memory is released and handed out again while work that reads it has not been waited for. */
+static void case_reuse(session *s, const setting *c)
+{
+    for (int round = 0; round < 8 && s->status == KFE_DEVICE_OK; round++) {
+        kfe_device_matrix a = random_matrix(s, c->n, c->d, c->type);
+        kfe_device_matrix product = random_matrix(s, c->n, c->n, c->type);
+        if (s->status == KFE_DEVICE_OK)
+            CALL(gemm, 0, 1, 1, &a, &a, 0, &product);
+        free_matrix(s, &a);
+        kfe_device_matrix other = random_matrix(s, c->n, c->d, c->type);
+        if (s->status == KFE_DEVICE_OK)
+            CALL(fill, &other, round);
+        keep_matrix(s, &other, 0);
+        keep_matrix(s, &product, 0);
+        free_matrix(s, &other);
+        free_matrix(s, &product);
+    }
+}
+
 const kind kinds[] = {
     {"block", case_block, FORMULAS, 1, 2, {{.n = 6, .d = 1}, {.n = 150, .d = 50}, {.n = 301, .d = 131}}},
     {"map", case_map, FORMULAS, 0, 2, {{.n = 100, .d = 7}}},
@@ -473,15 +492,18 @@ const kind kinds[] = {
       {.n = 300, .d = 5000, .k = 1},
       {.n = 1, .d = 300, .k = 50},
       {.n = 600, .d = 4099, .k = 17},
-      {.n = 3, .d = 10001, .k = 8}}},
+      {.n = 3, .d = 10001, .k = 8},
+      {.n = 2, .d = 66000, .k = 1}, /* few long sums */
+      {.n = 40, .d = 70001, .k = 16}}},
     {"elements",
      case_elements,
      1,
      0,
      2,
-     {{.n = 1, .d = 1}, {.n = 1500, .d = 3}, {.n = 7, .d = 3000}, {.n = 129, .d = 65}}},
+     {{.n = 1, .d = 1}, {.n = 1500, .d = 3}, {.n = 7, .d = 3000}, {.n = 129, .d = 65}, {.n = 3, .d = 40001}}},
     {"factor", case_factor, 1, 0, 2, {{.n = 1, .k = 1}, {.n = 33, .k = 3}, {.n = 1500, .k = 11}}},
     {"eigen", case_eigen, 1, 0, 2, {{.n = 2}, {.n = 65}, {.n = 300}}},
     {"memory", case_memory, 1, 0, 1, {{.n = 5, .d = 4}}},
+    {"reuse", case_reuse, 1, 0, 2, {{.n = 5, .d = 4}, {.n = 300, .d = 900}}},
 };
 const int kind_count = sizeof kinds / sizeof *kinds;
