@@ -30,6 +30,7 @@ python    the Python package, and the library against scikit-learn
 cli       the command line as a user sees it
 docs      commands and programs in the documentation; the site, warnings as errors
 install   install, pkg-config, find_package, man pages, completion
+cuda      the plug-in for NVIDIA GPUs, compiled where nvcc is installed; what it exports and links, and what it says without a GPU
 recipe    CONTRIBUTING.md's recipe for a new method, done as it stands there
 fuzz      replay all corpora, then run each harness for FUZZ_SECONDS
 tsan      clang build with the thread sanitizer; the C tests that run threads
@@ -51,6 +52,14 @@ stage_docs() {
 }
 stage_install() { build_gcc && run_tests build -L '^install$'; }
 stage_recipe() { build_gcc && run_tests build -L '^recipe$'; }
+stage_cuda() {
+    local nvcc
+    nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { echo "skipped: nvcc is not installed"; return 77; }
+    [[ -e $(dirname "$(realpath "$nvcc")")/../include/cusolverDn.h ]] || backends/cuda/headers.sh build/backends/cuda/headers ||
+        { echo "skipped: the headers of cuBLAS and cuSOLVER are neither in the toolkit nor on PyPI"; return 77; }
+    target="kfe_cuda kfe_cli" build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON && tests/gpu/check_plugin.sh build &&
+        count 3 0 0
+}
 stage_fuzz() { build_fuzz && tests/fuzz/run.sh build-fuzz "${FUZZ_SECONDS:-20}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
 # Threads of OpenMP are seen by the sanitizer through archer, which comes with clang's OpenMP. OpenBLAS is not instrumented.
 tsan_tests=(test_threads test_workers test_gram)

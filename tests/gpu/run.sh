@@ -23,7 +23,7 @@ failures=0
 
 nvidia-smi > /dev/null 2>&1 || { echo "no GPU: skipped"; exit 77; }
 for file in "$compare" "$host" "$cuda" "$kfe"; do
-  [[ -e $file ]] || { echo "$file is missing: build the targets compare_plugins, kfe_host, kfe_cuda and kfe-cli"; exit 2; }
+  [[ -e $file ]] || { echo "$file is missing: build the targets compare_plugins, kfe_host, kfe_cuda and kfe_cli"; exit 2; }
 done
 
 # check NAME COMMAND...: counts a failure and shows the end of its output
