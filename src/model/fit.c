@@ -10,114 +10,16 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "data/fingerprint.h"
-#include "data/utf8.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
 #include "model/calibrate.h"
+#include "model/describe.h"
 #include "model/landmarks.h"
 #include "model/linear.h"
 #include "model/metric_file.h"
 #include "model/prepare.h"
 
-/* ---- the model ---- */
-
-static kfe_status copy_column_names(kfe_i_fit *job, const kfe_i_view *view, kfe_i_model_view *out)
-{
-    kfe_status status = KFE_OK;
-
-    if (!view->column_names)
-        return KFE_OK;
-    KFE_ALLOC_ZERO(job->ctx, out->column_names, view->table.cols);
-    for (int64_t j = 0; j < view->table.cols; j++) {
-        KFE_STRDUP(job->ctx, out->column_names[j], view->column_names[j] ? view->column_names[j] : "");
-        kfe_i_force_utf8(out->column_names[j]);
-    }
-cleanup:
-    return status;
-}
-
-static kfe_status copy_encoding(kfe_i_fit *job, const kfe_i_view *view, kfe_i_model_view *out)
-{
-    kfe_status status = kfe_i_encoding_copy(job->ctx, &view->encoding, &out->encoding);
-
-    for (int64_t e = 0; status == KFE_OK && e < out->encoding.count; e++)
-        if (out->encoding.columns[e].name)
-            kfe_i_force_utf8(out->encoding.columns[e].name);
-    return status;
-}
-
-static kfe_status describe_views(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-
-    for (int v = 0; v < job->train->view_count; v++) {
-        const kfe_i_view *view = &job->train->views[v];
-        KFE_STRDUP(job->ctx, job->model->views[v].name, view->name);
-        kfe_i_force_utf8(job->model->views[v].name); /* file names may be any bytes */
-        job->model->views[v].cols = view->table.cols;
-        KFE_TRY(copy_column_names(job, view, &job->model->views[v]));
-        job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
-        KFE_TRY(copy_encoding(job, view, &job->model->views[v]));
-    }
-cleanup:
-    return status;
-}
-
-static kfe_status describe_target(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    kfe_model *model = job->model;
-    const kfe_i_target *target = &job->train->target;
-
-    model->target.task = target->task;
-    if (target->task == KFE_TASK_CLASSES) {
-        KFE_ALLOC_ZERO(job->ctx, model->target.class_names, target->class_count);
-        for (; model->target.class_count < target->class_count; model->target.class_count++)
-            KFE_STRDUP(job->ctx, model->target.class_names[model->target.class_count],
-                       target->names[model->target.class_count]);
-    }
-cleanup:
-    return status;
-}
-
-static kfe_status describe_learner(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_learner *learner = job->spec->learner;
-    kfe_i_text params;
-
-    if (!learner)
-        return KFE_OK;
-    KFE_STRDUP(job->ctx, job->model->learner, learner->name);
-    kfe_i_text_init(&params, job->ctx);
-    kfe_i_params_format(&learner->params, job->spec->learner_settings, &params);
-    KFE_TRY(kfe_i_text_take(&params, &job->model->learner_params));
-cleanup:
-    return status;
-}
-
-static kfe_status begin_model(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_text params;
-
-    KFE_TRY(kfe_i_model_new(job->ctx, job->train->view_count, &job->model));
-    KFE_STRDUP(job->ctx, job->model->method, job->spec->method->name);
-    KFE_STRDUP(job->ctx, job->model->origin.version, KFE_VERSION);
-    kfe_i_text_init(&params, job->ctx);
-    kfe_i_params_format(&job->spec->method->params, job->spec->settings, &params);
-    KFE_TRY(kfe_i_text_take(&params, &job->model->params));
-    KFE_TRY(describe_learner(job));
-    job->model->origin.train_rows = kfe_data_rows(job->train);
-    job->model->origin.label_column = job->train->label_column;
-    if (job->train->target_name)
-        KFE_STRDUP(job->ctx, job->model->origin.label_name, job->train->target_name);
-    KFE_TRY(describe_views(job));
-    KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
-    KFE_TRY(describe_target(job));
-cleanup:
-    return status;
-}
+/* ---- columns ---- */
 
 /* Whether the fit reads the data by tiles of kernels only, which take single precision. */
 static int reads_by_tiles(const kfe_i_fit *job)
@@ -164,7 +66,7 @@ kfe_status kfe_i_fit_begin(kfe_i_fit *job)
     kfe_i_kernel_list_init(job->ctx, &job->kernels);
     KFE_TRY(kfe_spec_check(job->ctx, job->spec, job->train, NULL));
     KFE_TRY(kfe_i_spec_kernels(job->ctx, job->spec, job->train, &job->kernels));
-    KFE_TRY(begin_model(job));
+    KFE_TRY(kfe_i_fit_describe(job));
     KFE_TRY(scale_views(job));
     KFE_TRY(kfe_i_resolve_kernels(job->ctx, job->train, job->scaled, &job->kernels));
 cleanup:
