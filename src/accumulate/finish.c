@@ -140,6 +140,7 @@ static kfe_status describe(finishing *f)
 
     KFE_TRY(replace_text(f->ctx, &model->method, spec->method->name));
     KFE_TRY(describe_params(f->ctx, &spec->method->params, spec->settings, &model->params));
+    KFE_TRY(describe_params(f->ctx, &kfe_i_fit_params, &spec->fit, &model->given.options));
     model->origin.train_rows = (int64_t)f->sums.rows;
     model->origin.fingerprint = 0;
     KFE_TRY(describe_target(f));

@@ -115,6 +115,24 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_arrange_without(kfe_context *ctx, const kfe_data *arranged, int view, kfe_data *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = *arranged;
+    out->ctx = ctx;
+    out->views = NULL;
+    out->divided = NULL;
+    out->view_count = 0;
+    memset(&out->division, 0, sizeof out->division);
+    KFE_ALLOC(ctx, out->views, arranged->view_count);
+    for (int v = 0; v < arranged->view_count; v++)
+        if (v != view)
+            out->views[out->view_count++] = arranged->views[v];
+cleanup:
+    return status;
+}
+
 void kfe_i_arrange_free(kfe_data *arranged)
 {
     if (arranged->ctx) {

@@ -14,6 +14,8 @@
  * Free it also after a failure.
  */
 kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out);
+/* The same without one view (-1: with all) of data that is in the model's order already. */
+kfe_status kfe_i_arrange_without(kfe_context *ctx, const kfe_data *arranged, int view, kfe_data *out);
 void kfe_i_arrange_free(kfe_data *arranged);
 /* The index of the model's view of this name, or -1. */
 int kfe_i_model_find_view(const kfe_model *model, const char *name);

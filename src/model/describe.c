@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model says about its own fit: method, parameters, learner, views and classes. Called by kfe_i_fit_begin. */
+/* What a model says about its own fit: method, parameters, learner, options and kernels as given, views and classes. Called by kfe_i_fit_begin. */
 #include "model/describe.h"
 
 #include "core/memory.h"
@@ -81,6 +81,22 @@ cleanup:
     return status;
 }
 
+/* Options and kernels before the fit resolves them; `none` has kernels only if they are given. */
+static kfe_status describe_given(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_spec *spec = job->spec;
+    kfe_i_text options;
+
+    kfe_i_text_init(&options, job->ctx);
+    kfe_i_params_format(&kfe_i_fit_params, &spec->fit, &options);
+    KFE_TRY(kfe_i_text_take(&options, &job->model->given.options));
+    if (spec->kernels.count > 0 || spec->method->flags & KFE_HAS_KERNELS)
+        KFE_TRY(kfe_i_kernel_list_copy(job->ctx, &job->kernels, &job->model->given.kernels));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_fit_describe(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -93,6 +109,7 @@ kfe_status kfe_i_fit_describe(kfe_i_fit *job)
     kfe_i_params_format(&job->spec->method->params, job->spec->settings, &params);
     KFE_TRY(kfe_i_text_take(&params, &job->model->params));
     KFE_TRY(describe_learner(job));
+    KFE_TRY(describe_given(job));
     job->model->origin.train_rows = kfe_data_rows(job->train);
     job->model->origin.label_column = job->train->label_column;
     if (job->train->target_name)

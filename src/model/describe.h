@@ -5,7 +5,8 @@
 
 #include "model/fit.h"
 
-/* Makes fit->model, which has no projector yet: the names of method, learner, views and classes, and the parameters. */
+/* Makes fit->model, which has no projector yet: the names of method, learner, views and classes, the parameters,
+ * options and kernels. fit->kernels are bound and not resolved. */
 kfe_status kfe_i_fit_describe(kfe_i_fit *fit);
 
 #endif

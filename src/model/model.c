@@ -15,6 +15,7 @@ kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out)
     KFE_ALLOC_ZERO(ctx, model, 1);
     model->ctx = ctx;
     kfe_i_kernel_list_init(ctx, &model->kernels);
+    kfe_i_kernel_list_init(ctx, &model->given.kernels);
     KFE_ALLOC_ZERO(ctx, model->views, views);
     model->view_count = views;
     *out = model;
@@ -51,6 +52,8 @@ void kfe_model_free(kfe_model *model)
         kfe_i_free(ctx, model->target.class_names[i]);
     free_records(model);
     kfe_i_kernel_list_free(&model->kernels);
+    kfe_i_kernel_list_free(&model->given.kernels);
+    kfe_i_free(ctx, model->given.options);
     kfe_i_division_free(&model->division);
     kfe_i_free(ctx, model->target.class_names);
     kfe_i_free(ctx, model->origin.label_name);
@@ -411,18 +414,27 @@ const double *kfe_model_record(const kfe_model *model, const char *name, int64_t
     return NULL;
 }
 
-kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name, kfe_kernel_fn kernel,
-                                 void *user)
+/* Whether the list has user kernels of this name, which get the function. */
+static int bind_list(kfe_i_kernel_list *list, const char *name, kfe_kernel_fn kernel, void *user)
 {
     int bound = 0;
 
-    for (int64_t m = 0; m < model->kernels.count; m++) {
-        kfe_i_kernel *item = &model->kernels.items[m];
+    for (int64_t m = 0; m < list->count; m++) {
+        kfe_i_kernel *item = &list->items[m];
         if (!item->user_name || strcmp(item->user_name, name) != 0)
             continue;
         item->user_function = kernel;
         item->user_data = user;
         bound = 1;
     }
+    return bound;
+}
+
+kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name, kfe_kernel_fn kernel,
+                                 void *user)
+{
+    int bound = bind_list(&model->kernels, name, kernel, user);
+
+    bound |= bind_list(&model->given.kernels, name, kernel, user);
     return bound ? KFE_OK : kfe_i_fail(ctx, KFE_EINVAL, "the model has no user kernel named '%s'", name);
 }

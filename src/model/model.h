@@ -38,6 +38,13 @@ typedef struct kfe_i_origin {
     int64_t label_column; /* of the training file, from 1; 0: not known */
 } kfe_i_origin;
 
+/* The part of the spec that a fit changes, as it was given: refit.c makes the spec again from it. */
+typedef struct kfe_i_given_spec {
+    char *options; /* of kfe_i_fit_params, "key=value,..."; NULL: not known, in older files */
+    kfe_i_kernel_list
+        kernels; /* bound to views, before names such as `scale` are resolved; empty: none given */
+} kfe_i_given_spec;
+
 /* What a model was fitted to predict. */
 typedef struct kfe_i_model_target {
     kfe_task task;
@@ -56,6 +63,7 @@ struct kfe_model {
     char *method;
     char *params; /* "key=value,..." as fitted */
     kfe_i_origin origin;
+    kfe_i_given_spec given;
     kfe_i_model_target target;
 
     int view_count;

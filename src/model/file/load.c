@@ -103,7 +103,9 @@ cleanup:
     return status;
 }
 
-static kfe_status load_kernel(kfe_i_loading *job, const kfe_i_json_value *entry)
+/* `resolved`: names such as `scale`, which training data resolves, are refused. */
+static kfe_status load_kernel(kfe_i_loading *job, const kfe_i_json_value *entry, int resolved,
+                              kfe_i_kernel_list *out)
 {
     kfe_i_kernel kernel = {0};
     const char *text = kfe_i_json_get_text(entry, "kernel");
@@ -112,11 +114,12 @@ static kfe_status load_kernel(kfe_i_loading *job, const kfe_i_json_value *entry)
 
     if (!text || view < 0 || view >= job->model->view_count)
         return kfe_i_damaged(job, "kernels");
-    status = kfe_i_take_kernel(job, text, "kernels", &kernel);
+    status = resolved ? kfe_i_take_kernel(job, text, "kernels", &kernel)
+                      : kfe_i_take_given_kernel(job, text, &kernel);
     if (status != KFE_OK)
         return status;
     kernel.view = (int)view;
-    return kfe_i_kernel_list_add(&job->model->kernels, &kernel);
+    return kfe_i_kernel_list_add(out, &kernel);
 }
 
 /* There is a kernel, and those that read a view suit what it holds. A view that none reads is one whose
@@ -153,10 +156,33 @@ static kfe_status load_kernels(kfe_i_loading *job)
 
     KFE_TRY(kfe_i_take_json(job, "kernels", KFE_JSON_ARRAY, &list));
     for (const kfe_i_json_value *entry = list.root->first; entry; entry = entry->next)
-        KFE_TRY(load_kernel(job, entry));
+        KFE_TRY(load_kernel(job, entry, 1, &job->model->kernels));
     KFE_TRY(check_kernels(job));
 cleanup:
     kfe_i_json_tree_free(&list);
+    return status;
+}
+
+/* Options and kernels as they were given; older files do not have them. */
+static kfe_status load_given_spec(kfe_i_loading *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_json_tree spec = {0};
+
+    if (!kfe_i_safetensors_get(&job->file, "spec"))
+        return KFE_OK;
+    KFE_TRY(kfe_i_take_json(job, "spec", KFE_JSON_OBJECT, &spec));
+    const char *options = kfe_i_json_get_text(spec.root, "options");
+    const kfe_i_json_value *kernels = kfe_i_json_get(spec.root, "kernels");
+    if (!options || !kfe_i_json_is(kernels, KFE_JSON_ARRAY)) {
+        status = kfe_i_damaged(job, "spec");
+        goto cleanup;
+    }
+    KFE_STRDUP(job->ctx, job->model->given.options, options);
+    for (const kfe_i_json_value *entry = kernels->first; entry; entry = entry->next)
+        KFE_TRY(load_kernel(job, entry, 0, &job->model->given.kernels));
+cleanup:
+    kfe_i_json_tree_free(&spec);
     return status;
 }
 
@@ -383,6 +409,7 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
     KFE_TRY(load_texts(job));
     KFE_TRY(load_classes(job));
     KFE_TRY(load_kernels(job));
+    KFE_TRY(load_given_spec(job));
     KFE_TRY(job->model->projector == KFE_PROJECT_LOCAL ? kfe_i_load_local(job) : load_coefficients(job));
     for (int v = 0; job->model->kernels.count > 0 && v < job->model->view_count; v++)
         KFE_TRY(load_support(job, v));

@@ -105,14 +105,21 @@ kfe_status kfe_i_take_reals(const kfe_i_loading *job, const char *name, int64_t 
 
 /* ---- kernels ---- */
 
-kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const char *what, kfe_i_kernel *out)
+kfe_status kfe_i_take_given_kernel(const kfe_i_loading *job, const char *text, kfe_i_kernel *out)
 {
     kfe_status status = kfe_i_kernel_parse(job->ctx, text, out);
 
-    if (kfe_i_is_lack(status))
+    if (status == KFE_OK || kfe_i_is_lack(status))
         return status;
+    return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name ? job->name : "the model cannot be saved");
+}
+
+kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const char *what, kfe_i_kernel *out)
+{
+    kfe_status status = kfe_i_take_given_kernel(job, text, out);
+
     if (status != KFE_OK)
-        return kfe_i_fail_prefix(job->ctx, KFE_EMODEL, job->name ? job->name : "the model cannot be saved");
+        return status;
     if (kfe_i_kernel_is_resolved(out)) /* there is no training data to take names such as `scale` from */
         return KFE_OK;
     kfe_i_kernel_free(out);

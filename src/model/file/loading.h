@@ -40,6 +40,8 @@ kfe_status kfe_i_take_reals(const kfe_i_loading *job, const char *name, int64_t 
 /* The table saved as PREFIX.support…: strings, or dense, or sparse, of rows × cols. */
 kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int strings, int64_t rows,
                               int64_t cols, kfe_i_table *out);
+/* A kernel as it was given. */
+kfe_status kfe_i_take_given_kernel(const kfe_i_loading *job, const char *text, kfe_i_kernel *out);
 /* A kernel whose parameters are all numbers; `what` names the place it stands in. */
 kfe_status kfe_i_take_kernel(const kfe_i_loading *job, const char *text, const char *what, kfe_i_kernel *out);
 

@@ -227,17 +227,44 @@ cleanup:
     return status;
 }
 
+static kfe_status add_kernels(kfe_i_json *json, const char *key, const kfe_i_kernel_list *list)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_json_array(json, key);
+    for (int64_t m = 0; m < list->count; m++)
+        KFE_TRY(add_kernel_entry(json, &list->items[m]));
+    kfe_i_json_end(json);
+cleanup:
+    return status;
+}
+
 static kfe_status set_kernels(kfe_i_safetensors *file, const kfe_model *model)
 {
     kfe_status status = KFE_OK;
     kfe_i_json json;
 
     kfe_i_json_init(&json, file->ctx, 0);
-    kfe_i_json_array(&json, NULL);
-    for (int64_t m = 0; m < model->kernels.count; m++)
-        KFE_TRY(add_kernel_entry(&json, &model->kernels.items[m]));
-    kfe_i_json_end(&json);
+    KFE_TRY(add_kernels(&json, NULL, &model->kernels));
     KFE_TRY(kfe_i_set_json(file, "kernels", &json));
+cleanup:
+    kfe_i_json_free(&json);
+    return status;
+}
+
+static kfe_status set_given_spec(kfe_i_safetensors *file, const kfe_i_given_spec *given)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_json json;
+
+    if (!given->options)
+        return KFE_OK;
+    kfe_i_json_init(&json, file->ctx, 0);
+    kfe_i_json_object(&json, NULL);
+    kfe_i_json_text(&json, "options", given->options);
+    KFE_TRY(add_kernels(&json, "kernels", &given->kernels));
+    kfe_i_json_end(&json);
+    KFE_TRY(kfe_i_set_json(file, "spec", &json));
 cleanup:
     kfe_i_json_free(&json);
     return status;
@@ -314,6 +341,7 @@ static kfe_status add_metadata(kfe_i_safetensors *file, const kfe_model *model)
     KFE_TRY(set_division(file, &model->division));
     KFE_TRY(set_classes(file, model));
     KFE_TRY(set_kernels(file, model));
+    KFE_TRY(set_given_spec(file, &model->given));
     if (model->learner)
         KFE_TRY(set_predictor(file, model));
 cleanup:

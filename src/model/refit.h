@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fit a model again from what it says about its own fit. */
+#ifndef KFE_MODEL_REFIT_H
+#define KFE_MODEL_REFIT_H
+
+#include "model/model.h"
+#include "model/spec.h"
+
+/* Fails with KFE_EUNSUPPORTED and the reason if the fit cannot be repeated: the model is of an older program or of a
+ * rule of the user's. */
+kfe_status kfe_i_refit_check(kfe_context *ctx, const kfe_model *model);
+/* Fits the spec of the model on `train`, whose views are in the model's order (model/arrange.h); `without`: a view to
+ * leave out, -1: none. The new model has the other views, named as in `train`. */
+kfe_status kfe_i_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train, int without,
+                       kfe_model **out);
+
+#endif
