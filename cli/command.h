@@ -107,6 +107,10 @@ const cli_command *cli_command_find(const char *name);
         "one more view of the same examples, with a name; may be repeated. A view without a name gets that " \
         "of its file, without folder and extension. Only the last file may have a label column. As "         \
         "NAME=COLUMNS (such as fac=1-216 or fac=fac_*; see drop), a view that is columns of the one file")
+/* Beside --train, which cli_read_flag_data reads. */
+#define CLI_TRAIN_LABELS                                                                                     \
+    CLI_TEXT("train-labels", 0, "FILE",                                                                      \
+             "the labels of the training examples, if they stand in a file of their own")
 #define CLI_VIEW_KERNEL                                                                                      \
     CLI_TEXT("view-kernel", 0, "NAME=KERNEL",                                                                \
              "the kernel of this view only; may be repeated, also for the same view; -k is for the others")

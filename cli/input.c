@@ -240,21 +240,44 @@ void cli_add_task(const kfe_model *model, cli_text *options)
         cli_text_option(options, "task", "classify");
 }
 
+/* Divides VIEW=FILE if the model has that view: *path moves to the file, and the name is returned. NULL: just a file. */
+static const char *view_of_file(const kfe_model *model, const char **path)
+{
+    const char *name;
+
+    for (int v = 0; (name = kfe_model_view_name(model, v)); v++) {
+        size_t length = strlen(name);
+        if (strncmp(*path, name, length) == 0 && (*path)[length] == '=') {
+            *path += length + 1;
+            return name;
+        }
+    }
+    return NULL;
+}
+
 kfe_status cli_read_flag_data(cli_session *session, const char *flag, const kfe_model *model, kfe_data **out)
 {
     const cli_arguments *arguments = &session->arguments;
     const char **paths = NULL;
     int count = cli_list_values(arguments, flag, &paths);
+    const char **names = cli_resize(NULL, (size_t)count + 1, sizeof *names);
     cli_text options = {0};
+    char labels[32];
     kfe_status status = KFE_OK;
 
     *out = NULL;
+    snprintf(labels, sizeof labels, "%s-labels", flag);
+    for (int i = 0; i < count; i++)
+        names[i] = view_of_file(model, &paths[i]);
     if (count > 0) {
         cli_add_task(model, &options);
         cli_options_of(arguments, CLI_READING, &options);
+        if (cli_value(arguments, labels))
+            cli_text_option(&options, "label_file", cli_value(arguments, labels));
         status =
-            kfe_data_read_for_model(session->ctx, model, count, paths, NULL, cli_text_string(&options), out);
+            kfe_data_read_for_model(session->ctx, model, count, paths, names, cli_text_string(&options), out);
     }
+    free(names);
     free(paths);
     free(options.bytes);
     return status;

@@ -33,7 +33,8 @@ kfe_status cli_load_model_at(cli_session *session, int index, kfe_model **out);
 /* Reads the labels as the model's task says. Otherwise few distinct numbers would be taken for classes, and many
  * numeric classes for numbers. */
 void cli_add_task(const kfe_model *model, cli_text *options);
-/* Reads the files that a flag names, one per view of the model; *out is NULL if the flag was not given. */
+/* Reads the files that a flag names, FILE or VIEW=FILE for each view of the model; *out is NULL if the flag was not given.
+ * The flag FLAG-labels names their file of labels, in place of --label-file. */
 kfe_status cli_read_flag_data(cli_session *session, const char *flag, const kfe_model *model, kfe_data **out);
 /* Whether a file is the JSON of cv or compare: it begins with a brace. */
 int cli_is_results(const char *path);

@@ -733,6 +733,12 @@ typedef struct kfe_explained {
  * none), with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_explanation **out);
+/* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views: the
+ * table "views" then has a column "drop", by how much worse `data` is predicted. `data` should be other examples. KFE_EUNSUPPORTED
+ * with the reason if the model has one view only, comes from a rule of the user's, or from a file that does not say how it was
+ * fitted, as files of kfe 0.1 do not. */
+KFE_API kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
+                                     const kfe_data *data, const char *options, kfe_explanation **out);
 KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
 KFE_API void kfe_explanation_free(kfe_explanation *explanation);
 /* Returns 0 past the end. */

@@ -7,15 +7,6 @@
 #include "list.h"
 #include "progress.h"
 
-/* Reads the labels as the model's task says. */
-static void add_task(const kfe_model *model, cli_text *options)
-{
-    if (kfe_model_task(model) == KFE_TASK_REAL)
-        cli_text_option(options, "task", "regress");
-    else if (kfe_model_task(model) == KFE_TASK_CLASSES)
-        cli_text_option(options, "task", "classify");
-}
-
 /* Data is optional: what follows from the model alone is explained without it. */
 static kfe_status read_data(cli_session *session, const kfe_model *model, kfe_data **out)
 {
@@ -25,10 +16,24 @@ static kfe_status read_data(cli_session *session, const kfe_model *model, kfe_da
 
     if (arguments->operand_count < 2 && !cli_value(arguments, "view"))
         return KFE_OK;
-    add_task(model, &reading);
+    cli_add_task(model, &reading);
     status = cli_read_data(session, 1, model, cli_text_string(&reading), out);
     free(reading.bytes);
     return status;
+}
+
+/* A file of labels has a row for each example, so that training data needs its own. */
+static kfe_status check_labels(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+
+    if (cli_value(arguments, "train-labels") && !cli_value(arguments, "train"))
+        return cli_fail(session, "--train-labels needs training data; give --train FILE");
+    if (cli_value(arguments, "train") && cli_option_given(arguments, CLI_READING, "label_file") &&
+        !cli_value(arguments, "train-labels"))
+        return cli_fail(session, "--label-file has the labels of DATA; give those of the training data with "
+                                 "--train-labels FILE");
+    return KFE_OK;
 }
 
 static kfe_status run(cli_session *session)
@@ -37,6 +42,7 @@ static kfe_status run(cli_session *session)
     const char *output = cli_value(arguments, "output");
     kfe_model *model = NULL;
     kfe_data *data = NULL;
+    kfe_data *train = NULL;
     kfe_explanation *explanation = NULL;
     cli_text options = {0};
     char *text = NULL;
@@ -45,10 +51,12 @@ static kfe_status run(cli_session *session)
     if (arguments->operand_count < 1)
         return cli_check_operands(session, 1, 2, "a model and, where you have it, data");
     CLI_TRY(cli_check_output(session, output));
+    CLI_TRY(check_labels(session));
     CLI_TRY(cli_load_model(session, &model));
     CLI_TRY(read_data(session, model, &data));
+    CLI_TRY(cli_read_flag_data(session, "train", model, &train));
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(kfe_explain(session->ctx, model, data, cli_text_string(&options), &explanation));
+    CLI_TRY(kfe_explain_refit(session->ctx, model, train, data, cli_text_string(&options), &explanation));
     cli_progress_erase();
     if (output)
         CLI_TRY(kfe_explanation_write(session->ctx, explanation, output));
@@ -60,6 +68,7 @@ static kfe_status run(cli_session *session)
 cleanup:
     kfe_string_free(session->ctx, text);
     kfe_explanation_free(explanation);
+    kfe_data_free(train);
     kfe_data_free(data);
     kfe_model_free(model);
     free(options.bytes);
@@ -70,22 +79,31 @@ static const cli_flag flags[] = {
     CLI_TEXT("output", 'o', "FILE",
              "write all numbers to this file instead of printing the first ones: CSV with the columns table, "
              "row, column and value, or JSON if the name ends in .json"),
-    CLI_VIEW, CLI_JSON, CLI_FLAGS_END};
+    CLI_TEXT("train", 0, "FILE",
+             "training examples, on which the model is fitted again without each of its views; repeated for "
+             "several views, as FILE or VIEW=FILE"),
+    CLI_TRAIN_LABELS,
+    CLI_VIEW,
+    CLI_JSON,
+    CLI_FLAGS_END};
 
 const cli_command cli_command_explain = {
     .name = "explain",
     .summary = "say which columns matter, and why",
-    .operands = "MODEL [DATA...] [-o FILE] [--json]",
+    .operands = "MODEL [DATA...] [--train FILE] [-o FILE] [--json]",
     .description =
         "Prints what a model does with its columns, in the units of the data. Of a linear model: "
         "coefficients, "
         "weights, loadings, explained variance, VIP and selectivity ratio. On labelled DATA: how much worse "
-        "predictions get when a column (or view) is permuted. Of kernels with a derivative: the mean squared "
+        "predictions get when a column (or view) is permuted and, with --train, when the model is fitted "
+        "without "
+        "a view. Of kernels with a derivative: the mean squared "
         "derivative by column. Of support examples: how much they weigh.",
     .examples = "  kfe explain model.kfe test.csv --parts 'permutation;gradient'\n"
                 "  kfe fit -m pls --dim 3 --learner ls train.csv -o model.kfe\n"
                 "  kfe explain model.kfe\n"
-                "  kfe explain model.kfe test.csv --examples yes -o explained.csv\n",
+                "  kfe explain model.kfe test.csv --examples yes -o explained.csv\n"
+                "  kfe explain views.kfe new/a.csv new/b.csv --train a.csv --train b.csv --parts views\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,
     .option = kfe_explain_option,

@@ -154,6 +154,7 @@ static const cli_flag flags[] = {
         "name of the output ends in"),
     CLI_TEXT("train", 0, "FILE",
              "training examples, drawn as outlines beside those of DATA; repeated for several views"),
+    CLI_TRAIN_LABELS,
     CLI_SWITCH("list", "list the figures and what each needs"),
     CLI_VIEW,
     CLI_FLAGS_END};

@@ -75,7 +75,10 @@ cleanup:
 static const cli_flag flags[] = {
     CLI_TEXT("output", 'o', "FILE", "the HTML file to write; '-' is standard output"),
     CLI_TEXT("train", 0, "FILE", "training examples; repeated for several views"),
+    CLI_TRAIN_LABELS,
     CLI_TEXT("test", 0, "FILE", "test examples, on which predictions are judged; repeated for several views"),
+    CLI_TEXT("test-labels", 0, "FILE",
+             "the labels of the test examples, if they stand in a file of their own"),
     CLI_FLAGS_END};
 
 const cli_command cli_command_report = {

@@ -197,6 +197,7 @@ PROTOTYPES = {
     "kfe_predict_path": (c_int, c_void_p, c_void_p, c_void_p, MATRIX),
     "kfe_inverse_transform": (c_int, c_void_p, c_void_p, MATRIX, MATRIX),
     "kfe_explain": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
+    "kfe_explain_refit": (c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
     "kfe_explain_option": OPTIONS,
     "kfe_explanation_free": (None, c_void_p),
     "kfe_explanation_table": (c_int, c_void_p, c_int, POINTER(Explained)),

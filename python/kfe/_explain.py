@@ -77,10 +77,10 @@ def read_tables(pointer: c_void_p) -> dict[str, Table]:
     return tables
 
 
-def explain(context, model, data, options: dict[str, Any]) -> Explanation:
+def explain(context, model, data, options: dict[str, Any], train=None) -> Explanation:
     pointer = c_void_p()
-    model._run(lambda: context.call(lib.kfe_explain, model.pointer, data.pointer if data else None,
-                                    options_text(options), byref(pointer)))
+    model._run(lambda: context.call(lib.kfe_explain_refit, model.pointer, train.pointer if train else None,
+                                    data.pointer if data else None, options_text(options), byref(pointer)))
     try:
         return Explanation(read_tables(pointer))
     finally:
@@ -90,7 +90,7 @@ def explain(context, model, data, options: dict[str, Any]) -> Explanation:
 class Explaining:
     """The part of an estimator that explains it."""
 
-    def explain(self, X=None, y=None, **options) -> Explanation:
+    def explain(self, X=None, y=None, *, train=None, **options) -> Explanation:
         """Why the model decides as it does, in the columns of X.
 
         Parameters
@@ -99,6 +99,9 @@ class Explaining:
             Examples to explain the model on. Coefficients, loadings and explained variance need none.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Their labels or targets.
+        train : pair (X_train, y_train), optional
+            Training examples of several views, on which the model is fitted again without each view: the table ``views``
+            then has a column ``drop``, by how much worse X is predicted.
         **options
             Options of ``kfe explain``, such as ``examples=True``.
 
@@ -108,13 +111,18 @@ class Explaining:
         """
         check_is_fitted(self)
         context = self._context()
-        if X is None:
-            return explain(context, self._model, None, options)
-        data = self._prepare(context, X, y, with_target=y is not None)
+        data = fitted = None
         try:
-            return explain(context, self._model, data, options)
+            if X is not None:
+                data = self._prepare(context, X, y, with_target=y is not None)
+            if train is not None:
+                X_train, y_train = train
+                fitted = self._prepare(context, X_train, y_train, with_target=True)
+            return explain(context, self._model, data, options, fitted)
         finally:
-            data.free()
+            for each in (data, fitted):
+                if each is not None:
+                    each.free()
 
     def _linear_table(self, name: str) -> np.ndarray:
         check_is_fitted(self)

@@ -191,6 +191,12 @@ class GateRegionsDisplay(_OfEstimator):
     kind = "gate-regions"
 
 
+class ViewsDisplay(_OfEstimator):
+    """What each view is worth: the loss when it is permuted, the share of a gate and the loss when it is dropped."""
+
+    kind = "views"
+
+
 class LoadingsDisplay(_OfEstimator):
     """Coefficients of a linear model by column."""
 
@@ -522,6 +528,11 @@ def gate(estimator, *, ax=None):
 def gate_regions(estimator, X, y=None, *, ax=None):
     """Plot which part of lmkl or sldr has the largest share where."""
     return GateRegionsDisplay.from_estimator(estimator, X, y, ax=ax)
+
+
+def views(estimator, X, y, *, train=None, ax=None):
+    """Importance of views for the predictions of X; with ``train`` also by fits without each view. See `ViewsDisplay`."""
+    return ViewsDisplay.from_estimator(estimator, X, y, train=train, ax=ax, refit=train is not None)
 
 
 def cv_curve(results, *, metric=None, ax=None):

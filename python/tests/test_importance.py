@@ -149,3 +149,30 @@ def test_pre_images_that_are_not_unique_are_announced():
     with pytest.raises(kfe.UnsupportedError, match="linear models and for kpca"):
         kpls = kfe.KPLS(dim=1).fit(x, np.arange(4.0))
         kpls.inverse_transform(kpls.transform(x))
+
+
+def test_dropped_views_equal_refits():
+    plot = pytest.importorskip("kfe.plot")
+    random = np.random.default_rng(3)
+    good, noise, extra = (random.normal(size=(500, 2)) for _ in range(3))
+    y = np.where(good[:, 0] + 0.8 * extra[:, 0] > 0, "yes", "no")
+    views = {"good": good, "copy": good, "noise": noise, "extra": extra}
+
+    def part(rows, without=None):
+        return {name: table[rows] for name, table in views.items() if name != without}
+
+    def make():
+        return kfe.KPLSClassifier(dim=2, kernel="rbf", learner="ls")
+
+    old, new = slice(0, 150), slice(150, None)
+    model = make().fit(part(old), y[old])
+    table = model.explain(part(new), y[new], train=(part(old), y[old]), parts="views")["views"].to_dataframe()
+    for name in views:
+        rest = make().fit(part(old, name), y[old])
+        lost = model.score(part(new), y[new]) - rest.score(part(new, name), y[new])
+        assert table.loc[name, "drop"] == pytest.approx(lost, abs=1e-12)
+    assert table.loc["extra", "drop"] > 0.1 and table.loc[["good", "copy", "extra"], "loss"].min() > 0.02
+    assert table.loc[["good", "copy", "noise"], "drop"].abs().max() < 0.05
+    assert "drop" not in model.explain(part(new), y[new], parts="views")["views"].columns
+    shown = plot.views(model, part(new), y[new], train=(part(old), y[old])).table().set_index("view")
+    np.testing.assert_allclose(shown["drop"][table.index], table["drop"], rtol=1e-3)

@@ -23,14 +23,14 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(
         kfe_i_explain_settings, parts, "parts", "",
         "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
-        "worse predictions get without a column), views (the same without a view), gradient (derivatives by "
+        "worse predictions get without a column), views (the same for views), gradient (derivatives by "
         "column), support (support "
         "examples that weigh most); by default all that applies to the model and the data"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),
     KFE_TEXT(kfe_i_explain_settings, metric, "metric", "",
-             "the metric that permutation importance measures; accuracy or rmse unless given"),
-    KFE_INT(kfe_i_explain_settings, repeats, "repeats", "5", 1, 1000, "permutations of each column"),
+             "the metric that the importance of columns and views measures; accuracy or rmse unless given"),
+    KFE_INT(kfe_i_explain_settings, repeats, "repeats", "5", 1, 1000, "permutations of each column or view"),
     KFE_INT(kfe_i_explain_settings, rows, "rows", "1000", 2, KFE_INT_MAX,
             "at most so many examples, drawn at random, measure permutation and gradient importance"),
     KFE_INT(kfe_i_explain_settings, top, "top", "0", 0, KFE_INT_MAX,
@@ -86,11 +86,12 @@ static kfe_status check_parts(kfe_context *ctx, const char *names)
     return KFE_OK;
 }
 
-/* A part that does not apply is an error only if the user asked for it. */
+/* A part that does not apply is an error only if the user asked for it, as training data asks for views. */
 static kfe_status run_parts(kfe_i_explaining *job)
 {
     for (int p = 0; p < PARTS; p++) {
-        int asked = lists(job->settings.parts, parts[p].name);
+        int asked = lists(job->settings.parts, parts[p].name) ||
+                    (job->train && parts[p].explain == kfe_i_explain_views);
         if (job->settings.parts[0] && !asked)
             continue;
         kfe_status status = parts[p].explain(job);
@@ -103,8 +104,15 @@ static kfe_status run_parts(kfe_i_explaining *job)
 kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options,
                        kfe_explanation **out)
 {
+    return kfe_explain_refit(ctx, model, NULL, data, options, out);
+}
+
+kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
+                             const kfe_data *data, const char *options, kfe_explanation **out)
+{
     kfe_status status = KFE_OK;
     kfe_data arranged = {0};
+    kfe_data arranged_train = {0};
     kfe_i_explaining job = {.ctx = ctx,
                             .model = model,
                             .column_axis = -1,
@@ -124,11 +132,19 @@ kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data 
         KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
         job.data = &arranged;
     }
+    if (train && job.settings.parts[0] && !lists(job.settings.parts, "views"))
+        KFE_FAIL(ctx, KFE_EINVAL, "training data is for views, which {parts=%s} leaves out; add views to it",
+                 job.settings.parts);
+    if (train) {
+        KFE_TRY(kfe_i_arrange(ctx, model, train, &arranged_train));
+        job.train = &arranged_train;
+    }
     KFE_TRY(run_parts(&job));
     *out = job.out;
     job.out = NULL;
 cleanup:
     kfe_i_arrange_free(&arranged);
+    kfe_i_arrange_free(&arranged_train);
     kfe_explanation_free(job.out);
     kfe_i_threads_leave(saved_threads);
     return status;

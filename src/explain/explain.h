@@ -41,7 +41,8 @@ typedef struct kfe_i_explain_settings {
 typedef struct kfe_i_explaining {
     kfe_context *ctx;
     const kfe_model *model;
-    const kfe_data *data; /* in the model's order of views; NULL: none was given */
+    const kfe_data *data;  /* in the model's order of views; NULL: none was given */
+    const kfe_data *train; /* the same of training data, for refits */
     kfe_i_explain_settings settings;
     kfe_explanation *out;
     /* axes that several parts use; -1: not made yet */
@@ -81,8 +82,10 @@ kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes);
 
 /* The numbers of at most settings.rows examples, drawn at random, in increasing order; the caller frees them. */
 kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count);
-/* A copy of these examples, whose sparse views are made dense; the caller frees it. */
-kfe_status kfe_i_sample_data(const kfe_i_explaining *job, kfe_data **out);
+/* A copy of these examples; `dense`: sparse views are made dense. The caller frees it. */
+kfe_status kfe_i_sample_data(const kfe_i_explaining *job, int dense, kfe_data **out);
+/* Makes the gaps of a sample NaNs where the model fills them, so that they move with the values. */
+kfe_status kfe_i_sample_open_gaps(const kfe_i_explaining *job, kfe_data *sample);
 
 /* Adds y-rotations and, of examples with targets, y-scores, given the y-loadings (targets × features). */
 kfe_status kfe_i_explain_y_scores(kfe_i_explaining *job, const double *y_loadings);

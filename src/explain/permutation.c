@@ -1,164 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Permutation importance, two of the parts of kfe_explain: by how much a metric gets worse when the values of one column
- * are permuted among the examples, so that the column says nothing any more while the model stays as it is. Of several
- * views, the same for all columns of a view at once, beside the mean share that the gate of lmkl or sldr gives it.
+ * Permutation importance, a part of kfe_explain: by how much a metric gets worse when the values of one column are
+ * permuted among the examples, so that the column says nothing any more while the model stays as it is.
  *
  * Breiman (2001), section 10. Time: columns × repeats predictions, on at most {rows} examples. {top} permutes only the
  * columns with the largest derivatives.
  */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "data/classes.h"
-#include "explain/explain.h"
-#include "model/calibrate.h"
+#include "explain/judge.h"
 #include "model/linear.h"
-#include "select/metric.h"
 
 typedef struct permuting {
     kfe_i_explaining *job;
-    const kfe_i_metric *metric;
     kfe_data *data; /* a copy of some rows, which are permuted in place */
+    kfe_i_judging judging;
+    double baseline;
     kfe_i_rng rng;
     int64_t *order; /* rows */
-    double *held;   /* rows × the columns of the widest view: the values before */
-    int32_t *truth, *predicted;
-    double *outputs, *answers, *scores, *probabilities;
-    double baseline;
+    double *held;   /* rows: the values before */
 } permuting;
 
 static void permuting_free(permuting *p)
 {
-    kfe_context *ctx = p->job->ctx;
-
+    kfe_i_judging_free(&p->judging);
     kfe_data_free(p->data);
-    kfe_i_free(ctx, p->order);
-    kfe_i_free(ctx, p->held);
-    kfe_i_free(ctx, p->truth);
-    kfe_i_free(ctx, p->predicted);
-    kfe_i_free(ctx, p->outputs);
-    kfe_i_free(ctx, p->answers);
-    kfe_i_free(ctx, p->scores);
-    kfe_i_free(ctx, p->probabilities);
+    kfe_i_free(p->job->ctx, p->order);
+    kfe_i_free(p->job->ctx, p->held);
 }
 
-/* ---- the metric ---- */
-
-/* Classes of the data by their numbers in the model. */
-static kfe_status match_classes(permuting *p)
-{
-    const kfe_i_target *target = &p->data->target;
-    const kfe_i_model_target *known = &p->job->model->target;
-
-    for (int64_t i = 0; i < target->rows; i++) {
-        int64_t g = 0;
-        while (g < known->class_count &&
-               !kfe_i_same_class(known->class_names[g], target->names[target->codes[i]]))
-            g++;
-        if (g == known->class_count)
-            return kfe_i_fail(
-                p->job->ctx, KFE_EINPUT,
-                "permutation importance compares predictions with labels, but the model was not "
-                "fitted on the label '%s'; leave out its rows",
-                target->names[target->codes[i]]);
-        p->truth[i] = (int32_t)g;
-    }
-    return KFE_OK;
-}
-
-static kfe_status measure_classes(permuting *p, kfe_i_outcome *outcome)
-{
-    kfe_status status = KFE_OK;
-    const kfe_model *model = p->job->model;
-    const kfe_i_predictor *predictor = &model->predictor;
-
-    for (int64_t i = 0; i < outcome->rows; i++) {
-        const double *row = p->outputs + i * predictor->outputs;
-        p->predicted[i] = kfe_i_predictor_decide(predictor, row);
-        kfe_i_predictor_class_scores(predictor, row, p->scores + i * predictor->classes);
-    }
-    if (model->calibration.kind != KFE_CALIBRATION_NONE) {
-        KFE_TRY(kfe_i_model_probabilities(p->job->ctx, model, outcome->rows, p->outputs, p->probabilities));
-        outcome->probabilities = p->probabilities;
-    }
-    outcome->classes = predictor->classes;
-    outcome->positive = predictor->classes == 2 ? 1 : -1;
-    outcome->truth = p->truth;
-    outcome->predicted = p->predicted;
-    outcome->scores = p->scores;
-    outcome->one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
-cleanup:
-    return status;
-}
-
-static kfe_status measure(permuting *p, double *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_outcome outcome = {.task = p->data->target.task,
-                             .rows = p->data->target.rows,
-                             .positive = -1,
-                             .weights = p->data->target.weights};
-
-    KFE_TRY(kfe_i_model_outputs(p->job->ctx, p->job->model, p->data, p->outputs));
-    if (outcome.task == KFE_TASK_CLASSES) {
-        KFE_TRY(measure_classes(p, &outcome));
-    } else {
-        outcome.cols = p->data->target.cols;
-        outcome.truth_values = p->data->target.values;
-        outcome.predicted_values = p->outputs;
-    }
-    KFE_TRY(p->metric->value(p->job->ctx, &outcome, out));
-cleanup:
-    return status;
-}
-
-/* ---- permuting ---- */
-
-/* Exchanges the values of columns first … first + count − 1 of a view among the rows, or puts them back. */
-static void permute(permuting *p, kfe_i_table *table, int64_t first, int64_t count)
+/* Exchanges the values of a column among the rows. */
+static void permute(permuting *p, kfe_i_table *table, int64_t column)
 {
     for (int64_t i = 0; i < table->rows; i++)
-        memcpy(p->held + i * count, table->values + i * table->stride + first,
-               (size_t)count * sizeof *p->held);
+        p->held[i] = table->values[i * table->stride + column];
     kfe_i_rng_choose(&p->rng, table->rows, table->rows, p->order);
     for (int64_t i = 0; i < table->rows; i++)
-        memcpy(table->values + i * table->stride + first, p->held + p->order[i] * count,
-               (size_t)count * sizeof *p->held);
+        table->values[i * table->stride + column] = p->held[p->order[i]];
 }
 
-static void put_back(permuting *p, kfe_i_table *table, int64_t first, int64_t count)
+static void put_back(permuting *p, kfe_i_table *table, int64_t column)
 {
     for (int64_t i = 0; i < table->rows; i++)
-        memcpy(table->values + i * table->stride + first, p->held + i * count,
-               (size_t)count * sizeof *p->held);
+        table->values[i * table->stride + column] = p->held[i];
 }
 
-/* out: the mean and the standard deviation of what is lost without these columns. */
-static kfe_status lose(permuting *p, int view, int64_t first, int64_t count, double out[2])
+/* out: the mean and the standard deviation of what is lost without a column. */
+static kfe_status lose(permuting *p, int view, int64_t column, double out[2])
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &p->data->views[view].table;
-    int64_t repeats = p->job->settings.repeats;
-    double sum = 0;
-    double squares = 0;
+    kfe_i_losses losses = {0};
+    double value = 0;
 
-    for (int64_t r = 0; r < repeats; r++) {
-        double value = 0;
-        permute(p, table, first, count);
-        status = measure(p, &value);
-        put_back(p, table, first, count);
+    for (int64_t r = 0; r < p->job->settings.repeats; r++) {
+        permute(p, table, column);
+        status = kfe_i_judge(&p->judging, &value);
+        put_back(p, table, column);
         if (status != KFE_OK)
             return status;
-        double lost = p->metric->larger_is_better ? p->baseline - value : value - p->baseline;
-        sum += lost;
-        squares += lost * lost;
+        kfe_i_losses_add(&losses, kfe_i_judge_loss(p->judging.metric, p->baseline, value));
     }
-    out[0] = sum / (double)repeats;
-    out[1] = repeats > 1 ? sqrt(fmax(0, (squares - sum * out[0]) / (double)(repeats - 1))) : (double)NAN;
+    kfe_i_losses_sum_up(&losses, out);
     return KFE_OK;
 }
 
@@ -258,65 +163,10 @@ static kfe_status lose_columns(permuting *p)
         int64_t place = 0;
         int view = find_view(job->model, chosen[k].column, &place);
         KFE_TRY(kfe_i_checkpoint(job->ctx, "permuting columns", k, count));
-        KFE_TRY(lose(p, view, place, 1, values + 2 * k));
+        KFE_TRY(lose(p, view, place, values + 2 * k));
     }
 cleanup:
     kfe_i_free(job->ctx, chosen);
-    return status;
-}
-
-/* ---- views ---- */
-
-/* The mean share of each view at the examples: the sum over its parts. */
-static kfe_status mean_shares(permuting *p, double *shares, int64_t stride)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_explaining *job = p->job;
-    int64_t rows = kfe_data_rows(p->data);
-    int64_t parts = job->model->local->part_count;
-    kfe_i_local as_shares = *job->model->local;
-    kfe_model shown = *job->model;
-    double *each = NULL;
-
-    as_shares.shows = KFE_LOCAL_SHARES;
-    shown.local = &as_shares;
-    shown.dim = parts;
-    KFE_ALLOC(job->ctx, each, rows * parts);
-    KFE_TRY(kfe_i_model_project(job->ctx, &shown, p->data, each));
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t m = 0; m < parts; m++)
-            shares[job->model->kernels.items[m].view * stride] += each[i * parts + m] / (double)rows;
-cleanup:
-    kfe_i_free(job->ctx, each);
-    return status;
-}
-
-static kfe_status lose_views(permuting *p)
-{
-    static const char *const words[] = {"loss", "sd", "share"};
-    kfe_status status = KFE_OK;
-    kfe_i_explaining *job = p->job;
-    const char **names = NULL;
-    int views = 0;
-    int values_axis = 0;
-    int localized = job->model->local != NULL;
-    double *values = NULL;
-
-    KFE_ALLOC(job->ctx, names, job->model->view_count);
-    for (int v = 0; v < job->model->view_count; v++)
-        names[v] = job->model->views[v].name;
-    KFE_TRY(kfe_i_explanation_words(job->out, "view", job->model->view_count, names, &views));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 2 + localized, words, &values_axis));
-    KFE_TRY(kfe_i_explanation_add(
-        job->out, "views",
-        "by how much the metric gets worse when all columns of a view are permuted together", views,
-        values_axis, &values));
-    for (int v = 0; v < job->model->view_count; v++)
-        KFE_TRY(lose(p, v, 0, job->model->views[v].cols, values + (int64_t)v * (2 + localized)));
-    if (localized)
-        KFE_TRY(mean_shares(p, values + 2, 3));
-cleanup:
-    kfe_i_free(job->ctx, names);
     return status;
 }
 
@@ -324,77 +174,45 @@ cleanup:
 
 static kfe_status check(const kfe_i_explaining *job)
 {
-    if (!job->data || job->data->target.task == KFE_TASK_NONE)
-        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "permutation importance needs data with labels");
-    if (!job->model->learner)
-        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED,
-                          "permutation importance needs predictions, but the model gives features only");
-    if (job->data->target.task != job->model->target.task ||
-        (job->data->target.task == KFE_TASK_REAL && job->data->target.cols != job->model->predictor.outputs))
-        return kfe_i_fail(
-            job->ctx, KFE_EUNSUPPORTED,
-            "permutation importance needs the kind of labels that the model predicts; see {task}");
-    for (int v = 0; v < job->data->view_count; v++)
+    kfe_status status = kfe_i_judge_check(job, "permutation importance");
+
+    for (int v = 0; status == KFE_OK && v < job->data->view_count; v++)
         if (job->data->views[v].table.kind == KFE_TABLE_TEXT ||
             kfe_i_kernel_list_given(&job->model->kernels, v) > 0)
             return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED,
                               "permutation importance needs columns, not strings or kernel values");
-    return KFE_OK;
+    return status;
 }
 
 static kfe_status begin(permuting *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = p->job;
-    const kfe_i_predictor *predictor = &job->model->predictor;
-    const char *name = job->settings.metric;
-    int64_t widest = 1;
 
-    KFE_TRY(kfe_i_sample_data(job, &p->data));
-    int64_t rows = kfe_data_rows(p->data);
-    if (name[0])
-        KFE_TRY(kfe_i_metric_find(job->ctx, name, p->data->target.task, &p->metric));
-    else
-        p->metric = kfe_i_metric_default(p->data->target.task);
-    for (int v = 0; v < p->data->view_count; v++)
-        widest = p->data->views[v].table.cols > widest ? p->data->views[v].table.cols : widest;
+    KFE_TRY(kfe_i_sample_data(job, 1, &p->data));
+    KFE_TRY(kfe_i_sample_open_gaps(job, p->data));
+    p->judging = (kfe_i_judging){.ctx = job->ctx, .model = job->model, .data = p->data};
+    KFE_TRY(kfe_i_judge_metric(job, &p->judging.metric));
     kfe_i_rng_init(&p->rng, job->ctx->seed, KFE_STREAM_PERMUTE);
-    KFE_ALLOC(job->ctx, p->order, rows);
-    KFE_ALLOC(job->ctx, p->held, rows * widest);
-    KFE_ALLOC(job->ctx, p->outputs, rows * predictor->outputs);
-    KFE_ALLOC(job->ctx, p->truth, rows);
-    KFE_ALLOC(job->ctx, p->predicted, rows);
-    KFE_ALLOC(job->ctx, p->scores, rows * predictor->classes);
-    KFE_ALLOC(job->ctx, p->probabilities, rows * predictor->classes);
-    if (p->data->target.task == KFE_TASK_CLASSES)
-        KFE_TRY(match_classes(p));
-    KFE_TRY(measure(p, &p->baseline));
+    KFE_ALLOC(job->ctx, p->order, kfe_data_rows(p->data));
+    KFE_ALLOC(job->ctx, p->held, kfe_data_rows(p->data));
+    KFE_TRY(kfe_i_judging_begin(&p->judging));
+    KFE_TRY(kfe_i_judge(&p->judging, &p->baseline));
 cleanup:
     return status;
 }
 
-static kfe_status explain_by(kfe_i_explaining *job, kfe_status (*lose_them)(permuting *p))
+kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
 {
     kfe_status status = check(job);
     permuting p = {.job = job};
 
     if (status != KFE_OK)
         return status;
+    p.judging.ctx = job->ctx;
     KFE_TRY(begin(&p));
-    KFE_TRY(lose_them(&p));
+    KFE_TRY(lose_columns(&p));
 cleanup:
     permuting_free(&p);
     return status;
-}
-
-kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
-{
-    return explain_by(job, lose_columns);
-}
-
-kfe_status kfe_i_explain_views(kfe_i_explaining *job)
-{
-    if (job->model->view_count < 2)
-        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "the importance of views needs several of them");
-    return explain_by(job, lose_views);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A random sample of the examples of an explanation, as dense tables that may be changed; permutation.c and gradient.c
- * use it. */
+/* A random sample of the examples of an explanation, as tables that may be changed; permutation.c, views.c and
+ * gradient.c use it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,31 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_sample_data(const kfe_i_explaining *job, kfe_data **out)
+static kfe_status open_gaps(const kfe_i_explaining *job, int v, kfe_i_view *view)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table opened = {0};
+
+    if (view->gaps.fill == KFE_FILL_NONE || !job->model->views[v].scaler.fill)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gaps_open(job->ctx, &view->table, &view->gaps, &opened));
+    kfe_i_gaps_free(&view->gaps);
+    kfe_i_table_free(&view->table);
+    view->table = opened;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_sample_open_gaps(const kfe_i_explaining *job, kfe_data *sample)
+{
+    kfe_status status = KFE_OK;
+
+    for (int v = 0; status == KFE_OK && v < sample->view_count; v++)
+        status = open_gaps(job, v, &sample->views[v]);
+    return status;
+}
+
+kfe_status kfe_i_sample_data(const kfe_i_explaining *job, int dense, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     int64_t *rows = NULL;
@@ -61,7 +85,7 @@ kfe_status kfe_i_sample_data(const kfe_i_explaining *job, kfe_data **out)
 
     KFE_TRY(kfe_i_sample_rows(job, &rows, &count));
     KFE_TRY(kfe_i_data_gather(job->ctx, job->data, rows, count, out));
-    for (int v = 0; v < (*out)->view_count; v++)
+    for (int v = 0; dense && v < (*out)->view_count; v++)
         KFE_TRY(make_dense(job->ctx, &(*out)->views[v].table));
 cleanup:
     kfe_i_free(job->ctx, rows);

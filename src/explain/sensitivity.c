@@ -134,7 +134,7 @@ static kfe_status explain_sample(kfe_i_explaining *job)
     sensing s = {.job = job};
     kfe_data *sample = NULL;
 
-    KFE_TRY(kfe_i_sample_data(job, &sample));
+    KFE_TRY(kfe_i_sample_data(job, 1, &sample));
     KFE_TRY(begin(&s, sample));
     KFE_TRY(add_importance(&s));
 cleanup:
@@ -151,7 +151,7 @@ kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes)
     double *values = NULL;
 
     KFE_TRY(kfe_i_gradient_check(job->ctx, job->model));
-    KFE_TRY(kfe_i_sample_data(job, &sample));
+    KFE_TRY(kfe_i_sample_data(job, 1, &sample));
     KFE_TRY(begin(&s, sample));
     KFE_ALLOC_ZERO(job->ctx, values, s.gradient.cols * s.values);
     KFE_TRY(square_derivatives(&s, values));
@@ -216,7 +216,7 @@ static kfe_status explain_examples(kfe_i_explaining *job)
     kfe_i_explaining every = *job;
 
     every.settings.rows = kfe_data_rows(job->data);
-    KFE_TRY(kfe_i_sample_data(&every, &all));
+    KFE_TRY(kfe_i_sample_data(&every, 1, &all));
     KFE_TRY(begin(&s, all));
     if (s.of_outputs) {
         KFE_ALLOC(job->ctx, s.outputs, s.rows * job->model->predictor.outputs);

@@ -25,6 +25,10 @@ static const kfe_i_param rows[] = {
         "the class of the ROC and precision-recall curves; of two, the larger number or later name unless "
         "given"),
     KFE_TEXT(kfe_i_figure_settings, title, "title", "", "the title of the report"),
+    KFE_FLAG(
+        kfe_i_figure_settings, refit, "refit", "no",
+        "in the figure of views: also fit the model again on the training examples without each view, and "
+        "show by how much worse the test examples are predicted"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_figure_settings);
 

@@ -134,3 +134,70 @@ def test_importance_finds_the_planted_columns(kfe):
     assert "the kernel laplacian has no derivative" in kfe.run("explain", "l.kfe", "data.csv", "--parts", "gradient",
                                                                status=2).err
     assert "needs data with labels" in kfe.run("explain", "m.kfe", "--parts", "permutation", status=2).err
+
+
+def write_views(kfe, folder, rows, shift):
+    """The class depends on good and extra; copy is good once more."""
+    (kfe.path(folder)).mkdir()
+    tables = {name: [] for name in ("good", "copy", "noise", "extra")}
+    labels = []
+    for i in range(rows):
+        good, noise, extra = (math.sin(12.9898 * (3 * i + j + shift) ** 2 % 78.233) for j in range(3))
+        for name, value in (("good", good), ("copy", good), ("noise", noise), ("extra", extra)):
+            tables[name].append(f"{value:.12g},{value * value:.12g}")
+        labels.append("yes" if good + 0.8 * extra > 0 else "no")
+    for name, lines in tables.items():
+        kfe.write(f"{folder}/{name}.csv", "\n".join(lines) + "\n")
+    kfe.write(f"{folder}/labels.csv", "\n".join(labels) + "\n")
+
+
+def files(folder, names, flag=None):
+    return [word for name in names for word in ([flag] if flag else []) + [f"{folder}/{name}.csv"]]
+
+
+def accuracy(kfe, names):
+    """Of a model fitted on these views."""
+    kfe.ok("fit", "-q", "-m", "kpls", "-k", "rbf", "--dim", 3, "--learner", "ls", *files("old", names), "--label-file",
+           "old/labels.csv", "-o", "some.kfe")
+    told = kfe.ok("evaluate", "-q", "some.kfe", *files("new", names), "--label-file", "new/labels.csv", "--json").out
+    return json.loads(told)["metrics"]["accuracy"]
+
+
+def test_dropped_views_equal_fits_without_them(kfe):
+    names = ["good", "copy", "noise", "extra"]
+    write_views(kfe, "old", 120, 0)
+    write_views(kfe, "new", 200, 1000)
+    whole = accuracy(kfe, names)
+    kfe.path("some.kfe").rename(kfe.path("m.kfe"))
+    explain = ["explain", "m.kfe", *files("new", names), "--label-file", "new/labels.csv", "--parts", "views", "--json"]
+    train = files("old", names, "--train")
+    table = json.loads(kfe.ok(*explain, *train, "--train-labels", "old/labels.csv").out)["tables"]["views"]
+    assert table["rows"] == names and table["columns"] == ["loss", "sd", "drop"]
+    values = dict(zip(names, table["values"]))
+    for name in names:
+        assert abs(values[name][2] - (whole - accuracy(kfe, [other for other in names if other != name]))) < 1e-12
+    assert values["extra"][2] > 0.1 and min(values[name][0] for name in ("good", "copy", "extra")) > 0.05
+    assert max(abs(values[name][2]) for name in ("good", "copy", "noise")) < 0.05 and abs(values["noise"][0]) < 0.05
+    # files of other names, and in another order, are told by VIEW=FILE
+    kfe.path("old/extra.csv").rename(kfe.path("old/other.csv"))
+    train = ["--train", "extra=old/other.csv", *files("old", names[:3], "--train")]
+    again = json.loads(kfe.ok(*explain, *train, "--train-labels", "old/labels.csv").out)["tables"]["views"]
+    assert again["values"] == table["values"]
+    assert "--train-labels" in kfe.run(*explain, *train, status=2).err
+    assert "--train FILE" in kfe.run(*explain, "--train-labels", "old/labels.csv", status=2).err
+    kfe.ok("plot", "views", "m.kfe", *files("new", names), "--label-file", "new/labels.csv", *train, "--train-labels",
+           "old/labels.csv", "--refit", "yes", "-o", "views.csv")
+    drawn = {row["view"]: float(row["drop"]) for row in csv.DictReader(io.StringIO(kfe.path("views.csv").read_text()))}
+    assert drawn == {name: values[name][2] for name in names}
+
+
+def test_what_training_data_is_for(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    kfe.ok("fit", "-q", "-m", "kfd", "--learner", "svm", "iris.csv", "-o", "m.kfe")
+    assert "needs several of them" in kfe.run("explain", "m.kfe", "iris.csv", "--train", "iris.csv", status=2).err
+    kfe.ok("fit", "-q", "-m", "kfd", "--learner", "svm", "--view", "sepal=1-2", "--view", "petal=3-4", "iris.csv", "-o",
+           "m.kfe")
+    refused = kfe.run("explain", "m.kfe", "iris.csv", "--train", "iris.csv", "--parts", "support", status=2).err
+    assert "add views" in refused
+    done = kfe.ok("explain", "m.kfe", "iris.csv", "--train", "iris.csv", "--parts", "views")
+    assert "drop" in done.out and "on the training data itself" in done.err

@@ -105,6 +105,40 @@ cleanup:
     return status;
 }
 
+/* Fits without each of two views, of a model that was loaded. */
+static kfe_status use_refits(kfe_context *ctx, const kfe_data *data)
+{
+    static const char *const names[] = {"first", "second"};
+    const kfe_data *parts[] = {data, data};
+    kfe_status status = KFE_OK;
+    kfe_data *both = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_model *loaded = NULL;
+    kfe_explanation *explanation = NULL;
+    kfe_explained table;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    TRY(kfe_data_join_views(ctx, 2, parts, names, &both));
+    TRY(kfe_spec_parse(ctx, "kpls", "dim=1", "rbf:gamma=scale", &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    TRY(kfe_fit(ctx, spec, both, &model));
+    TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
+    TRY(kfe_model_load_bytes(ctx, bytes, size, &loaded));
+    TRY(CALL(kfe_explain_refit)(ctx, loaded, both, both, "parts=views,repeats=1", &explanation));
+    assert_int_equal(kfe_explanation_table(explanation, 0, &table), 1);
+    assert_int_equal(table.cols, 3);
+cleanup:
+    kfe_explanation_free(explanation);
+    kfe_string_free(ctx, bytes);
+    kfe_model_free(loaded);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(both);
+    return status;
+}
+
 kfe_status use_explanations(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
@@ -129,6 +163,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(use_path(ctx, loaded, data));
     TRY(use_probabilities(ctx, data));
     TRY(use_kernel(ctx, data));
+    TRY(use_refits(ctx, data));
 cleanup:
     CALL(kfe_explanation_free)(explanation);
     kfe_string_free(ctx, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Importance of columns and views for figures, within a budget; used by permutation.c, gradient.c and views.c of this folder.
+ * Importance of columns and views for figures, within a budget; used by permutation.c and gradient.c of this folder.
  *
  * Work is counted in predictions of one row. Evaluating a model predicts every row of the data once, and a report should
  * take at most twice as long, so importance may predict as many rows again as the report has not used for its own
@@ -96,6 +96,9 @@ kfe_i_effort kfe_i_effort_views(const kfe_i_source *source)
 {
     if (!source->model || !explained_set(source))
         return (kfe_i_effort){0};
+    if (source->settings.refit && source->train.data && source->test.data) /* the user has the time */
+        return (kfe_i_effort){
+            .rows = least(source->test.rows, MOST_ROWS), .repeats = MOST_REPEATS, .refits = 1};
     return effort_of(source, source->model->view_count, affordable(source) / 6);
 }
 
@@ -114,7 +117,8 @@ kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const 
                    (long long)effort->rows, (long long)(effort->repeats > 0 ? effort->repeats : 1),
                    (long long)effort->top);
     ctx->log = NULL; /* the caption says how many examples were used */
-    kfe_status status = kfe_explain(ctx, source->model, explained_set(source)->data, options, out);
+    kfe_status status = kfe_explain_refit(ctx, source->model, effort->refits ? source->train.data : NULL,
+                                          explained_set(source)->data, options, out);
     ctx->log = log;
     if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
         return status;

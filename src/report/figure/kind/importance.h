@@ -8,6 +8,7 @@
 /* How much work an importance may be: settings of kfe_explain. */
 typedef struct kfe_i_effort {
     int64_t rows, repeats, top; /* top 0: every column */
+    int refits;                 /* views are also dropped, by fits on the training examples */
 } kfe_i_effort;
 
 /* What the derivatives, and the permutations of columns or views, may cost. rows 0: nothing is affordable. */

@@ -34,7 +34,7 @@ static int table_index(const kfe_explanation *explanation, const char *name)
     return i;
 }
 
-/* Columns or views by their losses, largest first, with the standard deviation and, of localized models, the share. */
+/* Columns or views by their losses, largest first, with all values of the table. */
 static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, const kfe_explained *table,
                        kfe_i_figure *out)
 {
@@ -69,6 +69,28 @@ cleanup:
     return status;
 }
 
+/* Of views: bars beside the loss for the share of a gate and for what is lost in a fit without the view. */
+static kfe_status add_shares_and_drops(const kfe_explanation *explanation, const kfe_explained *table,
+                                       kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    int index = table_index(explanation, table->name);
+
+    for (int64_t c = 2; c < table->cols; c++) {
+        int drops = strcmp(kfe_explanation_col_label(explanation, index, c), "drop") == 0;
+        KFE_TRY(kfe_i_figure_series(
+            out, drops ? "loss when dropped" : "mean share",
+            (kfe_i_series){
+                .mark = KFE_MARK_BARS, .style = (int)c - 1, .count = out->rows, .x = 1, .y = (int)c + 2}));
+        if (drops)
+            kfe_i_text_puts(&out->caption,
+                            " Beside it, by how much the metric gets worse on all examples when the model is "
+                            "fitted again without the view; a gap means that there is no such fit.");
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status draw_losses(kfe_context *ctx, const kfe_i_source *source, const char *part,
                               const kfe_i_effort *effort, kfe_i_figure *out)
 {
@@ -90,16 +112,13 @@ static kfe_status draw_losses(kfe_context *ctx, const kfe_i_source *source, cons
         (long long)effort->rows, (long long)rows,
         effort->repeats > 1 ? "; bars of errors are one standard deviation" : "");
     KFE_TRY(kfe_i_figure_panel(out, NULL, table.row_axis, "loss"));
-    KFE_TRY(kfe_i_figure_series(out, table.cols > 2 ? "loss" : NULL,
+    KFE_TRY(kfe_i_figure_series(out, table.cols > 2 ? "loss when permuted" : NULL,
                                 (kfe_i_series){.mark = KFE_MARK_BARS,
                                                .count = out->rows,
                                                .x = 1,
                                                .y = 2,
                                                .spread = effort->repeats > 1 ? 3 : 0}));
-    if (table.cols > 2)
-        KFE_TRY(kfe_i_figure_series(
-            out, "mean share",
-            (kfe_i_series){.mark = KFE_MARK_BARS, .style = 1, .count = out->rows, .x = 1, .y = 4}));
+    KFE_TRY(add_shares_and_drops(explanation, &table, out));
     if (effort->top > 0)
         kfe_i_text_printf(&out->caption, " Only the %lld columns with the largest derivatives were tried.",
                           (long long)effort->top);
@@ -138,7 +157,10 @@ const kfe_i_figure_kind kfe_i_figure_views = {
     .name = "views",
     .title = "Which views predictions need",
     .section = "Why",
-    .summary = "by how much predictions get worse when a view is permuted, beside the shares of a gate",
-    .needs = "a model that predicts from several views, and at least two labelled rows of data",
+    .summary = "by how much predictions get worse when a view is permuted, beside the shares of a gate and, "
+               "with refit, the loss of a fit without the view",
+    .needs =
+        "a model that predicts from several views, and at least two labelled rows of data; with refit also "
+        "training data",
     .draw = draw_views,
 };

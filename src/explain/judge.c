@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A metric of a model's predictions, which permutation.c and views.c measure before and after something is taken away. */
+#include "explain/judge.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+#include "data/classes.h"
+#include "model/calibrate.h"
+
+kfe_status kfe_i_judge_check(const kfe_i_explaining *job, const char *what)
+{
+    const kfe_i_target *target = job->data ? &job->data->target : NULL;
+
+    if (!target || target->task == KFE_TASK_NONE)
+        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "%s needs data with labels", what);
+    if (!job->model->learner)
+        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED,
+                          "%s needs predictions, but the model gives features only", what);
+    if (target->task != job->model->target.task ||
+        (target->task == KFE_TASK_REAL && target->cols != job->model->predictor.outputs))
+        return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED,
+                          "%s needs the kind of labels that the model predicts; see {task}", what);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_judge_metric(const kfe_i_explaining *job, const kfe_i_metric **out)
+{
+    kfe_task task = job->data->target.task;
+
+    if (job->settings.metric[0])
+        return kfe_i_metric_find(job->ctx, job->settings.metric, task, out);
+    *out = kfe_i_metric_default(task);
+    return KFE_OK;
+}
+
+void kfe_i_judging_free(kfe_i_judging *j)
+{
+    kfe_i_free(j->ctx, j->truth);
+    kfe_i_free(j->ctx, j->predicted);
+    kfe_i_free(j->ctx, j->outputs);
+    kfe_i_free(j->ctx, j->scores);
+    kfe_i_free(j->ctx, j->probabilities);
+}
+
+/* Classes of the data by their numbers in the model. */
+static kfe_status match_classes(kfe_i_judging *j)
+{
+    const kfe_i_target *target = &j->data->target;
+    const kfe_i_model_target *known = &j->model->target;
+
+    for (int64_t i = 0; i < target->rows; i++) {
+        int64_t g = 0;
+        while (g < known->class_count &&
+               !kfe_i_same_class(known->class_names[g], target->names[target->codes[i]]))
+            g++;
+        if (g == known->class_count)
+            return kfe_i_fail(j->ctx, KFE_EINPUT,
+                              "importance compares predictions with labels, but the model was not "
+                              "fitted on the label '%s'; leave out its rows",
+                              target->names[target->codes[i]]);
+        j->truth[i] = (int32_t)g;
+    }
+    return KFE_OK;
+}
+
+kfe_status kfe_i_judging_begin(kfe_i_judging *j)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_predictor *predictor = &j->model->predictor;
+    int64_t rows = kfe_data_rows(j->data);
+
+    KFE_ALLOC(j->ctx, j->outputs, rows * predictor->outputs);
+    KFE_ALLOC(j->ctx, j->truth, rows);
+    KFE_ALLOC(j->ctx, j->predicted, rows);
+    KFE_ALLOC(j->ctx, j->scores, rows * predictor->classes);
+    KFE_ALLOC(j->ctx, j->probabilities, rows * predictor->classes);
+    if (j->data->target.task == KFE_TASK_CLASSES)
+        KFE_TRY(match_classes(j));
+cleanup:
+    return status;
+}
+
+static kfe_status judge_classes(kfe_i_judging *j, kfe_i_outcome *outcome)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_predictor *predictor = &j->model->predictor;
+
+    for (int64_t i = 0; i < outcome->rows; i++) {
+        const double *row = j->outputs + i * predictor->outputs;
+        j->predicted[i] = kfe_i_predictor_decide(predictor, row);
+        kfe_i_predictor_class_scores(predictor, row, j->scores + i * predictor->classes);
+    }
+    if (j->model->calibration.kind != KFE_CALIBRATION_NONE) {
+        KFE_TRY(kfe_i_model_probabilities(j->ctx, j->model, outcome->rows, j->outputs, j->probabilities));
+        outcome->probabilities = j->probabilities;
+    }
+    outcome->classes = predictor->classes;
+    outcome->positive = predictor->classes == 2 ? 1 : -1;
+    outcome->truth = j->truth;
+    outcome->predicted = j->predicted;
+    outcome->scores = j->scores;
+    outcome->one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_judge(kfe_i_judging *j, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &j->data->target;
+    kfe_i_outcome outcome = {
+        .task = target->task, .rows = target->rows, .positive = -1, .weights = target->weights};
+
+    KFE_TRY(kfe_i_model_outputs(j->ctx, j->model, j->data, j->outputs));
+    if (outcome.task == KFE_TASK_CLASSES) {
+        KFE_TRY(judge_classes(j, &outcome));
+    } else {
+        outcome.cols = target->cols;
+        outcome.truth_values = target->values;
+        outcome.predicted_values = j->outputs;
+    }
+    KFE_TRY(j->metric->value(j->ctx, &outcome, out));
+cleanup:
+    return status;
+}
+
+double kfe_i_judge_loss(const kfe_i_metric *metric, double baseline, double value)
+{
+    return metric->larger_is_better ? baseline - value : value - baseline;
+}
+
+void kfe_i_losses_add(kfe_i_losses *losses, double loss)
+{
+    losses->sum += loss;
+    losses->squares += loss * loss;
+    losses->count++;
+}
+
+void kfe_i_losses_sum_up(const kfe_i_losses *losses, double out[2])
+{
+    double count = (double)losses->count;
+
+    out[0] = losses->sum / count;
+    out[1] = losses->count > 1 ? sqrt(fmax(0, (losses->squares - losses->sum * out[0]) / (count - 1)))
+                               : (double)NAN;
+}
