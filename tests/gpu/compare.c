@@ -135,9 +135,14 @@ int main(int argc, char **argv)
     for (int i = 0; i < kind_count; i++) {
         int before = wrong;
         int done = compared;
+        int left = skipped;
         if (argc > 3 && !strstr(kinds[i].name, argv[3]))
             continue;
         run_kind(&reference, &tested, &kinds[i]);
+        if (compared - done == skipped - left) { /* nothing was compared */
+            printf("%s: no case is supported\n", kinds[i].name);
+            wrong++;
+        }
         printf("%s: %d cases, %d wrong\n", kinds[i].name, compared - done, wrong - before);
         fflush(stdout);
     }
@@ -146,5 +151,7 @@ int main(int argc, char **argv)
     tested.table->close(tested.device);
     free(reference.numbers);
     free(tested.numbers);
-    return wrong > 0;
+    if (compared == 0)
+        fprintf(stderr, "no kind of cases has '%s' in its name\n", argv[3]);
+    return wrong > 0 || compared == 0;
 }

@@ -256,6 +256,7 @@ static void test_failing_allocations_fall_back(void **state)
     kfe_context *ctx = *state;
     support_points points;
     char number[16];
+    int falls = 0;
 
     support_points_make(&points, 5, ROWS, COLS, 0);
     for (int k = 1; k <= 40; k++) {
@@ -265,17 +266,20 @@ static void test_failing_allocations_fall_back(void **state)
         double *v = support_random(7, ROWS * VECTORS);
         (void)snprintf(number, sizeof number, "%d", k);
         assert_int_equal(setenv("KFE_DEVICE_FAIL_ALLOCATION", number, 1), 0);
+        support_catch_log(ctx);
         support_pair_open(ctx, "rbf:gamma=0.5", &points, 0, k % 2 ? KFE_GRAM_AUTO : KFE_GRAM_F64, &p);
         assert_ok(ctx, kfe_i_gram_times(p.cpu, v, VECTORS, product.cpu));
         assert_ok(ctx, kfe_i_gram_times(p.device, v, VECTORS, product.device));
         assert_ok(ctx, kfe_i_gram_solve(p.cpu, 0.1, v, VECTORS, KFE_TOLERANCE, solution.cpu, NULL));
         assert_ok(ctx, kfe_i_gram_solve(p.device, 0.1, v, VECTORS, KFE_TOLERANCE, solution.device, NULL));
+        falls += strstr(support_log(), "so it runs on the CPU") != NULL;
         support_results_check("a product", product, ROWS * VECTORS, ROWS * support_pair_slack(&p, 0));
         support_results_check("a solution", solution, ROWS * VECTORS, 1e-7);
         support_pair_close(&p);
         free(v);
     }
     assert_int_equal(unsetenv("KFE_DEVICE_FAIL_ALLOCATION"), 0);
+    assert_true(falls >= 2); /* without the first numbers there is nothing to compute with */
     support_points_free(&points);
 }
 

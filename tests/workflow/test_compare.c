@@ -192,6 +192,7 @@ static void test_a_failed_setting_is_reported_and_not_chosen(void **state)
         assert_true(number(failed, "failed_splits") == (inner ? 15 : FOLDS));
         assert_true(json_is_string(json_object_get(failed, "failed")));
         assert_true(json_is_null(json_object_get(json_array_get(settings, 1), "failed")));
+        assert_int_equal(json_array_size(splits), FOLDS);
         for (size_t i = 0; i < json_array_size(splits); i++) {
             const json_t *setting = json_object_get(json_array_get(splits, i), "setting");
             assert_string_equal(json_string_value(json_object_get(setting, "degree")), "1");
