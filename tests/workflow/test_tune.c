@@ -451,6 +451,44 @@ static void test_weights(void **state)
     free(x);
 }
 
+/* Prices of an SVM are multiples of the standard deviation of the target, in which rows count by their weights. */
+static void test_weights_of_real_targets(void **state)
+{
+    enum { REAL_ROWS = 60 };
+    static const double multiples[] = {0.3, 1, 3, 10, 30};
+    kfe_context *ctx = *state;
+    double *x = support_normals(10, REAL_ROWS * 2);
+    double y[REAL_ROWS];
+    double weights[REAL_ROWS];
+    double mass = 0;
+    double mean = 0;
+    double squares = 0;
+    int found = 0;
+
+    for (int i = 0; i < REAL_ROWS; i++) {
+        y[i] = 10 * x[2 * i] * x[2 * i] + x[2 * i + 1]; /* weights make the large ones count more */
+        weights[i] = fabs(x[2 * i]) > 1 ? 4 : 1;
+        mass += weights[i];
+    }
+    for (int i = 0; i < REAL_ROWS; i++)
+        mean += weights[i] * y[i] / mass;
+    for (int i = 0; i < REAL_ROWS; i++)
+        squares += weights[i] * (y[i] - mean) * (y[i] - mean);
+    kfe_data *data = support_dense(ctx, REAL_ROWS, 2, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
+    assert_ok(ctx, kfe_data_set_weights(ctx, data, weights));
+    json_t *json = tune(ctx, data, "time=none,trials=60,folds=3", NULL);
+    const json_t *setting = json_object_get(ranked(json, "SVM, Gaussian kernel"), "setting");
+    double price = atof(word(setting, "C"));
+    for (size_t i = 0; i < sizeof multiples / sizeof *multiples; i++)
+        found |= fabs(price / (multiples[i] * sqrt(squares / (mass - 1))) - 1) < 1e-3;
+    if (!found)
+        fail_msg("C=%g is no multiple of %g", price, sqrt(squares / (mass - 1)));
+    json_decref(json);
+    kfe_data_free(data);
+    free(x);
+}
+
 static void test_refusals(void **state)
 {
     kfe_context *ctx = *state;
@@ -503,6 +541,7 @@ int main(void)
         with_context(test_few_groups),
         with_context(test_few_rows),
         with_context(test_weights),
+        with_context(test_weights_of_real_targets),
         with_context(test_refusals),
         with_context(test_cancelling_stops),
     };
