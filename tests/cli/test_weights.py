@@ -51,6 +51,21 @@ def test_calibrated_probabilities_count_weights(kfe, kind):
     assert means == pytest.approx([0.75, 0.5], abs=0.05)
 
 
+def test_permutation_importance_counts_weights(kfe):
+    """One row has nearly all the weight: in each of three permutations it is right or wrong, so that the loss is a number of thirds."""
+    kfe.write("t.csv", "a,b,n,kind\n" + "".join(f"{i % 2},{i % 5},{1e9 if i == 7 else 1},{'uv'[i % 2]}\n" for i in range(41)))
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "ls", "--drop", "n", "t.csv", "-o", "m.kfe")
+
+    def loss(*flags):
+        told = json.loads(kfe.ok("explain", "-q", "--json", "--parts", "permutation", "--repeats", 3, "--metric", "accuracy", *flags, "m.kfe", "t.csv").out)
+        table = told["tables"]["permutation"]
+        return table["values"][table["rows"].index("a")][table["columns"].index("loss")]
+
+    found = loss("--weight", "n")
+    assert found in [pytest.approx(k / 3, abs=1e-6) for k in range(1, 4)]
+    assert loss() not in [pytest.approx(k / 3, abs=1e-6) for k in range(4)]  # a number of 41sts
+
+
 def test_cross_validation(tables):
     report = json.loads(tables.ok("cv", "-q", *FIT, "--weight", "n", "--folds", "3", "--json", "w.csv").out)
     assert sum(split["test_rows"] for split in report["splits"]) == 60

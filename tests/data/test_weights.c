@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "data/data.h"
+#include "data/fill.h"
 #include "data/scale.h"
 #include "kernel/kernel.h"
 
@@ -118,6 +119,40 @@ static void test_statistics(void **state)
     free(x);
 }
 
+/* What fills missing values is the same from weights as from repeated rows: the mean, the median and the most frequent value of a
+ * column, and the most frequent of two categories. Without weights all of them are others. */
+static void test_fills(void **state)
+{
+    enum { FILL_ROWS = 6, FILL_COLS = 3, FILL_MOST = 20 };
+    kfe_context *ctx = *state;
+    const double weights[FILL_ROWS] = {6, 1, 2, 5, 1, 1};
+    double x[FILL_ROWS * FILL_COLS] = {7, 1, 0, 1, 0, 1, 2, 0, 1, 3, NAN, NAN, 2, 0, 1, NAN, 0, 1};
+    int64_t blocks[] = {1, 2};
+    double copies[FILL_MOST * FILL_COLS];
+    int64_t rows = 0;
+
+    for (int i = 0; i < FILL_ROWS; i++)
+        for (int copy = 0; copy < (int)weights[i]; copy++)
+            memcpy(copies + rows++ * FILL_COLS, x + (size_t)i * FILL_COLS, FILL_COLS * sizeof *x);
+    const kfe_i_table plain = {.rows = FILL_ROWS, .cols = FILL_COLS, .stride = FILL_COLS, .values = x};
+    const kfe_i_table repeated = {.rows = rows, .cols = FILL_COLS, .stride = FILL_COLS, .values = copies};
+    kfe_i_table weighted = plain;
+    weighted.weights = weights;
+    for (int kind = KFE_FILL_MEAN; kind <= KFE_FILL_MOST_FREQUENT; kind++) {
+        const kfe_i_gaps gaps = {.fill = (kfe_i_fill)kind, .block_count = 1, .blocks = blocks};
+        double got[FILL_COLS];
+        double expected[FILL_COLS];
+        double unweighted[FILL_COLS];
+        int64_t empty = 0;
+        assert_ok(ctx, kfe_i_fill_learn(ctx, &gaps, &weighted, got, &empty));
+        assert_ok(ctx, kfe_i_fill_learn(ctx, &gaps, &repeated, expected, &empty));
+        assert_ok(ctx, kfe_i_fill_learn(ctx, &gaps, &plain, unweighted, &empty));
+        assert_below(support_distance(FILL_COLS, expected, got), 1e-14);
+        for (int j = 0; j < FILL_COLS; j++)
+            assert_true(fabs(unweighted[j] - got[j]) > 0.01);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +160,7 @@ int main(void)
         with_context(test_weights_follow_rows),
         with_context(test_weights_from_a_column),
         with_context(test_statistics),
+        with_context(test_fills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
