@@ -103,6 +103,11 @@ static void test_statistics(void **state)
     assert_below(support_distance(COLS, b.factor, a.factor), 1e-14);
     kfe_i_scaler_free(&a);
     kfe_i_scaler_free(&b);
+    double ratio = 0;
+    double repeated_ratio = 0;
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &weighted, NULL, 4, &ratio));
+    assert_ok(ctx, kfe_i_spread_ratio(ctx, &repeated, NULL, rows, &repeated_ratio));
+    assert_below(fabs(ratio - repeated_ratio), 1e-13 * ratio);
     for (int k = 0; k < 2; k++) {
         kfe_i_kernel one = {0};
         kfe_i_kernel two = {0};
