@@ -18,259 +18,37 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rng.h"
 #include "data/data.h"
-#include "method/metric/metric.h"
+#include "method/metric/rfm.h"
 #include "method/ridge/ridge.h"
 
 enum { DIRECTIONS_NONE = 0 };
 /* With directions=auto, they cover this share of the trace of M. */
 #define KFE_METRIC_SHARE 0.99
 
-typedef struct rfm_settings {
-    int64_t directions, iterations;
-    double power, held_out, ridge;
-} rfm_settings;
-
 static const kfe_i_param rows[] = {
-    KFE_INT(rfm_settings, iterations, "iterations", "5", 0, 1000,
+    KFE_INT(kfe_i_rfm_settings, iterations, "iterations", "5", 0, 1000,
             "how many times the metric is learned again"),
-    KFE_REAL(rfm_settings, power, "power", "1", KFE_REAL_POSITIVE, 2,
+    KFE_REAL(kfe_i_rfm_settings, power, "power", "1", KFE_REAL_POSITIVE, 2,
              "power of the average gradient outer product that becomes the metric"),
-    KFE_REAL(rfm_settings, held_out, "held-out", "0.2", 0, 0.5,
+    KFE_REAL(kfe_i_rfm_settings, held_out, "held-out", "0.2", 0, 0.5,
              "share of the examples that chooses the iteration; 0: keep the last one, and metric=auto "
              "means diagonal"),
-    KFE_CHOSEN_RIDGE_ROW(rfm_settings, ridge, "ridge",
+    KFE_CHOSEN_RIDGE_ROW(kfe_i_rfm_settings, ridge, "ridge",
                          "regularisation of the regressions; auto: by leave-one-out, again in each "
                          "iteration (of more than 85 examples, on a sample); thousandth: of the mean "
                          "diagonal of the kernel matrix"),
-    KFE_INT_OR(rfm_settings, directions, "directions", "none", 1, KFE_INT_MAX, "none|auto", "none=0|auto=-1",
+    KFE_INT_OR(kfe_i_rfm_settings, directions, "directions", "none", 1, KFE_INT_MAX, "none|auto",
+               "none=0|auto=-1",
                "none: the features are what the regression predicts, one per target or class; a number: this "
                "many leading eigenvectors of the metric, on which the regression is fitted again; auto: as "
                "many as cover 99% of the metric's trace"),
 };
 
-/* What was learned in one iteration. */
-typedef struct candidate {
-    kfe_i_map map;
-    double error;   /* share of wrong classes, or root mean squared error of standardised targets */
-    double squares; /* mean squared error, which decides between equal errors */
-    int64_t iteration;
-    kfe_i_metric_form form; /* KFE_METRIC_FULL or KFE_METRIC_DIAGONAL */
-} candidate;
-
-typedef struct rfm {
-    kfe_context *ctx;
-    const rfm_settings *settings;
-    const kfe_i_problem *given;
-    kfe_i_metric_problem problem;
-    kfe_i_metric_target target;
-    const kfe_i_table *x; /* all examples */
-    /* the division into examples to fit and examples held out */
-    int64_t *index;
-    int64_t fit_count, held_count;
-    kfe_i_table fit_x, held_x;
-    double *fit_y, *held_y;
-    double *weights;        /* of the examples in the order of `index`; NULL: ones */
-    double *predicted;      /* held_count × columns */
-    kfe_i_metric_fit first; /* without a map, where both forms start */
-    candidate best;
-    double *errors; /* 2 forms × (iterations + 1); NaN: not run */
-} rfm;
-
-static const kfe_i_map no_map = {0};
-
-/* ---- held-out examples ---- */
-
-static void gather_targets(const rfm *s, const int64_t *index, int64_t count, double *out)
-{
-    int64_t k = s->target.columns;
-
-    for (int64_t i = 0; i < count; i++)
-        memcpy(out + i * k, s->target.values + index[i] * k, (size_t)k * sizeof *out);
-}
-
-/* Gives the two parts the weights of their rows. */
-static kfe_status divide_weights(rfm *s)
-{
-    kfe_status status = KFE_OK;
-
-    if (!s->x->weights)
-        return KFE_OK;
-    KFE_ALLOC(s->ctx, s->weights, s->x->rows);
-    for (int64_t i = 0; i < s->x->rows; i++)
-        s->weights[i] = s->x->weights[s->index[i]];
-    s->fit_x.weights = s->weights;
-    s->held_x.weights = s->weights + s->fit_count;
-cleanup:
-    return status;
-}
-
-static kfe_status hold_out(rfm *s)
-{
-    kfe_status status = KFE_OK;
-    int64_t n = s->x->rows;
-    int64_t k = s->target.columns;
-    kfe_i_rng rng;
-
-    s->held_count = (int64_t)(s->settings->held_out * (double)n);
-    s->fit_count = n - s->held_count;
-    if (s->fit_count < 3 || s->settings->iterations == 0) {
-        s->fit_count = n;
-        s->held_count = 0;
-    }
-    KFE_ALLOC(s->ctx, s->index, n);
-    for (int64_t i = 0; i < n; i++)
-        s->index[i] = i;
-    if (s->held_count > 0) {
-        kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_HELD_OUT);
-        kfe_i_rng_choose(&rng, n, n, s->index);
-    }
-    KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index, s->fit_count, &s->fit_x));
-    KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index + s->fit_count, s->held_count, &s->held_x));
-    KFE_TRY(divide_weights(s));
-    KFE_ALLOC(s->ctx, s->fit_y, s->fit_count * k);
-    KFE_ALLOC(s->ctx, s->held_y, s->held_count * k);
-    KFE_ALLOC(s->ctx, s->predicted, s->held_count * k);
-    gather_targets(s, s->index, s->fit_count, s->fit_y);
-    gather_targets(s, s->index + s->fit_count, s->held_count, s->held_y);
-cleanup:
-    return status;
-}
-
-static int64_t class_of(const double *y, int64_t columns)
-{
-    int64_t best = 0;
-
-    if (columns == 1)
-        return y[0] > 0;
-    for (int64_t c = 1; c < columns; c++)
-        best = y[c] > y[best] ? c : best;
-    return best;
-}
-
-/* The errors of the predictions for the held-out examples. */
-static void measure(const rfm *s, double *error, double *squares)
-{
-    int64_t k = s->target.columns;
-    double wrong = 0;
-    double mass = 0;
-
-    *squares = 0;
-    for (int64_t i = 0; i < s->held_count; i++) {
-        double weight = kfe_i_row_weight(&s->held_x, i);
-        for (int64_t c = 0; c < k; c++)
-            *squares += weight * pow(s->predicted[i * k + c] - s->held_y[i * k + c], 2);
-        wrong += class_of(s->predicted + i * k, k) != class_of(s->held_y + i * k, k) ? weight : 0;
-        mass += weight;
-    }
-    *squares /= mass * (double)k;
-    *error = s->given->target->task == KFE_TASK_CLASSES ? wrong / mass : sqrt(*squares);
-}
-
-/* ---- iterations ---- */
-
-static int is_better(const candidate *a, const candidate *b)
-{
-    return a->error < b->error || (a->error == b->error && a->squares < b->squares);
-}
-
-/* Judges a fit and keeps its map if it is the best so far; without held-out examples the last one is. */
-static kfe_status judge(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, int64_t iteration,
-                        kfe_i_metric_form form)
-{
-    kfe_status status = KFE_OK;
-    candidate now = {.iteration = iteration, .form = form};
-
-    if (s->held_count > 0) {
-        KFE_TRY(kfe_i_metric_predict(s->ctx, &s->problem, fit, map, &s->held_x, s->predicted));
-        measure(s, &now.error, &now.squares);
-        s->errors[(form == KFE_METRIC_DIAGONAL) * (s->settings->iterations + 1) + iteration] = now.error;
-        if (iteration > 0 && !is_better(&now, &s->best))
-            return KFE_OK;
-    }
-    KFE_TRY(kfe_i_map_copy(s->ctx, map, &now.map));
-    kfe_i_map_free(&s->best.map);
-    s->best = now;
-    memset(&now.map, 0, sizeof now.map);
-cleanup:
-    kfe_i_map_free(&now.map);
-    return status;
-}
-
-/* The next map from the gradients of a fit; without values if the predictor is constant. */
-static kfe_status next_map(rfm *s, const kfe_i_metric_fit *fit, const kfe_i_map *map, kfe_i_metric_form form,
-                           kfe_i_map *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t d = s->x->cols;
-    int diagonal = form == KFE_METRIC_DIAGONAL;
-    double *g = NULL;
-
-    memset(out, 0, sizeof *out);
-    KFE_ALLOC(s->ctx, g, diagonal ? d : d * d);
-    KFE_TRY(kfe_i_metric_gradients(s->ctx, &s->problem, fit, map, diagonal, d, g));
-    KFE_TRY(kfe_i_metric_root(s->ctx, d, diagonal, s->settings->power, 0, g, out));
-    if (out->values)
-        KFE_TRY(kfe_i_metric_normalise(s->ctx, &s->fit_x, out));
-cleanup:
-    kfe_i_free(s->ctx, g);
-    return status;
-}
-
-static kfe_status run_form(rfm *s, kfe_i_metric_form form)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_metric_fit fit = {0};
-    kfe_i_map map = {0};
-    kfe_i_map next = {0};
-
-    for (int64_t t = 1; t <= s->settings->iterations; t++) {
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "learning the metric", t - 1, s->settings->iterations));
-        KFE_TRY(next_map(s, t == 1 ? &s->first : &fit, &map, form, &next));
-        if (!next.values)
-            break;
-        kfe_i_map_free(&map);
-        map = next;
-        memset(&next, 0, sizeof next);
-        kfe_i_metric_fit_free(&fit);
-        KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &map, &s->fit_x, s->fit_y, &fit));
-        KFE_TRY(judge(s, &fit, &map, t, form));
-    }
-cleanup:
-    kfe_i_metric_fit_free(&fit);
-    kfe_i_map_free(&map);
-    kfe_i_map_free(&next);
-    return status;
-}
-
-static kfe_status search(rfm *s)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_metric_form metric = s->given->metric;
-    int64_t count = 2 * (s->settings->iterations + 1);
-
-    KFE_ALLOC(s->ctx, s->errors, count);
-    for (int64_t t = 0; t < count; t++)
-        s->errors[t] = NAN;
-    if (metric == KFE_METRIC_AUTO && s->held_count == 0)
-        metric = KFE_METRIC_DIAGONAL;
-    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &no_map, &s->fit_x, s->fit_y, &s->first));
-    KFE_TRY(
-        judge(s, &s->first, &no_map, 0, metric == KFE_METRIC_FULL ? KFE_METRIC_FULL : KFE_METRIC_DIAGONAL));
-    if (metric != KFE_METRIC_FULL)
-        KFE_TRY(run_form(s, KFE_METRIC_DIAGONAL));
-    if (metric != KFE_METRIC_DIAGONAL)
-        KFE_TRY(run_form(s, KFE_METRIC_FULL));
-    kfe_i_metric_fit_free(&s->first);
-cleanup:
-    return status;
-}
-
 /* ---- the solution ---- */
 
 /* From standardised predictions to those of the target: the factor, and the offset that is subtracted afterwards. */
-static double output_scale(const rfm *s, int64_t c, double mean, double *offset)
+static double output_scale(const kfe_i_rfm *s, int64_t c, double mean, double *offset)
 {
     double scale = s->target.scale[c];
 
@@ -278,7 +56,7 @@ static double output_scale(const rfm *s, int64_t c, double mean, double *offset)
     return scale;
 }
 
-static kfe_i_decision decision_of(const rfm *s)
+static kfe_i_decision decision_of(const kfe_i_rfm *s)
 {
     if (s->given->target->task != KFE_TASK_CLASSES)
         return KFE_DECIDE_VALUE;
@@ -286,12 +64,12 @@ static kfe_i_decision decision_of(const rfm *s)
 }
 
 /* One output of two classes is above 0 for the first, but the regression is so for the second. */
-static double output_sign(const rfm *s)
+static double output_sign(const kfe_i_rfm *s)
 {
     return decision_of(s) == KFE_DECIDE_PAIRS ? -1 : 1;
 }
 
-static kfe_status predict_from_outputs(const rfm *s, kfe_i_predictor *out)
+static kfe_status predict_from_outputs(const kfe_i_rfm *s, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
     int64_t k = s->target.columns;
@@ -306,7 +84,7 @@ cleanup:
     return status;
 }
 
-static kfe_status output_features(rfm *s, kfe_i_solution *out)
+static kfe_status output_features(kfe_i_rfm *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t k = s->target.columns;
@@ -329,7 +107,7 @@ cleanup:
 }
 
 /* M, d × d; `m` is zeroed before. */
-static void metric_of(const rfm *s, double *m)
+static void metric_of(const kfe_i_rfm *s, double *m)
 {
     const kfe_i_map *map = &s->best.map;
     blasint d = (blasint)s->x->cols;
@@ -345,7 +123,7 @@ static void metric_of(const rfm *s, double *m)
 }
 
 /* The leading columns of the map: as many as asked for, or those that cover the trace. */
-static int64_t leading(const rfm *s, const kfe_i_map *root)
+static int64_t leading(const kfe_i_rfm *s, const kfe_i_map *root)
 {
     double total = 0;
     double sum = 0;
@@ -365,7 +143,7 @@ static int64_t leading(const rfm *s, const kfe_i_map *root)
 }
 
 /* *out = the leading eigenvectors of M, times the roots of their eigenvalues. */
-static kfe_status leading_directions(rfm *s, kfe_i_map *out)
+static kfe_status leading_directions(kfe_i_rfm *s, kfe_i_map *out)
 {
     kfe_status status = KFE_OK;
     int64_t d = s->x->cols;
@@ -387,7 +165,7 @@ cleanup:
 }
 
 /* The regression on the directions as a predictor. */
-static kfe_status predict_from_directions(rfm *s, const kfe_i_map *map, kfe_i_solution *out)
+static kfe_status predict_from_directions(kfe_i_rfm *s, const kfe_i_map *map, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t k = s->target.columns;
@@ -424,7 +202,7 @@ static void fix_signs(kfe_i_map *map)
     }
 }
 
-static kfe_status direction_features(rfm *s, kfe_i_solution *out)
+static kfe_status direction_features(kfe_i_rfm *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_map map = {0};
@@ -445,7 +223,7 @@ cleanup:
 /* ---- records ---- */
 
 /* The diagonal of M, which sums to 1: how much each column counts. */
-static kfe_status record_importance(const rfm *s, kfe_i_solution *out)
+static kfe_status record_importance(const kfe_i_rfm *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_map *map = &s->best.map;
@@ -470,7 +248,8 @@ cleanup:
 }
 
 /* The held-out errors of one form, from the iteration without a metric on. */
-static kfe_status record_errors(const rfm *s, kfe_i_metric_form form, const char *name, kfe_i_solution *out)
+static kfe_status record_errors(const kfe_i_rfm *s, kfe_i_metric_form form, const char *name,
+                                kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t count = 1;
@@ -487,7 +266,7 @@ cleanup:
     return status;
 }
 
-static kfe_status add_records(const rfm *s, kfe_i_solution *out)
+static kfe_status add_records(const kfe_i_rfm *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double iteration = (double)s->best.iteration;
@@ -506,40 +285,25 @@ cleanup:
 
 /* ---- all together ---- */
 
-static void free_state(rfm *s)
-{
-    kfe_i_metric_target_free(&s->target);
-    kfe_i_free(s->ctx, s->index);
-    kfe_i_table_free(&s->fit_x);
-    kfe_i_table_free(&s->held_x);
-    kfe_i_free(s->ctx, s->fit_y);
-    kfe_i_free(s->ctx, s->held_y);
-    kfe_i_free(s->ctx, s->weights);
-    kfe_i_free(s->ctx, s->predicted);
-    kfe_i_metric_fit_free(&s->first);
-    kfe_i_map_free(&s->best.map);
-    kfe_i_free(s->ctx, s->errors);
-}
-
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table x = kfe_i_weighted_rows(&problem->views[0], problem->target);
-    rfm s = {.ctx = ctx, .settings = settings, .given = problem, .x = &x};
+    kfe_i_rfm s = {.ctx = ctx, .settings = settings, .given = problem, .x = &x};
 
     KFE_TRY(kfe_i_metric_target_make(ctx, "rfm", problem->target, &s.target));
     s.problem = (kfe_i_metric_problem){
         .method = "rfm", .given = problem, .ridge = s.settings->ridge, .columns = s.target.columns};
-    KFE_TRY(hold_out(&s));
-    KFE_TRY(search(&s));
+    KFE_TRY(kfe_i_rfm_hold_out(&s));
+    KFE_TRY(kfe_i_rfm_search(&s));
     if (s.settings->directions == DIRECTIONS_NONE)
         KFE_TRY(output_features(&s, out));
     else
         KFE_TRY(direction_features(&s, out));
     KFE_TRY(add_records(&s, out));
 cleanup:
-    free_state(&s);
+    kfe_i_rfm_free(&s);
     return status;
 }
 
@@ -551,6 +315,6 @@ const kfe_i_method kfe_i_method_rfm = {
              KFE_HAS_PREDICTOR | KFE_HAS_DERIVATIVE | KFE_HAS_SAMPLE_WEIGHTS,
     .weighs_examples = 1,
     .kernel = "exp",
-    .params = KFE_PARAM_TABLE(rows, rfm_settings),
+    .params = KFE_PARAM_TABLE(rows, kfe_i_rfm_settings),
     .fit = fit,
 };
