@@ -22,14 +22,15 @@ def angle(a, b):
 
 # ---- gkdr ----
 
-def gradient_matrix(x, y, gamma, ridge):
-    """The matrix of Fukumizu & Leng with a linear kernel on the targets, by its formula."""
+def gradient_matrix(x, h, gamma, ridge):
+    """The matrix of Fukumizu & Leng with the kernel matrix h on the targets, centred, by its formula."""
     k = np.exp(-gamma * cdist(x, x, "sqeuclidean"))
-    a = np.linalg.solve(k + ridge * np.eye(len(x)), y - y.mean(axis=0))
+    inverse, centring = np.linalg.inv(k + ridge * np.eye(len(x))), np.eye(len(x)) - 1 / len(x)
+    middle = inverse @ centring @ h @ centring @ inverse
     total = 0
     for j in range(len(x)):
         nabla = -2 * gamma * k[:, [j]] * (x[j] - x)  # row i: the gradient of k(x_i, ·) at x_j
-        total = total + nabla.T @ a @ a.T @ nabla
+        total = total + nabla.T @ middle @ nabla
     return total / len(x)
 
 
@@ -38,10 +39,24 @@ def test_gkdr_is_its_formula():
     x = rng.normal(size=(80, 5))
     y = np.column_stack([np.sin(x[:, 0] + x[:, 1]), x[:, 2] ** 2])
     y = (y - y.mean(axis=0)) / y.std(axis=0)
-    values, vectors = np.linalg.eigh(gradient_matrix(x, y, 0.3, 0.05))
-    ours = kfe.GKDR(dim=3, kernel="rbf:gamma=0.3", ridge=0.05).fit(x, y)
-    same_up_to_signs(ours.transform(x), x @ vectors[:, ::-1][:, :3])
-    np.testing.assert_allclose(ours.eigenvalues_, values[::-1][:3], rtol=1e-8)
+    for label_kernel, h in (("linear", y @ y.T), ("rbf:gamma=0.7", np.exp(-0.7 * cdist(y, y, "sqeuclidean")))):
+        values, vectors = np.linalg.eigh(gradient_matrix(x, h, 0.3, 0.05))
+        ours = kfe.GKDR(dim=3, kernel="rbf:gamma=0.3", ridge=0.05, label_kernel=label_kernel).fit(x, y)
+        same_up_to_signs(ours.transform(x), x @ vectors[:, ::-1][:, :3])
+        np.testing.assert_allclose(ours.eigenvalues_, values[::-1][:3], rtol=1e-8)
+
+
+def test_gkdr_finds_what_changes_only_the_spread():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(800, 6))
+    y = np.exp(x @ [0.8, -0.6, 0, 0, 0, 0]) * rng.normal(size=800)
+    planted = np.array([[0.8, -0.6, 0, 0, 0, 0]]).T
+    for label_kernel, right in (("linear", False), ("rbf:gamma=median", True)):
+        ours = kfe.GKDR(dim=1, label_kernel=label_kernel, iterations=3).fit(x, y)
+        found = np.linalg.lstsq(x, ours.transform(x), rcond=None)[0]
+        assert (angle(found, planted) < 15) == right
+    with pytest.raises(ValueError, match="kernel sigmoid cannot be a label kernel"):
+        kfe.GKDR(label_kernel="sigmoid").fit(x, y)
 
 
 @pytest.mark.parametrize("iterations", [1, 4])

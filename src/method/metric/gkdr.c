@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gradient-based kernel dimension reduction: linear directions V (d × dim) such that the target depends on Vᵀx only. With a linear
- * kernel on the targets, the matrix of the paper,
+ * Gradient-based kernel dimension reduction: linear directions V (d × dim) such that the target depends on Vᵀx only. With a
+ * kernel H = LLᵀ on the targets, the matrix of the paper,
  *
- *     (1/n) Σ_j ∇k(x_j)ᵀ (K + ρI)⁻¹ YYᵀ (K + ρI)⁻¹ ∇k(x_j),
+ *     (1/n) Σ_j ∇k(x_j)ᵀ (K + ρI)⁻¹ H (K + ρI)⁻¹ ∇k(x_j),
  *
- * is the average gradient outer product of kernel ridge regression, and V are its leading eigenvectors. With more iterations (the
+ * is the average gradient outer product of kernel ridge regression on the columns of L, and V are its leading eigenvectors. A
+ * linear kernel takes the targets themselves; L of any other is a pivoted Cholesky factor (method/ridge/label_kernel.h). With more iterations (the
  * paper's gKDR-i) the number of directions falls step by step from d to dim: the regression is fitted again on the directions
  * left, where it is more accurate, and the matrix is made of its gradients.
  *
@@ -18,13 +19,17 @@
 #include "core/memory.h"
 #include "data/data.h"
 #include "method/metric/metric.h"
+#include "method/ridge/label_kernel.h"
 #include "method/ridge/ridge.h"
 
 enum { REAL_DIRECTIONS = 2, FEWEST_CLASS_DIRECTIONS = 4 };
 
+#define LINEAR "linear"
+
 typedef struct gkdr_settings {
     int64_t dim, iterations;
     double ridge;
+    char label_kernel[KFE_PARAM_TEXT_SIZE];
 } gkdr_settings;
 
 static const kfe_i_param rows[] = {
@@ -37,6 +42,9 @@ static const kfe_i_param rows[] = {
     KFE_CHOSEN_RIDGE_ROW(gkdr_settings, ridge, "ridge",
                          "regularisation of the regressions; auto: by leave-one-out (of more than 85 "
                          "examples, on a sample); thousandth: of the mean diagonal of the kernel matrix"),
+    KFE_TEXT(gkdr_settings, label_kernel, "label-kernel", LINEAR,
+             "kernel on the targets: linear sees what changes their mean; another, such as rbf:gamma=median, "
+             "also what changes their spread or their distribution otherwise"),
 };
 
 /* The number of directions after step t of `steps`: it falls by the same factor in each. */
@@ -109,6 +117,26 @@ static int64_t usual_directions(const kfe_i_target *target, int64_t columns)
     return usual < columns ? usual : columns;
 }
 
+/* The columns to regress: targets of comparable size, or the factor of the label kernel. The fit centres and weighs them itself. */
+static kfe_status take_targets(kfe_context *ctx, const gkdr_settings *s, const kfe_i_target *given,
+                               kfe_i_metric_target *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_target unweighted = *given;
+    kfe_i_label_factor factor = {0};
+
+    if (strcmp(s->label_kernel, LINEAR) == 0)
+        return kfe_i_metric_target_make(ctx, "gkdr", given, out);
+    unweighted.weights = NULL;
+    KFE_TRY(kfe_i_label_factor_make(ctx, "gkdr", &unweighted, s->label_kernel, &factor));
+    *out = (kfe_i_metric_target){.ctx = ctx, .rows = given->rows, .columns = factor.rank};
+    out->values = factor.values;
+    factor.values = NULL;
+cleanup:
+    kfe_i_label_factor_free(&factor);
+    return status;
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
@@ -128,7 +156,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     if (problem->metric == KFE_METRIC_DIAGONAL)
         KFE_FAIL(ctx, KFE_EINVAL,
                  "gkdr finds directions, not weights of columns; leave out {metric=diagonal}");
-    KFE_TRY(kfe_i_metric_target_make(ctx, "gkdr", problem->target, &target));
+    KFE_TRY(take_targets(ctx, s, problem->target, &target));
     regression.columns = target.columns;
     KFE_ALLOC(ctx, g, x->cols * x->cols);
     for (int64_t t = 1; t <= s->iterations; t++) {

@@ -22,7 +22,7 @@
 #include "method/metric/rfm.h"
 #include "method/ridge/ridge.h"
 
-enum { DIRECTIONS_NONE = 0 };
+enum { DIRECTIONS_NONE = 0, MOST_METRIC = 256 };
 /* With directions=auto, they cover this share of the trace of M. */
 #define KFE_METRIC_SHARE 0.99
 
@@ -247,6 +247,23 @@ cleanup:
     return status;
 }
 
+/* M itself, unless it is larger than MOST_METRIC columns; the model has its map in any case. */
+static kfe_status record_metric(const kfe_i_rfm *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = s->x->cols;
+    double *m = NULL;
+
+    if (d > MOST_METRIC)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(s->ctx, m, d * d);
+    metric_of(s, m);
+    KFE_TRY(kfe_i_solution_record(out, "metric", m, d * d));
+cleanup:
+    kfe_i_free(s->ctx, m);
+    return status;
+}
+
 /* The held-out errors of one form, from the iteration without a metric on. */
 static kfe_status record_errors(const kfe_i_rfm *s, kfe_i_metric_form form, const char *name,
                                 kfe_i_solution *out)
@@ -272,6 +289,7 @@ static kfe_status add_records(const kfe_i_rfm *s, kfe_i_solution *out)
     double iteration = (double)s->best.iteration;
     double full = s->best.form == KFE_METRIC_FULL;
 
+    KFE_TRY(record_metric(s, out));
     KFE_TRY(record_importance(s, out));
     KFE_TRY(record_errors(s, KFE_METRIC_DIAGONAL, "errors-diagonal", out));
     KFE_TRY(record_errors(s, KFE_METRIC_FULL, "errors-full", out));

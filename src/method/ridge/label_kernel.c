@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The factor of the label kernel: class indicators, targets as given, or a pivoted Cholesky factor of any other
- * kernel on the targets. Used by hsic, uhsic and hsic-mkl. */
+ * kernel on the targets. Used by hsic, uhsic, hsic-mkl and gkdr. */
 #include "method/ridge/label_kernel.h"
 
 #include <cblas.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turn a kernel on the labels, H(y) = LLᵀ, into its centred factor PL (n × rank), which is all that hsic, uhsic
- * and hsic-mkl need of it. Label kernels by name:
+ * Turn a kernel on the labels, H(y) = LLᵀ, into its centred factor PL (n × rank), which is all that hsic, uhsic,
+ * hsic-mkl and gkdr need of it. Label kernels by name:
  *
  *     h1       YYᵀ for the class indicator Y (Chen et al. 2008, definition 1)
  *     h2       Y(YᵀY)⁻¹Yᵀ: every class counts the same, whatever its size
