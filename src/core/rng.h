@@ -29,7 +29,8 @@ enum {
     KFE_STREAM_FIGURES,
     KFE_STREAM_HELD_OUT,
     KFE_STREAM_CALIBRATION,
-    KFE_STREAM_PERMUTE
+    KFE_STREAM_PERMUTE,
+    KFE_STREAM_TREE
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

@@ -348,6 +348,8 @@ kfe_status kfe_i_gradient_check(kfe_context *ctx, const kfe_model *model)
     if (model->projector == KFE_PROJECT_LOCAL && kfe_i_local_without_slope(model))
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "derivatives %s are not available",
                           kfe_i_local_without_slope(model));
+    if (model->projector == KFE_PROJECT_TREE)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "derivatives of a model with a tree are not available");
     if (kernel)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the kernel %s has no derivative by columns", kernel);
     if (kfe_i_scaling_not_linear(model))

@@ -15,6 +15,7 @@
 #include "gram/landmark/landmark.h"
 #include "learn/predictor.h"
 #include "method/shared/local.h"
+#include "method/shared/tree.h"
 
 /* The form of a metric that methods flagged KFE_HAS_DERIVATIVE learn. */
 typedef enum kfe_i_metric_form { KFE_METRIC_AUTO, KFE_METRIC_FULL, KFE_METRIC_DIAGONAL } kfe_i_metric_form;
@@ -44,7 +45,8 @@ typedef enum kfe_i_solution_kind {
     KFE_SOLUTION_PRIMAL,    /* coefficients on the columns of the one view, d × dim */
     KFE_SOLUTION_LANDMARKS, /* coefficients on synthetic points */
     KFE_SOLUTION_IDENTITY,  /* the features are the columns: no coefficients */
-    KFE_SOLUTION_LOCAL      /* a localized projector, `local`: no coefficients */
+    KFE_SOLUTION_LOCAL,     /* a localized projector, `local`: no coefficients */
+    KFE_SOLUTION_TREE       /* expansions on the leaves of a tree, `tree`: no coefficients */
 } kfe_i_solution_kind;
 
 /* Numbers that are kept with the model, such as eigenvalues. */
@@ -69,6 +71,7 @@ typedef struct kfe_i_solution {
     /* Applied to the columns of the one view before the kernel; the coefficients are on the examples after it. */
     kfe_i_map map;
     kfe_i_local *local; /* for KFE_SOLUTION_LOCAL; one part per kernel of the problem */
+    kfe_i_tree *tree;   /* for KFE_SOLUTION_TREE; `rows` counts the support examples of all leaves */
     /* Predicts from the features, so that no learner is needed; outputs 0: not available. In a localized solution it is
      * direct: the projector gives the decision values. */
     kfe_i_predictor predictor;

@@ -39,7 +39,7 @@ kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int6
     out->kind = kind;
     out->rows = rows;
     out->dim = dim;
-    if (kind != KFE_SOLUTION_LOCAL)
+    if (kind != KFE_SOLUTION_LOCAL && kind != KFE_SOLUTION_TREE)
         KFE_ALLOC_ZERO(ctx, out->coefficients, rows * dim);
 cleanup:
     return status;
@@ -65,6 +65,7 @@ void kfe_i_solution_free(kfe_i_solution *solution)
     kfe_i_free(ctx, solution->kernel_weights);
     kfe_i_map_free(&solution->map);
     kfe_i_local_free(solution->local);
+    kfe_i_tree_free(solution->tree);
     kfe_i_predictor_free(&solution->predictor);
     memset(solution, 0, sizeof *solution);
 }

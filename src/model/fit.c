@@ -346,6 +346,8 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
             kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
     else if (solution->kind == KFE_SOLUTION_LOCAL)
         KFE_TRY(local_train_features(job, out->values));
+    else if (solution->kind == KFE_SOLUTION_TREE)
+        KFE_TRY(kfe_i_tree_features(job->ctx, solution->tree, &job->kernels, &job->scaled[0], out->values));
     else
         KFE_TRY(kfe_i_expand_anywhere(job->ctx, &job->kernels, job->scaled, solution->landmarks,
                                       solution->coefficients, solution->dim, out->values));

@@ -58,6 +58,8 @@ const char *kfe_i_features_not_linear(const kfe_model *model)
         return "a metric comes between its columns and its kernel";
     if (model->projector == KFE_PROJECT_LOCAL)
         return "a localized model is not linear in the columns";
+    if (model->projector == KFE_PROJECT_TREE)
+        return "a tree is not linear in the columns";
     return kfe_i_kernels_are_linear(&model->kernels) ? NULL : "its kernel is not linear in the columns";
 }
 

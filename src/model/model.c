@@ -68,6 +68,7 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->learner_params);
     kfe_i_predictor_free(&model->predictor);
     kfe_i_local_free(model->local);
+    kfe_i_tree_free(model->tree);
     kfe_i_moments_free(&model->moments);
     kfe_i_calibration_free(&model->calibration);
     kfe_i_free(ctx, model);
@@ -191,6 +192,8 @@ static kfe_i_projector projector_of(kfe_i_solution_kind kind)
         return KFE_PROJECT_IDENTITY;
     case KFE_SOLUTION_LOCAL:
         return KFE_PROJECT_LOCAL;
+    case KFE_SOLUTION_TREE:
+        return KFE_PROJECT_TREE;
     default:
         return KFE_PROJECT_KERNEL;
     }
@@ -220,7 +223,7 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
     solution->records = NULL;
     solution->record_count = 0;
     model->projector = projector_of(solution->kind);
-    if (model->projector == KFE_PROJECT_KERNEL || model->projector == KFE_PROJECT_LOCAL) {
+    if (kfe_i_projector_has_kernels(model->projector)) {
         model->kernels = *kernels;
         kfe_i_kernel_list_init(kernels->ctx, kernels);
     }
@@ -233,6 +236,8 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
         KFE_TRY(adopt_local(model, solution, train));
     } else {
         model->rows = solution->rows;
+        model->tree = solution->tree;
+        solution->tree = NULL;
         if (solution->kind == KFE_SOLUTION_LANDMARKS)
             take_landmarks(model, solution);
     }
@@ -254,7 +259,7 @@ int64_t kfe_model_dim(const kfe_model *model)
 
 int64_t kfe_model_support_size(const kfe_model *model)
 {
-    return model->projector == KFE_PROJECT_KERNEL || model->projector == KFE_PROJECT_LOCAL ? model->rows : 0;
+    return kfe_i_projector_has_kernels(model->projector) ? model->rows : 0;
 }
 
 int kfe_model_views(const kfe_model *model)

@@ -26,8 +26,15 @@ typedef enum kfe_i_projector {
     KFE_PROJECT_KERNEL,
     KFE_PROJECT_LINEAR,
     KFE_PROJECT_IDENTITY,
-    KFE_PROJECT_LOCAL
+    KFE_PROJECT_LOCAL,
+    KFE_PROJECT_TREE
 } kfe_i_projector;
+
+/* Whether the projector evaluates kernels with support examples. */
+static inline int kfe_i_projector_has_kernels(kfe_i_projector projector)
+{
+    return projector == KFE_PROJECT_KERNEL || projector == KFE_PROJECT_LOCAL || projector == KFE_PROJECT_TREE;
+}
 
 /* Where a model comes from. */
 typedef struct kfe_i_origin {
@@ -54,7 +61,7 @@ typedef struct kfe_i_model_target {
 
 /*
  * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;
- * localized ones are in method/shared/local.h.
+ * localized ones are in method/shared/local.h, trees in method/shared/tree.h.
  * Centring in feature space is contained in A and offset, so one transform serves all methods. The predictor,
  * if the model has one, turns features into predictions.
  */
@@ -77,6 +84,7 @@ struct kfe_model {
     double *offset;         /* dim; NULL: zero */
     int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
     kfe_i_local *local;     /* localized projectors; `rows` is then the number of support examples */
+    kfe_i_tree *tree;       /* trees; the same */
 
     kfe_i_record *records;
     int64_t record_count;

@@ -132,6 +132,7 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
     assert(model->projector != KFE_PROJECT_LINEAR || model->rows == first->cols);
     assert(model->projector != KFE_PROJECT_IDENTITY || model->dim == first->cols);
     assert(model->projector != KFE_PROJECT_LOCAL || model->local);
+    assert(model->projector != KFE_PROJECT_TREE || model->tree);
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
         return kfe_i_table_times(ctx, first, model->coefficients, model->dim, out);
@@ -140,6 +141,8 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
                                      model->coefficients, model->dim, out);
     case KFE_PROJECT_LOCAL:
         return kfe_i_local_features(ctx, model->local, &local, out);
+    case KFE_PROJECT_TREE:
+        return kfe_i_tree_features(ctx, model->tree, &model->kernels, first, out);
     case KFE_PROJECT_IDENTITY:
         for (int64_t i = 0; i < first->rows; i++)
             kfe_i_table_dense_row(first, i, out + i * model->dim);

@@ -112,6 +112,12 @@ static void add_learner(kfe_i_text *text, const kfe_model *model)
         kfe_i_text_printf(text, "support     %lld support vectors\n", (long long)predictor->support_vectors);
 }
 
+/* Whether the support is rows of the training data. */
+static int keeps_examples(const kfe_model *model)
+{
+    return model->support_index || model->local || model->tree;
+}
+
 static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, char **out)
 {
     kfe_status status = KFE_OK;
@@ -135,9 +141,8 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
     else
         kfe_i_text_printf(&text, "projector   %s, %lld support %s of %lld training examples\n",
                           kfe_i_projector_name(model->projector), (long long)model->rows,
-                          model->support_index || model->local ? "examples" : "points",
-                          (long long)model->origin.train_rows);
-    if (model->support_index || model->local)
+                          keeps_examples(model) ? "examples" : "points", (long long)model->origin.train_rows);
+    if (keeps_examples(model))
         kfe_i_text_printf(&text, "privacy     the file contains %lld rows of the training data\n",
                           (long long)model->rows);
     add_views(&text, model);

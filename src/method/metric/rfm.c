@@ -22,7 +22,7 @@
 #include "method/metric/rfm.h"
 #include "method/ridge/ridge.h"
 
-enum { DIRECTIONS_NONE = 0, MOST_METRIC = 256 };
+enum { DIRECTIONS_NONE = 0, MOST_METRIC = 256, LEAST_LEAF = 10 };
 /* With directions=auto, they cover this share of the trace of M. */
 #define KFE_METRIC_SHARE 0.99
 
@@ -43,6 +43,12 @@ static const kfe_i_param rows[] = {
                "none: the features are what the regression predicts, one per target or class; a number: this "
                "many leading eigenvectors of the metric, on which the regression is fitted again; auto: as "
                "many as cover 99% of the metric's trace"),
+    KFE_INT_OR(kfe_i_rfm_settings, leaf_size, "leaf-size", "none", LEAST_LEAF, KFE_INT_MAX, "none", "none=0",
+               "divide more examples than this by a tree, at the median of the direction along which the "
+               "target varies most, until no leaf has more; every leaf learns a metric of its own"),
+    KFE_REAL(kfe_i_rfm_settings, softness, "softness", "0", 0, 10,
+             "leaf-size: how softly a point near a division is shared between both sides, in standard "
+             "deviations of the examples along the direction; 0: it goes to one side"),
 };
 
 /* ---- the solution ---- */
@@ -303,6 +309,42 @@ cleanup:
 
 /* ---- all together ---- */
 
+static kfe_status check_leaves(const kfe_i_rfm *s)
+{
+    if (s->settings->leaf_size == 0)
+        return KFE_OK;
+    if (s->settings->directions != DIRECTIONS_NONE)
+        return kfe_i_fail(s->ctx, KFE_EINVAL,
+                          "rfm: the leaves of a tree have no common {directions}; leave out {leaf-size} or "
+                          "{directions}");
+    if (s->given->landmarks.count > 0)
+        return kfe_i_fail(s->ctx, KFE_EINVAL,
+                          "rfm: {leaf-size} and {landmarks} are two ways to fit many examples; leave out one "
+                          "of them");
+    return KFE_OK;
+}
+
+/* Fits all examples together, or those of each leaf. */
+static kfe_status fit_examples(kfe_i_rfm *s, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int divided = 0;
+
+    if (s->settings->leaf_size > 0 && s->x->rows > s->settings->leaf_size)
+        KFE_TRY(kfe_i_rfm_fit_tree(s, &divided, out));
+    if (divided)
+        return predict_from_outputs(s, &out->predictor);
+    KFE_TRY(kfe_i_rfm_hold_out(s));
+    KFE_TRY(kfe_i_rfm_search(s));
+    if (s->settings->directions == DIRECTIONS_NONE)
+        KFE_TRY(output_features(s, out));
+    else
+        KFE_TRY(direction_features(s, out));
+    KFE_TRY(add_records(s, out));
+cleanup:
+    return status;
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
@@ -310,16 +352,11 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     const kfe_i_table x = kfe_i_weighted_rows(&problem->views[0], problem->target);
     kfe_i_rfm s = {.ctx = ctx, .settings = settings, .given = problem, .x = &x};
 
+    KFE_TRY(check_leaves(&s));
     KFE_TRY(kfe_i_metric_target_make(ctx, "rfm", problem->target, &s.target));
     s.problem = (kfe_i_metric_problem){
         .method = "rfm", .given = problem, .ridge = s.settings->ridge, .columns = s.target.columns};
-    KFE_TRY(kfe_i_rfm_hold_out(&s));
-    KFE_TRY(kfe_i_rfm_search(&s));
-    if (s.settings->directions == DIRECTIONS_NONE)
-        KFE_TRY(output_features(&s, out));
-    else
-        KFE_TRY(direction_features(&s, out));
-    KFE_TRY(add_records(&s, out));
+    KFE_TRY(fit_examples(&s, out));
 cleanup:
     kfe_i_rfm_free(&s);
     return status;

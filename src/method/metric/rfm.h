@@ -6,8 +6,8 @@
 #include "method/metric/metric.h"
 
 typedef struct kfe_i_rfm_settings {
-    int64_t directions, iterations;
-    double power, held_out, ridge;
+    int64_t directions, iterations, leaf_size; /* leaf_size 0: no tree */
+    double power, held_out, ridge, softness;
 } kfe_i_rfm_settings;
 
 /* What was learned in one iteration. */
@@ -43,5 +43,9 @@ kfe_status kfe_i_rfm_hold_out(kfe_i_rfm *s);
 /* Runs the iterations; s->best is the result. */
 kfe_status kfe_i_rfm_search(kfe_i_rfm *s);
 void kfe_i_rfm_free(kfe_i_rfm *s);
+
+/* Divides the examples by a tree and fits its leaves: a solution of kind KFE_SOLUTION_TREE without a predictor. *divided is 0, and there
+ * is no solution, if one leaf holds all. */
+kfe_status kfe_i_rfm_fit_tree(const kfe_i_rfm *s, int *divided, kfe_i_solution *out);
 
 #endif

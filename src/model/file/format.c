@@ -9,7 +9,8 @@ static const char *const task_names[] = {
 static const char *const projector_names[] = {[KFE_PROJECT_KERNEL] = "kernel",
                                               [KFE_PROJECT_LINEAR] = "linear",
                                               [KFE_PROJECT_IDENTITY] = "identity",
-                                              [KFE_PROJECT_LOCAL] = "local"};
+                                              [KFE_PROJECT_LOCAL] = "local",
+                                              [KFE_PROJECT_TREE] = "tree"};
 
 /* -1 if `name` is NULL or not in the list. */
 static int index_of(const char *const *names, size_t count, const char *name)

@@ -128,7 +128,7 @@ static kfe_status check_kernels(kfe_i_loading *job)
 {
     kfe_model *model = job->model;
 
-    if (model->projector != KFE_PROJECT_KERNEL && model->projector != KFE_PROJECT_LOCAL)
+    if (!kfe_i_projector_has_kernels(model->projector))
         return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings
                    ? KFE_OK
                    : kfe_i_damaged(job, "kernels");
@@ -213,25 +213,32 @@ cleanup:
     return status;
 }
 
-/* The linear map after the scaling, if the file has one: a matrix, or a vector that is its diagonal. */
+kfe_status kfe_i_take_map(const kfe_i_loading *job, const char *name, int64_t cols, kfe_i_map *out)
+{
+    const kfe_i_tensor *tensor = kfe_i_safetensors_find(&job->file, name);
+
+    if (!tensor)
+        return KFE_OK;
+    if (tensor->rank < 1 || tensor->rank > 2 || tensor->shape[0] != cols ||
+        (tensor->rank == 2 && tensor->shape[1] < 1))
+        return kfe_i_damaged(job, name);
+    out->ctx = job->ctx;
+    out->rows = cols;
+    out->diagonal = tensor->rank == 1;
+    out->cols = out->diagonal ? out->rows : tensor->shape[1];
+    return kfe_i_copy_reals(job, tensor, &out->values);
+}
+
+/* The linear map after the scaling, if the file has one. */
 static kfe_status load_map(kfe_i_loading *job, int v)
 {
     kfe_i_model_view *view = &job->model->views[v];
-    kfe_i_map *map = &view->scaler.map;
     char name[64];
 
     snprintf(name, sizeof name, "view%d.map", v);
-    const kfe_i_tensor *tensor = kfe_i_safetensors_find(&job->file, name);
-    if (!tensor)
-        return KFE_OK;
-    if (view->strings || tensor->rank < 1 || tensor->rank > 2 || tensor->shape[0] != view->cols ||
-        (tensor->rank == 2 && tensor->shape[1] < 1))
+    if (view->strings && kfe_i_safetensors_find(&job->file, name))
         return kfe_i_damaged(job, name);
-    map->ctx = job->ctx;
-    map->rows = view->cols;
-    map->diagonal = tensor->rank == 1;
-    map->cols = map->diagonal ? map->rows : tensor->shape[1];
-    return kfe_i_copy_reals(job, tensor, &map->values);
+    return kfe_i_take_map(job, name, view->cols, &view->scaler.map);
 }
 
 /* What missing values are filled with; models of programs that did not know it have no such entry. */
@@ -322,6 +329,8 @@ static kfe_status load_support(kfe_i_loading *job, int v)
     int64_t rows = job->model->local ? job->model->origin.train_rows : job->model->rows;
     char prefix[32];
 
+    if (job->model->tree)
+        return KFE_OK;
     if (job->model->local ? !kfe_i_model_has_landmarks(job->model, v)
                           : !kfe_i_kernel_list_reads(&job->model->kernels, v))
         return KFE_OK;
@@ -399,6 +408,18 @@ cleanup:
     return status;
 }
 
+static kfe_status load_projector(kfe_i_loading *job)
+{
+    switch (job->model->projector) {
+    case KFE_PROJECT_LOCAL:
+        return kfe_i_load_local(job);
+    case KFE_PROJECT_TREE:
+        return kfe_i_load_tree(job);
+    default:
+        return load_coefficients(job);
+    }
+}
+
 static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -410,7 +431,7 @@ static kfe_status build_model(kfe_i_loading *job, kfe_model **out)
     KFE_TRY(load_classes(job));
     KFE_TRY(load_kernels(job));
     KFE_TRY(load_given_spec(job));
-    KFE_TRY(job->model->projector == KFE_PROJECT_LOCAL ? kfe_i_load_local(job) : load_coefficients(job));
+    KFE_TRY(load_projector(job));
     for (int v = 0; job->model->kernels.count > 0 && v < job->model->view_count; v++)
         KFE_TRY(load_support(job, v));
     KFE_TRY(kfe_i_load_predictor(job));

@@ -50,8 +50,12 @@ kfe_status kfe_i_load_encoding(const kfe_i_loading *job, const kfe_i_json_value 
                                kfe_i_model_view *view);
 /* The division of one table into the views, if the file has one. */
 kfe_status kfe_i_load_division(kfe_i_loading *job);
+/* The linear map saved as `name`, of `cols` columns: a matrix, or a vector that is its diagonal. *out stays as it is if there is none. */
+kfe_status kfe_i_take_map(const kfe_i_loading *job, const char *name, int64_t cols, kfe_i_map *out);
 /* The localized projector. */
 kfe_status kfe_i_load_local(kfe_i_loading *job);
+/* The projector that is a tree. */
+kfe_status kfe_i_load_tree(kfe_i_loading *job);
 /* The calibration of its outputs, if the file has one; after the predictor. */
 kfe_status kfe_i_load_calibration(kfe_i_loading *job);
 /* The moments of the training data, if the file has them. */

@@ -91,6 +91,7 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
     for (int v = 0; v < model->view_count; v++)
         KFE_TRY(add_view(file, v, &model->views[v]));
     KFE_TRY(kfe_i_save_local(file, model));
+    KFE_TRY(kfe_i_save_tree(file, model->tree));
     if (model->learner)
         KFE_TRY(add_predictor(file, &model->predictor));
     KFE_TRY(kfe_i_save_moments(file, &model->moments));
@@ -311,6 +312,8 @@ cleanup:
 /* The oldest version that reads this model rightly: those before maps would ignore the map. */
 static int64_t version_of(const kfe_model *model)
 {
+    if (model->tree)
+        return KFE_MODEL_FORMAT_TREES;
     for (int v = 0; v < model->view_count; v++)
         if (model->views[v].scaler.map.values)
             return KFE_MODEL_FORMAT_MAPS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Use these functions to add parts of a model to its container; save.c and save_local.c do. */
+/* Use these functions to add parts of a model to its container; save.c, save_local.c and file_tree.c do. */
 #ifndef KFE_MODEL_FILE_SAVING_H
 #define KFE_MODEL_FILE_SAVING_H
 
@@ -21,5 +21,7 @@ kfe_status kfe_i_save_calibration(kfe_i_safetensors *file, const kfe_i_calibrati
 kfe_status kfe_i_save_moments(kfe_i_safetensors *file, const kfe_i_moments *moments);
 /* The localized projector, if the model has one. */
 kfe_status kfe_i_save_local(kfe_i_safetensors *file, const kfe_model *model);
+/* A projector that is a tree; NULL: nothing. */
+kfe_status kfe_i_save_tree(kfe_i_safetensors *file, const kfe_i_tree *tree);
 
 #endif

@@ -123,6 +123,11 @@ static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_
         return kernel_features(onnx, model, x, features);
     case KFE_PROJECT_LOCAL:
         return kfe_i_onnx_local(onnx, model, x, features, outputs);
+    case KFE_PROJECT_TREE:
+        return kfe_i_fail(
+            onnx->ctx, KFE_EUNSUPPORTED,
+            "a model with a tree cannot be exported to ONNX; fit it without {leaf-size}, or with "
+            "{landmarks}");
     case KFE_PROJECT_IDENTITY:
         *features = x[0];
         if (model->offset)

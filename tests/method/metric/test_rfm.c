@@ -230,6 +230,16 @@ static void test_best_iteration_is_kept(void **state)
     assert_int_equal(count, COLS);
     assert_true(fabs(importance[0] + importance[1] + importance[2] - 1) < 1e-12);
     assert_true(importance[2] < 0.1 * importance[0] && importance[2] < 0.1 * importance[1]);
+    const double *metric = kfe_model_record(model, "metric", &count);
+    const kfe_i_map *map = &model->views[0].scaler.map;
+    assert_int_equal(count, COLS * COLS);
+    for (int64_t i = 0; i < COLS; i++)
+        for (int64_t j = 0; j < COLS; j++) { /* M = TTᵀ */
+            double expected = map->diagonal && i == j ? pow(map->values[i], 2) : 0;
+            for (int64_t r = 0; !map->diagonal && r < map->cols; r++)
+                expected += map->values[i * map->cols + r] * map->values[j * map->cols + r];
+            assert_true(fabs(metric[i * COLS + j] - expected) <= 1e-12);
+        }
     kfe_model_free(model);
     kfe_data_free(train);
 }
