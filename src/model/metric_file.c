@@ -44,6 +44,11 @@ static kfe_status map_of_model(kfe_context *ctx, const char *path, const kfe_mod
                           model->view_count);
     if (model->projector == KFE_PROJECT_LINEAR)
         return kfe_i_map_compose(ctx, map, &directions, out);
+    if (model->tree)
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "%s: every leaf of the model's tree has a metric of its own; fit rfm without "
+                          "{leaf-size}",
+                          path);
     if (!map->values)
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: the model learned no metric; fit one with method rfm, or give a linear model",
