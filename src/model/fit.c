@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/cluster.h"
 #include "core/memory.h"
 #include "data/fingerprint.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
-#include "model/calibrate.h"
 #include "model/describe.h"
 #include "model/landmarks.h"
 #include "model/linear.h"
@@ -498,79 +496,5 @@ cleanup:
     kfe_i_table_free(&features);
     kfe_i_fit_free(&job);
     kfe_i_threads_leave(saved_threads);
-    return status;
-}
-
-/* The columns of a kernel matrix are examples, so that rows cannot be left out alone. */
-static kfe_status refuse_dropped_columns(kfe_context *ctx, const kfe_spec *spec, const kfe_data *all,
-                                         const kfe_data *kept)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_kernel_list kernels;
-
-    if (!kept)
-        return KFE_OK;
-    kfe_i_kernel_list_init(ctx, &kernels);
-    KFE_TRY(kfe_i_spec_kernels(ctx, spec, all, &kernels));
-    for (int v = 0; v < all->view_count; v++)
-        if (kfe_i_kernel_list_given(&kernels, v) > 0)
-            KFE_FAIL(
-                ctx, KFE_EINPUT,
-                "%s: a precomputed kernel matrix has an example of weight zero; remove its row and column",
-                kfe_i_view_shown(&all->views[v]));
-cleanup:
-    kfe_i_kernel_list_free(&kernels);
-    return status;
-}
-
-/* *out = the data under another target: that of `train`, with the weights of the classes. It borrows all but the target. */
-static kfe_status weigh_classes(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_data *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t rows = kfe_data_rows(train);
-    int64_t *every_row = NULL;
-
-    *out = *train;
-    memset(&out->target, 0, sizeof out->target);
-    KFE_ALLOC(ctx, every_row, rows);
-    for (int64_t i = 0; i < rows; i++)
-        every_row[i] = i;
-    KFE_TRY(kfe_i_target_gather(ctx, &train->target, every_row, rows, &out->target));
-    KFE_TRY(kfe_i_spec_weigh_classes(ctx, spec, &out->target));
-cleanup:
-    kfe_i_free(ctx, every_row);
-    return status;
-}
-
-kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_model *model = NULL;
-    kfe_data *weighty = NULL; /* without the rows of weight zero, if there are any */
-    kfe_data weighed = {0};   /* with weights of classes, if there are any */
-
-    *out = NULL;
-    if (kfe_i_ranks(ctx) > 1)
-        KFE_TRY(kfe_i_cluster_compare(ctx, kfe_i_data_fingerprint(ctx, train), "the training data"));
-    if (train->target.weights) {
-        KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
-        KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));
-        train = weighty ? weighty : train;
-    }
-    if (kfe_i_spec_weighs_classes(spec)) {
-        KFE_TRY(kfe_spec_check(ctx, spec, train, NULL));
-        KFE_TRY(weigh_classes(ctx, spec, train, &weighed));
-        train = &weighed;
-    }
-    KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
-    KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
-    if (spec->fit.calibration != KFE_CALIBRATION_NONE)
-        KFE_TRY(kfe_i_calibrate(ctx, spec, train, model));
-    *out = model;
-    model = NULL;
-cleanup:
-    kfe_model_free(model);
-    kfe_i_target_free(&weighed.target);
-    kfe_data_free(weighty);
     return status;
 }
