@@ -770,6 +770,14 @@ KFE_API kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int6
 /* The same for real targets, rows × cols. r2 is NaN if a column of the truth is constant. */
 KFE_API kfe_status kfe_metric_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
                                      const double *truth, const double *predicted, double *out);
+/* The same, each row counted by its weight as in kfe_data_set_weights (NULL: one each). */
+KFE_API kfe_status kfe_metric_weighted_classes(kfe_context *ctx, const char *metric, int64_t rows,
+                                               int64_t classes, int64_t positive, const int32_t *truth,
+                                               const int32_t *predicted, const double *scores,
+                                               const double *weights, double *out);
+KFE_API kfe_status kfe_metric_weighted_values(kfe_context *ctx, const char *metric, int64_t rows,
+                                              int64_t cols, const double *truth, const double *predicted,
+                                              const double *weights, double *out);
 /* Tests whether a and b, measured on the same `count` splits, differ: Student's t of a[i] − b[i] with count − 1 degrees
  * of freedom, and p = P(|T| ≥ |t|). test_share 0 is the plain paired test; test rows / training rows is Nadeau &
  * Bengio's correction for splits whose training rows overlap. Both are NaN with fewer than two pairs. */

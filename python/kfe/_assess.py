@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _tables as tables
 from ._context import Context
+from ._errors import UnsupportedError
 from ._kernels import kernel_list, kernel_text
 from ._learners import learner_text
 from ._lib import lib
@@ -40,7 +41,7 @@ class Problem(NamedTuple):
         return take_rows(self.X, rows, train if pairwise else None)
 
     def weights_of(self, rows: np.ndarray) -> np.ndarray | None:
-        return None if self.weights is None else self.weights[rows]
+        return None if self.weights is None else np.ascontiguousarray(self.weights[rows])
 
 
 # ---- metrics ----
@@ -68,7 +69,11 @@ def _scores(estimator: Any, X: Any, classes: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -> dict[str, float]:
+def _address(numbers: np.ndarray | None) -> int | None:
+    return None if numbers is None else numbers.ctypes.data
+
+
+def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], weights: np.ndarray | None) -> dict[str, float]:
     """Metrics of a classifier from scikit-learn."""
     predicted = np.asarray(estimator.predict(X))
     classes = np.unique(np.concatenate([estimator.classes_, truth, predicted]))
@@ -76,22 +81,21 @@ def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -
     scores, context, found = _scores(estimator, X, classes), Context(), {}
     for name in names:
         out = c_double()
-        context.quick(lib.kfe_metric_classes, name.encode(), len(truth), len(classes), len(classes) - 1,
-                      codes[0].ctypes.data, codes[1].ctypes.data, scores.ctypes.data if scores is not None else None,
-                      byref(out))
+        context.quick(lib.kfe_metric_weighted_classes, name.encode(), len(truth), len(classes), len(classes) - 1,
+                      codes[0].ctypes.data, codes[1].ctypes.data, _address(scores), _address(weights), byref(out))
         found[name] = out.value
     return found
 
 
-def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str]) -> dict[str, float]:
+def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], weights: np.ndarray | None) -> dict[str, float]:
     """Metrics of a regressor from scikit-learn."""
     rows = len(truth)
     values = [np.ascontiguousarray(np.asarray(each, dtype=float).reshape(rows, -1)) for each in (truth, estimator.predict(X))]
     context, found = Context(), {}
     for name in names:
         out = c_double()
-        context.quick(lib.kfe_metric_values, name.encode(), rows, values[0].shape[1], values[0].ctypes.data,
-                      values[1].ctypes.data, byref(out))
+        context.quick(lib.kfe_metric_weighted_values, name.encode(), rows, values[0].shape[1], values[0].ctypes.data,
+                      values[1].ctypes.data, _address(weights), byref(out))
         found[name] = out.value
     return found
 
@@ -116,12 +120,16 @@ def _split_report(number: int, split: Split, measured: dict[str, float], setting
 def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, Any]:
     """Assesses an estimator from scikit-learn on the same splits, without tuning it."""
     from sklearn.base import clone, is_regressor
+    from sklearn.utils.validation import has_fit_parameter
+    if problem.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise UnsupportedError(f"sample_weight: {label} takes no weights of examples; leave it or the weights out")
     measure: Callable = value_metrics if is_regressor(estimator) else class_metrics
     splits = []
     for number, (train, test) in enumerate(problem.splits):
         start = time.perf_counter()
-        fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train])
-        measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics)
+        options = {} if problem.weights is None else {"sample_weight": problem.weights_of(train)}
+        fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train], **options)
+        measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics, problem.weights_of(test))
         splits.append(_split_report(number, (train, test), measured, {}, time.perf_counter() - start))
     return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": summarise(splits),
             "splits": splits, "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}

@@ -11,7 +11,6 @@ import numpy as np
 
 from ._context import Context
 from ._data import TASK_CLASSES
-from ._errors import UnsupportedError
 from ._kernels import Kernel, by_view, kernel_list, kernel_text
 from ._lib import lib
 from ._model import STYLE_JSON, Model
@@ -363,7 +362,7 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     groups : array-like of shape (n_samples,), optional
         As for `cv`.
     sample_weight : array-like of shape (n_samples,), optional
-        As for `cv`; not for baselines.
+        As for `cv`; baselines must take it too.
     **options
         Options of the comparison:
 
@@ -388,8 +387,6 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
     options = with_folds(division, clean_options(options))
     own = [each for _, each in named if not _is_baseline(each)]
     weights = _weights(sample_weight, len(np.asarray(y)))
-    if weights is not None and len(own) < len(named):
-        raise UnsupportedError("sample_weight: baselines of scikit-learn are compared without weights; leave them or the weights out")
     plain = len(own) == len(named) and all(name is None for name, _ in named)
     whole = _library_grid(own, grid)
     if plain and not division.is_explicit and whole is not None:

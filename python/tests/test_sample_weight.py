@@ -212,6 +212,7 @@ def test_searches_that_python_combines_count_weights():
 
 def test_compare_evaluate_and_tune_count_like_repeated_rows():
     from sklearn.linear_model import RidgeClassifier
+    from sklearn.neighbors import KNeighborsClassifier
     X, y, w = problem()
     X2, y2, splits = repeated(X, y, w)
     estimators = [kfe.KFDClassifier(kernel="rbf:gamma=0.2", ridge=0.1, learner="ls", n_threads=1), kfe.PLSClassifier(dim=2, learner="ls")]
@@ -220,8 +221,12 @@ def test_compare_evaluate_and_tune_count_like_repeated_rows():
         weighted = kfe.compare(named, X, y, cv=halves(60), sample_weight=w)
         for a, b in zip(weighted["methods"], plain["methods"], strict=True):
             assert a["metrics"]["accuracy"]["mean"] == pytest.approx(b["metrics"]["accuracy"]["mean"], abs=1e-9)
-    with pytest.raises(kfe.UnsupportedError, match="baselines of scikit-learn are compared without weights"):
-        kfe.compare([estimators[0], RidgeClassifier()], X, y, sample_weight=w)
+    mixed = kfe.compare([estimators[0], RidgeClassifier()], X, y, cv=halves(60), sample_weight=w, metrics=METRICS)["methods"][1]
+    repeats = kfe.compare([estimators[0], RidgeClassifier()], X2, y2, cv=splits, metrics=METRICS)["methods"][1]
+    for name in METRICS:
+        assert mixed["metrics"][name]["mean"] == pytest.approx(repeats["metrics"][name]["mean"], abs=1e-9)
+    with pytest.raises(kfe.UnsupportedError, match="sample_weight: KNeighborsClassifier takes no weights"):
+        kfe.compare([estimators[0], KNeighborsClassifier()], X, y, sample_weight=w)
     fitted = estimators[1].fit(X[:20], y[:20])
     assert kfe.evaluate(fitted, X, y, sample_weight=w)["metrics"]["accuracy"] == pytest.approx(fitted.score(X, y, sample_weight=w))
     report = kfe.tune(X, y, sample_weight=w, time=None, trials=8, folds=2)

@@ -52,6 +52,8 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
                                   const char *column, int64_t *out);
 kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char *parameter, int64_t column);
 
+/* Fails unless weights are numbers from 0 up, some of them above 0, with a finite sum. */
+kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights);
 /* A copy without the rows of weight zero, and without classes that have no other members; *out is NULL if there is no such row. */
 kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out);
 

@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "data/data.h"
 
-static kfe_status check_weights(kfe_context *ctx, int64_t rows, const double *weights)
+kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights)
 {
     double sum = 0;
 
@@ -38,7 +38,7 @@ kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *
     double *copy = NULL;
 
     if (weights) {
-        KFE_TRY(check_weights(ctx, rows, weights));
+        KFE_TRY(kfe_i_weights_check(ctx, rows, weights));
         KFE_ALLOC(ctx, copy, rows);
         memcpy(copy, weights, (size_t)rows * sizeof *copy);
     }

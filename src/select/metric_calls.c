@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/data.h"
 #include "select/metric.h"
 #include "select/significance.h"
 
@@ -75,6 +76,14 @@ kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows
                               int64_t positive, const int32_t *truth, const int32_t *predicted,
                               const double *scores, double *out)
 {
+    return kfe_metric_weighted_classes(ctx, metric, rows, classes, positive, truth, predicted, scores, NULL,
+                                       out);
+}
+
+kfe_status kfe_metric_weighted_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
+                                       int64_t positive, const int32_t *truth, const int32_t *predicted,
+                                       const double *scores, const double *weights, double *out)
+{
     kfe_status status = KFE_OK;
     const kfe_i_metric *found = NULL;
     const kfe_i_outcome outcome = {.task = KFE_TASK_CLASSES,
@@ -84,11 +93,14 @@ kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows
                                    .truth = truth,
                                    .predicted = predicted,
                                    .scores = scores,
-                                   .one_vs_rest = scores != NULL};
+                                   .one_vs_rest = scores != NULL,
+                                   .weights = weights};
 
     *out = 0;
     KFE_TRY(kfe_i_metric_find(ctx, metric, KFE_TASK_CLASSES, &found));
     KFE_TRY(check_outcome(ctx, found, &outcome));
+    if (weights)
+        KFE_TRY(kfe_i_weights_check(ctx, rows, weights));
     KFE_TRY(found->value(ctx, &outcome, out));
 cleanup:
     return status;
@@ -97,6 +109,13 @@ cleanup:
 kfe_status kfe_metric_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
                              const double *truth, const double *predicted, double *out)
 {
+    return kfe_metric_weighted_values(ctx, metric, rows, cols, truth, predicted, NULL, out);
+}
+
+kfe_status kfe_metric_weighted_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
+                                      const double *truth, const double *predicted, const double *weights,
+                                      double *out)
+{
     kfe_status status = KFE_OK;
     const kfe_i_metric *found = NULL;
     const kfe_i_outcome outcome = {.task = KFE_TASK_REAL,
@@ -104,13 +123,16 @@ kfe_status kfe_metric_values(kfe_context *ctx, const char *metric, int64_t rows,
                                    .positive = -1,
                                    .cols = cols,
                                    .truth_values = truth,
-                                   .predicted_values = predicted};
+                                   .predicted_values = predicted,
+                                   .weights = weights};
 
     *out = 0;
     KFE_TRY(kfe_i_metric_find(ctx, metric, KFE_TASK_REAL, &found));
     KFE_TRY(check_shape(ctx, rows, cols, "columns"));
     KFE_TRY(check_finite(ctx, "true", rows * cols, cols, truth));
     KFE_TRY(check_finite(ctx, "predicted", rows * cols, cols, predicted));
+    if (weights)
+        KFE_TRY(kfe_i_weights_check(ctx, rows, weights));
     KFE_TRY(found->value(ctx, &outcome, out));
 cleanup:
     return status;

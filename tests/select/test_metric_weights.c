@@ -73,6 +73,28 @@ static double value_of(kfe_context *ctx, const kfe_i_metric *metric, const rows 
     return value;
 }
 
+/* The public calls, by hand: 1 + 2 of 6 are right, and the squared errors 1, 4 and 9 count 1, 2 and 3 times. */
+static void test_public_calls(void **state)
+{
+    kfe_context *ctx = *state;
+    static const int32_t truth[] = {0, 1, 1};
+    static const int32_t predicted[] = {0, 1, 0};
+    static const double weights[] = {1, 2, 3};
+    static const double none[] = {0, 0, 0};
+    static const double values[] = {1, 2, 3};
+    double out = 0;
+
+    assert_ok(ctx,
+              kfe_metric_weighted_classes(ctx, "accuracy", 3, 2, 1, truth, predicted, NULL, weights, &out));
+    assert_below(fabs(out - 0.5), 1e-15);
+    assert_ok(ctx, kfe_metric_weighted_values(ctx, "rmse", 3, 1, values, none, weights, &out));
+    assert_below(fabs(out - 6 / sqrt(6)), 1e-15);
+    assert_fails(ctx, KFE_EINPUT, "all weights are zero",
+                 kfe_metric_weighted_classes(ctx, "accuracy", 3, 2, 1, truth, predicted, NULL, none, &out));
+    assert_fails(ctx, KFE_EINPUT, "all weights are zero",
+                 kfe_metric_weighted_values(ctx, "rmse", 3, 1, values, none, none, &out));
+}
+
 static void test_weights_count_like_repeated_rows(void **state)
 {
     kfe_context *ctx = *state;
@@ -103,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_weights_count_like_repeated_rows),
+        with_context(test_public_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
