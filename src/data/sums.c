@@ -37,9 +37,9 @@ cleanup:
 
 void kfe_i_sums_free(kfe_i_sums *sums)
 {
-    double *const blocks[] = {sums->mean,        sums->scatter,        sums->least,
-                              sums->largest,     sums->class_rows,     sums->class_means,
-                              sums->target_mean, sums->target_scatter, sums->cross};
+    double *const blocks[] = {sums->mean,       sums->scatter,     sums->least,       sums->largest,
+                              sums->class_rows, sums->class_means, sums->target_mean, sums->target_scatter,
+                              sums->cross,      sums->spectrum,    sums->removed};
 
     for (size_t i = 0; sums->ctx && i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(sums->ctx, blocks[i]);
@@ -408,22 +408,102 @@ static void map_rows(int64_t rows, int64_t cols, const double *values, const dou
         subtract_from_rows(rows, dim, offset, out);
 }
 
+/* out −= Rᵀ(Rv) */
+static void subtract_removed(const kfe_i_sums *s, const double *v, int64_t k, double *scratch, double *out)
+{
+    blasint d = (blasint)s->cols;
+    blasint rows = (blasint)s->removed_count;
+
+    if (rows == 0)
+        return;
+    if (k == 1) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, d, 1, s->removed, d, v, 1, 0, scratch, 1);
+        cblas_dgemv(CblasRowMajor, CblasTrans, rows, d, -1, s->removed, d, scratch, 1, 1, out, 1);
+        return;
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (blasint)k, d, 1, s->removed, d, v,
+                (blasint)k, 0, scratch, (blasint)k);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, (blasint)k, rows, -1, s->removed, d, scratch,
+                (blasint)k, 1, out, (blasint)k);
+}
+
+void kfe_i_sums_times(const kfe_i_sums *s, const double *v, int64_t k, double *scratch, double *out)
+{
+    int64_t d = s->cols;
+
+    if (d == 0 || k == 0)
+        return;
+    if (s->spectrum) {
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = 0; j < k; j++)
+                out[i * k + j] = s->spectrum[i] * v[i * k + j];
+        subtract_removed(s, v, k, scratch, out);
+    } else if (k == 1) {
+        cblas_dsymv(CblasRowMajor, CblasUpper, (blasint)d, 1, s->scatter, (blasint)d, v, 1, 0, out, 1);
+    } else {
+        cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)k, 1, s->scatter, (blasint)d,
+                    v, (blasint)k, 0, out, (blasint)k);
+    }
+}
+
+void kfe_i_sums_diagonal(const kfe_i_sums *s, double *out)
+{
+    for (int64_t j = 0; j < s->cols; j++)
+        out[j] = s->spectrum ? s->spectrum[j] : s->scatter[j * (s->cols + 1)];
+    for (int64_t i = 0; i < s->removed_count; i++)
+        for (int64_t j = 0; j < s->cols; j++)
+            out[j] -= s->removed[i * s->cols + j] * s->removed[i * s->cols + j];
+}
+
+/* out (rows × dim) = the first columns of values (rows × cols) */
+static void copy_columns(int64_t rows, int64_t cols, const double *values, int64_t dim, double *out)
+{
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(out + i * dim, values + i * cols, (size_t)dim * sizeof *out);
+}
+
+kfe_status kfe_i_sums_leading(kfe_context *ctx, const kfe_i_sums *s, int64_t cols, kfe_i_sums *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t t = s->targets;
+
+    KFE_TRY(kfe_i_sums_begin(ctx, cols, out));
+    out->rows = s->rows;
+    out->task = s->task;
+    copy_columns(1, s->cols, s->mean, cols, out->mean);
+    copy_columns(1, s->cols, s->least, cols, out->least);
+    copy_columns(1, s->cols, s->largest, cols, out->largest);
+    copy_columns(cols, s->cols, s->scatter, cols, out->scatter);
+    KFE_TRY(copy_block(ctx, s->class_rows, s->classes, &out->class_rows));
+    KFE_ALLOC(ctx, out->class_means, s->classes * cols);
+    copy_columns(s->classes, s->cols, s->class_means, cols, out->class_means);
+    out->classes = s->classes;
+    KFE_TRY(copy_block(ctx, s->target_mean, t, &out->target_mean));
+    KFE_TRY(copy_block(ctx, s->target_scatter, t * t, &out->target_scatter));
+    KFE_TRY(copy_block(ctx, s->cross, cols * t, &out->cross));
+    out->targets = t;
+cleanup:
+    return status;
+}
+
 /* WᵀSW */
 static kfe_status map_scatter(const kfe_i_sums *s, const double *w, int64_t dim, double *out)
 {
     kfe_status status = KFE_OK;
     int64_t d = s->cols;
     double *image = NULL;
+    double *scratch = NULL;
 
     KFE_ALLOC(s->ctx, image, d * dim);
+    KFE_ALLOC(s->ctx, scratch, s->removed_count * dim);
     if (d == 0 || dim == 0)
         goto cleanup;
-    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)dim, 1, s->scatter, (blasint)d, w,
-                (blasint)dim, 0, image, (blasint)dim);
+    kfe_i_sums_times(s, w, dim, scratch, image);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)dim, (blasint)dim, (blasint)d, 1, w,
                 (blasint)dim, image, (blasint)dim, 0, out, (blasint)dim);
 cleanup:
     kfe_i_free(s->ctx, image);
+    kfe_i_free(s->ctx, scratch);
     return status;
 }
 

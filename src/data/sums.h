@@ -9,6 +9,9 @@
  *     S ← S + S' + δδᵀ·nn'/(n + n'),   δ = μ' − μ,
  *
  * so that columns with a mean far from zero keep their digits.
+ *
+ * In coordinates in which the scatter of all rows is diagonal, that of all rows but a few is diag(spectrum) − RᵀR with R of few rows
+ * (select/row_sums.h): products with it take time O(d), not O(d²).
  */
 #ifndef KFE_DATA_SUMS_H
 #define KFE_DATA_SUMS_H
@@ -31,6 +34,10 @@ typedef struct kfe_i_sums {
     double *target_mean;    /* targets */
     double *target_scatter; /* targets × targets, full */
     double *cross;          /* cols × targets: Σ (x − mean)(y − target_mean)ᵀ */
+    /* the scatter in another form, in which case `scatter`, `least` and `largest` are NULL: diag(spectrum) − RᵀR */
+    double *spectrum; /* cols; NULL: `scatter` it is */
+    double *removed;  /* R, removed_count × cols */
+    int64_t removed_count;
 } kfe_i_sums;
 
 /* Sums over no rows, of this many columns. Free them also after a failure. */
@@ -62,6 +69,12 @@ void kfe_i_sums_merge(kfe_i_sums *sums, const kfe_i_sums *other);
 void kfe_i_sums_subtract(kfe_i_sums *sums, const kfe_i_sums *part);
 /* Makes them the sums of columns (x − shift)·factor; NULL: zeros, ones. */
 void kfe_i_sums_scale(kfe_i_sums *sums, const double *shift, const double *factor);
+/* out (cols × k) = the scatter times v (cols × k), in either form. `scratch` of removed_count·k numbers; NULL without a spectrum. */
+void kfe_i_sums_times(const kfe_i_sums *sums, const double *v, int64_t k, double *scratch, double *out);
+/* The diagonal of the scatter, in either form: out[cols]. */
+void kfe_i_sums_diagonal(const kfe_i_sums *sums, double *out);
+/* The sums of the first `cols` columns, with the memory of a context. Not with a spectrum. */
+kfe_status kfe_i_sums_leading(kfe_context *ctx, const kfe_i_sums *sums, int64_t cols, kfe_i_sums *out);
 /* The sums of the features Wᵀx − offset, W of cols × dim; offset NULL: zeros. The extremes are not known: zeros. */
 kfe_status kfe_i_sums_map(const kfe_i_sums *sums, const double *w, int64_t dim, const double *offset,
                           kfe_i_sums *out);

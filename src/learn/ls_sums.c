@@ -7,6 +7,9 @@
  * over the eigenvalues above rounding, which is the solution of smallest norm that ls.c finds from the features. Features are
  * divided by their norms first, unless there is a penalty, so that features of different magnitudes keep their digits. Targets
  * of classes are +1 for members and −1 for others. Time O(d³). Used by fits from sums.
+ *
+ * Features that are orthogonal up to 10⁻¹⁰, as those of pls and pca, need no eigenvectors: with S = D + E, E of the entries off the
+ * diagonal, (S + l2)⁻¹ = D'⁻¹ − D'⁻¹ED'⁻¹ for D' = D + l2, up to 10⁻²⁰d². Time O(d²).
  */
 #include <cblas.h>
 #include <float.h>
@@ -72,6 +75,7 @@ static kfe_status decompose(ls_sums *s, const double *norms)
     double *matrix = NULL;
 
     KFE_ALLOC(s->ctx, matrix, d * d);
+    KFE_ALLOC(s->ctx, s->vectors, d * d);
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j <= i; j++)
             matrix[i * d + j] = matrix[j * d + i] = s->sums->scatter[j * d + i] / norms[i] / norms[j];
@@ -82,6 +86,55 @@ static kfe_status decompose(ls_sums *s, const double *norms)
 cleanup:
     kfe_i_free(s->ctx, matrix);
     return status;
+}
+
+/* Entries off the diagonal below this share of the diagonal count as orthogonal features, for up to so many of them. */
+#define ORTHOGONAL 1e-10
+enum { MOST_ORTHOGONAL = 1000 };
+
+static int is_orthogonal(const ls_sums *s)
+{
+    int64_t d = s->d;
+    const double *scatter = s->sums->scatter;
+
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = i; j < d; j++) {
+            double allowed = ORTHOGONAL * sqrt(scatter[i * (d + 1)]) * sqrt(scatter[j * (d + 1)]);
+            if (i == j ? !(scatter[i * d + i] > 0) : !(fabs(scatter[i * d + j]) <= allowed))
+                return 0;
+        }
+    return d > 0 && d <= MOST_ORTHOGONAL;
+}
+
+/* weights (d × k) for features that are orthogonal: D'⁻¹C, less D'⁻¹E times that. Divides by norms, as decompose does, for the eigenvalues. */
+static void solve_orthogonal(ls_sums *s, double l2, const double *norms, double *weights)
+{
+    int64_t d = s->d;
+    int64_t k = s->k;
+    const double *scatter = s->sums->scatter;
+
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t h = 0; h < k; h++)
+            weights[j * k + h] = s->along[j * k + h] = s->cross[j * k + h] / (scatter[j * (d + 1)] + l2);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = i + 1; j < d; j++)
+            for (int64_t h = 0; h < k; h++) {
+                double e = scatter[i * d + j];
+                weights[i * k + h] -= e * s->along[j * k + h] / (scatter[i * (d + 1)] + l2);
+                weights[j * k + h] -= e * s->along[i * k + h] / (scatter[j * (d + 1)] + l2);
+            }
+    s->rank = d;
+    double least = INFINITY;
+    double largest = 0;
+    for (int64_t j = 0; j < d; j++) {
+        double value = scatter[j * (d + 1)] / norms[j] / norms[j];
+        least = fmin(least, value);
+        largest = fmax(largest, value);
+        for (int64_t h = 0; h < k; h++)
+            s->cross[j * k + h] /= norms[j];
+    }
+    s->values[0] = largest;
+    s->values[d - 1] = least;
 }
 
 /* weights (d × k) = D⁻¹V(Λ + l2)⁻¹VᵀD⁻¹C */
@@ -128,7 +181,6 @@ static kfe_status solve_sums(ls_sums *s, double l2, kfe_i_predictor *out)
     KFE_ALLOC(s->ctx, s->cross, d * s->k);
     KFE_ALLOC(s->ctx, s->means, s->k);
     KFE_ALLOC(s->ctx, s->values, d);
-    KFE_ALLOC(s->ctx, s->vectors, d * d);
     KFE_ALLOC(s->ctx, s->along, d * s->k);
     KFE_ALLOC(s->ctx, norms, d);
     for (int64_t j = 0; j < d; j++) {
@@ -139,8 +191,12 @@ static kfe_status solve_sums(ls_sums *s, double l2, kfe_i_predictor *out)
         class_targets(s);
     else
         real_targets(s);
-    KFE_TRY(decompose(s, norms));
-    solve(s, l2, norms, out->weights);
+    if (is_orthogonal(s)) {
+        solve_orthogonal(s, l2, norms, out->weights);
+    } else {
+        KFE_TRY(decompose(s, norms));
+        solve(s, l2, norms, out->weights);
+    }
     for (int64_t h = 0; h < s->k; h++) {
         out->offset[h] = -s->means[h];
         for (int64_t j = 0; j < d; j++)

@@ -36,8 +36,6 @@ typedef struct kfe_i_problem {
     const char *const *view_names;
     int view_count;
     kfe_i_metric_form metric;
-    /* The upper triangle (d × d) of XᵀX, X the one table less its column means, for methods that say so; NULL: not known. */
-    const double *products;
 } kfe_i_problem;
 
 typedef enum kfe_i_solution_kind {
@@ -86,6 +84,7 @@ typedef struct kfe_i_sum_problem {
     /* Some of the rows and their targets, for what sums cannot decide, such as ridge=auto; NULL: none. */
     const kfe_i_table *sample;
     const kfe_i_target *sample_target;
+    int rows_at_hand; /* the caller can fit on the rows as well: KFE_EUNSUPPORTED where sums would cost digits */
 } kfe_i_sum_problem;
 
 typedef struct kfe_i_method {
@@ -98,8 +97,8 @@ typedef struct kfe_i_method {
     kfe_i_param_table params;
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
-    int uses_products; /* a fit is faster if problem->products is given */
     int faster_from_sums; /* fit_sums is faster than fit if the sums are known, as in the folds of a cross-validation */
+    int takes_spectrum; /* fit_sums takes sums with a spectrum in place of the scatter */
     /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the
      * weighted operator (kfe_i_gram_weighted), and its coefficients are multiplied by the roots afterwards. */
     int weighs_examples;

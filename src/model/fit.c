@@ -206,7 +206,7 @@ static void weigh_coefficients(const double *roots, kfe_i_solution *solution)
 static kfe_status fit_from_sums(kfe_i_fit *job, int *done)
 {
     const kfe_i_method *method = job->spec->method;
-    const kfe_i_sum_problem problem = {.sums = job->sums};
+    const kfe_i_sum_problem problem = {.sums = job->sums, .rows_at_hand = 1};
     kfe_status status = KFE_EUNSUPPORTED;
 
     *done = 0;
@@ -228,7 +228,6 @@ static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
     if (job->roots && problem->gram) {
         KFE_TRY(kfe_i_gram_weighted(job->ctx, problem->gram, job->roots, &weighted));
         problem->gram = weighted;
-        problem->products = NULL;
     }
     KFE_TRY(fit_from_sums(job, &done));
     if (!done)
@@ -265,8 +264,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                              .landmarks = kfe_i_spec_landmarks(job->spec),
                              .kernels = &job->kernels,
                              .views = job->scaled,
-                             .view_count = job->train->view_count,
-                             .products = job->products};
+                             .view_count = job->train->view_count};
     int metric = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
 
     job->gram = gram;

@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "model/spec.h"
 
-/* What a fit holds on the way. Zeroed but for the first three, `products` and `sums`, which are borrowed; free it also after a failure. */
+/* What a fit holds on the way. Zeroed but for the first three and `sums`, which are borrowed; free it also after a failure. */
 typedef struct kfe_i_fit {
     kfe_context *ctx;
     const kfe_spec *spec;
@@ -19,7 +19,6 @@ typedef struct kfe_i_fit {
     kfe_i_solution solution;
     double
         *roots; /* of the weights of the examples, if the method works on a weighted operator; NULL: ones */
-    const double *products; /* kfe_i_problem.products, of the scaled table; NULL: not known */
     const kfe_i_sums *sums; /* over the rows of the scaled table; NULL: not known */
 } kfe_i_fit;
 

@@ -201,17 +201,6 @@ static void keep_predictor(kfe_context *owner, kfe_i_fold *out, kfe_model *model
     memset(&model->predictor, 0, sizeof model->predictor);
 }
 
-/* Frees a fold that was begun by the context of the task, since the owner may be busy in another thread. */
-static void give_up(kfe_context *ctx, kfe_i_fold *fold)
-{
-    fold->ctx = ctx;
-    if (fold->train.ctx)
-        fold->train.ctx = ctx;
-    if (fold->test.ctx)
-        fold->test.ctx = ctx;
-    kfe_i_fold_free(fold);
-}
-
 kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_data *data,
                               const kfe_i_split *split, const kfe_spec *spec, const kfe_i_shared *shared,
                               kfe_i_fold *out)
@@ -230,7 +219,6 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     KFE_TRY(kfe_i_fit_begin(&job.fit));
     KFE_TRY(kfe_i_row_sums_train(ctx, shared->sums, split, &job.fit.model->views[0].scaler, &sums, &known));
     job.fit.sums = known ? &sums : NULL;
-    job.fit.products = known ? sums.scatter : NULL;
     if (shared->matrix)
         KFE_TRY(extract_shared(&job, out));
     else
@@ -245,7 +233,7 @@ cleanup:
     kfe_i_sums_free(&sums);
     kfe_data_free(train);
     if (status != KFE_OK)
-        give_up(ctx, out);
+        kfe_i_fold_give_up(ctx, out);
     return status;
 }
 
@@ -255,10 +243,25 @@ void kfe_i_fold_free(kfe_i_fold *fold)
         return;
     kfe_i_table_free(&fold->train);
     kfe_i_table_free(&fold->test);
+    kfe_i_sums_free(&fold->sums);
     kfe_i_target_free(&fold->target);
     kfe_i_predictor_free(&fold->predictor);
     kfe_i_free(fold->ctx, fold->old_code);
     memset(fold, 0, sizeof *fold);
+}
+
+void kfe_i_fold_give_up(kfe_context *ctx, kfe_i_fold *fold)
+{
+    if (!fold->ctx)
+        return;
+    fold->ctx = ctx;
+    if (fold->train.ctx)
+        fold->train.ctx = ctx;
+    if (fold->test.ctx)
+        fold->test.ctx = ctx;
+    if (fold->sums.ctx)
+        fold->sums.ctx = ctx;
+    kfe_i_fold_free(fold);
 }
 
 /* ---- measuring ---- */
@@ -425,19 +428,43 @@ static kfe_i_table first_columns(const kfe_i_table *features, int64_t dim)
     return part;
 }
 
+static kfe_status learn_from_sums(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
+                                  kfe_i_predictor *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t dim = trial->dim > 0 && trial->dim < fold->dim ? trial->dim : fold->dim;
+    kfe_i_sums first = {0};
+
+    KFE_TRY(kfe_i_sums_leading(ctx, &fold->sums, dim, &first));
+    KFE_TRY(trial->learner->fit_sums(ctx, &first, trial->settings, out));
+cleanup:
+    kfe_i_sums_free(&first);
+    return status;
+}
+
+static kfe_status learn_from_rows(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
+                                  kfe_i_predictor *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table train = first_columns(&fold->train, trial->dim);
+
+    KFE_TRY(kfe_i_learner_check_features(ctx, &train));
+    KFE_TRY(trial->learner->fit(ctx, &train, &fold->target, trial->settings, out));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
                               double *values, double *support_vectors)
 {
     kfe_status status = KFE_OK;
     kfe_i_predictor trained = {0};
     const kfe_i_predictor *predictor = fold->has_predictor ? &fold->predictor : &trained;
-    kfe_i_table train = first_columns(&fold->train, trial->dim);
     kfe_i_table test = first_columns(&fold->test, trial->dim);
 
-    if (!fold->has_predictor) {
-        KFE_TRY(kfe_i_learner_check_features(ctx, &train));
-        KFE_TRY(trial->learner->fit(ctx, &train, &fold->target, trial->settings, &trained));
-    }
+    if (!fold->has_predictor)
+        KFE_TRY(fold->sums.cols > 0 ? learn_from_sums(ctx, fold, trial, &trained)
+                                    : learn_from_rows(ctx, fold, trial, &trained));
     KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, values));
     if (support_vectors)
         *support_vectors = predictor->support_vectors >= 0 ? (double)predictor->support_vectors : NAN;

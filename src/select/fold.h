@@ -13,8 +13,9 @@
 typedef struct kfe_i_fold {
     kfe_context *ctx;
     kfe_i_table train, test; /* features */
-    kfe_i_target target;     /* of the training rows, classes without a member left out */
-    int32_t *old_code;       /* class in the whole data of each class of `target` */
+    kfe_i_sums sums; /* over the training features, in place of `train` and `target`; no columns: not made */
+    kfe_i_target target; /* of the training rows, classes without a member left out */
+    int32_t *old_code;   /* class in the whole data of each class of `target` */
     int64_t dim;
     int has_predictor;         /* there is nothing left to learn: `predictor` predicts from the features */
     kfe_i_predictor predictor; /* of the method, or of a learner on the kernel */
@@ -53,6 +54,8 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
                               const kfe_i_split *split, const kfe_spec *spec, const kfe_i_shared *shared,
                               kfe_i_fold *out);
 void kfe_i_fold_free(kfe_i_fold *fold);
+/* Frees a fold that was begun, by the context of the task, since the owner may be busy in another thread. */
+void kfe_i_fold_give_up(kfe_context *ctx, kfe_i_fold *fold);
 
 /* What to measure on a fold. */
 typedef struct kfe_i_trial {

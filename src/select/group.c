@@ -365,19 +365,30 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_group_prepare(kfe_i_group *group, const kfe_spec *spec, kfe_i_kernel_list *kernels)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_kernel_list_init(group->ctx, kernels);
+    KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, kernels));
+    if (!scaling_serves(group, spec, kernels)) {
+        drop_shared(group);
+        KFE_TRY(prepare_rows(group, spec, kernels));
+    }
+    KFE_TRY(kfe_i_resolve_kernels(group->ctx, group->train, group->train_scaled, kernels));
+cleanup:
+    if (status != KFE_OK) /* the next kernel starts anew */
+        drop_shared(group);
+    return status;
+}
+
 kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list kernels;
     int on_device = 0;
 
-    kfe_i_kernel_list_init(group->ctx, &kernels);
-    KFE_TRY(kfe_i_spec_kernels(group->ctx, spec, group->data, &kernels));
-    if (!scaling_serves(group, spec, &kernels)) {
-        drop_shared(group);
-        KFE_TRY(prepare_rows(group, spec, &kernels));
-    }
-    KFE_TRY(kfe_i_resolve_kernels(group->ctx, group->train, group->train_scaled, &kernels));
+    KFE_TRY(kfe_i_group_prepare(group, spec, &kernels));
     KFE_TRY(fill_on_device(group, &kernels, &on_device));
     if (!on_device)
         KFE_TRY(fill_in_host(group, &kernels));

@@ -43,6 +43,9 @@ kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec 
 /* Whether one matrix is to serve `fits` fits like the spec's on each split: they need kernel values only, the matrix fits in the
  * memory of the context's device or of the host, and what the fits would evaluate without it costs more. */
 kfe_status kfe_i_group_can_share(const kfe_i_group *group, const kfe_spec *spec, int64_t fits, int *out);
+/* Scales the rows (group->scaled), unless they are, and binds and resolves the kernels of the spec; free the kernels also after a
+ * failure. */
+kfe_status kfe_i_group_prepare(kfe_i_group *group, const kfe_spec *spec, kfe_i_kernel_list *kernels);
 /* Fills the matrix for the kernels of the spec, on a device if it fits there; rows are scaled and dot products or distances
  * computed once. */
 kfe_status kfe_i_group_fill(kfe_i_group *group, const kfe_spec *spec, kfe_i_shared_matrix *out);

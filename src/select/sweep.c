@@ -13,6 +13,7 @@
 #include "core/search.h"
 #include "core/workers.h"
 #include "select/group.h"
+#include "select/sum_fold.h"
 
 /* Estimated times above this are logged. */
 #define KFE_LONG_SECONDS 3600.0
@@ -45,9 +46,11 @@ typedef struct run {
     kfe_spec *spec;                  /* with these values */
     kfe_i_group group;               /* the splits that are being worked on */
     kfe_i_shared shared;
-    kfe_i_row_sums sums;          /* of the rows of the group */
-    extracted *parts;             /* one per split of the group */
-    task_failure *trial_failures; /* one per trial */
+    kfe_i_row_sums sums;           /* of the rows of the group */
+    kfe_i_landmark_sums landmarks; /* shared, of the current kernel */
+    kfe_i_sum_plan plan;           /* how splits are fitted from sums alone */
+    extracted *parts;              /* one per split of the group */
+    task_failure *trial_failures;  /* one per trial */
     /* progress */
     double began;
     int64_t done, total; /* extractions */
@@ -98,6 +101,21 @@ cleanup:
     return status;
 }
 
+/* From sums alone, or else from the rows. */
+static kfe_status extract(kfe_context *worker, const run *r, const kfe_i_split *split, kfe_i_fold *out)
+{
+    kfe_status status = KFE_OK;
+    int done = 0;
+
+    const kfe_i_sum_source source = {.sums = r->shared.sums,
+                                     .landmarks = r->landmarks.factor.cols > 0 ? &r->landmarks : NULL};
+    KFE_TRY(kfe_i_sum_fold_extract(worker, r->ctx, &source, split, r->spec, &r->plan, out, &done));
+    if (!done)
+        KFE_TRY(kfe_i_fold_extract(worker, r->ctx, r->sweep->data, split, r->spec, &r->shared, out));
+cleanup:
+    return status;
+}
+
 static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
 {
     run *r = user;
@@ -108,8 +126,7 @@ static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
 
     if (served == 0)
         return KFE_OK;
-    kfe_status status = kfe_i_fold_extract(worker, r->ctx, r->sweep->data, &r->sweep->splits->items[split],
-                                           r->spec, &r->shared, &part->fold);
+    kfe_status status = extract(worker, r, &r->sweep->splits->items[split], &part->fold);
     part->seconds = kfe_i_clock() - began;
     if (status != KFE_OK && r->shared.matrix && r->shared.matrix->device &&
         kfe_i_device_shared_gave_up(r->shared.matrix->device))
@@ -276,6 +293,42 @@ static void free_parts(run *r, int64_t trials)
     r->trial_failures = NULL;
 }
 
+static int has_few_test_rows(const run *r)
+{
+    for (int64_t i = 0; i < r->group.count; i++)
+        if (r->sweep->splits->items[r->group.members[i]].test_count > kfe_i_row_sums_few(&r->sums))
+            return 0;
+    return 1;
+}
+
+/* Makes the sums over the rows of the group, where they serve its splits. */
+static kfe_status share_sums(run *r)
+{
+    kfe_status status = KFE_OK;
+    int64_t learners = r->sweep->grid->counts[KFE_AXIS_LEARNER];
+
+    r->shared.sums = NULL;
+    r->plan.usable = 0;
+    if (r->landmarks.factor.cols > 0)
+        return kfe_i_landmark_plan_make(r->ctx, r->spec, r->learners, learners, r->sweep->data, &r->plan);
+    if (!kfe_i_row_sums_serve(r->spec->method) || r->sweep->data->target.weights ||
+        kfe_i_spec_weighs_classes(r->spec))
+        return KFE_OK;
+    KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &r->sums));
+    r->shared.sums = &r->sums;
+    if (r->sums.count == 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_sum_plan_make(r->ctx, r->spec, r->learners, learners, r->sweep->data, &r->plan));
+    if (r->plan.kind == KFE_SCALE_AUTO &&
+        r->group.count > 1) /* splits that auto would scale are not grouped */
+        r->plan.kind = KFE_SCALE_NONE;
+    if (r->plan.usable && r->plan.kind == KFE_SCALE_NONE && r->spec->method->takes_spectrum &&
+        has_few_test_rows(r))
+        KFE_TRY(kfe_i_row_sums_rotate(r->ctx, &r->sums));
+cleanup:
+    return status;
+}
+
 static kfe_status run_method(run *r)
 {
     kfe_status status = KFE_OK;
@@ -285,12 +338,7 @@ static kfe_status run_method(run *r)
 
     KFE_ALLOC_ZERO(r->ctx, r->parts, r->group.count);
     KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
-    r->shared.sums = NULL;
-    if (kfe_i_row_sums_serve(r->spec->method) && !r->sweep->data->target.weights &&
-        !kfe_i_spec_weighs_classes(r->spec)) {
-        KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &r->sums));
-        r->shared.sums = &r->sums;
-    }
+    KFE_TRY(share_sums(r));
     KFE_TRY(threads_for_fits(r, &threads));
     KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads, r->group.count, extract_task, r));
     KFE_TRY(kfe_i_workers_run(r->ctx, "learning", threads_for(r, trials), trials, measure_task, r));
@@ -348,8 +396,10 @@ static kfe_status run_shared(run *r)
         KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
         r->shared.matrix = &shared;
     }
+    KFE_TRY(kfe_i_landmark_sums_make(&r->group, r->spec, &r->landmarks));
     KFE_TRY(run_methods(r));
 cleanup:
+    kfe_i_landmark_sums_free(&r->landmarks);
     r->shared.matrix = NULL;
     return status;
 }

@@ -448,8 +448,7 @@ cleanup:
     return status;
 }
 
-/* QR of independent columns (column-major, in place), R's diagonal made positive. */
-static kfe_status orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, double *columns)
+kfe_status kfe_i_orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, double *columns)
 {
     kfe_status status = KFE_OK;
     double *factors = NULL;
@@ -493,7 +492,7 @@ kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, 
         for (int64_t i = 0; i < rows; i++)
             columns[j * rows + i] = a[i * n + kept[j]];
     if (*rank > 0)
-        KFE_TRY(orthonormalise(ctx, rows, *rank, columns));
+        KFE_TRY(kfe_i_orthonormalise(ctx, rows, *rank, columns));
     transpose(*rank, rows, columns, q);
 cleanup:
     kfe_i_free(ctx, columns);

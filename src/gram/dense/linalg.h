@@ -44,6 +44,8 @@ kfe_status kfe_i_inverse_root(kfe_context *ctx, int64_t order, double *a, double
  * Overwrites a and b. */
 kfe_status kfe_i_generalized_eigen(kfe_context *ctx, int64_t n, double *a, double *b, double *eigenvalues,
                                    double *vectors);
+/* QR of n independent columns of `rows` numbers, one after the other, in place; R has a positive diagonal. */
+kfe_status kfe_i_orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, double *columns);
 /* QR of the independent columns of a (rows × n, row-major): q (rows × rank) is orthonormal, R has a positive
  * diagonal, and `kept` lists the columns that were used, in the order of `a`. A column counts as dependent if
  * its pivot is below sqrt(KFE_RANK_TOLERANCE) times the largest. */

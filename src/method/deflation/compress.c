@@ -9,8 +9,6 @@
  * of d + t rows have the same products, where the diagonal D makes up the norms. So the same iterations on X' and Y' find the same
  * directions, and none of them reads the n examples: XᵀX takes one pass at the speed of matrix products.
  *
- * A cross-validation knows XᵀX of its training parts already (select/row_sums.h).
- *
  * Forming XᵀX loses half of the digits of its weakest directions, so that an ill-conditioned R is not used. Time O(nd²); memory
  * O(d² + d·4096) beside the data.
  */
@@ -43,14 +41,13 @@ typedef struct compression {
     double *covariance; /* cols × targets: XᵀY, later R⁻ᵀXᵀY */
 } compression;
 
-/* Two passes for each feature, against one product for all, or one pass for XᵀY if XᵀX is known. */
+/* Two passes for each feature, against one product for all. */
 static int is_cheaper(const kfe_i_deflation *d)
 {
     double cols = (double)d->rows;
     double numbers = (double)d->examples * cols;
     double passes = 2 * (double)d->most * numbers * KFE_PASS_COST((double)d->targets);
-    double once = d->data.products ? KFE_PASS_COST((double)d->targets) : KFE_PRODUCT_COST(cols);
-    double product = numbers * once + KFE_FACTOR_COST * cols * cols;
+    double product = numbers * KFE_PRODUCT_COST(cols) + KFE_FACTOR_COST * cols * cols;
 
     return d->data.table->kind == KFE_TABLE_DENSE && d->targets > 0 &&
            d->examples >= 4 * (d->rows + d->targets) && product < passes;
@@ -70,12 +67,6 @@ static void centre_rows(const compression *c, int64_t first, int64_t count)
         for (int64_t j = 0; j < c->cols; j++)
             to[j] = from[j] - (means ? root * means[j] : 0);
     }
-}
-
-static kfe_status take_products(const compression *c)
-{
-    memcpy(c->squares, c->d->data.products, (size_t)(c->cols * c->cols) * sizeof *c->squares);
-    return kfe_i_deflation_pull(c->d, c->d->target, c->targets, c->covariance);
 }
 
 static kfe_status form_products(const compression *c)
@@ -164,7 +155,7 @@ kfe_status kfe_i_deflation_compress(kfe_i_deflation *d)
     KFE_ALLOC(d->ctx, c.panel, PANEL_ROWS * c.cols);
     KFE_ALLOC_ZERO(d->ctx, c.squares, c.cols * c.cols);
     KFE_ALLOC_ZERO(d->ctx, c.covariance, c.cols * c.targets);
-    KFE_TRY(d->data.products ? take_products(&c) : form_products(&c));
+    KFE_TRY(form_products(&c));
     int usable = factor(&c);
     kfe_i_log(d->ctx, KFE_LOG_DEBUG, "%s: %s", d->setup.method,
               usable ? "products of columns stand for the examples"

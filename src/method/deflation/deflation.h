@@ -31,6 +31,8 @@ typedef enum kfe_i_side {
     KFE_SIDE_COLUMNS /* examples, by a few columns of the operator; it is kept only for several targets */
 } kfe_i_side;
 
+enum { KFE_DEFLATION_AUTO_DIM = 10 }; /* number of features unless given */
+
 /* What a method asks for. */
 typedef struct kfe_i_deflation_setup {
     const char *method; /* begins messages */
@@ -52,8 +54,7 @@ typedef struct kfe_i_deflation_data {
     double *means;
     kfe_i_table
         compressed; /* what stands for the table (compress.c); the means are subtracted already. Without rows: nothing */
-    double *panels;         /* rows × targets for every thread */
-    const double *products; /* XᵀX of the centred table, if it is known (kfe_i_problem) */
+    double *panels; /* rows × targets for every thread */
 } kfe_i_deflation_data;
 
 /* Memory for the iterations, which do not allocate. */

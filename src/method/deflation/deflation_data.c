@@ -19,7 +19,7 @@
 /* In single precision √ε would end the iterations too soon; at this share τ still has two digits. */
 #define KFE_SINGLE_DEPENDENT 1e-5
 
-enum { AUTO_DIM = 10, PANEL_ROWS = 256 };
+enum { PANEL_ROWS = 256 };
 
 /* ---- products ---- */
 
@@ -197,8 +197,6 @@ static kfe_status begin_primal(kfe_i_deflation *d, const kfe_i_problem *problem)
         d->limits.rounding += 16 * (double)d->examples * DBL_EPSILON * DBL_EPSILON * norms[i];
     if (d->setup.center)
         KFE_TRY(measure_means(d));
-    if (d->setup.center && problem->views && d->data.table->values == problem->views[0].values)
-        d->data.products = problem->products;
     if (d->setup.products)
         KFE_TRY(kfe_i_deflation_compress(d));
 cleanup:
@@ -263,7 +261,7 @@ kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,
         d->data.transposed = kfe_i_gram_factor_transposed(problem->gram);
         d->rows = d->data.table->cols;
     }
-    int64_t automatic = setup->auto_dim > 0 ? setup->auto_dim : AUTO_DIM;
+    int64_t automatic = setup->auto_dim > 0 ? setup->auto_dim : KFE_DEFLATION_AUTO_DIM;
     d->most = setup->dim > 0 ? setup->dim : automatic;
     d->most = d->most < n ? d->most : n;
     d->most = d->most < d->rows ? d->most : d->rows;

@@ -5,9 +5,10 @@
  * target is deflated.
  *
  * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature, or one product XᵀX for all
- * (compress.c).
+ * (compress.c), or products with a given XᵀX (pls_sums.c).
  */
 #include "method/deflation/deflation.h"
+#include "method/deflation/pls_sums.h"
 #include "method/shared/stand_in.h"
 
 typedef struct pls_settings {
@@ -30,10 +31,20 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
                            kfe_i_solution *out)
 {
+    kfe_status status = KFE_OK;
     const pls_settings *s = settings;
     const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+    int done = 0;
 
-    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+    if (s->center)
+        KFE_TRY(kfe_i_pls_from_sums(ctx, problem->sums, s->dim > 0 ? s->dim : KFE_DEFLATION_AUTO_DIM, out,
+                                    &done));
+    if (!done && (problem->rows_at_hand || problem->sums->spectrum))
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "pls: the sums do not have the digits for so many features");
+    if (!done)
+        KFE_TRY(kfe_i_stand_in_fit(ctx, problem->sums, &job, out));
+cleanup:
+    return status;
 }
 
 const kfe_i_method kfe_i_method_pls = {
@@ -44,7 +55,8 @@ const kfe_i_method kfe_i_method_pls = {
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
-    .uses_products = 1,
+    .faster_from_sums = 1,
+    .takes_spectrum = 1,
     .fit = fit,
     .fit_sums = fit_sums,
 };

@@ -302,6 +302,19 @@ int64_t kfe_i_loo_sample_size(int64_t n)
     return least(n, few > many ? few : many);
 }
 
+void kfe_i_loo_draw_sample(kfe_context *ctx, int64_t n, int64_t *index)
+{
+    int64_t size = kfe_i_loo_sample_size(n);
+    kfe_i_rng rng;
+
+    for (int64_t i = 0; i < n; i++)
+        index[i] = i;
+    if (size == n)
+        return;
+    kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_LOO);
+    kfe_i_rng_choose(&rng, n, size, index);
+}
+
 /* ZZᵀ of the sampled rows. */
 static kfe_status multiply_points(loo_sample *s)
 {
@@ -403,17 +416,14 @@ static kfe_status draw_sample(loo_sample *s)
 {
     kfe_status status = KFE_OK;
     int64_t n = s->problem->gram->size;
-    kfe_i_rng rng;
 
     s->rows = s->problem->every_row ? n : kfe_i_loo_sample_size(n);
     KFE_ALLOC(s->ctx, s->index, n);
     KFE_ALLOC(s->ctx, s->values, s->rows);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; s->problem->every_row && i < n; i++)
         s->index[i] = i;
-    if (s->rows < n) {
-        kfe_i_rng_init(&rng, s->ctx->seed, KFE_STREAM_LOO);
-        kfe_i_rng_choose(&rng, n, s->rows, s->index);
-    }
+    if (!s->problem->every_row)
+        kfe_i_loo_draw_sample(s->ctx, n, s->index);
     KFE_TRY(read_targets(s));
     KFE_TRY(read_roots(s));
     if (s->problem->centred)

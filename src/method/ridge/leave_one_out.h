@@ -67,6 +67,8 @@ typedef struct kfe_i_loo_choice {
 
 /* The number of examples, of n, that the choice is made on. */
 int64_t kfe_i_loo_sample_size(int64_t n);
+/* Which they are: the first so many of index[n]. */
+void kfe_i_loo_draw_sample(kfe_context *ctx, int64_t n, int64_t *index);
 /* Fails only for lack of memory or on cancellation. If nothing can be chosen (fewer than three examples, a kernel of
  * zeros), `rows` is 0. */
 kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out);

@@ -39,7 +39,7 @@ static indicator indicator_of(const kfe_i_sums *sums, kfe_i_stand_in_target targ
     return (indicator){sums->classes, 1, 0};
 }
 
-static int64_t target_columns(const kfe_i_sums *sums, kfe_i_stand_in_target target)
+int64_t kfe_i_stand_in_target_columns(const kfe_i_sums *sums, kfe_i_stand_in_target target)
 {
     if (target == KFE_STAND_IN_UNSUPERVISED || sums->task == KFE_TASK_NONE)
         return 0;
@@ -64,8 +64,8 @@ static void class_products(const kfe_i_sums *sums, const indicator *which, doubl
     }
 }
 
-static void target_products(const kfe_i_sums *sums, kfe_i_stand_in_target target, double *cross,
-                            double *covariance)
+void kfe_i_stand_in_products(const kfe_i_sums *sums, kfe_i_stand_in_target target, double *cross,
+                             double *covariance)
 {
     indicator which = indicator_of(sums, target);
 
@@ -180,7 +180,7 @@ kfe_status kfe_i_stand_in_make(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_s
 {
     kfe_status status = KFE_OK;
     int64_t d = sums->cols;
-    int64_t t = target_columns(sums, target);
+    int64_t t = kfe_i_stand_in_target_columns(sums, target);
     int64_t rows = 0;
     double *cross = NULL;
     double *joint = NULL;
@@ -195,7 +195,7 @@ kfe_status kfe_i_stand_in_make(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_s
     KFE_ALLOC(ctx, out->covariance, t * t);
     KFE_ALLOC_ZERO(ctx, joint, (d + t) * (d + t));
     if (t > 0)
-        target_products(sums, target, cross, out->covariance);
+        kfe_i_stand_in_products(sums, target, cross, out->covariance);
     fill_joint(sums, centred, t, cross, out->covariance, joint, norms);
     /* at least as many rows as columns, so that methods take the way of many examples */
     KFE_TRY(factor_joint(ctx, d + t, joint, norms, d + 1, &factor, &rows));

@@ -25,6 +25,11 @@ typedef enum kfe_i_stand_in_target {
     KFE_STAND_IN_INDICATORS /* one column for each class; real targets as they are */
 } kfe_i_stand_in_target;
 
+/* t, and the products with the centred targets: cross = XᵀY (cols × t), covariance = YᵀY (t × t). */
+int64_t kfe_i_stand_in_target_columns(const kfe_i_sums *sums, kfe_i_stand_in_target target);
+void kfe_i_stand_in_products(const kfe_i_sums *sums, kfe_i_stand_in_target target, double *cross,
+                             double *covariance);
+
 typedef struct kfe_i_stand_in {
     kfe_context *ctx;
     kfe_i_table table;  /* X' */
