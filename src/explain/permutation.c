@@ -6,9 +6,9 @@
  * Breiman (2001), section 10. Time: columns × repeats predictions, on at most {rows} examples. {top} permutes only the
  * columns with the largest derivatives.
  */
-#include <stdlib.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "core/rng.h"
 #include "explain/judge.h"
 #include "model/linear.h"
@@ -69,23 +69,8 @@ static kfe_status lose(permuting *p, int view, int64_t column, double out[2])
 
 /* ---- columns ---- */
 
-typedef struct ranked_column {
-    double size;
-    int64_t column; /* of all views */
-} ranked_column;
-
-static int by_size(const void *a, const void *b)
-{
-    const ranked_column *x = a;
-    const ranked_column *y = b;
-
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return x->column < y->column ? -1 : x->column > y->column;
-}
-
 /* The columns to permute: all in their order, or the {top} ones with the largest derivatives, largest first. */
-static kfe_status choose_columns(permuting *p, ranked_column **out, int64_t *count)
+static kfe_status choose_columns(permuting *p, kfe_i_ranked **out, int64_t *count)
 {
     enum { ROWS_TO_RANK = 100 };
     kfe_status status = KFE_OK;
@@ -103,16 +88,16 @@ static kfe_status choose_columns(permuting *p, ranked_column **out, int64_t *cou
         *count = ranking.settings.top;
     }
     for (int64_t j = 0; j < cols; j++)
-        (*out)[j] = (ranked_column){sizes[j], j};
+        (*out)[j] = (kfe_i_ranked){sizes[j], j};
     if (*count < cols)
-        qsort(*out, (size_t)cols, sizeof **out, by_size);
+        kfe_i_rank_falling(*out, cols);
 cleanup:
     kfe_i_free(ranking.ctx, sizes);
     return status;
 }
 
 /* The axis of these columns: that of the model, or one of its own. */
-static kfe_status chosen_axis(kfe_i_explaining *job, const ranked_column *chosen, int64_t count, int *out)
+static kfe_status chosen_axis(kfe_i_explaining *job, const kfe_i_ranked *chosen, int64_t count, int *out)
 {
     kfe_status status = KFE_OK;
     const char **labels = NULL;
@@ -124,7 +109,7 @@ static kfe_status chosen_axis(kfe_i_explaining *job, const ranked_column *chosen
         return KFE_OK;
     KFE_ALLOC(job->ctx, labels, count);
     for (int64_t k = 0; k < count; k++)
-        labels[k] = job->out->axes[all].labels[chosen[k].column];
+        labels[k] = job->out->axes[all].labels[chosen[k].index];
     KFE_TRY(kfe_i_explanation_words(job->out, "column", count, labels, out));
 cleanup:
     kfe_i_free(job->ctx, labels);
@@ -147,7 +132,7 @@ static kfe_status lose_columns(permuting *p)
     static const char *const words[] = {"loss", "sd"};
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = p->job;
-    ranked_column *chosen = NULL;
+    kfe_i_ranked *chosen = NULL;
     int64_t count = 0;
     int columns = 0;
     int values_axis = 0;
@@ -161,7 +146,7 @@ static kfe_status lose_columns(permuting *p)
                                   values_axis, &values));
     for (int64_t k = 0; k < count; k++) {
         int64_t place = 0;
-        int view = find_view(job->model, chosen[k].column, &place);
+        int view = find_view(job->model, chosen[k].index, &place);
         KFE_TRY(kfe_i_checkpoint(job->ctx, "permuting columns", k, count));
         KFE_TRY(lose(p, view, place, values + 2 * k));
     }

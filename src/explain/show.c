@@ -2,10 +2,10 @@
 /* Explanations as text, JSON and CSV: kfe_explanation_report and kfe_explanation_write. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "core/text.h"
 #include "explain/explain.h"
 #include "model/json/json.h"
@@ -22,23 +22,8 @@ static void copy_label(const kfe_i_axis *axis, int64_t position, char out[LABEL_
 
 /* ---- text ---- */
 
-typedef struct shown_row {
-    int64_t row;
-    double size;
-} shown_row;
-
-static int larger_first(const void *a, const void *b)
-{
-    const shown_row *x = a;
-    const shown_row *y = b;
-
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
 /* Columns of the data and support examples are shown by the size of the largest number in their row, all else in its order. */
-static kfe_status order_rows(const kfe_explanation *e, const kfe_i_explained *table, shown_row **out)
+static kfe_status order_rows(const kfe_explanation *e, const kfe_i_explained *table, kfe_i_ranked **out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_axis *axis = &e->axes[table->row_axis];
@@ -48,11 +33,11 @@ static kfe_status order_rows(const kfe_explanation *e, const kfe_i_explained *ta
 
     KFE_ALLOC(e->ctx, *out, axis->count);
     for (int64_t i = 0; i < axis->count; i++) {
-        (*out)[i] = (shown_row){i, 0};
+        (*out)[i] = (kfe_i_ranked){0, i};
         for (int64_t j = 0; j < cols && sorted; j++)
-            (*out)[i].size = fmax((*out)[i].size, fabs(table->values[i * cols + j]));
+            (*out)[i].value = fmax((*out)[i].value, fabs(table->values[i * cols + j]));
     }
-    qsort(*out, (size_t)axis->count, sizeof **out, larger_first);
+    kfe_i_rank_falling(*out, axis->count);
 cleanup:
     return status;
 }
@@ -100,14 +85,14 @@ static kfe_status add_table(const kfe_explanation *e, const kfe_i_explained *tab
     int64_t cols = e->axes[table->col_axis].count;
     int64_t width = cols < MOST_COLUMNS ? cols : MOST_COLUMNS;
     int64_t height = axis->count < MOST_ROWS ? axis->count : MOST_ROWS;
-    shown_row *order = NULL;
+    kfe_i_ranked *order = NULL;
 
     KFE_TRY(order_rows(e, table, &order));
     add_header(e, table, width, text);
     for (int64_t r = 0; r < height; r++) {
-        add_label(text, axis, order[r].row, LABEL_WIDTH);
+        add_label(text, axis, order[r].index, LABEL_WIDTH);
         for (int64_t j = 0; j < width; j++)
-            kfe_i_text_printf(text, "  %10.4g", table->values[order[r].row * cols + j]);
+            kfe_i_text_printf(text, "  %10.4g", table->values[order[r].index * cols + j]);
         kfe_i_text_puts(text, "\n");
     }
     if (height < axis->count)

@@ -3,27 +3,12 @@
 #include "report/figure/kind/explained.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 
 enum { MOST_BARS = 40, MOST_SERIES = 8 };
-
-typedef struct row_value {
-    double value;
-    int64_t row;
-} row_value;
-
-static int compare_falling(const void *a, const void *b)
-{
-    const row_value *p = a;
-    const row_value *q = b;
-
-    if (p->value != q->value)
-        return p->value < q->value ? 1 : -1;
-    return (p->row > q->row) - (p->row < q->row);
-}
 
 /* The number of the table of that name; -1: there is none. */
 static int find_table(const kfe_explanation *explanation, const char *name, kfe_explained *out)
@@ -83,21 +68,21 @@ static double size_of(const kfe_explained *table, int64_t row, int is_absolute)
 
 /* The rows in the order in which they are drawn. */
 static kfe_status order_rows(kfe_context *ctx, const kfe_explained *table, int is_sorted, int is_absolute,
-                             row_value **out)
+                             kfe_i_ranked **out)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        (*out)[i] = (row_value){size_of(table, i, is_absolute), i};
+        (*out)[i] = (kfe_i_ranked){size_of(table, i, is_absolute), i};
     if (is_sorted)
-        qsort(*out, (size_t)table->rows, sizeof **out, compare_falling);
+        kfe_i_rank_falling(*out, table->rows);
 cleanup:
     return status;
 }
 
 static kfe_status add_labels(kfe_context *ctx, const kfe_explanation *explanation, int index,
-                             const row_value *order, kfe_i_figure *out)
+                             const kfe_i_ranked *order, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     kfe_explained table = {0};
@@ -110,12 +95,12 @@ static kfe_status add_labels(kfe_context *ctx, const kfe_explanation *explanatio
     if (!kfe_explanation_row_label(explanation, index, 0)) {
         KFE_TRY(kfe_i_figure_numbers(out, table.row_axis, &column, &numbers));
         for (int64_t i = 0; i < out->rows; i++)
-            numbers[i] = (double)order[i].row + 1;
+            numbers[i] = (double)order[i].index + 1;
         goto cleanup;
     }
     KFE_ALLOC(ctx, words, out->rows);
     for (int64_t i = 0; i < out->rows; i++)
-        words[i] = kfe_explanation_row_label(explanation, index, order[i].row);
+        words[i] = kfe_explanation_row_label(explanation, index, order[i].index);
     KFE_TRY(kfe_i_figure_words(out, table.row_axis, out->rows, words, &column, &codes));
     for (int64_t i = 0; i < out->rows; i++)
         codes[i] = (int32_t)i;
@@ -124,8 +109,8 @@ cleanup:
     return status;
 }
 
-static kfe_status add_table(const kfe_explanation *explanation, int index, const row_value *order, int is_one,
-                            kfe_i_figure *out)
+static kfe_status add_table(const kfe_explanation *explanation, int index, const kfe_i_ranked *order,
+                            int is_one, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     kfe_explained table = {0};
@@ -146,7 +131,7 @@ static kfe_status add_table(const kfe_explanation *explanation, int index, const
         const char *name = is_one || table.cols == 1 ? own : both;
         KFE_TRY(kfe_i_figure_numbers(out, name, &series.y, &values));
         for (int64_t i = 0; i < out->rows; i++)
-            values[i] = table.values[order[i].row * table.cols + c];
+            values[i] = table.values[order[i].index * table.cols + c];
         if (out->series_count < MOST_SERIES)
             KFE_TRY(kfe_i_figure_series(out, is_one && table.cols == 1 ? NULL : name, series));
     }
@@ -158,7 +143,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
                        kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    row_value *order = NULL;
+    kfe_i_ranked *order = NULL;
     kfe_explained tables[2] = {{0}, {0}};
     int first = find_table(explanation, kind->tables[0], &tables[0]);
     int second = find_table(explanation, kind->tables[1], &tables[1]);

@@ -1,43 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `gradient`: how strongly outputs or features change with each column. */
-#include <stdlib.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "report/figure/kind/importance.h"
 
 enum { MOST_BARS = 40 };
 
-typedef struct size {
-    double value;
-    int64_t row;
-} size;
-
-static int compare_falling(const void *a, const void *b)
-{
-    const size *p = a;
-    const size *q = b;
-
-    if (p->value != q->value)
-        return p->value < q->value ? 1 : -1;
-    return (p->row > q->row) - (p->row < q->row);
-}
-
 /* Columns by their derivatives, summed over outputs or features and divided by the sum over columns. */
-static kfe_status order_columns(kfe_context *ctx, const kfe_explained *table, size **out)
+static kfe_status order_columns(kfe_context *ctx, const kfe_explained *table, kfe_i_ranked **out)
 {
     kfe_status status = KFE_OK;
     double total = 0;
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t j = 0; j < table->rows; j++) {
-        (*out)[j] = (size){0, j};
+        (*out)[j] = (kfe_i_ranked){0, j};
         for (int64_t o = 0; o < table->cols; o++)
             (*out)[j].value += table->values[j * table->cols + o];
         total += (*out)[j].value;
     }
     for (int64_t j = 0; j < table->rows && total > 0; j++)
         (*out)[j].value /= total;
-    qsort(*out, (size_t)table->rows, sizeof **out, compare_falling);
+    kfe_i_rank_falling(*out, table->rows);
 cleanup:
     return status;
 }
@@ -46,7 +31,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
                        kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    size *order = NULL;
+    kfe_i_ranked *order = NULL;
     const char **words = NULL;
     int32_t *codes = NULL;
     double *values = NULL;
@@ -56,7 +41,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
     KFE_ALLOC(ctx, words, table->rows);
     kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
     for (int64_t i = 0; i < out->rows; i++)
-        words[i] = kfe_explanation_row_label(explanation, 0, order[i].row);
+        words[i] = kfe_explanation_row_label(explanation, 0, order[i].index);
     KFE_TRY(kfe_i_figure_words(out, "column", out->rows, words, &column, &codes));
     KFE_TRY(kfe_i_figure_numbers(out, "share of squared derivatives", &column, &values));
     for (int64_t i = 0; i < out->rows; i++) {

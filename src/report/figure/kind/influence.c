@@ -1,39 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `influence`: the support examples with the largest coefficients. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "report/figure/figure.h"
 
 enum { MOST_SHOWN = 30 };
 
-typedef struct influence {
-    double norm;
-    int64_t row;
-} influence;
-
-static int compare_falling(const void *a, const void *b)
-{
-    const influence *p = a;
-    const influence *q = b;
-
-    if (p->norm != q->norm)
-        return p->norm < q->norm ? 1 : -1;
-    return (p->row > q->row) - (p->row < q->row);
-}
-
-static void fill(const kfe_model *model, influence *items)
+static void fill(const kfe_model *model, kfe_i_ranked *items)
 {
     for (int64_t s = 0; s < model->rows; s++) {
         double sum = 0;
         for (int64_t k = 0; k < model->dim; k++)
             sum += model->coefficients[s * model->dim + k] * model->coefficients[s * model->dim + k];
-        items[s] = (influence){sqrt(sum), model->support_index[s]};
+        items[s] = (kfe_i_ranked){sqrt(sum), model->support_index[s]};
     }
 }
 
-static kfe_status add_columns(const influence *items, int64_t shown, kfe_i_figure *out)
+static kfe_status add_columns(const kfe_i_ranked *items, int64_t shown, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     char names[MOST_SHOWN][24];
@@ -43,14 +28,14 @@ static kfe_status add_columns(const influence *items, int64_t shown, kfe_i_figur
     int column = 0;
 
     for (int64_t i = 0; i < shown; i++) {
-        kfe_i_snprintf(names[i], sizeof names[i], "%lld", (long long)items[i].row + 1);
+        kfe_i_snprintf(names[i], sizeof names[i], "%lld", (long long)items[i].index + 1);
         words[i] = names[i];
     }
     KFE_TRY(kfe_i_figure_words(out, "training row", shown, words, &column, &codes));
     KFE_TRY(kfe_i_figure_numbers(out, "size of its coefficients", &column, &norms));
     for (int64_t i = 0; i < shown; i++) {
         codes[i] = (int32_t)i;
-        norms[i] = items[i].norm;
+        norms[i] = items[i].value;
     }
 cleanup:
     return status;
@@ -60,14 +45,14 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = source->model;
-    influence *items = NULL;
+    kfe_i_ranked *items = NULL;
 
     if (!model || !model->support_index || !model->coefficients || model->rows < 1)
         return KFE_OK;
     int64_t shown = model->rows < MOST_SHOWN ? model->rows : MOST_SHOWN;
     KFE_ALLOC(ctx, items, model->rows);
     fill(model, items);
-    qsort(items, (size_t)model->rows, sizeof *items, compare_falling);
+    kfe_i_rank_falling(items, model->rows);
     kfe_i_figure_rows(out, shown);
     KFE_TRY(add_columns(items, shown, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "training row", "size of its coefficients"));

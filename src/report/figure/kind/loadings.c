@@ -2,10 +2,10 @@
 /* The figure `loadings`: coefficients of a linear model by column: bars, of many columns the largest, or a spectrum if
  * the names of the columns are a scale. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "report/figure/kind/explained.h"
 
 enum { MOST_BARS = 40, MOST_FEATURES = 4 };
@@ -22,40 +22,25 @@ static int names_are_numbers(const kfe_i_model_view *view)
     return view->column_names != NULL;
 }
 
-typedef struct sized_column {
-    double size;
-    int64_t column;
-} sized_column;
-
-static int compare_falling(const void *a, const void *b)
-{
-    const sized_column *p = a;
-    const sized_column *q = b;
-
-    if (p->size != q->size)
-        return p->size < q->size ? 1 : -1;
-    return (p->column > q->column) - (p->column < q->column);
-}
-
 /* The columns in the order in which they are drawn: by the largest coefficient of a feature that is shown, if `sorted`. */
-static kfe_status order_columns(kfe_context *ctx, const kfe_model *model, int sorted, sized_column **out)
+static kfe_status order_columns(kfe_context *ctx, const kfe_model *model, int sorted, kfe_i_ranked **out)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(ctx, *out, model->rows);
     for (int64_t j = 0; j < model->rows; j++) {
-        (*out)[j] = (sized_column){0, j};
+        (*out)[j] = (kfe_i_ranked){0, j};
         for (int64_t k = 0; k < model->dim && k < MOST_FEATURES; k++)
-            (*out)[j].size = fmax((*out)[j].size, fabs(model->coefficients[j * model->dim + k]));
+            (*out)[j].value = fmax((*out)[j].value, fabs(model->coefficients[j * model->dim + k]));
     }
     if (sorted)
-        qsort(*out, (size_t)model->rows, sizeof **out, compare_falling);
+        kfe_i_rank_falling(*out, model->rows);
 cleanup:
     return status;
 }
 
 static kfe_status add_named_columns(kfe_context *ctx, kfe_i_figure *out, const kfe_i_model_view *view,
-                                    const sized_column *order, int *column)
+                                    const kfe_i_ranked *order, int *column)
 {
     kfe_status status = KFE_OK;
     const char **words = NULL;
@@ -63,7 +48,7 @@ static kfe_status add_named_columns(kfe_context *ctx, kfe_i_figure *out, const k
 
     KFE_ALLOC(ctx, words, out->rows);
     for (int64_t j = 0; j < out->rows; j++)
-        words[j] = view->column_names[order[j].column];
+        words[j] = view->column_names[order[j].index];
     KFE_TRY(kfe_i_figure_words(out, "column", out->rows, words, column, &codes));
     for (int64_t j = 0; j < out->rows; j++)
         codes[j] = (int32_t)j;
@@ -89,7 +74,7 @@ cleanup:
     return status;
 }
 
-static kfe_status add_features(const kfe_model *model, const sized_column *order, kfe_i_figure *out, int x)
+static kfe_status add_features(const kfe_model *model, const kfe_i_ranked *order, kfe_i_figure *out, int x)
 {
     kfe_status status = KFE_OK;
     int64_t shown = model->dim < MOST_FEATURES ? model->dim : MOST_FEATURES;
@@ -104,7 +89,7 @@ static kfe_status add_features(const kfe_model *model, const sized_column *order
         kfe_i_feature_name(k, name, sizeof name);
         KFE_TRY(kfe_i_figure_numbers(out, name, &series.y, &values));
         for (int64_t j = 0; j < out->rows; j++)
-            values[j] = model->coefficients[order[j].column * model->dim + k];
+            values[j] = model->coefficients[order[j].index * model->dim + k];
         if (k < shown)
             KFE_TRY(kfe_i_figure_series(out, name, series));
     }
@@ -116,7 +101,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = source->model;
-    sized_column *order = NULL;
+    kfe_i_ranked *order = NULL;
     int x = 0;
 
     if (!model || model->projector != KFE_PROJECT_LINEAR || !model->coefficients)

@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures `permutation` and `views`: by how much predictions get worse when a column, or a view, says nothing. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "report/figure/kind/importance.h"
 
 enum { MOST_BARS = 40 };
-
-typedef struct loss {
-    double value;
-    int64_t row;
-} loss;
-
-static int compare_falling(const void *a, const void *b)
-{
-    const loss *p = a;
-    const loss *q = b;
-
-    if (p->value != q->value)
-        return p->value < q->value ? 1 : -1;
-    return (p->row > q->row) - (p->row < q->row);
-}
 
 static int table_index(const kfe_explanation *explanation, const char *name)
 {
@@ -40,7 +25,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
 {
     kfe_status status = KFE_OK;
     int index = table_index(explanation, table->name);
-    loss *order = NULL;
+    kfe_i_ranked *order = NULL;
     const char **words = NULL;
     int32_t *codes = NULL;
     double *values = NULL;
@@ -49,11 +34,11 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
     KFE_ALLOC(ctx, order, table->rows);
     KFE_ALLOC(ctx, words, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        order[i] = (loss){table->values[i * table->cols], i};
-    qsort(order, (size_t)table->rows, sizeof *order, compare_falling);
+        order[i] = (kfe_i_ranked){table->values[i * table->cols], i};
+    kfe_i_rank_falling(order, table->rows);
     kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
     for (int64_t i = 0; i < out->rows; i++)
-        words[i] = kfe_explanation_row_label(explanation, index, order[i].row);
+        words[i] = kfe_explanation_row_label(explanation, index, order[i].index);
     KFE_TRY(kfe_i_figure_words(out, table->row_axis, out->rows, words, &column, &codes));
     for (int64_t i = 0; i < out->rows; i++)
         codes[i] = (int32_t)i;
@@ -61,7 +46,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
         KFE_TRY(
             kfe_i_figure_numbers(out, kfe_explanation_col_label(explanation, index, c), &column, &values));
         for (int64_t i = 0; i < out->rows; i++)
-            values[i] = table->values[order[i].row * table->cols + c];
+            values[i] = table->values[order[i].index * table->cols + c];
     }
 cleanup:
     kfe_i_free(ctx, order);
