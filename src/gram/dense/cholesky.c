@@ -11,6 +11,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 
 /* A strip of a matrix of order 20,000 takes 512 · 512 · 20,000 multiplications, about a third of a second on one core. */
@@ -18,18 +19,13 @@ enum { PANEL = 512, DEPTH = 2048 };
 
 static const char stage[] = "factorising a matrix";
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- double precision ---- */
 
 /* Rows [row, row + height) of the trailing matrix. `panel`: L21, whose first row belongs to row 0 of `trailing`. */
 static void update_strip(int64_t width, int64_t row, int64_t rows, const double *panel, double *trailing,
                          blasint ld)
 {
-    int64_t height = smaller(PANEL, rows - row);
+    int64_t height = kfe_i_least(PANEL, rows - row);
     const double *strip = panel + row * ld;
     double *out = trailing + row * ld;
 
@@ -47,7 +43,7 @@ kfe_status kfe_i_factorise(kfe_context *ctx, int64_t n, double *a, int *definite
 
     *definite = 1;
     for (int64_t first = 0; first < n && *definite; first += PANEL) {
-        int64_t width = smaller(PANEL, n - first), rest = n - first - width;
+        int64_t width = kfe_i_least(PANEL, n - first), rest = n - first - width;
         double *corner = a + first * n + first, *panel = corner + width * n, *trailing = panel + width;
 
         /* column-major "upper" is row-major lower */
@@ -119,7 +115,7 @@ static kfe_status factorise(kfe_context *ctx, const triangle *t, int *definite)
     char stored = t->order == CblasColMajor ? 'L' : 'U';
 
     for (int64_t first = 0; first < t->n; first += PANEL) {
-        int64_t width = smaller(PANEL, t->n - first);
+        int64_t width = kfe_i_least(PANEL, t->n - first);
         int64_t rest = t->n - first - width;
         float *corner = t->values + first * (t->down + t->right);
         float *panel = corner + width * t->down;
@@ -132,7 +128,7 @@ static kfe_status factorise(kfe_context *ctx, const triangle *t, int *definite)
         cblas_strsm(t->order, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest, (blasint)width,
                     1, corner, t->ld, panel, t->ld);
         for (int64_t row = 0; row < rest; row += PANEL) {
-            update_rows(t, width, row, smaller(PANEL, rest - row), panel, trailing);
+            update_rows(t, width, row, kfe_i_least(PANEL, rest - row), panel, trailing);
             KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
         }
     }
@@ -147,7 +143,7 @@ static kfe_status subtract_columns_before(kfe_context *ctx, const packed *p, int
 
     for (int64_t k = 0; k < first; k += DEPTH) {
         cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)p->n2, (blasint)width,
-                    (blasint)smaller(DEPTH, first - k), -1, p->a21 + k * p->ld, p->ld,
+                    (blasint)kfe_i_least(DEPTH, first - k), -1, p->a21 + k * p->ld, p->ld,
                     p->a11 + k * p->ld + first, p->ld, 1, p->a21 + first * p->ld, p->ld);
         KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
     }
@@ -161,7 +157,7 @@ static kfe_status solve_below(kfe_context *ctx, const packed *p)
     kfe_status status = KFE_OK;
 
     for (int64_t first = 0; first < p->n1; first += PANEL) {
-        int64_t width = smaller(PANEL, p->n1 - first);
+        int64_t width = kfe_i_least(PANEL, p->n1 - first);
         KFE_TRY(subtract_columns_before(ctx, p, first, width));
         cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)p->n2,
                     (blasint)width, 1, p->a11 + first * p->ld + first, p->ld, p->a21 + first * p->ld, p->ld);
@@ -177,7 +173,7 @@ static kfe_status subtract_square(kfe_context *ctx, const packed *p, int64_t fir
     float *out = p->a22 + first * p->ld;
 
     for (int64_t k = 0; k < p->n1; k += DEPTH) {
-        blasint depth = (blasint)smaller(DEPTH, p->n1 - k);
+        blasint depth = (blasint)kfe_i_least(DEPTH, p->n1 - k);
         const float *rows = p->a21 + k * p->ld;
         if (first > 0)
             cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)first, (blasint)width, depth, -1,
@@ -203,7 +199,7 @@ kfe_status kfe_i_factorise_packed(kfe_context *ctx, int64_t n, float *a, int *de
         goto cleanup;
     KFE_TRY(solve_below(ctx, &p));
     for (int64_t first = 0; first < p.n2; first += PANEL)
-        KFE_TRY(subtract_square(ctx, &p, first, smaller(PANEL, p.n2 - first)));
+        KFE_TRY(subtract_square(ctx, &p, first, kfe_i_least(PANEL, p.n2 - first)));
     KFE_TRY(factorise(ctx, &right, definite));
 cleanup:
     return status;

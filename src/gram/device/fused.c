@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "gram/device/form.h"
 
@@ -25,17 +26,12 @@ typedef struct span {
 /* Bytes of one piece of a block on its way to the host, if a fourth of the free memory is not less. */
 #define KFE_PIECE_BYTES ((int64_t)256 << 20)
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Rows of such a piece with this many columns. */
 static int64_t piece_rows(const fused_state *s, int64_t rows, int64_t cols)
 {
-    int64_t bytes = least(KFE_PIECE_BYTES, (int64_t)(kfe_i_device_room(s->device) / 4));
+    int64_t bytes = kfe_i_least(KFE_PIECE_BYTES, (int64_t)(kfe_i_device_room(s->device) / 4));
 
-    return least(rows, bytes / (8 * cols) + 1);
+    return kfe_i_least(rows, bytes / (8 * cols) + 1);
 }
 
 /* Whether the CPU has to answer this call, since the device gives up. */
@@ -79,7 +75,7 @@ static kfe_device_status download_block(const fused_state *s, span at, int whole
 
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, at.cols, KFE_DEVICE_F64, &piece));
     for (int64_t first = 0; first < at.rows; first += step) {
-        int64_t rows = least(step, at.rows - first);
+        int64_t rows = kfe_i_least(step, at.rows - first);
         int64_t cols = whole ? first + rows : at.cols;
         kfe_device_matrix part = kfe_device_part(piece, 0, rows, 0, cols);
         KFE_DEVICE_TRY(fill(s, 1, (span){at.row + first, rows, at.col, cols}, &part, 0));
@@ -96,8 +92,8 @@ static void mirror(int64_t n, double *matrix, int64_t stride)
 
     for (int64_t row = 0; row < n; row += TILE)
         for (int64_t col = 0; col <= row; col += TILE)
-            for (int64_t i = row; i < least(row + TILE, n); i++)
-                for (int64_t j = col; j < least(col + TILE, i); j++)
+            for (int64_t i = row; i < kfe_i_least(row + TILE, n); i++)
+                for (int64_t j = col; j < kfe_i_least(col + TILE, i); j++)
                     matrix[j * stride + i] = matrix[i * stride + j];
 }
 
@@ -149,7 +145,7 @@ static kfe_device_status download_columns(const fused_state *s, const fused_stat
 
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, count, KFE_DEVICE_F64, &piece));
     for (int64_t first = 0; first < n; first += step) {
-        kfe_device_matrix part = kfe_device_part(piece, 0, least(step, n - first), 0, count);
+        kfe_device_matrix part = kfe_device_part(piece, 0, kfe_i_least(step, n - first), 0, count);
         for (int64_t m = 0; m < s->count; m++)
             KFE_DEVICE_TRY(s->device->table->block(s->device->handle, &s->terms[m].kernel,
                                                    (kfe_device_range){s->terms[m].points, first, part.rows},

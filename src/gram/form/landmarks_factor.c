@@ -6,6 +6,7 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "kernel/tile/cross.h"
@@ -27,11 +28,6 @@ void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f)
     kfe_i_points_free(&f->chosen);
     kfe_i_gram_free(f->source);
     memset(f, 0, sizeof *f);
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- rows ---- */
@@ -166,7 +162,7 @@ kfe_status kfe_i_factor_project(const kfe_i_landmark_factor *f, const double *v,
     KFE_ALLOC(f->ctx, panel, PANEL * width);
     KFE_ALLOC_ZERO(f->ctx, sum, width * k);
     for (int64_t first = 0; first < f->rows; first += PANEL) {
-        int64_t rows = least(PANEL, f->rows - first);
+        int64_t rows = kfe_i_least(PANEL, f->rows - first);
         KFE_TRY(panel_rows(f, first, rows, panel));
         add_transposed(rows, width, panel, v + first * k, k, sum);
     }
@@ -200,7 +196,7 @@ kfe_status kfe_i_factor_expand(const kfe_i_landmark_factor *f, const double *z, 
         KFE_TRY(kfe_i_factor_map(f, z, k, mapped));
     }
     for (int64_t first = 0; first < f->rows; first += PANEL) {
-        int64_t rows = least(PANEL, f->rows - first);
+        int64_t rows = kfe_i_least(PANEL, f->rows - first);
         KFE_TRY(panel_rows(f, first, rows, panel));
         multiply(rows, width, panel, mapped ? mapped : z, k, out + first * k);
     }
@@ -236,7 +232,7 @@ static kfe_status sum_products(const kfe_i_landmark_factor *f, double *out, doub
         KFE_ALLOC(f->ctx, panel, PANEL * r);
         KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
         for (int64_t first = 0; first < f->rows; first += PANEL) {
-            int64_t rows = least(PANEL, f->rows - first);
+            int64_t rows = kfe_i_least(PANEL, f->rows - first);
             KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
             add_products(f, rows, panel, out, sums);
         }

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/dense/basis.h"
@@ -69,11 +70,6 @@ typedef struct eigen_state {
     double rounding;               /* residuals below this are rounding error of the operator */
     kfe_i_eigen_work *work;
 } eigen_state;
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- dense ---- */
 
@@ -239,7 +235,7 @@ static kfe_status find_residuals(eigen_state *s, int64_t count, double *largest)
     KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->small, count, 1, swap));
     KFE_TRY(kfe_i_space_squares(&s->space, swap, s->residuals));
     *largest = 0;
-    for (int64_t j = 0; j < least(s->k, count); j++)
+    for (int64_t j = 0; j < kfe_i_least(s->k, count); j++)
         *largest = fmax(*largest, sqrt(s->residuals[j]));
 cleanup:
     return status;
@@ -289,10 +285,10 @@ static kfe_status next_block(eigen_state *s, int64_t last, int64_t *count)
     double largest = 0;
 
     s->is_image = s->size + s->block <= s->capacity;
-    *count = s->is_image ? last : least(s->block, s->size);
+    *count = s->is_image ? last : kfe_i_least(s->block, s->size);
     if (s->is_image)
         return kfe_i_space_copy(&s->space, packed(&s->product, last), packed(&s->candidate, last));
-    int64_t keep = least(s->k + s->block, s->size - s->block);
+    int64_t keep = kfe_i_least(s->k + s->block, s->size - s->block);
     KFE_TRY(find_residuals(s, *count, &largest));
     KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
     KFE_TRY(restart(s, keep));
@@ -397,7 +393,7 @@ static void release(eigen_state *s)
 
 static int64_t basis_beyond(int64_t block, int64_t blocks)
 {
-    int64_t wanted = least(blocks * block, BASIS_MOST);
+    int64_t wanted = kfe_i_least(blocks * block, BASIS_MOST);
     return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
 }
 
@@ -415,9 +411,9 @@ static double memory_for_basis(const kfe_i_gram *gram)
 static void choose_sizes(const kfe_i_gram *gram, eigen_state *s)
 {
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
-    s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
+    s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
     if (bytes_needed(s) > memory_for_basis(gram))
-        s->capacity = least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
+        s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
 }
 
 static kfe_status krylov_eigen(eigen_state *s, int on_device, double tolerance, double *eigenvalues,

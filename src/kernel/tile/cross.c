@@ -7,14 +7,10 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Doubles for one tile and the scratch to evaluate it. */
 static int64_t tile_work(const kfe_i_points *a, const kfe_i_points *b)
@@ -62,10 +58,10 @@ static void cross_panel(const void *user, int64_t row, int thread)
 {
     const cross_job *job = user;
     double *tile = job->work + job->own * thread;
-    int64_t rows = least(KFE_TILE_SIDE, job->a->table.rows - row);
+    int64_t rows = kfe_i_least(KFE_TILE_SIDE, job->a->table.rows - row);
 
     for (int64_t col = 0; col < job->b->table.rows; col += KFE_TILE_SIDE) {
-        int64_t cols = least(KFE_TILE_SIDE, job->b->table.rows - col);
+        int64_t cols = kfe_i_least(KFE_TILE_SIDE, job->b->table.rows - col);
         kfe_i_tile_eval(job->kernel, (kfe_i_range){job->a, row, rows}, (kfe_i_range){job->b, col, cols}, tile,
                         KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
         kfe_i_product part = *job->product;
@@ -117,11 +113,11 @@ static void self_panel(const void *user, int64_t panel_row, int thread)
     int64_t k = job->v.k;
     double *out = job->work + job->own * thread;
     double *tile = out + job->size * k;
-    int64_t rows = least(KFE_TILE_SIDE, job->size - row);
+    int64_t rows = kfe_i_least(KFE_TILE_SIDE, job->size - row);
     int64_t end = row + rows;
 
     for (int64_t col = 0; col < end; col += KFE_TILE_SIDE) {
-        int64_t cols = least(KFE_TILE_SIDE, end - col);
+        int64_t cols = kfe_i_least(KFE_TILE_SIDE, end - col);
         kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, job->first + row, rows},
                         (kfe_i_range){job->points, job->first + col, cols}, tile, KFE_TILE_STRIDE,
                         tile + KFE_TILE_SIZE);
@@ -198,7 +194,7 @@ typedef struct block_job {
 /* The points of one tile: those from `offset` on, as far as a tile reaches. */
 static kfe_i_range part_of(kfe_i_range span, int64_t offset)
 {
-    return (kfe_i_range){span.points, span.first + offset, least(KFE_TILE_SIDE, span.count - offset)};
+    return (kfe_i_range){span.points, span.first + offset, kfe_i_least(KFE_TILE_SIDE, span.count - offset)};
 }
 
 static void block_panel(const void *user, int64_t i, int thread)
@@ -254,8 +250,8 @@ static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t 
                         to[q * n + p] = from[p * KFE_LARGEST_STRIDE + q];
                 continue;
             }
-            for (int64_t q = 0; q < least(MIRROR, cols - j); q++)
-                for (int64_t p = 0; p < least(MIRROR, rows - i); p++)
+            for (int64_t q = 0; q < kfe_i_least(MIRROR, cols - j); q++)
+                for (int64_t p = 0; p < kfe_i_least(MIRROR, rows - i); p++)
                     to[q * n + p] = from[p * KFE_LARGEST_STRIDE + q];
         }
 }
@@ -276,7 +272,7 @@ static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t 
         for (int64_t j = 0; j < cols; j++)
             out[(row + i) * n + col + j] = (float)tile[i * KFE_LARGEST_STRIDE + j];
     for (int64_t first = 0; first < cols; first += MIRROR)
-        for (int64_t j = first; j < least(cols, first + MIRROR); j++)
+        for (int64_t j = first; j < kfe_i_least(cols, first + MIRROR); j++)
             for (int64_t i = 0; i < rows; i++)
                 out[(col + j) * n + row + i] = (float)tile[i * KFE_LARGEST_STRIDE + j];
 }
@@ -294,10 +290,10 @@ static void matrix_panel(const void *user, int64_t row, int thread)
     const matrix_job *job = user;
     double *tile = job->room.work + job->room.own * thread;
     int64_t n = job->points->table.rows;
-    int64_t rows = least(KFE_TILE_LARGEST, n - row);
+    int64_t rows = kfe_i_least(KFE_TILE_LARGEST, n - row);
 
     for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
-        int64_t cols = least(KFE_TILE_LARGEST, row + rows - col);
+        int64_t cols = kfe_i_least(KFE_TILE_LARGEST, row + rows - col);
         kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
                         (kfe_i_range){job->points, col, cols}, tile, KFE_LARGEST_STRIDE,
                         tile + job->room.tile);

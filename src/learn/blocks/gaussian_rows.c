@@ -6,6 +6,7 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
@@ -16,11 +17,6 @@
 /* The points in single precision may take this share of the memory that is left. */
 #define POINTS_SHARE 0.125
 enum { CHUNK_ROWS = 1024, SMALL_PRODUCT = 1 << 18 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static int suits(const kfe_i_gram *gram, const kfe_i_points **points, double *gamma)
 {
@@ -90,10 +86,10 @@ static void evaluate_panel(const void *user, int64_t first, int thread)
     const kfe_i_gaussian_points *points = job->points;
     blasint d = (blasint)points->cols;
     float *tile = job->work + (int64_t)KFE_TILE_SIZE * thread;
-    int64_t width = least(KFE_TILE_SIDE, points->count - first);
+    int64_t width = kfe_i_least(KFE_TILE_SIDE, points->count - first);
 
     for (int64_t r = 0; r < job->rows; r += KFE_TILE_SIDE) {
-        int64_t rows = least(KFE_TILE_SIDE, job->rows - r);
+        int64_t rows = kfe_i_least(KFE_TILE_SIDE, job->rows - r);
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)width, d, 1,
                     job->chosen + r * d, d, points->values + first * d, d, 0, tile, KFE_TILE_STRIDE);
         for (int64_t i = 0; i < rows; i++) {
@@ -122,7 +118,7 @@ kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *po
     int threads = rows * points->count < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx);
     kfe_i_panels panels = {"computing rows of the kernel", threads, points->count, KFE_TILE_SIDE,
                            KFE_SHARE_FREE};
-    int64_t most = least(rows, CHUNK_ROWS);
+    int64_t most = kfe_i_least(rows, CHUNK_ROWS);
     float *chosen = NULL;
     float *norms = NULL;
     float *work = NULL;
@@ -131,7 +127,7 @@ kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *po
     KFE_ALLOC(ctx, norms, most);
     KFE_ALLOC(ctx, work, (int64_t)KFE_TILE_SIZE * threads);
     for (int64_t first = 0; first < rows; first += CHUNK_ROWS) {
-        int64_t count = least(CHUNK_ROWS, rows - first);
+        int64_t count = kfe_i_least(CHUNK_ROWS, rows - first);
         rows_job job = {points, chosen, norms, count, out + first, work};
         gather(points, example + first, count, chosen, norms);
         KFE_TRY(kfe_i_each_panel(ctx, &panels, evaluate_panel, &job));

@@ -8,6 +8,7 @@
 #include "learn/blocks/kernel_rows.h"
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
@@ -32,11 +33,6 @@ struct kfe_i_kernel_rows {
     kfe_i_gaussian_points gaussian;
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position, int64_t slots,
                                  kfe_i_kernel_rows **out)
 {
@@ -49,7 +45,7 @@ kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position
     KFE_ALLOC_ZERO(ctx, rows, 1);
     rows->gram = gram;
     rows->position = position;
-    rows->slots = least(slots, gram->size);
+    rows->slots = kfe_i_least(slots, gram->size);
     KFE_ALLOC(ctx, rows->values, rows->slots * gram->size);
     KFE_ALLOC(ctx, rows->slot_of, gram->size);
     KFE_ALLOC(ctx, rows->holds, rows->slots);
@@ -113,10 +109,10 @@ static void evaluate_panel(const void *user, int64_t first, int thread)
     int64_t n = rows->gram->size;
     int64_t missing = job->chosen->table.rows;
     double *tile = job->work + job->own * thread;
-    kfe_i_range panel = {job->points, first, least(KFE_TILE_SIDE, n - first)};
+    kfe_i_range panel = {job->points, first, kfe_i_least(KFE_TILE_SIDE, n - first)};
 
     for (int64_t m = 0; m < missing; m += KFE_TILE_SIDE) {
-        kfe_i_range some = {job->chosen, m, least(KFE_TILE_SIDE, missing - m)};
+        kfe_i_range some = {job->chosen, m, kfe_i_least(KFE_TILE_SIDE, missing - m)};
         kfe_i_tile_eval(job->kernel, some, panel, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
         for (int64_t i = 0; i < some.count; i++)
             place_values(rows, tile + i * KFE_TILE_STRIDE, first, panel.count,
@@ -159,7 +155,7 @@ static kfe_status evaluate_columns(kfe_i_kernel_rows *rows, int64_t missing)
 
     KFE_ALLOC(ctx, columns, n * CHUNK_COLUMNS);
     for (int64_t first = 0; first < missing; first += CHUNK_COLUMNS) {
-        int64_t width = least(CHUNK_COLUMNS, missing - first);
+        int64_t width = kfe_i_least(CHUNK_COLUMNS, missing - first);
         KFE_TRY(kfe_i_checkpoint(ctx, "computing rows of the kernel", first, missing));
         KFE_TRY(kfe_i_gram_columns(rows->gram, rows->missing + first, width, columns));
 #pragma omp parallel for num_threads(width *n < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx)) schedule(static)
@@ -201,7 +197,7 @@ static kfe_status evaluate(kfe_i_kernel_rows *rows, int64_t missing)
     if (!kfe_i_gram_tiles(rows->gram, &kernel, &points))
         return evaluate_columns(rows, missing);
     for (int64_t first = 0; first < missing && status == KFE_OK; first += CHUNK_ROWS)
-        status = evaluate_tiles(rows, kernel, points, first, least(CHUNK_ROWS, missing - first));
+        status = evaluate_tiles(rows, kernel, points, first, kfe_i_least(CHUNK_ROWS, missing - first));
     return status;
 }
 

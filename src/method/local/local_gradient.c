@@ -21,15 +21,11 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "gram/dense/basis.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "method/local/local_problem.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- support examples ---- */
 
@@ -101,12 +97,12 @@ static void product_panel(const void *user, int64_t row, int thread)
     const kfe_i_local_problem *p = job->p;
     const kfe_i_kernel *kernel = &job->part->kernel;
     int64_t c = p->svms.count;
-    int64_t rows = least(KFE_TILE_SIDE, p->work.support_count - row);
+    int64_t rows = kfe_i_least(KFE_TILE_SIDE, p->work.support_count - row);
     kfe_i_tile tile = {
         .values = p->work.tiles + p->work.own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
 
     for (int64_t col = 0; col < p->work.support_count; col += KFE_TILE_SIDE) {
-        tile.cols = least(KFE_TILE_SIDE, p->work.support_count - col);
+        tile.cols = kfe_i_least(KFE_TILE_SIDE, p->work.support_count - col);
         base_tile(job, row, rows, col, tile.cols, tile.values);
         if (job->points && kernel->def->map)
             kernel->def->map(kernel->settings, &tile);
@@ -137,13 +133,13 @@ static void pull_panel(const void *user, int64_t row, int thread)
     const tile_job *job = user;
     const kfe_i_local_problem *p = job->p;
     int64_t dim = job->part->dim;
-    int64_t rows = least(KFE_TILE_SIDE, p->work.support_count - row);
+    int64_t rows = kfe_i_least(KFE_TILE_SIDE, p->work.support_count - row);
     kfe_i_tile tile = {
         .values = p->work.tiles + p->work.own * thread, .rows = rows, .stride = KFE_TILE_STRIDE};
 
     memset(p->work.sums + row, 0, (size_t)rows * sizeof *p->work.sums);
     for (int64_t col = 0; col < p->work.support_count; col += KFE_TILE_SIDE) {
-        tile.cols = least(KFE_TILE_SIDE, p->work.support_count - col);
+        tile.cols = kfe_i_least(KFE_TILE_SIDE, p->work.support_count - col);
         base_tile(job, row, rows, col, tile.cols, tile.values);
         weigh_slopes(job, row, col, &tile);
         kfe_i_combine(rows, 1, kfe_i_strided(tile.values, tile.cols, KFE_TILE_STRIDE),

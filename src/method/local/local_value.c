@@ -12,15 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "gram/dense/linalg.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "method/local/local_problem.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- projections and shares ---- */
 
@@ -141,10 +137,10 @@ static void add_panel(const void *user, int64_t row, int thread)
     const part_job *job = user;
     const kfe_i_local_problem *p = job->p;
     double *tile = p->work.tiles + p->work.own * thread;
-    int64_t rows = least(KFE_TILE_SIDE, p->n - row);
+    int64_t rows = kfe_i_least(KFE_TILE_SIDE, p->n - row);
 
     for (int64_t col = 0; col <= row; col += KFE_TILE_SIDE) {
-        int64_t cols = least(KFE_TILE_SIDE, p->n - col);
+        int64_t cols = kfe_i_least(KFE_TILE_SIDE, p->n - col);
         if (job->part->kept) {
             add_tile(job, row, rows, col, cols, job->part->kept + row * p->n + col, p->n);
             continue;
@@ -162,13 +158,13 @@ static void mirror_panel(const void *user, int64_t row, int thread)
     enum { SIDE = 32 };
     const kfe_i_local_problem *p = user;
     double *a = p->now.matrix.values;
-    int64_t end = least(row + KFE_TILE_SIDE, p->n);
+    int64_t end = kfe_i_least(row + KFE_TILE_SIDE, p->n);
 
     (void)thread;
     for (int64_t first = row; first < end; first += SIDE)
         for (int64_t col = 0; col < end; col += SIDE)
-            for (int64_t i = first; i < least(first + SIDE, end); i++)
-                for (int64_t j = col; j < least(col + SIDE, i); j++)
+            for (int64_t i = first; i < kfe_i_least(first + SIDE, end); i++)
+                for (int64_t j = col; j < kfe_i_least(col + SIDE, i); j++)
                     a[j * p->n + i] = a[i * p->n + j];
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
 #include "gram/dense/basis.h"
@@ -289,17 +290,12 @@ static void free_sample(loo_sample *s)
     kfe_i_free(s->ctx, s->roots);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t kfe_i_loo_sample_size(int64_t n)
 {
-    int64_t few = least(FEW_ROWS + n * FEW_TENTHS / 10, SOME_ROWS);
-    int64_t many = least(n / MANY_SHARE, MOST_ROWS);
+    int64_t few = kfe_i_least(FEW_ROWS + n * FEW_TENTHS / 10, SOME_ROWS);
+    int64_t many = kfe_i_least(n / MANY_SHARE, MOST_ROWS);
 
-    return least(n, few > many ? few : many);
+    return kfe_i_least(n, few > many ? few : many);
 }
 
 void kfe_i_loo_draw_sample(kfe_context *ctx, int64_t n, int64_t *index)

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "model/linear.h"
 
@@ -18,11 +19,6 @@ enum { MOST_ROWS = 1000, LEAST_ROWS = 50, MOST_REPEATS = 5, RANKED = 20 };
 #define SHARE 0.5
 /* Multiplications that nobody waits for. */
 #define FREE_WORK 4e9
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static const kfe_i_set *explained_set(const kfe_i_source *source)
 {
@@ -62,7 +58,7 @@ kfe_i_effort kfe_i_effort_gradient(const kfe_i_source *source)
     double values = 1 + (double)(model->learner ? model->predictor.outputs : model->dim);
     double rows = affordable(source) / 3 / values;
     effort.rows = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
-    effort.rows = least(effort.rows, explained_set(source)->rows);
+    effort.rows = kfe_i_least(effort.rows, explained_set(source)->rows);
     return effort;
 }
 
@@ -70,8 +66,8 @@ kfe_i_effort kfe_i_effort_gradient(const kfe_i_source *source)
 static kfe_i_effort effort_of(const kfe_i_source *source, int64_t count, double rows_left)
 {
     kfe_i_effort effort = {0};
-    int64_t most = least(explained_set(source)->rows, MOST_ROWS);
-    int64_t enough = least(most, 4 * (int64_t)LEAST_ROWS);
+    int64_t most = kfe_i_least(explained_set(source)->rows, MOST_ROWS);
+    int64_t enough = kfe_i_least(most, 4 * (int64_t)LEAST_ROWS);
 
     if ((double)count * (double)enough > rows_left && count > RANKED) {
         effort.top = RANKED;
@@ -79,9 +75,9 @@ static kfe_i_effort effort_of(const kfe_i_source *source, int64_t count, double 
     }
     double rows = rows_left / (double)count;
     effort.rows = rows > (double)most ? most : (int64_t)rows;
-    if (effort.rows < least(most, LEAST_ROWS))
+    if (effort.rows < kfe_i_least(most, LEAST_ROWS))
         return (kfe_i_effort){0};
-    effort.repeats = least((int64_t)(rows / (double)effort.rows), MOST_REPEATS);
+    effort.repeats = kfe_i_least((int64_t)(rows / (double)effort.rows), MOST_REPEATS);
     return effort;
 }
 
@@ -98,7 +94,7 @@ kfe_i_effort kfe_i_effort_views(const kfe_i_source *source)
         return (kfe_i_effort){0};
     if (source->settings.refit && source->train.data && source->test.data) /* the user has the time */
         return (kfe_i_effort){
-            .rows = least(source->test.rows, MOST_ROWS), .repeats = MOST_REPEATS, .refits = 1};
+            .rows = kfe_i_least(source->test.rows, MOST_ROWS), .repeats = MOST_REPEATS, .refits = 1};
     return effort_of(source, source->model->view_count, affordable(source) / 6);
 }
 
