@@ -16,7 +16,7 @@
 #include "data/read/read.h"
 
 /* Rows of a part; rows of the sample for each landmark, as gram/landmark/choose.c has it, and at least so many. */
-enum { PART_ROWS = 8192, ROWS_PER_LANDMARK = 20, LEAST_SAMPLE = 2000 };
+enum { PART_ROWS = 8192 };
 /* The sample may take this share of the memory. */
 #define SAMPLE_SHARE 0.25
 
@@ -110,10 +110,10 @@ static int can_be_read_again(const row_files *files)
 
 static int64_t sample_size(kfe_context *ctx, const kfe_spec *spec, int64_t cols)
 {
-    int64_t wanted = ROWS_PER_LANDMARK * spec->fit.landmarks;
+    int64_t wanted = KFE_ROWS_PER_LANDMARK * spec->fit.landmarks;
     int64_t most = (int64_t)(SAMPLE_SHARE * (double)kfe_i_memory_left(ctx) / (24.0 * (double)cols));
 
-    wanted = wanted < LEAST_SAMPLE ? LEAST_SAMPLE : wanted;
+    wanted = wanted < KFE_LANDMARK_ROWS_LEAST ? KFE_LANDMARK_ROWS_LEAST : wanted;
     wanted = most < wanted ? most : wanted;
     return wanted < spec->fit.landmarks ? spec->fit.landmarks : wanted;
 }

@@ -7,9 +7,6 @@
 #include "core/rng.h"
 #include "gram/landmark/rules.h"
 
-/* Randomly pivoted Cholesky works on this many rows for each landmark, if all rows do not fit in memory. */
-enum { ROWS_PER_LANDMARK = 20 };
-
 static kfe_status choose_random(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;
@@ -30,7 +27,7 @@ cleanup:
 static kfe_status choose_by_pivots(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;
-    int64_t rows = most > gram->size / ROWS_PER_LANDMARK ? gram->size : most * ROWS_PER_LANDMARK;
+    int64_t rows = most > gram->size / KFE_ROWS_PER_LANDMARK ? gram->size : most * KFE_ROWS_PER_LANDMARK;
     int64_t *sample = NULL;
     kfe_i_rpcholesky made = {0};
     kfe_i_rng rng;

@@ -15,7 +15,7 @@
 #include "core/rng.h"
 #include "gram/landmark/rules.h"
 
-enum { ITERATIONS = 5, MEMBERS = 64, ROWS_LEAST = 2000, ROWS_PER_LANDMARK = 20, PANEL = 1024 };
+enum { ITERATIONS = 5, MEMBERS = 64, PANEL = 1024 };
 
 typedef struct clusters {
     kfe_context *ctx;
@@ -107,9 +107,10 @@ static kfe_status begin(clusters *c)
 {
     kfe_status status = KFE_OK;
     int64_t n = c->gram->size;
-    int64_t wanted = c->count * ROWS_PER_LANDMARK > ROWS_LEAST ? c->count * ROWS_PER_LANDMARK : ROWS_LEAST;
+    int64_t wanted = c->count * KFE_ROWS_PER_LANDMARK;
     kfe_i_rng rng;
 
+    wanted = wanted < KFE_LANDMARK_ROWS_LEAST ? KFE_LANDMARK_ROWS_LEAST : wanted;
     c->rows = wanted < n ? wanted : n;
     KFE_ALLOC(c->ctx, c->row, n);
     KFE_ALLOC(c->ctx, c->members, c->count * MEMBERS);

@@ -18,6 +18,9 @@ typedef struct kfe_i_landmark_plan {
     kfe_i_landmark_rule rule;
 } kfe_i_landmark_plan;
 
+/* Landmarks of very many rows are chosen from a random sample: so many rows for each landmark, and at least so many in all. */
+enum { KFE_ROWS_PER_LANDMARK = 20, KFE_LANDMARK_ROWS_LEAST = 2000 };
+
 /* Writes up to plan->count (at most n) different examples to `index`, and their number. The rule may stop early,
  * when the examples found span all others. The context's seed decides. */
 kfe_status kfe_i_landmarks_choose(const kfe_i_gram *gram, const kfe_i_landmark_plan *plan, int64_t *index,
