@@ -110,17 +110,7 @@ kfe_status kfe_i_arff_check_nominal(kfe_i_arff *arff, kfe_i_arff_attribute *attr
 
 kfe_status kfe_i_arff_next_line(kfe_i_arff *arff, const char **c)
 {
-    kfe_status status = KFE_OK;
-    int found = 0;
-
-    do {
-        *c = NULL;
-        KFE_TRY(kfe_i_lines_next(&arff->lines, &found));
-        if (found)
-            *c = kfe_i_arff_skip_blanks(arff, arff->lines.begin);
-    } while (found && (*c == arff->lines.end || **c == '%'));
-cleanup:
-    return status;
+    return kfe_i_lines_next_content(&arff->lines, '%', c);
 }
 
 /* ---- attributes ---- */

@@ -231,3 +231,21 @@ kfe_status kfe_i_lines_next(kfe_i_lines *lines, int *found)
 cleanup:
     return status;
 }
+
+kfe_status kfe_i_lines_next_content(kfe_i_lines *lines, char comment, const char **c)
+{
+    kfe_status status = KFE_OK;
+    int found = 0;
+
+    do {
+        *c = NULL;
+        KFE_TRY(kfe_i_lines_next(lines, &found));
+        if (!found)
+            break;
+        *c = lines->begin;
+        while (*c < lines->end && (**c == ' ' || **c == '\t'))
+            (*c)++;
+    } while (*c == lines->end || **c == comment);
+cleanup:
+    return status;
+}

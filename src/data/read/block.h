@@ -45,6 +45,9 @@ kfe_status kfe_i_lines_open(kfe_i_source *source, kfe_i_lines *out);
 void kfe_i_lines_close(kfe_i_lines *lines);
 /* Moves to the next line; *found is 0 at the end of the source. */
 kfe_status kfe_i_lines_next(kfe_i_lines *lines, int *found);
+/* Moves to the next line that is not blank and whose first character is not `comment`; *c is that character, NULL at the end
+ * of the source. */
+kfe_status kfe_i_lines_next_content(kfe_i_lines *lines, char comment, const char **c);
 
 /* The number of line ends in [begin, end). */
 int64_t kfe_i_count_lines(const char *begin, const char *end);

@@ -90,29 +90,6 @@ static kfe_status take_whole(const mtx *reader, word found, int64_t least, int64
     return KFE_OK;
 }
 
-/* The next line that is neither blank nor a comment; *c is NULL at the end. */
-static kfe_status next_content(mtx *reader, const char **c)
-{
-    kfe_status status = KFE_OK;
-    int found = 0;
-
-    *c = NULL;
-    for (;;) {
-        const char *at;
-        KFE_TRY(kfe_i_lines_next(&reader->lines, &found));
-        if (!found)
-            break;
-        at = reader->lines.begin;
-        word first = next_word(&at, reader->lines.end);
-        if (first.begin == first.end || *first.begin == '%')
-            continue;
-        *c = first.begin;
-        break;
-    }
-cleanup:
-    return status;
-}
-
 static kfe_status no_more_words(const mtx *reader, const char *c)
 {
     word more = next_word(&c, reader->lines.end);
@@ -169,7 +146,7 @@ static kfe_status take_size(mtx *reader)
     kfe_status status = KFE_OK;
     const char *c = NULL;
 
-    KFE_TRY(next_content(reader, &c));
+    KFE_TRY(kfe_i_lines_next_content(&reader->lines, '%', &c));
     if (!c)
         return fail_here(reader, "the file ends before the line with the numbers of rows and columns");
     KFE_TRY(take_whole(reader, next_word(&c, reader->lines.end), 1, INT32_MAX, &reader->rows));
@@ -264,7 +241,7 @@ static kfe_status take_entries(mtx *reader, triplets *entries)
     int64_t found = 0;
 
     for (;; found++) {
-        KFE_TRY(next_content(reader, &c));
+        KFE_TRY(kfe_i_lines_next_content(&reader->lines, '%', &c));
         if (!c)
             break;
         if (found == reader->expected)
@@ -400,7 +377,7 @@ static kfe_status take_array(mtx *reader, double *values, int64_t label, int *fl
 
     *floating = 1;
     for (;;) {
-        KFE_TRY(next_content(reader, &c));
+        KFE_TRY(kfe_i_lines_next_content(&reader->lines, '%', &c));
         if (!c)
             break;
         for (word next = next_word(&c, reader->lines.end); next.begin < next.end;
