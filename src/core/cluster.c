@@ -4,7 +4,6 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "core/cluster.h"
 
-#include <dlfcn.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,8 +14,6 @@
 #include "core/memory.h"
 #include "core/plugin.h"
 #include "core/text.h"
-
-#define KFE_CLUSTER_PLUGIN "libkfe_mpi.so"
 
 int kfe_i_rank(const kfe_context *ctx)
 {
@@ -71,31 +68,29 @@ static int must_stop(void *user)
 
 /* ---- joining ---- */
 
+static const void *get_table(void *symbol)
+{
+    kfe_cluster_plugin_fn get;
+
+    memcpy(&get, &symbol, sizeof get);
+    return get();
+}
+
 static kfe_status load(kfe_context *ctx, const kfe_cluster_table **out)
 {
-    char path[KFE_PLUGIN_PATH];
+    static const kfe_i_plugin plugin = {.file = "libkfe_mpi.so",
+                                        .owner = "MPI",
+                                        .interface = "interface for clusters",
+                                        .advice = "build kfe where MPI is installed",
+                                        .symbol = KFE_CLUSTER_SYMBOL,
+                                        .abi = KFE_CLUSTER_ABI,
+                                        .size = sizeof **out};
+    void *library = NULL;
+    const void *table = NULL;
+    kfe_status status = kfe_i_plugin_open(ctx, &plugin, get_table, &library, &table);
 
-    kfe_i_plugin_find(KFE_CLUSTER_PLUGIN, path);
-    /* it stays loaded: MPI starts once per process */
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library && strcmp(path, KFE_CLUSTER_PLUGIN) == 0)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
-                          "there is no plug-in for MPI: %s is neither in KFE_DEVICE_PATH nor beside the "
-                          "library; build kfe where MPI is installed, or use {device=cpu}, with which every "
-                          "process works on its own",
-                          KFE_CLUSTER_PLUGIN);
-    if (!library)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for MPI cannot be loaded: %s", dlerror());
-    void *symbol = dlsym(library, KFE_CLUSTER_SYMBOL);
-    kfe_cluster_plugin_fn get;
-    memcpy(&get, &symbol, sizeof get);
-    *out = symbol ? get() : NULL;
-    if (!*out || (*out)->abi != KFE_CLUSTER_ABI || (*out)->size < sizeof **out)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
-                          "%s does not have version %d of the interface for clusters, which this library "
-                          "needs; install both from the same release",
-                          path, KFE_CLUSTER_ABI);
-    return KFE_OK;
+    *out = table;
+    return status;
 }
 
 /* Threads unless given: those of the launcher's binding; processes that are bound to nothing divide the cores of their machine. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the files of plug-ins: those for devices (gram/device/plugin.c) and the one for clusters (core/cluster.c). */
+/* Finds and opens plug-ins: those for devices (gram/device/plugin.c) and the one for clusters (core/cluster.c). */
 #define _GNU_SOURCE /* dladdr */
 #include "core/plugin.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = KFE_PLUGIN_PATH, PLACES = 4 };
+enum { PATH_SIZE = 4096, PLACES = 4 };
 
 static int is_file(const char *path)
 {
@@ -24,7 +24,7 @@ static void own_folder(char *out, size_t size)
     const char *slash = NULL;
 
     out[0] = '\0';
-    if (dladdr((const void *)(uintptr_t)&kfe_i_plugin_find, &info) && info.dli_fname)
+    if (dladdr((const void *)(uintptr_t)&kfe_i_plugin_open, &info) && info.dli_fname)
         slash = strrchr(info.dli_fname, '/');
     if (slash && (size_t)(slash - info.dli_fname) + 2 < size) {
         memcpy(out, info.dli_fname, (size_t)(slash - info.dli_fname) + 1);
@@ -51,7 +51,8 @@ static int found_in_list(const char *list, const char *file, char *out)
     return 0;
 }
 
-void kfe_i_plugin_find(const char *file, char *out)
+/* The path of `file`, or its bare name, for the system's loader. */
+static void find(const char *file, char *out)
 {
     static const char *const neighbours[PLACES] = {".", "../lib", "../lib/kfe", ".."};
     char folder[PATH_SIZE];
@@ -66,4 +67,44 @@ void kfe_i_plugin_find(const char *file, char *out)
             return;
     }
     (void)snprintf(out, PATH_SIZE, "%s", file);
+}
+
+/* How every table begins. */
+typedef struct table_head {
+    uint32_t abi, size;
+} table_head;
+
+static kfe_status check_table(kfe_context *ctx, const kfe_i_plugin *plugin, const char *path,
+                              const table_head *head)
+{
+    if (!head)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "%s is no plug-in for %s: it has no %s", path, plugin->owner,
+                          plugin->symbol);
+    if (head->abi != plugin->abi || head->size < plugin->size)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "%s has version %u of the %s, but this library needs version %u; install both from "
+                          "the same release",
+                          path, (unsigned)head->abi, plugin->interface, (unsigned)plugin->abi);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, kfe_i_plugin_table_fn get_table,
+                             void **library, const void **table)
+{
+    char path[PATH_SIZE];
+
+    find(plugin->file, path);
+    /* it stays loaded: drivers and MPI start once per process */
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!*library && strcmp(path, plugin->file) == 0)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "there is no plug-in for %s: %s is neither in KFE_DEVICE_PATH nor beside the "
+                          "library; %s, or use {device=cpu}",
+                          plugin->owner, plugin->file, plugin->advice);
+    if (!*library)
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for %s cannot be loaded: %s", plugin->owner,
+                          dlerror());
+    void *symbol = dlsym(*library, plugin->symbol);
+    *table = symbol ? get_table(symbol) : NULL;
+    return check_table(ctx, plugin, path, *table);
 }

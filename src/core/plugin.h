@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Find the file of a plug-in, libkfe_NAME.so, which the library opens at run time. */
+/* Open a plug-in, libkfe_NAME.so, at run time, and get its table of functions. */
 #ifndef KFE_CORE_PLUGIN_H
 #define KFE_CORE_PLUGIN_H
 
-enum { KFE_PLUGIN_PATH = 4096 };
+#include "core/context.h"
 
-/* The path of `file` in `out` (KFE_PLUGIN_PATH bytes), or its bare name, for the system's loader. It is looked for in the folders of
- * KFE_DEVICE_PATH (separated by ':'), then in the folder of the library (or of the program that contains it) and its neighbours. */
-void kfe_i_plugin_find(const char *file, char *out);
+/* What a plug-in must have. */
+typedef struct kfe_i_plugin {
+    const char *file;      /* "libkfe_mpi.so" */
+    const char *owner;     /* what it is for, in messages: "the device 'cuda'" */
+    const char *interface; /* "device interface" */
+    const char *advice;    /* what to do if it is missing: "install it" */
+    const char *symbol;    /* of the function that returns the table */
+    uint32_t abi, size;    /* every table begins with these two numbers */
+} kfe_i_plugin;
+
+/* Calls the function of the plug-in, given its symbol. */
+typedef const void *(*kfe_i_plugin_table_fn)(void *symbol);
+
+/* Opens the plug-in, which stays loaded to the end of the process, and checks its table. The file is looked for in the folders of
+ * KFE_DEVICE_PATH (separated by ':'), in the folder of the library (or of the program that contains it) and its neighbours, then by the
+ * system's loader. `library` is for dlclose. KFE_EUNSUPPORTED if there is no such plug-in, or one of another release. */
+kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, kfe_i_plugin_table_fn get_table,
+                             void **library, const void **table);
 
 #endif

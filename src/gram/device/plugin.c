@@ -33,37 +33,32 @@ static int parse_name(const char *text, char *plugin, size_t size, int *index)
     return number >= 0 && number < 1024 && end && end != text + length + 1 && *end == '\0';
 }
 
-static kfe_status load(kfe_context *ctx, const char *plugin, kfe_i_device *device)
+static const void *get_table(void *symbol)
+{
+    kfe_device_plugin_fn get;
+
+    memcpy(&get, &symbol, sizeof get);
+    return get();
+}
+
+static kfe_status load(kfe_context *ctx, const char *name, kfe_i_device *device)
 {
     char file[64];
-    char path[KFE_PLUGIN_PATH];
+    char owner[64];
+    const void *table = NULL;
+    kfe_i_plugin plugin = {.file = file,
+                           .owner = owner,
+                           .interface = "device interface",
+                           .advice = "install it",
+                           .symbol = KFE_DEVICE_SYMBOL,
+                           .abi = KFE_DEVICE_ABI,
+                           .size = sizeof *device->table};
 
-    (void)snprintf(file, sizeof file, "libkfe_%s.so", plugin);
-    kfe_i_plugin_find(file, path);
-    /* it stays loaded: a driver starts its work once per process */
-    device->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!device->library && strcmp(path, file) == 0)
-        return kfe_i_fail(
-            ctx, KFE_EUNSUPPORTED,
-            "there is no plug-in for the device '%s': %s is neither in KFE_DEVICE_PATH nor beside "
-            "the library; install it, or use {device=cpu}",
-            plugin, file);
-    if (!device->library)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for the device '%s' cannot be loaded: %s",
-                          plugin, dlerror());
-    void *symbol = dlsym(device->library, KFE_DEVICE_SYMBOL);
-    kfe_device_plugin_fn get;
-    memcpy(&get, &symbol, sizeof get);
-    device->table = symbol ? get() : NULL;
-    if (!device->table)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "%s is no plug-in for devices: it has no %s", path,
-                          KFE_DEVICE_SYMBOL);
-    if (device->table->abi != KFE_DEVICE_ABI || device->table->size < sizeof *device->table)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
-                          "%s has version %u of the device interface, but this library needs version %u; "
-                          "install both from the same release",
-                          path, device->table->abi, (unsigned)KFE_DEVICE_ABI);
-    return KFE_OK;
+    (void)snprintf(file, sizeof file, "libkfe_%s.so", name);
+    (void)snprintf(owner, sizeof owner, "the device '%s'", name);
+    kfe_status status = kfe_i_plugin_open(ctx, &plugin, get_table, &device->library, &table);
+    device->table = status == KFE_OK ? table : NULL;
+    return status;
 }
 
 static kfe_status open_failed(kfe_context *ctx, const char *name, kfe_device_status status, const char *text)
