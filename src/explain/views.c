@@ -12,11 +12,11 @@
  * fit for each view, and a prediction of all examples.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
 #include "data/fingerprint.h"
+#include "explain/gate.h"
 #include "explain/judge.h"
 #include "model/arrange.h"
 #include "model/refit.h"
@@ -72,15 +72,10 @@ static kfe_status mean_shares(permuting *p, double *shares, int64_t stride)
     kfe_i_explaining *job = p->job;
     int64_t rows = kfe_data_rows(p->data);
     int64_t parts = job->model->local->part_count;
-    kfe_i_local as_shares = *job->model->local;
-    kfe_model shown = *job->model;
     double *each = NULL;
 
-    as_shares.shows = KFE_LOCAL_SHARES;
-    shown.local = &as_shares;
-    shown.dim = parts;
     KFE_ALLOC(job->ctx, each, rows * parts);
-    KFE_TRY(kfe_i_model_project(job->ctx, &shown, p->data, each));
+    KFE_TRY(kfe_i_gate_shares(job->ctx, job->model, p->data, each));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t m = 0; m < parts; m++)
             shares[job->model->kernels.items[m].view * stride] += each[i * parts + m] / (double)rows;

@@ -47,6 +47,17 @@ void kfe_i_local_free(kfe_i_local *local)
 
 /* ---- projections and shares ---- */
 
+double kfe_i_gate_logit(const kfe_i_local *local, int64_t part, const double *z)
+{
+    double logit = local->gate_offset[part];
+
+    if (!local->gate_weights)
+        return logit + z[part];
+    for (int64_t k = 0; k < local->gate_dim; k++)
+        logit += z[k] * local->gate_weights[k * local->part_count + part];
+    return logit;
+}
+
 void kfe_i_softmax_rows(int64_t rows, int64_t parts, double *logits)
 {
     for (int64_t i = 0; i < rows; i++) {
@@ -106,12 +117,8 @@ static void open_gate(const kfe_i_local *local, kfe_i_local_places *out)
     int64_t r = local->gate_dim;
 
     for (int64_t i = 0; i < out->rows; i++)
-        for (int64_t m = 0; m < parts; m++) {
-            double logit = local->gate_offset[m];
-            for (int64_t k = 0; local->gate_weights && k < r; k++)
-                logit += out->gate[i * r + k] * local->gate_weights[k * parts + m];
-            out->shares[i * parts + m] = local->gate_weights ? logit : logit + out->gate[i * r + m];
-        }
+        for (int64_t m = 0; m < parts; m++)
+            out->shares[i * parts + m] = kfe_i_gate_logit(local, m, out->gate + i * r);
     kfe_i_softmax_rows(out->rows, parts, out->shares);
 }
 

@@ -72,6 +72,8 @@ kfe_status kfe_i_local_place(kfe_context *ctx, const kfe_i_local *local, const k
                              kfe_i_local_places *out);
 void kfe_i_local_places_free(kfe_i_local_places *places);
 
+/* The logit of a part, (Vᵀz + v₀)_m, at a point z of the gate. */
+double kfe_i_gate_logit(const kfe_i_local *local, int64_t part, const double *z);
 /* Replaces each row of logits (rows × parts) by its softmax. Large logits do not overflow. */
 void kfe_i_softmax_rows(int64_t rows, int64_t parts, double *logits);
 

@@ -7,9 +7,9 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/memory.h"
+#include "explain/gate.h"
 #include "model/arrange.h"
 #include "model/linear.h"
 #include "report/figure/figure.h"
@@ -44,18 +44,6 @@ static void regions_free(regions *r)
 }
 
 /* ---- what the gate says ---- */
-
-/* out (rows × width) = what a localized model shows of the examples: KFE_LOCAL_GATE or KFE_LOCAL_SHARES. */
-static kfe_status show(const regions *r, const kfe_data *data, int shows, int64_t width, double *out)
-{
-    kfe_i_local local = *r->model->local;
-    kfe_model shown = *r->model;
-
-    local.shows = shows;
-    shown.local = &local;
-    shown.dim = width;
-    return kfe_i_model_project(r->ctx, &shown, data, out);
-}
 
 /* The plane of the data itself is shown if the model has one table of two columns. */
 static int sees_two_columns(const kfe_model *model, const kfe_data *data)
@@ -94,51 +82,17 @@ static void choose_axes(regions *r)
     }
 }
 
-/* logits of a point z of the gate */
-static double logit(const regions *r, int64_t m, const double *z)
-{
-    const kfe_i_local *local = r->model->local;
-    double sum = local->gate_offset[m];
-
-    if (!local->gate_weights)
-        return sum + z[m];
-    for (int64_t d = 0; d < local->gate_dim; d++)
-        sum += local->gate_weights[d * r->parts + m] * z[d];
-    return sum;
-}
-
-/* Logits are linear in the plane: three points of it tell the slopes. */
-static void fit_slopes(regions *r, const double *corners)
-{
-    for (int64_t m = 0; m < r->parts; m++) {
-        r->offsets[m] = logit(r, m, corners);
-        for (int k = 0; k < 2; k++)
-            r->slopes[2 * m + k] = logit(r, m, corners + (k + 1) * r->axes) - r->offsets[m];
-    }
-}
-
+/* Borders are drawn if the plane is all that the gate sees. */
 static kfe_status find_slopes(regions *r)
 {
     kfe_status status = KFE_OK;
-    double raw[6] = {0, 0, 1, 0, 0, 1};
-    double *corners = NULL;
-    kfe_data *points = NULL;
 
     if (!r->is_raw && r->axes != 2)
         return KFE_OK;
     KFE_ALLOC(r->ctx, r->slopes, 2 * r->parts);
     KFE_ALLOC(r->ctx, r->offsets, r->parts);
-    KFE_ALLOC(r->ctx, corners, 3 * r->axes);
-    if (r->is_raw) {
-        KFE_TRY(kfe_data_wrap_dense(r->ctx, 3, 2, 2, raw, &points));
-        KFE_TRY(show(r, points, KFE_LOCAL_GATE, r->axes, corners));
-    } else {
-        memcpy(corners, raw, sizeof raw);
-    }
-    fit_slopes(r, corners);
+    KFE_TRY(kfe_i_gate_plane(r->ctx, r->model, r->is_raw, r->slopes, r->offsets));
 cleanup:
-    kfe_data_free(points);
-    kfe_i_free(r->ctx, corners);
     return status;
 }
 
@@ -148,7 +102,7 @@ static kfe_status ask_gate(regions *r, const kfe_data *data)
     const kfe_i_table *table = &data->views[0].table;
 
     KFE_ALLOC(r->ctx, r->shares, r->set->rows * r->parts);
-    KFE_TRY(show(r, data, KFE_LOCAL_SHARES, r->parts, r->shares));
+    KFE_TRY(kfe_i_gate_shares(r->ctx, r->model, data, r->shares));
     r->is_raw = sees_two_columns(r->model, data);
     KFE_ALLOC(r->ctx, r->places, r->set->rows * (r->axes > 2 ? r->axes : 2));
     if (r->is_raw) {
@@ -156,7 +110,7 @@ static kfe_status ask_gate(regions *r, const kfe_data *data)
             kfe_i_table_dense_row(table, i, r->places + 2 * i);
         r->axis[1] = 1;
     } else {
-        KFE_TRY(show(r, data, KFE_LOCAL_GATE, r->axes, r->places));
+        KFE_TRY(kfe_i_gate_features(r->ctx, r->model, data, r->places));
         choose_axes(r);
     }
     KFE_TRY(find_slopes(r));
