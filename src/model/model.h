@@ -124,6 +124,9 @@ kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const 
 /* Decision values (rows × predictor.outputs) of data. */
 kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out);
 
+/* Multiplications that the prediction of one row takes, roughly. */
+double kfe_i_model_row_work(const kfe_model *model);
+
 /* A model applied to rows that are checked and scaled already. */
 typedef struct kfe_i_ready {
     const kfe_model *model;

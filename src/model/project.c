@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
+#include "model/linear.h"
 #include "model/model.h"
 
 /* Columns in another order would be mistaken for each other silently. */
@@ -313,4 +314,15 @@ cleanup:
     kfe_i_free(ctx, features);
     kfe_i_table_free(&sparse);
     return status;
+}
+
+double kfe_i_model_row_work(const kfe_model *model)
+{
+    enum { PER_CALL = 1000, PER_COLUMN = 20 }; /* reading, scaling and deciding */
+    double columns = (double)kfe_i_model_all_cols(model);
+    double predictor = (double)model->predictor.rows * (double)model->predictor.dim;
+    double parts = model->local ? (double)model->local->rows * (double)model->local->part_count : 0;
+
+    return PER_CALL + PER_COLUMN * columns + columns * ((double)model->rows + parts) + predictor +
+           (double)model->rows * (double)model->dim;
 }

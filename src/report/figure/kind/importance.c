@@ -25,24 +25,13 @@ static const kfe_i_set *explained_set(const kfe_i_source *source)
     return source->test.data ? &source->test : source->train.data ? &source->train : NULL;
 }
 
-/* Multiplications of one prediction, roughly. */
-static double row_work(const kfe_model *model)
-{
-    double columns = (double)kfe_i_model_all_cols(model);
-    double predictor = (double)model->predictor.rows * (double)model->predictor.dim;
-
-    return 1000 + 20 * columns + columns * (double)model->rows + predictor +
-           (double)model->rows * (double)model->dim +
-           (model->local ? columns * (double)model->local->rows * (double)model->local->part_count : 0);
-}
-
 /* How many rows importance may predict. */
 static double affordable(const kfe_i_source *source)
 {
     const kfe_i_set *set = explained_set(source);
     double spent = (double)source->train.rows + (double)source->test.rows;
     double left = SHARE * (2 * (double)set->rows - spent);
-    double free_rows = FREE_WORK / row_work(source->model);
+    double free_rows = FREE_WORK / kfe_i_model_row_work(source->model);
 
     return left > free_rows ? left : free_rows;
 }
