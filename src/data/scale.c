@@ -67,18 +67,6 @@ static void find_means(const kfe_i_table *table, struct column *columns)
     }
 }
 
-/* The number of rows, by weight. */
-static double total_weight(const kfe_i_table *table)
-{
-    double sum = 0;
-
-    if (!table->weights)
-        return (double)table->rows;
-    for (int64_t i = 0; i < table->rows; i++)
-        sum += table->weights[i];
-    return sum;
-}
-
 static void count_absent_zeros(double total, struct column *column)
 {
     if (column->stored == total)
@@ -117,7 +105,7 @@ static void find_spreads(const kfe_i_table *table, double total, int centred, st
 static kfe_status measure_columns(kfe_context *ctx, const kfe_i_table *table, int centred,
                                   struct column *columns)
 {
-    double total = total_weight(table);
+    double total = kfe_i_table_weight(table);
 
     find_means(table, columns);
     for (int64_t j = 0; j < table->cols; j++) {
@@ -169,7 +157,7 @@ static kfe_status learn_columns(kfe_context *ctx, const kfe_i_table *table, kfe_
     kfe_status status = KFE_OK;
     struct column *columns = NULL;
     int sparse = table->kind == KFE_TABLE_CSR;
-    double total = total_weight(table);
+    double total = kfe_i_table_weight(table);
 
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
     KFE_TRY(measure_columns(ctx, table, !sparse || out->kind == KFE_SCALE_STANDARD, columns));

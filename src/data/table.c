@@ -225,13 +225,27 @@ cleanup:
     return status;
 }
 
+double kfe_i_table_weight(const kfe_i_table *table)
+{
+    double sum = 0;
+
+    if (!table->weights)
+        return (double)table->rows;
+    for (int64_t i = 0; i < table->rows; i++)
+        sum += table->weights[i];
+    return sum;
+}
+
 kfe_status kfe_i_table_widen(kfe_context *ctx, kfe_i_table *table)
+{
+    return table->singles ? kfe_i_table_make_dense(ctx, table) : KFE_OK;
+}
+
+kfe_status kfe_i_table_make_dense(kfe_context *ctx, kfe_i_table *table)
 {
     kfe_status status = KFE_OK;
     kfe_i_table wide = {0};
 
-    if (!table->singles)
-        return KFE_OK;
     KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, table->cols, &wide));
     for (int64_t i = 0; i < table->rows; i++)
         kfe_i_table_dense_row(table, i, wide.values + i * wide.stride);

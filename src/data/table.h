@@ -51,6 +51,8 @@ kfe_status kfe_i_table_new_text(kfe_context *ctx, int64_t rows, int64_t bytes, k
 /* Frees what is owned and zeroes the struct. */
 void kfe_i_table_free(kfe_i_table *table);
 
+/* The number of rows, by weight. */
+double kfe_i_table_weight(const kfe_i_table *table);
 /* A borrowed view of `count` rows from `first` on; do not free it before its source. */
 kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t count);
 /* An owned copy of the rows listed, in double precision. */
@@ -62,6 +64,8 @@ kfe_status kfe_i_table_columns(kfe_context *ctx, const kfe_i_table *table, const
 kfe_status kfe_i_table_copy(kfe_context *ctx, const kfe_i_table *table, kfe_i_table *out);
 /* Makes a table in single precision one of doubles, which it owns. Other tables stay as they are. */
 kfe_status kfe_i_table_widen(kfe_context *ctx, kfe_i_table *table);
+/* Makes any table of numbers a dense one of doubles, which it owns. */
+kfe_status kfe_i_table_make_dense(kfe_context *ctx, kfe_i_table *table);
 /* Row i of a dense or csr table, dense, into row[cols]. */
 void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);
 /* Fails with KFE_EINVAL if row positions fall, or columns are out of range or not increasing. */

@@ -37,22 +37,6 @@ cleanup:
     return status;
 }
 
-static kfe_status make_dense(kfe_context *ctx, kfe_i_table *table)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_table dense = {0};
-
-    if (table->kind != KFE_TABLE_CSR)
-        return KFE_OK;
-    KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, table->cols, &dense));
-    for (int64_t i = 0; i < table->rows; i++)
-        kfe_i_table_dense_row(table, i, dense.values + i * dense.stride);
-    kfe_i_table_free(table);
-    *table = dense;
-cleanup:
-    return status;
-}
-
 static kfe_status open_gaps(const kfe_i_explaining *job, int v, kfe_i_view *view)
 {
     kfe_status status = KFE_OK;
@@ -86,7 +70,8 @@ kfe_status kfe_i_sample_data(const kfe_i_explaining *job, int dense, kfe_data **
     KFE_TRY(kfe_i_sample_rows(job, &rows, &count));
     KFE_TRY(kfe_i_data_gather(job->ctx, job->data, rows, count, out));
     for (int v = 0; dense && v < (*out)->view_count; v++)
-        KFE_TRY(make_dense(job->ctx, &(*out)->views[v].table));
+        if ((*out)->views[v].table.kind == KFE_TABLE_CSR)
+            KFE_TRY(kfe_i_table_make_dense(job->ctx, &(*out)->views[v].table));
 cleanup:
     kfe_i_free(job->ctx, rows);
     return status;

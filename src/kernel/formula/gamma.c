@@ -15,22 +15,10 @@ enum { GAMMA_AUTO = -1, GAMMA_SCALE = -2, GAMMA_MEDIAN = -3 };
 /* Relative rounding error of a mean: more than a sum of a billion entries loses, less than the spread of real data. */
 #define KFE_MEAN_ROUNDING 1e-10
 
-/* The number of rows, by weight. */
-static double total_weight(const kfe_i_table *table)
-{
-    double sum = 0;
-
-    if (!table->weights)
-        return (double)table->rows;
-    for (int64_t i = 0; i < table->rows; i++)
-        sum += table->weights[i];
-    return sum;
-}
-
 /* Variance over all entries of the table, zeros of sparse rows included. */
 static double entry_variance(const kfe_i_table *table)
 {
-    double count = total_weight(table) * (double)table->cols;
+    double count = kfe_i_table_weight(table) * (double)table->cols;
     double mean = 0;
     double sum = 0;
     double present = 0;
