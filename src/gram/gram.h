@@ -81,6 +81,8 @@ kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kf
 /* Evaluates the lower half of `source` once and keeps it, in double or single precision. */
 kfe_status kfe_i_gram_packed(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);
 double kfe_i_gram_packed_bytes(int64_t n, int single);
+/* Refuses a stored matrix of so many bytes if it is beyond the memory limit. */
+kfe_status kfe_i_check_stored(kfe_context *ctx, double bytes);
 /* Evaluates every entry of `source` once and keeps it, in double or single precision. Takes twice the memory of a packed
  * operator; for callers of kfe_i_gram_row. */
 kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out);

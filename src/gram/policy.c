@@ -9,6 +9,12 @@
 /* The share of the memory limit for the matrix and the caller's vectors; the data needs the rest. */
 #define KFE_MATRIX_SHARE 0.9
 
+kfe_status kfe_i_check_stored(kfe_context *ctx, double bytes)
+{
+    return kfe_i_check_memory(ctx, bytes, "the stored kernel matrix",
+                              "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}");
+}
+
 static void log_choice(const kfe_i_gram *gram, const char *choice)
 {
     char wide[32];

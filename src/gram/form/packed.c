@@ -238,8 +238,7 @@ kfe_status kfe_i_gram_packed(kfe_context *ctx, const kfe_i_gram *source, int sin
     kfe_i_symmetric *a = (*out)->state;
     a->n = n;
     (*out)->roots = source->roots;
-    KFE_TRY(kfe_i_check_memory(ctx, kfe_i_gram_packed_bytes(n, single), "the stored kernel matrix",
-                               "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}"));
+    KFE_TRY(kfe_i_check_stored(ctx, kfe_i_gram_packed_bytes(n, single)));
     if (single)
         KFE_ALLOC(ctx, a->narrow, kfe_i_symmetric_entries(n));
     else

@@ -189,8 +189,7 @@ kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int sin
     stored_state *s = (*out)->state;
     s->stride = n;
     (*out)->roots = source->roots;
-    KFE_TRY(kfe_i_check_memory(ctx, bytes, "the stored kernel matrix",
-                               "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}"));
+    KFE_TRY(kfe_i_check_stored(ctx, bytes));
     if (single) {
         KFE_ALLOC(ctx, s->narrow, n * n);
         KFE_TRY(fill_narrow(source, s->narrow));
