@@ -87,7 +87,10 @@ kfe_status kfe_i_outcome_probabilities(kfe_context *ctx, const kfe_i_outcome *ou
     return status;
 }
 
-kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+/* What one row costs; `largest` and `sum` are those of begin_row. */
+typedef double (*row_loss)(const source *s, int64_t row, double largest, double sum);
+
+static kfe_status mean_loss(kfe_context *ctx, const kfe_i_outcome *outcome, row_loss loss, double *out)
 {
     source s;
     double total = 0;
@@ -98,29 +101,35 @@ kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome,
         double largest;
         double sum;
         begin_row(&s, i, &largest, &sum);
-        total -= kfe_i_outcome_weight(outcome, i) *
-                 log(fmax(probability(&s, i, outcome->truth[i], largest, sum), 1e-15));
+        total += kfe_i_outcome_weight(outcome, i) * loss(&s, i, largest, sum);
     }
     *out = mass > 0 ? total / mass : (double)NAN;
     return status;
 }
 
+static double log_loss(const source *s, int64_t row, double largest, double sum)
+{
+    return -log(fmax(probability(s, row, s->outcome->truth[row], largest, sum), 1e-15));
+}
+
+kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+{
+    return mean_loss(ctx, outcome, log_loss, out);
+}
+
+static double brier_loss(const source *s, int64_t row, double largest, double sum)
+{
+    int64_t classes = s->outcome->classes;
+    double total = 0;
+
+    for (int64_t g = 0; g < classes; g++) {
+        double left = probability(s, row, g, largest, sum) - (s->outcome->truth[row] == g);
+        total += left * left;
+    }
+    return classes == 2 ? total / 2 : total;
+}
+
 kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
-    source s;
-    double total = 0;
-    double mass = kfe_i_outcome_mass(outcome);
-    kfe_status status = find_source(ctx, outcome, &s);
-
-    for (int64_t i = 0; status == KFE_OK && i < outcome->rows; i++) {
-        double largest;
-        double sum;
-        begin_row(&s, i, &largest, &sum);
-        for (int64_t g = 0; g < outcome->classes; g++) {
-            double left = probability(&s, i, g, largest, sum) - (outcome->truth[i] == g);
-            total += kfe_i_outcome_weight(outcome, i) * (left * left);
-        }
-    }
-    *out = mass > 0 ? total / mass / (outcome->classes == 2 ? 2 : 1) : (double)NAN;
-    return status;
+    return mean_loss(ctx, outcome, brier_loss, out);
 }
