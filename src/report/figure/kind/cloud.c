@@ -394,3 +394,10 @@ void kfe_i_cloud_caption(const kfe_i_cloud *points, kfe_i_figure *figure)
         kfe_i_text_printf(&figure->caption, " The first %d of %lld features.", points->feature_count,
                           (long long)source->model->dim);
 }
+
+void kfe_i_cloud_caption_target(const kfe_i_cloud *points, const kfe_i_set *set, kfe_i_figure *figure)
+{
+    if (set->outcome.cols > 1)
+        kfe_i_text_printf(&figure->caption, " The first of %lld targets.", (long long)set->outcome.cols);
+    kfe_i_cloud_caption(points, figure);
+}

@@ -39,5 +39,7 @@ kfe_status kfe_i_cloud_features(kfe_i_cloud *points, int64_t most, kfe_i_figure 
 kfe_status kfe_i_cloud_series(const kfe_i_cloud *points, kfe_i_figure *figure, int named, kfe_i_series axes);
 /* Says in the caption how many of how many examples are shown. */
 void kfe_i_cloud_caption(const kfe_i_cloud *points, kfe_i_figure *figure);
+/* The same of a figure that shows the first real target of a set. */
+void kfe_i_cloud_caption_target(const kfe_i_cloud *points, const kfe_i_set *set, kfe_i_figure *figure);
 
 #endif

@@ -23,9 +23,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_cloud_series(&points, out, source->train.data && source->test.data,
                                (kfe_i_series){.x = points.predicted, .y = column}));
     kfe_i_text_puts(&out->caption, "A trend or a funnel is structure that the model missed.");
-    if (set->outcome.cols > 1)
-        kfe_i_text_printf(&out->caption, " The first of %lld targets.", (long long)set->outcome.cols);
-    kfe_i_cloud_caption(&points, out);
+    kfe_i_cloud_caption_target(&points, set, out);
 cleanup:
     kfe_i_cloud_free(&points);
     return status;
