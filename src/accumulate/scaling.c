@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scaling of columns from their sums, with the rules of data/scale.h; linear methods learn it when they finish. */
+/* The scaling of columns from their sums, by the rules of data/scale.h; linear methods learn it when they finish. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "accumulate/accumulator.h"
@@ -19,14 +18,6 @@ static double spread_of(const kfe_i_sums *sums, int64_t j)
     return square > 0 ? sqrt(square) : 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* kfe_i_spread_ratio from sums. */
 static kfe_status spread_ratio(kfe_context *ctx, const kfe_i_sums *sums, double *out)
 {
@@ -41,9 +32,7 @@ static kfe_status spread_ratio(kfe_context *ctx, const kfe_i_sums *sums, double 
     for (int64_t j = 0; j < sums->cols; j++)
         if (!is_constant(sums, j) && spread_of(sums, j) > 0)
             spreads[varying++] = spread_of(sums, j);
-    qsort(spreads, (size_t)varying, sizeof *spreads, compare_numbers);
-    if (varying > 0)
-        *out = spreads[varying - 1] / spreads[(varying - 1) / 4];
+    *out = kfe_i_ratio_of_spreads(spreads, varying);
 cleanup:
     kfe_i_free(ctx, spreads);
     return status;
@@ -57,35 +46,25 @@ static double length_of(double a, double b)
     return larger > 0 ? larger * sqrt(1 + ratio * ratio) : 0;
 }
 
-static double column_width(kfe_i_scale_kind kind, int sparse, const kfe_i_sums *sums, int64_t j)
-{
-    double spread = spread_of(sums, j);
-
-    if (is_constant(sums, j))
-        return 0;
-    if (kind == KFE_SCALE_STANDARD)
-        return spread / sqrt(sums->rows);
-    if (kind == KFE_SCALE_MINMAX)
-        return sparse ? fmax(fabs(sums->least[j]), fabs(sums->largest[j]))
-                      : sums->largest[j] - sums->least[j];
-    return sparse ? length_of(spread, sqrt(sums->rows) * sums->mean[j]) : spread;
-}
-
 static kfe_status learn_columns(kfe_context *ctx, int sparse, const kfe_i_sums *sums, kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
+    int centred = kfe_i_scale_centres(out->kind, sparse);
+    kfe_i_column_facts *columns = NULL;
 
-    KFE_ALLOC(ctx, out->factor, sums->cols);
+    KFE_ALLOC_ZERO(ctx, columns, sums->cols);
     for (int64_t j = 0; j < sums->cols; j++) {
-        double width = column_width(out->kind, sparse, sums, j);
-        out->factor[j] = width > 0 && isfinite(1 / width) ? 1 / width : 1;
+        double spread = spread_of(sums, j);
+        columns[j] = (kfe_i_column_facts){
+            .low = sums->least[j],
+            .high = is_constant(sums, j) ? sums->least[j] : sums->largest[j],
+            .mean = sums->mean[j],
+            .reach = 1,
+            .spread = centred ? spread : length_of(spread, sqrt(sums->rows) * sums->mean[j])};
     }
-    if (sparse)
-        goto cleanup;
-    KFE_ALLOC(ctx, out->shift, sums->cols);
-    for (int64_t j = 0; j < sums->cols; j++)
-        out->shift[j] = out->kind == KFE_SCALE_MINMAX ? sums->least[j] : sums->mean[j];
+    KFE_TRY(kfe_i_scaler_from_facts(ctx, columns, sums->rows, sparse, out));
 cleanup:
+    kfe_i_free(ctx, columns);
     return status;
 }
 
@@ -101,14 +80,11 @@ kfe_status kfe_i_scaler_from_sums(kfe_context *ctx, kfe_i_scale_kind kind, int s
     if (kind == KFE_SCALE_AUTO) {
         if (!sparse)
             KFE_TRY(spread_ratio(ctx, sums, &ratio));
-        kind = ratio > KFE_SCALE_RATIO ? KFE_SCALE_STANDARD : KFE_SCALE_NONE;
+        kind = kfe_i_scale_by_ratio(ratio);
     }
     out->kind = kind;
     if (kind == KFE_SCALE_NONE || kind == KFE_SCALE_L2_ROWS)
         return KFE_OK;
-    if (sparse)
-        kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "sparse data is scaled without centring, so that its zeros stay zeros");
     KFE_TRY(learn_columns(ctx, sparse, sums, out));
 cleanup:
     return status;

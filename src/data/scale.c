@@ -17,14 +17,6 @@
 
 #include "core/memory.h"
 
-struct column {
-    double low, high;
-    double mean;
-    double reach;  /* the largest |x − centre| */
-    double spread; /* sqrt(Σ (x − centre)²) / reach, its square while it is summed */
-    double stored; /* the rows, by weight, that store a value of the column */
-};
-
 /* The stored values of one row; columns is NULL when all of them are stored. */
 struct row {
     const double *values; /* NULL: of a table in single precision */
@@ -47,7 +39,7 @@ static struct row row_at(const kfe_i_table *table, int64_t i)
     return row;
 }
 
-static void find_means(const kfe_i_table *table, struct column *columns)
+static void find_means(const kfe_i_table *table, kfe_i_column_facts *columns)
 {
     for (int64_t j = 0; j < table->cols; j++) {
         columns[j].low = (double)INFINITY;
@@ -57,7 +49,7 @@ static void find_means(const kfe_i_table *table, struct column *columns)
         struct row row = row_at(table, i);
         double weight = kfe_i_row_weight(table, i);
         for (int64_t e = 0; e < row.count; e++) {
-            struct column *column = &columns[row.columns ? row.columns[e] : e];
+            kfe_i_column_facts *column = &columns[row.columns ? row.columns[e] : e];
             double x = row.values ? row.values[e] : kfe_i_table_value(table, i, e);
             column->stored += weight;
             column->mean += weight * (x - column->mean) / column->stored;
@@ -67,7 +59,7 @@ static void find_means(const kfe_i_table *table, struct column *columns)
     }
 }
 
-static void count_absent_zeros(double total, struct column *column)
+static void count_absent_zeros(double total, kfe_i_column_facts *column)
 {
     if (column->stored == total)
         return;
@@ -77,39 +69,39 @@ static void count_absent_zeros(double total, struct column *column)
 }
 
 /* The mean of a constant column must be its value exactly; a mean off by rounding would turn the column into noise. */
-static void settle_constant(struct column *column)
+static void settle_constant(kfe_i_column_facts *column)
 {
     if (column->low == column->high)
         column->mean = column->low;
 }
 
-static void find_spreads(const kfe_i_table *table, double total, int centred, struct column *columns)
+static void find_spreads(const kfe_i_table *table, double total, int centred, kfe_i_column_facts *columns)
 {
     for (int64_t i = 0; i < table->rows; i++) {
         struct row row = row_at(table, i);
         double weight = kfe_i_row_weight(table, i);
         for (int64_t e = 0; e < row.count; e++) {
-            struct column *column = &columns[row.columns ? row.columns[e] : e];
+            kfe_i_column_facts *column = &columns[row.columns ? row.columns[e] : e];
             double value = row.values ? row.values[e] : kfe_i_table_value(table, i, e);
             double x = (value - (centred ? column->mean : 0)) / column->reach;
             column->spread += weight * (x * x);
         }
     }
     for (int64_t j = 0; j < table->cols; j++) {
-        struct column *column = &columns[j];
+        kfe_i_column_facts *column = &columns[j];
         double zero = centred ? column->mean / column->reach : 0;
         column->spread = sqrt(column->spread + (total - column->stored) * zero * zero);
     }
 }
 
 static kfe_status measure_columns(kfe_context *ctx, const kfe_i_table *table, int centred,
-                                  struct column *columns)
+                                  kfe_i_column_facts *columns)
 {
     double total = kfe_i_table_weight(table);
 
     find_means(table, columns);
     for (int64_t j = 0; j < table->cols; j++) {
-        struct column *column = &columns[j];
+        kfe_i_column_facts *column = &columns[j];
         count_absent_zeros(total, column);
         settle_constant(column);
         double centre = centred ? column->mean : 0;
@@ -133,7 +125,7 @@ static double factor_for(double width)
     return width > 0 && isfinite(factor) ? factor : 1;
 }
 
-static double column_width(kfe_i_scale_kind kind, int sparse, double total, const struct column *column)
+static double column_width(kfe_i_scale_kind kind, int sparse, double total, const kfe_i_column_facts *column)
 {
     if (column->low == column->high)
         return 0;
@@ -152,23 +144,40 @@ static double column_width(kfe_i_scale_kind kind, int sparse, double total, cons
     return 1;
 }
 
+int kfe_i_scale_centres(kfe_i_scale_kind kind, int sparse)
+{
+    return !sparse || kind == KFE_SCALE_STANDARD;
+}
+
+kfe_status kfe_i_scaler_from_facts(kfe_context *ctx, const kfe_i_column_facts *columns, double total,
+                                   int sparse, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (sparse)
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "sparse data is scaled without centring, so that its zeros stay zeros");
+    KFE_ALLOC(ctx, out->factor, out->cols);
+    for (int64_t j = 0; j < out->cols; j++)
+        out->factor[j] = factor_for(column_width(out->kind, sparse, total, &columns[j]));
+    if (sparse)
+        return KFE_OK;
+    KFE_ALLOC(ctx, out->shift, out->cols);
+    for (int64_t j = 0; j < out->cols; j++)
+        out->shift[j] = out->kind == KFE_SCALE_MINMAX ? columns[j].low : columns[j].mean;
+cleanup:
+    return status;
+}
+
 static kfe_status learn_columns(kfe_context *ctx, const kfe_i_table *table, kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
-    struct column *columns = NULL;
+    kfe_i_column_facts *columns = NULL;
     int sparse = table->kind == KFE_TABLE_CSR;
-    double total = kfe_i_table_weight(table);
 
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
-    KFE_TRY(measure_columns(ctx, table, !sparse || out->kind == KFE_SCALE_STANDARD, columns));
-    KFE_ALLOC(ctx, out->factor, table->cols);
-    for (int64_t j = 0; j < table->cols; j++)
-        out->factor[j] = factor_for(column_width(out->kind, sparse, total, &columns[j]));
-    if (!sparse) {
-        KFE_ALLOC(ctx, out->shift, table->cols);
-        for (int64_t j = 0; j < table->cols; j++)
-            out->shift[j] = out->kind == KFE_SCALE_MINMAX ? columns[j].low : columns[j].mean;
-    }
+    KFE_TRY(measure_columns(ctx, table, kfe_i_scale_centres(out->kind, sparse), columns));
+    KFE_TRY(kfe_i_scaler_from_facts(ctx, columns, kfe_i_table_weight(table), sparse, out));
 cleanup:
     kfe_i_free(ctx, columns);
     return status;
@@ -178,7 +187,7 @@ cleanup:
 
 /* Each column's range, its running mean, and the sum of squared deviations from that mean (Welford 1962). */
 static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_t count,
-                           struct column *columns)
+                           kfe_i_column_facts *columns)
 {
     double total = 0;
 
@@ -186,7 +195,7 @@ static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_
         double weight = kfe_i_row_weight(table, rows ? rows[i] : i);
         total += weight;
         for (int64_t j = 0; j < table->cols; j++) {
-            struct column *column = &columns[j];
+            kfe_i_column_facts *column = &columns[j];
             double x = kfe_i_table_value(table, rows ? rows[i] : i, j);
             double before = x - column->mean;
             column->low = i == 0 ? x : fmin(column->low, x);
@@ -205,11 +214,22 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double kfe_i_ratio_of_spreads(double *spreads, int64_t count)
+{
+    qsort(spreads, (size_t)count, sizeof *spreads, compare_numbers);
+    return count > 0 ? spreads[count - 1] / spreads[(count - 1) / 4] : 1;
+}
+
+kfe_i_scale_kind kfe_i_scale_by_ratio(double ratio)
+{
+    return ratio > KFE_SCALE_RATIO ? KFE_SCALE_STANDARD : KFE_SCALE_NONE;
+}
+
 kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                               double *out)
 {
     kfe_status status = KFE_OK;
-    struct column *columns = NULL;
+    kfe_i_column_facts *columns = NULL;
     double *spreads = NULL;
     int64_t varying = 0;
     double total = 0;
@@ -225,9 +245,7 @@ kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const 
     for (int64_t j = 0; j < table->cols; j++)
         if (columns[j].low < columns[j].high && columns[j].spread > 0)
             spreads[varying++] = sqrt(columns[j].spread);
-    qsort(spreads, (size_t)varying, sizeof *spreads, compare_numbers);
-    if (varying > 0)
-        *out = spreads[varying - 1] / spreads[(varying - 1) / 4];
+    *out = kfe_i_ratio_of_spreads(spreads, varying);
 cleanup:
     kfe_i_free(ctx, columns);
     kfe_i_free(ctx, spreads);
@@ -244,7 +262,7 @@ static kfe_status resolve_auto(kfe_context *ctx, const kfe_i_table *table, kfe_i
         return KFE_OK;
     if (table->kind == KFE_TABLE_DENSE)
         KFE_TRY(kfe_i_spread_ratio(ctx, table, NULL, table->rows, &ratio));
-    *kind = ratio > KFE_SCALE_RATIO ? KFE_SCALE_STANDARD : KFE_SCALE_NONE;
+    *kind = kfe_i_scale_by_ratio(ratio);
 cleanup:
     return status;
 }
@@ -273,9 +291,6 @@ kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe
         return KFE_OK;
     if (table->rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "there are no rows to learn a scaling from");
-    if (table->kind == KFE_TABLE_CSR)
-        kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "sparse data is scaled without centring, so that its zeros stay zeros");
     KFE_TRY(learn_columns(ctx, table, out));
 cleanup:
     if (status != KFE_OK)

@@ -46,6 +46,26 @@ typedef struct kfe_i_scaler {
     kfe_i_map map;  /* of the scaled columns; without values: none */
 } kfe_i_scaler;
 
+/* What the training data shows of a column. */
+typedef struct kfe_i_column_facts {
+    double low, high;
+    double mean;
+    double reach;  /* the largest |x − centre|, or 1 */
+    double spread; /* sqrt(Σ (x − centre)²) / reach, its square while it is summed */
+    double stored; /* the rows, by weight, that store a value of the column */
+} kfe_i_column_facts;
+
+/* Whether spreads are about the mean; otherwise about zero. */
+int kfe_i_scale_centres(kfe_i_scale_kind kind, int sparse);
+/* Shifts and factors of `out`, whose context, kind and number of columns are set, from facts about `total` rows. Logs a
+ * warning if columns are not centred because the data is sparse. */
+kfe_status kfe_i_scaler_from_facts(kfe_context *ctx, const kfe_i_column_facts *columns, double total,
+                                   int sparse, kfe_i_scaler *out);
+/* The rule of `auto` in two steps: the ratio of kfe_i_spread_ratio from the spreads of the columns that vary, which are sorted, and
+ * what the ratio asks for. */
+double kfe_i_ratio_of_spreads(double *spreads, int64_t count);
+kfe_i_scale_kind kfe_i_scale_by_ratio(double ratio);
+
 /* The largest spread (standard deviation) of a column divided by the lower quartile of all spreads, over `count` rows of a
  * dense table (rows NULL: the first ones). A few columns that hardly vary, such as the border of an image, thus do not
  * count as another unit; of up to four columns the quartile is the smallest. Constant columns do not count. It is 1 if
