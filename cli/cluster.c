@@ -1,42 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognises launchers of MPI by what they put into the environment, joins the other processes and silences all but the first. main.c
- * calls it. */
+/* Joins the other processes that a launcher of MPI started, and silences all but the first. main.c calls it. */
 #include "cluster.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Variables of Open MPI, of MPICH and Intel MPI, and of SLURM's srun. */
-typedef struct launcher {
-    const char *size, *rank;
-} launcher;
-
-static const launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                     {"PMI_SIZE", "PMI_RANK"},
-                                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
-
-static const launcher *own_launcher(void)
-{
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        const char *size = getenv(launchers[i].size);
-        if (size && atoi(size) > 1 && getenv(launchers[i].rank))
-            return &launchers[i];
-    }
-    return NULL;
-}
-
 int cli_cluster_is_launched(void)
 {
-    return own_launcher() != NULL;
+    int rank = 0;
+
+    return kfe_launched_ranks(&rank) > 1;
 }
 
 int cli_cluster_is_follower(void)
 {
-    const launcher *by = own_launcher();
+    int rank = 0;
 
-    return by && atoi(getenv(by->rank)) > 0;
+    return kfe_launched_ranks(&rank) > 1 && rank > 0;
 }
 
 /* Reports go to standard output from many places; here they go nowhere. */

@@ -139,6 +139,9 @@ KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int 
  * given, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
  * missing or MPI does not start. */
 KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
+/* How many processes a launcher of MPI (mpirun, srun) started together with this one, as its environment says, and the number of
+ * this one, from 0 on: 1 and 0 without a launcher. Needs no MPI. */
+KFE_API int kfe_launched_ranks(int *rank);
 /* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
 KFE_API int kfe_context_rank(const kfe_context *ctx);
 KFE_API int kfe_context_ranks(const kfe_context *ctx);

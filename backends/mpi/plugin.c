@@ -37,17 +37,6 @@ static int start(kfe_cluster_error *error)
     return 1;
 }
 
-/* How many processes the launcher says that it started; 0: unknown. */
-static int launched(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return atoi(getenv(names[i]));
-    return 0;
-}
-
 static void leave(kfe_cluster *cluster)
 {
     int over = 0;
@@ -100,7 +89,6 @@ static kfe_cluster_status join(const void *communicator, kfe_cluster **out, kfe_
 {
     MPI_Comm comm = MPI_COMM_WORLD;
     kfe_cluster *cluster = NULL;
-    int expected = communicator ? 0 : launched();
 
     *out = NULL;
     if (!start(error))
@@ -120,15 +108,6 @@ static kfe_cluster_status join(const void *communicator, kfe_cluster **out, kfe_
         return KFE_CLUSTER_FAILED;
     }
     MPI_Comm_set_errhandler(cluster->work, MPI_ERRORS_RETURN);
-    if (expected > 1 && cluster->ranks == 1) {
-        (void)snprintf(
-            error->text, sizeof error->text,
-            "the launcher started %d processes, but MPI sees only one: the launcher belongs to another "
-            "MPI than the plug-in was built with; with SLURM try srun --mpi=pmix",
-            expected);
-        leave(cluster);
-        return KFE_CLUSTER_FAILED;
-    }
     if (!allocate(cluster)) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         leave(cluster);

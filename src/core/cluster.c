@@ -153,6 +153,21 @@ static void leave(kfe_context *ctx)
     ctx->cluster_failed = 0;
 }
 
+/* Whether MPI sees what the launcher started. */
+static kfe_status check_launcher(kfe_context *ctx)
+{
+    int rank = 0;
+    int launched = kfe_launched_ranks(&rank);
+
+    if (launched == 1 || ctx->cluster->info.ranks > 1)
+        return KFE_OK;
+    return kfe_i_fail(
+        ctx, KFE_EUNSUPPORTED,
+        "MPI cannot be used: the launcher started %d processes, but MPI sees only one: the launcher "
+        "belongs to another MPI than the plug-in was built with; with SLURM try srun --mpi=pmix",
+        launched);
+}
+
 kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator)
 {
     kfe_status status = KFE_OK;
@@ -171,6 +186,8 @@ kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator)
     ctx->cluster = cluster;
     ctx->cluster_leave = leave;
     cluster = NULL;
+    if (!communicator)
+        KFE_TRY(check_launcher(ctx));
     KFE_TRY(settle_limits(ctx));
     kfe_i_log(ctx, KFE_LOG_INFO, "%d %s, %d on this machine, %d %s each (%s)", ctx->cluster->info.ranks,
               ctx->cluster->info.ranks == 1 ? "process" : "processes", ctx->cluster->info.local_ranks,

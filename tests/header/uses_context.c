@@ -31,6 +31,7 @@ kfe_status use_context(kfe_context *ctx, void *user)
     kfe_context *other = NULL;
     kfe_device_entry devices[4];
     int count = 0;
+    int rank = -1;
 
     (void)user;
     note_call("kfe_context_new_with"); /* the sweep itself */
@@ -47,6 +48,7 @@ kfe_status use_context(kfe_context *ctx, void *user)
     note_call("kfe_context_set_cluster"); /* needs MPI: tests/mpi */
     assert_int_equal(CALL(kfe_context_rank)(ctx), 0);
     assert_int_equal(CALL(kfe_context_ranks)(ctx), 1);
+    assert_true(CALL(kfe_launched_ranks)(&rank) >= 1 && rank >= 0);
     TRY(CALL(kfe_context_agree)(ctx, KFE_OK));
     CALL(kfe_context_set_seed)(ctx, 1);
     CALL(kfe_context_on_log)(ctx, ignore_log, NULL);
