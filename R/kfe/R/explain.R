@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Explanations of a model as named matrices, and kernel matrices.
 
-kfe_explain <- function(object, newdata = NULL, y = NULL, ...) {
+kfe_explain <- function(object, newdata = NULL, y = NULL, ..., train = NULL, y_train = NULL) {
   data <- labelled(object, newdata, y)
-  found <- native("explain", run_settings(object), handle_of(object), data, options_text(list(...)))
+  found <- native("explain", run_settings(object), handle_of(object), data, labelled(object, train, y_train),
+                  options_text(list(...)))
   structure(found[[1]], text = found[[2]], class = "kfe_explanation")
 }
 

@@ -286,3 +286,14 @@ kfe_status rkfe_make_data(rkfe_session *s, SEXP description, const kfe_model *mo
         status = kfe_data_set_weights(s->ctx, s->data, REAL_RO(weights));
     return status;
 }
+
+kfe_status rkfe_make_other(rkfe_session *s, rkfe_session *other, SEXP description, const kfe_model *model)
+{
+    kfe_status status = other->status;
+
+    if (!status && !Rf_isNull(description))
+        status = rkfe_make_data(other, description, model);
+    if (!status)
+        return KFE_OK;
+    return rkfe_fail(s, status, "%s", other->failure[0] ? other->failure : kfe_error_message(other->ctx));
+}

@@ -4,18 +4,6 @@
 
 #include "rkfe.h"
 
-/* Makes the data of another session; its failure becomes one of `s`. */
-static kfe_status make_other(rkfe_session *s, rkfe_session *other, SEXP description, const kfe_model *model)
-{
-    kfe_status status = other->status;
-
-    if (!status && !Rf_isNull(description))
-        status = rkfe_make_data(other, description, model);
-    if (!status)
-        return KFE_OK;
-    return rkfe_fail(s, status, "%s", other->failure[0] ? other->failure : kfe_error_message(other->ctx));
-}
-
 /* facts: a named character vector. */
 static kfe_status add_facts(rkfe_session *s, SEXP facts)
 {
@@ -62,7 +50,7 @@ SEXP rkfe_report(SEXP settings, SEXP source, SEXP options, SEXP figure, SEXP pat
     if (!status && !Rf_isNull(train))
         status = rkfe_make_data(s, train, model);
     if (!status)
-        status = make_other(s, other, rkfe_item(source, "test"), model);
+        status = rkfe_make_other(s, other, rkfe_item(source, "test"), model);
     if (!status)
         status = kfe_report_new(s->ctx, rkfe_string(options), &s->report);
     if (!status && model)

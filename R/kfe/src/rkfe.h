@@ -93,6 +93,8 @@ const char *const *rkfe_strings(rkfe_session *s, SEXP texts, kfe_status *status)
 
 /* Makes s->data from the list that R/data.R describes. model NULL: for a fit. */
 kfe_status rkfe_make_data(rkfe_session *s, SEXP description, const kfe_model *model);
+/* Makes the data of another session, NULL: none; its failure becomes one of `s`. */
+kfe_status rkfe_make_other(rkfe_session *s, rkfe_session *other, SEXP description, const kfe_model *model);
 /* Adds a spec from the list that R/spec.R describes. */
 kfe_status rkfe_make_spec(rkfe_session *s, SEXP description);
 
@@ -117,7 +119,7 @@ SEXP rkfe_transform(SEXP settings, SEXP handle, SEXP data);
 SEXP rkfe_inverse(SEXP settings, SEXP handle, SEXP features);
 SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind);
 SEXP rkfe_evaluate(SEXP settings, SEXP handle, SEXP data, SEXP options);
-SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP options);
+SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP train, SEXP options);
 SEXP rkfe_report(SEXP settings, SEXP source, SEXP options, SEXP figure, SEXP path);
 SEXP rkfe_search(SEXP settings, SEXP specs, SEXP grids, SEXP data, SEXP options);
 SEXP rkfe_tune(SEXP settings, SEXP data, SEXP options);

@@ -136,10 +136,12 @@ static SEXP explanation_to_r(const kfe_explanation *e)
     return tables;
 }
 
-SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP options)
+SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP train, SEXP options)
 {
     SEXP holder = PROTECT(rkfe_open(settings));
+    SEXP other_holder = PROTECT(rkfe_open(settings));
     rkfe_session *s = rkfe_session_of(holder);
+    rkfe_session *other = rkfe_session_of(other_holder);
     const kfe_model *model = rkfe_model_of(handle);
     kfe_status status = s->status;
     SEXP value;
@@ -147,7 +149,10 @@ SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP options)
     if (!status && !Rf_isNull(data))
         status = rkfe_make_data(s, data, model);
     if (!status)
-        status = kfe_explain(s->ctx, model, s->data, rkfe_string(options), &s->explanation);
+        status = rkfe_make_other(s, other, train, model);
+    if (!status)
+        status =
+            kfe_explain_refit(s->ctx, model, other->data, s->data, rkfe_string(options), &s->explanation);
     if (!status)
         status = kfe_explanation_report(s->ctx, s->explanation, KFE_STYLE_TEXT, &s->text);
     value = PROTECT(status ? R_NilValue : Rf_allocVector(VECSXP, 2));
@@ -155,6 +160,6 @@ SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP options)
         SET_VECTOR_ELT(value, 0, explanation_to_r(s->explanation));
         SET_VECTOR_ELT(value, 1, rkfe_utf8(s->text));
     }
-    UNPROTECT(1);
+    UNPROTECT(2);
     return rkfe_close(holder, status, value);
 }

@@ -69,6 +69,18 @@ test_that("explanations are named tables", {
   expect_output(print(tables), "Petal.Length")
 })
 
+test_that("views are dropped by fits without them", {
+  odd <- seq(1, 149, 2)
+  views <- function(rows, names) list(sepal = flowers[rows, 1:2], petal = flowers[rows, 3:4])[names]
+  fit <- function(names) kfe(views(odd, names), species[odd], method = "kfd", kernel = "rbf", learner = "svm", seed = 1)
+  right <- function(names) kfe_evaluate(fit(names), views(-odd, names), species[-odd])[["accuracy"]]
+  both <- c("sepal", "petal")
+  table <- kfe_explain(fit(both), views(-odd, both), species[-odd], parts = "views", train = views(odd, both),
+                       y_train = species[odd])[["views"]]
+  expect_equal(table["petal", "drop"], right(both) - right("sepal"), tolerance = 1e-12)
+  expect_equal(table["sepal", "drop"], right(both) - right("petal"), tolerance = 1e-12)
+})
+
 test_that("generated data repeats with its seed", {
   expect_identical(kfe_generate("slabs", seed = 3), kfe_generate("slabs", seed = 3))
   expect_s3_class(kfe_generate("slabs")$label, "factor")
