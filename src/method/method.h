@@ -47,9 +47,18 @@ typedef enum kfe_i_solution_kind {
     KFE_SOLUTION_TREE       /* expansions on the leaves of a tree, `tree`: no coefficients */
 } kfe_i_solution_kind;
 
+/* How a record depends on the rows of a fit, for fits on a table that stands for many rows (method/shared/stand_in.h). */
+typedef enum kfe_i_record_kind {
+    KFE_RECORD_PLAIN,         /* not at all */
+    KFE_RECORD_SQUARED_MEANS, /* it is divided by the square of their number */
+    KFE_RECORD_SIGNED,        /* one column per feature, which has the feature's sign */
+    KFE_RECORD_OF_ROWS        /* only the rows themselves tell it */
+} kfe_i_record_kind;
+
 /* Numbers that are kept with the model, such as eigenvalues. */
 typedef struct kfe_i_record {
     char *name;
+    kfe_i_record_kind kind;
     int64_t count;
     double *values;
 } kfe_i_record;
@@ -138,6 +147,9 @@ void kfe_i_solution_free(kfe_i_solution *solution);
  * warning. */
 kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, const double *values,
                                  int64_t count);
+/* The same for a record that depends on the rows. */
+kfe_status kfe_i_solution_record_as(kfe_i_solution *solution, kfe_i_record_kind kind, const char *name,
+                                    const double *values, int64_t count);
 /* out (n × dim) = features of the training examples, on the operator that the solution was found on. */
 kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out);
 /* Gives a dual solution one row for each of n examples; rows of examples that were not listed are zero. */

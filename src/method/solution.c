@@ -81,6 +81,12 @@ static int all_finite(int64_t count, const double *values)
 kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, const double *values,
                                  int64_t count)
 {
+    return kfe_i_solution_record_as(solution, KFE_RECORD_PLAIN, name, values, count);
+}
+
+kfe_status kfe_i_solution_record_as(kfe_i_solution *solution, kfe_i_record_kind kind, const char *name,
+                                    const double *values, int64_t count)
+{
     kfe_status status = KFE_OK;
     kfe_context *ctx = solution->ctx;
 
@@ -93,6 +99,7 @@ kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, con
     KFE_GROW(ctx, solution->records, solution->record_capacity, solution->record_count + 1);
     kfe_i_record *record = &solution->records[solution->record_count];
     memset(record, 0, sizeof *record);
+    record->kind = kind;
     solution->record_count++;
     KFE_STRDUP(ctx, record->name, name);
     KFE_ALLOC(ctx, record->values, count);

@@ -184,9 +184,9 @@ static kfe_status record_quality(const kfe_i_deflation *d, kfe_i_solution *out)
         quality[j] = (j > 0 ? quality[j - 1] : 0) + squares * scale * scale;
         quality[k + j] = (j > 0 ? quality[k + j - 1] : 0) + squares / total;
     }
-    KFE_TRY(kfe_i_solution_record(out, "covariance", quality, k));
+    KFE_TRY(kfe_i_solution_record_as(out, KFE_RECORD_SQUARED_MEANS, "covariance", quality, k));
     KFE_TRY(kfe_i_solution_record(out, "alignment", quality + k, k));
-    KFE_TRY(kfe_i_solution_record(out, "regression", regression, t * k));
+    KFE_TRY(kfe_i_solution_record_as(out, KFE_RECORD_SIGNED, "regression", regression, t * k));
 cleanup:
     kfe_i_free(d->ctx, regression);
     kfe_i_free(d->ctx, quality);
@@ -199,7 +199,7 @@ static kfe_status record_evaluations(kfe_i_solution *out)
 
     for (int64_t i = 0; i < out->rows; i++)
         evaluations += !is_zero(out->dim, out->coefficients + i * out->dim);
-    return kfe_i_solution_record(out, "kernel-evaluations", &evaluations, 1);
+    return kfe_i_solution_record_as(out, KFE_RECORD_OF_ROWS, "kernel-evaluations", &evaluations, 1);
 }
 
 kfe_status kfe_i_deflation_solution(kfe_i_deflation *d, kfe_i_solution *out)

@@ -276,9 +276,9 @@ kfe_status kfe_i_latent_record(const kfe_i_latent *l, const kfe_i_deflation *d, 
         for (int64_t j = 0; j < k; j++)
             numbers[t * k + j] = d->unit * c[j + 1] * d->signs[j] / d->lengths[j];
     }
-    KFE_TRY(kfe_i_solution_record(out, "loss", l->losses + 1, k));
-    KFE_TRY(kfe_i_solution_record(out, "loss-coefficients", numbers, l->targets * k));
-    KFE_TRY(kfe_i_solution_record(out, "loss-intercepts", intercepts, l->targets));
+    KFE_TRY(kfe_i_solution_record_as(out, KFE_RECORD_OF_ROWS, "loss", l->losses + 1, k));
+    KFE_TRY(kfe_i_solution_record_as(out, KFE_RECORD_OF_ROWS, "loss-coefficients", numbers, l->targets * k));
+    KFE_TRY(kfe_i_solution_record_as(out, KFE_RECORD_OF_ROWS, "loss-intercepts", intercepts, l->targets));
 cleanup:
     kfe_i_free(l->ctx, numbers);
     return status;

@@ -242,24 +242,17 @@ static void drop_record(kfe_i_solution *solution, int64_t index)
     solution->record_count--;
 }
 
-/* `ratio`: rows of the table over rows of the sums. "covariance" is a mean of squared means; losses are means over examples as the
- * method encodes them. */
+/* `ratio`: rows of the table over rows of the sums. */
 static void correct_records(kfe_i_solution *solution, double ratio, const double *signs)
 {
-    static const char *const unknown[] = {"kernel-evaluations", "loss", "loss-coefficients",
-                                          "loss-intercepts"};
-
     for (int64_t i = solution->record_count - 1; i >= 0; i--) {
         kfe_i_record *record = &solution->records[i];
-        for (int64_t j = 0; strcmp(record->name, "covariance") == 0 && j < record->count; j++)
+        for (int64_t j = 0; record->kind == KFE_RECORD_SQUARED_MEANS && j < record->count; j++)
             record->values[j] *= ratio * ratio;
-        for (int64_t j = 0; strcmp(record->name, "regression") == 0 && j < record->count; j++)
+        for (int64_t j = 0; record->kind == KFE_RECORD_SIGNED && j < record->count; j++)
             record->values[j] *= signs[j % solution->dim];
-        for (size_t u = 0; u < sizeof unknown / sizeof *unknown; u++)
-            if (strcmp(record->name, unknown[u]) == 0) {
-                drop_record(solution, i);
-                break;
-            }
+        if (record->kind == KFE_RECORD_OF_ROWS)
+            drop_record(solution, i);
     }
 }
 
