@@ -19,6 +19,25 @@ typedef struct kfe_i_span {
     uint32_t begin, length;
 } kfe_i_span;
 
+typedef enum kfe_i_csv_fault_kind {
+    KFE_CSV_FAULT_NONE,
+    KFE_CSV_FAULT_RAGGED,
+    KFE_CSV_FAULT_TEXT,
+    KFE_CSV_FAULT_MISSING,
+    KFE_CSV_FAULT_INFINITE,
+    KFE_CSV_FAULT_LABEL_MISSING,
+    KFE_CSV_FAULT_GROUP_MISSING,
+    KFE_CSV_FAULT_WEIGHT,
+    KFE_CSV_FAULT_AFTER_QUOTE
+} kfe_i_csv_fault_kind;
+
+/* A field that cannot be read. */
+typedef struct kfe_i_csv_fault {
+    kfe_i_csv_fault_kind kind;
+    int64_t field; /* 0-based; of ragged rows: how many fields there are */
+    kfe_i_field at;
+} kfe_i_csv_fault;
+
 /* How the file is laid out; csv_dialect.c finds it out from the first lines. */
 typedef struct kfe_i_dialect {
     char delimiter; /* a blank stands for any number of blanks */
@@ -109,5 +128,8 @@ kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out);
 /* Parses all whole records in the block, or those of one part; *used receives their length in bytes. A part ends before
  * a record with an error, which is reported when it comes first. */
 kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used);
+
+/* Fails with a message about the field (csv_fault.c). */
+kfe_status kfe_i_csv_raise(kfe_i_csv *csv, const kfe_i_csv_fault *found);
 
 #endif

@@ -13,31 +13,12 @@
 
 enum { MOST_SHARES = 64, SMALLEST_SHARE = 64 * 1024 };
 
-typedef enum fault_kind {
-    FAULT_NONE,
-    FAULT_RAGGED,
-    FAULT_TEXT,
-    FAULT_MISSING,
-    FAULT_INFINITE,
-    FAULT_LABEL_MISSING,
-    FAULT_GROUP_MISSING,
-    FAULT_WEIGHT,
-    FAULT_AFTER_QUOTE
-} fault_kind;
-
-/* The first error in a share. */
-typedef struct fault {
-    fault_kind kind;
-    int64_t field; /* 0-based; of ragged rows: how many fields there are */
-    kfe_i_field at;
-} fault;
-
 typedef struct share {
     const char *begin, *end;
     int quotes;
     int64_t first_row, rows; /* in the block */
     int has_missing;
-    fault fault;
+    kfe_i_csv_fault fault;
     const char *fault_begin; /* of the record with the error */
     int64_t fault_row;       /* in the block */
 } share;
@@ -103,9 +84,9 @@ static void count_rows(const kfe_i_csv *csv, share *part)
 
 /* ---- parsing ---- */
 
-static int report(share *part, fault_kind kind, int64_t number, const kfe_i_field *field)
+static int report(share *part, kfe_i_csv_fault_kind kind, int64_t number, const kfe_i_field *field)
 {
-    part->fault = (fault){.kind = kind, .field = number, .at = *field};
+    part->fault = (kfe_i_csv_fault){.kind = kind, .field = number, .at = *field};
     return 0;
 }
 
@@ -117,9 +98,9 @@ static int take_odd_value(const kfe_i_csv *csv, share *part, int64_t number, con
     int is_number = kfe_i_parse_number(field->begin, field->end, &value);
 
     if (!(is_number && isnan(value)) && !kfe_i_is_missing_text(field->begin, field->end))
-        return report(part, is_number ? FAULT_INFINITE : FAULT_TEXT, number, field);
+        return report(part, is_number ? KFE_CSV_FAULT_INFINITE : KFE_CSV_FAULT_TEXT, number, field);
     if (csv->settings->missing == KFE_MISSING_ERROR)
-        return report(part, FAULT_MISSING, number, field);
+        return report(part, KFE_CSV_FAULT_MISSING, number, field);
     part->has_missing = 1;
     *out = (double)NAN;
     return 1;
@@ -134,7 +115,7 @@ static int take_label(const kfe_i_csv *csv, share *part, int64_t number, const k
 {
     if (is_missing(field)) {
         if (csv->settings->missing != KFE_MISSING_DROP)
-            return report(part, FAULT_LABEL_MISSING, number, field);
+            return report(part, KFE_CSV_FAULT_LABEL_MISSING, number, field);
         part->has_missing = 1;
     }
     return 1;
@@ -153,7 +134,8 @@ static int take_text(kfe_i_csv *csv, share *part, int64_t number, int64_t row, c
     if (!is_missing(field))
         return 1;
     part->has_missing = 1;
-    return csv->settings->missing == KFE_MISSING_ERROR ? report(part, FAULT_MISSING, number, field) : 1;
+    return csv->settings->missing == KFE_MISSING_ERROR ? report(part, KFE_CSV_FAULT_MISSING, number, field)
+                                                       : 1;
 }
 
 static int only_blanks_after_quote(const kfe_i_field *field)
@@ -174,12 +156,12 @@ static int take_special(kfe_i_csv *csv, share *part, int64_t number, int64_t row
     if (number == csv->dialect.group) {
         csv->group_spans[row] = span_of(csv, field);
         if (is_missing(field))
-            return report(part, FAULT_GROUP_MISSING, number, field);
+            return report(part, KFE_CSV_FAULT_GROUP_MISSING, number, field);
     }
     if (number == csv->dialect.weight) {
         double *weight = &csv->weights[csv->rows + row];
         if (!kfe_i_parse_number(field->begin, field->end, weight) || !(*weight >= 0) || !isfinite(*weight))
-            return report(part, FAULT_WEIGHT, number, field);
+            return report(part, KFE_CSV_FAULT_WEIGHT, number, field);
     }
     return 1;
 }
@@ -191,7 +173,7 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
     double parsed;
 
     if (field->quoted && !only_blanks_after_quote(field))
-        return report(part, FAULT_AFTER_QUOTE, number, field);
+        return report(part, KFE_CSV_FAULT_AFTER_QUOTE, number, field);
     if (!take_special(csv, part, number, row, field))
         return 0;
     if (number == csv->dialect.label) {
@@ -226,8 +208,8 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
             break;
         count++;
     }
-    if (count != csv->dialect.fields || part->fault.kind == FAULT_NONE)
-        report(part, FAULT_RAGGED, count, &first);
+    if (count != csv->dialect.fields || part->fault.kind == KFE_CSV_FAULT_NONE)
+        report(part, KFE_CSV_FAULT_RAGGED, count, &first);
     return NULL;
 }
 
@@ -262,110 +244,6 @@ static void parse_share(kfe_i_csv *csv, share *part)
         else if (!(c = parse_row(csv, part, c, row++)))
             return;
     }
-}
-
-/* ---- what went wrong ---- */
-
-static void describe_column(const kfe_i_csv *csv, int64_t number, kfe_i_text *out)
-{
-    kfe_i_text_printf(out, "field %lld", (long long)number + 1);
-    if (csv->dialect.names && number < csv->dialect.fields)
-        kfe_i_text_printf(out, " ('%.100s')", csv->dialect.names[number]);
-}
-
-/* Whether the field is a number with a decimal comma, as spreadsheets write it in many countries. */
-static int has_decimal_comma(const kfe_i_field *at)
-{
-    char text[64];
-    double number = 0;
-    size_t length = (size_t)(at->end - at->begin);
-    const char *comma = memchr(at->begin, ',', length);
-
-    if (!comma || length >= sizeof text)
-        return 0;
-    memcpy(text, at->begin, length);
-    text[comma - at->begin] = '.';
-    return kfe_i_parse_number(text, text + length, &number);
-}
-
-/* What to do about a text where a number belongs. */
-static void put_text_advice(const kfe_i_csv *csv, const fault *found, kfe_i_text *out)
-{
-    if (has_decimal_comma(&found->at))
-        kfe_i_text_puts(out, "write decimals with a point, not a comma");
-    else if (csv->settings->expected)
-        kfe_i_text_message(
-            out, "the model takes numbers: correct it, or, if it is the label, say so ({label}); a model of "
-                 "strings is fitted with a kernel on strings, such as {kernel=spectrum}");
-    else if (csv->cols == 1)
-        kfe_i_text_message(
-            out, "if every row is one string, use a kernel on strings, such as {kernel=spectrum}; otherwise "
-                 "correct it, encode the column as categories ({encode}), or, if it is the label, say so "
-                 "({label})");
-    else
-        kfe_i_text_message(
-            out, "correct it, encode the column as categories ({encode}), leave it out ({drop}), keep it as "
-                 "the name of the row ({id}), or, if it is the label, say so ({label})");
-}
-
-static void describe_fault(const kfe_i_csv *csv, const fault *found, kfe_i_text *out)
-{
-    int length = (int)(found->at.end - found->at.begin < 60 ? found->at.end - found->at.begin : 60);
-
-    if (found->kind == FAULT_RAGGED) {
-        kfe_i_text_message(out,
-                           "the row has %lld fields, but the first one has %lld; correct the row, or check "
-                           "{delimiter}",
-                           (long long)found->field, (long long)csv->dialect.fields);
-        return;
-    }
-    describe_column(csv, found->field, out);
-    switch (found->kind) {
-    case FAULT_TEXT:
-        kfe_i_text_printf(out, " is '%.*s', which is not a number; ", length, found->at.begin);
-        put_text_advice(csv, found, out);
-        break;
-    case FAULT_MISSING:
-        kfe_i_text_message(out,
-                           csv->dialect.text && csv->dialect.text[found->field] >= 0
-                               ? " is missing; fill it in, or use {missing=most-frequent} or {missing=drop}"
-                               : " is missing; fill it in, or use {missing=mean} or {missing=drop}");
-        break;
-    case FAULT_INFINITE:
-        kfe_i_text_printf(out, " is '%.*s', which is not finite; replace it with a number", length,
-                          found->at.begin);
-        break;
-    case FAULT_GROUP_MISSING:
-        kfe_i_text_message(out, ", the group of the row ({groups}), is missing; fill it in");
-        break;
-    case FAULT_WEIGHT:
-        kfe_i_text_message(out, " is '%.*s', but the weight of a row ({weight}) is a number of at least 0",
-                           length, found->at.begin);
-        break;
-    case FAULT_LABEL_MISSING:
-        kfe_i_text_message(out, ", the label, is missing; fill it in, or use {missing=drop}");
-        break;
-    default:
-        kfe_i_text_puts(out, " goes on after its closing quote; double the quotes inside it");
-        break;
-    }
-}
-
-static kfe_status raise_fault(kfe_i_csv *csv, const share *part)
-{
-    const fault *found = &part->fault;
-    int64_t line = kfe_i_block_line(&csv->block, found->at.begin);
-    kfe_i_text text;
-    kfe_status status;
-
-    kfe_i_text_init(&text, csv->ctx);
-    describe_fault(csv, found, &text);
-    status = text.status;
-    if (status == KFE_OK)
-        status = kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, line,
-                               found->kind == FAULT_RAGGED ? 0 : found->field + 1, "%s", text.bytes);
-    kfe_i_text_free(&text);
-    return status;
 }
 
 /* ---- room ---- */
@@ -553,10 +431,10 @@ static kfe_status check_shares(kfe_i_csv *csv, const share *shares, int count, i
 {
     for (int k = 0; k < count; k++) {
         csv->has_missing |= shares[k].has_missing;
-        if (shares[k].fault.kind == FAULT_NONE)
+        if (shares[k].fault.kind == KFE_CSV_FAULT_NONE)
             continue;
         if (csv->part_rows == 0 || shares[k].fault_row == 0)
-            return raise_fault(csv, &shares[k]);
+            return kfe_i_csv_raise(csv, &shares[k].fault);
         *rows = shares[k].fault_row;
         *used = shares[k].fault_begin - csv->block.bytes;
         return KFE_OK;
