@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accumulators in files and in memory: the container of model files (model/file/safetensors.h), with the map as the bytes of a model
  * file in it. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +143,7 @@ static kfe_status fill(saving *s, const kfe_accumulator *a)
 
     kfe_i_safetensors_init(a->ctx, &s->file);
     kfe_i_text_init(&s->names, a->ctx);
+    KFE_TRY(kfe_i_accumulator_check_sums(a, "the accumulator cannot be saved"));
     s->counts[COUNT_STARTED] = a->map != NULL;
     s->counts[COUNT_SPARSE] = a->sparse;
     s->counts[COUNT_TASK] = (int64_t)a->sums.task;
@@ -278,8 +278,6 @@ static kfe_status load_sums(const kfe_i_loading *job, const int64_t *counts, kfe
     KFE_TRY(take(job, "target_mean", t, &s->target_mean));
     KFE_TRY(take(job, "target_scatter", t * t, &s->target_scatter));
     KFE_TRY(take(job, "cross", d * t, &s->cross));
-    if (!(s->rows >= 0) || !isfinite(s->rows))
-        KFE_TRY(kfe_i_damaged(job, "rows"));
 cleanup:
     kfe_i_free(job->ctx, rows);
     return status;
@@ -336,6 +334,7 @@ static kfe_status load_started(const kfe_i_loading *job, const int64_t *counts, 
 {
     kfe_status status = KFE_OK;
     const kfe_i_tensor *map = kfe_i_safetensors_find(&job->file, "map");
+    const char *fault = NULL;
 
     if (!map || map->dtype != KFE_DTYPE_U8)
         return kfe_i_damaged(job, "map");
@@ -345,6 +344,9 @@ static kfe_status load_started(const kfe_i_loading *job, const int64_t *counts, 
     KFE_TRY(load_sums(job, counts, &a->sums));
     KFE_TRY(load_classes(job, counts[COUNT_CLASSES], a));
     KFE_TRY(load_sample(job, counts[COUNT_SAMPLE], a));
+    fault = kfe_i_accumulator_fault(a);
+    if (fault)
+        return kfe_i_damaged(job, fault);
 cleanup:
     return status;
 }

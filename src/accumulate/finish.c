@@ -38,6 +38,9 @@ static kfe_status check_ready(const kfe_accumulator *a)
 
     if (!a->map || !(a->sums.rows > 0))
         return kfe_i_fail(a->ctx, KFE_EINPUT, "there are no examples to fit on: no rows were added");
+    kfe_status status = kfe_i_accumulator_check_sums(a, "no model can be made");
+    if (status != KFE_OK)
+        return status;
     if (a->sums.task == KFE_TASK_CLASSES && a->sums.classes < 2 &&
         (method->flags & KFE_HAS_SUPERVISION || a->spec->learner))
         return kfe_i_fail(

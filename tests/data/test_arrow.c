@@ -254,6 +254,50 @@ static void tables_that_are_refused(void **state)
     assert_null(data);
 }
 
+/* Structures that no sound producer makes: a message, not a crash. */
+static void damaged_structures(void **state)
+{
+    kfe_context *ctx = *state;
+    static const void *null_buffers[] = {NULL, NULL, NULL};
+    static const void *nul_buffers[] = {NULL, ends, "a\0bc"};
+    struct {
+        const char *text;
+        int64_t offset, length, buffer_count;
+        const void **buffers;
+        const char *format;
+    } cases[] = {{"damaged", INT64_MAX, 3, 3, text_buffers, "u"},
+                 {"damaged", -1, 3, 3, text_buffers, "u"},
+                 {"damaged", 0, INT64_MAX, 3, text_buffers, "u"},
+                 {"damaged", 0, 3, 2, text_buffers, "u"},
+                 {"damaged", 0, 3, 1, text_buffers, "i"},
+                 {"damaged", 0, 3, 3, null_buffers, "u"},
+                 {"damaged", 0, 3, 2, NULL, "g"},
+                 {"has no type", 0, 3, 3, text_buffers, NULL},
+                 {"column 't' of the Arrow table has a NUL byte in row 2", 0, 3, 3, nul_buffers, "u"}};
+    producer made;
+    struct ArrowArrayStream stream;
+    kfe_data *data = NULL;
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        make_table(&made, &stream);
+        made.fields[3].format = cases[c].format;
+        made.arrays[0][3] = (struct ArrowArray){.length = cases[c].length,
+                                                .offset = cases[c].offset,
+                                                .n_buffers = cases[c].buffer_count,
+                                                .buffers = cases[c].buffers};
+        assert_fails(ctx, KFE_EINPUT, cases[c].text,
+                     kfe_data_from_arrow_stream(ctx, &stream, "encode=auto,missing=mean", &data));
+        assert_released(&made);
+    }
+    make_table(&made, &stream);
+    made.lengths[0] = INT64_MAX;
+    made.offsets[0] = INT64_MAX;
+    assert_fails(ctx, KFE_EINPUT, "does not fit its schema",
+                 kfe_data_from_arrow_stream(ctx, &stream, "encode=auto", &data));
+    assert_released(&made);
+    assert_null(data);
+}
+
 static kfe_status take_table(kfe_context *ctx, void *user)
 {
     producer made;
@@ -278,9 +322,8 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(columns_of_every_kind),
-        with_context(chunks_views_and_dictionaries),
-        with_context(tables_that_are_refused),
+        with_context(columns_of_every_kind),         with_context(chunks_views_and_dictionaries),
+        with_context(tables_that_are_refused),       with_context(damaged_structures),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

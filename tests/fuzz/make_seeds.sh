@@ -45,9 +45,21 @@ fit sldr -m sldr -k linear -k laplacian:gamma=1 two.csv
 fit encoded -m koc -k rbf:gamma=1 --learner knn --encode auto --missing most-frequent colors.csv
 for i in 1 2 3 4 5 6; do sed "s/^/$i/" three.csv; done > many.csv
 fit rfm -m rfm -k rbf:gamma=1 many.csv
+fit tree -m rfm -k rbf:gamma=1 --leaf-size 12 --iterations 2 many.csv
+fit gkdr -m gkdr -k rbf:gamma=1 --learner knn many.csv
+fit klfda -m klfda -k rbf:gamma=1 --learner ls many.csv
+fit kopls2 -m kopls2 -k rbf:gamma=1 --learner ls --task regress real.csv
+fit landmarks -m kfd -k rbf:gamma=1 --landmarks 4 --learner ls many.csv
 fit metric -m koc -k rbf:gamma=1 --metric "$out/rfm.kfe" --learner knn many.csv
 fit platt -m koc -k rbf:gamma=1 --learner svm --calibration platt many.csv
 fit isotonic -m oc --learner linear-svm --calibration isotonic many.csv
 fit matern -m kpca -k matern:sigma=1 --learner ls many.csv
 fit spls -m spls --learner ls --task regress real.csv
 ls "$out" | wc -l
+
+# tables in other packings, for fuzz_gzip; its first byte selects the options of reading
+packed=$(dirname "$out")/gzip
+mkdir -p "$packed"
+for pack in "xz -0 --check=none" "xz -0 --check=crc32" "xz --format=lzma" "zstd -q" "zstd -q --no-check --ultra -20"; do
+    { printf '\0'; $pack -c < three.csv; } > "$packed/seed-$(tr -c 'a-z0-9\n' - <<< "$pack")"
+done

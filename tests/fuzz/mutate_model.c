@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mutator of model files for fuzz_use.c. It takes a model file apart, changes metadata, tensors or shapes, and writes it again
+ * The mutator of model files for fuzz_use.c, and of saved accumulators for fuzz_sums.c. It takes a file apart, changes metadata, tensors or shapes, and writes it again
  * with the right checksums. So the fuzzer tests the loader's checks of content, and the inputs it finds also load in an ordinary
  * build.
  */
@@ -60,7 +60,14 @@ static const char *const words[] = {"",
                                     "precomputed",
                                     "[{\"kernel\":\"linear\",\"view\":0}]",
                                     "[{\"kernel\":\"precomputed\",\"view\":0}]",
-                                    "[{\"kernel\":\"spectrum:length=2\",\"view\":0}]"};
+                                    "[{\"kernel\":\"spectrum:length=2\",\"view\":0}]",
+                                    "lfda",
+                                    "kpls",
+                                    "kfe-accumulator",
+                                    "scale=standard,landmarks=2",
+                                    "ridge=auto",
+                                    "tree",
+                                    "platt"};
 static const double reals[] = {0,      -0.0,   1,        -1,        0.5, 1e308, -1e308,
                                1e-308, 5e-324, INFINITY, -INFINITY, NAN, 1e155, 2147483648.0};
 static const int64_t whole[] = {0, 1, -1, 2, 3, 255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1 << 20};
@@ -212,22 +219,59 @@ static void drop_checksums(kfe_i_safetensors *file)
         }
 }
 
+/* Changes a file some times and signs it again. Returns its size; 0: it is no such file, or there is no room. */
+static size_t mutate(kfe_context *ctx, uint8_t *bytes, size_t size, size_t most, unsigned *state)
+{
+    kfe_i_safetensors file = {0};
+    size_t written = 0;
+
+    if (kfe_i_safetensors_parse(ctx, "model", bytes, size, &file) == KFE_OK) {
+        drop_checksums(&file);
+        for (unsigned count = 1 + draw(state, 3); count; count--)
+            PICK(state, changes)(&file, state);
+        written = print(&file, bytes, most);
+    }
+    kfe_i_safetensors_free(&file);
+    return written;
+}
+
+/* Changes the model file inside a saved accumulator. Returns 0 if the file has none. */
+static size_t mutate_map(kfe_context *ctx, uint8_t *bytes, size_t size, size_t most, unsigned *state)
+{
+    static _Alignas(8) uint8_t inner[1 << 16];
+    kfe_i_safetensors file = {0};
+    size_t written = 0;
+
+    if (kfe_i_safetensors_parse(ctx, "sums", bytes, size, &file) == KFE_OK) {
+        kfe_i_tensor *map = NULL;
+        for (int64_t i = 0; i < file.tensor_count; i++)
+            if (strcmp(file.tensors[i].name, "map") == 0 && file.tensors[i].count < (int64_t)sizeof inner)
+                map = &file.tensors[i];
+        if (map && map->dtype == KFE_DTYPE_U8 && map->rank == 1) {
+            memcpy(inner, map->data, (size_t)map->count);
+            map->count = (int64_t)mutate(ctx, inner, (size_t)map->count, sizeof inner, state);
+            map->shape[0] = map->count;
+            map->data = inner;
+            drop_checksums(&file);
+            written = map->count ? print(&file, bytes, most) : 0;
+        }
+    }
+    kfe_i_safetensors_free(&file);
+    return written;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed)
 {
     kfe_context *ctx = NULL;
-    kfe_i_safetensors file = {0};
     unsigned state = seed;
     size_t written = 0;
 
     if (draw(&state, 20) == 0 || kfe_context_new(&ctx) != KFE_OK)
         return LLVMFuzzerMutate(bytes, size, most);
-    if (kfe_i_safetensors_parse(ctx, "model", bytes, size, &file) == KFE_OK) {
-        drop_checksums(&file);
-        for (unsigned count = 1 + draw(&state, 3); count; count--)
-            PICK(&state, changes)(&file, &state);
-        written = print(&file, bytes, most);
-        kfe_i_safetensors_free(&file);
-    }
+    if (draw(&state, 3) == 0)
+        written = mutate_map(ctx, bytes, size, most, &state);
+    if (!written)
+        written = mutate(ctx, bytes, size, most, &state);
     kfe_context_free(ctx);
     return written ? written : LLVMFuzzerMutate(bytes, size, most);
 }

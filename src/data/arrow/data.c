@@ -81,6 +81,9 @@ static kfe_status word_of(gather *g, int64_t j, const kfe_i_arrow_value *value)
     g->word.length = 0;
     kfe_i_text_puts(&g->word, "");
     if (g->arrow.columns[j].kind == KFE_ARROW_TEXT) {
+        if (value->length > 0 && memchr(value->text, 0, (size_t)value->length))
+            return kfe_i_fail(g->ctx, KFE_EINPUT, "column '%.100s' of %s has a NUL byte in row %lld",
+                              g->names[j], shown, (long long)g->row + 1);
         kfe_i_text_add(&g->word, value->text, value->length);
     } else if (g->arrow.columns[j].kind == KFE_ARROW_BOOLEAN) {
         kfe_i_text_puts(&g->word, value->number != 0 ? "true" : "false");

@@ -7,6 +7,9 @@
 #include "core/memory.h"
 #include "data/arrow/arrow.h"
 
+/* Rows that no table has; sums of some of these numbers do not overflow. */
+#define LONGEST (INT64_MAX / 64)
+
 /* ---- types ---- */
 
 /* Whole numbers by format: c C s S i I l L. */
@@ -41,8 +44,11 @@ static int find_kind(const char *format, kfe_i_arrow_kind *kind)
 static kfe_status take_column(kfe_context *ctx, const struct ArrowSchema *field, int64_t number,
                               kfe_i_arrow_column *out)
 {
-    const struct ArrowSchema *values = field->dictionary ? field->dictionary : field;
+    const struct ArrowSchema *values = field && field->dictionary ? field->dictionary : field;
 
+    if (!field || !field->format || !values->format)
+        return kfe_i_fail(ctx, KFE_EINPUT, "column %lld of the Arrow table has no type",
+                          (long long)number + 1);
     out->name = field->name ? field->name : "";
     out->format = values->format;
     out->index = field->dictionary ? field->format : NULL;
@@ -61,7 +67,7 @@ static kfe_status take_schema(kfe_i_arrow *arrow)
     if (!arrow->schema.format || strcmp(arrow->schema.format, "+s") != 0)
         return kfe_i_fail(arrow->ctx, KFE_EINPUT,
                           "the Arrow stream holds single values, not a table of columns");
-    if (arrow->schema.n_children < 1)
+    if (arrow->schema.n_children < 1 || !arrow->schema.children)
         return kfe_i_fail(arrow->ctx, KFE_EINPUT, "the Arrow table has no columns");
     KFE_ALLOC_ZERO(arrow->ctx, arrow->columns, arrow->schema.n_children);
     arrow->count = arrow->schema.n_children;
@@ -81,6 +87,29 @@ static kfe_status stream_failure(kfe_context *ctx, struct ArrowArrayStream *stre
                       reason ? reason : strerror(code));
 }
 
+/* Numbers of buffers, by the specification: none, or validity and values, and for text its bytes. */
+static int64_t buffers_of(kfe_i_arrow_kind kind)
+{
+    return kind == KFE_ARROW_NOTHING ? 0 : kind == KFE_ARROW_TEXT ? 3 : 2;
+}
+
+/* Whether the array says that it holds `rows` values in such buffers. Sizes of buffers are not part of the interface. */
+static int is_sound(const struct ArrowArray *array, int64_t rows, int64_t buffers)
+{
+    return array && array->length >= rows && array->offset >= 0 && array->length <= LONGEST &&
+           array->offset <= LONGEST && array->n_buffers >= buffers &&
+           (rows == 0 || buffers == 0 || (array->buffers && array->buffers[1]));
+}
+
+/* Whether a column of a chunk holds `rows` values, and a sound dictionary if it has one. */
+static int is_column_sound(const kfe_i_arrow_column *column, const struct ArrowArray *array, int64_t rows)
+{
+    if (!column->index)
+        return is_sound(array, rows, buffers_of(column->kind));
+    return is_sound(array, rows, 2) && array->dictionary && array->dictionary->length >= 0 &&
+           is_sound(array->dictionary, array->dictionary->length, buffers_of(column->kind));
+}
+
 /* Takes the next chunk; *ended: there is none. */
 static kfe_status take_chunk(kfe_i_arrow *arrow, struct ArrowArrayStream *stream, int *ended)
 {
@@ -98,15 +127,19 @@ static kfe_status take_chunk(kfe_i_arrow *arrow, struct ArrowArrayStream *stream
     if (*ended)
         return KFE_OK;
     arrow->chunk_count++;
-    if (chunk->length < 0 || chunk->offset < 0 || chunk->n_children != arrow->count)
+    if (chunk->length < 0 || chunk->offset < 0 || chunk->length > LONGEST || chunk->offset > LONGEST ||
+        chunk->n_children != arrow->count || !chunk->children)
         return kfe_i_fail(arrow->ctx, KFE_EINPUT, "chunk %lld of the Arrow stream does not fit its schema",
                           (long long)arrow->chunk_count);
     for (int64_t j = 0; j < arrow->count; j++)
-        if (chunk->children[j]->length < chunk->offset + chunk->length ||
-            (arrow->columns[j].index && !chunk->children[j]->dictionary))
-            return kfe_i_fail(arrow->ctx, KFE_EINPUT,
-                              "column '%.100s' of the Arrow stream is shorter than its chunk",
-                              arrow->columns[j].name);
+        if (!is_column_sound(&arrow->columns[j], chunk->children[j], chunk->offset + chunk->length))
+            return kfe_i_fail(
+                arrow->ctx, KFE_EINPUT,
+                "column '%.100s' of the Arrow stream is damaged: it is shorter than its chunk, or "
+                "has no buffers",
+                arrow->columns[j].name);
+    if (chunk->length > LONGEST - arrow->rows)
+        return kfe_i_fail(arrow->ctx, KFE_EINPUT, "the Arrow stream has too many rows");
     arrow->rows += chunk->length;
 cleanup:
     return status;
@@ -213,9 +246,11 @@ static int text_by_offsets(const char *format, const struct ArrowArray *array, i
     int64_t end = wide ? ((const int64_t *)array->buffers[1])[place + 1]
                        : ((const int32_t *)array->buffers[1])[place + 1];
 
-    out->text = array->buffers[2] ? (const char *)array->buffers[2] + begin : "";
     out->length = end - begin;
-    return begin >= 0 && end >= begin;
+    if (begin < 0 || end < begin || (out->length > 0 && !array->buffers[2]))
+        return 0;
+    out->text = array->buffers[2] ? (const char *)array->buffers[2] + begin : "";
+    return 1;
 }
 
 /* String views: 16 bytes each, with texts of up to 12 bytes inside, longer ones in one of several buffers. */
@@ -229,7 +264,7 @@ static int text_by_view(const struct ArrowArray *array, int64_t place, kfe_i_arr
     out->text = view + 4;
     if (head[0] <= 12)
         return head[0] >= 0;
-    if (head[2] < 0 || head[2] + 3 >= array->n_buffers || head[3] < 0)
+    if (head[2] < 0 || head[2] >= array->n_buffers - 3 || head[3] < 0 || !array->buffers[2 + head[2]])
         return 0;
     out->text = (const char *)array->buffers[2 + head[2]] + head[3];
     return 1;
