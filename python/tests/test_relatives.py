@@ -20,6 +20,9 @@ def angle(a, b):
     return np.degrees(scipy.linalg.subspace_angles(a, b).max())
 
 
+SIX_DECADES = [1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3]
+UNITS = [1e-3, 1, 1e3]
+
 # ---- gkdr ----
 
 def gradient_matrix(x, h, gamma, ridge):
@@ -34,14 +37,15 @@ def gradient_matrix(x, h, gamma, ridge):
     return total / len(x)
 
 
-def test_gkdr_is_its_formula():
+@pytest.mark.parametrize("ridge", SIX_DECADES)
+def test_gkdr_is_its_formula(ridge):
     rng = np.random.default_rng(1)
     x = rng.normal(size=(80, 5))
     y = np.column_stack([np.sin(x[:, 0] + x[:, 1]), x[:, 2] ** 2])
     y = (y - y.mean(axis=0)) / y.std(axis=0)
     for label_kernel, h in (("linear", y @ y.T), ("rbf:gamma=0.7", np.exp(-0.7 * cdist(y, y, "sqeuclidean")))):
-        values, vectors = np.linalg.eigh(gradient_matrix(x, h, 0.3, 0.05))
-        ours = kfe.GKDR(dim=3, kernel="rbf:gamma=0.3", ridge=0.05, label_kernel=label_kernel).fit(x, y)
+        values, vectors = np.linalg.eigh(gradient_matrix(x, h, 0.3, ridge))
+        ours = kfe.GKDR(dim=3, kernel="rbf:gamma=0.3", ridge=ridge, label_kernel=label_kernel).fit(x, y)
         same_up_to_signs(ours.transform(x), x @ vectors[:, ::-1][:, :3])
         np.testing.assert_allclose(ours.eigenvalues_, values[::-1][:3], rtol=1e-8)
 
@@ -103,24 +107,26 @@ def three_classes(seed=3, n=60, d=4):
     return rng.normal(size=(n, d)) + 1.5 * np.eye(3, d)[y], y
 
 
-def test_lfda_is_its_definition():
+@pytest.mark.parametrize("ridge", SIX_DECADES)
+def test_lfda_is_its_definition(ridge):
     x, y = three_classes()
-    values, expected = local_fisher(x - x.mean(axis=0), y, 0.1, 3)
-    ours = kfe.LFDA(dim=3, ridge=0.1).fit(x, y)
+    values, expected = local_fisher(x - x.mean(axis=0), y, ridge, 3)
+    ours = kfe.LFDA(dim=3, ridge=ridge).fit(x, y)
     same_up_to_signs(ours.transform(x), expected)
     np.testing.assert_allclose(ours.criterion_, values, rtol=1e-8)
 
 
-def test_klfda_is_lfda_in_feature_space():
+@pytest.mark.parametrize("ridge", SIX_DECADES)
+def test_klfda_is_lfda_in_feature_space(ridge):
     x, y = three_classes()
     k = np.exp(-0.2 * cdist(x, x, "sqeuclidean"))
     p = np.eye(len(x)) - 1 / len(x)
     values, vectors = np.linalg.eigh(p @ k @ p)
     keep = values > 1e-10
-    _, expected = local_fisher(vectors[:, keep] * np.sqrt(values[keep]), y, 0.05, 2)
-    same_up_to_signs(kfe.KLFDA(dim=2, ridge=0.05, kernel="rbf:gamma=0.2").fit(x, y).transform(x), expected, 1e-6)
-    linear = kfe.KLFDA(dim=2, ridge=0.05, kernel="linear").fit(x, y).transform(x)
-    same_up_to_signs(linear, kfe.LFDA(dim=2, ridge=0.05).fit(x, y).transform(x), 1e-6)
+    _, expected = local_fisher(vectors[:, keep] * np.sqrt(values[keep]), y, ridge, 2)
+    same_up_to_signs(kfe.KLFDA(dim=2, ridge=ridge, kernel="rbf:gamma=0.2").fit(x, y).transform(x), expected, 1e-6)
+    linear = kfe.KLFDA(dim=2, ridge=ridge, kernel="linear").fit(x, y).transform(x)
+    same_up_to_signs(linear, kfe.LFDA(dim=2, ridge=ridge).fit(x, y).transform(x), 1e-6)
 
 
 def multimodal(seed, n=200):
@@ -192,9 +198,11 @@ def spectra(seed=6, n=50, d=8):
     return x, hidden[:, 0] + 0.1 * rng.normal(size=n), np.column_stack([hidden[:, 0], hidden[:, 1] ** 2])
 
 
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("orthogonal", [0, 1, 3])
-def test_opls_is_the_algorithm_of_the_paper(orthogonal):
+def test_opls_is_the_algorithm_of_the_paper(orthogonal, unit):
     x, y, _ = spectra()
+    x = unit * x
     same_up_to_signs(kfe.OPLS(orthogonal=orthogonal).fit(x, y).transform(x), opls(x, y, orthogonal))
 
 
@@ -205,9 +213,11 @@ def test_kopls2_with_a_linear_kernel_is_opls():
                          kfe.OPLS(orthogonal=2).fit(x, target).transform(x))
 
 
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("predictive", [1, 2])
-def test_kopls2_is_the_algorithm_of_the_paper(predictive):
+def test_kopls2_is_the_algorithm_of_the_paper(predictive, unit):
     x, _, two = spectra()
+    two = unit * two
     k = np.exp(-0.05 * cdist(x, x, "sqeuclidean"))
     ours = kfe.KOPLS2(predictive=predictive, orthogonal=2, kernel="rbf:gamma=0.05").fit(x, two).transform(x)
     theirs = kopls(k, two, predictive, 2)
@@ -254,10 +264,12 @@ def sparse_pls(x, y, keep, dim):
     return np.column_stack(scores)
 
 
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-def test_spls_is_the_algorithm_of_the_paper(columns, kind):
+def test_spls_is_the_algorithm_of_the_paper(columns, kind, unit):
     x, _, two = spectra(d=20)
+    x = unit * x
     y = two[:, :columns]
     ours = kfe.SparsePLS(dim=2, keep=5).fit(kind(x), y)
     theirs = sparse_pls(x, y, 5, 2)

@@ -2,7 +2,9 @@
 """--memory is respected: every command stays below the limit plus a fixed allowance, or refuses before it starts."""
 import gzip
 import io
+import lzma
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -128,7 +130,18 @@ def bombs(tmp_path_factory):
     with gzip.open(folder / "splits.gz", "wb", 1) as file:
         for _ in range(20):
             file.write(b"train " + b"1 2 3 " * 1700000 + b"\n")
+    with lzma.open(folder / "line.csv.xz", "wb", preset=0) as file:
+        for _ in range(20):
+            file.write(b"1," * (5 * MB))
+    if shutil.which("zstd"):
+        with open(folder / "rows.csv.zst", "wb") as file:
+            pack = subprocess.Popen(["zstd", "-q", "-1", "-c"], stdin=subprocess.PIPE, stdout=file)
+            for _ in range(20):
+                pack.stdin.write(b"1,2,a\n" * 1000000)
+            pack.communicate()
     (folder / "wide.svm").write_text("1 2147483647:1\n0 1:2\n")
+    (folder / "wide.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 1000000000 2\n1 1 1\n2 9 2\n")
+    (folder / "dense.mtx").write_text("%%MatrixMarket matrix array real general\n30000 30000\n1\n")
     rng = np.random.default_rng(0)
     with open(folder / "classes.csv", "w") as file:
         file.write("x,y,c\n")
@@ -138,10 +151,18 @@ def bombs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["array.npz", "trailing.npz", "array.npy.gz", "line.csv.gz", "rows.csv.gz",
-                                  "wide.svm"])
+                                  "line.csv.xz", "rows.csv.zst", "wide.svm", "wide.mtx"])
 def test_files_that_grow(bombs, name):
+    if not (bombs / name).exists():
+        pytest.skip("the command zstd is not installed")
     assert not check(bombs, 60, "convert", name, "out.csv")
     assert not (bombs / "out.csv").exists()
+
+
+def test_files_that_claim_to_be_large(bombs):
+    """A header is no reason to allocate: the file is too short for it."""
+    status, err, peak = run(bombs, "convert", "--label", "none", "dense.mtx", "out.csv", "--memory", "60M")
+    assert status == 2 and "truncated" in err and peak < 60 * MB
 
 
 def test_splits_that_grow(bombs, data):

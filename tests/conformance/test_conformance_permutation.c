@@ -3,10 +3,8 @@
  * The order of the rows carries no information, so no method may depend on it: every method is fitted on the
  * same examples in several orders, and the features of new points must agree, each up to its sign.
  *
- * Classes are balanced, which makes some matrices of the papers degenerate (YᵀY has equal eigenvalues). The
- * first example of each class stays in front, because classes are numbered by first appearance, and oc and
- * koc orthogonalise their centroids in that order. Methods whose defaults draw examples at random are listed
- * by name, with settings that draw none.
+ * Classes are balanced, which makes some matrices of the papers degenerate (YᵀY has equal eigenvalues).
+ * Methods whose defaults draw examples at random are listed by name, with settings that draw none.
  */
 #include "support/fit.h"
 
@@ -85,15 +83,15 @@ static examples make_examples(int classes)
     return e;
 }
 
-/* order[i] is the example in row i; the first examples of the classes stay in place. */
+/* order[i] is the example in row i. */
 static void draw_order(uint64_t seed, int64_t *order)
 {
     uint64_t random = seed;
 
     for (int64_t i = 0; i < ROWS; i++)
         order[i] = i;
-    for (int64_t i = ROWS - 1; i > CLASSES; i--) {
-        int64_t other = CLASSES + (int64_t)(support_uniform(&random) * (double)(i - CLASSES + 1));
+    for (int64_t i = ROWS - 1; i > 0; i--) {
+        int64_t other = (int64_t)(support_uniform(&random) * (double)(i + 1));
         int64_t moved = order[i];
         order[i] = order[other];
         order[other] = moved;

@@ -14,13 +14,13 @@ enum { ROWS = 40, TEST_ROWS = 9, COLS = 3 };
 
 typedef struct oracle {
     int64_t n, d;
-    const double *x, *y;     /* y: standardised */
+    const double *x, *y; /* y: standardised */
+    double ridge;
     double map[COLS * COLS]; /* T, symmetric */
     double *alpha;
 } oracle;
 
 #define ORACLE_SIGMA 2.0
-#define ORACLE_RIDGE 0.1
 
 static double kernel(double r)
 {
@@ -53,8 +53,7 @@ static void oracle_solve(oracle *o)
 
     for (int64_t i = 0; i < o->n; i++)
         for (int64_t j = 0; j < o->n; j++)
-            k[i * o->n + j] =
-                kernel(distance(o, o->x + i * o->d, o->x + j * o->d)) + (i == j ? ORACLE_RIDGE : 0);
+            k[i * o->n + j] = kernel(distance(o, o->x + i * o->d, o->x + j * o->d)) + (i == j ? o->ridge : 0);
     free(o->alpha);
     o->alpha = support_solve(o->n, 1, k, o->y);
     free(k);
@@ -159,13 +158,13 @@ static void make_problem(int64_t rows, double *x, double *y, double *standard)
     }
 }
 
-static void check_definition(kfe_context *ctx, int diagonal, double power)
+static void check_definition(kfe_context *ctx, int diagonal, double power, double ridge)
 {
     double x[ROWS * COLS];
     double y[ROWS];
     double standard[ROWS];
     double *test = support_normals(22, TEST_ROWS * COLS);
-    oracle o = {ROWS, COLS, x, standard, {1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL};
+    oracle o = {ROWS, COLS, x, standard, ridge, {1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL};
     char params[96];
 
     make_problem(ROWS, x, y, standard);
@@ -177,8 +176,8 @@ static void check_definition(kfe_context *ctx, int diagonal, double power)
     kfe_data *train = support_dense(ctx, ROWS, COLS, x, NULL);
     kfe_data *points = support_dense(ctx, TEST_ROWS, COLS, test, NULL);
     assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
-    snprintf(params, sizeof params, "held-out=0,iterations=2,ridge=%g,metric=%s,power=%g,scale=none",
-             ORACLE_RIDGE, diagonal ? "diagonal" : "full", power);
+    snprintf(params, sizeof params, "held-out=0,iterations=2,ridge=%g,metric=%s,power=%g,scale=none", ridge,
+             diagonal ? "diagonal" : "full", power);
     kfe_matrix f = support_features(ctx, "rfm", params, "matern:sigma=2", train, points);
     for (int i = 0; i < TEST_ROWS; i++) {
         double expected = 5 + 2 * oracle_predict(&o, test + i * COLS);
@@ -194,10 +193,12 @@ static void check_definition(kfe_context *ctx, int diagonal, double power)
 
 static void test_definition(void **state)
 {
-    check_definition(*state, 0, 1);
-    check_definition(*state, 0, 0.5);
-    check_definition(*state, 1, 1);
-    check_definition(*state, 1, 0.5);
+    for (double ridge = 1e-3; ridge < 2e3; ridge *= 10) {
+        check_definition(*state, 0, 1, ridge);
+        check_definition(*state, 0, 0.5, ridge);
+        check_definition(*state, 1, 1, ridge);
+        check_definition(*state, 1, 0.5, ridge);
+    }
 }
 
 /* ---- what is kept ---- */
