@@ -5,6 +5,7 @@
 
 #include "learn/blocks/blocks.h"
 #include "learn/blocks/kernel_rows.h"
+#include "learn/blocks/support.h"
 #include "learn/svm_dual.h"
 #include "support/engine.h"
 #include "support/fit.h"
@@ -420,15 +421,133 @@ static void test_rows_give_way_in_order(void **state)
         kfe_i_kernel_rows *rows = NULL;
         const int64_t *order = form % 2 ? position : NULL;
         assert_ok(ctx, smo_open_gram(ctx, &p, form < 2 ? "precomputed" : "rbf:gamma=0.5", KFE_GRAM_AUTO, &o));
-        assert_ok(ctx, kfe_i_kernel_rows_new(o.gram, order, 4, &rows));
+        assert_ok(ctx, kfe_i_kernel_rows_new(o.gram, order, (kfe_i_room_for_rows){4, 4}, &rows));
+        uint64_t all = kfe_i_kernel_rows_parts(rows, 0, p.n);
         for (int64_t first = 0; first < 40; first++) {
             int64_t wanted[] = {first, first + 100, first + 1};
-            assert_ok(ctx, kfe_i_kernel_rows_fetch(rows, wanted, 3));
+            uint64_t parts[] = {all, all, all};
+            assert_ok(ctx, kfe_i_kernel_rows_fetch(rows, wanted, parts, 3));
             for (int k = 0; k < 3; k++)
                 check_row(rows, &p, order, wanted[k]);
         }
         assert_int_equal(kfe_i_kernel_rows_evaluated(rows), 3 + 39 * 2); /* the third one becomes the first */
         kfe_i_kernel_rows_free(rows);
+        smo_close_gram(&o);
+    }
+    smo_free_problem(&p);
+}
+
+/* Entries of the rows that lie in [from, to) by position agree with the kernel. */
+static void check_part(const kfe_i_kernel_rows *rows, const smo_problem *p, const int64_t *position,
+                       int64_t i, int64_t from, int64_t to)
+{
+    const float *row = kfe_i_kernel_rows_get(rows, i);
+
+    for (int64_t j = 0; j < p->n; j++)
+        if (position[j] >= from && position[j] < to)
+            assert_below(fabs((double)row[position[j]] - p->kernel[i * p->n + j]), 2e-6);
+}
+
+enum { PART_ROWS = 600, PART = 256 }; /* three parts */
+
+static void test_rows_are_evaluated_in_parts(void **state)
+{
+    kfe_context *ctx = *state;
+    smo_problem p = smo_make_points(15, PART_ROWS, 3, 0.7);
+    int64_t position[PART_ROWS];
+    int64_t wanted[] = {5, 400, 17};
+    smo_opened o;
+
+    smo_rbf_kernel(&p, 0.05);
+    for (int64_t i = 0; i < p.n; i++)
+        position[i] = (7 * i) % p.n;
+    for (int form = 0; form < 2; form++) {
+        kfe_i_kernel_rows *rows = NULL;
+        assert_ok(ctx, smo_open_gram(ctx, &p, form ? "rbf:gamma=0.05" : "precomputed", KFE_GRAM_TILED, &o));
+        assert_ok(ctx, kfe_i_kernel_rows_new(o.gram, position, (kfe_i_room_for_rows){4, 4}, &rows));
+        uint64_t first = kfe_i_kernel_rows_parts(rows, 0, PART);
+        uint64_t last = kfe_i_kernel_rows_parts(rows, PART_ROWS - 1, 1);
+        assert_int_equal(first, 1);
+        assert_int_equal(last, 4);
+        assert_int_equal(kfe_i_kernel_rows_parts(rows, PART - 1, 2), 3);
+        uint64_t some[] = {first, last, first};
+        assert_ok(ctx, kfe_i_kernel_rows_fetch(rows, wanted, some, 3));
+        check_part(rows, &p, position, 5, 0, PART);
+        check_part(rows, &p, position, 400, 2 * PART, PART_ROWS);
+        /* three thirds of a row where parts are evaluated, three rows elsewhere */
+        assert_int_equal(kfe_i_kernel_rows_evaluated(rows), form ? 1 : 3);
+        uint64_t more[] = {first | last, last, first};
+        assert_ok(ctx, kfe_i_kernel_rows_fetch(rows, wanted, more, 3));
+        check_part(rows, &p, position, 5, 0, PART);
+        check_part(rows, &p, position, 5, 2 * PART, PART_ROWS);
+        check_part(rows, &p, position, 17, 0, PART);
+        kfe_i_kernel_rows_free(rows);
+        smo_close_gram(&o);
+    }
+    smo_free_problem(&p);
+}
+
+static void test_blocks_of_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    smo_problem p = smo_make_points(16, PART_ROWS, 3, 0.7);
+    int64_t wanted[] = {5, 400, 17, 5};
+    float out[4 * 6];
+    smo_opened o;
+
+    smo_rbf_kernel(&p, 0.05);
+    for (int form = 0; form < 2; form++) {
+        kfe_i_kernel_rows *rows = NULL;
+        assert_ok(ctx, smo_open_gram(ctx, &p, form ? "rbf:gamma=0.05" : "precomputed", KFE_GRAM_TILED, &o));
+        assert_ok(ctx, kfe_i_kernel_rows_new(o.gram, NULL, (kfe_i_room_for_rows){4, 4}, &rows));
+        uint64_t all = kfe_i_kernel_rows_parts(rows, 0, p.n);
+        uint64_t parts[] = {all, all, all};
+        assert_ok(ctx, kfe_i_kernel_rows_fetch(rows, wanted, parts, 3));
+        float *work = calloc((size_t)kfe_i_kernel_rows_block_work(rows, 4), sizeof *work);
+        assert_non_null(work);
+        kfe_i_kernel_rows_block(rows, wanted, 4, work, out, 6);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++)
+                assert_below(fabs((double)out[a * 6 + b] - p.kernel[wanted[a] * p.n + wanted[b]]), 2e-6);
+        free(work);
+        kfe_i_kernel_rows_free(rows);
+        smo_close_gram(&o);
+    }
+    smo_free_problem(&p);
+}
+
+/* ---- products with few coefficients ---- */
+
+/* Every eighth to every example has coefficients, in one of two columns each. */
+static void test_support_product(void **state)
+{
+    kfe_context *ctx = *state;
+    smo_problem p = smo_make_points(17, PART_ROWS, 3, 0.7);
+    double beta[2 * PART_ROWS];
+    double plain[2 * PART_ROWS];
+    double ours[2 * PART_ROWS];
+    smo_opened o;
+
+    smo_rbf_kernel(&p, 0.05);
+    for (int form = 0; form < 2; form++) {
+        assert_ok(ctx, smo_open_gram(ctx, &p, form ? "rbf:gamma=0.05" : "precomputed", KFE_GRAM_TILED, &o));
+        for (int64_t every = 1; every <= 8; every *= 2) {
+            memset(beta, 0, sizeof beta);
+            memset(plain, 0, sizeof plain);
+            for (int64_t i = 0; i < p.n; i += every)
+                beta[2 * i + i % 3 % 2] = 1 + (double)(i % 7);
+            for (int64_t i = 0; i < p.n; i++)
+                for (int64_t j = 0; j < p.n; j++)
+                    for (int c = 0; c < 2; c++)
+                        plain[2 * i + c] += p.kernel[i * p.n + j] * beta[2 * j + c];
+            assert_ok(ctx, kfe_i_support_times(o.gram, beta, 2, ours));
+            for (int64_t i = 0; i < 2 * p.n; i++)
+                assert_below(fabs(ours[i] - plain[i]), 1e-12 * fabs(plain[i]) + 1e-12);
+        }
+        memset(beta, 0, sizeof beta);
+        assert_ok(ctx, kfe_i_support_times(o.gram, beta, 2, ours));
+        for (int64_t i = 0; i < 2 * p.n; i++)
+            assert_true(ours[i] == 0);
         smo_close_gram(&o);
     }
     smo_free_problem(&p);
@@ -451,6 +570,9 @@ int main(void)
         with_context(test_warm_starts),
         with_context(test_regression_gaps),
         with_context(test_rows_give_way_in_order),
+        with_context(test_rows_are_evaluated_in_parts),
+        with_context(test_blocks_of_rows),
+        with_context(test_support_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,12 @@
 #include <omp.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "learn/blocks/kernel_rows.h"
 #include "learn/blocks/problem.h"
 #include "learn/blocks/subproblem.h"
+#include "learn/blocks/support.h"
 #include "learn/svm_dual.h"
 
 enum { WORKING_SET = 512, LEAST_WORKING_SET = 8 };
@@ -40,6 +42,8 @@ enum { INNER_ITERATIONS_PER_VARIABLE = 50 };
 /* f is computed this often at most, and again only if the violation has become smaller than this share of the last one. */
 enum { MOST_REFINEMENTS = 10 };
 #define WORTHWHILE 0.9
+/* Problems whose rows should fit at once, if possible. */
+enum { FEW_PROBLEMS = 16 };
 /* Number of problems per product with the operator, as in tiled operators. */
 enum { TOGETHER = 64 };
 /* LIBSVM's limit of iterations. */
@@ -61,11 +65,15 @@ typedef struct solver {
     kfe_i_subproblem *subs; /* one per thread */
     int64_t slots;
     int64_t *wanted;        /* slots: rows of a batch */
+    uint64_t *wanted_parts; /* slots: and which parts of them */
     int64_t *batch;         /* problems that are solved together */
     int64_t *last_wanted;   /* n: the batch that wanted this row last */
+    int64_t *wanted_at;     /* n: and where it is in `wanted` */
     const float **row_list; /* per thread: `most` rows */
     double *weights;        /* per thread: their weights */
-    int64_t *positions;     /* per thread: where the examples of a working set are */
+    int64_t *examples;      /* per thread: the examples of a working set */
+    float *block_work;      /* per thread */
+    int64_t block_own;
     int64_t batches;
 } solver;
 
@@ -98,6 +106,12 @@ static int useful_threads(const solver *s)
     return s->most * s->gram->size < SMALL_ROUND ? 1 : kfe_context_threads(s->ctx);
 }
 
+static void find_parts(const solver *s, kfe_i_block_problem *p)
+{
+    for (int64_t k = 0; k < p->span_count; k++)
+        p->parts |= kfe_i_kernel_rows_parts(s->rows, p->spans[k].position, p->spans[k].count);
+}
+
 static kfe_status open_solver(solver *s, kfe_i_svm_dual *duals)
 {
     kfe_status status = KFE_OK;
@@ -113,13 +127,21 @@ static kfe_status open_solver(solver *s, kfe_i_svm_dual *duals)
     for (int64_t k = 0; k < s->count; k++)
         KFE_TRY(kfe_i_block_problem_open(s->ctx, &duals[k], s->gram->size, s->options->position, s->most,
                                          &s->problems[k]));
-    s->slots = rows_that_fit(s);
+    kfe_i_room_for_rows room = {.most = rows_that_fit(s),
+                                .at_once = s->most * kfe_i_least(s->count, FEW_PROBLEMS)};
+    KFE_TRY(kfe_i_kernel_rows_new(s->gram, s->options->position, room, &s->rows));
+    s->slots = kfe_i_kernel_rows_slots(s->rows);
     s->most = s->most < s->slots ? s->most : s->slots;
-    KFE_TRY(kfe_i_kernel_rows_new(s->gram, s->options->position, s->slots, &s->rows));
     KFE_ALLOC(s->ctx, s->wanted, s->slots);
+    KFE_ALLOC(s->ctx, s->wanted_parts, s->slots);
+    KFE_ALLOC(s->ctx, s->wanted_at, s->gram->size);
     KFE_ALLOC(s->ctx, s->row_list, s->most * s->threads);
     KFE_ALLOC(s->ctx, s->weights, s->most * s->threads);
-    KFE_ALLOC(s->ctx, s->positions, s->most * s->threads);
+    KFE_ALLOC(s->ctx, s->examples, s->most * s->threads);
+    s->block_own = kfe_i_kernel_rows_block_work(s->rows, s->most);
+    KFE_ALLOC(s->ctx, s->block_work, s->block_own * s->threads);
+    for (int64_t k = 0; k < s->count; k++)
+        find_parts(s, &s->problems[k]);
     for (int t = 0; t < s->threads; t++)
         KFE_TRY(kfe_i_subproblem_new(s->ctx, s->most, &s->subs[t]));
 cleanup:
@@ -140,30 +162,27 @@ static void close_solver(solver *s)
     kfe_i_free(s->ctx, s->wanted);
     kfe_i_free(s->ctx, s->row_list);
     kfe_i_free(s->ctx, s->weights);
-    kfe_i_free(s->ctx, s->positions);
+    kfe_i_free(s->ctx, s->wanted_parts);
+    kfe_i_free(s->ctx, s->wanted_at);
+    kfe_i_free(s->ctx, s->examples);
+    kfe_i_free(s->ctx, s->block_work);
 }
 
 /* ---- one working set ---- */
 
-static int64_t position_of(const solver *s, int64_t row)
-{
-    return s->options->position ? s->options->position[row] : row;
-}
-
 /* Copies the problem of the working set. */
-static void fill_subproblem(const solver *s, const kfe_i_block_problem *p, kfe_i_subproblem *sub,
-                            int64_t *positions)
+static void fill_subproblem(const solver *s, const kfe_i_block_problem *p, kfe_i_subproblem *sub, int thread)
 {
+    int64_t *examples = s->examples + s->most * thread;
+
     sub->count = p->set_count;
-    for (int64_t b = 0; b < sub->count; b++)
-        positions[b] = position_of(s, kfe_i_row_of(p, p->set[b]));
+    for (int64_t a = 0; a < sub->count; a++)
+        examples[a] = kfe_i_row_of(p, p->set[a]);
+    kfe_i_kernel_rows_block(s->rows, examples, sub->count, s->block_work + s->block_own * thread, sub->block,
+                            sub->capacity);
     for (int64_t a = 0; a < sub->count; a++) {
         int64_t t = p->set[a];
-        const float *row = kfe_i_kernel_rows_get(s->rows, kfe_i_row_of(p, t));
-        float *block = sub->block + a * sub->capacity;
-        for (int64_t b = 0; b < sub->count; b++)
-            block[b] = row[positions[b]];
-        sub->diagonal[a] = (double)block[a];
+        sub->diagonal[a] = (double)sub->block[a * sub->capacity + a];
         sub->beta[a] = p->beta[t];
         sub->lowest[a] = kfe_i_lowest_of(p, t);
         sub->highest[a] = kfe_i_highest_of(p, t);
@@ -193,7 +212,7 @@ static void solve_working_set(const solver *s, kfe_i_block_problem *p, int threa
     double tolerance = fmax(s->options->stop / 2, INNER_SHARE * violation);
     int64_t limit = INNER_ITERATIONS_PER_VARIABLE * p->set_count;
 
-    fill_subproblem(s, p, sub, s->positions + s->most * thread);
+    fill_subproblem(s, p, sub, thread);
     int64_t done = kfe_i_subproblem_solve(sub, tolerance, limit);
     p->dual->iterations += done;
     p->finished = done == 0 || p->dual->iterations >= limit_of(p);
@@ -247,14 +266,18 @@ static int join_batch(solver *s, const kfe_i_block_problem *p, int64_t *wanted)
 
     for (int64_t a = 0; a < p->set_count; a++) {
         int64_t row = kfe_i_row_of(p, p->set[a]);
-        if (s->last_wanted[row] == s->batches)
+        if (s->last_wanted[row] == s->batches) {
+            s->wanted_parts[s->wanted_at[row]] |= p->parts;
             continue;
+        }
         if (*wanted == s->slots) {
             while (*wanted > before)
                 s->last_wanted[s->wanted[--*wanted]] = 0;
             return 0;
         }
         s->last_wanted[row] = s->batches;
+        s->wanted_at[row] = *wanted;
+        s->wanted_parts[*wanted] = p->parts;
         s->wanted[(*wanted)++] = row;
     }
     return 1;
@@ -264,7 +287,7 @@ static kfe_status run_batch(solver *s, int64_t size, int64_t wanted)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_kernel_rows_fetch(s->rows, s->wanted, wanted));
+    KFE_TRY(kfe_i_kernel_rows_fetch(s->rows, s->wanted, s->wanted_parts, wanted));
 #pragma omp parallel num_threads(s->threads)
     {
         int thread = omp_get_thread_num();
@@ -356,7 +379,7 @@ static kfe_status compute_values_of(solver *s, int64_t first, int64_t count)
     KFE_ALLOC(s->ctx, product, n * count);
     for (int64_t k = 0; k < count; k++)
         scatter(&s->problems[first + k], beta + k, count);
-    KFE_TRY(kfe_i_gram_times(s->gram, beta, count, product));
+    KFE_TRY(kfe_i_support_times(s->gram, beta, count, product));
     for (int64_t k = 0; k < count; k++) {
         kfe_i_block_problem *p = &s->problems[first + k];
         for (int64_t e = 0; e < p->examples; e++)

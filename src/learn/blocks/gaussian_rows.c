@@ -16,7 +16,7 @@
 #define LARGEST_EXPONENT 8.0
 /* The points in single precision may take this share of the memory that is left. */
 #define POINTS_SHARE 0.125
-enum { CHUNK_ROWS = 1024, SMALL_PRODUCT = 1 << 18 };
+enum { SMALL_PRODUCT = 1 << 18 };
 
 static int suits(const kfe_i_gram *gram, const kfe_i_points **points, double *gamma)
 {
@@ -70,71 +70,90 @@ void kfe_i_gaussian_points_free(kfe_context *ctx, kfe_i_gaussian_points *points)
     kfe_i_free(ctx, points->norms);
 }
 
-/* Some rows, whose points lie together. */
+static int64_t position_of(const kfe_i_gaussian_points *points, int64_t example)
+{
+    return points->position ? points->position[example] : example;
+}
+
 typedef struct rows_job {
     const kfe_i_gaussian_points *points;
-    const float *chosen;       /* rows × cols */
-    const float *chosen_norms; /* rows */
-    int64_t rows;
-    float *const *out;
-    float *work; /* per thread: a tile of products */
+    const kfe_i_wanted_rows *wanted;
+    float *work; /* per thread: a tile of products, and points and norms of its rows */
+    int64_t own;
 } rows_job;
 
+/* Numbers of up to KFE_TILE_SIDE wanted rows that lack a part, from number *next on. */
+static int64_t next_rows(const kfe_i_wanted_rows *wanted, int64_t part, int64_t *next, int64_t *numbers)
+{
+    int64_t found = 0;
+
+    for (; *next < wanted->count && found < KFE_TILE_SIDE; ++*next)
+        if (wanted->parts[*next] >> part & 1)
+            numbers[found++] = *next;
+    return found;
+}
+
+/* All rows that lack the part with this panel of entries. */
 static void evaluate_panel(const void *user, int64_t first, int thread)
 {
     const rows_job *job = user;
     const kfe_i_gaussian_points *points = job->points;
     blasint d = (blasint)points->cols;
-    float *tile = job->work + (int64_t)KFE_TILE_SIZE * thread;
+    float *tile = job->work + job->own * thread;
+    float *chosen = tile + KFE_TILE_SIZE;
+    float *norms = chosen + KFE_TILE_SIDE * points->cols;
     int64_t width = kfe_i_least(KFE_TILE_SIDE, points->count - first);
+    int64_t numbers[KFE_TILE_SIDE];
+    int64_t next = 0;
+    int64_t rows;
 
-    for (int64_t r = 0; r < job->rows; r += KFE_TILE_SIDE) {
-        int64_t rows = kfe_i_least(KFE_TILE_SIDE, job->rows - r);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)width, d, 1,
-                    job->chosen + r * d, d, points->values + first * d, d, 0, tile, KFE_TILE_STRIDE);
-        for (int64_t i = 0; i < rows; i++) {
-            kfe_i_products products = {tile + i * KFE_TILE_STRIDE, points->norms + first,
-                                       job->chosen_norms[r + i]};
-            kfe_i_gaussian_row(&products, points->gamma, width, job->out[r + i] + first);
+    while ((rows = next_rows(job->wanted, first / job->wanted->part_size, &next, numbers)) > 0) {
+        for (int64_t r = 0; r < rows; r++) {
+            int64_t at = position_of(points, job->wanted->example[numbers[r]]);
+            memcpy(chosen + r * d, points->values + at * d, (size_t)d * sizeof *chosen);
+            norms[r] = points->norms[at];
+        }
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)width, d, 1, chosen, d,
+                    points->values + first * d, d, 0, tile, KFE_TILE_STRIDE);
+        for (int64_t r = 0; r < rows; r++) {
+            kfe_i_products products = {tile + r * KFE_TILE_STRIDE, points->norms + first, norms[r]};
+            kfe_i_gaussian_row(&products, points->gamma, width, job->wanted->out[numbers[r]] + first);
         }
     }
 }
 
-static void gather(const kfe_i_gaussian_points *points, const int64_t *example, int64_t rows, float *chosen,
-                   float *norms)
-{
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t at = points->position ? points->position[example[r]] : example[r];
-        memcpy(chosen + r * points->cols, points->values + at * points->cols,
-               (size_t)points->cols * sizeof *chosen);
-        norms[r] = points->norms[at];
-    }
-}
-
-kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *points, const int64_t *example,
-                               int64_t rows, float *const *out)
+kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *points,
+                               const kfe_i_wanted_rows *wanted)
 {
     kfe_status status = KFE_OK;
-    int threads = rows * points->count < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx);
+    int threads = wanted->count * points->count < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx);
     kfe_i_panels panels = {"computing rows of the kernel", threads, points->count, KFE_TILE_SIDE,
                            KFE_SHARE_FREE};
-    int64_t most = kfe_i_least(rows, CHUNK_ROWS);
-    float *chosen = NULL;
-    float *norms = NULL;
-    float *work = NULL;
+    rows_job job = {.points = points, .wanted = wanted};
 
-    KFE_ALLOC(ctx, chosen, most * points->cols);
-    KFE_ALLOC(ctx, norms, most);
-    KFE_ALLOC(ctx, work, (int64_t)KFE_TILE_SIZE * threads);
-    for (int64_t first = 0; first < rows; first += CHUNK_ROWS) {
-        int64_t count = kfe_i_least(CHUNK_ROWS, rows - first);
-        rows_job job = {points, chosen, norms, count, out + first, work};
-        gather(points, example + first, count, chosen, norms);
-        KFE_TRY(kfe_i_each_panel(ctx, &panels, evaluate_panel, &job));
-    }
+    job.own = KFE_TILE_SIZE + KFE_TILE_SIDE * (points->cols + 1);
+    KFE_ALLOC(ctx, job.work, job.own * threads);
+    KFE_TRY(kfe_i_each_panel(ctx, &panels, evaluate_panel, &job));
 cleanup:
-    kfe_i_free(ctx, chosen);
-    kfe_i_free(ctx, norms);
-    kfe_i_free(ctx, work);
+    kfe_i_free(ctx, job.work);
     return status;
+}
+
+void kfe_i_gaussian_block(const kfe_i_gaussian_points *points, const int64_t *example, int64_t count,
+                          float *work, float *out, int64_t stride)
+{
+    blasint d = (blasint)points->cols;
+    float *norms = work + count * points->cols;
+
+    for (int64_t a = 0; a < count; a++) {
+        int64_t at = position_of(points, example[a]);
+        memcpy(work + a * d, points->values + at * d, (size_t)d * sizeof *work);
+        norms[a] = points->norms[at];
+    }
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)count, d, 1, work, d, work,
+                d, 0, out, (blasint)stride);
+    for (int64_t a = 0; a < count; a++) {
+        kfe_i_products products = {out + a * stride, norms, norms[a]};
+        kfe_i_gaussian_row(&products, points->gamma, count, out + a * stride);
+    }
 }

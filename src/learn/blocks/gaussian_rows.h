@@ -20,8 +20,20 @@ kfe_status kfe_i_gaussian_points_make(const kfe_i_gram *gram, const int64_t *pos
                                       kfe_i_gaussian_points *out);
 void kfe_i_gaussian_points_free(kfe_context *ctx, kfe_i_gaussian_points *points);
 
-/* out[m] (count numbers) = the row of example[m]. */
-kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *points, const int64_t *example,
-                               int64_t rows, float *const *out);
+/* Rows of which some parts are wanted: entries from part·part_size on, for every part whose bit is set. */
+typedef struct kfe_i_wanted_rows {
+    const int64_t *example;
+    const uint64_t *parts;
+    int64_t count;
+    int64_t part_size; /* a multiple of KFE_TILE_SIDE */
+    float *const *out; /* the rows */
+} kfe_i_wanted_rows;
+
+kfe_status kfe_i_gaussian_rows(kfe_context *ctx, const kfe_i_gaussian_points *points,
+                               const kfe_i_wanted_rows *wanted);
+
+/* out[a·stride + b] = the kernel of example[a] and example[b]. `work`: count × (cols + 1). */
+void kfe_i_gaussian_block(const kfe_i_gaussian_points *points, const int64_t *example, int64_t count,
+                          float *work, float *out, int64_t stride);
 
 #endif

@@ -15,10 +15,17 @@
 #include "learn/blocks/gaussian_rows.h"
 
 enum { ABSENT = -1 };
+/* Parts of a row: the bits of one word. */
+enum { MOST_PARTS = 64 };
 /* Rows of a tiled operator, and columns of another one, that are evaluated at once: these need memory of their own. */
 enum { CHUNK_ROWS = 1024, CHUNK_COLUMNS = 64 };
 /* Fewer kernel values than this are evaluated on one thread. */
 enum { SMALL_PRODUCT = 1 << 17 };
+
+/* A row that is evaluated again costs less time than fresh memory for it if the points have few columns: more rows than
+ * these bytes hold, or than the caller reads at once, are not kept then. */
+enum { FEW_COLUMNS = 64 };
+#define BYTES_OF_CHEAP_ROWS 2.5e8
 
 struct kfe_i_kernel_rows {
     const kfe_i_gram *gram;
@@ -28,30 +35,56 @@ struct kfe_i_kernel_rows {
     int64_t *slot_of; /* per example: its slot, or ABSENT */
     int64_t *holds;   /* per slot: its example, or ABSENT */
     int64_t *wanted;  /* per slot: the last call of fetch that wanted its row */
+    uint64_t *has;    /* per slot: the parts that are there */
     int64_t *missing; /* slots: examples to evaluate */
-    int64_t oldest, calls, evaluated;
+    uint64_t *lacks;  /* slots: which of their parts */
+    int64_t part_size;
+    int64_t oldest, calls, evaluated; /* evaluated: parts */
     kfe_i_gaussian_points gaussian;
 };
 
-kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position, int64_t slots,
+static int64_t round_up(int64_t count, int64_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+static int64_t part_size_of(int64_t n)
+{
+    return round_up((n + MOST_PARTS - 1) / MOST_PARTS, KFE_TILE_SIDE);
+}
+
+static int64_t useful_slots(const kfe_i_kernel_rows *rows, kfe_i_room_for_rows room)
+{
+    int64_t n = rows->gram->size;
+    int64_t cheap = (int64_t)(BYTES_OF_CHEAP_ROWS / (double)sizeof(float) / (double)n);
+
+    if (rows->gaussian.values && rows->gaussian.cols <= FEW_COLUMNS)
+        room.most = kfe_i_least(room.most, room.at_once > cheap ? room.at_once : cheap);
+    return kfe_i_least(room.most, n);
+}
+
+kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position, kfe_i_room_for_rows room,
                                  kfe_i_kernel_rows **out)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = gram->ctx;
     kfe_i_kernel_rows *rows = NULL;
 
-    assert(slots > 0);
+    assert(room.most > 0);
     *out = NULL;
     KFE_ALLOC_ZERO(ctx, rows, 1);
     rows->gram = gram;
     rows->position = position;
-    rows->slots = kfe_i_least(slots, gram->size);
+    KFE_TRY(kfe_i_gaussian_points_make(gram, position, &rows->gaussian));
+    rows->slots = useful_slots(rows, room);
     KFE_ALLOC(ctx, rows->values, rows->slots * gram->size);
     KFE_ALLOC(ctx, rows->slot_of, gram->size);
     KFE_ALLOC(ctx, rows->holds, rows->slots);
     KFE_ALLOC_ZERO(ctx, rows->wanted, rows->slots);
+    KFE_ALLOC_ZERO(ctx, rows->has, rows->slots);
     KFE_ALLOC(ctx, rows->missing, rows->slots);
-    KFE_TRY(kfe_i_gaussian_points_make(gram, position, &rows->gaussian));
+    KFE_ALLOC(ctx, rows->lacks, rows->slots);
+    rows->part_size = part_size_of(gram->size);
     for (int64_t i = 0; i < gram->size; i++)
         rows->slot_of[i] = ABSENT;
     for (int64_t s = 0; s < rows->slots; s++)
@@ -73,7 +106,9 @@ void kfe_i_kernel_rows_free(kfe_i_kernel_rows *rows)
     kfe_i_free(ctx, rows->slot_of);
     kfe_i_free(ctx, rows->holds);
     kfe_i_free(ctx, rows->wanted);
+    kfe_i_free(ctx, rows->has);
     kfe_i_free(ctx, rows->missing);
+    kfe_i_free(ctx, rows->lacks);
     kfe_i_free(ctx, rows);
 }
 
@@ -179,7 +214,9 @@ static kfe_status evaluate_gaussian(kfe_i_kernel_rows *rows, int64_t missing)
     KFE_ALLOC(ctx, places, missing);
     for (int64_t m = 0; m < missing; m++)
         places[m] = rows->values + rows->slot_of[rows->missing[m]] * rows->gram->size;
-    KFE_TRY(kfe_i_gaussian_rows(ctx, &rows->gaussian, rows->missing, missing, places));
+    KFE_TRY(kfe_i_gaussian_rows(
+        ctx, &rows->gaussian,
+        &(kfe_i_wanted_rows){rows->missing, rows->lacks, missing, rows->part_size, places}));
 cleanup:
     kfe_i_free(ctx, places);
     return status;
@@ -221,6 +258,7 @@ static void assign_slot(kfe_i_kernel_rows *rows, int64_t index)
     if (rows->holds[slot] != ABSENT)
         rows->slot_of[rows->holds[slot]] = ABSENT;
     rows->holds[slot] = index;
+    rows->has[slot] = 0;
     rows->slot_of[index] = slot;
     rows->wanted[slot] = rows->calls;
 }
@@ -233,26 +271,61 @@ static void forget(kfe_i_kernel_rows *rows, int64_t count)
     }
 }
 
-kfe_status kfe_i_kernel_rows_fetch(kfe_i_kernel_rows *rows, const int64_t *index, int64_t count)
+uint64_t kfe_i_kernel_rows_parts(const kfe_i_kernel_rows *rows, int64_t position, int64_t count)
+{
+    uint64_t parts = 0;
+
+    for (int64_t part = position / rows->part_size; part * rows->part_size < position + count; part++)
+        parts |= UINT64_C(1) << part;
+    return parts;
+}
+
+/* Lists what is missing of the rows, in slots of their own; returns how many rows. */
+static int64_t list_missing(kfe_i_kernel_rows *rows, const int64_t *index, const uint64_t *parts,
+                            int64_t count)
 {
     int64_t missing = 0;
 
+    for (int64_t j = 0; j < count; j++) {
+        if (rows->slot_of[index[j]] == ABSENT)
+            assign_slot(rows, index[j]);
+        uint64_t lacks = parts[j] & ~rows->has[rows->slot_of[index[j]]];
+        if (lacks == 0)
+            continue;
+        rows->missing[missing] = index[j];
+        rows->lacks[missing++] = lacks;
+    }
+    return missing;
+}
+
+/* Only the Gaussian way evaluates parts; the others evaluate whole rows. */
+static void note_evaluated(kfe_i_kernel_rows *rows, int64_t missing)
+{
+    uint64_t all = kfe_i_kernel_rows_parts(rows, 0, rows->gram->size);
+
+    for (int64_t j = 0; j < missing; j++) {
+        uint64_t done = rows->gaussian.values ? rows->lacks[j] : all;
+        rows->has[rows->slot_of[rows->missing[j]]] |= done;
+        rows->evaluated += __builtin_popcountll(done);
+    }
+}
+
+kfe_status kfe_i_kernel_rows_fetch(kfe_i_kernel_rows *rows, const int64_t *index, const uint64_t *parts,
+                                   int64_t count)
+{
     assert(kfe_i_all_below(index, count, rows->gram->size) && count <= rows->slots);
     rows->calls++;
     for (int64_t j = 0; j < count; j++)
         if (rows->slot_of[index[j]] != ABSENT)
             rows->wanted[rows->slot_of[index[j]]] = rows->calls;
-    for (int64_t j = 0; j < count; j++)
-        if (rows->slot_of[index[j]] == ABSENT) {
-            rows->missing[missing++] = index[j];
-            assign_slot(rows, index[j]);
-        }
+    int64_t missing = list_missing(rows, index, parts, count);
     if (missing == 0)
         return KFE_OK;
     kfe_status status = evaluate(rows, missing);
-    if (status != KFE_OK)
+    if (status == KFE_OK)
+        note_evaluated(rows, missing);
+    else
         forget(rows, missing);
-    rows->evaluated += missing;
     return status;
 }
 
@@ -262,7 +335,33 @@ const float *kfe_i_kernel_rows_get(const kfe_i_kernel_rows *rows, int64_t index)
     return rows->values + rows->slot_of[index] * rows->gram->size;
 }
 
+int64_t kfe_i_kernel_rows_block_work(const kfe_i_kernel_rows *rows, int64_t count)
+{
+    return rows->gaussian.values ? count * (rows->gaussian.cols + 1) : 1;
+}
+
+/* A Gaussian is evaluated again: that takes less time than reading entries that lie far apart. */
+void kfe_i_kernel_rows_block(const kfe_i_kernel_rows *rows, const int64_t *index, int64_t count, float *work,
+                             float *out, int64_t stride)
+{
+    if (rows->gaussian.values) {
+        kfe_i_gaussian_block(&rows->gaussian, index, count, work, out, stride);
+        return;
+    }
+    for (int64_t a = 0; a < count; a++) {
+        const float *row = kfe_i_kernel_rows_get(rows, index[a]);
+        for (int64_t b = 0; b < count; b++)
+            out[a * stride + b] = row[rows->position ? rows->position[index[b]] : index[b]];
+    }
+}
+
+int64_t kfe_i_kernel_rows_slots(const kfe_i_kernel_rows *rows)
+{
+    return rows->slots;
+}
+
 int64_t kfe_i_kernel_rows_evaluated(const kfe_i_kernel_rows *rows)
 {
-    return rows->evaluated;
+    int64_t parts = (rows->gram->size + rows->part_size - 1) / rows->part_size;
+    return rows->evaluated / parts;
 }

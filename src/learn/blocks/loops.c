@@ -143,10 +143,10 @@ KFE_BODY float power_of_two(float t)
     return (p * x + 1) * scale.value;
 }
 
-KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t count, float *restrict out)
+KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t count, float *out)
 {
-    const float *restrict values = products->values;
-    const float *restrict norms = products->norms;
+    const float *values = products->values;
+    const float *norms = products->norms;
     float norm = products->norm;
     float factor = gamma * -1.44269504F; /* 1/ln 2 */
 

@@ -44,7 +44,7 @@ typedef struct kfe_i_products {
     float norm; /* of the one point */
 } kfe_i_products;
 /* out[j] = exp(−gamma·d) with the squared distance d = norm + norms[j] − 2·values[j], or 0 if that is negative. Relative
- * error: about 2e-7, and gamma times the error of d. */
+ * error: about 2e-7, and gamma times the error of d. `out` may be `values`. */
 void kfe_i_gaussian_row(const kfe_i_products *products, float gamma, int64_t count, float *out);
 
 #define KFE_TINY_CURVATURE 1e-12 /* LIBSVM's value */

@@ -25,6 +25,7 @@ typedef struct kfe_i_block_problem {
     int64_t *order; /* examples: which example of `dual` comes here */
     kfe_i_span *spans;
     int64_t span_count;
+    uint64_t parts;          /* of a kept row that hold these examples */
     double *target, *beta;   /* variables */
     double *values;          /* examples: f */
     unsigned char *moves;    /* variables: KFE_MAY_RISE, KFE_MAY_FALL or both */
