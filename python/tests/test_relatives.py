@@ -152,6 +152,14 @@ def test_local_discriminants_keep_classes_of_several_clusters():
     assert errors["lfda"] < 0.05 and errors["klfda"] < 0.05 and errors["kfd"] > 0.2
 
 
+def test_classes_that_are_single_points():
+    """The scatter within classes is rounding error; the ridge is taken from the scatter between them."""
+    x, y = np.repeat(np.random.default_rng(9).normal(size=(3, 4)), 10, axis=0), np.repeat(np.arange(3), 10)
+    for method in (kfe.LFDA(dim=2), kfe.KLFDA(dim=2), kfe.KLFDA(dim=2, kernel="linear")):
+        f = method.fit(x, y).transform(x)
+        assert np.isfinite(f).all() and np.linalg.matrix_rank(f[::10] - f[0]) == 2
+
+
 # ---- opls and kopls2 ----
 
 def opls(x, y, orthogonal):
@@ -228,6 +236,17 @@ def test_orthogonal_features_do_not_covary_with_the_target():
     x, y, _ = spectra()
     f = kfe.OPLS(orthogonal=3).fit(x, y).transform(x)
     assert np.abs(f[:, 1:].T @ (y - y.mean())).max() < 1e-9 * np.linalg.norm(f) * np.linalg.norm(y)
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.1, 1e6 / 3])
+def test_constant_data_is_refused(value):
+    """The mean of equal numbers differs from them by rounding, which must not become a feature."""
+    x, y = np.full((30, 4), value), np.arange(30) % 3
+    for method in (kfe.OPLS(), kfe.LFDA(), kfe.KOPLS2(kernel="linear")):
+        with pytest.raises(kfe.InputError):
+            method.fit(x, y)
+    varied = np.column_stack([x, np.random.default_rng(0).normal(size=30)])
+    assert np.isfinite(kfe.OPLS(orthogonal=0).fit(varied, y).transform(varied)).all()
 
 
 def test_planted_interference_is_filtered():

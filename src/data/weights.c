@@ -6,9 +6,23 @@
 #include "core/memory.h"
 #include "data/data.h"
 
+/* The largest weight: beyond this, or below its inverse, products of weights overflow or vanish. */
+#define KFE_LARGEST_WEIGHT 1e100
+
+static kfe_status check_largest(kfe_context *ctx, double largest)
+{
+    int small = largest < 1 / KFE_LARGEST_WEIGHT;
+
+    if (!small && largest <= KFE_LARGEST_WEIGHT)
+        return KFE_OK;
+    return kfe_i_fail(ctx, KFE_EINPUT,
+                      "the largest weight is %g, too %s to compute with; %s all weights by the same number",
+                      largest, small ? "small" : "large", small ? "multiply" : "divide");
+}
+
 kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights)
 {
-    double sum = 0;
+    double largest = 0;
 
     for (int64_t i = 0; i < rows; i++) {
         if (!isfinite(weights[i]))
@@ -20,15 +34,11 @@ kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *wei
                 "the weight of row %lld is %g, but weights must not be negative; a weight of 0 leaves "
                 "the row out",
                 (long long)i + 1, weights[i]);
-        sum += weights[i];
+        largest = fmax(largest, weights[i]);
     }
-    if (!isfinite(sum))
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "the sum of the weights is too large for a number; divide all weights by the same "
-                          "number");
-    if (rows > 0 && sum == 0)
+    if (rows > 0 && largest == 0)
         return kfe_i_fail(ctx, KFE_EINPUT, "all weights are zero, which leaves no examples");
-    return KFE_OK;
+    return rows > 0 ? check_largest(ctx, largest) : KFE_OK;
 }
 
 kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights)

@@ -77,7 +77,7 @@ def test_cross_validation(tables):
     (["-m", "kfd", "--weight", "m", "w.csv"], "--weight names the column 'm', which is not there"),
     (["-m", "kfd", "--weight", "n", "bad.csv"], "bad.csv:3:3: field 3 ('n') is '-1', but the weight of a row (--weight) is a number of at least 0"),
     (["-m", "kfd", "--weight", "n", "zero.csv"], "zero.csv: all weights are zero"),
-    (["-m", "kfd", "--weight", "n", "large.csv"], "large.csv: the sum of the weights is too large for a number; divide all weights by"),
+    (["-m", "kfd", "--weight", "n", "large.csv"], "large.csv: the largest weight is 1e+308, too large to compute with; divide all weights by"),
     (["-m", "kfd", "--weight", "n", "--groups", "n", "w.csv"], "--groups and --weight both name column 3; a column is the group or"),
     (["-m", "kfd", "--weight", "3", "--groups", "3", "w.npy"], "--groups and --weight both name column 3; a column is the group or"),
     (["-m", "kfd", "--weight", "6", "--label", "6", "w.npy"], "--weight names column 6, which is the label"),

@@ -26,8 +26,12 @@ static void test_wrong_weights(void **state)
     weights[2] = NAN;
     assert_fails(ctx, KFE_EINPUT, "the weight of row 3 is not a finite number",
                  kfe_data_set_weights(ctx, data, weights));
-    weights[2] = weights[3] = 1e308;
-    assert_fails(ctx, KFE_EINPUT, "the sum of the weights is too large",
+    weights[2] = weights[3] = 1e101;
+    assert_fails(ctx, KFE_EINPUT, "the largest weight is 1e+101, too large to compute with; divide",
+                 kfe_data_set_weights(ctx, data, weights));
+    for (int i = 0; i < ROWS; i++)
+        weights[i] = 1e-300;
+    assert_fails(ctx, KFE_EINPUT, "the largest weight is 1e-300, too small to compute with; multiply",
                  kfe_data_set_weights(ctx, data, weights));
     memset(weights, 0, sizeof weights);
     assert_fails(ctx, KFE_EINPUT, "all weights are zero", kfe_data_set_weights(ctx, data, weights));

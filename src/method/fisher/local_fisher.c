@@ -237,6 +237,7 @@ static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor
     int64_t dim = kfe_i_clamp_dim(s->ctx, method, settings->dim > 0 ? settings->dim : usual, r,
                                   "the examples differ in no more directions");
     double trace = 0;
+    double between = 0;
     double *values = NULL;
     double *vectors = NULL;
 
@@ -244,10 +245,14 @@ static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor
     KFE_ALLOC(s->ctx, vectors, r * r);
     symmetrise(r, s->within);
     symmetrise(r, s->plain);
-    for (int64_t i = 0; i < r; i++)
+    for (int64_t i = 0; i < r; i++) {
         trace += s->within[i * r + i];
-    for (int64_t i = 0; !(trace > 0) && i < r; i++) /* every class is one point */
-        trace += s->plain[i * r + i];
+        between += s->plain[i * r + i];
+    }
+    if (!(trace > KFE_EQUAL_POINTS * between)) { /* every class is one point */
+        memset(s->within, 0, (size_t)(r * r) * sizeof *s->within);
+        trace = between;
+    }
     double ridge = local_ridge(settings->ridge, trace / (double)r);
     if (!(ridge > 0))
         KFE_FAIL(s->ctx, KFE_EINPUT, "%s: all examples are the same; there is nothing to discriminate",

@@ -3,11 +3,28 @@
 #include "method/shared/factor.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "gram/solve/positive.h"
+
+/* Deviations from the mean below this share of it are rounding error. */
+#define KFE_DEVIATION_ROUNDING (16 * DBL_EPSILON)
+
+/* Columns that vary only by rounding become zero: a constant is no direction. */
+static void drop_constants(const double *roots, kfe_i_factor *f)
+{
+    for (int64_t j = 0; j < f->rank; j++) {
+        int varies = 0;
+        for (int64_t i = 0; i < f->n && !varies; i++)
+            varies = fabs(f->points[i * f->rank + j]) >
+                     KFE_DEVIATION_ROUNDING * fabs((roots ? roots[i] : 1) * f->means[j]);
+        for (int64_t i = 0; i < f->n && !varies; i++)
+            f->points[i * f->rank + j] = 0;
+    }
+}
 
 kfe_status kfe_i_factor_columns(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
                                 kfe_i_factor *out)
@@ -32,6 +49,7 @@ kfe_status kfe_i_factor_columns(kfe_context *ctx, const char *method, const kfe_
     for (int64_t i = 0; i < table->rows; i++)
         for (int64_t j = 0; j < d; j++)
             out->points[i * d + j] -= (roots ? roots[i] : 1) * out->means[j];
+    drop_constants(roots, out);
 cleanup:
     return status;
 }
