@@ -103,9 +103,10 @@
       z[ys.codes[row]][xs.codes[row]] = columnOf(figure, series.z).numbers[row];
       text[ys.codes[row]][xs.codes[row]] = hover[k];
     });
+    const most = z.flat().reduce((a, b) => Math.max(a, b === null ? 0 : b), 0);
     const few = figure.counts && xs.words.length <= 20 && ys.words.length <= 20;
     return { type: 'heatmap', z, text, hoverinfo: 'text', colorscale: SHADES, xgap: 1, ygap: 1,
-      zmin: figure.counts ? 0 : undefined, x: xs.words.map((_, k) => k), y: ys.words.map((_, k) => k),
+      ...(figure.counts && { zmin: 0, zmax: most || 1 }), x: xs.words.map((_, k) => k), y: ys.words.map((_, k) => k),
       texttemplate: few ? '%{z}' : undefined, colorbar: { thickness: 12, title: { text: plain(columnOf(figure, series.z).name) } } };
   };
 
@@ -168,7 +169,7 @@
   const axisLayout = (figure, panel, letter, colours, width) => {
     const about = figure.panels[panel][letter];
     const axis = { title: { text: plain(about.title), standoff: 6 }, gridcolor: colours.line, linecolor: colours.line,
-      zeroline: false, automargin: true, type: about.log ? 'log' : 'linear' };
+      zeroline: false, automargin: true, type: about.log ? 'log' : 'linear', exponentformat: 'power', minexponent: 5 };
     const series = figure.series.find((s) => (s.panel || 0) === panel && s[letter]);
     const column = series && columnOf(figure, series[letter]);
     if (about.range) axis.range = about.log ? about.range.map(Math.log10) : about.range.slice();
@@ -213,6 +214,12 @@
       const number = p ? p + 1 : '';
       layout['xaxis' + number] = { ...axisLayout(figure, p, 'x', colours, whole * width), domain: [left, left + width], anchor: 'y' + number };
       layout['yaxis' + number] = { ...axisLayout(figure, p, 'y', colours, whole), domain: [top - height, top], anchor: 'x' + number };
+      if (!figure.series.some((s) => (s.panel || 0) === p)) { // a panel without series is only its name
+        layout['xaxis' + number].visible = layout['yaxis' + number].visible = false;
+        layout.annotations.push({ text: plain(panel.title || ''), x: left + width / 2, y: top - height / 2, xref: 'paper', yref: 'paper',
+          xanchor: 'center', yanchor: 'middle', showarrow: false, font: { size: 14 } });
+        return;
+      }
       if (figure.panels.length > 4) layout['xaxis' + number].automargin = layout['yaxis' + number].automargin = false;
       if (panel.title) {
         layout.annotations.push({ text: plain(panel.title), x: left + width / 2, y: top, xref: 'paper', yref: 'paper',
@@ -267,7 +274,9 @@
       plot.append(chart);
     }
     const colours = coloursOf();
-    await window.Plotly.react(chart, tracesOf(figure, colours.ink), layoutOf(figure, colours, plot.clientWidth),
+    const layout = layoutOf(figure, colours, plot.clientWidth);
+    chart.style.height = `${layout.height}px`; // plotly.js forgets the height when the window changes and takes the element's
+    await window.Plotly.react(chart, tracesOf(figure, colours.ink), layout,
       { responsive: true, displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
     plot.classList.add('drawn');
     performance.mark(`kfe-${figure.figure}`);

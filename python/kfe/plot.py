@@ -163,7 +163,7 @@ class ScoresDisplay(Display):
                    *({"name": name, "numbers": values[order, number - 1].tolist()} for name, number in zip(names, axes))]
         series = [{"mark": "points", "colour": _colour(k), "style": k, "first": sum(counts[:k]), "count": counts[k], "x": 3, "y": 4,
                    **({} if y is None else {"name": str(label)})} for k, label in enumerate(classes)]
-        return cls(_describe("Two features", "Examples by two of their features.", columns,
+        return cls(_describe("Examples by their features", "Examples by two of their features.", columns,
                              {"x": {"title": names[0]}, "y": {"title": names[1]}}, series)).plot(ax)
 
 

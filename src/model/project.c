@@ -322,7 +322,9 @@ double kfe_i_model_row_work(const kfe_model *model)
     double columns = (double)kfe_i_model_all_cols(model);
     double predictor = (double)model->predictor.rows * (double)model->predictor.dim;
     double parts = model->local ? (double)model->local->rows * (double)model->local->part_count : 0;
+    int has_support = model->projector != KFE_PROJECT_LINEAR && model->projector != KFE_PROJECT_IDENTITY;
+    double support = has_support ? (double)model->rows : 0; /* of a linear model, rows are its columns */
 
-    return PER_CALL + PER_COLUMN * columns + columns * ((double)model->rows + parts) + predictor +
+    return PER_CALL + PER_COLUMN * columns + columns * (support + parts) + predictor +
            (double)model->rows * (double)model->dim;
 }

@@ -83,6 +83,60 @@ def test_figures_of_a_search(kfe):
         assert float(row["accuracy"]) == setting["metrics"]["accuracy"]["mean"]
 
 
+def test_tables_of_a_search(kfe):
+    """The estimate with its setting and the p-values of all pairs are those of the JSON."""
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    cv = kfe.ok("cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=0.1,1", "--folds", "3", "iris.csv", "--json").out
+    kfe.write("cv.json", cv)
+    kfe.ok("plot", "estimate", "cv.json", "-o", "e.csv")
+    (row,) = csv.DictReader(kfe.path("e.csv").open())
+    found = json.loads(cv)
+    assert float(row["mean"]) == found["metrics"]["accuracy"]["mean"] and float(row["test parts"]) == 3
+    assert row["setting chosen"] == f"gamma={found['best']['gamma']}"
+    compared = kfe.ok("compare", "-q", "-m", "kfd", "-m", "koc", "-m", "pca", "--learner", "knn", "--folds", "3", "iris.csv", "--json").out
+    kfe.write("compare.json", compared)
+    kfe.ok("plot", "differences", "compare.json", "-o", "d.csv")
+    table = list(csv.DictReader(kfe.path("d.csv").open()))
+    pairs = json.loads(compared)["differences"]
+    assert [(row["a"], row["b"]) for row in table] == [(pair["a"], pair["b"]) for pair in pairs] and len(table) == 3
+    for row, pair in zip(table, pairs):
+        p = pair["corrected"]["p"]
+        assert row["p, corrected"] == "" if p is None else float(row["p, corrected"]) == p
+
+
+def test_lines_without_bands_promise_none(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    for values, says in (("1,3", "bands are one"), ("1,3,5,7", "the table has their standard deviations")):
+        kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=0.1,0.3,1,3,10", "--grid",
+                                    f"neighbors={values}", "--folds", "3", "iris.csv", "--json").out)
+        assert says in json.loads(kfe.ok("plot", "cv-curve", "cv.json", "-o", "-", "--format", "json").out)["caption"]
+
+
+def test_names_of_kernels_are_short(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "rbf:gamma=0.123456789", "-k", "linear", "iris.csv", "-o", "m.kfe")
+    kfe.ok("plot", "weights", "m.kfe", "-o", "w.csv")
+    assert "rbf:gamma=0.1235" in [row["kernel"] for row in csv.DictReader(kfe.path("w.csv").open())]
+
+
+def test_a_wide_linear_model_has_permutation_importance(kfe):
+    """Predicting with a linear model costs columns x features, not columns squared, so that there is time to permute."""
+    columns = 6000
+    kfe.write("wide.csv", "".join(",".join([str((i * 7 + j * j) % 13 + (9 * (i % 2) if j == 17 else 0)) for j in range(columns)] + ["ab"[i % 2]])
+                                  + "\n" for i in range(60)))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", "2", "--learner", "centroid", "wide.csv", "-o", "m.kfe")
+    kfe.ok("plot", "permutation", "m.kfe", "wide.csv", "-o", "p.csv")
+    assert len(list(csv.DictReader(kfe.path("p.csv").open()))) >= 20
+
+
+def test_the_diagonal_of_a_scatter_matrix_has_names(kfe):
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    kfe.ok("fit", "-q", "-m", "pca", "--dim", "3", "iris.csv", "-o", "m.kfe")
+    kfe.ok("plot", "matrix", "m.kfe", "iris.csv", "-o", "m.svg")
+    bold = [e.text for e in parse(kfe, "m.svg").iter() if e.get("class") == "panel"]
+    assert bold == ["feature 1", "feature 2", "feature 3"]
+
+
 def test_rmsecv_and_q2_by_number_of_features(kfe):
     kfe.write("line.csv", "a,b,c,t\n" + "".join(f"{i},{i * i % 7},{i * 3 % 11},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
     cv = kfe.ok("cv", "-q", "-m", "pls", "--learner", "ls", "--task", "regress", "--grid", "dim=1,2,3", "line.csv", "--json").out

@@ -170,6 +170,25 @@ def test_panels_stand_below_each_other_in_a_narrow_window(tmp_path):
 
 
 @needs_chromium
+@needs_charts
+def test_charts_keep_their_place_when_the_window_changes(hostile):
+    """After the window became a little narrower no chart covers its caption, and the names of features stand in the scatter matrix."""
+    with chromium.Chromium() as page:
+        page.open(hostile / "r.html")
+        scroll_through(page)
+        names = page.evaluate("[...document.querySelectorAll('#figure-matrix .annotation-text')].map(e => e.textContent)")
+        assert names == ["feature 1", "feature 2", "feature 3"]
+        page.call("Emulation.setDeviceMetricsOverride", width=900, height=900, deviceScaleFactor=1, mobile=False)
+        page.wait("document.querySelector('#figure-scatter .main-svg').getBoundingClientRect().width < 900")
+        page.evaluate("new Promise((resolve) => { setTimeout(resolve, 1500); })")  # plotly.js waits before it draws again
+        covered = page.evaluate("[...document.querySelectorAll('figure')].filter((f) => f.querySelector('.main-svg') &&"
+                                " f.querySelector('.main-svg').getBoundingClientRect().bottom > f.querySelector('figcaption').getBoundingClientRect().top + 1)"
+                                ".map((f) => f.id)")
+        assert covered == []
+        assert page.evaluate("[...document.querySelectorAll('.chart')].every((c) => parseFloat(c.style.height) > 300)")  # also while it is drawn
+
+
+@needs_chromium
 def test_without_charts_the_pictures_stay(hostile):
     kfe(hostile, "report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "static.html", KFE_CHARTS="")
     text = (hostile / "static.html").read_text()

@@ -182,6 +182,22 @@ void kfe_i_feature_name(int64_t feature, char *out, size_t size)
     kfe_i_snprintf(out, size, "feature %lld", (long long)feature + 1);
 }
 
+/* "rbf:gamma=0.0138949549437" as "rbf:gamma=0.01389". */
+static void put_rounded(kfe_i_text *out, const char *kernel)
+{
+    while (*kernel) {
+        size_t length = strcspn(kernel, "=") + (strchr(kernel, '=') != NULL);
+        size_t digits = strcspn(kernel + length, ",");
+        double number = 0;
+        kfe_i_text_add(out, kernel, (int64_t)length);
+        if (kfe_i_parse_number(kernel + length, kernel + length + digits, &number))
+            kfe_i_text_printf(out, "%.4g", number);
+        else
+            kfe_i_text_add(out, kernel + length, (int64_t)digits);
+        kernel += length + digits;
+    }
+}
+
 kfe_status kfe_i_name_kernels(kfe_context *ctx, const kfe_model *model, char **names)
 {
     kfe_status status = KFE_OK;
@@ -194,7 +210,7 @@ kfe_status kfe_i_name_kernels(kfe_context *ctx, const kfe_model *model, char **n
         kfe_i_text_init(&name, ctx);
         if (model->view_count > 1)
             kfe_i_text_printf(&name, "%s: ", model->views[kernel->view].name);
-        kfe_i_text_puts(&name, text);
+        put_rounded(&name, text);
         kfe_i_free(ctx, text);
         KFE_TRY(kfe_i_text_take(&name, &names[m]));
     }

@@ -73,6 +73,9 @@ enum {
     KFE_FIGURE_REVERSED = 1u << 4 /* the first value of y is at the top, as in a matrix */
 };
 
+/* Lines in a panel that have bands; more of them would hide each other. The page has the same rule. */
+enum { KFE_FIGURE_BANDS = 3 };
+
 typedef struct kfe_i_figure {
     kfe_context *ctx;
     const struct kfe_i_figure_kind *kind;
@@ -122,7 +125,7 @@ kfe_status kfe_i_figure_panel(kfe_i_figure *figure, const char *title, const cha
 kfe_status kfe_i_figure_series(kfe_i_figure *figure, const char *name, kfe_i_series series);
 /* Sets the range of an axis. */
 void kfe_i_axis_range(kfe_i_axis *axis, double low, double high);
-/* Names the kernels of a model, "view: rbf:gamma=0.5" if it has several views; each is for kfe_i_free. */
+/* Names the kernels of a model, "view: rbf:gamma=0.5" if it has several views, with four digits; each is for kfe_i_free. */
 kfe_status kfe_i_name_kernels(kfe_context *ctx, const kfe_model *model, char **names);
 /* "feature 3" */
 void kfe_i_feature_name(int64_t feature, char *out, size_t size);

@@ -239,10 +239,31 @@ static void put_legend(const kfe_i_figure *figure, const layout *l, kfe_i_text *
                           (long long)(shown - most));
 }
 
+/* A panel without series is only its name. */
+static int is_name(const kfe_i_figure *figure, int panel)
+{
+    for (int64_t s = 0; s < figure->series_count; s++)
+        if (figure->series[s].panel == panel)
+            return 0;
+    return figure->panels[panel].title != NULL;
+}
+
+static void put_name(const kfe_i_svg_panel *p, kfe_i_text *out)
+{
+    kfe_i_text_printf(out, "<text class=\"panel\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
+                      p->left + p->width / 2, p->top + p->height / 2);
+    kfe_i_put_markup_cut(out, p->figure->panels[p->panel].title, NAME_SHOWN);
+    kfe_i_text_puts(out, "</text>");
+}
+
 static void put_panel(const kfe_i_figure *figure, const layout *l, int panel, kfe_i_text *out)
 {
     kfe_i_svg_panel p = place_panel(figure, l, panel);
 
+    if (is_name(figure, panel)) {
+        put_name(&p, out);
+        return;
+    }
     kfe_i_text_puts(out, "<g>");
     if (figure->flags & KFE_FIGURE_SPACE) {
         put_space_axes(&p, out);

@@ -6,7 +6,7 @@
 #include "report/figure/palette.h"
 #include "report/figure/svg.h"
 
-enum { SHADES = 8, MOST_COUNTS = 20, MOST_BANDS = 3 };
+enum { SHADES = 8, MOST_COUNTS = 20 };
 
 static const char *const dashes[KFE_DASHES] = {"", " stroke-dasharray=\"7 4\"", " stroke-dasharray=\"2 3\"",
                                                " stroke-dasharray=\"8 3 2 3\""};
@@ -199,7 +199,7 @@ static void put_line(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
     double x = 0;
     double y = 0;
 
-    if (series->spread && series_of_panel(p) <= MOST_BANDS)
+    if (series->spread && series_of_panel(p) <= KFE_FIGURE_BANDS)
         put_band(p, series, out);
     kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s d=\"", colour_of(series),
                       dash_of(series));

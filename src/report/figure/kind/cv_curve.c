@@ -201,10 +201,10 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
                         "RMSECV, the root of the mean squared error over the splits on which settings "
                         "were compared, and Q² = 1 − RMSECV²/variance of the target.");
     else
-        kfe_i_text_printf(&out->caption,
-                          "Mean %s over the splits on which settings were compared; bands are one "
-                          "standard deviation.",
-                          choice.metric);
+        kfe_i_text_printf(&out->caption, "Mean %s over the splits on which settings were compared; %s.",
+                          choice.metric,
+                          out->series_count <= KFE_FIGURE_BANDS ? "bands are one standard deviation"
+                                                                : "the table has their standard deviations");
     if (out->series_count >= (has_q2(&choice) ? 2 : 1) * MOST_LINES)
         kfe_i_text_printf(&out->caption, " At most %d lines are drawn; the table has every setting.",
                           MOST_LINES);

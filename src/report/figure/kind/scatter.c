@@ -46,7 +46,9 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     out->feature_count = points.feature_count;
     KFE_TRY(kfe_i_figure_panel(out, NULL, out->columns[x - 1].name, out->columns[y - 1].name));
     KFE_TRY(kfe_i_cloud_series(&points, out, 1, (kfe_i_series){.x = x, .y = y}));
-    kfe_i_text_puts(&out->caption, "Examples by two of their features, coloured by class or target.");
+    kfe_i_text_puts(&out->caption, points.feature_count > 1
+                                       ? "Examples by two of their features, coloured by class or target."
+                                       : "Examples by their one feature and by class or target.");
     kfe_i_text_puts(&out->caption,
                     points.predicted ? " Crosses mark examples whose class was predicted wrongly." : "");
     if (source->train.data && source->test.data)
@@ -59,7 +61,7 @@ cleanup:
 
 const kfe_i_figure_kind kfe_i_figure_scatter = {
     .name = "scatter",
-    .title = "Two features",
+    .title = "Examples by their features",
     .section = "Features",
     .summary = "examples by two of their features, coloured by class or target",
     .needs = "a model and data",

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figure `estimate`, a table: every metric over the test parts of a cross-validation or comparison, with the setting that was
+ * chosen. */
+#include <math.h>
+
+#include "core/memory.h"
+#include "report/figure/kind/choice.h"
+
+/* One metric of one method. */
+typedef struct line {
+    const char *method, *metric;
+    double mean, sd, splits;
+    char *setting; /* that all data would be fitted with; "" if nothing was chosen */
+} line;
+
+typedef struct lines {
+    kfe_context *ctx;
+    int64_t count, capacity;
+    line *items;
+    int has_grid, is_nested; /* settings were chosen; inside each training part */
+} lines;
+
+static void free_lines(lines *all)
+{
+    for (int64_t i = 0; i < all->count; i++)
+        kfe_i_free(all->ctx, all->items[i].setting);
+    kfe_i_free(all->ctx, all->items);
+}
+
+/* "gamma=0.1, C=10" */
+static kfe_status write_setting(kfe_context *ctx, const kfe_i_json_value *best, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    kfe_i_text_puts(&text, "");
+    for (const kfe_i_json_value *value = kfe_i_json_is(best, KFE_JSON_OBJECT) ? best->first : NULL; value;
+         value = value->next) {
+        const char *word = kfe_i_json_get_text(best, value->key);
+        kfe_i_text_printf(&text, "%s%s=%s", text.length ? ", " : "", value->key, word ? word : "");
+    }
+    return kfe_i_text_take(&text, out);
+}
+
+static kfe_status add_method(lines *all, const kfe_i_json_value *method, const char *label)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_json_value *metrics = kfe_i_json_get(method, "metrics");
+    const kfe_i_json_value *splits = kfe_i_json_get(method, "splits");
+    const kfe_i_json_value *nested = kfe_i_json_get(method, "nested");
+
+    if (!label || !kfe_i_json_is(metrics, KFE_JSON_OBJECT) || !kfe_i_json_is(splits, KFE_JSON_ARRAY))
+        return KFE_OK;
+    for (const kfe_i_json_value *m = metrics->first; m; m = m->next) {
+        KFE_GROW(all->ctx, all->items, all->capacity, all->count + 1);
+        line *item = &all->items[all->count++];
+        *item = (line){label,
+                       m->key,
+                       kfe_i_json_number(kfe_i_json_get(m, "mean")),
+                       kfe_i_json_number(kfe_i_json_get(m, "sd")),
+                       (double)splits->count,
+                       NULL};
+        KFE_TRY(write_setting(all->ctx, kfe_i_json_get(method, "best"), &item->setting));
+        all->has_grid |= item->setting[0] != '\0';
+    }
+    all->is_nested |= kfe_i_json_is(nested, KFE_JSON_TRUE);
+cleanup:
+    return status;
+}
+
+static kfe_status read_lines(const kfe_i_source *source, lines *all)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_json_value *methods = kfe_i_json_get(source->results, "methods");
+
+    if (!kfe_i_json_is(methods, KFE_JSON_ARRAY))
+        return add_method(all, source->results, kfe_i_json_get_text(source->results, "method"));
+    for (const kfe_i_json_value *m = methods->first; m; m = m->next)
+        KFE_TRY(add_method(all, m, kfe_i_json_get_text(m, "label")));
+cleanup:
+    return status;
+}
+
+/* Words of a line, one for each row of the table. */
+static kfe_status add_words(const lines *all, const char *name, const char **words, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    int32_t *codes = NULL;
+    int column = 0;
+
+    KFE_TRY(kfe_i_figure_words(out, name, all->count, words, &column, &codes));
+    for (int64_t i = 0; i < all->count; i++)
+        codes[i] = (int32_t)i;
+cleanup:
+    return status;
+}
+
+static kfe_status fill(const lines *all, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    const char **words = NULL;
+    double *values[3] = {NULL, NULL, NULL};
+    int column = 0;
+
+    KFE_ALLOC(all->ctx, words, all->count);
+    kfe_i_figure_rows(out, all->count);
+    for (int64_t i = 0; i < all->count; i++)
+        words[i] = all->items[i].method;
+    KFE_TRY(add_words(all, "method", words, out));
+    for (int64_t i = 0; i < all->count; i++)
+        words[i] = all->items[i].metric;
+    KFE_TRY(add_words(all, "metric", words, out));
+    KFE_TRY(kfe_i_figure_numbers(out, "mean", &column, &values[0]));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard deviation", &column, &values[1]));
+    KFE_TRY(kfe_i_figure_numbers(out, "test parts", &column, &values[2]));
+    for (int64_t i = 0; i < all->count; i++) {
+        values[0][i] = all->items[i].mean;
+        values[1][i] = all->items[i].sd;
+        values[2][i] = all->items[i].splits;
+        words[i] = all->items[i].setting;
+    }
+    if (all->has_grid)
+        KFE_TRY(add_words(all, "setting chosen", words, out));
+cleanup:
+    kfe_i_free(all->ctx, words);
+    return status;
+}
+
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    lines all = {.ctx = ctx};
+
+    KFE_TRY(read_lines(source, &all));
+    if (all.count == 0)
+        goto cleanup;
+    KFE_TRY(fill(&all, out));
+    kfe_i_text_puts(&out->caption, "Mean and standard deviation over the test parts of the splits.");
+    if (all.has_grid)
+        kfe_i_text_puts(&out->caption,
+                        all.is_nested
+                            ? " Settings were chosen again inside each training part, so that the test parts "
+                              "judge the choice too. The setting shown is the one chosen on all splits."
+                            : " Settings were chosen on these splits, so that the numbers are somewhat too "
+                              "good.");
+cleanup:
+    free_lines(&all);
+    return status;
+}
+
+const kfe_i_figure_kind kfe_i_figure_estimate = {
+    .name = "estimate",
+    .title = "Estimated quality",
+    .section = "Choice",
+    .summary = "every metric over the test parts of a search, with the setting chosen, as a table",
+    .needs = "the JSON of cv or compare",
+    .draw = draw,
+};
