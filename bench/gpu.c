@@ -2,7 +2,7 @@
 /*
  * Times the calls of a device plug-in that large fits are made of, at the sizes of bench/GPU.md; bench/gpu.sh runs it.
  *
- *     gpu PLUGIN.so NAME...      NAME: fused, fused-small, gram, gram-single, stored, pool, stream
+ *     gpu PLUGIN.so NAME...      NAME: fused, fused-small, gram, gram-single, stored, pool, pool-small, stream
  *
  * A time is the median of three calls after one that is not counted, or one call where a call takes seconds. Kernel products are
  * checked on 128 rows against double precision.
@@ -250,43 +250,192 @@ static void stored(bench *b, int64_t n, int64_t k, kfe_device_type type)
 
 /* ---- pursuit ---- */
 
-/* One step of a pursuit: a pass over the pool, three over the basis, new columns. */
+/* What one iteration of a pursuit works on: candidate columns, features, and the residual of one target. */
+typedef struct pursuit {
+    kfe_device_points *points;
+    kfe_device_kernel kernel;
+    kfe_device_matrix candidates, features, residual, chunk, rounded, small;
+    int64_t n, columns, dim;
+} pursuit;
+
+enum { NEW_COLUMNS = 25 };
+
+static pursuit pursuit_new(bench *b, int64_t n, int64_t d, int64_t columns, int64_t dim)
+{
+    pursuit p = {random_points(b, n, d), gaussian(0.5 / (double)d), .n = n, .columns = columns, .dim = dim};
+
+    p.candidates = matrix(b, columns, n, KFE_DEVICE_F32);
+    p.features = matrix(b, dim + 1, n, KFE_DEVICE_F64);
+    p.residual = random_matrix(b, n, 1, KFE_DEVICE_F64);
+    p.chunk = matrix(b, NEW_COLUMNS, n, KFE_DEVICE_F64);
+    p.rounded = matrix(b, NEW_COLUMNS, n, KFE_DEVICE_F32);
+    p.small = matrix(b, columns + dim, NEW_COLUMNS, KFE_DEVICE_F64);
+    CALL(fill, &p.candidates, 0.5);
+    CALL(fill, &p.features, 0.25);
+    return p;
+}
+
+static void pursuit_free(bench *b, pursuit *p)
+{
+    kfe_device_matrix *all[] = {&p->candidates, &p->features, &p->residual,
+                                &p->chunk,      &p->rounded,  &p->small};
+
+    for (int i = 0; i < 6; i++)
+        release(b, all[i]);
+    b->table->points_free(b->device, p->points);
+}
+
+static kfe_device_matrix as_column(kfe_device_matrix row)
+{
+    return (kfe_device_matrix){row.address, row.cols, 1, 1, row.type};
+}
+
+static kfe_device_matrix small_part(const pursuit *p, int64_t rows, int64_t cols)
+{
+    return (kfe_device_matrix){p->small.address, rows, cols, cols, KFE_DEVICE_F64};
+}
+
+static void step_columns(bench *b, const pursuit *p, const kfe_device_matrix *out)
+{
+    kfe_device_points *some = NULL;
+    int64_t index[NEW_COLUMNS];
+
+    for (int i = 0; i < NEW_COLUMNS; i++)
+        index[i] = i * 1001 + 7;
+    CALL(points_gather, p->points, index, out->rows, &some);
+    CALL(block, &p->kernel, (kfe_device_range){some, 0, out->rows}, (kfe_device_range){p->points, 0, p->n},
+         out, 0);
+    b->table->points_free(b->device, some);
+}
+
+static void step_new_columns(bench *b, const pursuit *p)
+{
+    step_columns(b, p, &p->chunk);
+}
+
+static void step_keep(bench *b, const pursuit *p)
+{
+    double squares[NEW_COLUMNS];
+
+    CALL(copy, &p->chunk, &p->rounded);
+    CALL(row_dots, &p->rounded, &p->rounded, squares);
+    for (int64_t c = 0; c < NEW_COLUMNS; c++) {
+        kfe_device_matrix from = kfe_device_part(p->rounded, c, 1, 0, p->n);
+        kfe_device_matrix to = kfe_device_part(p->candidates, 3 * c, 1, 0, p->n);
+        CALL(copy, &from, &to);
+    }
+}
+
+static void step_covariances(bench *b, const pursuit *p)
+{
+    kfe_device_matrix out = small_part(p, NEW_COLUMNS, 1);
+
+    CALL(gemm, 0, 0, 1, &p->chunk, &p->residual, 0, &out);
+}
+
+static void step_new_along(bench *b, const pursuit *p)
+{
+    kfe_device_matrix basis = kfe_device_part(p->features, 0, p->dim, 0, p->n);
+    kfe_device_matrix out = small_part(p, p->dim, NEW_COLUMNS);
+
+    CALL(gemm, 0, 1, 1, &basis, &p->chunk, 0, &out);
+}
+
+static void step_pick(bench *b, const pursuit *p)
+{
+    kfe_device_matrix row = kfe_device_part(p->features, p->dim, 1, 0, p->n);
+
+    step_columns(b, p, &row);
+}
+
+static void step_norm(bench *b, const pursuit *p)
+{
+    kfe_device_matrix row = kfe_device_part(p->features, p->dim, 1, 0, p->n);
+    double square;
+
+    CALL(row_dots, &row, &row, &square);
+}
+
+static void step_measure(bench *b, const pursuit *p)
+{
+    kfe_device_matrix basis = kfe_device_part(p->features, 0, p->dim, 0, p->n);
+    kfe_device_matrix q = as_column(kfe_device_part(p->features, p->dim, 1, 0, p->n));
+    kfe_device_matrix out = small_part(p, p->dim, 1);
+
+    CALL(gemm, 0, 0, 1, &basis, &q, 0, &out);
+}
+
+static void step_subtract(bench *b, const pursuit *p)
+{
+    kfe_device_matrix basis = kfe_device_part(p->features, 0, p->dim, 0, p->n);
+    kfe_device_matrix q = as_column(kfe_device_part(p->features, p->dim, 1, 0, p->n));
+    kfe_device_matrix parts = small_part(p, p->dim, 1);
+
+    CALL(gemm, 1, 0, -1, &basis, &parts, 1, &q);
+}
+
+static void step_scale(bench *b, const pursuit *p)
+{
+    kfe_device_matrix row = kfe_device_part(p->features, p->dim, 1, 0, p->n);
+    double factor = 0.5;
+
+    CALL(scale, &row, &factor, NULL);
+}
+
+static void step_explain(bench *b, const pursuit *p)
+{
+    kfe_device_matrix row = kfe_device_part(p->features, p->dim, 1, 0, p->n);
+    kfe_device_matrix q = as_column(row);
+    kfe_device_matrix slope = small_part(p, 1, 1);
+
+    CALL(gemm, 0, 0, 1, &row, &p->residual, 0, &slope);
+    CALL(gemm, 0, 0, -1e-9, &q, &slope, 1, &p->residual);
+}
+
+static void step_along(bench *b, const pursuit *p)
+{
+    kfe_device_matrix q = as_column(kfe_device_part(p->features, p->dim, 1, 0, p->n));
+    kfe_device_matrix out = small_part(p, p->columns, 1);
+
+    CALL(gemm, 0, 0, 1, &p->candidates, &q, 0, &out);
+}
+
+/* Every call of an iteration with `dim` features (gram/device/device_pool.c), and how often the iteration makes it. */
 static void pool(bench *b, int64_t n, int64_t d, int64_t columns, int64_t dim)
 {
-    kfe_device_points *points = random_points(b, n, d);
-    kfe_device_points *some = NULL;
-    kfe_device_kernel kernel = gaussian(0.5 / (double)d);
-    int64_t index[25];
-    kfe_device_matrix pool_columns = matrix(b, columns, n, KFE_DEVICE_F32);
-    kfe_device_matrix basis = matrix(b, dim, n, KFE_DEVICE_F64);
-    kfe_device_matrix q = random_matrix(b, n, 1, KFE_DEVICE_F64);
-    kfe_device_matrix along = matrix(b, columns, 1, KFE_DEVICE_F64);
-    kfe_device_matrix coefficients = matrix(b, dim, 1, KFE_DEVICE_F64);
-    kfe_device_matrix part = kfe_device_part(pool_columns, 0, 25, 0, n);
-    double block_time = INFINITY;
+    static const struct {
+        const char *name;
+        void (*run)(bench *b, const pursuit *p);
+        int times;
+    } steps[] = {{"25 new columns", step_new_columns, 1},
+                 {"keeping them", step_keep, 1},
+                 {"their covariances", step_covariances, 1},
+                 {"features times new columns", step_new_along, 1},
+                 {"column of the pick", step_pick, 1},
+                 {"its norm", step_norm, 2},
+                 {"features times vector", step_measure, 2},
+                 {"transposed", step_subtract, 2},
+                 {"scaling", step_scale, 1},
+                 {"residual", step_explain, 1},
+                 {"pool times vector", step_along, 1}};
+    pursuit p = pursuit_new(b, n, d, columns, dim);
+    double total = 0;
 
-    CALL(fill, &pool_columns, 0.5);
-    CALL(fill, &basis, 0.25);
-    for (int i = 0; i < 25; i++)
-        index[i] = i * 1001 + 7;
-    for (int r = 0; r < 4; r++) {
-        double began = seconds();
-        CALL(points_gather, points, index, 25, &some);
-        CALL(block, &kernel, (kfe_device_range){some, 0, 25}, (kfe_device_range){points, 0, n}, &part, 0);
-        check(b, b->table->wait(b->device), "wait");
-        block_time = fmin(block_time, seconds() - began);
-        b->table->points_free(b->device, some);
+    printf("iteration of a pursuit, n=%lld d=%lld, %lld columns, %lld features; ms:", (long long)n,
+           (long long)d, (long long)columns, (long long)dim);
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        double best = INFINITY;
+        for (int r = 0; r < 4; r++) {
+            double began = seconds();
+            steps[s].run(b, &p);
+            check(b, b->table->wait(b->device), "wait");
+            best = r ? fmin(best, seconds() - began) : INFINITY;
+        }
+        total += steps[s].times * best;
+        printf(" %s %.3f%s,", steps[s].name, 1e3 * best, steps[s].times == 2 ? " twice" : "");
     }
-    printf("pool n=%lld: %lld columns f32 times q %.5f s (%.2f TB/s)", (long long)n, (long long)columns,
-           time_gemm(b, 0, &pool_columns, &q, &along),
-           4.0 * (double)n * (double)columns / time_gemm(b, 0, &pool_columns, &q, &along) / 1e12);
-    printf(", basis of %lld times v %.5f s, transposed %.5f s, 25 new columns %.5f s\n", (long long)dim,
-           time_gemm(b, 0, &basis, &q, &coefficients), time_gemm(b, 1, &basis, &coefficients, &q),
-           block_time);
-    kfe_device_matrix *all[] = {&pool_columns, &basis, &q, &along, &coefficients};
-    for (int i = 0; i < 5; i++)
-        release(b, all[i]);
-    b->table->points_free(b->device, points);
+    printf(" in all %.3f\n", 1e3 * total);
+    pursuit_free(b, &p);
 }
 
 /* ---- transform ---- */
@@ -348,7 +497,10 @@ static void run(bench *b, const char *name)
     } else if (!strcmp(name, "stored")) {
         stored(b, 100000, 16, KFE_DEVICE_F64);
         stored(b, 100000, 16, KFE_DEVICE_F32);
+    } else if (!strcmp(name, "pool-small")) {
+        pool(b, 30000, 20, 80, 30);
     } else if (!strcmp(name, "pool")) {
+        pool(b, 1000000, 50, 500, 200);
         pool(b, 1000000, 50, 500, 400);
     } else if (!strcmp(name, "stream")) {
         stream(b, 10000000, 50, 400, 10);

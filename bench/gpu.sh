@@ -1,21 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # usage: bench/gpu.sh BUILD_FOLDER [NAME...]
-# Prints the measurements of bench/GPU.md on a machine with a GPU; NAME: floors cv sma fits million peers, all of them by default.
-# BUILD_FOLDER is built with KFE_CUDA=ON and KFE_BUILD_BENCH=ON, or has the same files in the same places. No measurement may take
-# longer than five minutes; one that fails does not stop the others. Exit status 0: none failed; 77: there is no GPU.
+# Prints the measurements of bench/GPU.md on a machine with a GPU; NAME: floors cv sma fits million peers, all of them by
+# default; or pool, a part of the floors.
+# BUILD_FOLDER is built with KFE_CUDA=ON and KFE_BUILD_BENCH=ON, or is an archive of bench/gpu_bundle.sh, unpacked. No measurement may
+# take longer than KFE_GPU_SECONDS (300); one that fails does not stop the others. Exit status 0: none failed; 77: there is no GPU.
 set -uo pipefail
 build=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 shift
 [[ $# -gt 0 ]] || set -- floors cv sma fits million peers
 export KFE_DEVICE_PATH=$build OMP_WAIT_POLICY=passive
+limit=${KFE_GPU_SECONDS:-300}
 failures=0
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2> /dev/null || { echo "no GPU: skipped"; exit 77; }
 echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 
+# Libraries of an archive are for its own programs, not for Python.
 run() {
-  timeout 300 "$@" || { echo "FAILED ($?): $*"; failures=$((failures + 1)); }
+  LD_LIBRARY_PATH=$build/lib:${LD_LIBRARY_PATH:-} timeout "$limit" "$@" || { echo "FAILED ($?): $*"; failures=$((failures + 1)); }
 }
 fit() { run "$build/bench/bench_gpu_fit" cuda "$@"; }
 
@@ -25,6 +28,8 @@ floors() {
     run "$build/bench/bench_gpu" "$build/libkfe_cuda.so" $name
   done
 }
+
+pool() { run "$build/bench/bench_gpu" "$build/libkfe_cuda.so" pool; }
 
 # Accuracies must be the same on both devices; the last columns are times.
 cv() {
@@ -53,12 +58,12 @@ million() { fit kpca dim=10 0.01 1000000 50 10; }
 
 peers() {
   python3 -c 'import torch' 2> /dev/null || { echo "no PyTorch: its measurements are skipped"; return; }
-  run python3 "$here/gpu_peers.py" 100000 256
+  timeout "$limit" python3 "$here/gpu_peers.py" 100000 256 || { echo "FAILED ($?): gpu_peers.py"; failures=$((failures + 1)); }
 }
 
 for name in "$@"; do
   case $name in
-    floors | cv | sma | fits | million | peers) "$name" ;;
+    floors | pool | cv | sma | fits | million | peers) "$name" ;;
     *) echo "no such measurement: $name"; exit 2 ;;
   esac
 done

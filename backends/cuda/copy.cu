@@ -189,3 +189,15 @@ kfe_device_status kfe_cuda_gather(kfe_device *device, const kfe_device_matrix *f
     const int64_t *c = cols ? index + to->rows : NULL;
     return KFE_EACH_TYPES(from, to, gather, device, from, r, c, to);
 }
+
+kfe_device_status kfe_cuda_upload_index(kfe_device *device, const int64_t *index, int64_t count,
+                                        int64_t **out)
+{
+    return upload_indices(device, index, count, NULL, 0, out);
+}
+
+kfe_device_status kfe_cuda_gather_rows(kfe_device *device, const kfe_device_matrix *from, const int64_t *rows,
+                                       const kfe_device_matrix *to)
+{
+    return KFE_EACH_TYPES(from, to, gather, device, from, rows, NULL, to);
+}

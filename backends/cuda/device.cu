@@ -347,9 +347,25 @@ void kfe_cuda_put(kfe_device *device, void *memory)
     free(entry);
 }
 
+/* Memory for a slot; what is idle is given back if there is no other. */
+static cudaError_t slot_malloc(kfe_device *device, size_t bytes, void **out)
+{
+    cudaError_t error = device_malloc(device, bytes, out);
+
+    if (error != cudaErrorMemoryAllocation)
+        return error;
+    cudaGetLastError();
+    if (!device->idle)
+        return error;
+    free_idle(device);
+    return device_malloc(device, bytes, out);
+}
+
 kfe_device_status kfe_cuda_slot_get(kfe_device *device, int slot, size_t bytes, void **out)
 {
     kfe_cuda_slot *s = &device->slots[slot];
+    /* a loop whose calls need a little more each time must not wait for cudaFree every time */
+    size_t roomy = s->memory ? bytes + bytes / 2 : bytes;
 
     *out = s->memory;
     if (bytes <= s->bytes && s->memory)
@@ -359,16 +375,15 @@ kfe_device_status kfe_cuda_slot_get(kfe_device *device, int slot, size_t bytes, 
     *out = NULL;
     if (must_fail(device))
         return no_memory(device, bytes);
-    cudaError_t error = device_malloc(device, bytes, out);
-    if (error == cudaErrorMemoryAllocation && device->idle) {
-        cudaGetLastError();
-        free_idle(device);
-        error = device_malloc(device, bytes, out);
+    cudaError_t error = slot_malloc(device, roomy, out);
+    if (error == cudaErrorMemoryAllocation && roomy > bytes) {
+        roomy = bytes;
+        error = slot_malloc(device, roomy, out);
     }
     if (error == cudaErrorMemoryAllocation)
         return no_memory(device, bytes);
     KFE_CUDA_OK(kfe_cuda_check(device, error, "cudaMalloc"));
-    *s = kfe_cuda_slot{*out, bytes};
+    *s = kfe_cuda_slot{*out, roomy};
     return KFE_DEVICE_OK;
 }
 

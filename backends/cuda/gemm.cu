@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of matrices: cuBLAS, and a kernel of our own for few long rows times few vectors in double precision. cuBLAS does not
- * have it for rows in single precision, and leaves most processors idle where rows are few. Used by the table and by all files that
- * multiply.
+ * Products of matrices: cuBLAS, thin.cu for vectors, and a kernel of our own for few long rows times few vectors in double precision.
+ * cuBLAS does not have it for rows in single precision, and leaves most processors idle where rows are few. Used by the table and by
+ * all files that multiply.
  *
  * Row-major C = op(A)·op(B) is column-major Cᵀ = op(B)ᵀ·op(A)ᵀ, so operands change places.
  */
 #include "internal.cuh"
 
 /* Where a product has few long sums. */
-enum { LONG_INNER = 65536, FEW_ROWS = 1024, FEW_COLS = 16, FEW_SUMS = 128 };
+enum { LONG_INNER = 65536, FEW_ROWS = 1024, FEW_COLS = 32, FEW_SUMS = 128 };
+/* Where a product has many short ones. */
+enum { FEW_TERMS = 4, SHORT_COLS = 512, MANY_ROWS = 4096 };
 
 static cublasOperation_t operation(int transpose)
 {
@@ -35,23 +37,16 @@ static kfe_device_status blas_gemm(kfe_device *device, const kfe_cuda_gemm_args 
     return KFE_DEVICE_OK;
 }
 
-/* y = alpha·op(M)·x + beta·y for row-major M (rows × cols as stored). */
-typedef struct gemv_args {
-    int transpose;
-    int64_t rows, cols;
-    double alpha, beta;
-} gemv_args;
-
-static kfe_device_status blas_gemv(kfe_device *device, const gemv_args *g, const double *m, int64_t ld,
-                                   const double *x, int64_t step_x, double *y, int64_t step_y)
+static kfe_device_status blas_gemv(kfe_device *device, const kfe_cuda_gemv_args *g, const double *m,
+                                   int64_t ld, const double *x, int64_t step_x, double *y, int64_t step_y)
 {
     KFE_BLAS(device, cublasDgemv_v2_64, device->blas, operation(!g->transpose), g->cols, g->rows, &g->alpha,
              m, ld, x, step_x, &g->beta, y, step_y);
     return KFE_DEVICE_OK;
 }
 
-static kfe_device_status blas_gemv(kfe_device *device, const gemv_args *g, const float *m, int64_t ld,
-                                   const float *x, int64_t step_x, float *y, int64_t step_y)
+static kfe_device_status blas_gemv(kfe_device *device, const kfe_cuda_gemv_args *g, const float *m,
+                                   int64_t ld, const float *x, int64_t step_x, float *y, int64_t step_y)
 {
     float alpha = (float)g->alpha;
     float beta = (float)g->beta;
@@ -61,26 +56,38 @@ static kfe_device_status blas_gemv(kfe_device *device, const gemv_args *g, const
     return KFE_DEVICE_OK;
 }
 
+template <class T>
+static kfe_device_status times_vector(kfe_device *device, const kfe_cuda_gemv_args *g, const T *m, int64_t ld,
+                                      const T *x, int64_t step_x, T *y, int64_t step_y)
+{
+    if (!g->transpose && g->cols <= SHORT_COLS && g->rows >= MANY_ROWS)
+        return kfe_cuda_short_rows(device, g, m, ld, x, step_x, y, step_y);
+    return blas_gemv(device, g, m, ld, x, step_x, y, step_y);
+}
+
 /* A product with one column or one row is a product with a vector, which has faster routines. */
 template <class T>
 static kfe_device_status product(kfe_device *device, const kfe_cuda_gemm_args *g, const T *a, int64_t lda,
                                  const T *b, int64_t ldb, T *c, int64_t ldc)
 {
+    if (g->inner <= FEW_TERMS)
+        return kfe_cuda_few_terms(device, g, a, lda, b, ldb, c, ldc);
     if (g->cols == 1) {
-        gemv_args v = {g->transpose_a, g->transpose_a ? g->inner : g->rows,
-                       g->transpose_a ? g->rows : g->inner, g->alpha, g->beta};
-        return blas_gemv(device, &v, a, lda, b, g->transpose_b ? 1 : ldb, c, ldc);
+        kfe_cuda_gemv_args v = {g->transpose_a, g->transpose_a ? g->inner : g->rows,
+                                g->transpose_a ? g->rows : g->inner, g->alpha, g->beta};
+        return times_vector(device, &v, a, lda, b, g->transpose_b ? 1 : ldb, c, ldc);
     }
     if (g->rows == 1) {
-        gemv_args v = {!g->transpose_b, g->transpose_b ? g->cols : g->inner,
-                       g->transpose_b ? g->inner : g->cols, g->alpha, g->beta};
-        return blas_gemv(device, &v, b, ldb, a, g->transpose_a ? lda : 1, c, 1);
+        kfe_cuda_gemv_args v = {!g->transpose_b, g->transpose_b ? g->cols : g->inner,
+                                g->transpose_b ? g->inner : g->cols, g->alpha, g->beta};
+        return times_vector(device, &v, b, ldb, a, g->transpose_a ? lda : 1, c, 1);
     }
     return blas_gemm(device, g, a, lda, b, ldb, c, ldc);
 }
 
-static kfe_device_status long_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const double *a,
-                                   int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);
+template <class T>
+static kfe_device_status mixed_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const T *a, int64_t lda,
+                                    const double *b, int64_t ldb, double *c, int64_t ldc);
 
 /* Whether there are so few sums, each so long, that they must be divided over the processors. With one vector and many rows cuBLAS
  * reaches the memory's rate. */
@@ -107,7 +114,7 @@ kfe_device_status kfe_cuda_gemm(kfe_device *device, const kfe_cuda_gemm_args *g,
                                 const double *b, int64_t ldb, double *c, int64_t ldc)
 {
     if (g->rows > 0 && g->cols > 0 && has_long_rows(g))
-        return long_rows(device, g, a, lda, b, ldb, c, ldc);
+        return mixed_rows(device, g, a, lda, b, ldb, c, ldc);
     return checked_product(device, g, a, lda, b, ldb, c, ldc);
 }
 
@@ -121,12 +128,22 @@ kfe_device_status kfe_cuda_gemm(kfe_device *device, const kfe_cuda_gemm_args *g,
 
 enum {
     WARPS = 8,
-    GROUPS = 4,                /* groups of eight rows that a warp owns */
-    ROWS = WARPS * GROUPS * 8, /* of a block */
-    INNER = 64,                /* rows of b in shared memory at a time */
-    PIECE = 16,                /* of which a thread loads four numbers of each of its rows */
-    SLICE_LEAST = 2048         /* rows of b that a slice has at least */
+    INNER = 64,        /* rows of b in shared memory at a time */
+    PIECE = 16,        /* of which a thread loads four numbers of each of its rows */
+    SLICE_LEAST = 2048 /* rows of b that a slice has at least */
 };
+
+/* Groups of eight rows that a warp owns: with more columns fewer, since their sums are in registers. */
+static constexpr __host__ __device__ int groups_for(int columns)
+{
+    return columns > 16 ? 2 : 4;
+}
+
+/* Rows of a block. */
+static constexpr __host__ __device__ int rows_for(int columns)
+{
+    return WARPS * groups_for(columns) * 8;
+}
 
 /* One tensor instruction in double precision: c (8 × 8) += a (8 × 4)·b (4 × 8). */
 static __device__ __forceinline__ void multiply(double (&c)[2], double a, double b)
@@ -152,14 +169,15 @@ template <class T> struct four {
     T v[4];
 };
 
-/* Rows of b from `first` on into shared memory, zeros beyond. */
+/* Rows of b from `first` on into shared memory, zeros beyond. Neighbouring threads load neighbouring numbers, whichever way b
+ * lies. */
 template <class T, int NV>
 static __device__ __forceinline__ void stage_b(const mixed_args<T> &p, int64_t first, int64_t end,
                                                double (*shared)[NV * 8 + 2])
 {
     for (int e = threadIdx.x; e < INNER * NV * 8; e += WARPS * 32) {
-        int k = e / (NV * 8);
-        int j = e % (NV * 8);
+        int k = p.b_row == 1 ? e % INNER : e / (NV * 8);
+        int j = p.b_row == 1 ? e / INNER : e % (NV * 8);
         shared[k][j] = first + k < end && j < p.cols ? p.b[(first + k) * p.b_row + j * p.b_col] : 0;
     }
 }
@@ -205,14 +223,15 @@ static __device__ __forceinline__ four<T> load_four(const mixed_args<T> &p, int6
     return out;
 }
 
-/* Block (x, y): ROWS rows of a times the y-th slice of b, for 8·NV columns. Lane (g, t) loads numbers 4t … 4t + 3 of row g; the
+/* Block (x, y): rows_for(8·NV) rows of a times the y-th slice of b, for 8·NV columns. Lane (g, t) loads numbers 4t … 4t + 3 of row g; the
  * s-th of them is its entry in the s-th instruction, so rows 4t + s of b go with it. */
 template <class T, int NV, bool VECTOR>
 static __global__ void mixed_product(const __grid_constant__ mixed_args<T> p)
 {
+    constexpr int GROUPS = groups_for(NV * 8);
     __shared__ double shared[INNER][NV * 8 + 2];
     int lane = threadIdx.x % 32;
-    int64_t row = (int64_t)blockIdx.x * ROWS + threadIdx.x / 32 * (GROUPS * 8) + lane / 4;
+    int64_t row = (int64_t)blockIdx.x * rows_for(NV * 8) + threadIdx.x / 32 * (GROUPS * 8) + lane / 4;
     int64_t begin = p.slice * blockIdx.y;
     int64_t end = begin + p.slice < p.inner ? begin + p.slice : p.inner;
     double sums[GROUPS][NV][2] = {};
@@ -250,25 +269,10 @@ static __global__ void mixed_product(const __grid_constant__ mixed_args<T> p)
             }
 }
 
-/* c = alpha·Σ slices + beta·c, in order */
-static __global__ void combine(const double *slices, int64_t count, int64_t rows, int64_t cols, double alpha,
-                               double beta, double *c, int64_t ldc)
-{
-    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    double sum = 0;
-
-    if (e >= rows * cols)
-        return;
-    for (int64_t s = 0; s < count; s++)
-        sum += slices[s * rows * cols + e];
-    double *to = c + e / cols * ldc + e % cols;
-    *to = alpha * sum + (beta == 0 ? 0 : beta * *to);
-}
-
 template <class T, int NV>
 static void launch_mixed(const kfe_device *device, const mixed_args<T> *p, int64_t slices)
 {
-    dim3 grid(kfe_cuda_blocks(p->rows, ROWS), (unsigned)slices);
+    dim3 grid(kfe_cuda_blocks(p->rows, rows_for(NV * 8)), (unsigned)slices);
 
     if (p->lda * (int64_t)sizeof(T) % 16 == 0 && (uintptr_t)p->a % 16 == 0)
         mixed_product<T, NV, true><<<grid, WARPS * 32, 0, device->stream>>>(*p);
@@ -279,7 +283,7 @@ static void launch_mixed(const kfe_device *device, const mixed_args<T> *p, int64
 /* Slices such that all processors have several blocks. */
 template <class T> static int64_t choose_slices(const kfe_device *device, mixed_args<T> *p)
 {
-    int64_t blocks = (p->rows + ROWS - 1) / ROWS;
+    int64_t blocks = (p->rows + rows_for(p->cols) - 1) / rows_for(p->cols);
     int64_t wanted = ((int64_t)device->processors * 8 + blocks - 1) / blocks;
     int64_t most = (p->inner + SLICE_LEAST - 1) / SLICE_LEAST;
     int64_t slices = wanted > most ? most : wanted;
@@ -289,41 +293,33 @@ template <class T> static int64_t choose_slices(const kfe_device *device, mixed_
     return (p->inner + p->slice - 1) / p->slice;
 }
 
-/* c = alpha·a·op(b) + beta·c, at most 16 columns at a time. */
+/* c = alpha·a·op(b) + beta·c, at most FEW_COLS columns at a time. */
 template <class T>
 static kfe_device_status mixed_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const T *a, int64_t lda,
                                     const double *b, int64_t ldb, double *c, int64_t ldc)
 {
-    for (int64_t first = 0; first < g->cols; first += 16) {
-        int cols = (int)kfe_cuda_least(16, g->cols - first);
-        mixed_args<T> p = {a,
-                           lda,
-                           g->rows,
-                           g->inner,
-                           b + first * (g->transpose_b ? ldb : 1),
-                           g->transpose_b ? 1 : ldb,
-                           g->transpose_b ? ldb : 1,
-                           cols,
-                           NULL,
-                           0};
+    int64_t b_row = g->transpose_b ? 1 : ldb;
+    int64_t b_col = g->transpose_b ? ldb : 1;
+    kfe_cuda_gemm_args part = *g;
+
+    if (g->cols == 1)
+        return kfe_cuda_long_rows(device, g, a, lda, b, b_row, c, ldc);
+    for (int64_t first = 0; first < g->cols; first += FEW_COLS) {
+        part.cols = kfe_cuda_least(FEW_COLS, g->cols - first);
+        mixed_args<T> p = {a,     lda,   g->rows,        g->inner, b + first * b_col,
+                           b_row, b_col, (int)part.cols, NULL,     0};
         int64_t slices = choose_slices(device, &p);
-        KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_PARTIAL, slices * g->rows * cols, &p.out));
-        if (cols <= 8)
+        KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_PARTIAL, slices * g->rows * part.cols, &p.out));
+        if (part.cols <= 8)
             launch_mixed<T, 1>(device, &p, slices);
-        else
+        else if (part.cols <= 16)
             launch_mixed<T, 2>(device, &p, slices);
+        else
+            launch_mixed<T, 4>(device, &p, slices);
         KFE_LAUNCHED(device, "mixed_product");
-        combine<<<kfe_cuda_blocks(g->rows * cols, 256), 256, 0, device->stream>>>(
-            p.out, slices, g->rows, cols, g->alpha, g->beta, c + first, ldc);
-        KFE_LAUNCHED(device, "combine");
+        KFE_CUDA_OK(kfe_cuda_combine(device, &part, p.out, slices, c + first, ldc));
     }
     return KFE_DEVICE_OK;
-}
-
-static kfe_device_status long_rows(kfe_device *device, const kfe_cuda_gemm_args *g, const double *a,
-                                   int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc)
-{
-    return mixed_rows(device, g, a, lda, b, ldb, c, ldc);
 }
 
 /* c = alpha·aᵀ·op(b) + beta·c: rows of a are converted in pieces, for cuBLAS. */

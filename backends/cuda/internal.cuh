@@ -219,9 +219,42 @@ kfe_device_status kfe_cuda_gemm(kfe_device *device, const kfe_cuda_gemm_args *ar
 kfe_device_status kfe_cuda_gemm(kfe_device *device, const kfe_cuda_gemm_args *args, const float *a,
                                 int64_t lda, const float *b, int64_t ldb, float *c, int64_t ldc);
 
+/* y = alpha·op(M)·x + beta·y for row-major M (rows × cols as stored). */
+typedef struct kfe_cuda_gemv_args {
+    int transpose;
+    int64_t rows, cols;
+    double alpha, beta;
+} kfe_cuda_gemv_args;
+
+/* Shapes that cuBLAS is slow at (thin.cu). Products whose sums have few terms. */
+kfe_device_status kfe_cuda_few_terms(kfe_device *device, const kfe_cuda_gemm_args *args, const double *a,
+                                     int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc);
+kfe_device_status kfe_cuda_few_terms(kfe_device *device, const kfe_cuda_gemm_args *args, const float *a,
+                                     int64_t lda, const float *b, int64_t ldb, float *c, int64_t ldc);
+/* Many short rows, not transposed, times a vector. */
+kfe_device_status kfe_cuda_short_rows(kfe_device *device, const kfe_cuda_gemv_args *args, const double *m,
+                                      int64_t ld, const double *x, int64_t step_x, double *y, int64_t step_y);
+kfe_device_status kfe_cuda_short_rows(kfe_device *device, const kfe_cuda_gemv_args *args, const float *m,
+                                      int64_t ld, const float *x, int64_t step_x, float *y, int64_t step_y);
+/* Rows of either type, not transposed, times one vector, with sums in double precision; best if they are long and few. */
+kfe_device_status kfe_cuda_long_rows(kfe_device *device, const kfe_cuda_gemm_args *args, const double *a,
+                                     int64_t lda, const double *x, int64_t step, double *y, int64_t step_y);
+kfe_device_status kfe_cuda_long_rows(kfe_device *device, const kfe_cuda_gemm_args *args, const float *a,
+                                     int64_t lda, const double *x, int64_t step, double *y, int64_t step_y);
+/* c = alpha·Σ slices + beta·c, for `count` slices of rows × cols numbers. */
+kfe_device_status kfe_cuda_combine(kfe_device *device, const kfe_cuda_gemm_args *args, const double *slices,
+                                   int64_t count, double *c, int64_t ldc);
+
 /* Converts between types; strides in numbers. */
 kfe_device_status kfe_cuda_convert(kfe_device *device, const kfe_device_matrix *from,
                                    const kfe_device_matrix *to);
+
+/* Brings indices to the device, where the next call that needs indices overwrites them (copy.cu). */
+kfe_device_status kfe_cuda_upload_index(kfe_device *device, const int64_t *index, int64_t count,
+                                        int64_t **out);
+/* to[i, j] = from[rows[i], j]; the indices are on the device. */
+kfe_device_status kfe_cuda_gather_rows(kfe_device *device, const kfe_device_matrix *from, const int64_t *rows,
+                                       const kfe_device_matrix *to);
 
 /* Entries of one block (block.cu): weight·κ into out, or added to it. */
 kfe_device_status kfe_cuda_tile(kfe_device *device, const kfe_device_kernel *kernel, kfe_device_range rows,

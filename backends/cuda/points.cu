@@ -227,6 +227,7 @@ kfe_device_status kfe_cuda_points_new(kfe_device *device, const kfe_device_rows 
 
 /* ---- copies ---- */
 
+/* `index` is on the device. */
 template <class T>
 static kfe_device_status gather_rows(kfe_device *device, const T *from, int64_t rows, int64_t cols,
                                      const int64_t *index, int64_t count, T *to)
@@ -237,7 +238,7 @@ static kfe_device_status gather_rows(kfe_device *device, const T *from, int64_t 
 
     if (!from)
         return KFE_DEVICE_OK;
-    return kfe_cuda_gather(device, &source, index, NULL, &target);
+    return kfe_cuda_gather_rows(device, &source, index, &target);
 }
 
 static kfe_device_status gather_dense(kfe_device *device, const kfe_device_points *from, const int64_t *index,
@@ -245,14 +246,18 @@ static kfe_device_status gather_dense(kfe_device *device, const kfe_device_point
 {
     int64_t n = from->rows;
     int64_t d = from->cols;
+    int64_t *places = NULL;
 
     KFE_CUDA_OK(allocate_dense(device, to, from->centred != from->given));
-    KFE_CUDA_OK(gather_rows(device, from->given, n, d, index, to->rows, to->given));
+    if (to->rows == 0)
+        return KFE_DEVICE_OK;
+    KFE_CUDA_OK(kfe_cuda_upload_index(device, index, to->rows, &places));
+    KFE_CUDA_OK(gather_rows(device, from->given, n, d, places, to->rows, to->given));
     if (to->centred != to->given)
-        KFE_CUDA_OK(gather_rows(device, from->centred, n, d, index, to->rows, to->centred));
-    KFE_CUDA_OK(gather_rows(device, from->norms, n, 1, index, to->rows, to->norms));
-    KFE_CUDA_OK(gather_rows(device, from->narrow, n, d, index, to->rows, to->narrow));
-    return gather_rows(device, from->narrow_norms, n, 1, index, to->rows, to->narrow_norms);
+        KFE_CUDA_OK(gather_rows(device, from->centred, n, d, places, to->rows, to->centred));
+    KFE_CUDA_OK(gather_rows(device, from->norms, n, 1, places, to->rows, to->norms));
+    KFE_CUDA_OK(gather_rows(device, from->narrow, n, d, places, to->rows, to->narrow));
+    return gather_rows(device, from->narrow_norms, n, 1, places, to->rows, to->narrow_norms);
 }
 
 /* One block per row of the copy. */
@@ -289,9 +294,7 @@ static kfe_device_status gather_sparse_with(kfe_device *device, const kfe_device
     KFE_CUDA_OK(kfe_cuda_wait(device));
     new_starts(all, index, to->rows, starts);
     KFE_CUDA_OK(allocate_sparse(device, to, starts[to->rows]));
-    KFE_CUDA_OK(kfe_cuda_scratch(device, KFE_SLOT_INDEX, to->rows, &places));
-    KFE_CUDA(device,
-             cudaMemcpyAsync(places, index, (size_t)to->rows * 8, cudaMemcpyHostToDevice, device->stream));
+    KFE_CUDA_OK(kfe_cuda_upload_index(device, index, to->rows, &places));
     KFE_CUDA(device, cudaMemcpyAsync(to->row_start, starts, (size_t)(to->rows + 1) * 8,
                                      cudaMemcpyHostToDevice, device->stream));
     if (to->rows > 0) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 
 /* The stored values of one row; columns is NULL when all of them are stored. */
@@ -185,25 +186,45 @@ cleanup:
 
 /* ---- what `auto` stands for ---- */
 
-/* Each column's range, its running mean, and the sum of squared deviations from that mean (Welford 1962). */
-static void update_columns(const kfe_i_table *table, const int64_t *rows, int64_t count,
-                           kfe_i_column_facts *columns)
+/* Columns that a thread works on, which lie in one or two cache lines; tables of fewer numbers than SMALL are left to one thread. */
+enum { GROUP = 8, SMALL = 1 << 18 };
+
+/* Ranges, running means, and sums of squared deviations from those means (Welford 1962) of the columns from `first` to `last`. */
+static void update_some(const kfe_i_table *table, const int64_t *rows, int64_t count, int64_t first,
+                        int64_t last, kfe_i_column_facts *columns)
 {
     double total = 0;
 
+    for (int64_t j = first; j < last; j++) {
+        columns[j].low = INFINITY;
+        columns[j].high = -INFINITY;
+    }
     for (int64_t i = 0; i < count; i++) {
-        double weight = kfe_i_row_weight(table, rows ? rows[i] : i);
+        int64_t at = rows ? rows[i] : i;
+        double weight = kfe_i_row_weight(table, at);
         total += weight;
-        for (int64_t j = 0; j < table->cols; j++) {
+        double share = total > 0 ? weight / total : 0;
+        for (int64_t j = first; j < last; j++) {
             kfe_i_column_facts *column = &columns[j];
-            double x = kfe_i_table_value(table, rows ? rows[i] : i, j);
+            double x = kfe_i_table_value(table, at, j);
             double before = x - column->mean;
-            column->low = i == 0 ? x : fmin(column->low, x);
-            column->high = i == 0 ? x : fmax(column->high, x);
-            column->mean += weight * before / total;
+            column->low = x < column->low ? x : column->low;
+            column->high = x > column->high ? x : column->high;
+            column->mean += before * share;
             column->spread += weight * before * (x - column->mean);
         }
     }
+}
+
+/* The same for all columns. A column belongs to one thread, so that their number does not matter. */
+static void update_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                           kfe_i_column_facts *columns)
+{
+    int threads = count * table->cols < SMALL ? 1 : kfe_context_threads(ctx);
+
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int64_t first = 0; first < table->cols; first += GROUP)
+        update_some(table, rows, count, first, kfe_i_least(first + GROUP, table->cols), columns);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -241,7 +262,7 @@ kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const 
         return KFE_OK;
     KFE_ALLOC_ZERO(ctx, columns, table->cols);
     KFE_ALLOC(ctx, spreads, table->cols);
-    update_columns(table, rows, count, columns);
+    update_columns(ctx, table, rows, count, columns);
     for (int64_t j = 0; j < table->cols; j++)
         if (columns[j].low < columns[j].high && columns[j].spread > 0)
             spreads[varying++] = sqrt(columns[j].spread);

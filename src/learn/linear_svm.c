@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The learner linear-svm: linear SVMs with squared loss, by LIBLINEAR,
+ * The learner linear-svm: linear SVMs with squared loss,
  *     classes   minimise ½‖w‖² + Σ C_i·max(0, 1 − y_i·wᵀx_i)²,   y_i = ±1, C_i = C · weight of the class;
  *     real      minimise ½‖w‖² + C·Σ max(0, |y_i − wᵀx_i| − epsilon)².
  * With bias=yes every x has one more coordinate, 1, whose weight is the intercept; it is part of ‖w‖, as in LIBLINEAR.
- * The solver is the trust-region Newton method on the primal: LIBLINEAR's coordinate descent on the dual calls rand(),
- * whose state belongs to the program. LIBLINEAR allocates by itself. Records: the objective, and the norm of the gradient
- * relative to that at w = 0, which vanishes at the optimum of this smooth convex problem.
+ * Many dense rows of few columns are solved by finite_newton.c, all others by LIBLINEAR's trust-region Newton method on the primal:
+ * its coordinate descent on the dual calls rand(), whose state belongs to the program. LIBLINEAR allocates by itself.
+ * Records: the objective, and the norm of the gradient relative to that at w = 0, which vanishes at the optimum of this
+ * smooth convex problem.
  *
  * Lin, Weng & Keerthi, "Trust region Newton method for large-scale logistic regression" (2008); Fan et al.,
  * "LIBLINEAR" (2008). Time: O(entries · conjugate gradient steps) per problem. Memory: 16 bytes an
@@ -16,6 +17,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "learn/finite_newton.h"
 #include "learn/learner.h"
 #include "learn/library_memory.h"
 #include "learn/multiclass.h"
@@ -47,7 +49,10 @@ static const kfe_i_param rows[] = {
 
 typedef struct linear_job {
     const linear_settings *settings;
-    kfe_i_nodes nodes;
+    const kfe_i_table *features;
+    double *
+        columns; /* of the features and the bias, one after the other, for finite_newton.c; NULL: for LIBLINEAR */
+    kfe_i_nodes nodes; /* made when LIBLINEAR needs them */
     struct problem problem;
     kfe_i_predictor *predictor;
     double worst_gradient;    /* relative to where the solver should stop */
@@ -120,6 +125,18 @@ static double rarer_share(const linear_job *job)
     return fmax(1, fmin(positive, job->problem.l - positive)) / job->problem.l;
 }
 
+/* Keeps the objective at the solution and the norms of the gradient there and at w = 0. */
+static void keep_measures(linear_job *job, double objective, double end, double start)
+{
+    double bound = job->settings->stop * rarer_share(job) * start;
+
+    if (start > 0)
+        job->relative_gradient = fmax(job->relative_gradient, end / start);
+    job->objective += objective;
+    if (bound > 0)
+        job->worst_gradient = fmax(job->worst_gradient, end / bound);
+}
+
 /* LIBLINEAR does not report whether it converged, so the gradient is measured here. */
 static kfe_status measure_gradient(kfe_context *ctx, linear_job *job, const double *cost, const double *w)
 {
@@ -129,12 +146,7 @@ static kfe_status measure_gradient(kfe_context *ctx, linear_job *job, const doub
     KFE_ALLOC_ZERO(ctx, work, 2 * (int64_t)job->problem.n);
     double start = squared_gradient(job, cost, work, work + job->problem.n);
     double end = squared_gradient(job, cost, w, work);
-    if (start > 0)
-        job->relative_gradient = fmax(job->relative_gradient, sqrt(end / start));
-    job->objective += objective_of(job, cost, w);
-    double bound = job->settings->stop * rarer_share(job) * sqrt(start);
-    if (bound > 0)
-        job->worst_gradient = fmax(job->worst_gradient, sqrt(end) / bound);
+    keep_measures(job, objective_of(job, cost, w), sqrt(end), sqrt(start));
 cleanup:
     kfe_i_free(ctx, work);
     return status;
@@ -264,16 +276,122 @@ cleanup:
     return status;
 }
 
+/* ---- many rows of few columns ---- */
+
+/* The columns of these rows; NULL: of all. */
+static kfe_status gather_columns(kfe_context *ctx, const linear_job *job, const int64_t *index, int64_t count,
+                                 double **copy)
+{
+    kfe_status status = KFE_OK;
+    int64_t all = job->features->rows;
+
+    *copy = NULL;
+    if (count == all)
+        return KFE_OK;
+    KFE_ALLOC(ctx, *copy, count * job->problem.n);
+    for (int64_t j = 0; j < job->problem.n; j++)
+        for (int64_t i = 0; i < count; i++)
+            (*copy)[j * count + i] = job->columns[j * all + index[i]];
+cleanup:
+    return status;
+}
+
+/* Trains on these rows with the targets of job->problem. *done 0: they are few, or rounding stopped the solver early. */
+static kfe_status train_by_newton(kfe_context *ctx, linear_job *job, const int64_t *index,
+                                  const double cost[2], int64_t output, int *done)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = job->problem.l;
+    double *copy = NULL;
+    double *w = NULL;
+    kfe_i_newton_result result;
+
+    *done = 0;
+    if (!job->columns || !kfe_i_newton_suits(count, job->problem.n))
+        return KFE_OK;
+    KFE_ALLOC(ctx, w, job->problem.n);
+    KFE_TRY(gather_columns(ctx, job, index, count, &copy));
+    kfe_i_newton_problem problem = {.rows = count,
+                                    .cols = job->problem.n,
+                                    .columns = copy ? copy : job->columns,
+                                    .y = job->problem.y,
+                                    .cost = {cost[0], cost[1]},
+                                    .epsilon = job->predictor->classes > 0 ? -1 : job->settings->epsilon};
+    KFE_TRY(kfe_i_newton_solve(ctx, &problem, w, &result));
+    if (!result.solved && !(result.gradient <= job->settings->stop * rarer_share(job) * result.start))
+        goto cleanup;
+    take_weights(job, output, 1, w);
+    keep_measures(job, result.objective, result.gradient, result.start);
+    *done = 1;
+cleanup:
+    kfe_i_free(ctx, copy);
+    kfe_i_free(ctx, w);
+    return status;
+}
+
+/* Features that are not finite or too large go to LIBLINEAR, which refuses them. */
+static kfe_status make_columns(kfe_context *ctx, linear_job *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *features = job->features;
+    int64_t count = features->rows;
+    double largest = 0;
+
+    if (features->kind != KFE_TABLE_DENSE || !kfe_i_newton_suits(count, job->problem.n))
+        return KFE_OK;
+    KFE_ALLOC(ctx, job->columns, count * job->problem.n);
+    for (int64_t i = 0; i < count; i++) {
+        double sum = job->settings->bias;
+        for (int64_t j = 0; j < features->cols; j++) {
+            double value = kfe_i_table_value(features, i, j);
+            job->columns[j * count + i] = value;
+            sum += value * value;
+        }
+        if (job->settings->bias)
+            job->columns[features->cols * count + i] = 1;
+        largest = sum <= largest ? largest : sum;
+    }
+    if (!(job->settings->c * largest <= LARGEST_CURVATURE)) {
+        kfe_i_free(ctx, job->columns);
+        job->columns = NULL;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- problems ---- */
+
+/* Trains on these rows (NULL: all) with the targets of job->problem. */
+static kfe_status train_rows(kfe_context *ctx, linear_job *job, const int64_t *index, double positive_weight,
+                             double negative_weight, int64_t output)
+{
+    kfe_status status = KFE_OK;
+    double cost[2] = {job->settings->c * positive_weight, job->settings->c * negative_weight};
+    int done = 0;
+
+    KFE_TRY(train_by_newton(ctx, job, index, cost, output, &done));
+    if (done)
+        return KFE_OK;
+    if (!job->nodes.rows) {
+        KFE_TRY(kfe_i_nodes_from_table(ctx, job->features, job->settings->bias, &job->nodes));
+        KFE_TRY(check_size(ctx, job));
+    }
+    for (int64_t i = 0; i < job->problem.l; i++)
+        job->problem.x[i] = (struct feature_node *)job->nodes.rows[index ? index[i] : i];
+    KFE_TRY(train_one(ctx, job, positive_weight, negative_weight, output));
+cleanup:
+    return status;
+}
+
 static kfe_status train_binary(kfe_context *ctx, void *user, const kfe_i_binary *binary)
 {
     linear_job *job = user;
 
     job->problem.l = (int)binary->count;
-    for (int64_t i = 0; i < binary->count; i++) {
+    for (int64_t i = 0; i < binary->count; i++)
         job->problem.y[i] = binary->sign[i];
-        job->problem.x[i] = (struct feature_node *)job->nodes.rows[binary->rows[i]];
-    }
-    return train_one(ctx, job, binary->positive_weight, binary->negative_weight, binary->output);
+    return train_rows(ctx, job, binary->rows, binary->positive_weight, binary->negative_weight,
+                      binary->output);
 }
 
 static kfe_status train_classes(kfe_context *ctx, linear_job *job, const kfe_i_target *target)
@@ -296,11 +414,9 @@ static kfe_status train_real(kfe_context *ctx, linear_job *job, const kfe_i_targ
     KFE_TRY(kfe_i_class_weights(ctx, job->settings->class_weights, target, NULL));
     job->problem.l = (int)target->rows;
     for (int64_t j = 0; j < target->cols; j++) {
-        for (int64_t i = 0; i < target->rows; i++) {
+        for (int64_t i = 0; i < target->rows; i++)
             job->problem.y[i] = target->values[i * target->cols + j];
-            job->problem.x[i] = (struct feature_node *)job->nodes.rows[i];
-        }
-        KFE_TRY(train_one(ctx, job, 1, 1, j));
+        KFE_TRY(train_rows(ctx, job, NULL, 1, 1, j));
     }
 cleanup:
     return status;
@@ -326,16 +442,15 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
 {
     kfe_status status = KFE_OK;
     const linear_settings *s = settings;
-    linear_job job = {.settings = s, .predictor = out};
+    linear_job job = {.settings = s, .features = features, .predictor = out};
 
     set_print_string_function(kfe_i_stop_if_cancelled); /* for the whole process */
     KFE_TRY(begin_predictor(ctx, features, target, s, out));
-    KFE_TRY(kfe_i_nodes_from_table(ctx, features, s->bias, &job.nodes));
-    KFE_TRY(check_size(ctx, &job));
     KFE_ALLOC(ctx, job.problem.x, features->rows);
     KFE_ALLOC(ctx, job.problem.y, features->rows);
     job.problem.n = (int)features->cols + (s->bias ? 1 : 0);
     job.problem.bias = s->bias ? 1 : -1;
+    KFE_TRY(make_columns(ctx, &job));
     if (out->classes > 0)
         KFE_TRY(train_classes(ctx, &job, target));
     else
@@ -345,6 +460,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     warn_of_gradient(ctx, &job);
 cleanup:
     kfe_i_nodes_free(&job.nodes);
+    kfe_i_free(ctx, job.columns);
     kfe_i_free(ctx, job.problem.x);
     kfe_i_free(ctx, job.problem.y);
     if (status != KFE_OK)
@@ -354,7 +470,7 @@ cleanup:
 
 const kfe_i_learner kfe_i_learner_linear_svm = {
     .name = "linear-svm",
-    .summary = "linear SVM with squared loss, by LIBLINEAR",
+    .summary = "linear SVM with squared loss",
     .reference = "Fan, Chang, Hsieh, Wang & Lin, LIBLINEAR (2008)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE,
     .params = KFE_PARAM_TABLE(rows, linear_settings),

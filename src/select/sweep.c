@@ -55,6 +55,7 @@ typedef struct run {
     double began;
     int64_t done, total; /* extractions */
     int announced;
+    double matrix_seconds, feature_seconds, learning_seconds;
 } run;
 
 static int64_t setting_of(const kfe_i_grid *grid, const int64_t choice[KFE_AXIS_PLACES])
@@ -340,8 +341,12 @@ static kfe_status run_method(run *r)
     KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
     KFE_TRY(share_sums(r));
     KFE_TRY(threads_for_fits(r, &threads));
+    double began = kfe_i_clock();
     KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads, r->group.count, extract_task, r));
+    double between = kfe_i_clock();
     KFE_TRY(kfe_i_workers_run(r->ctx, "learning", threads_for(r, trials), trials, measure_task, r));
+    r->feature_seconds += between - began;
+    r->learning_seconds += kfe_i_clock() - between;
     KFE_TRY(mark_failed_trials(r, trials));
     r->done += r->group.count;
     announce_long_runs(r);
@@ -390,6 +395,7 @@ static kfe_status run_shared(run *r)
     kfe_status status = KFE_OK;
     kfe_i_shared_matrix shared = {0};
     int shares = 0;
+    double began = kfe_i_clock();
 
     KFE_TRY(kfe_i_group_can_share(&r->group, r->spec, r->sweep->grid->counts[KFE_AXIS_METHOD], &shares));
     if (shares) {
@@ -397,6 +403,7 @@ static kfe_status run_shared(run *r)
         r->shared.matrix = &shared;
     }
     KFE_TRY(kfe_i_landmark_sums_make(&r->group, r->spec, &r->landmarks));
+    r->matrix_seconds += kfe_i_clock() - began;
     KFE_TRY(run_methods(r));
 cleanup:
     kfe_i_landmark_sums_free(&r->landmarks);
@@ -614,6 +621,9 @@ static kfe_status run_cells(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_ce
     for (r.choice[KFE_AXIS_FIT] = 0; r.choice[KFE_AXIS_FIT] < sweep->grid->counts[KFE_AXIS_FIT];
          r.choice[KFE_AXIS_FIT]++)
         KFE_TRY(run_fit_options(&r));
+    kfe_i_log(ctx, KFE_LOG_DEBUG,
+              "the search took %.3g s for kernel matrices, %.3g s for features, %.3g s for learning",
+              r.matrix_seconds, r.feature_seconds, r.learning_seconds);
 cleanup:
     end_run(&r);
     return status;

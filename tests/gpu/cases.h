@@ -5,7 +5,7 @@
 
 #include "gram/device.h"
 
-enum { NUMBERS_MOST = 1 << 22 };
+enum { NUMBERS_MOST = 1 << 22, SIZES_MOST = 12 };
 
 /* A device with the numbers that a case has made so far. */
 typedef struct session {
@@ -36,7 +36,7 @@ typedef struct kind {
     int formulas; /* of the table; 1: does not matter */
     int sparse;   /* also with compressed rows */
     int types;    /* 2: both, 3: and mixed */
-    setting sizes[8];
+    setting sizes[SIZES_MOST];
 } kind;
 
 extern const kind kinds[];

@@ -90,7 +90,7 @@ static void run_kind(session *reference, session *tested, const kind *k)
 {
     static const kfe_device_type types[] = {KFE_DEVICE_F64, KFE_DEVICE_F32, (kfe_device_type)0};
 
-    for (int i = 0; i < 8 && k->sizes[i].n > 0; i++)
+    for (int i = 0; i < SIZES_MOST && k->sizes[i].n > 0; i++)
         for (int f = 0; f < k->formulas; f++)
             for (int sparse = 0; sparse <= k->sparse; sparse++)
                 for (int t = 0; t < k->types; t++) {

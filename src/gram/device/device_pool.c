@@ -20,7 +20,7 @@ static kfe_status settle(kfe_i_device_pool *pool, kfe_device_status result)
 static double bytes_of(const kfe_i_device_pool_shape *s, int64_t n)
 {
     double columns = (double)s->size * (double)s->type + 8.0 * (double)(s->most + s->targets) +
-                     KFE_POOL_CHUNK * (8.0 + 8.0 + (double)s->type);
+                     KFE_DEVICE_POOL_CHUNK * (8.0 + 8.0 + (double)s->type);
 
     return (double)n * columns;
 }
@@ -35,11 +35,12 @@ static kfe_device_status allocate(kfe_i_device_pool *b)
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, s->size, n, s->type, &b->candidates));
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, s->most, n, KFE_DEVICE_F64, &b->basis));
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, n, s->targets, KFE_DEVICE_F64, &b->residual));
-    KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, KFE_POOL_CHUNK, n, KFE_DEVICE_F64, &b->chunk));
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, KFE_DEVICE_POOL_CHUNK, n, KFE_DEVICE_F64, &b->chunk));
     if (s->type == KFE_DEVICE_F32)
-        KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, KFE_POOL_CHUNK, n, KFE_DEVICE_F32, &b->rounded));
-    KFE_DEVICE_TRY(
-        kfe_i_device_matrix_new(b->device, 1, KFE_POOL_CHUNK * widest + s->size, KFE_DEVICE_F64, &b->small));
+        KFE_DEVICE_TRY(
+            kfe_i_device_matrix_new(b->device, KFE_DEVICE_POOL_CHUNK, n, KFE_DEVICE_F32, &b->rounded));
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(b->device, 1, KFE_DEVICE_POOL_CHUNK * widest + s->size,
+                                           KFE_DEVICE_F64, &b->small));
 cleanup:
     return status;
 }

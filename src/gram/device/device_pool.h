@@ -8,8 +8,8 @@
 
 #include "gram/device/form.h"
 
-/* Number of columns loaded at a time. */
-enum { KFE_POOL_CHUNK = 16 };
+/* Number of columns loaded at a time. An iteration replaces a twentieth of the pool, and every load is a pass over the features. */
+enum { KFE_DEVICE_POOL_CHUNK = 32 };
 
 typedef struct kfe_i_device_pool_shape {
     int64_t size;         /* candidates */
@@ -26,7 +26,7 @@ typedef struct kfe_i_device_pool {
     kfe_device_matrix candidates; /* size × n */
     kfe_device_matrix basis;      /* most × n: q_1, q_2, … */
     kfe_device_matrix residual;   /* n × targets */
-    kfe_device_matrix chunk;      /* KFE_POOL_CHUNK × n: columns as they are evaluated */
+    kfe_device_matrix chunk;      /* KFE_DEVICE_POOL_CHUNK × n: columns as they are evaluated */
     kfe_device_matrix rounded;    /* the same in the type of the pool, if that is another */
     kfe_device_matrix small;      /* room for products that go to the host */
     int gave_up;                  /* the device cannot go on, and the caller may start again on the CPU */

@@ -54,7 +54,7 @@ static kfe_status expand_one(const expansion *e, kfe_device_status *result)
 
     if (dense && e->kernel->def->base == KFE_BASE_DISTANCE) {
         KFE_ALLOC(e->device->ctx, centre, e->support->cols);
-        kfe_i_column_means(e->support, centre);
+        kfe_i_column_means(e->device->ctx, e->support, centre);
     }
     e->device->stage = "computing features";
     *result = run(e, centre);

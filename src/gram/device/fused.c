@@ -390,7 +390,7 @@ kfe_status kfe_i_device_upload_points(kfe_i_device *device, const kfe_i_table *t
     if (formula->base == KFE_FORMULA_DISTANCE && table->kind == KFE_TABLE_DENSE) {
         if (!known) {
             KFE_ALLOC(device->ctx, centre, table->cols);
-            kfe_i_column_means(table, centre);
+            kfe_i_column_means(device->ctx, table, centre);
         }
         rows.centre = known ? known : centre;
     }

@@ -54,7 +54,7 @@ kfe_status kfe_i_points_gather(kfe_context *ctx, const kfe_i_points *points, con
 /* Call this after changing a dense table in place: recomputes the norms and keeps the centre. Does not allocate. */
 void kfe_i_points_refresh(kfe_i_points *points);
 /* The mean of every column of a dense table: the centre that is subtracted from its rows. */
-void kfe_i_column_means(const kfe_i_table *table, double *out);
+void kfe_i_column_means(const kfe_context *ctx, const kfe_i_table *table, double *out);
 void kfe_i_points_free(kfe_i_points *points);
 
 /* `count` consecutive points from `first` on. */

@@ -36,7 +36,7 @@ kfe_status kfe_i_pool_load(kfe_i_pool *pool, const int64_t *places, int64_t coun
 {
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
-    int64_t index[KFE_POOL_CHUNK];
+    int64_t index[KFE_DEVICE_POOL_CHUNK];
     double *covariance = NULL;
 
     for (int64_t c = 0; c < count; c++)

@@ -14,8 +14,8 @@
 /* Entries of a pool that is kept in double precision. */
 #define KFE_SMALL_POOL 3e7
 
-/* Columns evaluated at a time. */
-enum { CHUNK = KFE_POOL_CHUNK };
+/* Columns evaluated at a time: in host memory, and anywhere at most. */
+enum { CHUNK = 16, CHUNK_MOST = KFE_DEVICE_POOL_CHUNK };
 
 /* A residual column whose squared norm is below this share of the whole column's is rounding error: for columns in double
  * precision, and for columns kept in single precision. */
@@ -145,6 +145,9 @@ static int64_t chunk_work_size(const kfe_i_pursuit *p)
 {
     int64_t blocks = (p->n + BLOCK - 1) / BLOCK;
     int64_t products = p->found.most > p->targets ? p->found.most : p->targets;
+
+    if (p->device_pool)
+        return KFE_DEVICE_POOL_CHUNK * products;
     return CHUNK * (blocks > products ? blocks : products);
 }
 
@@ -187,12 +190,13 @@ static void take_next(kfe_i_pool *pool, int64_t place)
 static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
 {
     kfe_status status = KFE_OK;
+    int64_t step = pool->pursuit->device_pool ? KFE_DEVICE_POOL_CHUNK : CHUNK;
 
-    for (int64_t first = 0; first < count; first += CHUNK) {
-        int64_t part = count - first < CHUNK ? count - first : CHUNK;
+    for (int64_t first = 0; first < count; first += step) {
+        int64_t part = count - first < step ? count - first : step;
         for (int64_t c = 0; c < part; c++)
             take_next(pool, places[first + c]);
-        double squares[CHUNK];
+        double squares[CHUNK_MOST];
         if (pool->pursuit->device_pool) {
             KFE_TRY(kfe_i_pool_load(pool, places + first, part, needs_norms(pool->pursuit), squares,
                                     pool->work.chunk_work));

@@ -128,7 +128,7 @@ typedef struct kfe_i_pool_work {
     double *gained;     /* targets: qᵀ(target) */
     double *scores;     /* size */
     int64_t *places;    /* size */
-    double *chunk_work; /* for measuring the columns of a chunk */
+    double *chunk_work; /* for measuring the columns of a chunk (pool.c) */
     double *thin_work;  /* for their products with the basis; NULL: not needed */
 } kfe_i_pool_work;
 
@@ -163,7 +163,7 @@ void kfe_i_pool_best(const kfe_i_pool *pool, int64_t *places, double *weights, i
 /* Fills `long_arrays` and sets p->device_pool if the operator is on a device with room for a pool of `size` columns and the features. */
 kfe_status kfe_i_pursuit_open_device_pool(kfe_i_pursuit *pursuit, int64_t size,
                                           kfe_i_device_pool *long_arrays);
-/* Evaluates the columns of `count` ≤ KFE_POOL_CHUNK places; squares[count] and pool->covariance receive what is measured, work
+/* Evaluates the columns of `count` ≤ KFE_DEVICE_POOL_CHUNK places; squares[count] and pool->covariance receive what is measured, work
  * (features × count) the products with the basis, if `along`. */
 kfe_status kfe_i_pool_load(kfe_i_pool *pool, const int64_t *places, int64_t count, int along, double *squares,
                            double *work);
