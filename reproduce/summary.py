@@ -4,11 +4,13 @@
 
 usage: reproduce/summary.py RESULTS [--reasons FILE] [--tables] [--write PAGE]
 
-RESULTS is the output folder of all.sh, or a folder of JSON files. Prints how many entries are within two standard errors of
-the paper, better and worse, for each table, and the worse ones with a reason from reasons.json.
+RESULTS is the output folder of all.sh, a folder of JSON files, or the page with the numbers (its rounded ones). Prints how
+many entries are within two standard errors of the paper, better and worse, for each table, and the worse ones with a reason
+from reasons.json.
 
   --tables      print the numbers of every table as well
-  --write PAGE  replace the numbers in the page: the block that follows each "    kfe reproduce NAME ..." line
+  --write PAGE  replace the numbers in the page: the block that follows each "    kfe reproduce NAME ..." line. Of a table
+                that was computed in part, the other lines stay as they are; of curves, nothing is written
 """
 import argparse
 import collections
@@ -114,9 +116,24 @@ def shown_paper(result):
     return f"{result['paper']:g}" if result["paper-sd"] is None else f"{result['paper']:g} +- {result['paper-sd']:g}"
 
 
-def list_lines(spec, results):
+def shown_name(spec, result):
     several = len(spec.get("metrics", [])) > 1 or spec.get("kind") == "scatter"
-    names = [f"{r['column']}, {r['metric']}" if several else r["column"] for r in results]
+    return f"{result['column']}, {result['metric']}" if several else result["column"]
+
+
+def list_line(name, width, compared, result):
+    line = f"  {name:{width}}"
+    if compared:
+        line += f"  {shown_paper(result):>12}"
+    line += f"  {shown(result['ours'], result['sd']):>16}"
+    if compared:
+        line += f"  {'-' if result['difference'] is None else format(result['difference'], '+.1f'):>10}"
+    remark = result["note"] or result["setting"]
+    return line + (f"  {remark}" if remark else "")
+
+
+def list_lines(spec, results):
+    names = [shown_name(spec, result) for result in results]
     width = max(map(len, names))
     compared = any(result["paper"] is not None for result in results)
     notes = {row["name"]: row.get("note") for row in spec["rows"]}
@@ -127,14 +144,7 @@ def list_lines(spec, results):
         if result["row"] != last:
             last = result["row"]
             yield last + (f" ({notes[last]})" if notes.get(last) else "")
-        line = f"  {name:{width}}"
-        if compared:
-            line += f"  {shown_paper(result):>12}"
-        line += f"  {shown(result['ours'], result['sd']):>16}"
-        if compared:
-            line += f"  {'-' if result['difference'] is None else format(result['difference'], '+.1f'):>10}"
-        remark = result["note"] or result["setting"]
-        yield line + (f"  {remark}" if remark else "")
+        yield list_line(name, width, compared, result)
 
 
 def curve_lines(spec, results):
@@ -159,23 +169,98 @@ def table_lines(spec, results):
 
 # ---- the page ----
 
-def replace_block(page, name, lines):
-    """Replaces the indented block after the command of this table, and drops --quick from the command; None if the page
-    has no such command."""
-    pattern = re.compile(rf"(^    kfe reproduce {re.escape(name)}(?: [^\n]*)?\n\n)((?:(?:    [^\n]*)?\n)*)", re.M)
-    block = "".join(f"    {line}\n" if line else "\n" for line in lines) + "\n"
-    changed, count = pattern.subn(lambda match: match.group(1).replace(" --quick", "") + block, page, count=1)
-    return changed if count else None
+def find_block(page, name):
+    """The place of the command of this table and of the indented block after it; None if the page has no such command."""
+    return re.search(rf"(^    kfe reproduce {re.escape(name)}(?: [^\n]*)?\n\n)((?:(?:    [^\n]*)?\n)*)", page, re.M)
+
+
+def entries_of(spec, block):
+    """Pairs of the number of a line and the entry on it, a row and the name of a column."""
+    rows = sorted((row["name"] for row in spec["rows"]), key=len, reverse=True)
+    metrics = [f", {metric}" for metric in spec.get("metrics", []) + ["neighbour-accuracy", "scatter-ratio"]] + [""]
+    names = sorted((column["name"] + metric for column in spec["columns"] for metric in metrics), key=len, reverse=True)
+    row = None
+    for number, line in enumerate(block.splitlines()):
+        text = line[4:]
+        if text and text[0] != " ":
+            row = next((known for known in rows if text.startswith(known)), None)
+        elif row is not None:
+            name = next((known for known in names if text.startswith(f"  {known}  ")), None)
+            if name:
+                yield number, (row, name)
+
+
+def merge_block(spec, block, results):
+    """The block with the lines of these results in place of those before."""
+    lines = block.splitlines()
+    places = {entry: number for number, entry in entries_of(spec, block)}
+    width = max(len(name) for _, name in places)
+    compared = lines[0].split()[:1] == ["paper"]
+    for result in results:
+        name = shown_name(spec, result)
+        place = places[result["row"], name]
+        lines[place] = "    " + list_line(name, width, compared, result).rstrip()
+    return "\n".join(lines) + "\n\n"
+
+
+def is_part(spec, block, results):
+    """Whether the block has entries that the results have not."""
+    return not {entry for _, entry in entries_of(spec, block)} <= {(r["row"], shown_name(spec, r)) for r in results}
+
+
+def new_block(spec, block, results):
+    """The numbers as an indented block, merged with the block before if they are a part of it; None for parts of curves."""
+    if "over" in spec:
+        computed = {(r["row"], r["column"]) for r in results}
+        wanted = {(row["name"], column["name"]) for row in spec["rows"] for column in spec["columns"]}
+        lines = table_lines(spec, results)
+        missing = any(row in block for row, column in wanted - computed if row in block and column in block)
+        return None if missing else "".join(f"    {line}\n" for line in lines) + "\n"
+    if is_part(spec, block, results):
+        return merge_block(spec, block.rstrip("\n") + "\n", results)
+    return "".join(f"    {line}\n" if line else "\n" for line in table_lines(spec, results)) + "\n"
 
 
 def write_page(path, tables, specs):
     page = path.read_text()
     for name, results in tables.items():
-        changed = replace_block(page, name, table_lines(specs[name], results))
-        if changed is None:
-            print(f"{path} has no line '    kfe reproduce {name}': its numbers were not written")
-        page = changed or page
+        found = find_block(page, name)
+        block = found and new_block(specs[name], found.group(2), results)
+        if not block:
+            reason = "it has been computed in part" if found else f"{path} has no line '    kfe reproduce {name}'"
+            print(f"the numbers of {name} were not written: {reason}")
+            continue
+        page = page[:found.start()] + found.group(1).replace(" --quick", "") + block + page[found.end():]
     path.write_text(page)
+
+
+def read_page(path, specs):
+    """The entries on the page that have a published number, as results; differences are rounded there."""
+    page, tables = path.read_text(), {}
+    for name, spec in sorted(specs.items()):
+        found = find_block(page, name)
+        lines = found.group(2).splitlines() if found and "over" not in spec else []
+        tables[name] = []
+        for number, (row, shown_as) in entries_of(spec, found.group(2)) if lines else []:
+            column = max((c["name"] for c in spec["columns"] if shown_as.startswith(c["name"])), key=len)
+            parts = re.split(r" {2,}", lines[number][6 + len(shown_as):].strip()) + ["-"] * 3
+            compared = lines[0].split()[:1] == ["paper"]
+            tables[name].append({"row": row, "column": column, "metric": shown_as[len(column) + 2:] or first_metric(spec),
+                                 "paper": first_number(parts[0]) if compared else None,
+                                 "ours": first_number(parts[1 if compared else 0]),
+                                 "difference": first_number(parts[2]) if compared else None})
+    return {name: results for name, results in tables.items() if results}
+
+
+def first_metric(spec):
+    return "seconds" if spec.get("kind") == "time" else spec.get("metrics", ["accuracy"])[0]
+
+
+def first_number(text):
+    try:
+        return float(text.split()[0])
+    except ValueError:
+        return None
 
 
 def main():
@@ -186,9 +271,12 @@ def main():
     parser.add_argument("--write", type=pathlib.Path)
     arguments = parser.parse_args()
     specs = {path.stem: json.loads(path.read_text()) for path in (HERE / "specs").glob("*.json")}
-    tables = read_results(arguments.results, specs)
+    from_page = arguments.results.is_file()
+    tables = (read_page if from_page else read_results)(arguments.results, specs)
     if not tables:
         parser.error(f"{arguments.results} holds no results")
+    if from_page and (arguments.tables or arguments.write):
+        parser.error("--tables and --write need results, not a page")
     if arguments.tables:
         for name, results in tables.items():
             print(name, *table_lines(specs[name], results), "", sep="\n")

@@ -188,14 +188,65 @@ def test_reasons_name_what_exists():
 
 # ---- the page ----
 
-def test_numbers_are_replaced_in_the_page(tmp_path):
+SPEC = {"metrics": ["error"], "rows": [{"name": "R"}, {"name": "Rest", "note": "a note"}], "columns": [{"name": "C"}, {"name": "C, L2"}]}
+
+
+def page_of(tmp_path, results):
     page = tmp_path / "page.md"
-    page.write_text("### A\n\n    kfe reproduce t --data DIR --quick\n\n    old\n      older\n\nText stays.\n\n### B\n\n"
-                    "    kfe reproduce tt\n\n    untouched\n")
-    changed = summary.replace_block(page.read_text(), "t", ["new", "  1"])
-    assert changed == ("### A\n\n    kfe reproduce t --data DIR\n\n    new\n      1\n\nText stays.\n\n### B\n\n"
-                       "    kfe reproduce tt\n\n    untouched\n")
-    assert summary.replace_block(page.read_text(), "u", ["new"]) is None
+    page.write_text("### A\n\n    kfe reproduce t --data DIR --quick\n\n    old\n\nText stays.\n\n### B\n\n    kfe reproduce tt\n\n"
+                    "    untouched\n")
+    summary.write_page(page, {"t": results, "u": results}, {"t": SPEC, "u": SPEC})
+    return page
+
+
+def all_entries():
+    return [entry("error", 9, 5, 4, row, column) for row in ("R", "Rest") for column in ("C", "C, L2")]
+
+
+def test_numbers_are_replaced_in_the_page(tmp_path, capsys):
+    page = page_of(tmp_path, all_entries()).read_text()
+    lines = "".join(f"    {line}\n" for line in summary.table_lines(SPEC, all_entries()))
+    assert page == ("### A\n\n    kfe reproduce t --data DIR\n\n" + lines + "\nText stays.\n\n### B\n\n    kfe reproduce tt\n\n"
+                    "    untouched\n")
+    assert "u were not written" in capsys.readouterr().out
+
+
+def test_a_part_of_a_table_keeps_the_other_lines(tmp_path):
+    page = page_of(tmp_path, all_entries())
+    before = page.read_text().splitlines()
+    new = entry("error", 4, 5, -1, "Rest", "C")
+    summary.write_page(page, {"t": [new]}, {"t": SPEC})
+    after = page.read_text().splitlines()
+    changed = [number for number, (old, line) in enumerate(zip(before, after)) if old != line]
+    assert len(before) == len(after) and len(changed) == 1
+    assert after[changed[0]].split() == ["C", "5", "4.000", "+-", "1.000", "-1.0"] and "Rest (a note)" in after[changed[0] - 1]
+    assert [summary.verdict(result) for result in summary.read_page(page, {"t": SPEC})["t"]] == ["worse", "worse", "within", "worse"]
+
+
+def test_parts_of_curves_are_not_written(tmp_path, capsys):
+    spec = {**SPEC, "over": {"name": "x"}}
+    points = [{**result, "x": 1} for result in all_entries()]
+    page = tmp_path / "page.md"
+    page.write_text("    kfe reproduce t\n\n    old\n\n")
+    summary.write_page(page, {"t": points}, {"t": spec})
+    full = page.read_text()
+    assert "C, L2" in full and "old" not in full
+    summary.write_page(page, {"t": points[:1]}, {"t": spec})
+    assert page.read_text() == full and "computed in part" in capsys.readouterr().out
+
+
+def test_counts_on_the_page_are_those_of_its_numbers():
+    """The differences on the page are rounded, so that an entry at 2.0 may count as either."""
+    page = ROOT / "docs" / "reproduction.md"
+    rows = (line.strip("| ").split(" | ") for line in page.read_text().splitlines() if line.startswith("| 0"))
+    told = {cells[0]: [int(cell) for cell in cells[1:4]] for cells in rows if len(cells) == 5 and cells[0] in SPECS}
+    tables = summary.read_page(page, SPECS)
+    assert len(told) > 10
+    for name in told.keys() & tables.keys():
+        verdicts = [summary.verdict(result) for result in tables[name]]
+        edge = sum(result["difference"] is not None and abs(abs(result["difference"]) - 2) < 0.051 for result in tables[name])
+        counts = [verdicts.count(word) for word in ("within", "better", "worse")]
+        assert max(abs(a - b) for a, b in zip(counts, told[name])) <= edge, (name, counts, told[name])
 
 
 @pytest.mark.parametrize("mean, sd, expected", [(None, None, "-"), (12.346, None, "12.35"), (0.5, 0.1, "0.5000 +- 0.1000"),
