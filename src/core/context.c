@@ -173,7 +173,8 @@ int64_t kfe_context_memory(const kfe_context *ctx)
 {
     if (ctx->memory > 0)
         return ctx->memory;
-    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)kfe_i_available_memory(""));
+    int64_t available = ctx->search ? kfe_i_search_memory(ctx->search) : kfe_i_available_memory("");
+    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)available);
 }
 
 int64_t kfe_i_memory_left(const kfe_context *ctx)

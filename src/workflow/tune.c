@@ -233,7 +233,7 @@ static int64_t expected_fits(const kfe_i_tune *tune)
         settings += tune->entries[e].grid.count;
     if (tune->trials > 0 && tune->trials < settings)
         settings = tune->trials;
-    return tune->searchers * (settings + 2 * settings / 3 + 2 * settings / 9);
+    return tune->searchers * (settings + 2 * settings / 4 + 3 * settings / 16);
 }
 
 /* The search, and its error. Warnings are about settings that the user did not choose, so that they only go to a verbose

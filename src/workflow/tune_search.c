@@ -3,9 +3,11 @@
  * Successive halving over the entries of kfe_tune, for all searchers at once, so that each kernel matrix serves all of
  * their settings. Called by tune.c.
  *
- * Inner folds are used in rungs: fold 1; folds 2 and 3; folds 4 and 5. After a rung, each searcher keeps a third of its
- * settings by their mean so far; a candidate that ties with the last of them keeps its best one. Large data: the training
- * parts of a rung have at most 1,000, 2,000 and 4,000 rows. At last, grids whose best value lies at an edge are widened.
+ * Inner folds are used in rungs: fold 1; folds 2 and 3; folds 4 and 5. After a rung, each searcher keeps a quarter of its
+ * settings by their mean so far; a candidate that ties with the last of them keeps its best one. The first rung trains on
+ * half of the rows of its part; what reaches the last rung is measured on fold 1 again, with all rows, so that
+ * means compare. Large data: the training parts of a rung have at most 1,000, 2,000 and 4,000 rows. At last, grids whose best
+ * value lies at an edge are widened; of what that adds, a quarter goes on after fold 1.
  *
  * The budget is checked between sweeps and, through the cancel callback, within them. A sweep that runs out of time is
  * dropped as a whole.
@@ -19,10 +21,12 @@
 #include "core/search.h"
 #include "workflow/tune.h"
 
-enum { KEEP_ONE_IN = 3, KEEP_AT_LEAST = 6, MOST_WIDENINGS = 3, WIDEN_BY = 2, MOST_TEST_ROWS = 2000 };
+enum { KEEP_ONE_IN = 4, KEEP_AT_LEAST = 6, MOST_WIDENINGS = 3, WIDEN_BY = 2, MOST_TEST_ROWS = 2000 };
 
 static const int rung_end[KFE_TUNE_RUNGS + 1] = {0, 1, 3, KFE_TUNE_FOLDS};
 static const int64_t rung_rows[KFE_TUNE_RUNGS] = {1000, 2000, 4000};
+/* The first rung does not train on fewer rows than this, unless there are fewer. */
+enum { FEW_ROWS = 100 };
 /* Shares of the time after which a rung ends. */
 static const double rung_share[KFE_TUNE_RUNGS] = {0.55, 0.75, 0.85};
 #define WIDENING_SHARE 0.9
@@ -48,19 +52,52 @@ static int compare_rows(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+/* Puts `count` of the rows at random in front. */
+static void draw_rows(kfe_i_rng *rng, int64_t *rows, int64_t total, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t j = i + kfe_i_rng_below(rng, total - i);
+        int64_t swapped = rows[i];
+        rows[i] = rows[j];
+        rows[j] = swapped;
+    }
+}
+
 /* Keeps `most` rows at random. */
 static void cap_rows(kfe_i_rng *rng, int64_t *rows, int64_t *count, int64_t most)
 {
     if (*count <= most)
         return;
-    for (int64_t i = 0; i < most; i++) {
-        int64_t j = i + kfe_i_rng_below(rng, *count - i);
-        int64_t swapped = rows[i];
-        rows[i] = rows[j];
-        rows[j] = swapped;
-    }
+    draw_rows(rng, rows, *count, most);
     *count = most;
     qsort(rows, (size_t)most, sizeof *rows, compare_rows);
+}
+
+/* The same for a training part: each class keeps its share, and at least two rows if it has them, so that no fit lacks a
+ * class. `left` has room for a number per class. */
+static void cap_training(const kfe_i_target *target, kfe_i_rng *rng, int64_t *rows, int64_t *count,
+                         int64_t most, int64_t *left)
+{
+    int64_t kept = 0;
+
+    if (target->task != KFE_TASK_CLASSES || *count <= most) {
+        cap_rows(rng, rows, count, most);
+        return;
+    }
+    memset(left, 0, (size_t)target->class_count * sizeof *left);
+    for (int64_t i = 0; i < *count; i++)
+        left[target->codes[rows[i]]]++;
+    for (int32_t g = 0; g < target->class_count; g++) {
+        int64_t share = (left[g] * most + *count / 2) / *count;
+        int64_t least = left[g] < 2 ? left[g] : 2;
+        left[g] = share < least ? least : share;
+    }
+    draw_rows(rng, rows, *count, *count);
+    for (int64_t i = 0; i < *count; i++)
+        if (left[target->codes[rows[i]]]-- > 0)
+            rows[kept++] = rows[i];
+    *count = kept;
+    qsort(rows, (size_t)kept, sizeof *rows, compare_rows);
 }
 
 static void move_splits(kfe_i_splits *from, kfe_i_splits *to)
@@ -71,19 +108,29 @@ static void move_splits(kfe_i_splits *from, kfe_i_splits *to)
     kfe_i_splits_free(from);
 }
 
-/* Inner folds of all searchers, fold f of searcher o at fold_begin[o] + f, with at most `most` training rows. A searcher with
- * few rows or groups has as many folds as these. */
-static kfe_status make_inner(kfe_i_tune *tune, int64_t most, kfe_i_splits *out)
+/* How many of the training rows of a split a rung uses. */
+static int64_t most_rows(int rung, int64_t rows)
+{
+    int64_t half = rows / 2 < FEW_ROWS ? FEW_ROWS : rows / 2;
+
+    return rung == 0 && half < rung_rows[0] ? half : rung_rows[rung];
+}
+
+/* Inner folds of all searchers, fold f of searcher o at fold_begin[o] + f, with the training rows of a rung. A searcher
+ * with few rows or groups has as many folds as these. */
+static kfe_status make_inner(kfe_i_tune *tune, int rung, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_protocol protocol = {
         .kind = KFE_SPLIT_FOLDS, .folds = KFE_TUNE_FOLDS, .repeats = 1, .stratified = 1};
     kfe_i_splits part = {0};
+    int64_t *left = NULL;
     kfe_i_rng rng;
 
     kfe_i_rng_init(&rng, tune->ctx->seed, KFE_STREAM_SPLITS + 77);
     *out = (kfe_i_splits){.ctx = tune->ctx};
     KFE_GROW(tune->ctx, out->items, out->capacity, tune->searchers * KFE_TUNE_FOLDS);
+    KFE_ALLOC(tune->ctx, left, tune->data->target.class_count + 1);
     for (int64_t o = 0; o < tune->searchers; o++) {
         kfe_i_split_rows rows = kfe_i_tune_rows(tune, o);
         rows.or_fewer = 1;
@@ -92,11 +139,13 @@ static kfe_status make_inner(kfe_i_tune *tune, int64_t most, kfe_i_splits *out)
         tune->fold_begin[o + 1] = out->count;
     }
     for (int64_t i = 0; i < out->count; i++) {
-        cap_rows(&rng, out->items[i].train, &out->items[i].train_count, most);
+        cap_training(&tune->data->target, &rng, out->items[i].train, &out->items[i].train_count,
+                     most_rows(rung, out->items[i].train_count), left);
         cap_rows(&rng, out->items[i].test, &out->items[i].test_count, MOST_TEST_ROWS);
     }
 cleanup:
     kfe_i_splits_free(&part);
+    kfe_i_free(tune->ctx, left);
     return status;
 }
 
@@ -223,7 +272,8 @@ static kfe_status sweep_entries(kfe_i_tune *tune, int64_t from, const kfe_i_spli
         kfe_context_on_cancel(tune->ctx, limit.cancel, limit.user);
         if (status == KFE_ECANCEL && limit.passed && !limit.asked) {
             tune->out_of_time = 1;
-            status = first == 0 ? end_entry(tune, &tune->entries[e], "no time was left") : KFE_OK;
+            status =
+                tune->entries[e].fits == 0 ? end_entry(tune, &tune->entries[e], "no time was left") : KFE_OK;
         } else if (kfe_i_is_failed_cell(status)) {
             status = end_entry(tune, &tune->entries[e], tune->ctx->message);
         }
@@ -264,12 +314,13 @@ static int compare_runners(const void *a, const void *b)
     return (first->setting > second->setting) - (first->setting < second->setting);
 }
 
-static int64_t list_runners(const kfe_i_tune *tune, int64_t searcher, runner *out)
+/* Those of the entries from `from` on. */
+static int64_t list_runners(const kfe_i_tune *tune, int64_t from, int64_t searcher, runner *out)
 {
     int64_t count = 0;
     int64_t folds = 0;
 
-    for (int64_t e = 0; e < tune->entry_count; e++)
+    for (int64_t e = from; e < tune->entry_count; e++)
         for (int64_t c = 0; c < tune->entries[e].grid.count; c++) {
             if (!tune->entries[e].alive[c * tune->searchers + searcher])
                 continue;
@@ -286,18 +337,18 @@ static int stays(const kfe_i_tune *tune, int64_t entry, int rung)
     return rung == 0 || tune->entries[entry].candidate->flags & KFE_TUNE_BASELINE;
 }
 
-static kfe_status halve(kfe_i_tune *tune, int64_t searcher, int rung)
+static kfe_status halve(kfe_i_tune *tune, int64_t from, int64_t searcher, int rung)
 {
     kfe_status status = KFE_OK;
     runner *runners = NULL;
     unsigned char *seen = NULL;
     int64_t settings = 0;
 
-    for (int64_t e = 0; e < tune->entry_count; e++)
+    for (int64_t e = from; e < tune->entry_count; e++)
         settings += tune->entries[e].grid.count;
     KFE_ALLOC(tune->ctx, runners, settings);
     KFE_ALLOC_ZERO(tune->ctx, seen, tune->entry_count);
-    int64_t count = list_runners(tune, searcher, runners);
+    int64_t count = list_runners(tune, from, searcher, runners);
     int64_t kept = (count + KEEP_ONE_IN - 1) / KEEP_ONE_IN;
     kept = kept < KEEP_AT_LEAST ? KEEP_AT_LEAST : kept;
     if (count > 1)
@@ -500,10 +551,12 @@ static kfe_status run_rung(kfe_i_tune *tune, int rung)
     kfe_status status = KFE_OK;
     kfe_i_splits inner = {0};
 
-    KFE_TRY(make_inner(tune, rung_rows[rung], &inner));
+    KFE_TRY(make_inner(tune, rung, &inner));
     KFE_TRY(sweep_entries(tune, 0, &inner, rung_end[rung], rung_end[rung + 1], rung_share[rung]));
+    if (rung == KFE_TUNE_RUNGS - 1) /* the first rung had half of the rows */
+        KFE_TRY(sweep_entries(tune, 0, &inner, 0, rung_end[1], rung_share[rung]));
     for (int64_t o = 0; o < tune->searchers && rung + 1 < KFE_TUNE_RUNGS; o++)
-        KFE_TRY(halve(tune, o, rung));
+        KFE_TRY(halve(tune, 0, o, rung));
 cleanup:
     kfe_i_splits_free(&inner);
     return status;
@@ -514,13 +567,16 @@ static kfe_status run_widening(kfe_i_tune *tune)
     kfe_status status = KFE_OK;
     kfe_i_splits inner = {0};
 
-    KFE_TRY(make_inner(tune, rung_rows[KFE_TUNE_RUNGS - 1], &inner));
+    KFE_TRY(make_inner(tune, KFE_TUNE_RUNGS - 1, &inner));
     for (int i = 0; i < MOST_WIDENINGS && !tune->out_of_time && tune->trials == 0; i++) {
         int64_t before = tune->entry_count;
         KFE_TRY(widen_edges(tune));
         if (tune->entry_count == before)
             break;
-        KFE_TRY(sweep_entries(tune, before, &inner, 0, KFE_TUNE_FOLDS, WIDENING_SHARE));
+        KFE_TRY(sweep_entries(tune, before, &inner, 0, rung_end[1], WIDENING_SHARE));
+        for (int64_t o = 0; o < tune->searchers; o++)
+            KFE_TRY(halve(tune, before, o, 0));
+        KFE_TRY(sweep_entries(tune, before, &inner, rung_end[1], KFE_TUNE_FOLDS, WIDENING_SHARE));
         find_winners(tune);
     }
 cleanup:

@@ -371,6 +371,43 @@ static void test_budgets(void **state)
     select_sample_free(&s);
 }
 
+/* After each step a quarter goes on, and the best of each candidate. */
+static void test_most_settings_leave_the_race_early(void **state)
+{
+    kfe_context *ctx = *state;
+    select_sample s = select_sample_make(ctx, SELECT_DENSE, 60, 4, 2, 0.7);
+    json_t *json = tune(ctx, s.data, "time=none,trials=200,assess=held-out", NULL);
+    double first = 200;
+    double best = 12; /* the best setting of each candidate */
+
+    assert_true(number(json, "fits") > first);
+    assert_true(number(json, "fits") < first + 2 * (first / 4 + best) + 3 * (first / 16 + 2 * best));
+    json_decref(json);
+    select_sample_free(&s);
+}
+
+/* Some in a hundred are of one class: the first step, which fits on half of the rows, has both classes. */
+static void test_a_rare_class_stays_in_every_training_part(void **state)
+{
+    enum { ROWS = 400, RARE = 10 };
+    kfe_context *ctx = *state;
+    double x[ROWS * 2];
+    int codes[ROWS];
+
+    for (int i = 0; i < ROWS; i++) {
+        codes[i] = i < RARE;
+        x[2 * i] = 3 * codes[i] + sin(12.9898 * i);
+        x[2 * i + 1] = cos(78.233 * i);
+    }
+    kfe_data *data = support_dense(ctx, ROWS, 2, x, codes);
+    json_t *json = tune(ctx, data, "time=none,trials=24", NULL);
+    const json_t *ranking = json_object_get(json, "ranking");
+    for (size_t i = 0; i < json_array_size(ranking); i++)
+        assert_true(json_is_null(json_object_get(json_array_get(ranking, i), "reason")));
+    json_decref(json);
+    kfe_data_free(data);
+}
+
 /* A searcher with few groups has as few inner folds: none of them is mistaken for that of another searcher. */
 static void test_few_groups(void **state)
 {
@@ -538,6 +575,8 @@ int main(void)
         with_context(test_several_targets),
         with_context(test_given_kernels_are_recognised),
         with_context(test_budgets),
+        with_context(test_most_settings_leave_the_race_early),
+        with_context(test_a_rare_class_stays_in_every_training_part),
         with_context(test_few_groups),
         with_context(test_few_rows),
         with_context(test_weights),

@@ -23,70 +23,78 @@ typedef double half __attribute__((vector_size(64)));
 
 #define KFE_BODY static inline __attribute__((always_inline))
 
-/* out (count × 16) += rows·v for `count` ≤ 4 rows of `cols` entries, in `wide` or `narrow`. */
-KFE_BODY void multiply_rows(int count, int64_t cols, const double *wide, const float *narrow, int64_t lda,
-                            const double *v, double *out)
+/* out (count × 16) += rows·v for `count` ≤ 4 rows of `cols` entries, in `wide` or `narrow`. With one half, the first
+ * eight vectors only. */
+KFE_BODY void multiply_rows(int count, int halves, int64_t cols, const double *wide, const float *narrow,
+                            int64_t lda, const double *v, double *out)
 {
     half sums[ROWS][2];
+    half part[2];
 
     for (int r = 0; r < count; r++)
-        memcpy(sums[r], out + r * KFE_THIN, sizeof sums[r]);
+        memcpy(sums[r], out + r * KFE_THIN, (size_t)halves * sizeof(half));
     for (int64_t j = 0; j < cols; j++) {
-        half left;
-        half right;
-        memcpy(&left, v + j * KFE_THIN, sizeof left);
-        memcpy(&right, v + j * KFE_THIN + 8, sizeof right);
+        memcpy(part, v + j * KFE_THIN, (size_t)halves * sizeof(half));
         for (int r = 0; r < count; r++) {
             double entry = wide ? wide[r * lda + j] : (double)narrow[r * lda + j];
-            sums[r][0] += entry * left;
-            sums[r][1] += entry * right;
+            for (int h = 0; h < halves; h++)
+                sums[r][h] += entry * part[h];
         }
     }
     for (int r = 0; r < count; r++)
-        memcpy(out + r * KFE_THIN, sums[r], sizeof sums[r]);
+        memcpy(out + r * KFE_THIN, sums[r], (size_t)halves * sizeof(half));
 }
 
-/* out += panel·v for a panel of rows and one block of columns. */
-KFE_BODY void multiply_panel(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
-                             const double *v, double *out)
+KFE_BODY void multiply_halves(int halves, int64_t rows, int64_t cols, const double *wide, const float *narrow,
+                              int64_t lda, const double *v, double *out)
 {
     int64_t r = 0;
 
     for (; r + ROWS <= rows; r += ROWS) {
         if (wide)
-            multiply_rows(ROWS, cols, wide + r * lda, NULL, lda, v, out + r * KFE_THIN);
+            multiply_rows(ROWS, halves, cols, wide + r * lda, NULL, lda, v, out + r * KFE_THIN);
         else
-            multiply_rows(ROWS, cols, NULL, narrow + r * lda, lda, v, out + r * KFE_THIN);
+            multiply_rows(ROWS, halves, cols, NULL, narrow + r * lda, lda, v, out + r * KFE_THIN);
     }
     for (; r < rows; r++)
-        multiply_rows(1, cols, wide ? wide + r * lda : NULL, wide ? NULL : narrow + r * lda, lda, v,
+        multiply_rows(1, halves, cols, wide ? wide + r * lda : NULL, wide ? NULL : narrow + r * lda, lda, v,
                       out + r * KFE_THIN);
 }
 
-typedef void (*panel_fn)(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
-                         const double *v, double *out);
-
-static void panel_plain(int64_t rows, int64_t cols, const double *wide, const float *narrow, int64_t lda,
-                        const double *v, double *out)
+/* out += panel·v for a panel of rows and one block of columns; `count` of the vectors are in use. */
+KFE_BODY void multiply_panel(int64_t count, int64_t rows, int64_t cols, const double *wide,
+                             const float *narrow, int64_t lda, const double *v, double *out)
 {
-    multiply_panel(rows, cols, wide, narrow, lda, v, out);
+    if (count <= KFE_THIN / 2)
+        multiply_halves(1, rows, cols, wide, narrow, lda, v, out);
+    else
+        multiply_halves(2, rows, cols, wide, narrow, lda, v, out);
+}
+
+typedef void (*panel_fn)(int64_t count, int64_t rows, int64_t cols, const double *wide, const float *narrow,
+                         int64_t lda, const double *v, double *out);
+
+static void panel_plain(int64_t count, int64_t rows, int64_t cols, const double *wide, const float *narrow,
+                        int64_t lda, const double *v, double *out)
+{
+    multiply_panel(count, rows, cols, wide, narrow, lda, v, out);
 }
 
 #if defined(__x86_64__) && !defined(KFE_PORTABLE)
 
-__attribute__((target("avx512f,avx512vl,fma"))) static void panel_avx512(int64_t rows, int64_t cols,
-                                                                         const double *wide,
+__attribute__((target("avx512f,avx512vl,fma"))) static void panel_avx512(int64_t count, int64_t rows,
+                                                                         int64_t cols, const double *wide,
                                                                          const float *narrow, int64_t lda,
                                                                          const double *v, double *out)
 {
-    multiply_panel(rows, cols, wide, narrow, lda, v, out);
+    multiply_panel(count, rows, cols, wide, narrow, lda, v, out);
 }
 
-__attribute__((target("avx2,fma"))) static void panel_avx2(int64_t rows, int64_t cols, const double *wide,
-                                                           const float *narrow, int64_t lda, const double *v,
-                                                           double *out)
+__attribute__((target("avx2,fma"))) static void panel_avx2(int64_t count, int64_t rows, int64_t cols,
+                                                           const double *wide, const float *narrow,
+                                                           int64_t lda, const double *v, double *out)
 {
-    multiply_panel(rows, cols, wide, narrow, lda, v, out);
+    multiply_panel(count, rows, cols, wide, narrow, lda, v, out);
 }
 
 static panel_fn best_panel(void)
@@ -125,9 +133,9 @@ static void scatter(int64_t n, int64_t k, int64_t first, int64_t count, const do
         memcpy(to + i * k + first, block + i * KFE_THIN, (size_t)count * sizeof *block);
 }
 
-/* block_out (rows × 16) += a·block_v (cols × 16) */
-static void multiply_block(const kfe_context *ctx, const kfe_i_thin_matrix *a, const double *block_v,
-                           double *block_out)
+/* block_out (rows × 16) += a·block_v (cols × 16), of which the first `count` columns are in use */
+static void multiply_block(const kfe_context *ctx, const kfe_i_thin_matrix *a, int64_t count,
+                           const double *block_v, double *block_out)
 {
     panel_fn multiply = best_panel();
     int64_t lda = a->stride;
@@ -136,10 +144,11 @@ static void multiply_block(const kfe_context *ctx, const kfe_i_thin_matrix *a, c
     schedule(dynamic, 1)
     for (int64_t row = 0; row < a->rows; row += PANEL)
         for (int64_t col = 0; col < a->cols; col += BLOCK)
-            multiply(
-                a->rows - row < PANEL ? a->rows - row : PANEL, a->cols - col < BLOCK ? a->cols - col : BLOCK,
-                a->wide ? a->wide + row * lda + col : NULL, a->narrow ? a->narrow + row * lda + col : NULL,
-                lda, block_v + col * KFE_THIN, block_out + row * KFE_THIN);
+            multiply(count, a->rows - row < PANEL ? a->rows - row : PANEL,
+                     a->cols - col < BLOCK ? a->cols - col : BLOCK,
+                     a->wide ? a->wide + row * lda + col : NULL,
+                     a->narrow ? a->narrow + row * lda + col : NULL, lda, block_v + col * KFE_THIN,
+                     block_out + row * KFE_THIN);
 }
 
 void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const double *v, int64_t k,
@@ -153,7 +162,7 @@ void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const 
         int64_t count = k - first < KFE_THIN ? k - first : KFE_THIN;
         gather(a->cols, k, first, count, v, block_v);
         gather(a->rows, k, first, count, out, block_out);
-        multiply_block(ctx, a, block_v, block_out);
+        multiply_block(ctx, a, count, block_v, block_out);
         scatter(a->rows, k, first, count, block_out, out);
     }
 }
